@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The words of the laboratory as types: what every stage reads and hands on.
+
+Nothing here does I/O and nothing here imports another module of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+SCHEMA_VERSION = 1
+
+Better = Literal["lower", "higher"]
+
+
+class FastError(Exception):
+    """What went wrong, where, and what to do next: printed as it is, without a traceback."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the comparison. `unit` is what one of its values counts."""
+
+    name: str
+    unit: str
+    better: Better
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("cycles", "modelled cycles", "lower"),
+    Metric("instructions", "instructions", "lower"),
+    Metric("l2_references", "references", "lower"),
+    Metric("l2_misses", "misses", "lower"),
+    Metric("l2_miss_ratio", "misses per reference", "lower"),
+    Metric("l3_references", "references", "lower"),
+    Metric("l3_misses", "misses", "lower"),
+    Metric("l3_miss_ratio", "misses per reference", "lower"),
+    Metric("bus_requests", "requests", "lower"),
+    Metric("throughput", "iterations per second of guest time", "higher"),
+    Metric("context_switches", "switches", "lower"),
+    Metric("migrations", "migrations", "lower"),
+    Metric("fairness", "Jain's index over the threads' throughput", "higher"),
+)
+
+# The paper's seven, in its order (section 3.2.1).
+BENCHMARKS: tuple[str, ...] = (
+    "single_ctr",
+    "multiple_ctr",
+    "doubly_list",
+    "prod_cons",
+    "affinity",
+    "mlt_ctr_mlt_lock",
+    "multiple_fifo",
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The simulated machine: guest CPUs, memory, cache preset, scheduling quantum of the CPUs."""
+
+    cpus: int = 4
+    memory_mb: int = 512
+    preset: str = "rx4640"
+    quantum_us: int = 8
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel and a policy. `kernel` names a kernel variant ("baseline", "fast")."""
+
+    name: str
+    kernel: str
+    policy: str = "off"
+    sysctls: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One benchmark at one thread count. `options` are further `--name=value` words."""
+
+    benchmark: str
+    threads: int
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Watchdogs:
+    """How long a guest may take, in host seconds, before it counts as hung."""
+
+    boot: float = 120.0
+    run: float = 600.0
+    total: float = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment file asks for; `baseline` names the variant that the others stand against."""
+
+    name: str
+    series: str
+    machine: Machine
+    variants: tuple[Variant, ...]
+    baseline: str
+    workloads: tuple[Workload, ...]
+    seeds: tuple[int, ...]
+    watchdogs: Watchdogs = Watchdogs()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel. `id` changes when source, patches, config or compiler do."""
+
+    series: str
+    variant: str
+    id: str
+    vmlinux: str
+    system_map: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot of one variant with one workload and one seed: the unit that is resumed."""
+
+    variant: Variant
+    workload: Workload
+    seed: int
