@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Experiment files: from TOML to an Experiment, and from an Experiment to its runs."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import NoReturn
+
+from fastlab.model import (
+    BENCHMARKS,
+    SCHEMA_VERSION,
+    Experiment,
+    FastError,
+    Machine,
+    Run,
+    Variant,
+    Watchdogs,
+    Workload,
+)
+
+KEYS = (
+    "name",
+    "series",
+    "baseline",
+    "threads",
+    "seeds",
+    "machine",
+    "variant",
+    "defaults",
+    "benchmark",
+    "watchdogs",
+)
+KERNELS = ("baseline", "fast")
+POLICIES = ("off", "strict", "soft", "adaptive")
+PRESETS = ("rx4640", "modern")
+# What a benchmark takes besides threads and seed; `cs_lines` here is `--cs-lines` there.
+OPTIONS = ("cs_lines", "think", "locks", "line")
+# Half of the threads stand against the other half.
+PAIRED = ("prod_cons", "affinity", "multiple_fifo")
+
+MAX_THREADS = 1024
+MAX_CPUS = 64
+MAX_COUNT = 1_000_000_000
+MAX_SEED = 2**32 - 1
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_SERIES = re.compile(r"[0-9]+\.[0-9]+")
+_SYSCTL = re.compile(r"sched_fast(_[a-z]+)*")
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Read an experiment file. Raises FastError that names file, key, value and what is allowed."""
+    try:
+        data = tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise FastError(
+            f"{path}: {error.strerror}; name an experiment file such as experiments/demo.toml"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
+    except tomllib.TOMLDecodeError as error:
+        raise FastError(f"{path}: not valid TOML: {error}") from error
+
+    top = _Table(path, "", data)
+    top.only(*KEYS)
+    variants = tuple(_variant(table) for table in top.tables("variant"))
+    names = [variant.name for variant in variants]
+    top.no_duplicates("variant", names)
+    return Experiment(
+        name=top.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
+        series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
+        machine=_machine(top.table("machine")),
+        variants=variants,
+        baseline=top.choice("baseline", names),
+        workloads=_workloads(top),
+        seeds=top.integers("seeds", 0, MAX_SEED),
+        watchdogs=_watchdogs(top.table("watchdogs")),
+    )
+
+
+def plan(experiment: Experiment) -> list[Run]:
+    """Every run of the experiment, in the order to make them.
+
+    Seeds vary slowest and variants fastest: whenever it is stopped, what is there can be compared.
+    """
+    return [
+        Run(variant, workload, seed)
+        for seed in experiment.seeds
+        for workload in experiment.workloads
+        for variant in experiment.variants
+    ]
+
+
+def workload_argv(workload: Workload, seed: int) -> list[str]:
+    """The benchmark's command line inside the guest."""
+    return [
+        f"/bin/{workload.benchmark}",
+        "--threads",
+        str(workload.threads),
+        *workload.options,
+        "--seed",
+        str(seed),
+        "--json",
+    ]
+
+
+def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> str:
+    """The identity of a finished run: equal keys mean that making it again would change nothing.
+
+    `kernel_id` stands for the kernel, `tools_id` for everything else that takes part (QEMU, plugin,
+    benchmarks, init). The experiment's name, watchdogs and other runs are not part of it.
+    """
+    identity = {
+        "schema": SCHEMA_VERSION,
+        "kernel": kernel_id,
+        "tools": tools_id,
+        "machine": asdict(experiment.machine),
+        "variant": {**asdict(run.variant), "sysctls": dict(run.variant.sysctls)},
+        "argv": workload_argv(run.workload, run.seed),
+        "seed": run.seed,
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _machine(table: _Table) -> Machine:
+    table.only("cpus", "memory_mb", "preset", "quantum_us")
+    default = Machine()
+    return Machine(
+        cpus=table.integer("cpus", 1, MAX_CPUS, default.cpus),
+        memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),
+        preset=table.choice("preset", PRESETS, default.preset),
+        quantum_us=table.integer("quantum_us", 1, 1000, default.quantum_us),
+    )
+
+
+def _variant(table: _Table) -> Variant:
+    table.only("name", "kernel", "policy", "sysctls")
+    variant = Variant(
+        name=table.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
+        kernel=table.choice("kernel", KERNELS),
+        policy=table.choice("policy", POLICIES, "off"),
+        sysctls=_sysctls(table.table("sysctls")),
+    )
+    if variant.kernel == "baseline" and (variant.policy != "off" or variant.sysctls):
+        table.fail(
+            "kernel",
+            "baseline",
+            'the unpatched kernel has no FAST to configure: use kernel = "fast", '
+            "or leave policy and sysctls out",
+        )
+    if (variant.policy != "off") != (variant.sysctls.get("sched_fast", 0) != 0):
+        table.fail(
+            "policy",
+            variant.policy,
+            "with sysctls = { sched_fast = 1 } a policy other than off, without it off",
+        )
+    return variant
+
+
+def _sysctls(table: _Table) -> dict[str, int]:
+    for name in table.data:
+        if not _SYSCTL.fullmatch(name):
+            table.fail(name, table.data[name], "a sysctl of FAST: sched_fast or sched_fast_<what>")
+    return {name: table.integer(name, 0, 2**31 - 1) for name in table.data}
+
+
+def _watchdogs(table: _Table) -> Watchdogs:
+    table.only("boot", "run", "total")
+    default = Watchdogs()
+    return Watchdogs(
+        boot=table.seconds("boot", default.boot),
+        run=table.seconds("run", default.run),
+        total=table.seconds("total", default.total),
+    )
+
+
+def _workloads(top: _Table) -> tuple[Workload, ...]:
+    threads = top.integers("threads", 1, MAX_THREADS)
+    defaults = _options(top.table("defaults"), {}, ("iterations", "warmup", "options"))
+    workloads = []
+    names = []
+    for table in top.tables("benchmark"):
+        options = _options(table, defaults, ("name", "iterations", "warmup", "options"))
+        name = table.choice("name", BENCHMARKS)
+        names.append(name)
+        if "iterations" not in options:
+            table.fail("iterations", None, "a whole number, here or in [defaults]")
+        for count in threads:
+            if name in PAIRED and count % 2:
+                top.fail("threads", count, f"{name} pairs its threads: an even number")
+            words = tuple(f"--{key.replace('_', '-')}={value}" for key, value in options.items())
+            workloads.append(Workload(name, count, words))
+    top.no_duplicates("benchmark", names)
+    return tuple(workloads)
+
+
+def _options(table: _Table, inherited: Mapping[str, int], keys: Sequence[str]) -> dict[str, int]:
+    """The benchmark's `--name=value` options: the table's own over the inherited ones."""
+    table.only(*keys)
+    options = dict(inherited)
+    for key in ("iterations", "warmup"):
+        if key in table.data:
+            options[key] = table.integer(key, 0 if key == "warmup" else 1, MAX_COUNT)
+    further = table.table("options")
+    further.only(*OPTIONS)
+    return options | {key: further.integer(key, 0, MAX_COUNT) for key in further.data}
+
+
+class _Table:
+    """A TOML table with typed look-ups whose errors name file, table, key and value."""
+
+    def __init__(self, path: Path, place: str, data: Mapping[str, object]) -> None:
+        self.path = path
+        self.place = place
+        self.data = data
+
+    def fail(self, key: str, value: object, allowed: str) -> NoReturn:
+        place = f"{self.place}: " if self.place else ""
+        given = "is missing" if value is None else f"= {_toml(value)} is not allowed"
+        raise FastError(f"{self.path}: {place}{key} {given}; allowed: {allowed}")
+
+    def only(self, *keys: str) -> None:
+        for key in self.data:
+            if key not in keys:
+                place = f"{self.place}: " if self.place else ""
+                raise FastError(
+                    f"{self.path}: {place}unknown key {key}{_closest(key, keys)}; "
+                    f"allowed: {', '.join(keys)}"
+                )
+
+    def no_duplicates(self, key: str, values: Iterable[object]) -> None:
+        seen = set()
+        for value in values:
+            if value in seen:
+                self.fail(key, value, "each only once")
+            seen.add(value)
+
+    def text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
+        value = self.data.get(key)
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            self.fail(key, value, allowed)
+        return value
+
+    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+        value = self.data.get(key, default)
+        if not isinstance(value, str) or value not in allowed:
+            hint = _closest(value, allowed) if isinstance(value, str) else ""
+            self.fail(key, value, ", ".join(allowed) + hint)
+        return value
+
+    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
+        return self._integer(key, self.data.get(key, default), low, high)
+
+    def _integer(self, key: str, value: object, low: int, high: int) -> int:
+        # bool is an int to Python, not to TOML.
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            self.fail(key, value, f"a whole number from {low} to {high}")
+        return value
+
+    def integers(self, key: str, low: int, high: int) -> tuple[int, ...]:
+        values = self.data.get(key)
+        if not isinstance(values, list) or not values:
+            self.fail(key, values, f"a list of whole numbers from {low} to {high}, at least one")
+        numbers = tuple(self._integer(key, value, low, high) for value in values)
+        self.no_duplicates(key, numbers)
+        return numbers
+
+    def seconds(self, key: str, default: float) -> float:
+        value = self.data.get(key, default)
+        # Written so that nan fails too.
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
+            self.fail(key, value, "seconds, more than 0")
+        return float(value)
+
+    def table(self, key: str) -> _Table:
+        value = self.data.get(key, {})
+        if not isinstance(value, dict):
+            self.fail(key, value, "a table")
+        return _Table(self.path, f"{self.place} {key}".strip(), value)
+
+    def tables(self, key: str) -> list[_Table]:
+        values = self.data.get(key)
+        if not isinstance(values, list) or not values:
+            self.fail(key, values, f"one or more [[{key}]] tables")
+        tables = []
+        for number, value in enumerate(values, 1):
+            if not isinstance(value, dict):
+                self.fail(key, value, f"[[{key}]] tables")
+            tables.append(_Table(self.path, f"[[{key}]] {number}", value))
+        return tables
+
+
+def _closest(word: str, allowed: Iterable[str]) -> str:
+    match = difflib.get_close_matches(word, list(allowed), n=1)
+    return f" (did you mean {match[0]}?)" if match else ""
+
+
+def _toml(value: object) -> str:
+    """The value as the file's author wrote it, or nearly so."""
+    return json.dumps(value, default=str)

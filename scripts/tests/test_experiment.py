@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Experiment files: what they mean, and that bad ones are refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fastlab.experiment import load_experiment, plan, run_key, workload_argv
+from fastlab.model import BENCHMARKS, FastError, Workload
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+GOOD = """
+name = "tiny"
+series = "6.12"
+baseline = "baseline"
+threads = [4, 16]
+seeds = [1, 2]
+[machine]
+cpus = 4
+[[variant]]
+name = "baseline"
+kernel = "baseline"
+[[variant]]
+name = "fast"
+kernel = "fast"
+policy = "strict"
+sysctls = { sched_fast = 1 }
+[defaults]
+iterations = 2000
+warmup = 400
+[[benchmark]]
+name = "single_ctr"
+iterations = 100
+options = { cs_lines = 16 }
+[[benchmark]]
+name = "prod_cons"
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "seeds", "variants", "runs"),
+    [
+        ("demo", {4, 16}, 3, 2, 7 * 2 * 3 * 2),
+        ("paper", {4, 8, 16, 32, 64, 128}, 5, 2, 7 * 6 * 5 * 2),
+        ("depth", {4, 8, 16, 32, 64, 128}, 1, 8, 7 * 6 * 1 * 8),
+    ],
+)
+def test_shipped(name: str, threads: set[int], seeds: int, variants: int, runs: int) -> None:
+    experiment = load_experiment(EXPERIMENTS / f"{name}.toml")
+    assert experiment.name == name
+    assert {w.threads for w in experiment.workloads} == threads
+    assert {w.benchmark for w in experiment.workloads} == set(BENCHMARKS)
+    assert len(experiment.seeds) == seeds
+    assert len(experiment.variants) == variants
+    assert experiment.machine.cpus == 4
+    assert len(plan(experiment)) == runs
+
+
+def test_own_options_win_over_defaults(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, GOOD))
+    assert experiment.workloads[0] == Workload(
+        "single_ctr", 4, ("--iterations=100", "--warmup=400", "--cs-lines=16")
+    )
+    assert experiment.workloads[-1] == Workload(
+        "prod_cons", 16, ("--iterations=2000", "--warmup=400")
+    )
+
+
+def test_command_line(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, GOOD))
+    assert workload_argv(experiment.workloads[0], 7) == [
+        "/bin/single_ctr",
+        "--threads",
+        "4",
+        "--iterations=100",
+        "--warmup=400",
+        "--cs-lines=16",
+        "--seed",
+        "7",
+        "--json",
+    ]
+
+
+def test_plan_keeps_variants_of_a_workload_together(tmp_path: Path) -> None:
+    runs = plan(load_experiment(write(tmp_path, GOOD)))
+    first_seed = [
+        (run.variant.name, run.workload.benchmark, run.workload.threads)
+        for run in runs
+        if run.seed == 1
+    ]
+    assert [run.seed for run in runs] == [1] * 8 + [2] * 8
+    assert first_seed[:4] == [
+        ("baseline", "single_ctr", 4),
+        ("fast", "single_ctr", 4),
+        ("baseline", "single_ctr", 16),
+        ("fast", "single_ctr", 16),
+    ]
+
+
+def test_key_changes_with_what_changes_the_result(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, GOOD))
+    run = plan(experiment)[1]
+    key = run_key(experiment, run, "k", "t")
+    others = [
+        run_key(experiment, run, "k2", "t"),
+        run_key(experiment, run, "k", "t2"),
+        run_key(experiment, replace(run, seed=2), "k", "t"),
+        run_key(experiment, replace(run, workload=experiment.workloads[1]), "k", "t"),
+        run_key(experiment, replace(run, variant=experiment.variants[0]), "k", "t"),
+        run_key(
+            experiment,
+            replace(run, variant=replace(run.variant, sysctls={"sched_fast": 2})),
+            "k",
+            "t",
+        ),
+        run_key(
+            replace(experiment, machine=replace(experiment.machine, quantum_us=16)), run, "k", "t"
+        ),
+    ]
+    assert len({key, *others}) == len(others) + 1
+
+
+def test_key_ignores_what_does_not(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, GOOD))
+    run = plan(experiment)[1]
+    renamed = replace(
+        experiment,
+        name="other",
+        seeds=(1, 9),
+        watchdogs=replace(experiment.watchdogs, run=1.0),
+    )
+    assert run_key(renamed, run, "k", "t") == run_key(experiment, run, "k", "t")
+
+
+# What is changed in GOOD, and what the error must say.
+BAD = {
+    "syntax": ("seeds = [1, 2]", "seeds = [1, 2", ["TOML", "line"]),
+    "unknown key": ("seeds = [1, 2]", "seed = [1]", ["seed", "did you mean seeds?"]),
+    "unknown key in a table": ("cpus = 4", "cpu = 4", ["machine", "did you mean cpus?"]),
+    "missing list": ("seeds = [1, 2]", "", ["seeds", "missing"]),
+    "benchmark": ('"single_ctr"', '"singel_ctr"', ["singel_ctr", *BENCHMARKS, "mean single_ctr"]),
+    "kernel": ('kernel = "fast"', 'kernel = "fsat"', ["fsat", "baseline, fast"]),
+    "policy": ('"strict"', '"harsh"', ["harsh", "off, strict"]),
+    "preset": ("cpus = 4", 'preset = "rx"', ["rx", "rx4640"]),
+    "no threads": ("[4, 16]", "[0]", ["threads", "0", "1 to 1024"]),
+    "negative threads": ("[4, 16]", "[-4]", ["threads", "-4", "1 to 1024"]),
+    "too many threads": ("[4, 16]", "[100000]", ["threads", "100000", "1 to 1024"]),
+    "odd threads": ("[4, 16]", "[4, 5]", ["threads", "5", "prod_cons", "even"]),
+    "threads twice": ("[4, 16]", "[4, 4]", ["threads", "4", "once"]),
+    "seed twice": ("seeds = [1, 2]", "seeds = [2, 2]", ["seeds", "2", "once"]),
+    "no seeds": ("seeds = [1, 2]", "seeds = []", ["seeds", "at least one"]),
+    "seed of a wrong type": ("seeds = [1, 2]", 'seeds = ["a"]', ["seeds", '"a"', "whole number"]),
+    "a truth is no number": ("seeds = [1, 2]", "seeds = [true]", ["seeds", "true", "whole"]),
+    "variant twice": ('name = "fast"', 'name = "baseline"', ["variant", "baseline", "once"]),
+    "baseline": (
+        'baseline = "baseline"',
+        'baseline = "base"',
+        ["baseline", '"base"', "baseline, fast"],
+    ),
+    "no variants": ("[[variant]]", "[[benchmark]]", ["variant"]),
+    "benchmark twice": ('"prod_cons"', '"single_ctr"', ["benchmark", "single_ctr", "once"]),
+    "table for a value": ('series = "6.12"', "series = 6.12", ["series", "6.12"]),
+    "value for a table": ("[machine]\ncpus = 4", "machine = 4", ["machine", "4", "a table"]),
+    "name that is a path": ('name = "tiny"', 'name = "../x"', ["name", "../x", "letters"]),
+    "unknown option": ("cs_lines", "cs_line", ["options", "cs_line", "did you mean cs_lines?"]),
+    "iterations": ("iterations = 100", "iterations = 0", ["iterations", "0", "1 to"]),
+    "sysctl": ("{ sched_fast = 1 }", "{ sched_fats = 1 }", ["sysctls", "sched_fats"]),
+    "policy without its sysctl": ("{ sched_fast = 1 }", "{}", ["policy", "strict", "sched_fast"]),
+    "sysctl without a policy": ('policy = "strict"', "", ["policy", "off", "sched_fast"]),
+    "policy on the unpatched kernel": ('kernel = "fast"', 'kernel = "baseline"', ["unpatched"]),
+    "watchdog": ("[machine]", "[watchdogs]\nrun = nan\n[machine]", ["watchdogs", "run", "more"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name(tmp_path: Path, case: str) -> None:
+    old, new, words = BAD[case]
+    assert old in GOOD
+    path = write(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(FastError) as caught:
+        load_experiment(path)
+    for word in [str(path), *words]:
+        assert word in str(caught.value)
+
+
+def test_iterations_must_be_somewhere(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD.replace("iterations = 2000\n", ""))
+    with pytest.raises(FastError, match=r"\[\[benchmark\]\] 2: iterations is missing"):
+        load_experiment(path)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FastError, match=r"none\.toml: No such file or directory.*demo\.toml"):
+        load_experiment(tmp_path / "none.toml")
+
+
+def test_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "binary.toml"
+    path.write_bytes(b"a\xff")
+    with pytest.raises(FastError, match="byte 1 is not UTF-8"):
+        load_experiment(path)
