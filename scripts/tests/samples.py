@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Rows with a known effect, for the tests of what comes after the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastlab.experiment import plan, run_key
+from fastlab.model import Experiment, Kernel, Machine, Run, Variant, Workload
+from fastlab.results import UNITS, Row, build_row
+
+BASELINE = Variant("baseline", "baseline")
+FAST = Variant("fast", "fast", "strict", {"sched_fast": 1})
+MECHANISM = {
+    "hint_set": 100,
+    "used": 60,
+    "same_cpu": 20,
+    "rejected_affinity": 1,
+    "rejected_depth": 15,
+    "rejected_class": 0,
+    "rejected_offline": 0,
+    "rejected_mm": 0,
+    "expired": 4,
+    "delayed": 2,
+    "balance_kept": 3,
+}
+
+
+def experiment(
+    benchmarks: tuple[str, ...] = ("single_ctr",),
+    threads: tuple[int, ...] = (4,),
+    seeds: tuple[int, ...] = (1, 2, 3),
+    variants: tuple[Variant, ...] = (BASELINE, FAST),
+) -> Experiment:
+    return Experiment(
+        name="sample",
+        series="6.12",
+        machine=Machine(),
+        variants=variants,
+        baseline="baseline",
+        workloads=tuple(
+            Workload(name, count, ("--iterations=2000",))
+            for name in benchmarks
+            for count in threads
+        ),
+        seeds=seeds,
+    )
+
+
+def document(**total: int) -> dict[str, Any]:
+    """The plugin's document in which each named counter has this total, and the others 1000."""
+    totals = {name: total.get(name, 1000) for name in UNITS}
+    kernel = {name: value // 4 for name, value in totals.items()}
+    user = {name: value - kernel[name] for name, value in totals.items()}
+    idle = {name: 77 for name in UNITS}
+    return {
+        "schema": 1,
+        "preset": "rx4640",
+        "cpus": 4,
+        "total": {"user": user, "kernel": kernel, "idle": idle},
+    }
+
+
+def output(run: Run, **changes: Any) -> dict[str, Any]:
+    """The benchmark's JSON object."""
+    return {
+        "schema": 1,
+        "benchmark": run.workload.benchmark,
+        "threads": run.workload.threads,
+        "iterations": 2000,
+        "seed": run.seed,
+        "elapsed_ns": 1_000_000,
+        "throughput": 2000.0,
+        "context_switches": 50,
+        "migrations": 10,
+        "fairness": 0.9,
+        "thread_throughput": [500.0] * run.workload.threads,
+        "check": "ok",
+        "check_detail": "",
+    } | changes
+
+
+def row(
+    of: Experiment,
+    run: Run,
+    counters: Mapping[str, int] | None = None,
+    changes: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Row:
+    """The row of a run that went well, but for `changes` of its output and `arguments`."""
+    kernel = Kernel(of.series, run.variant.kernel, f"kernel-{run.variant.kernel}", "", "")
+    given: dict[str, Any] = {
+        "run": run,
+        "machine": of.machine,
+        "kernel": kernel,
+        "key": run_key(of, run, kernel.id, "tools"),
+        "tools_id": "tools",
+        "document": document(**(counters or {})),
+        "output": output(run, **(changes or {})),
+        "mechanism": None if run.variant.kernel == "baseline" else MECHANISM,
+        "exit_status": 0,
+        "duration": 12.5,
+    }
+    return build_row(**(given | arguments))
+
+
+def run_of(of: Experiment, variant: str, seed: int = 1) -> Run:
+    """The first workload's run of this variant and seed."""
+    return next(run for run in plan(of) if run.variant.name == variant and run.seed == seed)

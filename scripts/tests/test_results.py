@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""runs.jsonl: how a run is judged, and that no crash, full disk or second writer loses a row."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+
+from fastlab.model import FastError
+from fastlab.results import RunLog, counters_digest, finished_keys, latest, read_rows
+
+EXPERIMENT = samples.experiment()
+FAST_RUN = samples.run_of(EXPERIMENT, "fast")
+BASELINE_RUN = samples.run_of(EXPERIMENT, "baseline")
+
+
+def three_rows() -> list[Any]:
+    return [samples.row(EXPERIMENT, samples.run_of(EXPERIMENT, "fast", seed)) for seed in (1, 2, 3)]
+
+
+@contextmanager
+def file_size_limit(size: int) -> Iterator[None]:
+    """Writing beyond `size` bytes of a file fails part of the way, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_counters_keep_user_and_kernel_apart_and_leave_idle_out() -> None:
+    row = samples.row(EXPERIMENT, FAST_RUN, {"cycles": 4000})
+    assert row["counters"]["cycles"] == {
+        "unit": "modelled cycles",
+        "user": 3000,
+        "kernel": 1000,
+        "total": 4000,
+    }
+    assert row["status"] == "ok"
+    assert row["backend"] == "sim"
+    assert row["kernel"] == {"series": "6.12", "variant": "fast", "id": "kernel-fast"}
+
+
+NEVER = samples.MECHANISM | {"used": 0, "same_cpu": 0}
+
+
+@pytest.mark.parametrize(
+    ("run", "mechanism", "status", "reason"),
+    [
+        (FAST_RUN, samples.MECHANISM, "ok", ""),
+        (FAST_RUN, NEVER | {"same_cpu": 1}, "ok", ""),
+        (FAST_RUN, NEVER, "invalid", "never fired"),
+        (FAST_RUN, {}, "invalid", "never fired"),
+        (FAST_RUN, None, "invalid", "no mechanism counters"),
+        (BASELINE_RUN, None, "ok", ""),
+        (BASELINE_RUN, NEVER, "ok", ""),
+        (BASELINE_RUN, samples.MECHANISM, "invalid", "fired 80 times with policy off"),
+    ],
+)
+def test_a_run_must_be_what_its_variant_says(
+    run: Any, mechanism: dict[str, int] | None, status: str, reason: str
+) -> None:
+    row = samples.row(EXPERIMENT, run, mechanism=mechanism)
+    assert row["status"] == status
+    assert reason in row["reason"]
+    assert bool(row["reason"]) == (status != "ok")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"changes": {"check": "failed", "check_detail": "3 of 4"}}, "self-check failed: 3 of 4"),
+        ({"changes": {"threads": 5}}, "reports threads 5, asked was 4"),
+        ({"changes": {"benchmark": "affinity"}}, "reports benchmark affinity"),
+        ({"output": None}, "printed no result"),
+        ({"document": None}, "no document"),
+        ({"document": {"preset": "rx4640", "cpus": 4}}, "lacks bus_requests"),
+        ({"document": samples.document() | {"preset": "modern"}}, "preset modern"),
+        ({"exit_status": 139}, "status 139"),
+        ({"exit_status": None}, "without the benchmark's exit status"),
+        ({"failure": "no answer for 600 s"}, "no answer for 600 s"),
+    ],
+)
+def test_a_run_that_went_wrong_failed(arguments: dict[str, Any], reason: str) -> None:
+    # Also when FAST did not fire: failed says more.
+    row = samples.row(EXPERIMENT, FAST_RUN, mechanism=NEVER, **arguments)
+    assert row["status"] == "failed"
+    assert reason in row["reason"]
+
+
+def test_failed_runs_are_made_again_and_the_later_row_counts() -> None:
+    failed = samples.row(EXPERIMENT, FAST_RUN, failure="hang")
+    good = samples.row(EXPERIMENT, FAST_RUN)
+    invalid = samples.row(EXPERIMENT, samples.run_of(EXPERIMENT, "fast", 2), mechanism=NEVER)
+    assert finished_keys([failed, invalid]) == {invalid["key"]}
+    assert finished_keys([failed, invalid, good]) == {invalid["key"], good["key"]}
+    assert latest([failed, invalid, good]) == [good, invalid]
+
+
+def test_rows_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "results" / "runs.jsonl"
+    rows = three_rows()
+    with RunLog(path) as log:
+        log.append(rows[0])
+    with RunLog(path) as log:
+        assert log.rows == rows[:1]
+        log.append(rows[1])
+        assert log.rows == rows[:2]
+    assert read_rows(path) == (rows[:2], "")
+
+
+@pytest.mark.parametrize("keep", [1, 100, -1])
+def test_torn_last_line_is_dropped_and_the_file_mended(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "runs.jsonl"
+    rows = three_rows()
+    whole = [json.dumps(row) + "\n" for row in rows]
+    # keep = -1: only the newline is missing.
+    path.write_text(whole[0] + whole[1][:keep])
+    read, warning = read_rows(path)
+    assert read == rows[:1]
+    assert f"{path}:2" in warning
+    with RunLog(path) as log:
+        assert log.warning == warning
+        assert path.read_text() == whole[0]
+        log.append(rows[2])
+    assert read_rows(path) == ([rows[0], rows[2]], "")
+
+
+def test_garbage_at_the_end_is_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(json.dumps(three_rows()[0]).encode() + b"\n\0\0\0\xff\n")
+    rows, warning = read_rows(path)
+    assert len(rows) == 1
+    assert f"{path}:2" in warning
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"schema": 1, ', "not a row"),
+        ("null", "no schema version"),
+        ('{"schema": 1}', "lacks argv"),
+        ('{"schema": 2}', "schema version 2, this program knows 1"),
+    ],
+)
+def test_a_corrupt_middle_line_is_an_error(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "runs.jsonl"
+    row = json.dumps(three_rows()[0]) + "\n"
+    path.write_text(row + line + "\n" + row)
+    with pytest.raises(FastError) as caught:
+        read_rows(path)
+    assert f"{path}:2" in str(caught.value)
+    assert message in str(caught.value)
+    with pytest.raises(FastError):
+        RunLog(path)
+    assert path.read_text() == row + line + "\n" + row
+
+
+def test_an_unknown_schema_in_the_last_line_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"schema": 2}\n')
+    with pytest.raises(FastError, match="schema version 2"):
+        read_rows(path)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FastError, match=r"runs\.jsonl: cannot be read: No such file"):
+        read_rows(tmp_path / "runs.jsonl")
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.touch()
+    assert read_rows(path) == ([], "")
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    with RunLog(path), pytest.raises(FastError, match=r"runs\.jsonl: another `fast run`"):
+        RunLog(path)
+    RunLog(path).close()
+
+
+def test_full_disk_loses_no_finished_row(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    rows = three_rows()
+    with RunLog(path) as log:
+        log.append(rows[0])
+        whole = path.read_bytes()
+        # Room for a part of the second row: the write stops in its middle.
+        with (
+            file_size_limit(len(whole) + 200),
+            pytest.raises(FastError, match=r"runs\.jsonl: cannot be written: .*1 rows"),
+        ):
+            log.append(rows[1])
+        assert path.read_bytes() == whole
+        assert log.rows == rows[:1]
+        log.append(rows[1])
+    assert read_rows(path) == (rows[:2], "")
+
+
+def test_unwritable_place(tmp_path: Path) -> None:
+    (tmp_path / "results").touch()
+    with pytest.raises(FastError, match=r"results/runs\.jsonl: cannot be opened"):
+        RunLog(tmp_path / "results" / "runs.jsonl")
+
+
+def test_digest_is_of_what_is_deterministic() -> None:
+    rows = three_rows()
+    digest = counters_digest(rows)
+    slower = [{**row, "duration": 99.0} for row in reversed(rows)]
+    assert counters_digest(slower) == digest
+    other = samples.row(EXPERIMENT, FAST_RUN, {"l2_misses": 1001})
+    assert counters_digest([other, *rows[1:]]) != digest
+    assert counters_digest(rows[:2]) != digest
