@@ -164,12 +164,12 @@ def _failure(
     exit_status: int | None,
 ) -> str:
     """Why the run cannot be trusted, or ""."""
+    if output.get("check") == "failed":
+        return f"self-check failed: {output.get('check_detail') or 'no detail'}"
+    if exit_status is None:
+        return "the guest ended without the benchmark's exit status"
     if exit_status != 0:
-        return (
-            "the guest ended without the benchmark's exit status"
-            if exit_status is None
-            else f"the benchmark ended with status {exit_status}"
-        )
+        return f"the benchmark ended with status {exit_status}"
     if not output:
         return "the benchmark printed no result"
     asked = {
@@ -181,7 +181,7 @@ def _failure(
         if output.get(name) != value:
             return f"the benchmark reports {name} {output.get(name)}, asked was {value}"
     if output.get("check") != "ok":
-        return f"self-check {output.get('check')}: {output.get('check_detail') or 'no detail'}"
+        return f"the benchmark reports check {output.get('check')}, neither ok nor failed"
     if not document:
         return "the cache model wrote no document: did the region of interest begin and end?"
     for name, value in {"preset": machine.preset, "cpus": machine.cpus}.items():

@@ -78,6 +78,8 @@ def test_a_run_must_be_what_its_variant_says(
     ("arguments", "reason"),
     [
         ({"changes": {"check": "failed", "check_detail": "3 of 4"}}, "self-check failed: 3 of 4"),
+        ({"changes": {"check": "failed"}, "exit_status": 1}, "self-check failed: no detail"),
+        ({"changes": {"check": None}}, "reports check None"),
         ({"changes": {"threads": 5}}, "reports threads 5, asked was 4"),
         ({"changes": {"benchmark": "affinity"}}, "reports benchmark affinity"),
         ({"output": None}, "printed no result"),

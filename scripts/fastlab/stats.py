@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From rows to comparisons: baseline against variant, seed by seed.
+
+What is assumed: one seed is one pair, equal in everything but the variant. Values are means over
+the seeds that both sides have; the improvement is the paper's formula (section 4.1) on these means,
+with its sign turned for metrics of which more is better, so that positive is better everywhere.
+The spread is the sample standard deviation of the improvements of the single seeds; it is no
+confidence interval. What cannot be computed is None, "not available", never 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from fastlab.experiment import plan, workload_argv
+from fastlab.model import METRICS, Better, Experiment, Metric, Run, Workload
+from fastlab.results import KernelId, Row, latest, machine_record
+
+RATIOS = {
+    "l2_miss_ratio": ("l2_misses", "l2_references"),
+    "l3_miss_ratio": ("l3_misses", "l3_references"),
+}
+# These are the benchmark's own measurements, the others the cache model's counters.
+MEASURED = ("throughput", "context_switches", "migrations", "fairness")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric of one workload. Values are means in the metric's unit; improvements in percent,
+    spread in percentage points."""
+
+    benchmark: str
+    threads: int
+    metric: Metric
+    variant_name: str
+    baseline: float | None
+    variant: float | None
+    improvement_pct: float | None
+    spread: float | None
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A run that is in no comparison. `status` is "invalid", "failed" or "missing"."""
+
+    benchmark: str
+    threads: int
+    seed: int
+    variant_name: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """What FAST did in a workload: the kernel's counters, summed over the seeds compared."""
+
+    benchmark: str
+    threads: int
+    variant_name: str
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """An experiment's result: all that a report shows."""
+
+    experiment: Experiment
+    kernels: dict[str, KernelId]
+    tools: str
+    comparisons: tuple[Comparison, ...]
+    mechanism: tuple[Mechanism, ...]
+    excluded: tuple[Excluded, ...]
+
+    @property
+    def variant_names(self) -> tuple[str, ...]:
+        """The variants that stand against the baseline."""
+        return tuple(
+            variant.name
+            for variant in self.experiment.variants
+            if variant.name != self.experiment.baseline
+        )
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(load.threads for load in self.experiment.workloads))
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(load.benchmark for load in self.experiment.workloads))
+
+    def find(self, variant_name: str, metric: str) -> dict[tuple[str, int], Comparison]:
+        """One variant's comparisons of one metric, by benchmark and thread count."""
+        return {
+            (one.benchmark, one.threads): one
+            for one in self.comparisons
+            if one.variant_name == variant_name and one.metric.name == metric
+        }
+
+
+def metric_value(row: Row, metric: str) -> float | None:
+    """A run's value of a metric of model.METRICS, user and kernel together (section 3.1)."""
+    if metric in MEASURED:
+        return row[metric]  # type: ignore[literal-required, no-any-return]
+    if metric in RATIOS:
+        misses, references = (metric_value(row, name) for name in RATIOS[metric])
+        return misses / references if misses is not None and references else None
+    counter = row["counters"].get(metric)
+    return counter["total"] if counter else None
+
+
+def improvement(baseline: float, variant: float, better: Better) -> float | None:
+    """(baseline - variant) * 100 / baseline, its sign turned where more is better; percent."""
+    if baseline == 0:
+        return None
+    change = (baseline - variant) * 100 / baseline
+    return change if better == "lower" else -change
+
+
+def compare(
+    metric: Metric, pairs: Sequence[tuple[Row, Row]]
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """Mean baseline, mean variant, improvement and spread over (baseline, variant) rows of the
+    same seed."""
+    values = [
+        (metric_value(base, metric.name), metric_value(other, metric.name)) for base, other in pairs
+    ]
+    known = [(base, other) for base, other in values if base is not None and other is not None]
+    if not known or len(known) < len(values):
+        return None, None, None, None
+    baseline = fmean(base for base, _ in known)
+    variant = fmean(other for _, other in known)
+    single = [improvement(base, other, metric.better) for base, other in known]
+    defined = [value for value in single if value is not None]
+    spread = stdev(defined) if len(defined) == len(single) > 1 else None
+    return baseline, variant, improvement(baseline, variant, metric.better), spread
+
+
+def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
+    """Compare every variant with the baseline; what is left out is listed with its reason.
+
+    Only rows that the experiment would make as it is now count. Where they come from several
+    builds of a kernel or of the tools, the last appended row says which build is meant.
+    """
+    selection = _select(experiment, rows)
+    good: dict[_Cell, Row] = {}
+    excluded = []
+    for run in plan(experiment):
+        row = selection.rows.get(_cell(run))
+        if row is not None and row["status"] == "ok":
+            good[_cell(run)] = row
+        else:
+            excluded.append(_excluded(run, row, _cell(run) in selection.outdated))
+
+    comparisons = []
+    mechanism = []
+    for variant in experiment.variants:
+        if variant.name == experiment.baseline:
+            continue
+        for workload in experiment.workloads:
+            pairs = {
+                seed: (good[base], good[other])
+                for seed in experiment.seeds
+                if (base := (experiment.baseline, workload, seed)) in good
+                and (other := (variant.name, workload, seed)) in good
+            }
+            where = (workload.benchmark, workload.threads)
+            mechanism.append(
+                Mechanism(*where, variant.name, _sum([other for _, other in pairs.values()]))
+            )
+            comparisons += [
+                Comparison(
+                    *where, metric, variant.name, *compare(metric, [*pairs.values()]), tuple(pairs)
+                )
+                for metric in METRICS
+            ]
+    return Summary(
+        experiment=experiment,
+        kernels=selection.kernels,
+        tools=selection.tools,
+        comparisons=tuple(comparisons),
+        mechanism=tuple(mechanism),
+        excluded=tuple(excluded),
+    )
+
+
+# A run without its sysctls, which cannot be hashed: variant name, workload, seed.
+_Cell = tuple[str, Workload, int]
+
+
+def _cell(run: Run) -> _Cell:
+    return run.variant.name, run.workload, run.seed
+
+
+@dataclass(frozen=True)
+class _Selection:
+    rows: dict[_Cell, Row]
+    outdated: set[_Cell]
+    kernels: dict[str, KernelId]
+    tools: str
+
+
+def _select(experiment: Experiment, rows: Iterable[Row]) -> _Selection:
+    """The rows that the experiment would make as it is now, of one build of each part."""
+    wanted = {
+        (run.variant.name, tuple(workload_argv(run.workload, run.seed))): run
+        for run in plan(experiment)
+    }
+    matching = []
+    kernels: dict[str, KernelId] = {}
+    tools = ""
+    for row in latest(rows):
+        run = wanted.get((row["variant"], tuple(row["argv"])))
+        if run is None or not _made_by(row, run, experiment):
+            continue
+        matching.append((_cell(run), row))
+        kernels[run.variant.kernel] = row["kernel"]
+        tools = row["tools"]
+    current = {
+        cell: row
+        for cell, row in matching
+        if row["tools"] == tools and row["kernel"] == kernels[row["kernel"]["variant"]]
+    }
+    return _Selection(current, {cell for cell, _ in matching} - current.keys(), kernels, tools)
+
+
+def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
+    return (
+        row["machine"] == machine_record(experiment.machine)
+        and row["policy"] == run.variant.policy
+        and row["sysctls"] == dict(run.variant.sysctls)
+        and row["kernel"]["variant"] == run.variant.kernel
+        and row["kernel"]["series"] == experiment.series
+    )
+
+
+def _excluded(run: Run, row: Row | None, outdated: bool) -> Excluded:
+    why = "made only with an older kernel or older tools" if outdated else "not made yet"
+    return Excluded(
+        run.workload.benchmark,
+        run.workload.threads,
+        run.seed,
+        run.variant.name,
+        row["status"] if row else "missing",
+        row["reason"] if row else why,
+    )
+
+
+def _sum(rows: Iterable[Row]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for row in rows:
+        total.update(row["mechanism"] or {})
+    return dict(total)

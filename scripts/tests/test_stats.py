@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Statistics on samples whose effect is known; the expected values are worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import samples
+
+from fastlab.model import METRICS, Experiment, Metric
+from fastlab.paper import THREADS, printed
+from fastlab.results import Row
+from fastlab.stats import Comparison, Summary, improvement, summarise
+
+
+def measure(
+    of: Experiment, baseline: dict[int, dict[str, Any]], fast: dict[int, dict[str, Any]]
+) -> list[Row]:
+    """Rows of the first workload: by seed, the counters (or `changes`) of either side."""
+    rows = []
+    for name, seeds in (("baseline", baseline), ("fast", fast)):
+        for seed, values in seeds.items():
+            given = dict(values)
+            changes = given.pop("changes", {})
+            rows.append(samples.row(of, samples.run_of(of, name, seed), given, changes))
+    return rows
+
+
+def one(summary: Summary, metric: str) -> Comparison:
+    return summary.find("fast", metric)["single_ctr", 4]
+
+
+def test_improvement_is_the_papers_formula() -> None:
+    assert improvement(200, 150, "lower") == 25.0
+    assert improvement(200, 250, "lower") == -25.0
+    assert improvement(200, 250, "higher") == 25.0
+    assert improvement(200, 150, "higher") == -25.0
+    assert improvement(0, 150, "lower") is None
+
+
+def test_means_and_spread() -> None:
+    of = samples.experiment()
+    rows = measure(
+        of,
+        {1: {"cycles": 1000}, 2: {"cycles": 2000}, 3: {"cycles": 3000}},
+        {1: {"cycles": 500}, 2: {"cycles": 1200}, 3: {"cycles": 2100}},
+    )
+    cycles = one(summarise(of, rows), "cycles")
+    assert cycles.baseline == 2000
+    assert cycles.variant == pytest.approx(3800 / 3)
+    # On the means: (6000 - 3800) / 6000; the mean of 50, 40 and 30 would be 40.
+    assert cycles.improvement_pct == pytest.approx(2200 * 100 / 6000)
+    assert cycles.spread == pytest.approx(10.0)
+    assert cycles.seeds == (1, 2, 3)
+
+
+def test_more_is_better_for_throughput_and_fairness() -> None:
+    of = samples.experiment(seeds=(1,))
+    rows = measure(
+        of,
+        {1: {"changes": {"throughput": 100.0, "fairness": 0.5}}},
+        {1: {"changes": {"throughput": 150.0, "fairness": 0.4}}},
+    )
+    summary = summarise(of, rows)
+    assert one(summary, "throughput").improvement_pct == pytest.approx(50)
+    assert one(summary, "fairness").improvement_pct == pytest.approx(-20)
+
+
+def test_one_seed_has_no_spread() -> None:
+    of = samples.experiment(seeds=(1,))
+    cycles = one(summarise(of, measure(of, {1: {}}, {1: {"cycles": 900}})), "cycles")
+    assert cycles.improvement_pct == pytest.approx(10)
+    assert cycles.spread is None
+
+
+def test_ratio_is_misses_by_references() -> None:
+    of = samples.experiment(seeds=(1,))
+    rows = measure(
+        of,
+        {1: {"l2_misses": 400, "l2_references": 1000}},
+        {1: {"l2_misses": 100, "l2_references": 200}},
+    )
+    summary = summarise(of, rows)
+    ratio = one(summary, "l2_miss_ratio")
+    # Misses fall to a quarter, and yet the ratio rises.
+    assert (ratio.baseline, ratio.variant) == (0.4, 0.5)
+    assert ratio.improvement_pct == pytest.approx(-25)
+    assert one(summary, "l2_misses").improvement_pct == pytest.approx(75)
+
+
+def assert_not_available(comparison: Comparison) -> None:
+    assert comparison.improvement_pct is None
+    assert comparison.spread is None
+
+
+def test_no_references_no_ratio() -> None:
+    of = samples.experiment(seeds=(1,))
+    rows = measure(of, {1: {}}, {1: {"l3_misses": 0, "l3_references": 0}})
+    ratio = one(summarise(of, rows), "l3_miss_ratio")
+    assert_not_available(ratio)
+    assert ratio.variant is None
+
+
+def test_not_available_stays_so() -> None:
+    of = samples.experiment(seeds=(1, 2))
+    rows = measure(of, {1: {}, 2: {}}, {1: {"changes": {"migrations": None}}, 2: {}})
+    migrations = one(summarise(of, rows), "migrations")
+    assert_not_available(migrations)
+    assert migrations.baseline is None
+
+
+def test_baseline_zero() -> None:
+    of = samples.experiment(seeds=(1, 2))
+    zero = {"changes": {"migrations": 0}}
+    migrations = one(summarise(of, measure(of, {1: zero, 2: zero}, {1: {}, 2: {}})), "migrations")
+    assert (migrations.baseline, migrations.variant) == (0, 10)
+    assert_not_available(migrations)
+
+
+def test_one_seeds_zero_takes_the_spread_only() -> None:
+    of = samples.experiment(seeds=(1, 2))
+    rows = measure(of, {1: {"changes": {"migrations": 0}}, 2: {}}, {1: {}, 2: {}})
+    migrations = one(summarise(of, rows), "migrations")
+    assert migrations.improvement_pct == pytest.approx(-100)
+    assert migrations.spread is None
+
+
+def test_bad_rows_are_left_out_by_name() -> None:
+    of = samples.experiment(seeds=(1, 2, 3, 4))
+    rows = measure(of, {1: {}, 2: {}, 3: {}, 4: {}}, {1: {"cycles": 500}})
+    rows.append(samples.row(of, samples.run_of(of, "fast", 2), mechanism={"used": 0}))
+    rows.append(samples.row(of, samples.run_of(of, "fast", 3), failure="the guest hung"))
+    summary = summarise(of, rows)
+    cycles = one(summary, "cycles")
+    assert cycles.seeds == (1,)
+    assert cycles.improvement_pct == pytest.approx(50)
+    assert [(e.variant_name, e.seed, e.status) for e in summary.excluded] == [
+        ("fast", 2, "invalid"),
+        ("fast", 3, "failed"),
+        ("fast", 4, "missing"),
+    ]
+    assert summary.excluded[1].reason == "the guest hung"
+
+
+def test_nothing_measured() -> None:
+    of = samples.experiment()
+    summary = summarise(of, [])
+    assert len(summary.comparisons) == len(METRICS)
+    for comparison in summary.comparisons:
+        assert comparison.baseline is None
+        assert_not_available(comparison)
+    assert len(summary.excluded) == 6
+
+
+@pytest.mark.parametrize("part", ["kernel", "tools", "argv", "machine", "sysctls"])
+def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
+    of = samples.experiment(seeds=(1,))
+    old, new, base = (
+        samples.row(of, samples.run_of(of, name), {"cycles": cycles})
+        for name, cycles in (("fast", 100), ("fast", 900), ("baseline", 1000))
+    )
+    foreign: Any = {
+        "kernel": {**old["kernel"], "id": "older"},
+        "tools": "older",
+        "argv": ["/bin/single_ctr"],
+        "machine": {**old["machine"], "quantum_us": 99},
+        "sysctls": {"sched_fast": 7},
+    }
+    old = {**old, "key": "old", part: foreign[part]}  # type: ignore[misc]
+    cycles = one(summarise(of, [old, base, new]), "cycles")
+    assert cycles.improvement_pct == pytest.approx(10)
+    if part != "kernel":  # of a single build the newest is that one, however old
+        assert one(summarise(of, [old, base]), "cycles").seeds == ()
+
+
+def test_a_mixture_of_builds_is_missing_not_mixed() -> None:
+    of = samples.experiment(seeds=(1, 2))
+    rows = measure(of, {1: {}, 2: {}}, {1: {}, 2: {}})
+    rows[2] = {**rows[2], "kernel": {**rows[2]["kernel"], "id": "older"}}
+    summary = summarise(of, rows)
+    assert one(summary, "cycles").seeds == (2,)
+    assert [e.reason for e in summary.excluded] == ["made only with an older kernel or older tools"]
+
+
+def test_mechanism_is_summed_over_compared_seeds() -> None:
+    of = samples.experiment(seeds=(1, 2, 3))
+    rows = measure(of, {1: {}, 2: {}}, {1: {}, 2: {}, 3: {}})
+    (mechanism,) = summarise(of, rows).mechanism
+    assert mechanism.counters["used"] == 2 * samples.MECHANISM["used"]
+
+
+def test_every_metric_has_a_value() -> None:
+    of = samples.experiment(seeds=(1,))
+    summary = summarise(of, measure(of, {1: {}}, {1: {}}))
+    for metric in METRICS:
+        assert isinstance(metric, Metric)
+        assert one(summary, metric.name).improvement_pct == 0.0
+
+
+def test_what_the_paper_prints() -> None:
+    assert printed("l2_miss_ratio", "single_ctr", 4) == "34.8"
+    assert printed("l3_miss_ratio", "doubly_list", 16) == "7.4"
+    assert printed("l2_miss_ratio", "single_ctr", 5) == ""
+    assert printed("cycles", "affinity", 128) == "50.9"
+    assert printed("cycles", "affinity", 64) == "18 to 75"
+    assert printed("cycles", "prod_cons", 4) == "none"
+    assert printed("cycles", "prod_cons", 8) == ""
+    assert printed("bus_requests", "multiple_fifo", 16) == "10 to 99"
+    assert printed("bus_requests", "multiple_fifo", 32) == "none"
+    assert printed("throughput", "single_ctr", 4) == ""
+    assert len(THREADS) == 6
