@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "../single_ctr.c"
+#include "sabotage.h"
+
+/* What a race of two increments leaves behind, on the last line of the counter. */
+static void lost_update(const struct options *opt)
+{
+	--*(uint64_t *)((char *)padded_at(&counter, 0) + (opt->cs_lines - 1) * opt->line);
+}
+
+const struct sabotage sabotages[] = {
+	{ "lost_update", lost_update },
+	{ 0 }
+};
