@@ -30,7 +30,7 @@ MEASURED = ("throughput", "context_switches", "migrations", "fairness")
 @dataclass(frozen=True)
 class Comparison:
     """One metric of one workload. Values are means in the metric's unit; improvements in percent,
-    spread in percentage points."""
+    spread in percentage points. `complete`: every seed of the experiment is in it."""
 
     benchmark: str
     threads: int
@@ -41,6 +41,7 @@ class Comparison:
     improvement_pct: float | None
     spread: float | None
     seeds: tuple[int, ...]
+    complete: bool
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,12 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
             )
             comparisons += [
                 Comparison(
-                    *where, metric, variant.name, *compare(metric, [*pairs.values()]), tuple(pairs)
+                    *where,
+                    metric,
+                    variant.name,
+                    *compare(metric, [*pairs.values()]),
+                    tuple(pairs),
+                    len(pairs) == len(experiment.seeds),
                 )
                 for metric in METRICS
             ]

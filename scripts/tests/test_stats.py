@@ -53,6 +53,7 @@ def test_means_and_spread() -> None:
     assert cycles.improvement_pct == pytest.approx(2200 * 100 / 6000)
     assert cycles.spread == pytest.approx(10.0)
     assert cycles.seeds == (1, 2, 3)
+    assert cycles.complete
 
 
 def test_more_is_better_for_throughput_and_fairness() -> None:
@@ -134,6 +135,7 @@ def test_bad_rows_are_left_out_by_name() -> None:
     summary = summarise(of, rows)
     cycles = one(summary, "cycles")
     assert cycles.seeds == (1,)
+    assert not cycles.complete
     assert cycles.improvement_pct == pytest.approx(50)
     assert [(e.variant_name, e.seed, e.status) for e in summary.excluded] == [
         ("fast", 2, "invalid"),

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A comparison for people at a terminal, for documents and for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from fastlab.model import METRICS, SCHEMA_VERSION, FastError
+from fastlab.results import machine_record
+from fastlab.stats import Comparison, Excluded, Summary
+from fastlab.tables import Cell, Table, everything, standard
+
+COLUMNS = (
+    "benchmark",
+    "threads",
+    "metric",
+    "baseline",
+    "variant",
+    "improvement_pct",
+    "spread",
+    "variant_name",
+)
+STYLES = {"": "", "gain": "green", "loss": "red", "aside": "dim"}
+
+
+def summary_document(summary: Summary) -> dict[str, Any]:
+    """summary.json. Null says "not available"; values are means over the seeds both sides have."""
+    experiment = summary.experiment
+    return {
+        "schema": SCHEMA_VERSION,
+        "experiment": experiment.name,
+        "series": experiment.series,
+        "backend": "sim",
+        "baseline": experiment.baseline,
+        "variants": [
+            {
+                "name": variant.name,
+                "kernel": variant.kernel,
+                "policy": variant.policy,
+                "sysctls": dict(variant.sysctls),
+            }
+            for variant in experiment.variants
+        ],
+        "kernels": [summary.kernels[name] for name in sorted(summary.kernels)],
+        "tools": summary.tools,
+        "machine": machine_record(experiment.machine),
+        "seeds": list(experiment.seeds),
+        "metrics": {one.name: {"unit": one.unit, "better": one.better} for one in METRICS},
+        "rows": [_record(one) for one in summary.comparisons],
+        "mechanism": [
+            {
+                "benchmark": one.benchmark,
+                "threads": one.threads,
+                "variant_name": one.variant_name,
+                "counters": one.counters,
+            }
+            for one in summary.mechanism
+        ],
+        **{
+            status: [_excluded(one) for one in summary.excluded if one.status == status]
+            for status in ("invalid", "failed", "missing")
+        },
+    }
+
+
+def _record(one: Comparison) -> dict[str, Any]:
+    return {
+        "benchmark": one.benchmark,
+        "threads": one.threads,
+        "metric": one.metric.name,
+        "baseline": one.baseline,
+        "variant": one.variant,
+        "improvement_pct": one.improvement_pct,
+        "spread": one.spread,
+        "variant_name": one.variant_name,
+    }
+
+
+def _excluded(one: Excluded) -> dict[str, Any]:
+    return {
+        "benchmark": one.benchmark,
+        "threads": one.threads,
+        "seed": one.seed,
+        "variant_name": one.variant_name,
+        "reason": one.reason,
+    }
+
+
+def json_text(summary: Summary) -> str:
+    return json.dumps(summary_document(summary), indent=1, allow_nan=False) + "\n"
+
+
+def csv_text(summary: Summary) -> str:
+    """The rows of summary.json; an empty field says "not available"."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_record(one) for one in summary.comparisons)
+    return out.getvalue()
+
+
+def markdown_text(summary: Summary) -> str:
+    """The whole comparison as one Markdown document."""
+    tables = standard(summary) + [everything(summary, name) for name in summary.variant_names]
+    parts = [f"# {summary.experiment.name}\n", *(_markdown(table) for table in tables)]
+    return "\n".join(parts)
+
+
+def _markdown(table: Table) -> str:
+    lines = [f"## {table.title}", ""]
+    if table.rows:
+        rule = ["---" if i < table.labels else "--:" for i in range(len(table.columns))]
+        cells = [[_markdown_cell(cell) for cell in row] for row in table.rows]
+        lines += ["| " + " | ".join(row) + " |" for row in [table.columns, rule, *cells]]
+        lines.append("")
+    lines += [table.note, ""]
+    return "\n".join(lines)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = cell.text.replace("|", "\\|").replace("\n", " ")
+    return f"**{text}**" if cell.strong else text
+
+
+def terminal_tables(summary: Summary) -> list[RichTable]:
+    """What `fast compare` prints with rich."""
+    return [_rich(table) for table in standard(summary) if table.rows]
+
+
+def _rich(table: Table) -> RichTable:
+    shown = RichTable(
+        title=table.title, caption=table.note, title_justify="left", caption_justify="left"
+    )
+    for i, column in enumerate(table.columns):
+        shown.add_column(Text(column), justify="left" if i < table.labels else "right")
+    for row in table.rows:
+        shown.add_row(
+            *(
+                Text(
+                    cell.text, style=f"{'bold ' if cell.strong else ''}{STYLES[cell.tone]}".strip()
+                )
+                for cell in row
+            )
+        )
+    return shown
+
+
+def write_files(directory: Path, files: Iterable[tuple[str, str | bytes]]) -> list[Path]:
+    """Write each named file of the directory; a reader sees the old or the new one, never half."""
+    paths = []
+    for name, content in files:
+        path = directory / name
+        _replace(path, content.encode() if isinstance(content, str) else content)
+        paths.append(path)
+    return paths
+
+
+def _replace(path: Path, content: bytes) -> None:
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise FastError(
+            f"{path}: cannot be written: {error.strerror}; make room or choose another directory, "
+            "then run `fast report` again (the raw results are safe)"
+        ) from error

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report's tables, independent of what shows them: terminal, Markdown and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fastlab import paper
+from fastlab.model import METRICS
+from fastlab.stats import Comparison, Summary
+
+Tone = Literal["", "gain", "loss", "aside"]
+
+HEADLINES = ("cycles", "bus_requests", "throughput")
+NOT_AVAILABLE = "n/a"
+SIGN = (
+    "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
+    "the sign is turned, so that positive is better everywhere. "
+    "± is the sample standard deviation over the seeds, in percentage points. "
+    f"{NOT_AVAILABLE}: not available. †: fewer seeds than planned, see the runs left out."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`strong` marks a best case, `tone` a gain, a loss, or what is not measured here."""
+
+    text: str
+    strong: bool = False
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns are left-aligned up to `labels`, right-aligned after it."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    labels: int = 1
+
+
+def table_3(summary: Summary, variant_name: str) -> Table:
+    """The shape of the paper's Table 3: miss-ratio improvements, best cases strong."""
+    return _beside_paper(
+        summary,
+        variant_name,
+        (("l2_miss_ratio", "L2"), ("l3_miss_ratio", "L3")),
+        f"Improvement of the L2 and L3 miss ratios, % ({variant_name})",
+        "A ratio can rise while misses fall, because the references fall too: "
+        "see l2_misses beside it. ",
+        "Table 3",
+    )
+
+
+def headline(summary: Summary, variant_name: str, metric: str) -> Table:
+    """One metric: a row per benchmark, a column per thread count, the paper's words below each."""
+    figure = {"cycles": "Figure 2", "bus_requests": "Figure 3"}.get(metric, "")
+    return _beside_paper(
+        summary,
+        variant_name,
+        ((metric, "here"),),
+        f"Improvement of {metric}, % ({variant_name})",
+        "",
+        figure,
+    )
+
+
+def _beside_paper(
+    summary: Summary,
+    variant_name: str,
+    metrics: Sequence[tuple[str, str]],
+    title: str,
+    note: str,
+    source: str,
+) -> Table:
+    rows = []
+    for benchmark in summary.benchmarks:
+        for number, (metric, label) in enumerate(metrics):
+            found = summary.find(variant_name, metric)
+            cells = [found[benchmark, threads] for threads in summary.threads]
+            best = max(
+                (one.improvement_pct for one in cells if one.improvement_pct is not None),
+                default=None,
+            )
+            rows.append(
+                [Cell(benchmark if number == 0 else ""), Cell(label)]
+                + [improvement_cell(one, one.improvement_pct == best) for one in cells]
+            )
+            printed = [paper.printed(metric, benchmark, threads) for threads in summary.threads]
+            if any(printed):
+                rows.append(
+                    [
+                        Cell(""),
+                        Cell("paper" if len(metrics) == 1 else f"{label}, paper", tone="aside"),
+                    ]
+                    + [Cell(text or "-", tone="aside") for text in printed]
+                )
+    if source:
+        note += (
+            f"paper: its {source}, 4-way Itanium 2, Linux 2.6.9; "
+            '"none": no improvement; "-": the text prints no number. '
+        )
+    return Table(
+        title,
+        ["benchmark", "", *map(str, summary.threads)],
+        rows,
+        f"Bold: best case. {note}{SIGN}",
+        2,
+    )
+
+
+def everything(summary: Summary, variant_name: str) -> Table:
+    """Every comparison of one variant with its values."""
+    rows = [
+        [
+            Cell(one.benchmark),
+            Cell(one.metric.name),
+            Cell(str(one.threads)),
+            Cell(value(one.baseline)),
+            Cell(value(one.variant)),
+            improvement_cell(one),
+        ]
+        for one in summary.comparisons
+        if one.variant_name == variant_name
+    ]
+    columns = ["benchmark", "metric", "threads", "baseline", variant_name, "improvement %"]
+    return Table(
+        f"All metrics ({variant_name})",
+        columns,
+        rows,
+        f"Values are means over the seeds. {SIGN}",
+        2,
+    )
+
+
+def losses(summary: Summary) -> Table:
+    """Every case in which a variant is worse than the baseline, the worst first."""
+    found = [one for one in summary.comparisons if (one.improvement_pct or 0) < 0]
+    return _list("Losses", found)
+
+
+def gains(summary: Summary) -> Table:
+    """Every case in which a variant is better than the baseline, the best first."""
+    found = [one for one in summary.comparisons if (one.improvement_pct or 0) > 0]
+    return _list("Gains", found)
+
+
+def _list(title: str, found: Sequence[Comparison]) -> Table:
+    """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
+    ordered = sorted(found, key=lambda one: -round(abs(one.improvement_pct or 0), 6))
+    rows = [
+        [
+            Cell(one.variant_name),
+            Cell(one.benchmark),
+            Cell(one.metric.name),
+            Cell(str(one.threads)),
+            Cell(value(one.baseline)),
+            Cell(value(one.variant)),
+            improvement_cell(one),
+        ]
+        for one in ordered
+    ]
+    columns = ["variant", "benchmark", "metric", "threads", "baseline", "value", "improvement %"]
+    return Table(f"{title}: {len(found)}", columns, rows, SIGN, 3)
+
+
+def mechanism(summary: Summary) -> Table:
+    """What FAST did: the kernel's counters of every workload."""
+    names = list(dict.fromkeys(name for one in summary.mechanism for name in one.counters))
+    rows = [
+        [Cell(one.variant_name), Cell(one.benchmark), Cell(str(one.threads))]
+        + [
+            Cell(f"{one.counters[name]:,}" if name in one.counters else NOT_AVAILABLE)
+            for name in names
+        ]
+        for one in summary.mechanism
+    ]
+    note = (
+        "Counters of /proc/fast_stat, summed over the compared seeds. hint_set: hand-offs that "
+        "left a hint; used: wake-ups sent to the lock-hot CPU; same_cpu: the task was there "
+        "already; rejected_*, expired: hints not followed, by reason."
+    )
+    return Table("Mechanism", ["variant", "benchmark", "threads", *names], rows, note, 2)
+
+
+def excluded(summary: Summary) -> Table:
+    """The runs that are in no comparison, and why."""
+    rows = [
+        [
+            Cell(one.status.upper(), tone="aside" if one.status == "missing" else "loss"),
+            Cell(one.variant_name),
+            Cell(one.benchmark),
+            Cell(one.reason),
+            Cell(str(one.threads)),
+            Cell(str(one.seed)),
+        ]
+        for one in summary.excluded
+    ]
+    columns = ["status", "variant", "benchmark", "reason", "threads", "seed"]
+    return Table(f"Left out: {len(rows)} runs", columns, rows, "In none of the tables.", 4)
+
+
+def study(summary: Summary, metric: str) -> Table:
+    """Several variants side by side: a row per workload, a column per variant, the best strong."""
+    found = {name: summary.find(name, metric) for name in summary.variant_names}
+    rows = []
+    for benchmark in summary.benchmarks:
+        for threads in summary.threads:
+            cells = [found[name][benchmark, threads] for name in summary.variant_names]
+            known = [one.improvement_pct for one in cells if one.improvement_pct is not None]
+            best = max(known, default=None)
+            rows.append(
+                [Cell(benchmark), Cell(str(threads))]
+                + [improvement_cell(one, one.improvement_pct == best) for one in cells]
+            )
+    columns = ["benchmark", "threads", *summary.variant_names]
+    note = f"Bold: best of its row. {SIGN}"
+    return Table(f"Improvement of {metric} by variant, %", columns, rows, note)
+
+
+def improvement_cell(one: Comparison, best: bool = False) -> Cell:
+    """An improvement and its spread, in percent."""
+    if one.improvement_pct is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    # Rounded first: what is shown as 0.0 has no sign and no tone.
+    shown = round(one.improvement_pct, 1) or 0.0
+    spread = "" if one.spread is None else f" ±{one.spread:.1f}"
+    text = f"{shown:.1f}{spread}{'' if one.complete else ' †'}"
+    tone: Tone = "gain" if shown > 0 else "loss" if shown < 0 else ""
+    return Cell(text, best, tone)
+
+
+def value(number: float | None) -> str:
+    """A counter's or a ratio's value."""
+    if number is None:
+        return NOT_AVAILABLE
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.4g}"
+
+
+def standard(summary: Summary) -> list[Table]:
+    """The tables of an experiment, in reading order."""
+    tables: list[Table] = []
+    if summary.excluded:
+        tables.append(excluded(summary))
+    if len(summary.variant_names) > 1:
+        tables += [study(summary, metric) for metric in HEADLINES]
+    else:
+        for name in summary.variant_names:
+            tables.append(table_3(summary, name))
+            tables += [headline(summary, name, metric) for metric in HEADLINES]
+    return [*tables, losses(summary), gains(summary), mechanism(summary)]
+
+
+def units() -> Table:
+    """What the metrics count."""
+    rows = [
+        [Cell(metric.name), Cell(metric.unit), Cell(f"{metric.better} is better")]
+        for metric in METRICS
+    ]
+    return Table("Metrics", ["metric", "counts", "direction"], rows, labels=3)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The comparison as files and tables, against golden output of a sample with a known effect."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+from rich.console import Console
+
+from fastlab.compare import (
+    csv_text,
+    json_text,
+    markdown_text,
+    summary_document,
+    terminal_tables,
+    write_files,
+)
+from fastlab.experiment import plan
+from fastlab.model import METRICS, FastError, Variant
+from fastlab.stats import Summary, summarise
+from fastlab.tables import Table, gains, headline, losses, mechanism, study, table_3
+
+
+def sample() -> Summary:
+    """single_ctr gains 25 % of cycles at 4 threads and loses 10 % at 16; prod_cons never fires."""
+    of = samples.experiment(("single_ctr", "prod_cons"), (4, 16), (1, 2))
+    rows = []
+    for run in plan(of):
+        base = 1_000_000 * run.seed
+        factor = 1.0
+        arguments: dict[str, Any] = {}
+        if run.variant.name == "fast":
+            factor = 0.75 if run.workload.threads == 4 else 1.1
+            if run.workload.benchmark == "prod_cons":
+                arguments["mechanism"] = dict.fromkeys(samples.MECHANISM, 0)
+        counters = {"cycles": round(base * factor), "l2_misses": round(400 * factor)}
+        rows.append(samples.row(of, run, counters, **arguments))
+    return summarise(of, rows)
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[f"*{cell.text}*" if cell.strong else cell.text for cell in row] for row in table.rows]
+
+
+def test_table_3_has_its_shape() -> None:
+    table = table_3(sample(), "fast")
+    assert list(table.columns) == ["benchmark", "", "4", "16"]
+    assert texts(table) == [
+        ["single_ctr", "L2", "*25.0 ±0.0*", "-10.0 ±0.0"],
+        ["", "L2, paper", "34.8", "17.5"],
+        ["", "L3", "*0.0 ±0.0*", "*0.0 ±0.0*"],
+        ["", "L3, paper", "-0.6", "0.4"],
+        ["prod_cons", "L2", "n/a", "n/a"],
+        ["", "L2, paper", "40.2", "10.8"],
+        ["", "L3", "n/a", "n/a"],
+        ["", "L3, paper", "-0.9", "1.9"],
+    ]
+
+
+def test_headline_stands_beside_the_paper() -> None:
+    table = headline(sample(), "fast", "cycles")
+    assert texts(table) == [
+        ["single_ctr", "here", "*25.0 ±0.0*", "-10.0 ±0.0"],
+        ["", "paper", "18 to 75", "18 to 75"],
+        ["prod_cons", "here", "n/a", "n/a"],
+        ["", "paper", "none", "-"],
+    ]
+    assert [cell.tone for cell in table.rows[0]] == ["", "", "gain", "loss"]
+    assert "sign is turned" in table.note
+
+
+def test_every_loss_and_every_gain_is_listed() -> None:
+    summary = sample()
+    assert texts(losses(summary)) == [
+        ["fast", "single_ctr", name, "16", base, value, "-10.0 ±0.0"]
+        for name, base, value in (
+            ("cycles", "1,500,000", "1,650,000"),
+            ("l2_misses", "400", "440"),
+            ("l2_miss_ratio", "0.4", "0.44"),
+        )
+    ]
+    assert [row[2].text for row in gains(summary).rows] == ["cycles", "l2_misses", "l2_miss_ratio"]
+    assert gains(summary).title == "Gains: 3"
+
+
+def test_the_worst_loss_comes_first() -> None:
+    of = samples.experiment(seeds=(1,))
+    worse = {"cycles": 1100, "bus_requests": 1300, "l3_misses": 1200}
+    rows = [samples.row(of, run, worse if run.variant.name == "fast" else None) for run in plan(of)]
+    listed = [row[-1].text for row in losses(summarise(of, rows)).rows]
+    assert listed == ["-30.0", "-20.0", "-20.0", "-10.0"]  # l3_misses and their ratio
+
+
+def test_mechanism_table() -> None:
+    table = mechanism(sample())
+    assert list(table.columns)[3:6] == ["hint_set", "used", "same_cpu"]
+    assert texts(table)[0][:6] == ["fast", "single_ctr", "4", "200", "120", "40"]
+    assert texts(table)[2][:4] == ["fast", "prod_cons", "4", "n/a"]
+
+
+def test_fewer_seeds_are_marked() -> None:
+    of = samples.experiment(seeds=(1, 2))
+    rows = [samples.row(of, run) for run in plan(of)][:2]
+    (row, *_) = headline(summarise(of, rows), "fast", "cycles").rows
+    assert row[2].text == "0.0 †"
+
+
+def test_summary_document() -> None:
+    document = summary_document(sample())
+    assert document["rows"][0] == {
+        "benchmark": "single_ctr",
+        "threads": 4,
+        "metric": "cycles",
+        "baseline": 1_500_000,
+        "variant": 1_125_000,
+        "improvement_pct": 25.0,
+        "spread": 0.0,
+        "variant_name": "fast",
+    }
+    assert len(document["rows"]) == 2 * 2 * 13
+    assert {row["metric"] for row in document["rows"]} == {metric.name for metric in METRICS}
+    assert document["experiment"] == "sample"
+    assert [kernel["id"] for kernel in document["kernels"]] == ["kernel-baseline", "kernel-fast"]
+    assert document["machine"]["cpus"] == 4
+    assert [(one["benchmark"], one["threads"], one["seed"]) for one in document["invalid"]] == [
+        ("prod_cons", 4, 1),
+        ("prod_cons", 16, 1),
+        ("prod_cons", 4, 2),
+        ("prod_cons", 16, 2),
+    ]
+    assert document["failed"] == document["missing"] == []
+
+
+def test_not_available_is_null_and_empty() -> None:
+    summary = sample()
+    (row,) = (
+        row
+        for row in json.loads(json_text(summary))["rows"]
+        if (row["benchmark"], row["threads"], row["metric"]) == ("prod_cons", 4, "cycles")
+    )
+    assert row["baseline"] is row["variant"] is row["improvement_pct"] is row["spread"] is None
+    (line,) = (
+        line for line in csv_text(summary).splitlines() if line.startswith("prod_cons,4,cycles,")
+    )
+    assert line == "prod_cons,4,cycles,,,,,fast"
+
+
+def test_csv_and_json_say_the_same() -> None:
+    summary = sample()
+    rows = json.loads(json_text(summary))["rows"]
+    read = list(csv.DictReader(io.StringIO(csv_text(summary))))
+    assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows] == read
+
+
+def test_markdown() -> None:
+    text = markdown_text(sample())
+    assert (
+        "## Improvement of cycles, % (fast)\n"
+        "\n"
+        "| benchmark |  | 4 | 16 |\n"
+        "| --- | --- | --: | --: |\n"
+        "| single_ctr | here | **25.0 ±0.0** | -10.0 ±0.0 |\n"
+        "|  | paper | 18 to 75 | 18 to 75 |\n"
+    ) in text
+    assert "| INVALID | fast | prod_cons | FAST never fired" in text
+    assert "| single_ctr | cycles | 4 | 1,500,000 | 1,125,000 | 25.0 ±0.0 |" in text
+
+
+def test_terminal() -> None:
+    out = io.StringIO()
+    Console(file=out, width=120).print(*terminal_tables(sample()))
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["│", "single_ctr", "│", "here", "│", "25.0", "±0.0", "│", "-10.0", "±0.0", "│"] in lines
+    assert "Losses: 3" in out.getvalue()
+
+
+def test_several_variants() -> None:
+    deep = Variant("deep", "fast", "strict", {"sched_fast": 1, "sched_fast_depth": 8})
+    of = samples.experiment(seeds=(1,), variants=(samples.BASELINE, samples.FAST, deep))
+    cycles = {"baseline": 1000, "fast": 1100, "deep": 600}
+    summary = summarise(
+        of, [samples.row(of, run, {"cycles": cycles[run.variant.name]}) for run in plan(of)]
+    )
+    assert texts(study(summary, "cycles")) == [["single_ctr", "4", "-10.0", "*40.0*"]]
+    assert [row["variant_name"] for row in summary_document(summary)["rows"][::13]] == [
+        "fast",
+        "deep",
+    ]
+    assert "## Improvement of cycles by variant, %" in markdown_text(summary)
+
+
+def test_files_are_replaced_whole(tmp_path: Path) -> None:
+    directory = tmp_path / "results" / "demo"
+    write_files(directory, [("a.txt", "old")])
+    assert write_files(directory, [("a.txt", "new"), ("b.bin", b"\0")]) == [
+        directory / "a.txt",
+        directory / "b.bin",
+    ]
+    assert (directory / "a.txt").read_text() == "new"
+    assert sorted(path.name for path in directory.iterdir()) == ["a.txt", "b.bin"]
+
+
+def test_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
+    write_files(tmp_path, [("a.txt", "old")])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(FastError, match=r"a\.txt: cannot be written: .*raw results are safe"):
+            write_files(tmp_path, [("a.txt", "x" * 1000)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (tmp_path / "a.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_unwritable_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FastError, match=r"file/a\.txt: cannot be written"):
+        write_files(tmp_path / "file", [("a.txt", "x")])
