@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report: every file that an experiment's results become. Needs no VM and no kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from fastlab import charts, tables
+from fastlab.compare import csv_text, json_text, markdown_text, write_files
+from fastlab.experiment import workload_argv
+from fastlab.stats import Summary
+
+FIGURES = ("cycles", "bus_requests", "throughput", "l2_misses")
+
+
+def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:
+    """Write summary.json, summary.csv, summary.md, report.html and, for a single variant, the main
+    chart as improvement.svg and improvement.png. Returns the paths written.
+
+    `command` is how the experiment was run, for the reader to repeat. Equal arguments give equal
+    bytes. Raises FastError when a file cannot be written.
+    """
+    files: list[tuple[str, str | bytes]] = [
+        ("summary.json", json_text(summary)),
+        ("summary.csv", csv_text(summary)),
+        ("summary.md", markdown_text(summary)),
+        ("report.html", html_text(summary, command)),
+    ]
+    if len(summary.variant_names) == 1:
+        (name,) = summary.variant_names
+        files.append(("improvement.svg", charts.main_chart(summary, name, "svg")))
+        files.append(("improvement.png", charts.main_chart(summary, name, "png")))
+    return write_files(directory, files)
+
+
+def html_text(summary: Summary, command: str) -> str:
+    """The whole report as one HTML page that loads nothing."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fastlab"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    experiment = summary.experiment
+    return environment.get_template("report.html").render(
+        summary=summary,
+        experiment=experiment,
+        command=command,
+        guest_command=" ".join(workload_argv(experiment.workloads[0], experiment.seeds[0])),
+        tallies=[_tally(summary, metric) for metric in FIGURES],
+        charts=_charts(summary),
+        results=_results(summary),
+        losses=tables.losses(summary),
+        gains=tables.gains(summary),
+        excluded=tables.excluded(summary),
+        mechanism=tables.mechanism(summary),
+        details=[tables.everything(summary, name) for name in summary.variant_names],
+        metrics=tables.units(),
+        light=charts.ramp_variables(len(summary.threads), dark=False),
+        dark=charts.ramp_variables(len(summary.threads), dark=True),
+    )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How the cases of one metric ended."""
+
+    metric: str
+    better: int
+    worse: int
+    unavailable: int
+    best: float | None
+    worst: float | None
+
+
+def _tally(summary: Summary, metric: str) -> Tally:
+    cases = [one.improvement_pct for one in summary.comparisons if one.metric.name == metric]
+    known = [case for case in cases if case is not None]
+    return Tally(
+        metric=metric,
+        better=sum(case > 0 for case in known),
+        worse=sum(case < 0 for case in known),
+        unavailable=len(cases) - len(known),
+        best=max(known, default=None),
+        worst=min(known, default=None),
+    )
+
+
+def _charts(summary: Summary) -> list[charts.Chart]:
+    if charts.has_depths(summary):
+        return [charts.depth_lines(summary, metric) for metric in FIGURES]
+    return [
+        charts.bars(summary, name, metric) for name in summary.variant_names for metric in FIGURES
+    ]
+
+
+def _results(summary: Summary) -> list[tables.Table]:
+    if len(summary.variant_names) > 1:
+        return [tables.study(summary, metric) for metric in FIGURES]
+    return [
+        table
+        for name in summary.variant_names
+        for table in (
+            tables.table_3(summary, name),
+            *(tables.headline(summary, name, metric) for metric in FIGURES),
+        )
+    ]

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report's files: one page that loads nothing, the same bytes each time."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import samples
+
+from fastlab import charts
+from fastlab.experiment import plan
+from fastlab.model import Variant
+from fastlab.report import html_text, write_report
+from fastlab.stats import Summary, summarise
+
+COMMAND = "fast run experiments/sample.toml"
+VOID = {"meta"}
+
+
+def single() -> Summary:
+    of = samples.experiment(("single_ctr", "affinity"), (4, 16), (1, 2))
+    return summarise(
+        of,
+        [
+            samples.row(of, run, {"cycles": 1000 if run.variant.name == "baseline" else 700})
+            for run in plan(of)
+            if run.workload.benchmark == "single_ctr"
+        ],
+    )
+
+
+def depths(count: int = 3) -> Summary:
+    variants = [
+        Variant(f"d{n}", "fast", "strict", {"sched_fast": 1, "sched_fast_depth": n})
+        for n in (1, 8, 64)[:count]
+    ]
+    of = samples.experiment(("single_ctr",), (4, 16), (1,), (samples.BASELINE, *variants))
+    return summarise(of, [samples.row(of, run) for run in plan(of)])
+
+
+class Page(HTMLParser):
+    """Checks that elements nest, and collects ids, links and what would be loaded."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self._attributes(tag, attrs)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._attributes(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def _attributes(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "link", "img", "iframe", "object"):
+            self.loads.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "xlink:href", "src"):
+                self.links.append(value or "")
+
+
+@pytest.mark.parametrize("summary", [single(), depths()], ids=["single", "depths"])
+def test_page_is_whole_and_loads_nothing(summary: Summary) -> None:
+    text = html_text(summary, COMMAND)
+    page = Page(text)
+    assert page.loads == []
+    assert [link for link in page.links if not link.startswith("#")] == []
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+    assert "@import" not in text
+    assert set(re.findall(r"url\(([^)#]*)", text)) <= {""}
+
+
+def test_page_says_what_was_measured_and_how() -> None:
+    text = html_text(single(), COMMAND)
+    for words in (
+        COMMAND,
+        "/bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json",
+        "kernel-baseline",
+        "kernel-fast",
+        "rx4640",
+        "30.0 ±0.0",  # the known effect
+        "Misses do not slow the guest",
+        "8 runs are in no comparison",
+        "not made yet",
+        "sched_fast = 1",
+        "Losses: 0",
+    ):
+        assert words in text
+
+
+def test_every_colour_of_the_charts_is_defined_light_and_dark() -> None:
+    text = html_text(single(), COMMAND)
+    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
+    assert {"--series-0", "--series-1", "--ink", "--grid"} <= used
+    root, dark = re.findall(r":root \{(.*?)\}", text, flags=re.DOTALL)
+    for variable in used:
+        assert f"{variable}:" in root
+        assert f"{variable}:" in dark
+    svg = charts.bars(single(), "fast", "cycles").svg
+    assert not re.findall(r"(?:fill|stroke): #(?!ffffff|none)[0-9a-f]{6}", svg)
+
+
+def test_text_is_escaped() -> None:
+    assert "fast run &lt;b&gt;" in html_text(single(), "fast run <b>")
+
+
+def test_same_results_same_bytes(tmp_path: Path) -> None:
+    first = write_report(single(), tmp_path / "a", COMMAND)
+    second = write_report(single(), tmp_path / "b", COMMAND)
+    assert [path.name for path in first] == [
+        "summary.json",
+        "summary.csv",
+        "summary.md",
+        "report.html",
+        "improvement.svg",
+        "improvement.png",
+    ]
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert (tmp_path / "a" / "improvement.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_other_results_other_charts() -> None:
+    of = samples.experiment(("single_ctr", "affinity"), (4, 16), (1, 2))
+    other = summarise(of, [samples.row(of, run) for run in plan(of)])
+    for form in ("svg", "png"):
+        assert charts.main_chart(single(), "fast", form) != charts.main_chart(other, "fast", form)
+
+
+def test_bars_show_benchmarks_threads_and_what_is_not_available() -> None:
+    svg = charts.bars(single(), "fast", "cycles").svg
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert {"single_ctr", "affinity", "threads", "4", "16", "improvement, %"} <= set(words)
+    assert words.count("n/a") == 2  # affinity was not measured, at either thread count
+
+
+def test_depth_study_draws_lines_against_depth(tmp_path: Path) -> None:
+    summary = depths()
+    assert charts.has_depths(summary)
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", charts.depth_lines(summary, "cycles").svg)
+    assert {"1", "8", "64", "single_ctr", "threads"} <= set(words)
+    names = [path.name for path in write_report(summary, tmp_path, COMMAND)]
+    assert "improvement.svg" not in names
+
+
+def test_what_is_no_depth_study() -> None:
+    assert not charts.has_depths(single())
+    assert not charts.has_depths(depths(1))
+
+
+def test_nothing_measured_yet_is_still_a_report(tmp_path: Path) -> None:
+    summary = summarise(samples.experiment(), [])
+    write_report(summary, tmp_path, COMMAND)
+    text = (tmp_path / "report.html").read_text()
+    assert "0 better" in text
+    assert "6 runs are in no comparison" in text
