@@ -39,9 +39,15 @@ KEYS = (
 )
 KERNELS = ("baseline", "fast")
 POLICIES = ("off", "strict", "soft", "adaptive")
-PRESETS = ("rx4640", "modern")
-# What a benchmark takes besides threads and seed; `cs_lines` here is `--cs-lines` there.
-OPTIONS = ("cs_lines", "think", "locks", "line")
+PRESETS = ("rx4640", "xeon-2s")
+# What a benchmark takes besides threads, iterations and seed, and the range of each as the
+# benchmark states it; `cs_lines` here is `--cs-lines` there.
+OPTIONS = {
+    "cs_lines": (1, 1024),
+    "think": (0, 1_000_000),
+    "locks": (1, 1024),
+    "line": (32, 1024),
+}
 # Half of the threads stand against the other half.
 PAIRED = ("prod_cons", "affinity", "multiple_fifo")
 
@@ -193,12 +199,27 @@ def _workloads(top: _Table) -> tuple[Workload, ...]:
         if "iterations" not in options:
             table.fail("iterations", None, "a whole number, here or in [defaults]")
         for count in threads:
-            if name in PAIRED and count % 2:
-                top.fail("threads", count, f"{name} pairs its threads: an even number")
+            _check_shares(top, table, name, count, options)
             words = tuple(f"--{key.replace('_', '-')}={value}" for key, value in options.items())
             workloads.append(Workload(name, count, words))
     top.no_duplicates("benchmark", names)
     return tuple(workloads)
+
+
+def _check_shares(
+    top: _Table, table: _Table, name: str, threads: int, options: Mapping[str, int]
+) -> None:
+    """Can the threads share the work evenly? The benchmark would refuse too, but in the guest."""
+    if name in PAIRED:
+        if threads % 2:
+            top.fail("threads", threads, f"{name} pairs its threads: an even number")
+        for key in ("iterations", "warmup"):
+            if options.get(key, 0) % 2:
+                table.fail(key, options[key], f"{name} pairs its threads: an even number")
+    if options["iterations"] < threads:
+        table.fail(
+            "iterations", options["iterations"], f"at least one for each of {threads} threads"
+        )
 
 
 def _options(table: _Table, inherited: Mapping[str, int], keys: Sequence[str]) -> dict[str, int]:
@@ -210,7 +231,10 @@ def _options(table: _Table, inherited: Mapping[str, int], keys: Sequence[str]) -
             options[key] = table.integer(key, 0 if key == "warmup" else 1, MAX_COUNT)
     further = table.table("options")
     further.only(*OPTIONS)
-    return options | {key: further.integer(key, 0, MAX_COUNT) for key in further.data}
+    line = further.data.get("line")
+    if isinstance(line, int) and line & (line - 1):
+        further.fail("line", line, "a power of two")
+    return options | {key: further.integer(key, *OPTIONS[key]) for key in further.data}
 
 
 class _Table:

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fastlab.experiment import load_experiment, plan, run_key, workload_argv
+from fastlab.experiment import KERNELS, PRESETS, load_experiment, plan, run_key, workload_argv
 from fastlab.model import BENCHMARKS, FastError, Workload
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -174,6 +176,11 @@ BAD = {
     "name that is a path": ('name = "tiny"', 'name = "../x"', ["name", "../x", "letters"]),
     "unknown option": ("cs_lines", "cs_line", ["options", "cs_line", "did you mean cs_lines?"]),
     "iterations": ("iterations = 100", "iterations = 0", ["iterations", "0", "1 to"]),
+    "odd iterations": ("iterations = 2000", "iterations = 2001", ["[[benchmark]] 2", "2001"]),
+    "odd warm-up": ("warmup = 400", "warmup = 401", ["[[benchmark]] 2", "warmup", "even"]),
+    "few iterations": ("iterations = 100", "iterations = 15", ["15", "each of 16 threads"]),
+    "lines": ("cs_lines = 16", "cs_lines = 2000", ["options", "cs_lines", "1 to 1024"]),
+    "line": ("cs_lines = 16", "line = 96", ["options", "line", "96", "power of two"]),
     "sysctl": ("{ sched_fast = 1 }", "{ sched_fats = 1 }", ["sysctls", "sched_fats"]),
     "policy without its sysctl": ("{ sched_fast = 1 }", "{}", ["policy", "strict", "sched_fast"]),
     "sysctl without a policy": ('policy = "strict"', "", ["policy", "off", "sched_fast"]),
@@ -209,3 +216,13 @@ def test_not_text(tmp_path: Path) -> None:
     path.write_bytes(b"a\xff")
     with pytest.raises(FastError, match="byte 1 is not UTF-8"):
         load_experiment(path)
+
+
+def test_names_are_those_of_the_parts_that_own_them() -> None:
+    root = EXPERIMENTS.parent
+    presets = (root / "userspace/cachesim/presets.c").read_text()
+    assert tuple(re.findall(r'\.name = "([^"]+)"', presets)) == PRESETS
+    kernels = tomllib.loads((root / "Kbuild/kernels.toml").read_text())
+    assert tuple(kernels["variants"]) == KERNELS
+    for name in BENCHMARKS:
+        assert f'"{name}"' in (root / "microbench/common/list.c").read_text()

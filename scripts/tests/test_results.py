@@ -85,7 +85,7 @@ def test_a_run_must_be_what_its_variant_says(
         ({"output": None}, "printed no result"),
         ({"document": None}, "no document"),
         ({"document": {"preset": "rx4640", "cpus": 4}}, "lacks bus_requests"),
-        ({"document": samples.document() | {"preset": "modern"}}, "preset modern"),
+        ({"document": samples.document() | {"preset": "xeon-2s"}}, "preset xeon-2s"),
         ({"exit_status": 139}, "status 139"),
         ({"exit_status": None}, "without the benchmark's exit status"),
         ({"failure": "no answer for 600 s"}, "no answer for 600 s"),
