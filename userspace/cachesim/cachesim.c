@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hierarchy of one CPU, and coherence between CPUs.
+ *
+ * A *hierarchy* is what sits on the bus as one agent: an L3 and all that lies
+ * above it. With a private L3 it is a CPU, with a shared one a cluster.
+ *
+ * Inclusion: L3 includes L2 includes L1I and L1D, so what the L3 does not hold
+ * no one above holds, and the bus needs to look at L3 states only.
+ *
+ * States: the L3's says what the hierarchy may do towards the bus; an L2's and
+ * L1D's say what the CPU may do towards everyone. A first store to an Exclusive
+ * line makes it Modified at every level at once: where in the hierarchy the
+ * newest data lies changes none of the counts. An L1I, and an L1D that writes
+ * through, holds its lines Shared: they never need permission to write.
+ */
+#include "cachesim.h"
+
+#include <stdlib.h>
+
+#include "cache_array.h"
+#include "line_directory.h"
+
+struct cpu {
+	struct cachesim_counts *now;	/* counts of the mode it runs in */
+	struct cache_array l1d, l1i, l2, l3;	/* l3 may be the cluster's */
+	uint64_t cpu_bit;
+	uint64_t hierarchy_bit;
+	struct cachesim_counts counts[CACHESIM_MODES];
+};
+
+struct cachesim {
+	struct cpu *cpu;
+	struct line_directory directory;
+	bool write_through;		/* the L1D */
+	uint32_t fetches_per_line;	/* log2 of L1I lines in an L2 line */
+	uint32_t data_per_line;		/* log2 of L1D lines in an L2 line */
+	uint64_t *entries;		/* of all arrays */
+	size_t n_entries;
+	unsigned int cpus;
+	unsigned int hierarchies;
+	uint64_t members[CACHESIM_MAX_CPUS];	/* CPUs of each hierarchy */
+	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
+	struct cachesim_machine machine;
+};
+
+#define for_each_bit(bit, mask) \
+	for (uint64_t _m = (mask); _m && ((bit) = __builtin_ctzll(_m), 1); _m &= _m - 1)
+
+static void drop_from_l1(struct cachesim *cs, struct cpu *c, uint64_t line)
+{
+	for (uint64_t i = 0; i < 1ull << cs->data_per_line; i++)
+		cache_drop(&c->l1d, (line << cs->data_per_line) + i);
+	for (uint64_t i = 0; i < 1ull << cs->fetches_per_line; i++)
+		cache_drop(&c->l1i, (line << cs->fetches_per_line) + i);
+}
+
+static void drop_from_cpus(struct cachesim *cs, struct line_holders *h, uint64_t cpus,
+			   uint64_t line)
+{
+	unsigned int i;
+
+	for_each_bit(i, h->cpus & cpus) {
+		cache_drop(&cs->cpu[i].l2, line);
+		drop_from_l1(cs, &cs->cpu[i], line);
+	}
+	h->cpus &= ~cpus;
+}
+
+static void share_in_cpus(struct cachesim *cs, const struct line_holders *h, uint64_t cpus,
+			  uint64_t line)
+{
+	unsigned int i;
+
+	for_each_bit(i, h->cpus & cpus) {
+		struct cpu *c = &cs->cpu[i];
+
+		cache_mark(&c->l2, line, CACHESIM_S);
+		for (uint64_t k = 0; k < 1ull << cs->data_per_line; k++)
+			cache_mark(&c->l1d, (line << cs->data_per_line) + k, CACHESIM_S);
+	}
+}
+
+/* The bus takes the line from all `others`; true when one of them had modified it. */
+static bool bus_invalidate(struct cachesim *cs, struct cpu *c, struct line_holders *h,
+			   uint64_t others, uint64_t line)
+{
+	bool modified = false;
+	unsigned int i;
+
+	for_each_bit(i, others) {
+		const struct cache_array *l3 = &cs->agent[i]->l3;
+
+		modified |= entry_state(*cache_find(l3, line)) == CACHESIM_M;
+		cache_drop(l3, line);
+		drop_from_cpus(cs, h, cs->members[i], line);
+		c->now->invalidations++;
+	}
+	h->hierarchies &= ~others;
+	return modified;
+}
+
+/* All `others` learn that they are not alone; true when one of them had modified it. */
+static bool bus_share(struct cachesim *cs, const struct line_holders *h, uint64_t others,
+		      uint64_t line)
+{
+	unsigned int owner = __builtin_ctzll(others);
+	enum cachesim_state was;
+	uint64_t *entry;
+
+	if (others & (others - 1))
+		return false;	/* several holders: all are Shared already */
+	entry = cache_find(&cs->agent[owner]->l3, line);
+	was = entry_state(*entry);
+	if (was == CACHESIM_S)
+		return false;
+	entry_set_state(entry, CACHESIM_S);
+	share_in_cpus(cs, h, cs->members[owner], line);
+	return was == CACHESIM_M;
+}
+
+static void evict_from_l3(struct cachesim *cs, struct cpu *c, uint64_t victim)
+{
+	struct line_holders *h = line_directory_at(&cs->directory, entry_line(victim));
+
+	if (entry_state(victim) == CACHESIM_M) {
+		c->now->writebacks++;
+		c->now->bus_requests++;
+	}
+	drop_from_cpus(cs, h, cs->members[__builtin_ctzll(c->hierarchy_bit)],
+		       entry_line(victim));
+	h->hierarchies &= ~c->hierarchy_bit;
+}
+
+/* Bring `line`, which the L3 does not hold, in over the bus. Returns its state. */
+static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct line_holders *h,
+				    uint64_t line, bool write)
+{
+	uint64_t others = h->hierarchies;
+	enum cachesim_state state = write ? CACHESIM_M : others ? CACHESIM_S : CACHESIM_E;
+	uint64_t victim;
+
+	c->now->l3_misses++;
+	c->now->bus_requests++;
+	if (others && (write ? bus_invalidate(cs, c, h, others, line)
+			     : bus_share(cs, h, others, line)))
+		c->now->cache_to_cache++;
+	victim = cache_insert(&c->l3, line, state);
+	if (victim)
+		evict_from_l3(cs, c, victim);
+	h->hierarchies |= c->hierarchy_bit;
+	return state;
+}
+
+/* The L2 asks the L3 for the line, or for permission to write it. Returns the state granted. */
+static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_t line,
+				     bool write)
+{
+	struct line_holders *h = line_directory_at(&cs->directory, line);
+	uint64_t *entry = cache_use(&c->l3, line);
+	enum cachesim_state state;
+	uint64_t siblings;
+
+	c->now->l3_references++;
+	if (!entry) {
+		state = bus_read(cs, c, h, line, write);
+		h->cpus |= c->cpu_bit;
+		return state;
+	}
+	if (write) {
+		if (entry_state(*entry) == CACHESIM_S) {
+			c->now->bus_requests++;
+			bus_invalidate(cs, c, h, h->hierarchies & ~c->hierarchy_bit, line);
+		}
+		entry_set_state(entry, CACHESIM_M);
+	}
+	state = entry_state(*entry);
+	siblings = h->cpus & cs->members[__builtin_ctzll(c->hierarchy_bit)] & ~c->cpu_bit;
+	if (siblings && write) {
+		drop_from_cpus(cs, h, siblings, line);
+		c->now->invalidations += __builtin_popcountll(siblings);
+	} else if (siblings) {
+		share_in_cpus(cs, h, siblings, line);
+		state = CACHESIM_S;
+	}
+	h->cpus |= c->cpu_bit;
+	return state;
+}
+
+/* An L1 asks the L2 for the line, or for permission to write it. Returns the state granted. */
+static enum cachesim_state l2_access(struct cachesim *cs, struct cpu *c, uint64_t line,
+				     bool write)
+{
+	uint64_t *entry = cache_use(&c->l2, line);
+	enum cachesim_state state;
+	uint64_t victim;
+
+	c->now->l2_references++;
+	if (entry && (!write || entry_state(*entry) == CACHESIM_M))
+		return entry_state(*entry);
+	if (entry) {
+		if (entry_state(*entry) == CACHESIM_E)
+			cache_mark(&c->l3, line, CACHESIM_M);
+		else
+			l3_access(cs, c, line, true);
+		/* The L3 held the line, so it evicted none: the entry has not moved. */
+		entry_set_state(entry, CACHESIM_M);
+		return CACHESIM_M;
+	}
+	c->now->l2_misses++;
+	state = l3_access(cs, c, line, write);
+	victim = cache_insert(&c->l2, line, state);
+	if (victim) {
+		drop_from_l1(cs, c, entry_line(victim));
+		line_directory_at(&cs->directory, entry_line(victim))->cpus &= ~c->cpu_bit;
+	}
+	return state;
+}
+
+static inline void fetch_line(struct cachesim *cs, struct cpu *c, uint64_t line)
+{
+	c->now->l1i_references++;
+	if (cache_use(&c->l1i, line))
+		return;
+	c->now->l1i_misses++;
+	l2_access(cs, c, line >> cs->fetches_per_line, false);
+	cache_insert(&c->l1i, line, CACHESIM_S);
+}
+
+static inline void load_line(struct cachesim *cs, struct cpu *c, uint64_t line)
+{
+	enum cachesim_state state;
+
+	c->now->l1d_references++;
+	if (cache_use(&c->l1d, line))
+		return;
+	c->now->l1d_misses++;
+	state = l2_access(cs, c, line >> cs->data_per_line, false);
+	cache_insert(&c->l1d, line, cs->write_through ? CACHESIM_S : state);
+}
+
+static void store_back(struct cachesim *cs, struct cpu *c, uint64_t line)
+{
+	uint64_t *entry = cache_use(&c->l1d, line);
+	uint64_t below = line >> cs->data_per_line;
+
+	if (!entry) {
+		c->now->l1d_misses++;
+		l2_access(cs, c, below, true);
+		cache_insert(&c->l1d, line, CACHESIM_M);
+		return;
+	}
+	switch (entry_state(*entry)) {
+	case CACHESIM_M:
+		return;
+	case CACHESIM_E:
+		cache_mark(&c->l2, below, CACHESIM_M);
+		cache_mark(&c->l3, below, CACHESIM_M);
+		break;
+	default:
+		/* Inclusion: the L2 holds the line, so nothing leaves the L1D. */
+		l2_access(cs, c, below, true);
+	}
+	entry_set_state(entry, CACHESIM_M);
+}
+
+static inline void store_line(struct cachesim *cs, struct cpu *c, uint64_t line)
+{
+	c->now->l1d_references++;
+	if (!cs->write_through) {
+		store_back(cs, c, line);
+		return;
+	}
+	if (!cache_use(&c->l1d, line))
+		c->now->l1d_misses++;
+	l2_access(cs, c, line >> cs->data_per_line, true);
+}
+
+static inline uint64_t physical(uint64_t address)
+{
+	return address & ((1ull << CACHESIM_PHYS_BITS) - 1);
+}
+
+void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode mode,
+		      unsigned int instructions, const uint64_t *lines, unsigned int n)
+{
+	struct cpu *c = &cs->cpu[cpu];
+
+	c->now = &c->counts[mode];
+	c->now->instructions += instructions;
+	for (unsigned int i = 0; i < n; i++)
+		fetch_line(cs, c, lines[i]);
+}
+
+void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)
+{
+	struct cpu *c = &cs->cpu[cpu];
+	uint64_t line = physical(phys) >> c->l1d.shift;
+	uint64_t last = physical(phys + size - 1) >> c->l1d.shift;
+
+	load_line(cs, c, line);
+	while (line != last)
+		load_line(cs, c, ++line);
+}
+
+void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)
+{
+	struct cpu *c = &cs->cpu[cpu];
+	uint64_t line = physical(phys) >> c->l1d.shift;
+	uint64_t last = physical(phys + size - 1) >> c->l1d.shift;
+
+	store_line(cs, c, line);
+	while (line != last)
+		store_line(cs, c, ++line);
+}
+
+static bool power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static const char *check_level(const struct cachesim_level *l)
+{
+	if (!power_of_two(l->line) || !l->ways || !l->size)
+		return "a level needs a size, ways, and a line that is a power of two";
+	if (l->size % (l->ways * l->line) || !power_of_two(l->size / (l->ways * l->line)))
+		return "a level's size / (ways * line) must be a power of two";
+	return NULL;
+}
+
+static const char *check_machine(const struct cachesim_machine *m, unsigned int cpus)
+{
+	const struct cachesim_level *levels[] = { &m->l1i, &m->l1d, &m->l2, &m->l3 };
+
+	if (!cpus || cpus > CACHESIM_MAX_CPUS)
+		return "the model takes 1 to 64 CPUs";
+	for (size_t i = 0; i < 4; i++) {
+		const char *error = check_level(levels[i]);
+
+		if (error)
+			return error;
+	}
+	if (m->l2.line != m->l3.line || m->l1i.line > m->l2.line || m->l1d.line > m->l2.line)
+		return "L2 and L3 lines must be equal, and L1 lines no longer";
+	if (m->l1i.shared || m->l1d.shared || m->l2.shared)
+		return "only the L3 can be shared";
+	if (m->l2.write != CACHESIM_WRITE_BACK || m->l3.write != CACHESIM_WRITE_BACK)
+		return "only the L1D can write through";
+	if (m->l3.shared && (!m->clusters || m->clusters > CACHESIM_MAX_CPUS))
+		return "a shared L3 needs 1 to 64 clusters";
+	return NULL;
+}
+
+static size_t entries_of(const struct cachesim_level *l)
+{
+	return l->size / l->line;
+}
+
+static struct cache_array array_of(const struct cachesim_level *l, uint64_t **entries)
+{
+	struct cache_array a = {
+		.entries = *entries,
+		.set_mask = l->size / l->line / l->ways - 1,
+		.ways = l->ways,
+		.shift = __builtin_ctz(l->line),
+		.lru = l->replacement == CACHESIM_LRU,
+	};
+
+	*entries += entries_of(l);
+	return a;
+}
+
+static void build_cpus(struct cachesim *cs)
+{
+	const struct cachesim_machine *m = &cs->machine;
+	uint64_t *entries = cs->entries;
+
+	for (unsigned int i = 0; i < cs->cpus; i++) {
+		unsigned int h = m->l3.shared ? i * m->clusters / cs->cpus : i;
+		struct cpu *c = &cs->cpu[i];
+
+		c->now = &c->counts[CACHESIM_KERNEL];
+		c->l1i = array_of(&m->l1i, &entries);
+		c->l1d = array_of(&m->l1d, &entries);
+		c->l2 = array_of(&m->l2, &entries);
+		if (cs->agent[h])
+			c->l3 = cs->agent[h]->l3;
+		else
+			c->l3 = array_of(&m->l3, &entries);
+		cs->agent[h] = c;
+		cs->members[h] |= 1ull << i;
+		c->cpu_bit = 1ull << i;
+		c->hierarchy_bit = 1ull << h;
+	}
+}
+
+struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned int cpus,
+			      const char **error)
+{
+	unsigned int l3s = machine->l3.shared && machine->clusters < cpus ? machine->clusters : cpus;
+	struct cachesim *cs;
+
+	*error = check_machine(machine, cpus);
+	if (*error)
+		return NULL;
+	*error = "out of memory";
+	cs = calloc(1, sizeof(*cs));
+	if (!cs)
+		return NULL;
+	cs->machine = *machine;
+	cs->cpus = cpus;
+	cs->write_through = machine->l1d.write == CACHESIM_WRITE_THROUGH;
+	cs->fetches_per_line = __builtin_ctz(machine->l2.line / machine->l1i.line);
+	cs->data_per_line = __builtin_ctz(machine->l2.line / machine->l1d.line);
+	cs->n_entries = cpus * (entries_of(&machine->l1i) + entries_of(&machine->l1d) +
+				entries_of(&machine->l2)) + l3s * entries_of(&machine->l3);
+	cs->entries = calloc(cs->n_entries, sizeof(*cs->entries));
+	cs->cpu = calloc(cpus, sizeof(*cs->cpu));
+	if (!cs->entries || !cs->cpu ||
+	    line_directory_init(&cs->directory, __builtin_ctz(machine->l2.line))) {
+		cachesim_free(cs);
+		return NULL;
+	}
+	build_cpus(cs);
+	*error = NULL;
+	return cs;
+}
+
+void cachesim_free(struct cachesim *cs)
+{
+	if (!cs)
+		return;
+	line_directory_free(&cs->directory);
+	free(cs->entries);
+	free(cs->cpu);
+	free(cs);
+}
+
+void cachesim_reset(struct cachesim *cs)
+{
+	memset(cs->entries, 0, cs->n_entries * sizeof(*cs->entries));
+	line_directory_clear(&cs->directory);
+	cachesim_zero_counts(cs);
+}
+
+void cachesim_zero_counts(struct cachesim *cs)
+{
+	for (unsigned int i = 0; i < cs->cpus; i++)
+		memset(cs->cpu[i].counts, 0, sizeof(cs->cpu[i].counts));
+}
+
+unsigned int cachesim_fetch_shift(const struct cachesim *cs)
+{
+	return cs->cpu[0].l1i.shift;
+}
+
+unsigned int cachesim_cpus(const struct cachesim *cs)
+{
+	return cs->cpus;
+}
+
+const struct cachesim_machine *cachesim_machine(const struct cachesim *cs)
+{
+	return &cs->machine;
+}
+
+const struct cachesim_counts *cachesim_counts(const struct cachesim *cs, unsigned int cpu,
+					      enum cachesim_mode mode)
+{
+	return &cs->cpu[cpu].counts[mode];
+}
+
+void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *counts)
+{
+	sum->instructions += counts->instructions;
+	sum->l1i_references += counts->l1i_references;
+	sum->l1i_misses += counts->l1i_misses;
+	sum->l1d_references += counts->l1d_references;
+	sum->l1d_misses += counts->l1d_misses;
+	sum->l2_references += counts->l2_references;
+	sum->l2_misses += counts->l2_misses;
+	sum->l3_references += counts->l3_references;
+	sum->l3_misses += counts->l3_misses;
+	sum->bus_requests += counts->bus_requests;
+	sum->cache_to_cache += counts->cache_to_cache;
+	sum->invalidations += counts->invalidations;
+	sum->writebacks += counts->writebacks;
+}
+
+uint64_t cachesim_cycles(const struct cachesim_counts *n, const struct cachesim_latency *latency)
+{
+	uint64_t upgrades = n->bus_requests - n->l3_misses - n->writebacks;
+
+	return n->instructions +
+	       (n->l1i_misses + n->l1d_misses) * latency->l2 +
+	       n->l3_references * latency->l3 +
+	       (n->l3_misses - n->cache_to_cache) * latency->memory +
+	       n->cache_to_cache * latency->cache_to_cache +
+	       upgrades * latency->upgrade;
+}
+
+enum cachesim_state cachesim_state(const struct cachesim *cs, unsigned int cpu,
+				   enum cachesim_where where, uint64_t phys)
+{
+	const struct cpu *c = &cs->cpu[cpu];
+	const struct cache_array *arrays[] = {
+		[CACHESIM_L1I] = &c->l1i, [CACHESIM_L1D] = &c->l1d,
+		[CACHESIM_L2] = &c->l2, [CACHESIM_L3] = &c->l3,
+	};
+	const struct cache_array *a = arrays[where];
+	const uint64_t *entry = cache_find(a, physical(phys) >> a->shift);
+
+	return entry ? entry_state(*entry) : CACHESIM_I;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * cachesim: a model of the caches and the snooping bus of a multiprocessor.
+ *
+ * The model is a library without I/O; the QEMU plugin is a thin shell on it.
+ * What it counts and what it leaves out: Documentation/cache-model.rst.
+ *
+ *	cachesim.h		the library's interface (this file)
+ *	cachesim.c		the hierarchy of one CPU, and coherence between CPUs
+ *	cache_array.h		one set-associative array of line tags and states
+ *	line_directory.[ch]	who holds a copy of each line
+ *	presets.c		the machines: geometry and latency tables
+ *	document.[ch]		the JSON document of one region of interest
+ *	options.[ch]		the plugin's arguments
+ *	qemu_plugin_api.h	the used subset of QEMU's plugin interface
+ *	plugin.c		the QEMU plugin
+ *	tests/			unit tests, and the comparison with cachegrind
+ *
+ * No function here is thread-safe: one model belongs to one thread.
+ */
+#ifndef CACHESIM_H
+#define CACHESIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CACHESIM_MAX_CPUS 64u
+
+/* Physical addresses are taken modulo 2^CACHESIM_PHYS_BITS. */
+#define CACHESIM_PHYS_BITS 40
+
+enum cachesim_write_policy {
+	CACHESIM_WRITE_BACK,	/* a store allocates the line and stays here */
+	CACHESIM_WRITE_THROUGH,	/* a store goes on to the next level and allocates nothing */
+};
+
+enum cachesim_replacement {
+	CACHESIM_LRU,	/* the line used longest ago leaves */
+	CACHESIM_FIFO,	/* the line filled longest ago leaves */
+};
+
+/* One cache. Sizes are bytes. */
+struct cachesim_level {
+	uint32_t size;
+	uint32_t ways;
+	uint32_t line;
+	enum cachesim_write_policy write;
+	enum cachesim_replacement replacement;
+	bool shared;	/* by the CPUs of a cluster; else private to a CPU */
+};
+
+/* Cycles that an event adds to those of the levels before it. */
+struct cachesim_latency {
+	uint32_t l2;		/* an L1 miss asks the L2 */
+	uint32_t l3;		/* the L2 asks the L3 */
+	uint32_t memory;	/* an L3 miss answered by memory */
+	uint32_t cache_to_cache; /* an L3 miss answered by another hierarchy's cache */
+	uint32_t upgrade;	/* the bus invalidates other copies, no data moves */
+};
+
+/*
+ * A machine. CPUs are split evenly, in order, among `clusters`; clusters
+ * matter only where a level is shared.
+ */
+struct cachesim_machine {
+	const char *name;
+	struct cachesim_level l1i, l1d, l2, l3;
+	uint32_t clusters;
+	struct cachesim_latency latency;
+};
+
+/* Whose work an access is. */
+enum cachesim_mode {
+	CACHESIM_USER,
+	CACHESIM_KERNEL,
+	CACHESIM_IDLE,
+	CACHESIM_MODES
+};
+
+/* Everything that an access causes is charged to the CPU and mode that made it. */
+struct cachesim_counts {
+	uint64_t instructions;
+	uint64_t l1i_references;
+	uint64_t l1i_misses;
+	uint64_t l1d_references;
+	uint64_t l1d_misses;
+	uint64_t l2_references;
+	uint64_t l2_misses;
+	uint64_t l3_references;
+	uint64_t l3_misses;
+	uint64_t bus_requests;	 /* the paper's BUS_ALL_SELF, section 3.1 */
+	uint64_t cache_to_cache; /* L3 misses answered by a modified line elsewhere */
+	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
+	uint64_t writebacks;	 /* modified lines evicted to memory */
+};
+
+struct cachesim;
+
+/* The preset called `name`, or NULL. */
+const struct cachesim_machine *cachesim_preset(const char *name);
+
+/* The names of all presets, separated by ", ". */
+const char *cachesim_preset_names(void);
+
+/*
+ * A model of `machine` with `cpus` CPUs, all caches empty, all counts zero.
+ * On failure NULL, and *error says what is wrong with the machine.
+ * `machine` is copied.
+ */
+struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned int cpus,
+			      const char **error);
+
+/* `cs` may be NULL. */
+void cachesim_free(struct cachesim *cs);
+
+/* Empty all caches and zero all counts. */
+void cachesim_reset(struct cachesim *cs);
+
+/* Zero all counts; the caches keep their lines. */
+void cachesim_zero_counts(struct cachesim *cs);
+
+/* Bytes of an L1I line, as a power of two. */
+unsigned int cachesim_fetch_shift(const struct cachesim *cs);
+
+/*
+ * `cpu` executes `instructions` instructions in `mode`, fetched from the `n`
+ * lines `lines` (physical address >> cachesim_fetch_shift()): one L1I reference
+ * each. Loads and stores of this CPU belong to `mode` until its next call.
+ */
+void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode mode,
+		      unsigned int instructions, const uint64_t *lines, unsigned int n);
+
+/*
+ * `cpu` loads or stores `size` bytes at physical address `phys`: one L1D
+ * reference for each line that the access touches.
+ */
+void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
+void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
+
+unsigned int cachesim_cpus(const struct cachesim *cs);
+const struct cachesim_machine *cachesim_machine(const struct cachesim *cs);
+const struct cachesim_counts *cachesim_counts(const struct cachesim *cs, unsigned int cpu,
+					      enum cachesim_mode mode);
+
+/* *sum += *counts. */
+void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *counts);
+
+/* Modelled cycles: instructions + the sum of count * latency, without overlap. */
+uint64_t cachesim_cycles(const struct cachesim_counts *counts,
+			 const struct cachesim_latency *latency);
+
+/* MESI states, and where a copy can be looked at (for tests). */
+enum cachesim_state { CACHESIM_I, CACHESIM_S, CACHESIM_E, CACHESIM_M };
+enum cachesim_where { CACHESIM_L1I, CACHESIM_L1D, CACHESIM_L2, CACHESIM_L3 };
+
+/* The state of the line that holds `phys` in one of `cpu`'s caches. Changes nothing. */
+enum cachesim_state cachesim_state(const struct cachesim *cs, unsigned int cpu,
+				   enum cachesim_where where, uint64_t phys);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "document.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void put_counts(FILE *out, const char *mode, const struct cachesim_counts *n,
+		       const struct cachesim_latency *latency)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} fields[] = {
+		{ "instructions", n->instructions },
+		{ "l1i_references", n->l1i_references },
+		{ "l1i_misses", n->l1i_misses },
+		{ "l1d_references", n->l1d_references },
+		{ "l1d_misses", n->l1d_misses },
+		{ "l2_references", n->l2_references },
+		{ "l2_misses", n->l2_misses },
+		{ "l3_references", n->l3_references },
+		{ "l3_misses", n->l3_misses },
+		{ "bus_requests", n->bus_requests },
+		{ "cache_to_cache", n->cache_to_cache },
+		{ "invalidations", n->invalidations },
+		{ "writebacks", n->writebacks },
+		{ "cycles", cachesim_cycles(n, latency) },
+	};
+
+	fprintf(out, "\"%s\":{", mode);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", fields[i].name, fields[i].value);
+	fputc('}', out);
+}
+
+static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MODES],
+		      const struct cachesim_latency *latency)
+{
+	static const char *const names[CACHESIM_MODES] = {
+		[CACHESIM_USER] = "user", [CACHESIM_KERNEL] = "kernel", [CACHESIM_IDLE] = "idle",
+	};
+
+	for (int mode = 0; mode < CACHESIM_MODES; mode++) {
+		if (mode)
+			fputc(',', out);
+		put_counts(out, names[mode], &counts[mode], latency);
+	}
+}
+
+static void put_level(FILE *out, const char *name, const struct cachesim_level *l)
+{
+	fprintf(out, "\"%s\":{\"size\":%u,\"ways\":%u,\"line\":%u,\"write\":\"%s\","
+		"\"replacement\":\"%s\",\"shared\":%s},",
+		name, l->size, l->ways, l->line,
+		l->write == CACHESIM_WRITE_THROUGH ? "through" : "back",
+		l->replacement == CACHESIM_FIFO ? "fifo" : "lru", l->shared ? "true" : "false");
+}
+
+static void put_machine(FILE *out, const struct cachesim_machine *m)
+{
+	fputs("\"geometry\":{", out);
+	put_level(out, "l1i", &m->l1i);
+	put_level(out, "l1d", &m->l1d);
+	put_level(out, "l2", &m->l2);
+	put_level(out, "l3", &m->l3);
+	fprintf(out, "\"clusters\":%u},\"latency\":{\"l2\":%u,\"l3\":%u,\"memory\":%u,"
+		"\"cache_to_cache\":%u,\"upgrade\":%u}",
+		m->clusters, m->latency.l2, m->latency.l3, m->latency.memory,
+		m->latency.cache_to_cache, m->latency.upgrade);
+}
+
+static void put_document(FILE *out, const struct cachesim *cs)
+{
+	const struct cachesim_machine *m = cachesim_machine(cs);
+	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
+
+	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++)
+		for (int mode = 0; mode < CACHESIM_MODES; mode++)
+			cachesim_add(&total[mode], cachesim_counts(cs, cpu, mode));
+	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"total\":{", m->name,
+		cachesim_cpus(cs));
+	put_modes(out, total, &m->latency);
+	fputs("},\"per_cpu\":[", out);
+	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++) {
+		fprintf(out, "%s{\"cpu\":%u,", cpu ? "," : "", cpu);
+		/* A CPU's counts lie one mode after the other. */
+		put_modes(out, cachesim_counts(cs, cpu, 0), &m->latency);
+		fputc('}', out);
+	}
+	fputs("],", out);
+	put_machine(out, m);
+	fputs("}\n", out);
+}
+
+char *document_format(const struct cachesim *cs, size_t *length)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, length);
+
+	if (!out)
+		return NULL;
+	put_document(out, cs);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int document_append(int fd, const char *text, size_t length)
+{
+	off_t before = lseek(fd, 0, SEEK_END);
+	size_t done = 0;
+
+	while (done < length) {
+		ssize_t n = write(fd, text + done, length - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int saved = errno;
+
+			/* Half a line would make the lines before it unreadable too. */
+			if (before >= 0 && ftruncate(fd, before))
+				fputs("cachesim: the output file ends with half a document\n",
+				      stderr);
+			errno = saved;
+			return -1;
+		}
+		done += n;
+	}
+	return 0;
+}

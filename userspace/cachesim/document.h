@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The JSON document of one region of interest: one line of a JSON Lines file. */
+#ifndef DOCUMENT_H
+#define DOCUMENT_H
+
+#include "cachesim.h"
+
+/*
+ * The counts of `cs` as one line of JSON with its newline; the caller frees
+ * it. NULL without memory. *length gets its length in bytes.
+ */
+char *document_format(const struct cachesim *cs, size_t *length);
+
+/*
+ * Append `length` bytes to the file behind `fd`: all of them or, when the file
+ * can be cut back, none. Returns 0, or -1 with errno.
+ */
+int document_append(int fd, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An L3 shared by the CPUs of a cluster, and two clusters on the bus. */
+#include "test_machine.h"
+
+#define LINE 0x1000
+
+/* CPUs 0 and 1 form one cluster, 2 and 3 the other; the L1D writes back. */
+static struct cachesim *two_sockets(void)
+{
+	struct cachesim_machine m = tiny;
+
+	m.l1d.write = CACHESIM_WRITE_BACK;
+	m.l3.shared = true;
+	m.clusters = 2;
+	return model(&m, 4);
+}
+
+static void siblings_meet_in_the_l3_without_the_bus(void **state)
+{
+	struct cachesim *cs = two_sockets();
+
+	(void)state;
+	cachesim_load(cs, 0, LINE, 8);
+	assert_state(cs, 0, L2, LINE, E);
+	cachesim_load(cs, 1, LINE, 8);
+	assert_state(cs, 0, L2, LINE, S);
+	assert_state(cs, 0, L1D, LINE, S);
+	assert_state(cs, 1, L2, LINE, S);
+	assert_state(cs, 1, L3, LINE, E);	/* the cluster is alone */
+	assert_count(cs, 1, l3_references, 1);
+	assert_count(cs, 1, l3_misses, 0);
+	assert_count(cs, 1, bus_requests, 0);
+	cachesim_free(cs);
+}
+
+static void a_sibling_is_invalidated_without_the_bus(void **state)
+{
+	struct cachesim *cs = two_sockets();
+
+	(void)state;
+	cachesim_load(cs, 0, LINE, 8);
+	cachesim_load(cs, 1, LINE, 8);
+	cachesim_zero_counts(cs);
+	cachesim_store(cs, 1, LINE, 8);
+	assert_state(cs, 0, L2, LINE, I);
+	assert_state(cs, 0, L1D, LINE, I);
+	assert_state(cs, 1, L1D, LINE, M);
+	assert_state(cs, 1, L3, LINE, M);
+	assert_count(cs, 1, invalidations, 1);
+	assert_count(cs, 1, l3_references, 1);
+	assert_count(cs, 1, bus_requests, 0);
+	cachesim_load(cs, 0, LINE, 8);	/* from the sibling, through the L3 */
+	assert_state(cs, 1, L1D, LINE, S);
+	assert_state(cs, 0, L3, LINE, M);	/* memory is still old */
+	assert_count(cs, 0, l3_misses, 0);
+	assert_count(cs, 0, cache_to_cache, 0);
+	cachesim_free(cs);
+}
+
+static void the_bus_carries_what_crosses_sockets(void **state)
+{
+	struct cachesim *cs = two_sockets();
+
+	(void)state;
+	cachesim_store(cs, 0, LINE, 8);
+	cachesim_load(cs, 1, LINE, 8);
+	cachesim_load(cs, 2, LINE, 8);
+	assert_count(cs, 2, cache_to_cache, 1);
+	assert_count(cs, 2, bus_requests, 1);
+	assert_state(cs, 0, L3, LINE, S);
+	assert_state(cs, 2, L2, LINE, S);
+	cachesim_store(cs, 3, LINE, 8);	/* upgrade: one other L3, one sibling */
+	assert_count(cs, 3, l3_misses, 0);
+	assert_count(cs, 3, bus_requests, 1);
+	assert_count(cs, 3, invalidations, 2);
+	assert_state(cs, 0, L2, LINE, I);
+	assert_state(cs, 1, L2, LINE, I);
+	assert_state(cs, 2, L2, LINE, I);
+	assert_state(cs, 0, L3, LINE, I);
+	cachesim_free(cs);
+}
+
+static void a_shared_l3_evicts_from_all_siblings(void **state)
+{
+	struct cachesim *cs = two_sockets();
+
+	(void)state;
+	cachesim_load(cs, 0, LINE, 8);
+	for (uint64_t a = 1; a <= 8; a++)
+		cachesim_load(cs, 1, LINE + a * 256, 8);
+	assert_state(cs, 0, L3, LINE, I);
+	assert_state(cs, 0, L2, LINE, I);
+	assert_state(cs, 0, L1D, LINE, I);
+	cachesim_free(cs);
+}
+
+static void cpus_are_split_evenly_in_order(void **state)
+{
+	struct cachesim *cs = model(cachesim_preset("xeon-2s"), 7);
+	unsigned int with_cpu0 = 0;
+
+	(void)state;
+	cachesim_load(cs, 0, LINE, 8);
+	for (unsigned int cpu = 0; cpu < 7; cpu++)
+		with_cpu0 += cachesim_state(cs, cpu, CACHESIM_L3, LINE) == CACHESIM_E;
+	assert_int_equal(with_cpu0, 4);
+	assert_state(cs, 3, L3, LINE, E);
+	assert_state(cs, 4, L3, LINE, I);
+	cachesim_free(cs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(siblings_meet_in_the_l3_without_the_bus),
+		cmocka_unit_test(a_sibling_is_invalidated_without_the_bus),
+		cmocka_unit_test(the_bus_carries_what_crosses_sockets),
+		cmocka_unit_test(a_shared_l3_evicts_from_all_siblings),
+		cmocka_unit_test(cpus_are_split_evenly_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
