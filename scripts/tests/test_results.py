@@ -218,7 +218,7 @@ def test_unwritable_place(tmp_path: Path) -> None:
 def test_digest_is_of_what_is_deterministic() -> None:
     rows = three_rows()
     digest = counters_digest(rows)
-    slower = [{**row, "duration": 99.0} for row in reversed(rows)]
+    slower: list[Any] = [{**row, "duration": 99.0} for row in reversed(rows)]
     assert counters_digest(slower) == digest
     other = samples.row(EXPERIMENT, FAST_RUN, {"l2_misses": 1001})
     assert counters_digest([other, *rows[1:]]) != digest
