@@ -124,7 +124,7 @@ int document_append(int fd, const char *text, size_t length)
 			int saved = errno;
 
 			/* Half a line would make the lines before it unreadable too. */
-			if (before >= 0 && ftruncate(fd, before))
+			if (done && before >= 0 && ftruncate(fd, before))
 				fputs("cachesim: the output file ends with half a document\n",
 				      stderr);
 			errno = saved;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The JSON line: every name and number in its place; appending loses nothing silently. */
+#include "test_machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "document.h"
+
+#define ZERO "{\"instructions\":0,\"l1i_references\":0,\"l1i_misses\":0,\"l1d_references\":0," \
+	"\"l1d_misses\":0,\"l2_references\":0,\"l2_misses\":0,\"l3_references\":0," \
+	"\"l3_misses\":0,\"bus_requests\":0,\"cache_to_cache\":0,\"invalidations\":0," \
+	"\"writebacks\":0,\"cycles\":0}"
+/* 5 instructions in one line, a load, a store: two missing lines. */
+#define USER "{\"instructions\":5,\"l1i_references\":1,\"l1i_misses\":1,\"l1d_references\":2," \
+	"\"l1d_misses\":2,\"l2_references\":3,\"l2_misses\":2,\"l3_references\":2," \
+	"\"l3_misses\":2,\"bus_requests\":2,\"cache_to_cache\":0,\"invalidations\":0," \
+	"\"writebacks\":0,\"cycles\":228}"
+#define LEVEL(size, ways, line, write) "{\"size\":" #size ",\"ways\":" #ways ",\"line\":" #line \
+	",\"write\":\"" write "\",\"replacement\":\"lru\",\"shared\":false}"
+
+static const char expected[] =
+	"{\"schema\":1,\"preset\":\"tiny\",\"cpus\":2,"
+	"\"total\":{\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "},"
+	"\"per_cpu\":[{\"cpu\":0,\"user\":" ZERO ",\"kernel\":" ZERO ",\"idle\":" ZERO "},"
+	"{\"cpu\":1,\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "}],"
+	"\"geometry\":{\"l1i\":" LEVEL(256, 2, 64, "back") ",\"l1d\":" LEVEL(256, 2, 64, "through")
+	",\"l2\":" LEVEL(1024, 4, 128, "back") ",\"l3\":" LEVEL(2048, 8, 128, "back")
+	",\"clusters\":1},\"latency\":{\"l2\":1,\"l3\":10,\"memory\":100,"
+	"\"cache_to_cache\":1000,\"upgrade\":10000}}\n";
+
+static void the_document_is_exactly_this(void **state)
+{
+	struct cachesim *cs = model(&tiny, 2);
+	uint64_t line = 0x1000 >> 6;
+	size_t length;
+	char *text;
+
+	(void)state;
+	cachesim_execute(cs, 1, CACHESIM_USER, 5, &line, 1);
+	cachesim_load(cs, 1, 0, 8);
+	cachesim_store(cs, 1, 64, 8);
+	text = document_format(cs, &length);
+	assert_string_equal(text, expected);
+	assert_int_equal(length, strlen(expected));
+	free(text);
+	cachesim_free(cs);
+}
+
+static void documents_are_appended(void **state)
+{
+	char name[] = "cachesim-document-XXXXXX";
+	int fd = mkstemp(name);
+	char read_back[16] = "";
+
+	(void)state;
+	assert_int_equal(document_append(fd, "one\n", 4), 0);
+	assert_int_equal(document_append(fd, "two\n", 4), 0);
+	assert_int_equal(pread(fd, read_back, sizeof(read_back), 0), 8);
+	assert_string_equal(read_back, "one\ntwo\n");
+	close(fd);
+	unlink(name);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+	int fd = open("/dev/full", O_WRONLY);
+
+	(void)state;
+	assert_int_equal(document_append(fd, "one\n", 4), -1);
+	assert_int_equal(errno, ENOSPC);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_document_is_exactly_this),
+		cmocka_unit_test(documents_are_appended),
+		cmocka_unit_test(a_full_disk_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

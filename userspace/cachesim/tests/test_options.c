@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The plugin's arguments: what is taken, and what each bad one is told. */
+#include "test_machine.h"
+
+#include <string.h>
+
+#include "options.h"
+
+#define RANGE "idle=0xffffffff81000000-0xffffffff81000100"
+
+static int parse(struct options *o, char *error, size_t size, int argc, const char **argv)
+{
+	error[0] = '\0';
+	return options_parse(o, argc, (char **)argv, error, size);
+}
+
+static void good_arguments_in_any_order(void **state)
+{
+	const char *argv[] = { "out=/x/y.jsonl", RANGE, "preset=xeon-2s" };
+	struct options o;
+	char error[512];
+
+	(void)state;
+	assert_int_equal(parse(&o, error, sizeof(error), 3, argv), 0);
+	assert_ptr_equal(o.machine, cachesim_preset("xeon-2s"));
+	assert_int_equal(o.idle_start, 0xffffffff81000000);
+	assert_int_equal(o.idle_end, 0xffffffff81000100);
+	assert_string_equal(o.out, "/x/y.jsonl");
+}
+
+static void bad_arguments_are_named(void **state)
+{
+	static const struct {
+		const char *argv[4];
+		const char *says;
+	} cases[] = {
+		{ { "preset=vax", RANGE, "out=o" }, "no preset \"vax\": there are rx4640, xeon-2s" },
+		{ { "preset=", RANGE, "out=o" }, "no preset \"\"" },
+		{ { RANGE, "out=o" }, "preset is missing" },
+		{ { "preset=rx4640", "out=o" }, "idle is missing" },
+		{ { "preset=rx4640", RANGE }, "out is missing" },
+		{ { "preset=rx4640", RANGE, "out=" }, "out= names no file" },
+		{ { "preset=rx4640", "idle=0x10", "out=o" }, "idle=0x10 is not a range" },
+		{ { "preset=rx4640", "idle=0x10-", "out=o" }, "is not a range" },
+		{ { "preset=rx4640", "idle=-0x10-0x20", "out=o" }, "is not a range" },
+		{ { "preset=rx4640", "idle=0x10-0x20z", "out=o" }, "is not a range" },
+		{ { "preset=rx4640", "idle=0x20-0x20", "out=o" }, "is not a range" },
+		{ { "preset=rx4640", "idle=0x20-0x10", "out=o" }, "is not a range" },
+		{ { "preset=rx4640", "idle=0x10-0x1ffffffffffffffff", "out=o" }, "is not a range" },
+		{ { "preset=rx4640", RANGE, "out=o", "warm=1" }, "argument \"warm=1\" is unknown" },
+		{ { "preset=rx4640", RANGE, "out=o", "out=p" }, "\"out=p\" is unknown or given twice" },
+		{ { "preset=rx4640", RANGE, "out=o", RANGE }, "given twice" },
+		{ { "preset=rx4640", RANGE, "out=o", "preset=rx4640" }, "given twice" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct options o;
+		char error[512];
+		int argc = 0;
+
+		while (argc < 4 && cases[i].argv[argc])
+			argc++;
+		assert_int_equal(parse(&o, error, sizeof(error), argc, (const char **)cases[i].argv), -1);
+		if (!strstr(error, cases[i].says))
+			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, error, cases[i].says);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_arguments_in_any_order),
+		cmocka_unit_test(bad_arguments_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

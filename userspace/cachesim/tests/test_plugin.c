@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The plugin under a stand-in for QEMU: this file defines the qemu_plugin_*
+ * functions the plugin calls, translates a few blocks and executes them.
+ */
+#define _GNU_SOURCE	/* memmem */
+#include "test_machine.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "qemu_plugin_api.h"
+#include "roi.h"
+
+#define KERNEL 0xffffffff80000000ull
+#define IDLE (KERNEL + 0x5000)
+#define USER 0x400000ull
+#define OUT "cachesim-plugin-test.jsonl"
+
+/* One instruction of the guest, and what the plugin asked for on it. */
+struct qemu_plugin_insn {
+	uint64_t vaddr;
+	size_t size;
+	const uint8_t *bytes;
+	enum { NOTHING, LOAD, STORE } access;
+	uint64_t data;		/* virtual and physical address of the access */
+	struct {
+		qemu_plugin_vcpu_udata_cb_t call;
+		void *userdata;
+	} exec[4];
+	int n_exec;
+	qemu_plugin_vcpu_mem_cb_t on_load, on_store;
+};
+
+struct qemu_plugin_tb {
+	struct qemu_plugin_insn insn[8];
+	size_t n;
+};
+
+struct qemu_plugin_hwaddr {
+	uint64_t phys;
+};
+
+static struct {
+	qemu_plugin_vcpu_simple_cb_t vcpu_init;
+	qemu_plugin_vcpu_tb_trans_cb_t translate;
+	qemu_plugin_simple_cb_t flush, reset;
+	qemu_plugin_udata_cb_t at_exit;
+	bool io;
+} qemu;
+
+static uint8_t ram[1 << 16];	/* guest physical memory from 0; user code lies 0x400000 above */
+
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
+{
+	(void)id;
+	qemu.reset = cb;
+}
+
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb)
+{
+	(void)id;
+	qemu.vcpu_init = cb;
+}
+
+void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
+{
+	(void)id;
+	qemu.flush = cb;
+}
+
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
+{
+	(void)id;
+	(void)userdata;
+	qemu.at_exit = cb;
+}
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb)
+{
+	(void)id;
+	qemu.translate = cb;
+}
+
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+					    qemu_plugin_vcpu_udata_cb_t cb,
+					    enum qemu_plugin_cb_flags flags, void *userdata)
+{
+	(void)flags;
+	insn->exec[insn->n_exec].call = cb;
+	insn->exec[insn->n_exec++].userdata = userdata;
+}
+
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t cb,
+				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
+				      void *userdata)
+{
+	(void)flags;
+	(void)userdata;
+	if (rw == QEMU_PLUGIN_MEM_R)
+		insn->on_load = cb;
+	else
+		insn->on_store = cb;
+}
+
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
+{
+	return tb->n;
+}
+
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i)
+{
+	return (struct qemu_plugin_insn *)&tb->insn[i];
+}
+
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len)
+{
+	memcpy(dest, insn->bytes, len < insn->size ? len : insn->size);
+	return len < insn->size ? len : insn->size;
+}
+
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
+{
+	return insn->size;
+}
+
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
+{
+	return insn->vaddr;
+}
+
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn)
+{
+	return &ram[insn->vaddr & 0xffff];
+}
+
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
+{
+	return info;
+}
+
+/* The page after the first lies elsewhere in physical memory. */
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr)
+{
+	static struct qemu_plugin_hwaddr hw;
+
+	(void)info;
+	hw.phys = vaddr < 0x21000 ? vaddr : vaddr + 0x100000;
+	return &hw;
+}
+
+bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr)
+{
+	(void)haddr;
+	return qemu.io;
+}
+
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr)
+{
+	return haddr->phys;
+}
+
+static const uint8_t nop[4] = { 0x0f, 0x1f, 0x40, 0x00 };
+
+__attribute__((noinline)) static void warmup(void)
+{
+	ROI_MARK(ROI_WARMUP);
+}
+
+__attribute__((noinline)) static void begin(void)
+{
+	ROI_MARK(ROI_BEGIN);
+}
+
+__attribute__((noinline)) static void end(void)
+{
+	ROI_MARK(ROI_END);
+}
+
+/* The bytes that roi.h really assembles to, found in the code of a function above. */
+static const uint8_t *marker_in(void (*function)(void))
+{
+	static const uint8_t opcode[] = { 0x0f, 0x1f, 0x84, 0x00 };
+	const uint8_t *bytes = memmem((const void *)(uintptr_t)function, 128, opcode, 4);
+
+	assert_non_null(bytes);
+	return bytes;
+}
+
+static struct qemu_plugin_insn *add(struct qemu_plugin_tb *tb, uint64_t vaddr)
+{
+	struct qemu_plugin_insn *insn = &tb->insn[tb->n++];
+
+	memset(insn, 0, sizeof(*insn));
+	insn->vaddr = vaddr;
+	insn->size = sizeof(nop);
+	insn->bytes = nop;
+	return insn;
+}
+
+static void add_marker(struct qemu_plugin_tb *tb, uint64_t vaddr, void (*function)(void))
+{
+	struct qemu_plugin_insn *insn = add(tb, vaddr);
+
+	insn->size = 8;
+	insn->bytes = marker_in(function);
+}
+
+static void add_access(struct qemu_plugin_tb *tb, uint64_t vaddr, bool store, uint64_t data)
+{
+	struct qemu_plugin_insn *insn = add(tb, vaddr);
+
+	insn->access = store ? STORE : LOAD;
+	insn->data = data;
+}
+
+/* Translate the block and execute it once on `vcpu`; then do what is pending, as QEMU does. */
+static void run(struct qemu_plugin_tb *tb, unsigned int vcpu)
+{
+	qemu_plugin_simple_cb_t reset;
+
+	qemu.translate(1, tb);
+	for (size_t i = 0; i < tb->n; i++) {
+		struct qemu_plugin_insn *insn = &tb->insn[i];
+
+		for (int k = 0; k < insn->n_exec; k++)
+			insn->exec[k].call(vcpu, insn->exec[k].userdata);
+		if (insn->access == LOAD && insn->on_load)
+			insn->on_load(vcpu, 3, insn->data, NULL);	/* 8 bytes */
+		if (insn->access == STORE && insn->on_store)
+			insn->on_store(vcpu, 3, insn->data, NULL);
+	}
+	reset = qemu.reset;
+	qemu.reset = NULL;
+	if (reset) {
+		qemu.flush(1);
+		reset(1);
+	}
+}
+
+static void run_marker(void (*function)(void))
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add_marker(&tb, USER, function);
+	run(&tb, 0);
+}
+
+/* What OUT holds; empties it. */
+static const char *documents(void)
+{
+	static char text[1 << 16];
+	FILE *f = fopen(OUT, "r+");
+	size_t n = fread(text, 1, sizeof(text) - 1, f);
+
+	text[n] = '\0';
+	assert_int_equal(ftruncate(fileno(f), 0), 0);
+	fclose(f);
+	return text;
+}
+
+/* counter of a mode of the total: "total":{"user":{...counter...}}. */
+static long total(const char *document, const char *mode, const char *counter)
+{
+	char key[64];
+	const char *at = strstr(document, "\"total\":");
+
+	assert_non_null(at);
+	snprintf(key, sizeof(key), "\"%s\":{", mode);
+	at = strstr(at, key);
+	assert_non_null(at);
+	snprintf(key, sizeof(key), "\"%s\":", counter);
+	at = strstr(at, key);
+	assert_non_null(at);
+	return strtol(at + strlen(key), NULL, 10);
+}
+
+static void nothing_is_instrumented_outside(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	add(&tb, USER);
+	add_access(&tb, USER + 4, true, 0x1000);
+	run(&tb, 0);
+	assert_int_equal(tb.insn[0].n_exec, 0);
+	assert_null(tb.insn[1].on_load);
+	assert_null(tb.insn[1].on_store);
+	assert_string_equal(documents(), "");
+}
+
+static void counting_starts_and_stops_at_the_markers(void **state)
+{
+	struct qemu_plugin_tb first = { .n = 0 }, last = { .n = 0 };
+	const char *doc;
+
+	(void)state;
+	run_marker(warmup);
+	add_access(&first, USER, false, 0x1000);	/* warms the line, is not counted */
+	add_marker(&first, USER + 4, begin);
+	add_access(&first, USER + 12, false, 0x1000);
+	run(&first, 0);
+	add_access(&last, USER + 16, true, 0x2000);
+	add_marker(&last, USER + 20, end);
+	add_access(&last, USER + 28, false, 0x3000);
+	run(&last, 0);
+	doc = documents();
+	/* one after begin, one before end, and the end marker */
+	assert_int_equal(total(doc, "user", "instructions"), 3);
+	assert_int_equal(total(doc, "user", "l1d_references"), 2);
+	assert_int_equal(total(doc, "user", "l1d_misses"), 1);
+	assert_int_equal(total(doc, "user", "l1i_references"), 2);
+	assert_int_equal(total(doc, "user", "l1i_misses"), 0);
+	assert_int_equal(total(doc, "kernel", "instructions"), 0);
+}
+
+static void roi_once(void)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	run_marker(begin);
+	add_access(&tb, USER + 60, true, 0x1000);	/* 60 .. 63 */
+	add(&tb, USER + 64);				/* the next line */
+	run(&tb, 1);
+	run_marker(end);
+}
+
+static void every_roi_is_one_line_and_starts_cold(void **state)
+{
+	const char *doc, *second;
+
+	(void)state;
+	roi_once();
+	roi_once();
+	doc = documents();
+	second = strchr(doc, '\n') + 1;
+	assert_memory_equal(doc, second, second - doc);
+	assert_int_equal(strlen(doc), 2 * (second - doc));
+	assert_int_equal(total(doc, "user", "l1i_references"), 3);	/* with the end marker's */
+	assert_int_equal(total(doc, "user", "l1d_misses"), 1);
+}
+
+static void nothing_is_instrumented_after_the_end(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	roi_once();
+	documents();
+	add_access(&tb, USER, true, 0x1000);
+	run(&tb, 0);
+	assert_null(tb.insn[0].on_store);
+}
+
+static void an_empty_roi_in_one_block_is_written_too(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	add_marker(&tb, USER, begin);
+	add_marker(&tb, USER + 8, end);
+	run(&tb, 0);
+	assert_int_equal(total(documents(), "user", "instructions"), 0);
+	nothing_is_instrumented_outside(state);
+}
+
+static void modes_follow_the_address(void **state)
+{
+	struct qemu_plugin_tb kernel = { .n = 0 }, idle = { .n = 0 }, after = { .n = 0 };
+	const char *doc;
+
+	(void)state;
+	run_marker(begin);
+	add(&kernel, IDLE - 4);
+	add_access(&idle, IDLE, false, 0x1000);
+	add(&idle, IDLE + 4);
+	add(&after, IDLE + 0x100);
+	run(&kernel, 0);
+	run(&idle, 0);
+	run(&after, 0);
+	run_marker(end);
+	doc = documents();
+	assert_int_equal(total(doc, "kernel", "instructions"), 2);
+	assert_int_equal(total(doc, "idle", "instructions"), 2);
+	assert_int_equal(total(doc, "idle", "l1d_references"), 1);
+	assert_int_equal(total(doc, "user", "instructions"), 1);
+}
+
+/* The kernel's and a program's view of one physical line are one line. */
+static void code_is_physically_addressed(void **state)
+{
+	struct qemu_plugin_tb kernel = { .n = 0 }, user = { .n = 0 };
+
+	(void)state;
+	run_marker(begin);
+	add(&kernel, KERNEL + 0x7000);
+	add(&user, USER + 0x7000);
+	run(&kernel, 0);
+	run(&user, 0);
+	run_marker(end);
+	/* the end marker's line is the only miss in user mode */
+	assert_int_equal(total(documents(), "user", "l1i_misses"), 1);
+}
+
+static void an_access_across_pages_goes_to_both(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 }, second = { .n = 0 };
+	const char *doc;
+
+	(void)state;
+	run_marker(begin);
+	add_access(&tb, USER, false, 0x20ffc);
+	run(&tb, 0);
+	add_access(&second, USER, false, 0x21000);	/* the tail's physical line */
+	run(&second, 0);
+	run_marker(end);
+	doc = documents();
+	assert_int_equal(total(doc, "user", "l1d_references"), 3);
+	assert_int_equal(total(doc, "user", "l1d_misses"), 2);
+}
+
+static void io_is_no_memory(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	run_marker(begin);
+	qemu.io = true;
+	add_access(&tb, USER, false, 0x1000);
+	run(&tb, 0);
+	qemu.io = false;
+	run_marker(end);
+	assert_int_equal(total(documents(), "user", "l1d_references"), 0);
+}
+
+/* Run f with stderr in a file; what it said. */
+static const char *said(void (*f)(void))
+{
+	static char text[2048];
+	FILE *file = tmpfile();
+	int saved = dup(STDERR_FILENO);
+	size_t n;
+
+	assert_non_null(file);
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	f();
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void end_alone(void)
+{
+	run_marker(end);
+}
+
+static void exit_inside(void)
+{
+	run_marker(begin);
+	qemu.at_exit(1, NULL);
+	run_marker(end);
+}
+
+static void stray_markers_and_early_exits_are_told(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(said(end_alone), "end marker without a begin marker"));
+	assert_string_equal(documents(), "");
+	assert_non_null(strstr(said(exit_inside), "ends inside a region of interest"));
+	documents();
+}
+
+static qemu_info_t info_of_qemu(void)
+{
+	qemu_info_t info = {
+		.target_name = "x86_64",
+		.version = { .min = 2, .cur = 4 },
+		.system_emulation = true,
+		.system = { .smp_vcpus = 2, .max_vcpus = 2 },
+	};
+
+	return info;
+}
+
+static const char *out = "out=" OUT;
+static qemu_info_t offered;
+static int installed;
+
+static void install(void)
+{
+	char *argv[] = { "preset=rx4640", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out };
+
+	installed = qemu_plugin_install(1, &offered, 3, argv);
+}
+
+static void assert_refused(qemu_info_t info, const char *why)
+{
+	const char *text;
+
+	offered = info;
+	text = said(install);
+	assert_int_equal(installed, -1);
+	if (!strstr(text, why))
+		fail_msg("\"%s\" does not say \"%s\"", text, why);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+	qemu_info_t info = info_of_qemu();
+
+	(void)state;
+	info.version.cur = 3;
+	assert_refused(info, "built for version 4 of QEMU's plugin API, but this QEMU has 2 to 3");
+	info.version.cur = 6;
+	info.version.min = 5;
+	assert_refused(info, "but this QEMU has 5 to 6");
+	info = info_of_qemu();
+	info.system_emulation = false;
+	assert_refused(info, "not in this x86_64 user emulation");
+	info = info_of_qemu();
+	info.target_name = "aarch64";
+	assert_refused(info, "not in this aarch64");
+	info = info_of_qemu();
+	info.system.max_vcpus = 65;
+	assert_refused(info, "65 vCPUs are too many");
+	out = "out=/nonexistent/file";
+	assert_refused(info_of_qemu(), "cannot write /nonexistent/file: No such file or directory");
+	out = "oot=x";
+	assert_refused(info_of_qemu(), "argument \"oot=x\" is unknown");
+	out = "out=" OUT;
+}
+
+/* The exit status of a process that runs f, with its stderr left out. */
+static int status_of(void (*f)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+		f();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void write_to_a_full_disk(void)
+{
+	out = "out=/dev/full";
+	offered = info_of_qemu();
+	install();
+	roi_once();
+}
+
+static void *start_second_vcpu(void *unused)
+{
+	(void)unused;
+	qemu.vcpu_init(1, 1);
+	return NULL;
+}
+
+static void run_in_one_thread(void)
+{
+	qemu.vcpu_init(1, 0);
+	qemu.vcpu_init(1, 1);
+}
+
+static void run_in_two_threads(void)
+{
+	pthread_t thread;
+
+	qemu.vcpu_init(1, 0);
+	pthread_create(&thread, NULL, start_second_vcpu, NULL);
+	pthread_join(thread, NULL);
+}
+
+static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(write_to_a_full_disk), 1);
+	assert_int_equal(status_of(run_in_one_thread), 0);
+	assert_int_equal(status_of(run_in_two_threads), 1);
+}
+
+static int load_plugin(void **state)
+{
+	struct qemu_plugin_tb boot = { .n = 0 };
+
+	(void)state;
+	offered = info_of_qemu();
+	install();
+	if (installed)
+		return -1;
+	add(&boot, KERNEL);	/* tells the plugin where RAM begins */
+	run(&boot, 0);
+	return 0;
+}
+
+static int remove_output(void **state)
+{
+	(void)state;
+	return unlink(OUT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_instrumented_outside),
+		cmocka_unit_test(counting_starts_and_stops_at_the_markers),
+		cmocka_unit_test(every_roi_is_one_line_and_starts_cold),
+		cmocka_unit_test(nothing_is_instrumented_after_the_end),
+		cmocka_unit_test(an_empty_roi_in_one_block_is_written_too),
+		cmocka_unit_test(modes_follow_the_address),
+		cmocka_unit_test(code_is_physically_addressed),
+		cmocka_unit_test(an_access_across_pages_goes_to_both),
+		cmocka_unit_test(io_is_no_memory),
+		cmocka_unit_test(stray_markers_and_early_exits_are_told),
+		cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(what_would_lose_or_spoil_counts_ends_qemu),
+	};
+
+	return cmocka_run_group_tests(tests, load_plugin, remove_output);
+}
