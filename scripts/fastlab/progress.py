@@ -44,13 +44,13 @@ class RichReporter:
         self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, task: str, total: int) -> None:
-        """Show a bar, or give a bar that is shown another total."""
+        """Show a bar, or give a bar that is shown another total; 0 is an unknown total."""
         if task in self._tasks:
             self._progress.update(self._tasks[task], total=total)
             return
         if not self._tasks:
             self._progress.start()
-        self._tasks[task] = self._progress.add_task(task, total=total, note="")
+        self._tasks[task] = self._progress.add_task(task, total=total or None, note="")
 
     def advance(self, task: str, done: int, note: str = "") -> None:
         """Move the bar to `done` steps."""
@@ -93,7 +93,7 @@ class PlainReporter:
         print(text, file=self._stream, flush=True)
 
     def start(self, task: str, total: int) -> None:
-        """Begin to measure the task, or give it another total."""
+        """Begin to measure the task, or give it another total; 0 is an unknown total."""
         if task in self._tasks:
             self._tasks[task].total = total
             return
@@ -106,7 +106,7 @@ class PlainReporter:
         if now - state.spoken < self._interval:
             return
         state.spoken = now
-        line = f"{task}: {done}/{state.total}"
+        line = f"{task}: {done}/{state.total}" if state.total else f"{task}: {done}"
         if 0 < done <= state.total:
             left = (now - state.begun) * (state.total - done) / done
             line += f", about {_duration(left)} left"

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The cache of kernels: where it is, who may write to it now, and what a full disk means."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fastlab.model import FastError
+from fastlab.reporter import Reporter
+
+
+def cache_dir() -> Path:
+    """$FAST_CACHE, or `fast` in the user's cache directory. It need not exist yet."""
+    if given := os.environ.get("FAST_CACHE"):
+        return Path(given).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fast"
+
+
+@contextmanager
+def locked(path: Path, reporter: Reporter) -> Iterator[None]:
+    """Hold the lock file `path`, across processes; waits, and says so, while another holds it.
+
+    The kernel drops the lock with the process that held it, however that ends.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            reporter.say(f"another build is at work here, waiting for it to end ({path})")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def publish(staging: Path, final: Path) -> None:
+    """Make the finished directory `staging` appear as `final`, whole or not at all."""
+    for file in staging.iterdir():
+        with file.open("rb") as content:
+            os.fsync(content.fileno())
+    if final.exists():
+        shutil.rmtree(final)
+    staging.rename(final)
+
+
+def full_disk(cache: Path) -> FastError:
+    """The error that a full disk under the cache is."""
+    usage = shutil.disk_usage(cache)
+    return FastError(
+        f"the disk is full: {usage.free >> 20} MiB are free under {cache}. Free some space there "
+        "and run this again (the build goes on where it stopped), or set FAST_CACHE to a "
+        "directory on a larger disk"
+    )
+
+
+@contextmanager
+def explained_full_disk(cache: Path) -> Iterator[None]:
+    """Turn "no space left on device" of this process into a FastError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise full_disk(cache) from error
+        raise
