@@ -44,6 +44,8 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
     """The user's own source, else Debian's installed tarball, else kernel.org's, downloaded."""
     if given is not None:
         if given.is_dir():
+            _check_clean(given)
+            reporter.say(f"reading {given}: its content tells whether a build is needed")
             return Source(given, _tree_digest(given))
         if given.is_file():
             return Source(given, _file_digest(given))
@@ -64,7 +66,6 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
 def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path:
     """A directory with the unpacked source, never to be written to; it is unpacked only once."""
     if source.path.is_dir():
-        _check_clean(source.path)
         _check_version(source.path, series, source.path)
         return source.path
     tree = cache / "sources" / source.digest[:16]

@@ -100,7 +100,7 @@ def test_a_directory_with_a_build_in_it(tmp_path: Path, cache: Path) -> None:
     tree = make_source(tmp_path / "linux")
     (tree / ".config").touch()
     with pytest.raises(FastError, match=f"run make -C {tree} mrproper"):
-        sources.unpack(Source(tree, "d" * 64), "6.12", cache, Heard())
+        sources.locate(origin(tree / "Makefile"), tree, cache, Heard())
 
 
 @pytest.mark.parametrize(
