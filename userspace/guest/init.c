@@ -4,8 +4,10 @@
  * runs one workload, tells the host what it said and how it ended, and ends
  * the simulation. It has no clock and no file to write: a boot repeats exactly.
  *
- * The kernel hands it the words after "--" of its command line as arguments
- * (the workload and its arguments) and unknown NAME=VALUE words as environment.
+ * The kernel hands it, as arguments, the words of its command line that it does
+ * not know ("nokaslr" where there is no KASLR), then those after "--". The first
+ * absolute path among them is the workload, and its arguments follow. Unknown
+ * NAME=VALUE words become the environment.
  *
  * The host reads, from the I/O port of QEMU's isa-debugcon:
  *
@@ -36,6 +38,9 @@
 
 #define PORT_HOST 0xe9	/* isa-debugcon */
 #define PORT_EXIT 0xf4	/* isa-debug-exit: QEMU exits with STATUS * 2 + 1 */
+
+#define PORT_PIC_MASK 0x21
+#define PIC_MASK_TIMER 0x01
 
 #define PORT_PIT_CHANNEL_0 0x40
 #define PORT_PIT_COMMAND 0x43
@@ -111,8 +116,10 @@ static void start_cpus(void)
 
 /*
  * QEMU runs the guest's CPUs in turn, each until the next timer of the machine
- * is due. The interval timer's channel 0 supplies such a timer, whose interrupt
- * nobody hears: its period bounds a CPU's turn, the quantum.
+ * is due. The interval timer's channel 0 supplies such a timer: its period bounds
+ * a CPU's turn, the quantum. Its interrupt must reach no CPU, or the guest would
+ * measure little else: it is masked in the PIC, where a kernel booted with noapic
+ * has it. (The kernel keeps time by the local APICs.)
  */
 static void start_quantum(void)
 {
@@ -125,6 +132,7 @@ static void start_quantum(void)
 		frame_line("err init: FAST_QUANTUM_US=%s: must be a whole number from 2 to 54924", text);
 		end_simulation(CANNOT_RUN);
 	}
+	outb(inb(PORT_PIC_MASK) | PIC_MASK_TIMER, PORT_PIC_MASK);
 	outb(PIT_RATE_GENERATOR, PORT_PIT_COMMAND);
 	outb(count & 0xff, PORT_PIT_CHANNEL_0);
 	outb((unsigned char)(count >> 8), PORT_PIT_CHANNEL_0);
@@ -214,8 +222,10 @@ int main(int argc, char **argv)
 {
 	int status;
 
+	(void)argc;
 	/* Without its ports the program can tell nobody; QEMU's watchdog sees the guest hang. */
-	if (ioperm(PORT_HOST, 1, 1) || ioperm(PORT_EXIT, 1, 1) || ioperm(PORT_PIT_CHANNEL_0, 4, 1)) {
+	if (ioperm(PORT_HOST, 1, 1) || ioperm(PORT_EXIT, 1, 1) || ioperm(PORT_PIC_MASK, 1, 1) ||
+	    ioperm(PORT_PIT_CHANNEL_0, 4, 1)) {
 		perror("init: ioperm (is CONFIG_X86_IOPL_IOPERM set?)");
 		reboot(RB_AUTOBOOT);
 	}
@@ -225,13 +235,17 @@ int main(int argc, char **argv)
 	mount_at("devtmpfs", "/dev", true);
 	mount_at("debugfs", "/sys/kernel/debug", false);
 	open_standard_files();
-	if (argc < 2) {
-		frame_line("err init: no workload: name it after -- on the kernel's command line");
+	do
+		argv++;
+	while (*argv && **argv != '/');
+	if (!*argv) {
+		frame_line("err init: no workload: give its absolute path after -- on the kernel's "
+			   "command line");
 		end_simulation(CANNOT_RUN);
 	}
-	start_cpus();
 	start_quantum();
-	status = run_workload(argv + 1);
+	start_cpus();
+	status = run_workload(argv);
 	report_mechanism_counters();
 	end_simulation(status);
 }

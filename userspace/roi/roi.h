@@ -15,8 +15,8 @@
  *   (-D -1) and is told through two pipes when to count:
  *
  *	mkfifo ctl ack
- *	exec 10<>ctl 11<>ack
- *	FAST_PERF_CTL=10,11 perf stat -D -1 --control fd:10,11 \
+ *	exec 8<>ctl 9<>ack
+ *	FAST_PERF_CTL=8,9 perf stat -D -1 --control fd:8,9 \
  *		-e cycles,instructions,cache-misses -- ./single_ctr --threads 4
  *
  *   FAST_PERF_CTL names the two descriptors that the program inherits.
