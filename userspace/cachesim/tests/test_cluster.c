@@ -94,6 +94,22 @@ static void a_shared_l3_evicts_from_all_siblings(void **state)
 	cachesim_free(cs);
 }
 
+static void the_l3_knows_when_a_sibling_has_evicted_its_copy(void **state)
+{
+	struct cachesim *cs = two_sockets();
+
+	(void)state;
+	cachesim_load(cs, 0, LINE, 8);
+	for (uint64_t a = 1; a <= 4; a++)	/* out of CPU 0's L2, not of the L3 */
+		cachesim_load(cs, 0, LINE + a * 256, 8);
+	cachesim_load(cs, 1, LINE, 8);
+	assert_count(cs, 1, l3_misses, 0);
+	assert_state(cs, 1, L2, LINE, E);
+	cachesim_store(cs, 1, LINE, 8);
+	assert_count(cs, 1, invalidations, 0);
+	cachesim_free(cs);
+}
+
 static void cpus_are_split_evenly_in_order(void **state)
 {
 	struct cachesim *cs = model(cachesim_preset("xeon-2s"), 7);
@@ -116,6 +132,7 @@ int main(void)
 		cmocka_unit_test(a_sibling_is_invalidated_without_the_bus),
 		cmocka_unit_test(the_bus_carries_what_crosses_sockets),
 		cmocka_unit_test(a_shared_l3_evicts_from_all_siblings),
+		cmocka_unit_test(the_l3_knows_when_a_sibling_has_evicted_its_copy),
 		cmocka_unit_test(cpus_are_split_evenly_in_order),
 	};
 
