@@ -37,7 +37,7 @@ class Perf(unittest.TestCase):
         commands: list[bytes] = []
 
         def perf() -> None:
-            with open(ctl_read, "rb") as ctl, open(ack_write, "wb", buffering=0) as ack:
+            with os.fdopen(ctl_read, "rb") as ctl, os.fdopen(ack_write, "wb", buffering=0) as ack:
                 for command in ctl:
                     commands.append(command)
                     ack.write(answer)
