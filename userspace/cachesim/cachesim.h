@@ -13,6 +13,7 @@
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
  *	qemu_plugin_api.h	the used subset of QEMU's plugin interface
+ *	vcpu.[ch]		which vCPU executes: QEMU does not say
  *	plugin.c		the QEMU plugin
  *	tests/			unit tests, and the comparison with cachegrind
  *

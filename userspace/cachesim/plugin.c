@@ -28,6 +28,7 @@
 #include "document.h"
 #include "options.h"
 #include "qemu_plugin_api.h"
+#include "vcpu.h"
 
 /* 0f 1f 84 00 imm32, imm32 = 0x46410000 | id: userspace/roi/roi.h. */
 #define MARKER_SIZE 8
@@ -44,9 +45,13 @@ enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END };
 #define RAM_END (3ull << 30)
 #define NOT_RAM (1ull << (CACHESIM_PHYS_BITS - 1))
 
+/* Blocks between two checks that the vCPU is the one we think it is. */
+#define CHECK_INTERVAL 4096u
+
 /* Instructions that are executed one after the other, and the L1I lines they lie in. */
 struct block {
 	struct block *next;	/* list of all, for freeing */
+	uint64_t translator;	/* vcpu_identity() of the vCPU that translated it */
 	enum cachesim_mode mode;
 	unsigned int instructions;
 	unsigned int n_lines;
@@ -61,6 +66,9 @@ static struct {
 	qemu_plugin_id_t id;
 	uintptr_t ram_base;	/* host address of guest physical 0; 0: not known yet */
 	struct block *blocks;
+	unsigned int vcpu;	/* that executes now, */
+	uintptr_t env;		/* and its mark in a host register: see on_block */
+	unsigned int until_check;
 	pthread_t vcpu_thread;
 	bool have_vcpu_thread;
 } sim;
@@ -108,13 +116,14 @@ static void enter(int state)
 	bool instrumented = sim.state != OUTSIDE;
 
 	sim.state = state;
+	sim.env = 0;	/* others may have run since */
 	if (instrumented != (state != OUTSIDE))
 		qemu_plugin_reset(sim.id, on_reset);
 }
 
-static void on_marker(unsigned int vcpu, void *userdata)
+static void on_marker(unsigned int passed, void *userdata)
 {
-	(void)vcpu;
+	(void)passed;
 	switch ((enum marker)(uintptr_t)userdata) {
 	case MARKER_WARMUP:
 		if (sim.state != OUTSIDE)
@@ -185,12 +194,30 @@ static uint64_t code_address(const struct qemu_plugin_insn *insn)
 	return NOT_RAM | (qemu_plugin_insn_vaddr(insn) & (NOT_RAM - 1));
 }
 
+/* userdata: the vCPU that translated the code. */
+static void on_new_vcpu(unsigned int passed, void *userdata)
+{
+	if (vcpu_identity() == (uintptr_t)userdata)
+		vcpu_learn((uintptr_t)userdata, passed);
+}
+
+/* Meet every vCPU before the first region of interest. */
+static void watch_new_vcpu(struct qemu_plugin_insn *insn)
+{
+	uint64_t identity = vcpu_identity();
+
+	if (identity && vcpu_index(identity) < 0)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_new_vcpu, QEMU_PLUGIN_CB_R_REGS,
+						       (void *)(uintptr_t)identity);
+}
+
 static void on_translate_outside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
 	(void)id;
 	learn_ram_base(qemu_plugin_tb_get_insn(tb, 0));
+	watch_new_vcpu(qemu_plugin_tb_get_insn(tb, 0));
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		enum marker marker = marker_of(insn);
@@ -200,12 +227,56 @@ static void on_translate_outside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-static void on_block(unsigned int vcpu, void *userdata)
+/* Find out which vCPU executes `b`. */
+static void recognise_vcpu(unsigned int passed, const struct block *b, uintptr_t env)
+{
+	uint64_t identity = vcpu_identity();
+	int index;
+
+	if (identity == b->translator)
+		vcpu_learn(identity, passed);
+	index = vcpu_index(identity);
+	if (index < 0)
+		die("a vCPU cannot be told from the others",
+		    "the guest must run Linux with all its CPUs booted before the ROI");
+	if (env == sim.env && (unsigned int)index != sim.vcpu)
+		die("QEMU switched vCPUs unseen",
+		    "this QEMU's generated code is not as expected; use QEMU 9.2 to 10.0");
+	sim.vcpu = index;
+	sim.env = env;
+	sim.until_check = CHECK_INTERVAL;
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 {
 	const struct block *b = userdata;
 
-	cachesim_execute(sim.model, vcpu, b->mode, b->instructions, b->lines, b->n_lines);
+	if (__builtin_expect(env != sim.env || !--sim.until_check, 0))
+		recognise_vcpu(passed, b, env);
+	cachesim_execute(sim.model, sim.vcpu, b->mode, b->instructions, b->lines, b->n_lines);
 }
+
+/*
+ * Asking the guest which vCPU runs is too slow for every block. On an x86-64 host
+ * QEMU's generated code keeps the address of the vCPU's state in %rbp, which
+ * the call to on_block() leaves as it is: while it is the same, so is the vCPU.
+ * recognise_vcpu() checks that now and then. On other hosts every block asks.
+ */
+#ifdef __x86_64__
+__asm__(".text\n"
+	".type on_block, @function\n"
+	"on_block:\n"
+	"	mov %rbp, %rdx\n"
+	"	jmp cachesim_block_executed\n"
+	".size on_block, . - on_block\n");
+__attribute__((visibility("hidden"))) void on_block(unsigned int passed, void *userdata);
+#else
+static void on_block(unsigned int passed, void *userdata)
+{
+	cachesim_block_executed(passed, userdata, sim.env + 1);
+}
+#endif
 
 /* The guest-physical access at vaddr, which lies in one page. */
 static inline void access_page(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
@@ -235,16 +306,20 @@ static inline void access_memory(unsigned int vcpu, qemu_plugin_meminfo_t info, 
 	access_page(vcpu, info, vaddr + here, size - here, store);
 }
 
-static void on_load(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+/* An access belongs to the block that on_block() saw last. */
+static void on_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
+	(void)passed;
 	(void)userdata;
-	access_memory(vcpu, info, vaddr, false);
+	access_memory(sim.vcpu, info, vaddr, false);
 }
 
-static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+		     void *userdata)
 {
+	(void)passed;
 	(void)userdata;
-	access_memory(vcpu, info, vaddr, true);
+	access_memory(sim.vcpu, info, vaddr, true);
 }
 
 static struct block *new_block(uint64_t vaddr, size_t max_instructions)
@@ -256,6 +331,7 @@ static struct block *new_block(uint64_t vaddr, size_t max_instructions)
 		die("translation", "out of memory; give the host more and run again");
 	b->mode = vaddr >= sim.options.idle_start && vaddr < sim.options.idle_end ? CACHESIM_IDLE :
 		  vaddr >> 63 ? CACHESIM_KERNEL : CACHESIM_USER;
+	b->translator = vcpu_identity();
 	b->instructions = 0;
 	b->n_lines = 0;
 	b->next = sim.blocks;
@@ -302,7 +378,7 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (!b) {
 			b = new_block(qemu_plugin_insn_vaddr(insn), n - i);
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_block,
-							       QEMU_PLUGIN_CB_NO_REGS, b);
+							       QEMU_PLUGIN_CB_R_REGS, b);
 		}
 		add_instruction(b, insn);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS,
@@ -353,6 +429,8 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 	if (sim.have_vcpu_thread && !pthread_equal(sim.vcpu_thread, pthread_self()))
 		die("vCPUs run in several threads", "start QEMU with -accel tcg,thread=single");
 	sim.vcpu_thread = pthread_self();
+	if (!sim.have_vcpu_thread && !vcpu_find_registers())
+		die("no registers gs_base and k_gs_base", "use QEMU 9.2 to 10.0");
 	sim.have_vcpu_thread = true;
 }
 

@@ -23,6 +23,21 @@ typedef uint32_t qemu_plugin_meminfo_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
+struct qemu_plugin_register;
+
+/* GLib's GArray and GByteArray, which the interface passes; their public fields. */
+struct glib_array {
+	void *data;
+	unsigned int len;
+};
+
+struct glib_array *g_byte_array_new(void);
+
+typedef struct {
+	struct qemu_plugin_register *handle;
+	const char *name;
+	const char *feature;
+} qemu_plugin_reg_descriptor;
 
 typedef struct qemu_info_t {
 	const char *target_name;
@@ -41,6 +56,7 @@ typedef struct qemu_info_t {
 
 enum qemu_plugin_cb_flags {
 	QEMU_PLUGIN_CB_NO_REGS,
+	QEMU_PLUGIN_CB_R_REGS,
 };
 
 enum qemu_plugin_mem_rw {
@@ -86,6 +102,11 @@ size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, si
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
+
+/* An array of qemu_plugin_reg_descriptor; from a vCPU's init callback on. */
+struct glib_array *qemu_plugin_get_registers(void);
+/* Appends a register of the vCPU that runs now to buf; returns its size, or -1. */
+int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf);
 
 /* log2 of the access's size in bytes. */
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);

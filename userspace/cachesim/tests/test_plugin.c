@@ -46,7 +46,14 @@ struct qemu_plugin_hwaddr {
 	uint64_t phys;
 };
 
+/*
+ * As QEMU from 10.0 on, the stand-in passes callbacks the index of the vCPU that
+ * translated the code; only its registers tell who runs.
+ */
 static struct {
+	unsigned int running, translator;
+	bool swapped;	/* a program runs: the kernel's GS base is set aside */
+	bool no_kernel;	/* and none has set one */
 	qemu_plugin_vcpu_simple_cb_t vcpu_init;
 	qemu_plugin_vcpu_tb_trans_cb_t translate;
 	qemu_plugin_simple_cb_t flush, reset;
@@ -165,6 +172,59 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr)
 	return haddr->phys;
 }
 
+struct glib_array *g_byte_array_new(void)
+{
+	static uint8_t bytes[64];
+	static struct glib_array array = { .data = bytes };
+
+	return &array;
+}
+
+struct glib_array *qemu_plugin_get_registers(void)
+{
+	static qemu_plugin_reg_descriptor registers[] = {
+		{ (void *)1, "rax", "core" },
+		{ (void *)2, "gs_base", "core" },
+		{ (void *)3, "k_gs_base", "core" },
+	};
+	static struct glib_array array = { .data = registers, .len = 3 };
+
+	return &array;
+}
+
+int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf)
+{
+	bool kernel_base = (uintptr_t)handle == (qemu.swapped ? 3 : 2) && !qemu.no_kernel;
+	uint64_t value = kernel_base ? 0xffff888000000000 + 0x1000 * qemu.running : 0x7000;
+
+	memcpy((uint8_t *)buf->data + buf->len, &value, sizeof(value));
+	buf->len += sizeof(value);
+	return sizeof(value);
+}
+
+/* Calls cb as generated code does, with the vCPU's state in the host register. */
+void call_as_generated_code(qemu_plugin_vcpu_udata_cb_t cb, unsigned int vcpu, void *userdata,
+			    uintptr_t env);
+#ifdef __x86_64__
+__asm__(".text\n"
+	"call_as_generated_code:\n"
+	"	push %rbp\n"
+	"	mov %rcx, %rbp\n"
+	"	mov %rdi, %rax\n"
+	"	mov %esi, %edi\n"
+	"	mov %rdx, %rsi\n"
+	"	call *%rax\n"
+	"	pop %rbp\n"
+	"	ret\n");
+#else
+void call_as_generated_code(qemu_plugin_vcpu_udata_cb_t cb, unsigned int vcpu, void *userdata,
+			    uintptr_t env)
+{
+	(void)env;
+	cb(vcpu, userdata);
+}
+#endif
+
 static const uint8_t nop[4] = { 0x0f, 0x1f, 0x40, 0x00 };
 
 __attribute__((noinline)) static void warmup(void)
@@ -219,21 +279,32 @@ static void add_access(struct qemu_plugin_tb *tb, uint64_t vaddr, bool store, ui
 	insn->data = data;
 }
 
-/* Translate the block and execute it once on `vcpu`; then do what is pending, as QEMU does. */
-static void run(struct qemu_plugin_tb *tb, unsigned int vcpu)
+static void translate(struct qemu_plugin_tb *tb, unsigned int vcpu)
+{
+	qemu.running = qemu.translator = vcpu;
+	for (size_t i = 0; i < tb->n; i++) {
+		tb->insn[i].n_exec = 0;
+		tb->insn[i].on_load = tb->insn[i].on_store = NULL;
+	}
+	qemu.translate(1, tb);
+}
+
+/* Execute a translated block on `vcpu`; then do what is pending, as QEMU does. */
+static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 {
 	qemu_plugin_simple_cb_t reset;
 
-	qemu.translate(1, tb);
+	qemu.running = vcpu;
 	for (size_t i = 0; i < tb->n; i++) {
 		struct qemu_plugin_insn *insn = &tb->insn[i];
 
 		for (int k = 0; k < insn->n_exec; k++)
-			insn->exec[k].call(vcpu, insn->exec[k].userdata);
+			call_as_generated_code(insn->exec[k].call, qemu.translator,
+					       insn->exec[k].userdata, 0x1000 + vcpu);
 		if (insn->access == LOAD && insn->on_load)
-			insn->on_load(vcpu, 3, insn->data, NULL);	/* 8 bytes */
+			insn->on_load(qemu.translator, 3, insn->data, NULL);	/* 8 bytes */
 		if (insn->access == STORE && insn->on_store)
-			insn->on_store(vcpu, 3, insn->data, NULL);
+			insn->on_store(qemu.translator, 3, insn->data, NULL);
 	}
 	reset = qemu.reset;
 	qemu.reset = NULL;
@@ -241,6 +312,12 @@ static void run(struct qemu_plugin_tb *tb, unsigned int vcpu)
 		qemu.flush(1);
 		reset(1);
 	}
+}
+
+static void run(struct qemu_plugin_tb *tb, unsigned int vcpu)
+{
+	translate(tb, vcpu);
+	execute(tb, vcpu);
 }
 
 static void run_marker(void (*function)(void))
@@ -289,6 +366,7 @@ static void nothing_is_instrumented_outside(void **state)
 	add_access(&tb, USER + 4, true, 0x1000);
 	run(&tb, 0);
 	assert_int_equal(tb.insn[0].n_exec, 0);
+	assert_int_equal(tb.insn[1].n_exec, 0);
 	assert_null(tb.insn[1].on_load);
 	assert_null(tb.insn[1].on_store);
 	assert_string_equal(documents(), "");
@@ -438,6 +516,46 @@ static void io_is_no_memory(void **state)
 	assert_int_equal(total(documents(), "user", "l1d_references"), 0);
 }
 
+/* The instructions in a mode of one vCPU. */
+static long per_cpu(const char *document, unsigned int vcpu, const char *mode)
+{
+	char key[64];
+	const char *at;
+
+	snprintf(key, sizeof(key), "{\"cpu\":%u,", vcpu);
+	at = strstr(document, key);
+	assert_non_null(at);
+	snprintf(key, sizeof(key), "\"%s\":{\"instructions\":", mode);
+	at = strstr(at, key);
+	assert_non_null(at);
+	return strtol(at + strlen(key), NULL, 10);
+}
+
+static void shared_translations_count_for_the_vcpu_that_runs(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+	const char *doc;
+
+	(void)state;
+	run_marker(begin);
+	add_access(&tb, KERNEL, true, 0x1000);
+	add(&tb, KERNEL + 4);
+	translate(&tb, 0);
+	execute(&tb, 0);
+	execute(&tb, 1);
+	qemu.swapped = true;	/* as in a program */
+	execute(&tb, 1);
+	execute(&tb, 0);
+	execute(&tb, 1);
+	qemu.swapped = false;
+	run_marker(end);
+	doc = documents();
+	assert_int_equal(per_cpu(doc, 0, "kernel"), 4);
+	assert_int_equal(per_cpu(doc, 1, "kernel"), 6);
+	/* the line went from 0 to 1, back and forth again */
+	assert_int_equal(total(doc, "kernel", "cache_to_cache"), 3);
+}
+
 /* Run f with stderr in a file; what it said. */
 static const char *said(void (*f)(void))
 {
@@ -565,6 +683,26 @@ static void write_to_a_full_disk(void)
 	roi_once();
 }
 
+static void run_without_a_kernel(void)
+{
+	qemu.no_kernel = true;
+	roi_once();
+}
+
+/* The generated code keeps something else in the host register. */
+static void switch_unseen(void)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	run_marker(begin);
+	add(&tb, KERNEL);
+	run(&tb, 0);
+	qemu.running = 1;
+	for (int i = 0; i < 5000; i++)
+		call_as_generated_code(tb.insn[0].exec[0].call, 0, tb.insn[0].exec[0].userdata,
+				       0x1000);
+}
+
 static void *start_second_vcpu(void *unused)
 {
 	(void)unused;
@@ -591,6 +729,10 @@ static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of(write_to_a_full_disk), 1);
+	assert_int_equal(status_of(run_without_a_kernel), 1);
+#ifdef __x86_64__
+	assert_int_equal(status_of(switch_unseen), 1);
+#endif
 	assert_int_equal(status_of(run_in_one_thread), 0);
 	assert_int_equal(status_of(run_in_two_threads), 1);
 }
@@ -604,8 +746,10 @@ static int load_plugin(void **state)
 	install();
 	if (installed)
 		return -1;
-	add(&boot, KERNEL);	/* tells the plugin where RAM begins */
+	qemu.vcpu_init(1, 0);
+	add(&boot, KERNEL);	/* tells the plugin where RAM begins, and who is who */
 	run(&boot, 0);
+	run(&boot, 1);
 	return 0;
 }
 
@@ -627,6 +771,7 @@ int main(void)
 		cmocka_unit_test(code_is_physically_addressed),
 		cmocka_unit_test(an_access_across_pages_goes_to_both),
 		cmocka_unit_test(io_is_no_memory),
+		cmocka_unit_test(shared_translations_count_for_the_vcpu_that_runs),
 		cmocka_unit_test(stray_markers_and_early_exits_are_told),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(what_would_lose_or_spoil_counts_ends_qemu),
