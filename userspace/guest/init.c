@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /init of the simulated guest: brings the machine into its measuring state,
- * runs one workload, tells the host what it said and how it ended, and ends
- * the simulation. It has no clock and no file to write: a boot repeats exactly.
+ * /init of the simulated guest. Before its machine is saved it brings up what all
+ * runs share; each run continues from the saved machine with a job of its own: it
+ * runs one workload, tells the host what that said and how it ended, and ends the
+ * simulation. It reads no clock, and nothing but the job differs between two runs.
  *
- * The kernel hands it, as arguments, the words of its command line that it does
- * not know ("nokaslr" where there is no KASLR), then those after "--". The first
- * absolute path among them is the workload, and its arguments follow. Unknown
- * NAME=VALUE words become the environment.
+ * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
- * The host reads, from the I/O port of QEMU's isa-debugcon:
+ *	sysctl NAME=VALUE	any number of them, set in their order
+ *	run PATH WORD...	the workload and its arguments, separated by spaces
  *
- *	FAST begin
+ * and reads, from the I/O port of QEMU's isa-debugcon:
+ *
+ *	FAST begin		the saved machine goes on
+ *	FAST start		the workload is about to be started
  *	FAST out LINE		a line of the workload's stdout
  *	FAST err LINE		a line of its stderr, or of ours
  *	FAST stat NAME VALUE	a line of /proc/fast_stat, where the kernel has it
- *	FAST exit STATUS	0..255, or 128 + signal
+ *	FAST exit STATUS	0..255, or 128 + signal; 126: the job cannot be done
  *	FAST end
  */
 #include <errno.h>
@@ -27,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
+#include <sys/klog.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/reboot.h>
@@ -35,21 +38,24 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "job.h"
 
 #define PORT_HOST 0xe9	/* isa-debugcon */
 #define PORT_EXIT 0xf4	/* isa-debug-exit: QEMU exits with STATUS * 2 + 1 */
 
-#define PORT_PIC_MASK 0x21
-#define PIC_MASK_TIMER 0x01
+#define PORT_STOP 0x505	/* pvpanic: QEMU stops the machine after this very instruction */
+#define STOP 0x01
+#define PORT_FW_CFG_SELECT 0x510
+#define PORT_FW_CFG_DATA 0x511
 
-#define PORT_PIT_CHANNEL_0 0x40
-#define PORT_PIT_COMMAND 0x43
-#define PIT_RATE_GENERATOR 0x34	/* channel 0, low byte then high byte, mode 2, binary */
-#define PIT_HZ 1193182
-#define PIT_MAX_COUNT 65535
+#define FW_CFG_FILE_DIRECTORY 0x19
+#define FW_CFG_NAME_SIZE 56
+#define JOB_NAME "opt/fast/job"
 
-#define DEFAULT_QUANTUM_US "8"
+#define SYSLOG_ACTION_CONSOLE_LEVEL 8
+#define WARNINGS_AND_WORSE 5
 
+#define CANNOT_PREPARE 126
 #define CANNOT_RUN 127	/* as the shell says it */
 
 void frame_emit(const char *bytes, size_t size)
@@ -71,7 +77,7 @@ static _Noreturn void end_simulation(int status)
 static _Noreturn void fail(const char *what)
 {
 	frame_line("err init: %s: %s", what, strerror(errno));
-	end_simulation(CANNOT_RUN);
+	end_simulation(CANNOT_PREPARE);
 }
 
 static void mount_at(const char *type, const char *target, bool needed)
@@ -95,47 +101,92 @@ static void open_standard_files(void)
 	close(fd);
 }
 
-/* The boot was done by one CPU (maxcpus=1), which is cheaper: start the others. */
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		fail(path);
+	close(fd);
+}
+
+/*
+ * Only CPU 0 was started by the boot (maxcpus=1), so that the machine stops at one
+ * instruction, wherever the others would have been. Start the others. Each start
+ * waits for RCU grace periods, in which the CPUs already running would only poll.
+ */
 static void start_cpus(void)
 {
 	char path[64];
-	int fd;
 
+	write_file("/sys/kernel/rcu_expedited", "1");
 	/* CPU 0 has no such file where it cannot be unplugged. */
 	for (unsigned int cpu = 1; ; cpu++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u", cpu);
 		if (access(path, F_OK))
-			return;
+			break;
 		strcat(path, "/online");
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-		if (fd < 0 || write(fd, "1", 1) != 1)
-			fail(path);
-		close(fd);
+		write_file(path, "1");
 	}
+	write_file("/sys/kernel/rcu_expedited", "0");
 }
 
-/*
- * QEMU runs the guest's CPUs in turn, each until the next timer of the machine
- * is due. The interval timer's channel 0 supplies such a timer: its period bounds
- * a CPU's turn, the quantum. Its interrupt must reach no CPU, or the guest would
- * measure little else: it is masked in the PIC, where a kernel booted with noapic
- * has it. (The kernel keeps time by the local APICs.)
- */
-static void start_quantum(void)
+/* The next `size` bytes of fw_cfg's selected item, as a big-endian number. */
+static unsigned int fw_cfg_number(int size)
 {
-	const char *text = getenv("FAST_QUANTUM_US") ?: DEFAULT_QUANTUM_US;
-	char *end;
-	unsigned long us = strtoul(text, &end, 10);
-	unsigned long count = us <= 1000000 ? (us * PIT_HZ + 500000) / 1000000 : 0;
+	unsigned int number = 0;
 
-	if (end == text || *end || *text == '-' || count < 2 || count > PIT_MAX_COUNT) {
-		frame_line("err init: FAST_QUANTUM_US=%s: must be a whole number from 2 to 54924", text);
-		end_simulation(CANNOT_RUN);
+	while (size--)
+		number = number << 8 | inb(PORT_FW_CFG_DATA);
+	return number;
+}
+
+/* The job's text, in memory of its own. */
+static char *read_job(void)
+{
+	unsigned int files;
+
+	outw(FW_CFG_FILE_DIRECTORY, PORT_FW_CFG_SELECT);
+	files = fw_cfg_number(4);
+	while (files--) {
+		char name[FW_CFG_NAME_SIZE + 1] = "";
+		unsigned int size = fw_cfg_number(4);
+		unsigned int item = fw_cfg_number(2);
+		char *text;
+
+		fw_cfg_number(2);	/* reserved */
+		insb(PORT_FW_CFG_DATA, name, FW_CFG_NAME_SIZE);
+		if (strcmp(name, JOB_NAME))
+			continue;
+		text = calloc(1, size + 1);
+		if (!text)
+			fail("the job's text");
+		outw((unsigned short)item, PORT_FW_CFG_SELECT);
+		insb(PORT_FW_CFG_DATA, text, size);
+		return text;
 	}
-	outb(inb(PORT_PIC_MASK) | PIC_MASK_TIMER, PORT_PIC_MASK);
-	outb(PIT_RATE_GENERATOR, PORT_PIT_COMMAND);
-	outb(count & 0xff, PORT_PIT_CHANNEL_0);
-	outb((unsigned char)(count >> 8), PORT_PIT_CHANNEL_0);
+	frame_line("err init: QEMU has no fw_cfg file " JOB_NAME);
+	end_simulation(CANNOT_PREPARE);
+}
+
+static void set_sysctl(const struct sysctl *sysctl)
+{
+	char path[256] = "/proc/sys/";
+	size_t length = strlen(path);
+	int fd;
+
+	snprintf(path + length, sizeof(path) - length, "%s", sysctl->name);
+	for (char *c = path + length; *c; c++) {
+		if (*c == '.')
+			*c = '/';
+	}
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, sysctl->value, strlen(sysctl->value)) < 0) {
+		frame_line("err init: cannot set sysctl %s to %s: %s", sysctl->name, sysctl->value,
+			   strerror(errno));
+		end_simulation(CANNOT_PREPARE);
+	}
+	close(fd);
 }
 
 /* Start argv[0] with its output going into two pipes, whose reading ends it returns. */
@@ -218,34 +269,45 @@ static void report_mechanism_counters(void)
 	fclose(file);
 }
 
-int main(int argc, char **argv)
+static void open_ports(void)
 {
-	int status;
-
-	(void)argc;
-	/* Without its ports the program can tell nobody; QEMU's watchdog sees the guest hang. */
-	if (ioperm(PORT_HOST, 1, 1) || ioperm(PORT_EXIT, 1, 1) || ioperm(PORT_PIC_MASK, 1, 1) ||
-	    ioperm(PORT_PIT_CHANNEL_0, 4, 1)) {
+	/* Without its ports the program can tell nobody; the host's watchdog sees the guest hang. */
+	if (ioperm(PORT_HOST, 1, 1) || ioperm(PORT_EXIT, 1, 1) || ioperm(PORT_STOP, 1, 1) ||
+	    ioperm(PORT_FW_CFG_SELECT, 2, 1)) {
 		perror("init: ioperm (is CONFIG_X86_IOPL_IOPERM set?)");
 		reboot(RB_AUTOBOOT);
 	}
-	frame_line("begin");
+}
+
+int main(void)
+{
+	struct job job;
+	const char *error;
+	int status;
+
+	open_ports();
 	mount_at("proc", "/proc", true);
 	mount_at("sysfs", "/sys", true);
 	mount_at("devtmpfs", "/dev", true);
 	mount_at("debugfs", "/sys/kernel/debug", false);
 	open_standard_files();
-	do
-		argv++;
-	while (*argv && **argv != '/');
-	if (!*argv) {
-		frame_line("err init: no workload: give its absolute path after -- on the kernel's "
-			   "command line");
-		end_simulation(CANNOT_RUN);
+	/* From here on the console costs a run its time only when something is wrong. */
+	klogctl(SYSLOG_ACTION_CONSOLE_LEVEL, NULL, WARNINGS_AND_WORSE);
+
+	/* The host saves the machine here. A run begins with the next instruction. */
+	outb(STOP, PORT_STOP);
+
+	frame_line("begin");
+	error = job_parse(&job, read_job());
+	if (error) {
+		frame_line("err init: job: %s", error);
+		end_simulation(CANNOT_PREPARE);
 	}
-	start_quantum();
 	start_cpus();
-	status = run_workload(argv);
+	for (size_t i = 0; i < job.n_sysctls; i++)
+		set_sysctl(&job.sysctls[i]);
+	frame_line("start");
+	status = run_workload(job.argv);
 	report_mechanism_counters();
 	end_simulation(status);
 }

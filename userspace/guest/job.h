@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the host asks of the guest, as text. */
+#ifndef GUEST_JOB_H
+#define GUEST_JOB_H
+
+#include <stddef.h>
+
+#define JOB_MAX_SYSCTLS 64
+#define JOB_MAX_WORDS 64
+
+struct sysctl {
+	const char *name;	/* dotted, as sysctl(8) has it */
+	const char *value;
+};
+
+struct job {
+	struct sysctl sysctls[JOB_MAX_SYSCTLS];
+	size_t n_sysctls;
+	char *argv[JOB_MAX_WORDS + 1];	/* the workload, ended by NULL */
+};
+
+/*
+ * Take the text apart: "sysctl NAME=VALUE" lines, then one "run PATH WORD..." line.
+ * The job points into the text, which is changed. Returns NULL, or what is wrong.
+ */
+const char *job_parse(struct job *job, char *text);
+
+#endif

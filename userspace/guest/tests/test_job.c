@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The job's text: what is understood, and that anything else is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../job.h"
+
+static int failures;
+
+#define CHECK(condition)								\
+	do {										\
+		if (!(condition)) {							\
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);	\
+			failures++;							\
+		}									\
+	} while (0)
+
+static const char *parse(struct job *job, const char *text)
+{
+	static char copy[4096];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	return job_parse(job, copy);
+}
+
+static void understands_a_job(void)
+{
+	struct job job;
+
+	CHECK(!parse(&job, "sysctl kernel.a=1\nsysctl kernel.b=x=y\nrun /bin/one  two --three=4\n"));
+	CHECK(job.n_sysctls == 2);
+	CHECK(!strcmp(job.sysctls[0].name, "kernel.a"));
+	CHECK(!strcmp(job.sysctls[0].value, "1"));
+	CHECK(!strcmp(job.sysctls[1].value, "x=y"));
+	CHECK(!strcmp(job.argv[0], "/bin/one"));
+	CHECK(!strcmp(job.argv[1], "two"));
+	CHECK(!strcmp(job.argv[2], "--three=4"));
+	CHECK(!job.argv[3]);
+}
+
+static void refuses_anything_else(void)
+{
+	static const char *const wrong[] = {
+		"", "\n", "sysctl kernel.a=1\n", "run one\n", "run  \n", "sysctl kernel.a\nrun /a\n",
+		"sysctl =1\nrun /a\n", "sysctl a=\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
+	};
+	struct job job;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (!parse(&job, wrong[i])) {
+			fprintf(stderr, "accepted: \"%s\"\n", wrong[i]);
+			failures++;
+		}
+	}
+}
+
+static void bounds_what_it_holds(void)
+{
+	char sysctls[JOB_MAX_SYSCTLS * 11 + 32] = "";
+	char words[JOB_MAX_WORDS * 2 + 32] = "run /a";
+	struct job job;
+
+	for (int i = 0; i < JOB_MAX_SYSCTLS; i++)
+		strcat(sysctls, "sysctl a=1\n");
+	strcat(sysctls, "run /a\n");
+	CHECK(!parse(&job, sysctls));
+	memmove(sysctls + 11, sysctls, strlen(sysctls) + 1);
+	CHECK(parse(&job, sysctls));
+
+	for (int i = 1; i < JOB_MAX_WORDS; i++)
+		strcat(words, " b");
+	CHECK(!parse(&job, words));
+	CHECK(!job.argv[JOB_MAX_WORDS]);
+	strcat(words, " b");
+	CHECK(parse(&job, words));
+}
+
+int main(void)
+{
+	understands_a_job();
+	refuses_anything_else();
+	bounds_what_it_holds();
+	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
