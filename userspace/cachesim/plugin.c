@@ -322,10 +322,18 @@ static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t v
 	access_memory(sim.vcpu, info, vaddr, true);
 }
 
-static struct block *new_block(uint64_t vaddr, size_t max_instructions)
+/* A block for the instructions from `first` to, at most, `last`, which follow one another. */
+static struct block *new_block(const struct qemu_plugin_insn *first,
+			       const struct qemu_plugin_insn *last)
 {
-	/* An instruction has at most 15 bytes, so it lies in at most two lines. */
-	struct block *b = malloc(sizeof(*b) + 2 * max_instructions * sizeof(b->lines[0]));
+	uint64_t vaddr = qemu_plugin_insn_vaddr(first);
+	uint64_t bytes = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last) - vaddr;
+	/*
+	 * Two more than fit in full, one for where it is cut by a page. Small
+	 * blocks matter: every execution reads one.
+	 */
+	size_t lines = (bytes >> cachesim_fetch_shift(sim.model)) + 3;
+	struct block *b = malloc(sizeof(*b) + lines * sizeof(b->lines[0]));
 
 	if (!b)
 		die("translation", "out of memory; give the host more and run again");
@@ -376,7 +384,7 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		enum marker marker = marker_of(insn);
 
 		if (!b) {
-			b = new_block(qemu_plugin_insn_vaddr(insn), n - i);
+			b = new_block(insn, qemu_plugin_tb_get_insn(tb, n - 1));
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_block,
 							       QEMU_PLUGIN_CB_R_REGS, b);
 		}
