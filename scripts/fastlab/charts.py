@@ -31,7 +31,7 @@ INK, GRID = "#1f2328", "#d0d4da"
 TITLES = {
     "cycles": "Improvement in modelled CPU cycles",
     "bus_requests": "Improvement in bus requests",
-    "throughput": "Improvement in throughput (guest time)",
+    "throughput": "Improvement in throughput (modelled)",
     "l2_misses": "Improvement in L2 misses",
 }
 

@@ -38,7 +38,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("l3_misses", "misses", "lower"),
     Metric("l3_miss_ratio", "misses per reference", "lower"),
     Metric("bus_requests", "requests", "lower"),
-    Metric("throughput", "iterations per second of guest time", "higher"),
+    Metric("throughput", "iterations per million modelled cycles of all CPUs together", "higher"),
     Metric("context_switches", "switches", "lower"),
     Metric("migrations", "migrations", "lower"),
     Metric("fairness", "Jain's index over the threads' throughput", "higher"),
@@ -96,7 +96,7 @@ class Watchdogs:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file asks for; `baseline` names the variant that the others stand against."""
+    """What an experiment file asks for; `baseline` names the variant the others stand against."""
 
     name: str
     series: str

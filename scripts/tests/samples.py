@@ -48,7 +48,7 @@ def experiment(
     )
 
 
-def document(**total: int) -> dict[str, Any]:
+def document(elapsed_cycles: int = 1_000_000, **total: int) -> dict[str, Any]:
     """The plugin's document in which each named counter has this total, and the others 1000."""
     totals = {name: total.get(name, 1000) for name in UNITS}
     kernel = {name: value // 4 for name, value in totals.items()}
@@ -58,6 +58,7 @@ def document(**total: int) -> dict[str, Any]:
         "schema": 1,
         "preset": "rx4640",
         "cpus": 4,
+        "elapsed_cycles": elapsed_cycles,
         "total": {"user": user, "kernel": kernel, "idle": idle},
     }
 

@@ -42,6 +42,12 @@ struct cachesim {
 	uint64_t members[CACHESIM_MAX_CPUS];	/* CPUs of each hierarchy */
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
 	struct cachesim_machine machine;
+	struct {
+		unsigned int cpu;	/* whose turn it is */
+		uint64_t start;		/* its busy cycles when the turn began */
+		uint64_t longest;	/* of the turns of this round that are over */
+		uint64_t elapsed;	/* the longest turns of the rounds before */
+	} turn;
 };
 
 #define for_each_bit(bit, mask) \
@@ -447,6 +453,37 @@ void cachesim_zero_counts(struct cachesim *cs)
 {
 	for (unsigned int i = 0; i < cs->cpus; i++)
 		memset(cs->cpu[i].counts, 0, sizeof(cs->cpu[i].counts));
+	cs->turn.start = cs->turn.longest = cs->turn.elapsed = 0;
+}
+
+static uint64_t busy_cycles(const struct cachesim *cs, unsigned int cpu)
+{
+	return cachesim_cycles(&cs->cpu[cpu].counts[CACHESIM_USER], &cs->machine.latency) +
+	       cachesim_cycles(&cs->cpu[cpu].counts[CACHESIM_KERNEL], &cs->machine.latency);
+}
+
+/* The longest turn of this round so far, that of the running CPU included. */
+static uint64_t longest_turn(const struct cachesim *cs)
+{
+	uint64_t running = busy_cycles(cs, cs->turn.cpu) - cs->turn.start;
+
+	return running > cs->turn.longest ? running : cs->turn.longest;
+}
+
+void cachesim_turn(struct cachesim *cs, unsigned int cpu)
+{
+	cs->turn.longest = longest_turn(cs);
+	if (cpu <= cs->turn.cpu) {
+		cs->turn.elapsed += cs->turn.longest;
+		cs->turn.longest = 0;
+	}
+	cs->turn.cpu = cpu;
+	cs->turn.start = busy_cycles(cs, cpu);
+}
+
+uint64_t cachesim_elapsed(const struct cachesim *cs)
+{
+	return cs->turn.elapsed + longest_turn(cs);
 }
 
 unsigned int cachesim_fetch_shift(const struct cachesim *cs)

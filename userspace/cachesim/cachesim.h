@@ -151,6 +151,20 @@ void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *cou
 uint64_t cachesim_cycles(const struct cachesim_counts *counts,
 			 const struct cachesim_latency *latency);
 
+/*
+ * It is `cpu`'s turn now. An emulator that runs its CPUs in one thread gives them
+ * turns, in order; a round ends when a CPU of the same or a smaller number
+ * follows. Call it when the CPU changes.
+ */
+void cachesim_turn(struct cachesim *cs, unsigned int cpu);
+
+/*
+ * Modelled cycles that went by for all CPUs together, had those of a round run at
+ * the same time: the sum over the rounds of the longest turn. The idle loop
+ * takes no time.
+ */
+uint64_t cachesim_elapsed(const struct cachesim *cs);
+
 /* MESI states, and where a copy can be looked at (for tests). */
 enum cachesim_state { CACHESIM_I, CACHESIM_S, CACHESIM_E, CACHESIM_M };
 enum cachesim_where { CACHESIM_L1I, CACHESIM_L1D, CACHESIM_L2, CACHESIM_L3 };

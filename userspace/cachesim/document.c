@@ -80,8 +80,8 @@ static void put_document(FILE *out, const struct cachesim *cs)
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++)
 		for (int mode = 0; mode < CACHESIM_MODES; mode++)
 			cachesim_add(&total[mode], cachesim_counts(cs, cpu, mode));
-	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"total\":{", m->name,
-		cachesim_cpus(cs));
+	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"elapsed_cycles\":%" PRIu64
+		",\"total\":{", m->name, cachesim_cpus(cs), cachesim_elapsed(cs));
 	put_modes(out, total, &m->latency);
 	fputs("},\"per_cpu\":[", out);
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++) {

@@ -242,6 +242,8 @@ static void recognise_vcpu(unsigned int passed, const struct block *b, uintptr_t
 	if (env == sim.env && (unsigned int)index != sim.vcpu)
 		die("QEMU switched vCPUs unseen",
 		    "this QEMU's generated code is not as expected; use QEMU 9.2 to 10.0");
+	if ((unsigned int)index != sim.vcpu)
+		cachesim_turn(sim.model, index);
 	sim.vcpu = index;
 	sim.env = env;
 	sim.until_check = CHECK_INTERVAL;

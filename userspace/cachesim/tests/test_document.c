@@ -24,7 +24,7 @@
 	",\"write\":\"" write "\",\"replacement\":\"lru\",\"shared\":false}"
 
 static const char expected[] =
-	"{\"schema\":1,\"preset\":\"tiny\",\"cpus\":2,"
+	"{\"schema\":1,\"preset\":\"tiny\",\"cpus\":2,\"elapsed_cycles\":228,"
 	"\"total\":{\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "},"
 	"\"per_cpu\":[{\"cpu\":0,\"user\":" ZERO ",\"kernel\":" ZERO ",\"idle\":" ZERO "},"
 	"{\"cpu\":1,\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "}],"
@@ -41,6 +41,7 @@ static void the_document_is_exactly_this(void **state)
 	char *text;
 
 	(void)state;
+	cachesim_turn(cs, 1);
 	cachesim_execute(cs, 1, CACHESIM_USER, 5, &line, 1);
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_store(cs, 1, 64, 8);

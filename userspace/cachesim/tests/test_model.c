@@ -240,6 +240,41 @@ static void cycles_are_instructions_and_latencies(void **state)
 			 100 + 7 * 1 + 6 * 10 + 3 * 100 + 2 * 1000 + 2 * 10000);
 }
 
+static void work(struct cachesim *cs, unsigned int cpu, unsigned int instructions)
+{
+	cachesim_turn(cs, cpu);
+	cachesim_execute(cs, cpu, cpu == 3 ? CACHESIM_IDLE : CACHESIM_KERNEL, instructions, NULL, 0);
+}
+
+static void a_round_takes_as_long_as_its_longest_turn(void **state)
+{
+	struct cachesim *cs = model(&tiny, 4);
+
+	(void)state;
+	work(cs, 0, 10);
+	work(cs, 1, 30);
+	work(cs, 2, 20);
+	work(cs, 3, 1000);	/* idle: no time */
+	assert_int_equal(cachesim_elapsed(cs), 30);
+	work(cs, 1, 5);
+	assert_int_equal(cachesim_elapsed(cs), 35);
+	work(cs, 2, 7);
+	assert_int_equal(cachesim_elapsed(cs), 37);
+	/* Its own successor: one after the other. */
+	work(cs, 2, 7);
+	work(cs, 2, 7);
+	assert_int_equal(cachesim_elapsed(cs), 51);
+	/* Misses take time too: one to memory. */
+	cachesim_turn(cs, 0);
+	cachesim_load(cs, 0, 0x1000, 8);
+	assert_int_equal(cachesim_elapsed(cs), 51 + 1 + 10 + 100);
+	cachesim_zero_counts(cs);
+	assert_int_equal(cachesim_elapsed(cs), 0);
+	work(cs, 1, 4);
+	assert_int_equal(cachesim_elapsed(cs), 4);
+	cachesim_free(cs);
+}
+
 static void adding_counts_adds_every_field(void **state)
 {
 	struct cachesim_counts sum, one;
@@ -330,6 +365,7 @@ int main(void)
 		cmocka_unit_test(modes_and_instructions_are_counted_apart),
 		cmocka_unit_test(zeroing_keeps_the_lines_and_reset_does_not),
 		cmocka_unit_test(cycles_are_instructions_and_latencies),
+		cmocka_unit_test(a_round_takes_as_long_as_its_longest_turn),
 		cmocka_unit_test(adding_counts_adds_every_field),
 		cmocka_unit_test(machines_that_cannot_be_are_refused),
 		cmocka_unit_test(presets_are_the_documented_machines),
