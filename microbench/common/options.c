@@ -24,11 +24,15 @@
 #define DEFAULT_CS_LINES 16
 #define MAX_CS_LINES 1024
 
-#define DEFAULT_THINK 400
+/*
+ * About a thousand instructions, some ten times those of the critical section:
+ * significant work, and yet few enough that four CPUs contend for the lock.
+ */
+#define DEFAULT_THINK 100
 #define MAX_THINK 1000000
 
 /* One for each processor of the paper's machine (table 1). */
-#define DEFAULT_LOCKS 4
+#define MAX_DEFAULT_LOCKS 4
 
 #define MIN_LINE 32
 #define MAX_LINE 1024
@@ -122,6 +126,16 @@ static void check_total(struct argp_state *state, const char *name, uint64_t tot
 			   "pairs", name, total, state->name);
 }
 
+/* At least two threads to a lock: one that nobody else takes is not contended. */
+static unsigned int default_locks(unsigned int threads)
+{
+	unsigned int locks = threads / 2;
+
+	if (locks > MAX_DEFAULT_LOCKS)
+		return MAX_DEFAULT_LOCKS;
+	return locks ? locks : 1;
+}
+
 static void settle(struct argp_state *state, struct parse *parse)
 {
 	struct options *opt = &parse->opt;
@@ -143,8 +157,7 @@ static void settle(struct argp_state *state, struct parse *parse)
 
 	max_locks = parse->bench->fixed_locks ?: opt->threads / opt->group;
 	if (!parse->has_locks)
-		opt->locks = parse->bench->fixed_locks ?: max_locks < DEFAULT_LOCKS ? max_locks
-										    : DEFAULT_LOCKS;
+		opt->locks = parse->bench->fixed_locks ?: default_locks(opt->threads);
 	if (parse->bench->fixed_locks && opt->locks != max_locks)
 		argp_error(state, "--locks %u: %s always has %u", opt->locks, state->name, max_locks);
 	if (opt->locks > max_locks)

@@ -71,14 +71,15 @@ class Results(unittest.TestCase):
                 self.assertEqual(r["iterations"], 200000)
                 self.assertEqual(r["warmup"], 20000)
                 self.assertEqual(r["cs_lines"], 16)
-                self.assertEqual(r["think"], 400)
+                self.assertEqual(r["think"], 100)
                 self.assertEqual(r["seed"], 1)
                 self.assertGreaterEqual(int(str(r["line"])), 128)
                 locks = 1 if name in SINGLE_LOCK else 2 if name == "affinity" else 4
                 self.assertEqual(r["locks"], locks)
 
     def test_default_locks_fit_few_threads(self) -> None:
-        self.assertEqual(result("mlt_ctr_mlt_lock", "-t2", "-n100")["locks"], 2)
+        self.assertEqual(result("mlt_ctr_mlt_lock", "-t4", "-n100")["locks"], 2)
+        self.assertEqual(result("mlt_ctr_mlt_lock", "-t1", "-n100")["locks"], 1)
         self.assertEqual(result("multiple_fifo", "-t2", "-n100")["locks"], 1)
 
     def test_options_take_effect(self) -> None:
