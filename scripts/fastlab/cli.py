@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `fast` command: reads its arguments, calls the stages, prints what they return.
+
+Exit status: 0 all is well, 1 an error, 2 bad usage, 3 some run is in no comparison,
+130 interrupted. Results go to stdout, everything else to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from rich.console import Console
+
+from fastlab import bench, compare, kernels, programs, report, results, run, tools
+from fastlab.experiment import load_experiment, plan, workload_argv
+from fastlab.model import Experiment, FastError
+from fastlab.progress import PlainReporter, make_reporter
+from fastlab.reporter import Reporter
+from fastlab.results import Row
+from fastlab.stats import Summary, summarise
+
+OK = 0
+ERROR = 1
+INCOMPLETE = 3
+INTERRUPTED = 130
+
+Command = Callable[[argparse.Namespace, Reporter], int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status. Bad usage raises SystemExit(2)."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    arguments = _parser().parse_args(words)
+    # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
+    signal.signal(signal.SIGTERM, _interrupt)
+    command: Command = arguments.command
+    try:
+        with make_reporter(sys.stderr) as reporter:
+            return command(arguments, reporter)
+    except FastError as error:
+        return _complain(str(error), ERROR)
+    except BrokenPipeError:
+        # Whoever read stdout, such as `head`, has left; the exit would write to it once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ERROR
+    except KeyboardInterrupt:
+        again = shlex.join(["fast", *words])
+        return _complain(f"interrupted; what is finished is kept. To go on: {again}", INTERRUPTED)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _complain(text: str, status: int) -> int:
+    print(f"fast: {text}", file=sys.stderr)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fast",
+        description="Build, boot, run and compare Linux kernels with futex-aware scheduling.",
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_results(commands)
+    _add_kernel(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="make the runs of an experiment, compare them and write the report",
+        description="Build what an experiment needs, make the runs that are not there yet, "
+        "compare them and write the report.",
+    )
+    parser.set_defaults(command=_run)
+    parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
+    parser.add_argument(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        default=len(os.sched_getaffinity(0)),
+        help="simulations at a time (default: one for each CPU, %(default)s)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only list the runs")
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="results directory (default: results/NAME)"
+    )
+
+
+def _add_results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    for name, command, what in (
+        ("compare", _compare, "print the comparison of an experiment's results"),
+        ("report", _report, "write the report of an experiment's results (needs no kernel)"),
+    ):
+        parser = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        parser.set_defaults(command=command)
+        parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
+
+
+def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("kernel", help="build and list kernels")
+    kernel = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    build = kernel.add_parser("build", help="build the kernels that experiments boot")
+    build.set_defaults(command=_kernel_build)
+    build.add_argument(
+        "--variant",
+        action="append",
+        default=[],
+        metavar="V",
+        help="only this variant; may be repeated (default: all of Kbuild/kernels.toml)",
+    )
+    build.add_argument(
+        "--fragment",
+        action="append",
+        default=[],
+        metavar="F",
+        help="merge Kbuild/F.config too; may be repeated",
+    )
+
+    deb = kernel.add_parser("deb", help="pack the patched kernel for bare metal")
+    deb.set_defaults(command=_kernel_deb)
+    deb.add_argument(
+        "--config", type=Path, metavar="FILE", help="configuration (default: the running kernel's)"
+    )
+    deb.add_argument(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        default=Path(),
+        help="where the packages go (default: here)",
+    )
+
+    for one in (build, deb):
+        one.add_argument(
+            "series", nargs="?", metavar="SERIES", help="such as 6.12 (default: the primary one)"
+        )
+        one.add_argument(
+            "--source", type=Path, metavar="DIR|TARBALL", help="build from your own source"
+        )
+
+    listing = kernel.add_parser("list", help="say what is built, and where")
+    listing.set_defaults(command=_kernel_list)
+
+
+def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("bench", help="measure the laboratory itself")
+    what = parser.add_subparsers(metavar="COMMAND", required=True)
+    sim = what.add_parser("sim", help="measure what the cache model costs a simulation")
+    sim.set_defaults(command=_bench_sim)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+_count.__name__ = "whole number of at least 1"  # argparse names the type in its error
+
+
+def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    experiment = load_experiment(arguments.experiment)
+    if arguments.dry_run:
+        return _list_runs(experiment)
+    directory: Path = arguments.output or Path("results", experiment.name)
+    tools.require_qemu()
+    request = kernels.BuildRequest(experiment.series, _kernels_of(experiment))
+    built = programs.build_programs(request.places.project, reporter)
+    run.run_experiment(
+        arguments.experiment,
+        experiment,
+        kernels.build(request, reporter),
+        built,
+        directory,
+        arguments.jobs,
+        reporter,
+    )
+    summary, rows = _summary(experiment, directory, reporter)
+    _print_tables(summary)
+    command = shlex.join(["fast", "run", str(arguments.experiment)])
+    _write_report(summary, directory, command)
+    print(f"digest of the results: {results.counters_digest(rows)}")
+    return _verdict(summary)
+
+
+def _kernels_of(experiment: Experiment) -> tuple[str, ...]:
+    """The kernels that its variants run, each once."""
+    return tuple(dict.fromkeys(variant.kernel for variant in experiment.variants))
+
+
+def _list_runs(experiment: Experiment) -> int:
+    runs = plan(experiment)
+    for one in runs:
+        print(f"{one.variant.name}: {shlex.join(workload_argv(one.workload, one.seed))}")
+    print(f"{len(runs)} runs, kernels {experiment.series}: {', '.join(_kernels_of(experiment))}")
+    return OK
+
+
+def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    summary, _ = _load_results(arguments.results, reporter)
+    _print_tables(summary)
+    return _verdict(summary)
+
+
+def _report(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    summary, _ = _load_results(arguments.results, reporter)
+    command = shlex.join(["fast", "run", str(arguments.results / "experiment.toml")])
+    _write_report(summary, arguments.results, command)
+    return _verdict(summary)
+
+
+def _load_results(directory: Path, reporter: Reporter) -> tuple[Summary, list[Row]]:
+    file = directory / "experiment.toml"
+    if not file.is_file():
+        raise FastError(
+            f"{directory}: not a results directory (it has no {file.name}); "
+            "name one that `fast run` made, such as results/demo"
+        )
+    return _summary(load_experiment(file), directory, reporter)
+
+
+def _summary(
+    experiment: Experiment, directory: Path, reporter: Reporter
+) -> tuple[Summary, list[Row]]:
+    rows, warning = results.read_rows(directory / "runs.jsonl")
+    if warning:
+        reporter.say(warning)
+    return summarise(experiment, rows), rows
+
+
+def _print_tables(summary: Summary) -> None:
+    console = Console()
+    for table in compare.terminal_tables(summary):
+        console.print(table)
+        console.print()
+
+
+def _write_report(summary: Summary, directory: Path, command: str) -> None:
+    for path in report.write_report(summary, directory, command):
+        print(f"wrote {path}")
+
+
+def _verdict(summary: Summary) -> int:
+    """Name the runs that say nothing; a comparison without them is not the one asked for."""
+    if not summary.excluded:
+        return OK
+    lines = [
+        f"  {one.variant_name}: {one.benchmark}, {one.threads} threads, seed {one.seed}: "
+        f"{one.status}: {one.reason}"
+        for one in summary.excluded
+    ]
+    return _complain("\n".join(["runs that are in no comparison:", *lines]), INCOMPLETE)
+
+
+def _kernel_build(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = kernels.BuildRequest(
+        arguments.series,
+        tuple(arguments.variant),
+        arguments.source,
+        tuple(arguments.fragment),
+    )
+    kernels.build(request, reporter)
+    return OK
+
+
+def _kernel_deb(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = kernels.DebRequest(
+        arguments.output, arguments.series, arguments.source, arguments.config
+    )
+    kernels.deb(request, reporter)
+    return OK
+
+
+def _kernel_list(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    kernels.list_kernels(kernels.ListRequest(), PlainReporter(sys.stdout))
+    return OK
+
+
+def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    print(bench.measure(reporter).text())
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

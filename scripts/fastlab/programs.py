@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The programs and the plugin that a simulation takes: built when they are out of date."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from fastlab.guest import Built, find_built
+from fastlab.model import FastError
+from fastlab.reporter import Reporter
+
+
+def build_programs(project: Path, reporter: Reporter) -> Built:
+    """Let meson and ninja bring build/user of the project's directory up to date.
+
+    Not to be called by two threads at a time. A failure is a FastError with what ninja said.
+    """
+    directory = project / "build/user"
+    if not (directory / "build.ninja").is_file():
+        reporter.say(f"setting up {directory}")
+        _run(["meson", "setup", str(directory), str(project)])
+    _run(["ninja", "-C", str(directory)])
+    return find_built(directory)
+
+
+def _run(command: list[str]) -> None:
+    try:
+        answer = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    except FileNotFoundError as error:
+        raise FastError(f"{command[0]} is missing; run `make`, which installs it") from error
+    if answer.returncode:
+        raise FastError(
+            f"the programs cannot be built: {' '.join(command)} ended with status "
+            f"{answer.returncode}:\n{answer.stdout.strip()}"
+        )

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The benchmark of the cache model, with stand-ins for the machine and the kernel."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastlab import bench
+from fastlab.guest import Built
+from fastlab.kernels import BuildRequest, Places
+from fastlab.model import FastError, Kernel
+from fastlab.progress import PlainReporter
+from fastlab.vm import Outcome
+
+OUTPUT = {"benchmark": "single_ctr", "check": "ok"}
+COUNTS = {mode: {"instructions": count} for mode, count in (("user", 30), ("kernel", 8))}
+DOCUMENT = {"total": {**COUNTS, "idle": {"instructions": 2}}}
+PLAIN = Outcome(None, OUTPUT, None, 0, (), workload=2.0)
+MODELLED = replace(PLAIN, document=DOCUMENT, workload=5.0)
+
+
+@pytest.fixture
+def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
+    """What the machine will answer, one after another; with the model and without in turn."""
+    coming: list[Outcome] = []
+    plugin = tmp_path / "plugin.so"
+
+    def run_job(simulation: Any, snapshot: Path, given: Path | None, *_: object) -> Outcome:
+        assert given == (plugin if len(coming) % 2 == 0 else None)
+        return coming.pop(0)
+
+    kernel = Kernel("6.12", "baseline", "id", "", "")
+    monkeypatch.setattr(bench.vm, "run_job", run_job)
+    monkeypatch.setattr(bench.vm, "save_machine", lambda *_: None)
+    monkeypatch.setattr(bench.tools, "require_qemu", lambda: Path("qemu"))
+    monkeypatch.setattr(bench.kernels, "build", lambda *_: (kernel,))
+    monkeypatch.setattr(bench, "build_programs", lambda *_: Built({}, plugin))
+    request = BuildRequest(variants=("baseline",), places=Places(tmp_path, tmp_path))
+    monkeypatch.setattr(bench.kernels, "BuildRequest", lambda **_: request)
+    return coming
+
+
+def measure() -> bench.SimCost:
+    return bench.measure(PlainReporter(io.StringIO()))
+
+
+def test_the_least_disturbed_round_counts(outcomes: list[Outcome]) -> None:
+    for modelled, plain in ((9.0, 2.0), (5.0, 3.0), (6.0, 2.5)):
+        outcomes += [replace(MODELLED, workload=modelled), replace(PLAIN, workload=plain)]
+    cost = measure()
+    assert cost == bench.SimCost(40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5))
+    assert cost.instructions_per_second == 8.0
+    assert cost.slowdown == 2.5
+
+
+def test_people_read_millions() -> None:
+    text = bench.SimCost(450_000_000, (15.0, 14.0), (7.0, 7.25)).text()
+    assert text.splitlines() == [
+        "single_ctr, 4 threads: 450 million guest instructions",
+        "with the cache model:    15.00, 14.00 s",
+        "without the cache model: 7.00, 7.25 s",
+        "32.1 million instructions per second with the model, 2.00 times slower than without it",
+    ]
+
+
+@pytest.mark.parametrize("output", [None, {"check": "failed"}])
+def test_a_benchmark_that_fails_is_no_measurement(
+    outcomes: list[Outcome], output: dict[str, str] | None
+) -> None:
+    outcomes += [MODELLED, replace(PLAIN, output=output, exit_status=1)] * bench.ROUNDS
+    with pytest.raises(FastError, match="ended with status 1 and without a good result"):
+        measure()
+
+
+def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> None:
+    outcomes += [replace(MODELLED, document=None), PLAIN] * bench.ROUNDS
+    with pytest.raises(FastError, match="wrote no document"):
+        measure()

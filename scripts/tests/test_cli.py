@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line: what reaches the stages, what is printed where, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+
+from fastlab import cli
+from fastlab.experiment import load_experiment, plan
+from fastlab.kernels import BuildRequest, DebRequest
+from fastlab.model import FastError, Kernel
+from fastlab.results import RunLog
+
+EXPERIMENT = """
+name = "small"
+series = "6.12"
+baseline = "baseline"
+threads = [4]
+seeds = [1, 2]
+
+[[variant]]
+name = "baseline"
+kernel = "baseline"
+
+[[variant]]
+name = "fast"
+kernel = "fast"
+policy = "strict"
+sysctls = { sched_fast = 1 }
+
+[[variant]]
+name = "fast-deep"
+kernel = "fast"
+policy = "strict"
+sysctls = { sched_fast = 1, sched_fast_depth = 32 }
+
+[[benchmark]]
+name = "single_ctr"
+iterations = 2000
+"""
+IDLE_FAST = {**samples.MECHANISM, "used": 0, "same_cpu": 0}
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """main() handles SIGTERM; the tests give it back."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def experiment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+def write_results(file: Path, directory: Path, broken: str = "") -> None:
+    """Rows of the whole experiment; FAST never fires in the variant `broken`."""
+    experiment = load_experiment(file)
+    directory.mkdir(parents=True)
+    shutil.copy(file, directory / "experiment.toml")
+    with RunLog(directory / "runs.jsonl") as log:
+        for run in plan(experiment):
+            given = {"mechanism": IDLE_FAST} if run.variant.name == broken else {}
+            cycles = 1000 if run.variant.name == "baseline" else 400
+            log.append(samples.row(experiment, run, {"cycles": cycles}, **given))
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        (["run"], "required: EXPERIMENT.toml"),
+        (["run", "x.toml", "--jobs", "0"], "invalid whole number of at least 1 value: '0'"),
+        (["run", "x.toml", "--jobs", "many"], "invalid whole number of at least 1 value: 'many'"),
+        (["kernel"], "the following arguments are required: COMMAND"),
+        (["compare"], "required: RESULTS_DIR"),
+        (["report", "a", "b"], "unrecognized arguments: b"),
+    ],
+)
+def test_bad_usage_is_status_2(
+    words: list[str], what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(words)
+    assert end.value.code == 2
+    assert what in capsys.readouterr().err
+
+
+def test_an_error_is_one_text_without_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = tmp_path / "no.toml"
+    assert cli.main(["run", str(missing)]) == 1
+    assert capsys.readouterr() == (
+        "",
+        f"fast: {missing}: No such file or directory; "
+        "name an experiment file such as experiments/demo.toml\n",
+    )
+
+
+def test_dry_run_lists_the_runs_and_does_nothing(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", str(experiment_file), "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == (
+        "baseline: /bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json"
+    )
+    assert lines[-1] == "6 runs, kernels 6.12: baseline, fast"
+    assert len(lines) == 7
+    assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
+
+
+class Stages:
+    """Stand-ins for the stages before the results; remembers what they were asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, broken: str = "") -> None:
+        self.asked: list[Any] = []
+        self.broken = broken
+        monkeypatch.setattr(cli.tools, "require_qemu", lambda: self.asked.append("qemu"))
+        monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "programs")
+        monkeypatch.setattr(cli.kernels, "build", self.build)
+        monkeypatch.setattr(cli.run, "run_experiment", self.run)
+
+    def build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:
+        self.asked.append((request.series, request.variants))
+        return tuple(Kernel("6.12", name, name, "", "") for name in request.variants)
+
+    def run(self, *arguments: Any) -> None:
+        file, _, kernels, programs, directory, jobs, _ = arguments
+        self.asked.append(([one.id for one in kernels], programs, directory, jobs))
+        write_results(file, directory, self.broken)
+
+
+def test_run_goes_through_the_stages_and_ends_with_the_digest(
+    experiment_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stages = Stages(monkeypatch)
+    assert cli.main(["run", "small.toml", "--jobs", "3"]) == 0
+    results = Path("results/small")
+    assert stages.asked == [
+        "qemu",
+        ("6.12", ("baseline", "fast")),
+        (["baseline", "fast"], "programs", results, 3),
+    ]
+    out = capsys.readouterr().out
+    assert re.fullmatch(r"digest of the results: [0-9a-f]{64}", out.splitlines()[-1])
+    assert f"wrote {results}/summary.json" in out
+    assert "single_ctr" in out
+    assert "fast run small.toml" in (results / "report.html").read_text()
+
+
+def test_output_is_the_results_directory(
+    experiment_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Stages(monkeypatch)
+    assert cli.main(["run", "small.toml", "--output", "elsewhere"]) == 0
+    assert Path("elsewhere/report.html").is_file()
+    assert not Path("results").exists()
+
+
+def test_a_run_that_says_nothing_is_status_3_after_the_report(
+    experiment_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Stages(monkeypatch, broken="fast-deep")
+    assert cli.main(["run", "small.toml"]) == 3
+    captured = capsys.readouterr()
+    assert "fast-deep: single_ctr, 4 threads, seed 2: invalid: FAST never fired" in captured.err
+    assert "digest of the results" in captured.out
+    summary = json.loads(Path("results/small/summary.json").read_text())
+    assert [one["seed"] for one in summary["invalid"]] == [1, 2]
+
+
+def test_compare_prints_tables_only(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_results(experiment_file, Path("old"))
+    before = sorted(Path("old").iterdir())
+    assert cli.main(["compare", "old"]) == 0
+    captured = capsys.readouterr()
+    assert "60.0" in captured.out
+    assert captured.err == ""
+    assert sorted(Path("old").iterdir()) == before
+
+
+def test_compare_tells_of_runs_not_made_yet(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_results(experiment_file, Path("old"))
+    rows = Path("old/runs.jsonl")
+    whole = rows.read_text().splitlines(keepends=True)
+    rows.write_text("".join(whole[:5]) + whole[5][:40])
+    assert cli.main(["compare", "old"]) == 3
+    err = capsys.readouterr().err
+    assert "old/runs.jsonl:6: the last row was cut short" in err
+    assert "fast-deep: single_ctr, 4 threads, seed 2: missing: not made yet" in err
+
+
+def test_report_needs_only_the_results(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_results(experiment_file, Path("old"))
+    experiment_file.unlink()
+    assert cli.main(["report", "old"]) == 0
+    written = {line.removeprefix("wrote old/") for line in capsys.readouterr().out.splitlines()}
+    assert {"report.html", "summary.md", "summary.csv", "summary.json"} <= written
+    assert "fast run old/experiment.toml" in Path("old/report.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["compare", "report"])
+def test_what_is_no_results_directory_is_said(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([command, str(tmp_path)]) == 1
+    assert f"fast: {tmp_path}: not a results directory" in capsys.readouterr().err
+
+
+def test_kernel_build_passes_on_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[BuildRequest] = []
+    monkeypatch.setattr(cli.kernels, "build", lambda request, reporter: asked.append(request))
+    words = "kernel build 6.12 --variant fast --variant baseline --source s --fragment a"
+    assert cli.main(words.split()) == 0
+    (request,) = asked
+    assert request == BuildRequest(
+        "6.12", ("fast", "baseline"), Path("s"), ("a",), places=request.places
+    )
+
+
+def test_kernel_deb_passes_on_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[DebRequest] = []
+    monkeypatch.setattr(cli.kernels, "deb", lambda request, reporter: asked.append(request))
+    assert cli.main(["kernel", "deb", "--config", "c", "--output", "o"]) == 0
+    (request,) = asked
+    assert request == DebRequest(Path("o"), config=Path("c"), places=request.places)
+
+
+def test_kernel_list_is_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path))
+    assert cli.main(["kernel", "list"]) == 0
+    captured = capsys.readouterr()
+    assert "6.12 baseline\n  not built\n" in captured.out
+    assert captured.err == ""
+
+
+def test_an_interrupt_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.kernels, "build", interrupted)
+    assert cli.main(["kernel", "build", "--source", "my linux"]) == 130
+    assert capsys.readouterr().err == (
+        "fast: interrupted; what is finished is kept. "
+        "To go on: fast kernel build --source 'my linux'\n"
+    )
+
+
+def test_termination_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    tidied = []
+
+    def long_work(*_: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(30)
+        finally:
+            tidied.append(True)
+
+    monkeypatch.setattr(cli.kernels, "build", long_work)
+    assert cli.main(["kernel", "build"]) == 130
+    assert tidied == [True]
+
+
+def test_a_reader_that_leaves_is_no_traceback(experiment_file: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stdout:
+        answer = subprocess.run(
+            [sys.executable, "-m", "fastlab.cli", "run", "small.toml", "--dry-run"],
+            env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
+            | {"PYTHONUNBUFFERED": "1"},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (answer.returncode, answer.stderr) == (1, "")
+
+
+def test_an_unforeseen_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli.kernels, "build", broken)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["kernel", "build"])
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with the launcher, and nothing installed."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(Path(cli.__file__).parents[1] / "fast", tmp_path / "scripts")
+    return tmp_path
+
+
+def test_the_launcher_says_what_to_run_first(checkout: Path) -> None:
+    answer = subprocess.run(
+        [checkout / "scripts/fast", "kernel", "list"], capture_output=True, text=True
+    )
+    assert answer.returncode == 1
+    python = checkout / "build/venv/bin/python"
+    assert answer.stderr == f"fast: {python} is not there; run first: make -C {checkout}\n"
+
+
+def test_the_launcher_works_through_a_link_and_from_anywhere(
+    checkout: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    python = checkout / "build/venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
+    python.chmod(0o755)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    link = elsewhere / "fast"
+    link.symlink_to(checkout / "scripts/fast")
+    answer = subprocess.run(
+        [link, "run", "a b"], cwd=elsewhere, capture_output=True, text=True
+    )
+    assert (answer.returncode, answer.stdout) == (7, "-P|-m|fastlab.cli|run|a b|")
+
+
+def test_a_failed_stage_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise FastError("no compiler: install gcc")
+
+    monkeypatch.setattr(cli.kernels, "build", fail)
+    assert cli.main(["kernel", "build"]) == 1
+    assert capsys.readouterr().err == "fast: no compiler: install gcc\n"
