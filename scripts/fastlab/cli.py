@@ -44,7 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: Command = arguments.command
     try:
         with make_reporter(sys.stderr) as reporter:
-            return command(arguments, reporter)
+            status = command(arguments, reporter)
+        sys.stdout.flush()
+        return status
     except FastError as error:
         return _complain(str(error), ERROR)
     except BrokenPipeError:

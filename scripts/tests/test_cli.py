@@ -301,8 +301,7 @@ def test_a_reader_that_leaves_is_no_traceback(experiment_file: Path) -> None:
     with os.fdopen(writer, "w") as stdout:
         answer = subprocess.run(
             [sys.executable, "-m", "fastlab.cli", "run", "small.toml", "--dry-run"],
-            env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
-            | {"PYTHONUNBUFFERED": "1"},
+            env={"PYTHONPATH": str(Path(cli.__file__).parents[1]), "PATH": os.environ["PATH"]},
             stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
