@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""run-tests counts what there is, and never takes a tool that broke for a tool that passed."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "run-tests"
+JUNIT = """<testsuites><testsuite>
+<testcase classname="a" name="good"/>
+<testcase classname="a" name="bad"><failure message="1 != 2&#10;more"/></testcase>
+<testcase classname="a" name="broken"><error message="no fixture"/></testcase>
+<testcase classname="a" name="left out"><skipped message="no clang"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.fixture
+def run_tests(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    loader = SourceFileLoader("run_tests", str(SCRIPT))
+    spec = spec_from_loader("run_tests", loader)
+    assert spec
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "run_tests", module)
+    loader.exec_module(module)
+    return module
+
+
+def outcomes(run_tests: ModuleType, path: Path, status: int) -> list[tuple[str, str]]:
+    return [(case.outcome, case.reason) for case in run_tests.junit("stage", path, status)]
+
+
+def test_every_case_counts_once(run_tests: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text(JUNIT)
+    assert outcomes(run_tests, path, 1) == [
+        ("passed", ""),
+        ("failed", "1 != 2\nmore"),
+        ("failed", "no fixture"),
+        ("skipped", "no clang"),
+    ]
+
+
+def test_a_tool_that_failed_without_a_failed_case_is_one(
+    run_tests: ModuleType, tmp_path: Path
+) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text('<testsuites><testcase name="good"/></testsuites>')
+    assert outcomes(run_tests, path, 3) == [("passed", ""), ("failed", "status 3")]
+
+
+@pytest.mark.parametrize("content", [None, "", JUNIT[:90]])
+def test_a_tool_that_died_is_a_failed_case(
+    run_tests: ModuleType, tmp_path: Path, content: str | None
+) -> None:
+    path = tmp_path / "junit.xml"
+    if content is not None:
+        path.write_text(content)
+    ((outcome, reason),) = outcomes(run_tests, path, -9)
+    assert outcome == "failed"
+    assert reason.startswith(f"status -9, {path}")
+
+
+def test_a_program_that_is_not_there_is_a_failed_case(
+    run_tests: ModuleType, tmp_path: Path
+) -> None:
+    case = run_tests.check("lint", [tmp_path / "no-such-program"])
+    assert (case.outcome, case.reason) == ("failed", "status 127")
+
+
+@pytest.mark.parametrize(
+    ("cases", "status", "last"),
+    [
+        ([("a", "passed"), ("b", "passed")], 0, "2 passed, 0 failed, 0 skipped"),
+        ([("a", "passed"), ("b", "skipped")], 0, "1 passed, 0 failed, 1 skipped"),
+        ([("a", "failed"), ("b", "passed")], 1, "1 passed, 1 failed, 0 skipped"),
+    ],
+)
+def test_the_last_line_counts_and_the_status_tells(
+    run_tests: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    cases: list[tuple[str, Any]],
+    status: int,
+    last: str,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run-tests"])
+    stage = [run_tests.Case(name, outcome, "because") for name, outcome in cases]
+    monkeypatch.setattr(run_tests, "stages", lambda full: [iter(stage[:1]), iter(stage[1:])])
+    assert run_tests.main() == status
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == last
+    named = [f"{case.outcome}: {case.name}: because" for case in stage if case.outcome != "passed"]
+    assert [line for line in lines if "because" in line] == named
