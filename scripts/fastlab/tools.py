@@ -28,6 +28,8 @@ PACKAGES: dict[str, str] = {
     "perl": "perl",
     "qemu-system-x86_64": "qemu-system-x86",
     "rsync": "rsync",
+    "setpriv": "util-linux",
+    "strip": "binutils",
     "tar": "tar",
     "xz": "xz-utils",
 }

@@ -141,6 +141,13 @@ static unsigned int fw_cfg_number(int size)
 	return number;
 }
 
+/* Byte by byte: insb() does not tell the compiler that it writes to memory. */
+static void fw_cfg_bytes(char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (char)inb(PORT_FW_CFG_DATA);
+}
+
 /* The job's text, in memory of its own. */
 static char *read_job(void)
 {
@@ -155,14 +162,14 @@ static char *read_job(void)
 		char *text;
 
 		fw_cfg_number(2);	/* reserved */
-		insb(PORT_FW_CFG_DATA, name, FW_CFG_NAME_SIZE);
+		fw_cfg_bytes(name, FW_CFG_NAME_SIZE);
 		if (strcmp(name, JOB_NAME))
 			continue;
 		text = calloc(1, size + 1);
 		if (!text)
 			fail("the job's text");
 		outw((unsigned short)item, PORT_FW_CFG_SELECT);
-		insb(PORT_FW_CFG_DATA, text, size);
+		fw_cfg_bytes(text, size);
 		return text;
 	}
 	frame_line("err init: QEMU has no fw_cfg file " JOB_NAME);

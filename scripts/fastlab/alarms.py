@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guest's console, read while it grows: the words that end a run at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+EXCERPT_LINES = 15
+
+# What Linux prints when it, and not the workload, is in trouble.
+ALARM = re.compile(
+    r"Kernel panic"
+    r"|\bOops\b"
+    r"|\bBUG:"
+    r"|\bUBSAN:"
+    r"|\bKASAN:"
+    r"|\bKCSAN:"
+    r"|kernel BUG at"
+    r"|WARNING: possible (circular|recursive) locking"
+    r"|WARNING: inconsistent lock state"
+    r"|WARNING: suspicious RCU usage"
+    r"|possible irq lock inversion"
+    r"|bad unlock balance"
+    r"|INFO: task .* blocked for more than"
+    r"|rcu: INFO: .* (stall|self-detected)"
+    r"|soft lockup"
+    r"|hard LOCKUP"
+    r"|Unable to handle"
+    r"|general protection fault"
+    r"|WARNING: CPU: \d+ PID: \d+ at "
+)
+
+
+class Console:
+    """A serial log that another process appends to. Used by one thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offset = 0
+        self._rest = b""
+        self._alarmed = False
+        self._lines: list[str] = []
+
+    def alarmed(self) -> bool:
+        """Does anything in the log, as it is now, say that the kernel is in trouble?"""
+        self._read()
+        return self._alarmed
+
+    def excerpt(self) -> str:
+        """The lines from the first alarm on; without an alarm the log's last lines."""
+        self._read()
+        return "\n".join(self._lines[:EXCERPT_LINES])
+
+    def _read(self) -> None:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset)
+                new = file.read()
+        except FileNotFoundError:
+            return
+        self._offset += len(new)
+        *complete, self._rest = (self._rest + new).split(b"\n")
+        for line in complete:
+            self._take(line.decode(errors="replace").rstrip())
+
+    def _take(self, line: str) -> None:
+        self._alarmed = self._alarmed or bool(ALARM.search(line))
+        self._lines.append(line)
+        if not self._alarmed:
+            self._lines = self._lines[-EXCERPT_LINES:]
+        elif len(self._lines) > EXCERPT_LINES and not ALARM.search(self._lines[0]):
+            del self._lines[0]

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The run stage: an experiment's plan, executed by some machines at a time, and resumed.
+
+results/NAME/ gets experiment.toml, runs.jsonl (the rows), durations.jsonl (how the host's time was
+spent) and machines/, what each machine wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from fastlab import guest, tools, vm
+from fastlab.cache import cache_dir, explained_full_disk, full_disk, locked, publish
+from fastlab.experiment import plan, run_key, workload_argv
+from fastlab.model import Experiment, FastError, Kernel, Run
+from fastlab.reporter import Reporter
+from fastlab.results import Row, RunLog, build_row, finished_keys, latest
+
+_T = TypeVar("_T")
+
+# Less than this many bytes free, and a machine's failure is the disk's.
+FULL = 1 << 20
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """What every run of an experiment uses besides its kernel. `id` changes with any of it."""
+
+    id: str
+    qemu: Path
+    plugin: Path
+    image: bytes
+
+
+@dataclass(frozen=True)
+class _Task:
+    run: Run
+    kernel: Kernel
+    key: str
+
+
+@dataclass(frozen=True)
+class _Done:
+    row: Row
+    # Host seconds outside the workload: load, start of the CPUs, end.
+    beside: float
+
+
+def find_toolbox(build: Path) -> Toolbox:
+    """The tools, from PATH and Meson's build directory; FastError names what is missing."""
+    qemu = tools.require_qemu()
+    built = guest.find_built(build)
+    image = guest.build_image(built.programs)
+    version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
+    parts = [version, built.plugin.read_bytes(), image, vm.COMMAND_LINE.encode()]
+    names = "".join(guest.digest(part) for part in parts)
+    return Toolbox(guest.digest(names.encode()), qemu, built.plugin, image)
+
+
+def say_plan(
+    experiment: Experiment,
+    kernels: Mapping[str, Kernel],
+    toolbox: Toolbox,
+    rows: Iterable[Row],
+    reporter: Reporter,
+) -> None:
+    """`--dry-run`: every run with its state."""
+    finished = finished_keys(rows)
+    tasks = _tasks(experiment, kernels, toolbox)
+    for task in tasks:
+        state = "finished" if task.key in finished else "to do"
+        words = " ".join(workload_argv(task.run.workload, task.run.seed))
+        reporter.say(f"{state}: {task.run.variant.name}: {words}")
+    left = sum(task.key not in finished for task in tasks)
+    reporter.say(f"{len(tasks)} runs, {left} to do")
+
+
+def current_rows(
+    experiment: Experiment, kernels: Mapping[str, Kernel], toolbox: Toolbox, rows: Iterable[Row]
+) -> list[Row]:
+    """The rows that belong to the experiment as it is now, in the plan's order."""
+    by_key = {row["key"]: row for row in latest(rows)}
+    keys = (task.key for task in _tasks(experiment, kernels, toolbox))
+    return [by_key[key] for key in keys if key in by_key]
+
+
+def run_experiment(
+    experiment: Experiment,
+    source: Path,
+    kernels: Mapping[str, Kernel],
+    toolbox: Toolbox,
+    directory: Path,
+    reporter: Reporter,
+    jobs: int | None = None,
+) -> list[Row]:
+    """Make every run that is not finished, `jobs` at a time (default: the host's CPUs).
+
+    `source` is the experiment's file, `kernels` are by the name that variants give. Returns the
+    current rows; failed runs are among them, and then a FastError sums them up at the end.
+    May be interrupted in any way: the rows written are safe and a further call goes on.
+    """
+    with RunLog(directory / "runs.jsonl") as log, explained_full_disk(directory):
+        if log.warning:
+            reporter.say(log.warning)
+        shutil.copyfile(source, directory / "experiment.toml")
+        tasks = _tasks(experiment, kernels, toolbox)
+        finished = finished_keys(log.rows)
+        left = [task for task in tasks if task.key not in finished]
+        if left:
+            jobs = jobs or len(os.sched_getaffinity(0))
+            _Execution(experiment, toolbox, directory, log, reporter).execute(left, jobs)
+        rows = current_rows(experiment, kernels, toolbox, log.rows)
+    failed = [row for row in rows if row["status"] == "failed"]
+    if failed:
+        first = failed[0]
+        raise FastError(
+            f"{len(failed)} of {len(rows)} runs failed; the others are safe in {log.path}. "
+            f"The first: {first['variant']}, {first['benchmark']}, {first['threads']} threads, "
+            f"seed {first['seed']}: {first['reason']}\nRun the same command again to repeat them"
+        )
+    return rows
+
+
+def _tasks(experiment: Experiment, kernels: Mapping[str, Kernel], toolbox: Toolbox) -> list[_Task]:
+    tasks = []
+    for run in plan(experiment):
+        kernel = kernels[run.variant.kernel]
+        tasks.append(_Task(run, kernel, run_key(experiment, run, kernel.id, toolbox.id)))
+    return tasks
+
+
+class _Execution:
+    """One call of run_experiment(): rows and reports are the calling thread's, machines others'."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        toolbox: Toolbox,
+        directory: Path,
+        log: RunLog,
+        reporter: Reporter,
+    ) -> None:
+        self._experiment = experiment
+        self._toolbox = toolbox
+        self._directory = directory.absolute()
+        self._log = log
+        self._reporter = reporter
+        self._cancelled = threading.Event()
+        self._deadline = time.monotonic() + experiment.watchdogs.total
+
+    def execute(self, tasks: list[_Task], jobs: int) -> None:
+        image = self._directory / "guest.cpio"
+        image.write_bytes(self._toolbox.image)
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            kernels = {task.kernel.id: task.kernel for task in tasks}
+            simulations = {
+                name: vm.Simulation(self._toolbox.qemu, kernel, image, self._experiment.machine)
+                for name, kernel in kernels.items()
+            }
+            booting = {
+                name: pool.submit(self._saved_machine, simulation)
+                for name, simulation in simulations.items()
+            }
+            self._boots(booting)
+            futures = {
+                pool.submit(
+                    self._run, task, simulations[task.kernel.id], booting[task.kernel.id].result()
+                )
+                for task in tasks
+            }
+            self._collect(futures, len(tasks))
+        finally:
+            # Also after Ctrl-C: the machines end within a glance, and no thread is left.
+            self._cancelled.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _boots(self, booting: Mapping[str, Future[Path]]) -> None:
+        title = "booting the machines"
+        self._reporter.start(title, len(booting))
+        try:
+            for done, future in enumerate(booting.values(), 1):
+                self._wait({future})
+                future.result()
+                self._reporter.advance(title, done)
+        finally:
+            self._reporter.finish(title)
+
+    def _collect(self, futures: set[Future[_Done]], total: int) -> None:
+        title = f"running {self._experiment.name}"
+        beside = 0.0
+        done = 0
+        self._reporter.start(title, total)
+        try:
+            while futures:
+                for future in self._wait(futures):
+                    futures.discard(future)
+                    outcome = future.result()
+                    row = outcome.row
+                    self._log.append(row)
+                    self._note_duration(outcome)
+                    beside += outcome.beside
+                    done += 1
+                    note = f"{row['variant']} {row['benchmark']} {row['threads']} threads"
+                    self._reporter.advance(title, done, note)
+                    if row["status"] != "ok":
+                        self._reporter.say(f"{row['status']}: {note}: {row['reason']}")
+        finally:
+            self._reporter.finish(title)
+        self._reporter.say(
+            f"{done} runs; beside its workload a run took {beside / done:.2f} s on average"
+        )
+
+    def _wait(self, futures: set[Future[_T]]) -> set[Future[_T]]:
+        """Those that are over, at least one; the total watchdog bites here."""
+        left = self._deadline - time.monotonic()
+        over, _ = wait(futures, timeout=max(0.0, left), return_when=FIRST_COMPLETED)
+        if not over:
+            total = self._experiment.watchdogs.total
+            raise FastError(
+                f"watchdog: the experiment took longer than {total:g} s in all; the "
+                f"{len(self._log.rows)} rows written are safe. Run the same command again to go "
+                "on, or raise total under [watchdogs]"
+            )
+        return over
+
+    def _note_duration(self, done: _Done) -> None:
+        record = {
+            "key": done.row["key"],
+            "seconds": done.row["duration"],
+            "beside_workload": done.beside,
+        }
+        with (self._directory / "durations.jsonl").open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def _saved_machine(self, simulation: vm.Simulation) -> Path:
+        """The saved machine, from the cache or made now."""
+        parts = [simulation.kernel.id, self._toolbox.id, str(self._experiment.machine)]
+        name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        cache = cache_dir()
+        final = cache / "machines" / name
+        with locked(cache / "machines" / f"{name}.lock", self._reporter):
+            if not (final / vm.SNAPSHOT).is_file():
+                staging = cache / "machines" / f"{name}.new"
+                watchdogs = self._experiment.watchdogs
+                try:
+                    vm.save_machine(simulation, staging, watchdogs, self._cancelled)
+                except vm.GuestError as error:
+                    if shutil.disk_usage(cache).free < FULL:
+                        raise full_disk(cache) from error
+                    raise
+                publish(staging, final)
+        return final / vm.SNAPSHOT
+
+    def _run(self, task: _Task, simulation: vm.Simulation, snapshot: Path) -> _Done:
+        run = task.run
+        names = (run.variant.name, run.workload.benchmark, f"{run.workload.threads}t")
+        name = "-".join((*names, f"seed{run.seed}", task.key[:8]))
+        directory = self._directory / "machines" / name
+        sysctls = {f"kernel.{key}": value for key, value in run.variant.sysctls.items()}
+        job = vm.Job(sysctls, workload_argv(run.workload, run.seed))
+        begun = time.monotonic()
+        outcome = None
+        failure = ""
+        try:
+            outcome = vm.run_job(
+                simulation,
+                snapshot,
+                self._toolbox.plugin,
+                job,
+                directory,
+                self._experiment.watchdogs,
+                self._cancelled,
+            )
+            if outcome.exit_status and outcome.errors:
+                said = "\n".join(outcome.errors)
+                failure = f"the benchmark ended with status {outcome.exit_status}: {said}"
+        except vm.GuestError as error:
+            if shutil.disk_usage(self._directory).free < FULL:
+                raise FastError(
+                    f"the disk is full under {self._directory}; the rows written are safe. "
+                    "Make room and run the same command again to go on"
+                ) from error
+            failure = str(error)
+        duration = time.monotonic() - begun
+        row = build_row(
+            run=run,
+            machine=self._experiment.machine,
+            kernel=task.kernel,
+            key=task.key,
+            tools_id=self._toolbox.id,
+            document=outcome.document if outcome else None,
+            output=outcome.output if outcome else None,
+            mechanism=outcome.mechanism if outcome else None,
+            exit_status=outcome.exit_status if outcome else None,
+            duration=duration,
+            failure=failure,
+        )
+        return _Done(row, duration - (outcome.workload if outcome else 0.0))

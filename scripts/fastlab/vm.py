@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0
+"""QEMU in deterministic mode: boot a machine once and save it, then run jobs from there.
+
+Documentation/deterministic-mode.rst says why every argument is what it is. Functions of this
+module may be called by several threads at the same time, each with its own directory.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab import tools
+from fastlab.alarms import Console
+from fastlab.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.qmp import Qmp, QmpError
+
+# The kernel's part of being deterministic and of starting CPUs late without waiting for real
+# hardware. One instruction is 1 ns of the guest, so a jiffy of 1 ms is a million loops.
+COMMAND_LINE = (
+    "console=ttyS0 panic=-1 nokaslr idle=poll maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
+)
+
+# The caches of a preset are where its cores are.
+SOCKETS: Mapping[str, int] = {"rx4640": 1, "xeon-2s": 2}
+
+# Host seconds that QEMU may take to answer a command, and to load or write a machine.
+ANSWER_SECONDS = 30.0
+TRANSFER_SECONDS = 120.0
+# How often the console and the clock are looked at, and how long a message of the kernel may take
+# to be complete, in host seconds.
+GLANCE = 0.05
+LAST_WORDS = 0.5
+
+SNAPSHOT = "snapshot"
+
+
+class GuestError(FastError):
+    """A machine that did not do what it was asked; where its files are is part of the text."""
+
+
+class CancelledError(FastError):
+    """The machine was ended because the experiment is over."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What all machines of an experiment that run the same kernel have in common."""
+
+    qemu: Path
+    kernel: Kernel
+    image: Path
+    machine: Machine
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one run asks of the guest: sysctls in their order, then the workload."""
+
+    sysctls: Mapping[str, int]
+    argv: Sequence[str]
+
+    def text(self) -> str:
+        """The job as the guest's init reads it (userspace/guest/job.h)."""
+        lines = [f"sysctl {name}={value}" for name, value in self.sysctls.items()]
+        return "\n".join([*lines, f"run {' '.join(self.argv)}"]) + "\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a guest handed over; None for what it did not. `workload` is host seconds of it."""
+
+    document: Mapping[str, Any] | None
+    output: Mapping[str, Any] | None
+    mechanism: Mapping[str, int] | None
+    exit_status: int
+    errors: tuple[str, ...]
+    workload: float
+
+
+def machine_arguments(simulation: Simulation) -> list[str]:
+    """The machine itself: all that a saved machine must find again when it is loaded."""
+    machine = simulation.machine
+    sockets = SOCKETS[machine.preset]
+    return [
+        *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
+        *("-bios", "qboot.rom"),
+        *("-cpu", "max"),
+        *("-m", str(machine.memory_mb)),
+        *("-smp", f"{machine.cpus},sockets={sockets}" if sockets > 1 else str(machine.cpus)),
+        *("-accel", "tcg,thread=single"),
+        *("-icount", "shift=0,sleep=off"),
+        *("-rtc", "clock=vm,base=2020-01-01"),
+        *("-seed", "7"),
+        *("-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-display", "none"),
+        *("-serial", "file:serial.log"),
+        *("-chardev", "file,id=host,path=host"),
+        *("-device", "isa-debugcon,iobase=0xe9,chardev=host"),
+        *("-device", "isa-debug-exit,iobase=0xf4,iosize=1"),
+        # The guest stops itself here, between two instructions.
+        *("-device", "pvpanic,ioport=0x505"),
+        *("-action", "panic=pause"),
+        *("-kernel", simulation.kernel.vmlinux),
+        *("-initrd", str(simulation.image)),
+        *("-append", COMMAND_LINE),
+    ]
+
+
+def save_machine(
+    simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
+) -> None:
+    """Boot the machine up to the guest's stop, and save it in `directory`/snapshot."""
+    with _started(simulation, directory, [], cancelled) as vm:
+        vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
+        vm.execute("migrate", uri=f"file:{SNAPSHOT}")
+        end = time.monotonic() + TRANSFER_SECONDS
+        while (state := vm.execute("query-migrate"))["status"] != "completed":
+            if state["status"] == "failed" or time.monotonic() > end:
+                why = state.get("error-desc", state["status"])
+                raise vm.failure(f"the machine cannot be saved: {why}")
+            time.sleep(GLANCE)
+    (directory / SNAPSHOT).chmod(0o644)
+
+
+def run_job(
+    simulation: Simulation,
+    snapshot: Path,
+    plugin: Path,
+    job: Job,
+    directory: Path,
+    watchdogs: Watchdogs,
+    cancelled: threading.Event,
+) -> Outcome:
+    """Let the saved machine go on with the job, to its end.
+
+    `directory` gets, and keeps, what machine and plugin write.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "job").write_text(job.text())
+    machine = simulation.machine
+    idle = "-".join(f"0x{address:x}" for address in idle_range(Path(simulation.kernel.system_map)))
+    escaped = str(plugin).replace(",", ",,")
+    arguments = [
+        # A timer of the machine that needs no guest: it ends the CPUs' turns (the quantum).
+        *("-netdev", "hubport,id=net,hubid=0"),
+        *("-object", f"filter-buffer,id=quantum,netdev=net,interval={machine.quantum_us}"),
+        *("-fw_cfg", "name=opt/fast/job,file=job"),
+        *("-plugin", f"{escaped},preset={machine.preset},idle={idle},out=plugin.jsonl"),
+        *("-incoming", "defer"),
+    ]
+    with _started(simulation, directory, arguments, cancelled) as vm:
+        # Else QEMU announces the machine to the network by timers of the host's clock, which
+        # cut a CPU's turn short at any instruction, though there is no network.
+        vm.execute("migrate-set-parameters", **{"announce-rounds": 0})
+        vm.execute("migrate-incoming", uri=f"file:{snapshot}")
+        vm.wait_for(lambda: vm.status() != "inmigrate", "restore", TRANSFER_SECONDS)
+        vm.execute("cont")
+        # From here on QEMU hears nothing from outside.
+        vm.wait_for(lambda: "FAST start" in vm.said(), "start", watchdogs.boot, may_end=True)
+        begun = time.monotonic()
+        vm.wait_for(lambda: vm.said()[-1:] == ["FAST end"], "run", watchdogs.run, may_end=True)
+        over = time.monotonic()
+        vm.wait_for(lambda: False, "end", ANSWER_SECONDS, may_end=True)
+        return _outcome(vm, over - begun)
+
+
+def idle_range(system_map: Path) -> tuple[int, int]:
+    """Where the kernel's idle loop begins and ends."""
+    wanted = {"__cpuidle_text_start": 0, "__cpuidle_text_end": 0}
+    for line in system_map.read_text().splitlines():
+        address, _, name = line.split(maxsplit=2)
+        if name in wanted:
+            wanted[name] = int(address, 16)
+    start, end = wanted.values()
+    if not start < end:
+        raise FastError(
+            f"{system_map}: tells no idle loop ({', '.join(wanted)}): "
+            "not the map of a kernel built by `fast kernel build`"
+        )
+    return start, end
+
+
+class _Vm:
+    """One QEMU process under way in its directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        process: subprocess.Popen[bytes],
+        control: Qmp,
+        cancelled: threading.Event,
+    ) -> None:
+        self.directory = directory
+        self.process = process
+        self._control = control
+        self._console = Console(directory / "serial.log")
+        self._cancelled = cancelled
+
+    def execute(self, command: str, **arguments: Any) -> Any:
+        try:
+            return self._control.execute(command, ANSWER_SECONDS, **arguments)
+        except QmpError as error:
+            self._explain_end()
+            raise self.failure(str(error)) from error
+
+    def status(self) -> str:
+        return str(self.execute("query-status")["status"])
+
+    def heard(self, event: str) -> bool:
+        """Has QEMU told the event? Waits for a moment."""
+        try:
+            self._control.listen(GLANCE)
+        except QmpError as error:
+            self._explain_end()
+            raise self.failure(str(error)) from error
+        return event in self._control.events
+
+    def said(self) -> list[str]:
+        """The complete lines that the guest has sent to the host so far."""
+        text = (self.directory / "host").read_bytes().decode(errors="replace")
+        return text.split("\n")[:-1]
+
+    def wait_for(
+        self, done: Callable[[], bool], stage: str, seconds: float, may_end: bool = False
+    ) -> None:
+        """Wait until it is done, or, where it may, QEMU has ended; anything else is an error."""
+        end = time.monotonic() + seconds
+        while True:
+            ended = self.process.poll() is not None
+            if self._console.alarmed():
+                self._let_finish_speaking()
+                raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
+            if ended and may_end:
+                return
+            if ended:
+                self._explain_end()
+            if done():
+                return
+            if self._cancelled.is_set():
+                raise CancelledError("the run was ended before it was finished")
+            if time.monotonic() > end:
+                raise self.failure(
+                    f"watchdog: {stage} took longer than {seconds:g} s; the guest hangs, or "
+                    f"[watchdogs] of the experiment allow too little\n{self._console.excerpt()}"
+                )
+            self._doze()
+
+    def failure(self, what: str) -> GuestError:
+        return GuestError(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
+
+    def check_complete(self) -> None:
+        """QEMU has ended: did the guest say its last line?"""
+        if self.said()[-1:] != ["FAST end"]:
+            self._explain_end()
+
+    def _explain_end(self) -> None:
+        """Raise what QEMU died of; returns if it lives on."""
+        try:
+            status = self.process.wait(LAST_WORDS)
+        except subprocess.TimeoutExpired:
+            return
+        if self._console.alarmed():
+            raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
+        said = "\n".join(self._errors()) or self._console.excerpt()
+        if status < 0:
+            name = signal.Signals(-status).name
+            raise self.failure(f"QEMU was killed by {name} before the guest's end\n{said}")
+        if status == 0:
+            raise self.failure(f"the guest ended without saying how its job went\n{said}")
+        raise self.failure(f"QEMU ended with status {status}\n{said}")
+
+    def _errors(self) -> list[str]:
+        """What QEMU, the plugin or the guest's init complained about."""
+        lines = (self.directory / "qemu.log").read_text(errors="replace").splitlines()
+        complaints = [line for line in lines if "has no peer" not in line]
+        return complaints + [line for line in self.said() if line.startswith("FAST err ")]
+
+    def _let_finish_speaking(self) -> None:
+        try:
+            self.process.wait(LAST_WORDS)
+        except subprocess.TimeoutExpired:
+            return
+
+    def _doze(self) -> None:
+        try:
+            self.process.wait(GLANCE)
+        except subprocess.TimeoutExpired:
+            return
+
+
+@contextmanager
+def _started(
+    simulation: Simulation, directory: Path, further: Sequence[str], cancelled: threading.Event
+) -> Iterator[_Vm]:
+    """QEMU, running in the directory; it is gone when the context ends, however it ends.
+
+    QEMU also goes when this thread goes (setpriv), so that nobody's SIGKILL leaves it behind.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in ("serial.log", "host", "plugin.jsonl", SNAPSHOT):
+        (directory / name).unlink(missing_ok=True)
+    ours, theirs = socket.socketpair()
+    command = [
+        str(tools.require("setpriv")),
+        *("--pdeathsig", "KILL"),
+        str(simulation.qemu),
+        *machine_arguments(simulation),
+        *("-chardev", f"socket,id=control,fd={theirs.fileno()}"),
+        *("-mon", "chardev=control,mode=control"),
+        *further,
+    ]
+    with ours, theirs, (directory / "qemu.log").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[theirs.fileno()],
+            # The terminal's Ctrl-C is ours to handle.
+            start_new_session=True,
+        )
+        theirs.close()
+        try:
+            vm = _Vm(directory, process, Qmp(ours), cancelled)
+            vm.execute("qmp_capabilities")
+            yield vm
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _outcome(vm: _Vm, workload: float) -> Outcome:
+    vm.check_complete()
+    said: dict[str, list[str]] = {"out": [], "err": [], "stat": [], "exit": []}
+    for line in vm.said():
+        _, kind, *rest = line.split(" ", 2)
+        if kind in said:
+            said[kind] += rest
+    if "FAST start" not in vm.said():
+        raise vm.failure("\n".join(["the guest cannot do its job:", *said["err"]]))
+    documents = vm.directory / "plugin.jsonl"
+    lines = documents.read_text().splitlines() if documents.is_file() else []
+    if len(lines) > 1:
+        raise vm.failure(f"{len(lines)} regions of interest in one run; there must be one")
+    mechanism = {name: int(value) for name, value in (line.split() for line in said["stat"])}
+    return Outcome(
+        document=json.loads(lines[0]) if lines else None,
+        output=_object(said["out"]),
+        mechanism=mechanism or None,
+        exit_status=int(said["exit"][0]),
+        errors=tuple(said["err"]),
+        workload=workload,
+    )
+
+
+def _object(lines: Sequence[str]) -> Mapping[str, Any] | None:
+    """The JSON object among the lines of the benchmark's output."""
+    for line in lines:
+        if line.startswith("{"):
+            value: Mapping[str, Any] = json.loads(line)
+            return value
+    return None
