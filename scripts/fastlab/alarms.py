@@ -50,7 +50,7 @@ class Console:
     def excerpt(self) -> str:
         """The lines from the first alarm on; without an alarm the log's last lines."""
         self._read()
-        return "\n".join(self._lines[:EXCERPT_LINES])
+        return "\n".join(self._lines)
 
     def _read(self) -> None:
         try:
@@ -65,9 +65,10 @@ class Console:
             self._take(line.decode(errors="replace").rstrip())
 
     def _take(self, line: str) -> None:
-        self._alarmed = self._alarmed or bool(ALARM.search(line))
-        self._lines.append(line)
-        if not self._alarmed:
-            self._lines = self._lines[-EXCERPT_LINES:]
-        elif len(self._lines) > EXCERPT_LINES and not ALARM.search(self._lines[0]):
-            del self._lines[0]
+        if self._alarmed:
+            self._lines = [*self._lines, line][:EXCERPT_LINES]
+        elif ALARM.search(line):
+            self._alarmed = True
+            self._lines = [line]
+        else:
+            self._lines = [*self._lines, line][-EXCERPT_LINES:]

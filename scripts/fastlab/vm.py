@@ -309,6 +309,8 @@ def _started(
     directory.mkdir(parents=True, exist_ok=True)
     for name in ("serial.log", "host", "plugin.jsonl", SNAPSHOT):
         (directory / name).unlink(missing_ok=True)
+    # Read also where QEMU dies before it opens the file.
+    (directory / "host").touch()
     ours, theirs = socket.socketpair()
     command = [
         str(tools.require("setpriv")),

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Acts as QEMU as far as vm.py can tell. $FAKE_QEMU says how it ends; default: well."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+OUTPUT = {"schema": 1, "benchmark": "single_ctr", "threads": 4, "seed": 1, "check": "ok"}
+MODE = os.environ.get("FAKE_QEMU", "")
+
+
+def option(name: str, key: str) -> str:
+    """The value of key= in the QEMU option `-name` that has it, or ""."""
+    values = [sys.argv[i + 1] for i, word in enumerate(sys.argv[:-1]) if word == f"-{name}"]
+    words = [word for value in values for word in value.split(",") if word.startswith(f"{key}=")]
+    return words[0].partition("=")[2] if words else ""
+
+
+def say(text: str) -> None:
+    with Path("host").open("a") as host:
+        host.write(text)
+
+
+def trouble(text: str) -> None:
+    with Path("serial.log").open("a") as serial:
+        serial.write(text)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def boot() -> None:
+    if MODE == "boot-panic":
+        trouble("Run /init\nKernel panic - not syncing: No working init found.\nCPU: 0\n")
+        time.sleep(60)
+    if MODE == "boot-hang":
+        time.sleep(60)
+
+
+def run_job() -> None:
+    if MODE == "killed":
+        die()
+    say("FAST begin\n")
+    if MODE == "refused":
+        say("FAST err init: cannot set sysctl kernel.sched_fast to 1: No such file\n")
+        say("FAST exit 126\nFAST end\n")
+        sys.exit(1)
+    say("FAST start\n")
+    if MODE == "panic":
+        trouble("Oops: general protection fault\nRIP: 0010:fast_select+0x1\n")
+        time.sleep(60)
+    if MODE == "hang":
+        time.sleep(60)
+    if MODE == "killed-late":
+        die()
+    if MODE == "reset":
+        sys.exit(0)
+    if MODE == "plugin-dies":
+        print("cachesim: plugin.jsonl: No space left on device", file=sys.stderr)
+        sys.exit(1)
+    Path("plugin.jsonl").write_text('{"schema":1}\n' * (2 if MODE == "two-rois" else 1))
+    status = 2 if MODE == "usage" else 0
+    if status:
+        say("FAST err single_ctr: unknown option\n")
+    else:
+        say(f"FAST out {json.dumps(OUTPUT)}\n")
+    say(f"FAST stat used 3\nFAST exit {status}\nFAST end\n")
+    sys.exit(1)
+
+
+def answer(command: str, arguments: dict[str, str]) -> object:
+    if command == "migrate":
+        Path(arguments["uri"].removeprefix("file:")).write_text("machine")
+    if command == "query-migrate":
+        if MODE == "no-room":
+            return {"status": "failed", "error-desc": "Unable to write: No space left on device"}
+        return {"status": "completed"}
+    if command == "query-status":
+        return {"status": "paused"}
+    return {}
+
+
+def main() -> None:
+    if MODE == "no-plugin":
+        print("Could not load plugin cachesim: undefined symbol", file=sys.stderr)
+        sys.exit(1)
+    Path("host").touch()
+    Path("serial.log").touch()
+    control = socket.socket(fileno=int(option("chardev", "fd")))
+    stream = control.makefile("rw")
+    print(json.dumps({"QMP": {}}), file=stream, flush=True)
+    for line in iter(lambda: control.recv(4096).decode(), ""):
+        request = json.loads(line)
+        reply = {"return": answer(request["execute"], request["arguments"])}
+        print(json.dumps(reply), file=stream, flush=True)
+        if request["execute"] == "qmp_capabilities" and "-incoming" not in sys.argv:
+            boot()
+            print(json.dumps({"event": "STOP"}), file=stream, flush=True)
+        if request["execute"] == "cont":
+            run_job()
+
+
+main()

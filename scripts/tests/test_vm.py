@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every way in which a machine can end, with a program that acts as QEMU (fake_qemu.py)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fastlab import vm
+from fastlab.alarms import EXCERPT_LINES, Console
+from fastlab.model import FastError, Kernel, Machine, Watchdogs
+
+FAKE = Path(__file__).with_name("fake_qemu.py")
+MAP = "ffffffff81000000 T __cpuidle_text_start\nffffffff81000200 T __cpuidle_text_end\n"
+JOB = vm.Job({"kernel.sched_fast": 1}, ["/bin/single_ctr", "--threads", "4"])
+
+
+class Lab:
+    """Boots and runs the fake in a mode."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (path / "System.map").write_text(MAP)
+        kernel = Kernel("6.12", "fast", "id", "vmlinux", str(path / "System.map"))
+        self.simulation = vm.Simulation(FAKE, kernel, Path("image"), Machine())
+        self.directory = path / "vm"
+        self.cancelled = threading.Event()
+        self.watchdogs = Watchdogs(boot=1.0, run=1.0)
+        self._monkeypatch = monkeypatch
+
+    def mode(self, name: str) -> None:
+        self._monkeypatch.setenv("FAKE_QEMU", name)
+
+    def boot(self) -> None:
+        vm.save_machine(self.simulation, self.directory, self.watchdogs, self.cancelled)
+
+    def run(self) -> vm.Outcome:
+        plugin, snapshot = Path("libcachesim.so"), Path("snapshot")
+        return vm.run_job(
+            self.simulation, snapshot, plugin, JOB, self.directory, self.watchdogs, self.cancelled
+        )
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    return Lab(tmp_path, monkeypatch)
+
+
+def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
+    lab.boot()
+    assert (lab.directory / "snapshot").read_text() == "machine"
+    outcome = lab.run()
+    assert (lab.directory / "job").read_text() == (
+        "sysctl kernel.sched_fast=1\nrun /bin/single_ctr --threads 4\n"
+    )
+    assert outcome.exit_status == 0
+    assert outcome.document == {"schema": 1}
+    assert outcome.output and outcome.output["benchmark"] == "single_ctr"
+    assert outcome.mechanism == {"used": 3}
+
+
+def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:
+    lab.mode("usage")
+    outcome = lab.run()
+    assert outcome.exit_status == 2
+    assert outcome.errors == ("single_ctr: unknown option",)
+    assert outcome.output is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "action", "words"),
+    [
+        ("boot-panic", Lab.boot, ["Kernel panic - not syncing: No working init", "CPU: 0"]),
+        ("boot-hang", Lab.boot, ["watchdog: boot took longer than 1 s"]),
+        ("no-room", Lab.boot, ["cannot be saved", "No space left on device"]),
+        ("no-plugin", Lab.run, ["ended with status 1", "undefined symbol"]),
+        ("panic", Lab.run, ["Oops: general protection fault", "fast_select"]),
+        ("hang", Lab.run, ["watchdog: run took longer than 1 s"]),
+        ("killed", Lab.run, ["killed by SIGKILL"]),
+        ("killed-late", Lab.run, ["killed by SIGKILL"]),
+        ("reset", Lab.run, ["ended without saying how its job went"]),
+        ("plugin-dies", Lab.run, ["cachesim: plugin.jsonl: No space left on device"]),
+        ("refused", Lab.run, ["cannot do its job", "cannot set sysctl kernel.sched_fast"]),
+        ("two-rois", Lab.run, ["2 regions of interest"]),
+    ],
+)
+def test_a_failure_names_its_cause_and_its_files(
+    lab: Lab, mode: str, action: Callable[[Lab], object], words: list[str]
+) -> None:
+    lab.mode(mode)
+    with pytest.raises(vm.GuestError) as error:
+        action(lab)
+    for word in [*words, str(lab.directory)]:
+        assert word in str(error.value)
+
+
+def test_trouble_ends_the_run_long_before_the_watchdog(lab: Lab) -> None:
+    lab.mode("panic")
+    lab.watchdogs = Watchdogs(run=30.0)
+    begun = time.monotonic()
+    with pytest.raises(vm.GuestError):
+        lab.run()
+    assert time.monotonic() - begun < 5
+
+
+def test_a_cancelled_machine_ends(lab: Lab) -> None:
+    lab.mode("hang")
+    lab.watchdogs = Watchdogs(run=30.0)
+    threading.Timer(0.3, lab.cancelled.set).start()
+    with pytest.raises(vm.CancelledError):
+        lab.run()
+
+
+def test_a_missing_idle_loop_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "System.map").write_text("ffffffff81000000 T _text\n")
+    with pytest.raises(FastError, match="tells no idle loop"):
+        vm.idle_range(tmp_path / "System.map")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Kernel panic - not syncing: Attempted to kill init! exitcode=0x0000000b",
+        "Oops: 0002 [#1] PREEMPT SMP",
+        "BUG: unable to handle page fault for address: 0000000000000008",
+        "watchdog: BUG: soft lockup - CPU#1 stuck for 22s!",
+        "WARNING: possible circular locking dependency detected",
+        "WARNING: possible recursive locking detected",
+        "INFO: task single_ctr:71 blocked for more than 30 seconds.",
+        "rcu: INFO: rcu_sched self-detected stall on CPU",
+        "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+        "general protection fault, probably for non-canonical address",
+        "UBSAN: array-index-out-of-bounds in kernel/sched/fast.c:3:1",
+        "BUG: KASAN: slab-out-of-bounds in fast_hint+0x1/0x2",
+        "WARNING: CPU: 2 PID: 71 at kernel/sched/core.c:1 ttwu+0x1/0x2",
+    ],
+)
+def test_the_kernels_words_of_trouble_are_known(tmp_path: Path, line: str) -> None:
+    log = tmp_path / "serial.log"
+    console = Console(log)
+    assert not console.alarmed()
+    log.write_text("Linux version 6.12\nFreeing unused kernel image\n")
+    assert not console.alarmed()
+    with log.open("a") as file:
+        file.write(line[:9])
+        file.flush()
+        assert not console.alarmed()
+        file.write(f"{line[9:]}\n")
+    assert console.alarmed()
+    assert console.excerpt().splitlines()[0] == line
+
+
+def test_an_excerpt_is_short(tmp_path: Path) -> None:
+    log = tmp_path / "serial.log"
+    log.write_text("before\n" * 40 + "Kernel panic\n" + "after\n" * 40)
+    console = Console(log)
+    assert console.alarmed()
+    assert console.excerpt() == "\n".join(["Kernel panic"] + ["after"] * (EXCERPT_LINES - 1))
