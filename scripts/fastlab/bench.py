@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastlab import kernels, tools, vm
+from fastlab import kernels, run, vm
 from fastlab.experiment import workload_argv
-from fastlab.guest import build_image
 from fastlab.model import FastError, Machine, Watchdogs, Workload
 from fastlab.programs import build_programs
 from fastlab.reporter import Reporter
@@ -63,14 +62,13 @@ def measure(reporter: Reporter) -> SimCost:
     """Boot the baseline kernel once, then run the workload in turn with the model and without."""
     request = kernels.BuildRequest(variants=("baseline",))
     project = request.places.project
-    qemu = tools.require_qemu()
-    built = build_programs(project, reporter)
+    toolbox = run.find_toolbox(build_programs(project, reporter))
     (kernel,) = kernels.build(request, reporter)
     directory = project / "build/bench-sim"
     directory.mkdir(parents=True, exist_ok=True)
     image = directory / "initramfs"
-    image.write_bytes(build_image(built.programs))
-    simulation = vm.Simulation(qemu, kernel, image, Machine())
+    image.write_bytes(toolbox.image)
+    simulation = vm.Simulation(toolbox.qemu, kernel, image, Machine())
     reporter.say("booting")
     vm.save_machine(simulation, directory / "boot", Watchdogs(), threading.Event())
 
@@ -90,7 +88,7 @@ def measure(reporter: Reporter) -> SimCost:
     reporter.start(task, ROUNDS)
     for done in range(ROUNDS):
         reporter.advance(task, done)
-        modelled, plain = once(built.plugin), once(None)
+        modelled, plain = once(toolbox.plugin), once(None)
         for outcome in (modelled, plain):
             _check(outcome, directory)
         with_model.append(modelled.workload)

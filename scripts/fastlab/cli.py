@@ -19,12 +19,11 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from fastlab import bench, compare, kernels, programs, report, results, run, tools
+from fastlab import bench, compare, kernels, programs, report, results, run
 from fastlab.experiment import load_experiment, plan, workload_argv
 from fastlab.model import Experiment, FastError
 from fastlab.progress import PlainReporter, make_reporter
 from fastlab.reporter import Reporter
-from fastlab.results import Row
 from fastlab.stats import Summary, summarise
 
 OK = 0
@@ -93,8 +92,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--jobs",
         type=_count,
         metavar="N",
-        default=len(os.sched_getaffinity(0)),
-        help="simulations at a time (default: one for each CPU, %(default)s)",
+        help="simulations at a time (default: one for each CPU of this machine)",
     )
     parser.add_argument("--dry-run", action="store_true", help="only list the runs")
     parser.add_argument(
@@ -180,19 +178,15 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.dry_run:
         return _list_runs(experiment)
     directory: Path = arguments.output or Path("results", experiment.name)
-    tools.require_qemu()
-    request = kernels.BuildRequest(experiment.series, _kernels_of(experiment))
-    built = programs.build_programs(request.places.project, reporter)
-    run.run_experiment(
-        arguments.experiment,
-        experiment,
-        kernels.build(request, reporter),
-        built,
-        directory,
-        arguments.jobs,
-        reporter,
+    names = _kernels_of(experiment)
+    request = kernels.BuildRequest(experiment.series, names)
+    # Before the kernels: what is missing is said in seconds.
+    toolbox = run.find_toolbox(programs.build_programs(request.places.project, reporter))
+    built = dict(zip(names, kernels.build(request, reporter), strict=True))
+    rows = run.run_experiment(
+        experiment, arguments.experiment, built, toolbox, directory, reporter, arguments.jobs
     )
-    summary, rows = _summary(experiment, directory, reporter)
+    summary = summarise(experiment, rows)
     _print_tables(summary)
     command = shlex.join(["fast", "run", str(arguments.experiment)])
     _write_report(summary, directory, command)
@@ -214,35 +208,30 @@ def _list_runs(experiment: Experiment) -> int:
 
 
 def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    summary, _ = _load_results(arguments.results, reporter)
+    summary = _load_results(arguments.results, reporter)
     _print_tables(summary)
     return _verdict(summary)
 
 
 def _report(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    summary, _ = _load_results(arguments.results, reporter)
+    summary = _load_results(arguments.results, reporter)
     command = shlex.join(["fast", "run", str(arguments.results / "experiment.toml")])
     _write_report(summary, arguments.results, command)
     return _verdict(summary)
 
 
-def _load_results(directory: Path, reporter: Reporter) -> tuple[Summary, list[Row]]:
+def _load_results(directory: Path, reporter: Reporter) -> Summary:
     file = directory / "experiment.toml"
     if not file.is_file():
         raise FastError(
             f"{directory}: not a results directory (it has no {file.name}); "
             "name one that `fast run` made, such as results/demo"
         )
-    return _summary(load_experiment(file), directory, reporter)
-
-
-def _summary(
-    experiment: Experiment, directory: Path, reporter: Reporter
-) -> tuple[Summary, list[Row]]:
+    experiment = load_experiment(file)
     rows, warning = results.read_rows(directory / "runs.jsonl")
     if warning:
         reporter.say(warning)
-    return summarise(experiment, rows), rows
+    return summarise(experiment, rows)
 
 
 def _print_tables(summary: Summary) -> None:

@@ -6,13 +6,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from fastlab.guest import Built, find_built
 from fastlab.model import FastError
 from fastlab.reporter import Reporter
 
 
-def build_programs(project: Path, reporter: Reporter) -> Built:
-    """Let meson and ninja bring build/user of the project's directory up to date.
+def build_programs(project: Path, reporter: Reporter) -> Path:
+    """Let meson and ninja bring build/user of the project's directory up to date; its path.
 
     Not to be called by two threads at a time. A failure is a FastError with what ninja said.
     """
@@ -21,7 +20,7 @@ def build_programs(project: Path, reporter: Reporter) -> Built:
         reporter.say(f"setting up {directory}")
         _run(["meson", "setup", str(directory), str(project)])
     _run(["ninja", "-C", str(directory)])
-    return find_built(directory)
+    return directory
 
 
 def _run(command: list[str]) -> None:

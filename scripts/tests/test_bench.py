@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from fastlab import bench
-from fastlab.guest import Built
 from fastlab.kernels import BuildRequest, Places
 from fastlab.model import FastError, Kernel
 from fastlab.progress import PlainReporter
+from fastlab.run import Toolbox
 from fastlab.vm import Outcome
 
 OUTPUT = {"benchmark": "single_ctr", "check": "ok"}
@@ -37,9 +37,10 @@ def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
     kernel = Kernel("6.12", "baseline", "id", "", "")
     monkeypatch.setattr(bench.vm, "run_job", run_job)
     monkeypatch.setattr(bench.vm, "save_machine", lambda *_: None)
-    monkeypatch.setattr(bench.tools, "require_qemu", lambda: Path("qemu"))
     monkeypatch.setattr(bench.kernels, "build", lambda *_: (kernel,))
-    monkeypatch.setattr(bench, "build_programs", lambda *_: Built({}, plugin))
+    monkeypatch.setattr(bench, "build_programs", lambda *_: tmp_path)
+    toolbox = Toolbox("id", Path("qemu"), plugin, b"")
+    monkeypatch.setattr(bench.run, "find_toolbox", lambda build: toolbox)
     request = BuildRequest(variants=("baseline",), places=Places(tmp_path, tmp_path))
     monkeypatch.setattr(bench.kernels, "BuildRequest", lambda **_: request)
     return coming

@@ -22,7 +22,7 @@ from fastlab import cli
 from fastlab.experiment import load_experiment, plan
 from fastlab.kernels import BuildRequest, DebRequest
 from fastlab.model import FastError, Kernel
-from fastlab.results import RunLog
+from fastlab.results import Row, RunLog, read_rows
 
 EXPERIMENT = """
 name = "small"
@@ -135,19 +135,22 @@ class Stages:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, broken: str = "") -> None:
         self.asked: list[Any] = []
         self.broken = broken
-        monkeypatch.setattr(cli.tools, "require_qemu", lambda: self.asked.append("qemu"))
-        monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "programs")
+        monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
+        monkeypatch.setattr(cli.run, "find_toolbox", lambda build: f"toolbox of {build}")
         monkeypatch.setattr(cli.kernels, "build", self.build)
         monkeypatch.setattr(cli.run, "run_experiment", self.run)
 
     def build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:
         self.asked.append((request.series, request.variants))
-        return tuple(Kernel("6.12", name, name, "", "") for name in request.variants)
+        return tuple(Kernel("6.12", name, f"6.12-{name}", "", "") for name in request.variants)
 
-    def run(self, *arguments: Any) -> None:
-        file, _, kernels, programs, directory, jobs, _ = arguments
-        self.asked.append(([one.id for one in kernels], programs, directory, jobs))
+    def run(self, *arguments: Any) -> list[Row]:
+        _, file, kernels, toolbox, directory, _, jobs = arguments
+        ids = {name: kernel.id for name, kernel in kernels.items()}
+        self.asked.append((ids, toolbox, directory, jobs))
         write_results(file, directory, self.broken)
+        rows, _ = read_rows(directory / "runs.jsonl")
+        return rows
 
 
 def test_run_goes_through_the_stages_and_ends_with_the_digest(
@@ -159,9 +162,8 @@ def test_run_goes_through_the_stages_and_ends_with_the_digest(
     assert cli.main(["run", "small.toml", "--jobs", "3"]) == 0
     results = Path("results/small")
     assert stages.asked == [
-        "qemu",
         ("6.12", ("baseline", "fast")),
-        (["baseline", "fast"], "programs", results, 3),
+        ({"baseline": "6.12-baseline", "fast": "6.12-fast"}, "toolbox of built", results, 3),
     ]
     out = capsys.readouterr().out
     assert re.fullmatch(r"digest of the results: [0-9a-f]{64}", out.splitlines()[-1])
