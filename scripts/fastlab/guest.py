@@ -84,9 +84,10 @@ def _padded(data: bytes) -> bytes:
 
 
 def _stripped(program: Path) -> bytes:
-    with tempfile.NamedTemporaryFile() as file:
+    with tempfile.TemporaryDirectory() as directory:
+        result = Path(directory) / "stripped"
         answer = subprocess.run(
-            [tools.require("strip"), *REMOVED, "-o", file.name, program],
+            [tools.require("strip"), *REMOVED, "-o", result, program],
             capture_output=True,
             text=True,
         )
@@ -94,4 +95,4 @@ def _stripped(program: Path) -> bytes:
             raise FastError(
                 f"{program}: cannot be put into the guest: {answer.stderr.strip()}; build it again"
             )
-        return Path(file.name).read_bytes()
+        return result.read_bytes()

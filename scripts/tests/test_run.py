@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The run stage on fake machines: order, resume, failures, watchdog, interruption."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+
+from fastlab import cache, run, vm
+from fastlab.model import Experiment, FastError, Kernel, Watchdogs
+from fastlab.results import read_rows
+
+EXPERIMENT = samples.experiment(seeds=(1, 2))
+KERNELS = {name: Kernel("6.12", name, f"id-{name}", name, "map") for name in ("baseline", "fast")}
+TOOLBOX = run.Toolbox("tools", Path("qemu"), Path("plugin.so"), b"image")
+
+
+class Silent:
+    """Remembers what was said."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+    def start(self, task: str, total: int) -> None: ...
+
+    def advance(self, task: str, done: int, note: str = "") -> None: ...
+
+    def finish(self, task: str) -> None: ...
+
+
+class Machines:
+    """Stands in for vm.save_machine() and vm.run_job()."""
+
+    def __init__(self) -> None:
+        self.boots: Counter[str] = Counter()
+        self.jobs: list[vm.Job] = []
+        self.before: Callable[[vm.Job, threading.Event], None] = lambda job, cancelled: None
+
+    def save(self, simulation: vm.Simulation, directory: Path, *_: Any) -> None:
+        self.boots[simulation.kernel.variant] += 1
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / vm.SNAPSHOT).write_text("machine")
+
+    def job(
+        self,
+        simulation: vm.Simulation,
+        snapshot: Path,
+        plugin: Path,
+        job: vm.Job,
+        directory: Path,
+        watchdogs: Watchdogs,
+        cancelled: threading.Event,
+    ) -> vm.Outcome:
+        self.jobs.append(job)
+        self.before(job, cancelled)
+        variant = samples.FAST if job.sysctls else samples.BASELINE
+        seed = int(job.argv[job.argv.index("--seed") + 1])
+        of = samples.run_of(EXPERIMENT, variant.name, seed)
+        mechanism = samples.MECHANISM if job.sysctls else None
+        return vm.Outcome(samples.document(), samples.output(of), mechanism, 0, (), 0.0)
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machines:
+    machines = Machines()
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(vm, "save_machine", machines.save)
+    monkeypatch.setattr(vm, "run_job", machines.job)
+    return machines
+
+
+def execute(path: Path, experiment: Experiment = EXPERIMENT, jobs: int = 2) -> Any:
+    source = path / "source.toml"
+    source.write_text("# the experiment\n")
+    return run.run_experiment(
+        experiment, source, KERNELS, TOOLBOX, path / "results", Silent(), jobs
+    )
+
+
+def fail_first(machines: Machines, error: BaseException) -> None:
+    """The first job fails, the others do not."""
+
+    def before(job: vm.Job, cancelled: threading.Event) -> None:
+        if len(machines.jobs) == 1:
+            raise error
+
+    machines.before = before
+
+
+def test_all_runs_are_made_and_each_kernel_boots_once(machines: Machines, tmp_path: Path) -> None:
+    rows = execute(tmp_path)
+    assert [(row["variant"], row["seed"], row["status"]) for row in rows] == [
+        ("baseline", 1, "ok"),
+        ("fast", 1, "ok"),
+        ("baseline", 2, "ok"),
+        ("fast", 2, "ok"),
+    ]
+    assert machines.boots == {"baseline": 1, "fast": 1}
+    assert (tmp_path / "results/experiment.toml").read_text() == "# the experiment\n"
+    assert len((tmp_path / "results/durations.jsonl").read_text().splitlines()) == 4
+    assert {str(job.sysctls) for job in machines.jobs} == {"{}", "{'kernel.sched_fast': 1}"}
+
+
+def test_a_finished_experiment_needs_no_machine(machines: Machines, tmp_path: Path) -> None:
+    first = execute(tmp_path)
+    machines.jobs.clear()
+    assert execute(tmp_path) == first
+    assert machines.jobs == []
+    assert machines.boots == {"baseline": 1, "fast": 1}
+
+
+def test_a_failed_run_is_a_row_and_is_made_again(machines: Machines, tmp_path: Path) -> None:
+    fail_first(machines, vm.GuestError("Kernel panic"))
+    with pytest.raises(FastError, match=r"(?s)1 of 4 runs failed.*Kernel panic"):
+        execute(tmp_path, jobs=1)
+    rows = read_rows(tmp_path / "results/runs.jsonl")[0]
+    assert sorted(row["status"] for row in rows) == ["failed", "ok", "ok", "ok"]
+    machines.before = lambda job, cancelled: None
+    machines.jobs.clear()
+    assert [row["status"] for row in execute(tmp_path)] == ["ok"] * 4
+    assert len(machines.jobs) == 1
+
+
+def test_an_interrupted_experiment_goes_on_where_it_was(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appended = run.RunLog.append
+
+    def interrupt(log: run.RunLog, row: Any) -> None:
+        appended(log, row)
+        if len(log.rows) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run.RunLog, "append", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        execute(tmp_path, jobs=1)
+    monkeypatch.setattr(run.RunLog, "append", appended)
+    kept = read_rows(tmp_path / "results/runs.jsonl")[0]
+    assert len(kept) == 2
+    rows = execute(tmp_path)
+    assert all(row in rows for row in kept)
+    assert len(rows) == 4
+
+
+def test_the_total_watchdog_ends_the_machines(machines: Machines, tmp_path: Path) -> None:
+    def hang(job: vm.Job, cancelled: threading.Event) -> None:
+        assert cancelled.wait(10)
+        raise vm.CancelledError("ended")
+
+    machines.before = hang
+    with pytest.raises(FastError, match=r"longer than 0\.2 s in all"):
+        execute(tmp_path, replace(EXPERIMENT, watchdogs=Watchdogs(total=0.2)))
+
+
+def test_a_full_disk_ends_the_experiment(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_first(machines, vm.GuestError("QEMU ended with status 1"))
+    monkeypatch.setattr(run, "FULL", 1 << 62)
+    with pytest.raises(FastError, match="the disk is full"):
+        execute(tmp_path, jobs=1)
+
+
+def test_rows_of_another_experiment_are_not_current(machines: Machines, tmp_path: Path) -> None:
+    rows = execute(tmp_path)
+    fewer = samples.experiment(seeds=(2,))
+    current = run.current_rows(fewer, KERNELS, TOOLBOX, rows)
+    assert [row["seed"] for row in current] == [2, 2]
+    assert not run.current_rows(fewer, KERNELS, replace(TOOLBOX, id="newer"), rows)
+
+
+def test_a_dry_run_says_what_is_left(machines: Machines, tmp_path: Path) -> None:
+    rows = execute(tmp_path)
+    reporter = Silent()
+    run.say_plan(EXPERIMENT, KERNELS, TOOLBOX, rows[:3], reporter)
+    assert [line.split(":")[0] for line in reporter.lines[:-1]] == ["finished"] * 3 + ["to do"]
+    assert reporter.lines[-1] == "4 runs, 1 to do"
+
+
+def test_machines_are_shared_through_the_cache(machines: Machines, tmp_path: Path) -> None:
+    execute(tmp_path)
+    assert len(list((cache.cache_dir() / "machines").glob("*/snapshot"))) == 2
