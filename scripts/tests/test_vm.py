@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -159,3 +163,46 @@ def test_an_excerpt_is_short(tmp_path: Path) -> None:
     console = Console(log)
     assert console.alarmed()
     assert console.excerpt() == "\n".join(["Kernel panic"] + ["after"] * (EXCERPT_LINES - 1))
+
+
+KILLED_PARENT = """
+import sys, threading
+from pathlib import Path
+from fastlab import vm
+from fastlab.model import Kernel, Machine, Watchdogs
+path = Path(sys.argv[1])
+kernel = Kernel("6.12", "fast", "id", "vmlinux", str(path / "System.map"))
+simulation = vm.Simulation(Path(sys.argv[2]), kernel, Path("image"), Machine())
+job = vm.Job({}, ["/bin/single_ctr"])
+vm.run_job(simulation, path, path, job, path / "vm", Watchdogs(), threading.Event())
+"""
+
+
+def test_a_killed_command_leaves_no_machine_behind(lab: Lab, tmp_path: Path) -> None:
+    lab.mode("hang")
+    environment = {**os.environ, "PYTHONPATH": str(Path(vm.__file__).parents[1])}
+    command = [sys.executable, "-c", KILLED_PARENT, tmp_path, FAKE]
+    parent = subprocess.Popen(command, env=environment)
+    host = tmp_path / "vm" / "host"
+    _eventually(lambda: host.is_file() and "FAST start" in host.read_text())
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    _eventually(lambda: not _processes_in(tmp_path / "vm"))
+
+
+def _processes_in(directory: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink() == directory:
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+def _eventually(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
