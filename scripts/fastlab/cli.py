@@ -31,6 +31,9 @@ ERROR = 1
 INCOMPLETE = 3
 INTERRUPTED = 130
 
+# Where there is no terminal to say it: wide enough for every table.
+LOG_WIDTH = 240
+
 Command = Callable[[argparse.Namespace, Reporter], int]
 
 
@@ -236,6 +239,8 @@ def _load_results(directory: Path, reporter: Reporter) -> Summary:
 
 def _print_tables(summary: Summary) -> None:
     console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, LOG_WIDTH)
     for table in compare.terminal_tables(summary):
         console.print(table)
         console.print()

@@ -203,6 +203,7 @@ def test_compare_prints_tables_only(
     assert cli.main(["compare", "old"]) == 0
     captured = capsys.readouterr()
     assert "60.0" in captured.out
+    assert "…" not in captured.out
     assert captured.err == ""
     assert sorted(Path("old").iterdir()) == before
 
