@@ -25,6 +25,9 @@ from fastlab.kernels import built
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.tools import require_qemu
 
+# Boots twice, on a busy host as well.
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[1]
 ARGV = ["/bin/single_ctr", "--threads", "8", "--iterations=1000", "--warmup=200"]
 
