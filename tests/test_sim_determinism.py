@@ -25,9 +25,6 @@ from fastlab.kernels import built
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.tools import require_qemu
 
-# Boots twice, on a busy host as well.
-pytestmark = pytest.mark.slow
-
 PROJECT = Path(__file__).parents[1]
 ARGV = ["/bin/single_ctr", "--threads", "8", "--iterations=1000", "--warmup=200"]
 
@@ -152,6 +149,7 @@ def test_two_machines_at_a_time_change_nothing(lab: Lab) -> None:
     assert results == [alone, alone]
 
 
+@pytest.mark.full
 def test_a_machine_saved_anew_on_a_busy_host_runs_the_same(lab: Lab) -> None:
     with busy_host():
         lab.save("saved anew")
@@ -195,6 +193,7 @@ def test_a_machine_killed_in_its_run_is_named(lab: Lab) -> None:
     timer.join()
 
 
+@pytest.mark.full
 def test_a_panic_is_quoted(tmp_path: Path, programs: guest.Built) -> None:
     source = tmp_path / "init.c"
     source.write_text(STOP_AND.format("return 3;"))
