@@ -135,7 +135,7 @@ def save_machine(
 def run_job(
     simulation: Simulation,
     snapshot: Path,
-    plugin: Path,
+    plugin: Path | None,
     job: Job,
     directory: Path,
     watchdogs: Watchdogs,
@@ -143,20 +143,19 @@ def run_job(
 ) -> Outcome:
     """Let the saved machine go on with the job, to its end.
 
-    `directory` gets, and keeps, what machine and plugin write.
+    `directory` gets, and keeps, what machine and plugin write. Without a plugin there is no
+    document.
     """
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "job").write_text(job.text())
     machine = simulation.machine
-    idle = "-".join(f"0x{address:x}" for address in idle_range(Path(simulation.kernel.system_map)))
-    escaped = str(plugin).replace(",", ",,")
     arguments = [
         # A timer of the machine that needs no guest: it ends the CPUs' turns (the quantum).
         *("-netdev", "hubport,id=net,hubid=0"),
         *("-object", f"filter-buffer,id=quantum,netdev=net,interval={machine.quantum_us}"),
         *("-fw_cfg", "name=opt/fast/job,file=job"),
-        *("-plugin", f"{escaped},preset={machine.preset},idle={idle},out=plugin.jsonl"),
         *("-incoming", "defer"),
+        *(_plugin_arguments(simulation, plugin) if plugin else ()),
     ]
     with _started(simulation, directory, arguments, cancelled) as vm:
         # Else QEMU announces the machine to the network by timers of the host's clock, which
@@ -172,6 +171,13 @@ def run_job(
         over = time.monotonic()
         vm.wait_for(lambda: False, "end", ANSWER_SECONDS, may_end=True)
         return _outcome(vm, over - begun)
+
+
+def _plugin_arguments(simulation: Simulation, plugin: Path) -> tuple[str, str]:
+    idle = "-".join(f"0x{address:x}" for address in idle_range(Path(simulation.kernel.system_map)))
+    escaped = str(plugin).replace(",", ",,")
+    preset = simulation.machine.preset
+    return "-plugin", f"{escaped},preset={preset},idle={idle},out=plugin.jsonl"
 
 
 def idle_range(system_map: Path) -> tuple[int, int]:
