@@ -22,8 +22,8 @@ from typing import TypeVar
 
 from fastlab import guest, tools, vm
 from fastlab.cache import cache_dir, explained_full_disk, full_disk, locked, publish
-from fastlab.experiment import plan, run_key, workload_argv
-from fastlab.model import Experiment, FastError, Kernel, Run
+from fastlab.experiment import PRESETS, plan, run_key, workload_argv
+from fastlab.model import Experiment, FastError, Kernel, Machine, Run
 from fastlab.reporter import Reporter
 from fastlab.results import Row, RunLog, build_row, finished_keys, latest
 
@@ -63,27 +63,10 @@ def find_toolbox(build: Path) -> Toolbox:
     built = guest.find_built(build)
     image = guest.build_image(built.programs)
     version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
-    parts = [version, built.plugin.read_bytes(), image, vm.COMMAND_LINE.encode()]
+    hardware = [word for preset in PRESETS for word in vm.hardware(Machine(preset=preset))]
+    parts = [version, built.plugin.read_bytes(), image, *(word.encode() for word in hardware)]
     names = "".join(guest.digest(part) for part in parts)
     return Toolbox(guest.digest(names.encode()), qemu, built.plugin, image)
-
-
-def say_plan(
-    experiment: Experiment,
-    kernels: Mapping[str, Kernel],
-    toolbox: Toolbox,
-    rows: Iterable[Row],
-    reporter: Reporter,
-) -> None:
-    """`--dry-run`: every run with its state."""
-    finished = finished_keys(rows)
-    tasks = _tasks(experiment, kernels, toolbox)
-    for task in tasks:
-        state = "finished" if task.key in finished else "to do"
-        words = " ".join(workload_argv(task.run.workload, task.run.seed))
-        reporter.say(f"{state}: {task.run.variant.name}: {words}")
-    left = sum(task.key not in finished for task in tasks)
-    reporter.say(f"{len(tasks)} runs, {left} to do")
 
 
 def current_rows(
@@ -107,7 +90,7 @@ def run_experiment(
     """Make every run that is not finished, `jobs` at a time (default: the host's CPUs).
 
     `source` is the experiment's file, `kernels` are by the name that variants give. Returns the
-    current rows; failed runs are among them, and then a FastError sums them up at the end.
+    current rows; a failed run is a row that says why, and is made again by the next call.
     May be interrupted in any way: the rows written are safe and a further call goes on.
     """
     with RunLog(directory / "runs.jsonl") as log, explained_full_disk(directory):
@@ -120,16 +103,7 @@ def run_experiment(
         if left:
             jobs = jobs or len(os.sched_getaffinity(0))
             _Execution(experiment, toolbox, directory, log, reporter).execute(left, jobs)
-        rows = current_rows(experiment, kernels, toolbox, log.rows)
-    failed = [row for row in rows if row["status"] == "failed"]
-    if failed:
-        first = failed[0]
-        raise FastError(
-            f"{len(failed)} of {len(rows)} runs failed; the others are safe in {log.path}. "
-            f"The first: {first['variant']}, {first['benchmark']}, {first['threads']} threads, "
-            f"seed {first['seed']}: {first['reason']}\nRun the same command again to repeat them"
-        )
-    return rows
+        return current_rows(experiment, kernels, toolbox, log.rows)
 
 
 def _tasks(experiment: Experiment, kernels: Mapping[str, Kernel], toolbox: Toolbox) -> list[_Task]:
@@ -246,7 +220,8 @@ class _Execution:
 
     def _saved_machine(self, simulation: vm.Simulation) -> Path:
         """The saved machine, from the cache or made now."""
-        parts = [simulation.kernel.id, self._toolbox.id, str(self._experiment.machine)]
+        hardware = vm.hardware(self._experiment.machine)
+        parts = [simulation.kernel.id, self._toolbox.id, *hardware]
         name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         cache = cache_dir()
         final = cache / "machines" / name

@@ -30,9 +30,6 @@ COMMAND_LINE = (
     "console=ttyS0 panic=-1 nokaslr idle=poll maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
 )
 
-# The caches of a preset are where its cores are.
-SOCKETS: Mapping[str, int] = {"rx4640": 1, "xeon-2s": 2}
-
 # Host seconds that QEMU may take to answer a command, and to load or write a machine.
 ANSWER_SECONDS = 30.0
 TRANSFER_SECONDS = 120.0
@@ -89,14 +86,23 @@ class Outcome:
 
 def machine_arguments(simulation: Simulation) -> list[str]:
     """The machine itself: all that a saved machine must find again when it is loaded."""
-    machine = simulation.machine
-    sockets = SOCKETS[machine.preset]
+    return [
+        *hardware(simulation.machine),
+        *("-kernel", simulation.kernel.vmlinux),
+        *("-initrd", str(simulation.image)),
+    ]
+
+
+def hardware(machine: Machine) -> list[str]:
+    """The part of the arguments that is the same whatever kernel and image it boots."""
+    # The guest's scheduler must believe in the caches of the model: a socket shares one.
+    sockets = {"rx4640": machine.cpus, "xeon-2s": 2}[machine.preset]
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
         *("-bios", "qboot.rom"),
         *("-cpu", "max"),
         *("-m", str(machine.memory_mb)),
-        *("-smp", f"{machine.cpus},sockets={sockets}" if sockets > 1 else str(machine.cpus)),
+        *("-smp", f"{machine.cpus},sockets={sockets}"),
         *("-accel", "tcg,thread=single"),
         *("-icount", "shift=0,sleep=off"),
         *("-rtc", "clock=vm,base=2020-01-01"),
@@ -110,8 +116,6 @@ def machine_arguments(simulation: Simulation) -> list[str]:
         # The guest stops itself here, between two instructions.
         *("-device", "pvpanic,ioport=0x505"),
         *("-action", "panic=pause"),
-        *("-kernel", simulation.kernel.vmlinux),
-        *("-initrd", str(simulation.image)),
         *("-append", COMMAND_LINE),
     ]
 

@@ -121,10 +121,10 @@ def test_a_finished_experiment_needs_no_machine(machines: Machines, tmp_path: Pa
 
 def test_a_failed_run_is_a_row_and_is_made_again(machines: Machines, tmp_path: Path) -> None:
     fail_first(machines, vm.GuestError("Kernel panic"))
-    with pytest.raises(FastError, match=r"(?s)1 of 4 runs failed.*Kernel panic"):
-        execute(tmp_path, jobs=1)
+    execute(tmp_path, jobs=1)
     rows = read_rows(tmp_path / "results/runs.jsonl")[0]
     assert sorted(row["status"] for row in rows) == ["failed", "ok", "ok", "ok"]
+    assert "Kernel panic" in next(row["reason"] for row in rows if row["status"] == "failed")
     machines.before = lambda job, cancelled: None
     machines.jobs.clear()
     assert [row["status"] for row in execute(tmp_path)] == ["ok"] * 4
@@ -177,14 +177,6 @@ def test_rows_of_another_experiment_are_not_current(machines: Machines, tmp_path
     current = run.current_rows(fewer, KERNELS, TOOLBOX, rows)
     assert [row["seed"] for row in current] == [2, 2]
     assert not run.current_rows(fewer, KERNELS, replace(TOOLBOX, id="newer"), rows)
-
-
-def test_a_dry_run_says_what_is_left(machines: Machines, tmp_path: Path) -> None:
-    rows = execute(tmp_path)
-    reporter = Silent()
-    run.say_plan(EXPERIMENT, KERNELS, TOOLBOX, rows[:3], reporter)
-    assert [line.split(":")[0] for line in reporter.lines[:-1]] == ["finished"] * 3 + ["to do"]
-    assert reporter.lines[-1] == "4 runs, 1 to do"
 
 
 def test_machines_are_shared_through_the_cache(machines: Machines, tmp_path: Path) -> None:

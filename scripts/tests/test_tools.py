@@ -62,7 +62,7 @@ def test_a_present_header_is_asked_of_the_compiler(bin_dir: Path, tmp_path: Path
     assert asked.read_text() == "#include <gelf.h>\n"
 
 
-@pytest.mark.parametrize("version", ["8.1.0", "10.0.2 (Debian 1:10.0.2+ds-2~bpo12+1)"])
+@pytest.mark.parametrize("version", ["9.2.0", "10.0.2 (Debian 1:10.0.2+ds-2~bpo12+1)"])
 def test_a_new_qemu_is_taken(bin_dir: Path, version: str) -> None:
     qemu = script(bin_dir / "qemu-system-x86_64", f"echo 'QEMU emulator version {version}'")
     assert tools.require_qemu() == qemu
@@ -72,12 +72,12 @@ def test_an_old_qemu_names_both_versions_and_the_backport(bin_dir: Path) -> None
     script(bin_dir / "qemu-system-x86_64", "echo 'QEMU emulator version 7.2.9 (Debian)'")
     with pytest.raises(FastError) as error:
         tools.require_qemu()
-    for part in ("7.2.9", "8.1", "bookworm-backports", "qemu-system-x86"):
+    for part in ("7.2.9", "9.2", "bookworm-backports", "qemu-system-x86"):
         assert part in str(error.value)
 
 
 def test_a_missing_qemu_names_the_need(bin_dir: Path) -> None:
-    with pytest.raises(FastError, match=r"is missing, version 8\.1 or newer: .*backports"):
+    with pytest.raises(FastError, match=r"is missing, version 9\.2 or newer: .*backports"):
         tools.require_qemu()
 
 

@@ -53,6 +53,14 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     return Lab(tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize(
+    ("preset", "topology"), [("rx4640", "8,sockets=8"), ("xeon-2s", "8,sockets=2")]
+)
+def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: str) -> None:
+    arguments = vm.hardware(Machine(cpus=8, preset=preset))
+    assert arguments[arguments.index("-smp") + 1] == topology
+
+
 def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
     lab.boot()
     assert (lab.directory / "snapshot").read_text() == "machine"

@@ -13,7 +13,8 @@ static int failures;
 
 void frame_emit(const char *bytes, size_t size)
 {
-	fwrite(bytes, 1, size, host);
+	if (size)
+		fwrite(bytes, 1, size, host);
 }
 
 static void expect(const char *what, const char *expected, size_t size)
