@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests with real machines share: kernels, programs, and a machine to run jobs in."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from fastlab import guest, kernels, programs, vm
+from fastlab.model import Kernel, Machine, Watchdogs
+from fastlab.progress import PlainReporter
+from fastlab.tools import require_qemu
+
+PROJECT = Path(__file__).parents[1]
+
+
+@cache
+def kernel(variant: str, *fragments: str) -> Kernel:
+    """The kernel as the tree has it now: reused, or built."""
+    request = kernels.BuildRequest(variants=(variant,), fragments=fragments)
+    return kernels.build(request, PlainReporter(io.StringIO()))[0]
+
+
+@cache
+def built() -> guest.Built:
+    """The guest's programs and the plugin, up to date."""
+    return guest.find_built(programs.build_programs(PROJECT, PlainReporter(io.StringIO())))
+
+
+class Lab:
+    """A saved machine and what runs in it. `further` are more programs of the guest."""
+
+    def __init__(
+        self, path: Path, kernel: Kernel, further: Mapping[str, Path] | None = None
+    ) -> None:
+        self.path = path
+        path.mkdir()
+        image = path / "guest.cpio"
+        image.write_bytes(guest.build_image({**built().programs, **(further or {})}))
+        self.simulation = vm.Simulation(require_qemu(), kernel, image, Machine())
+        self.save("saved")
+
+    def save(self, name: str) -> Path:
+        directory = self.path / name
+        vm.save_machine(self.simulation, directory, Watchdogs(boot=600), threading.Event())
+        return directory / vm.SNAPSHOT
+
+    def run(
+        self,
+        name: str,
+        argv: list[str],
+        watchdogs: Watchdogs | None = None,
+        saved: str = "saved",
+        sysctls: Mapping[str, int] | None = None,
+    ) -> vm.Outcome:
+        return vm.run_job(
+            self.simulation,
+            self.path / saved / vm.SNAPSHOT,
+            built().plugin,
+            vm.Job(sysctls or {}, argv),
+            self.path / name,
+            watchdogs or Watchdogs(),
+            threading.Event(),
+        )

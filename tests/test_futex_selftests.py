@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's own futex selftests: the patched kernel passes what the baseline passes.
+
+The same binaries, built from the patched source, run in three guests: the baseline, the patched
+kernel with the policy off, and with it on. These guests do not poll when idle: then sleeping
+takes no host time, and nothing is measured here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from lab import Lab, kernel
+
+from fastlab import vm
+from fastlab.cache import cache_dir
+
+STRICT = {"kernel.sched_fast": 1}
+OF_THE_SERIES = "futex_handoff"
+Result = tuple[int, list[str]]
+
+
+@pytest.fixture(scope="module")
+def functional(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the selftests, built to run without libraries."""
+    kernel("fast")
+    tree = cache_dir() / "trees/6.12-fast/source/tools"
+    copy = tmp_path_factory.mktemp("selftests") / "tools"
+    for part in ("testing/selftests", "scripts"):
+        shutil.copytree(tree / part, copy / part, symlinks=True)
+    directory = copy / "testing/selftests/futex/functional"
+    subprocess.run(["make", "-s", "-C", directory, "LDFLAGS=-static"], check=True)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def guests(
+    functional: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, tuple[Lab, Mapping[str, int]]]:
+    tests = {f"/bin/{name}": functional / name for name in programs(functional)}
+    path = tmp_path_factory.mktemp("futex")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vm, "COMMAND_LINE", vm.COMMAND_LINE.replace("idle=poll ", ""))
+        baseline = Lab(path / "baseline", kernel("baseline"), tests)
+        fast = Lab(path / "fast", kernel("fast"), tests)
+    return {"baseline": (baseline, {}), "off": (fast, {}), "strict": (fast, STRICT)}
+
+
+def commands(functional: Path) -> list[list[str]]:
+    """What run.sh runs."""
+    lines = (functional / "run.sh").read_text().splitlines()
+    return [line[2:].replace("$COLOR", "").split() for line in lines if line.startswith("./")]
+
+
+def programs(functional: Path) -> set[str]:
+    return {command[0] for command in commands(functional)}
+
+
+def result(lab: Lab, name: str, command: list[str], sysctls: Mapping[str, int]) -> Result:
+    """The exit status and the TAP lines of a test's results."""
+    program, *arguments = command
+    outcome = lab.run(name, [f"/bin/{program}", *arguments], sysctls=sysctls)
+    said = (lab.path / name / "host").read_text().splitlines()
+    lines = [line.removeprefix("FAST out ") for line in said]
+    return outcome.exit_status, [line for line in lines if line.startswith(("ok ", "not ok "))]
+
+
+def test_the_selftests_pass_as_in_the_baseline(
+    functional: Path, guests: Mapping[str, tuple[Lab, Mapping[str, int]]]
+) -> None:
+    ran = 0
+    for command in commands(functional):
+        if command[0] == OF_THE_SERIES:
+            continue
+        results = {
+            name: result(lab, f"{name}-{ran}", command, sysctls)
+            for name, (lab, sysctls) in guests.items()
+        }
+        status, lines = results["baseline"]
+        assert status == 0 and lines, (command, lines)
+        assert not [line for line in lines if line.startswith("not ok")], command
+        assert results["off"] == results["baseline"], command
+        assert results["strict"] == results["baseline"], command
+        ran += 1
+    assert ran >= 30
+
+
+def test_the_series_own_selftest_passes_where_there_is_a_policy(
+    guests: Mapping[str, tuple[Lab, Mapping[str, int]]],
+) -> None:
+    baseline, _ = guests["baseline"]
+    _, skipped = result(baseline, "handoff", [OF_THE_SERIES], {})
+    assert skipped and all("# SKIP" in line for line in skipped)
+    fast, _ = guests["off"]
+    status, lines = result(fast, "handoff", [OF_THE_SERIES], {})
+    assert status == 0
+    assert len(lines) == len(skipped)
+    assert all(line.startswith("ok ") and "SKIP" not in line for line in lines), lines
