@@ -45,6 +45,15 @@ def boot() -> None:
         time.sleep(60)
 
 
+def save(path: Path) -> None:
+    """What vm.py looks at in a saved machine; the clock of the first ones may be ahead."""
+    with Path("boots").open("a") as boots:
+        boots.write("x")
+    ahead = MODE == "warped" or (MODE == "warped-once" and Path("boots").stat().st_size == 1)
+    bias = (7 if ahead else 0).to_bytes(8, "big")
+    path.write_bytes(b"RAM \x05\x0ctimer/icount\0\0\0\x01" + bias + b" devices")
+
+
 def run_job() -> None:
     if MODE == "killed":
         die()
@@ -78,7 +87,7 @@ def run_job() -> None:
 
 def answer(command: str, arguments: dict[str, str]) -> object:
     if command == "migrate":
-        Path(arguments["uri"].removeprefix("file:")).write_text("machine")
+        save(Path(arguments["uri"].removeprefix("file:")))
     if command == "query-migrate":
         if MODE == "no-room":
             return {"status": "failed", "error-desc": "Unable to write: No space left on device"}

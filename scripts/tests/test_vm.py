@@ -53,6 +53,25 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     return Lab(tmp_path, monkeypatch)
 
 
+def test_a_machine_whose_clock_was_moved_is_booted_again(lab: Lab) -> None:
+    lab.mode("warped-once")
+    lab.boot()
+    assert (lab.directory / "boots").read_text() == "xx"
+    assert vm.clock_warp(lab.directory / "snapshot") == 0
+
+
+def test_clocks_that_always_move_are_an_error(lab: Lab) -> None:
+    lab.mode("warped")
+    with pytest.raises(FastError, match="QEMU moved the clock of 12 machines"):
+        lab.boot()
+
+
+def test_a_snapshot_without_an_instruction_count_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "snapshot").write_bytes(b"something else")
+    with pytest.raises(FastError, match="no instruction count"):
+        vm.clock_warp(tmp_path / "snapshot")
+
+
 @pytest.mark.parametrize(
     ("preset", "topology"), [("rx4640", "8,sockets=8"), ("xeon-2s", "8,sockets=2")]
 )
@@ -63,7 +82,7 @@ def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: st
 
 def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
     lab.boot()
-    assert (lab.directory / "snapshot").read_text() == "machine"
+    assert vm.clock_warp(lab.directory / "snapshot") == 0
     outcome = lab.run()
     assert (lab.directory / "job").read_text() == (
         "sysctl kernel.sched_fast=1\nrun /bin/single_ctr --threads 4\n"
