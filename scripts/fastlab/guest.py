@@ -60,7 +60,7 @@ def build_image(programs: Mapping[str, Path]) -> bytes:
         _entry("dev/console", _CONSOLE, device=(5, 1)),
     ]
     for path, program in sorted(programs.items()):
-        entries.append(_entry(path.lstrip("/"), _PROGRAM, _stripped(program)))
+        entries.append(_entry(path.lstrip("/"), _PROGRAM, stripped(program)))
     entries.append(_entry("TRAILER!!!", 0))
     return b"".join(entries)
 
@@ -83,7 +83,8 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
-def _stripped(program: Path) -> bytes:
+def stripped(program: Path) -> bytes:
+    """The program without debug information, which tells where it was built."""
     with tempfile.TemporaryDirectory() as directory:
         result = Path(directory) / "stripped"
         answer = subprocess.run(

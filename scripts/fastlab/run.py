@@ -64,7 +64,7 @@ def find_toolbox(build: Path) -> Toolbox:
     image = guest.build_image(built.programs)
     version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
     hardware = [word for preset in PRESETS for word in vm.hardware(Machine(preset=preset))]
-    parts = [version, built.plugin.read_bytes(), image, *(word.encode() for word in hardware)]
+    parts = [version, guest.stripped(built.plugin), image, *(word.encode() for word in hardware)]
     names = "".join(guest.digest(part) for part in parts)
     return Toolbox(guest.digest(names.encode()), qemu, built.plugin, image)
 
