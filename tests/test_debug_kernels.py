@@ -20,9 +20,7 @@ SUITE = "ok 1 sched_fast"
 
 
 @pytest.fixture(scope="module", params=["debug-locking", "debug-kcsan"])
-def lab(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with pytest.MonkeyPatch.context() as patch:
         # Checkers print what they have to say as warnings.
         patch.setattr(vm, "COMMAND_LINE", f"{vm.COMMAND_LINE} loglevel=7")

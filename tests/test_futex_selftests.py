@@ -48,8 +48,6 @@ def guests(
     path = tmp_path_factory.mktemp("futex")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vm, "COMMAND_LINE", vm.COMMAND_LINE.replace("idle=poll ", ""))
-        # An idle CPU that does not poll moves the clock on; nothing here must repeat exactly.
-        patch.setattr(vm, "clock_warp", lambda snapshot: 0)
         baseline = Lab(path / "baseline", kernel("baseline"), tests)
         fast = Lab(path / "fast", kernel("fast"), tests)
     return {"baseline": (baseline, {}), "off": (fast, {}), "strict": (fast, STRICT)}

@@ -146,9 +146,7 @@ def build_row(
     )
 
 
-def _throughput(
-    document: Mapping[str, Any] | None, output: Mapping[str, Any]
-) -> float | None:
+def _throughput(document: Mapping[str, Any] | None, output: Mapping[str, Any]) -> float | None:
     """Iterations per million modelled cycles that went by for all CPUs together.
 
     Not the benchmark's own figure: the guest's clock advances with every instruction of every CPU,

@@ -23,6 +23,7 @@ from fastlab import tools
 from fastlab.alarms import Console
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.qmp import Qmp, QmpError
+from fastlab.snapshot import settle_clock
 
 # The kernel's part of being deterministic and of starting CPUs late without waiting for real
 # hardware. One instruction is 1 ns of the guest, so a jiffy of 1 ms is a million loops.
@@ -39,8 +40,6 @@ GLANCE = 0.05
 LAST_WORDS = 0.5
 
 SNAPSHOT = "snapshot"
-# One boot in two fails to be saved as it must be.
-BOOTS = 12
 
 
 class GuestError(FastError):
@@ -125,36 +124,7 @@ def hardware(machine: Machine) -> list[str]:
 def save_machine(
     simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
 ) -> None:
-    """Boot the machine up to the guest's stop, and save it in `directory`/snapshot.
-
-    The machine saved is always the same: one whose clock QEMU moved on is booted again.
-    """
-    for _ in range(BOOTS):
-        _save(simulation, directory, watchdogs, cancelled)
-        if not clock_warp(directory / SNAPSHOT):
-            return
-    raise GuestError(
-        f"QEMU moved the clock of {BOOTS} machines while it stopped them, so none is as it must be "
-        f"to repeat; this host is too busy, try again (the last machine: {directory})"
-    )
-
-
-def clock_warp(snapshot: Path) -> int:
-    """The ns by which the saved machine's clock is ahead of its instructions.
-
-    It happens in a race between QEMU's threads: a CPU that has stopped looks idle to the main
-    thread, which moves the clock on to the next timer unless it first learns that all is to stop.
-    """
-    # QEMU's vmstate_icount: subsection, length of the name, name, version 1, icount bias.
-    _, found, rest = snapshot.read_bytes().partition(b"\x05\x0ctimer/icount\0\0\0\x01")
-    if not found:
-        raise GuestError(f"{snapshot}: tells no instruction count: not saved by a known QEMU")
-    return int.from_bytes(rest[:8], "big", signed=True)
-
-
-def _save(
-    simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
-) -> None:
+    """Boot the machine up to the guest's stop, and save it in `directory`/snapshot."""
     with _started(simulation, directory, [], cancelled) as vm:
         vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
         vm.execute("migrate", uri=f"file:{SNAPSHOT}")
@@ -164,6 +134,7 @@ def _save(
                 why = state.get("error-desc", state["status"])
                 raise vm.failure(f"the machine cannot be saved: {why}")
             time.sleep(GLANCE)
+    settle_clock(directory / SNAPSHOT)
     (directory / SNAPSHOT).chmod(0o644)
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import sys
 import time
 from pathlib import Path
@@ -46,12 +47,11 @@ def boot() -> None:
 
 
 def save(path: Path) -> None:
-    """What vm.py looks at in a saved machine; the clock of the first ones may be ahead."""
-    with Path("boots").open("a") as boots:
-        boots.write("x")
-    ahead = MODE == "warped" or (MODE == "warped-once" and Path("boots").stat().st_size == 1)
-    bias = (7 if ahead else 0).to_bytes(8, "big")
-    path.write_bytes(b"RAM \x05\x0ctimer/icount\0\0\0\x01" + bias + b" devices")
+    """What vm.py looks at in a saved machine: 1000 instructions, an interrupt due at 1500 ns."""
+    clock = struct.pack(">Iqq", 1, 500 if MODE == "clock-moved" else 0, 1000)
+    timer = struct.pack(">II165xq", 0, 3, 700 if MODE == "no-timer" else 1500)
+    icount = b"timer/instr" if MODE == "other-qemu" else b"timer/icount"
+    path.write_bytes(b"RAM \x05\x0c" + icount + clock + b"\x04apic" + timer + b"devices")
 
 
 def run_job() -> None:

@@ -121,9 +121,7 @@ def test_dry_run_lists_the_runs_and_does_nothing(
 ) -> None:
     assert cli.main(["run", str(experiment_file), "--dry-run"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == (
-        "baseline: /bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json"
-    )
+    assert lines[0] == ("baseline: /bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json")
     assert lines[-1] == "6 runs, kernels 6.12: baseline, fast"
     assert len(lines) == 7
     assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
@@ -348,9 +346,7 @@ def test_the_launcher_works_through_a_link_and_from_anywhere(
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     link = elsewhere / "fast"
     link.symlink_to(checkout / "scripts/fast")
-    answer = subprocess.run(
-        [link, "run", "a b"], cwd=elsewhere, capture_output=True, text=True
-    )
+    answer = subprocess.run([link, "run", "a b"], cwd=elsewhere, capture_output=True, text=True)
     assert (answer.returncode, answer.stdout) == (7, "-P|-m|fastlab.cli|run|a b|")
 
 
