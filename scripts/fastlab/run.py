@@ -26,6 +26,7 @@ from fastlab.experiment import PRESETS, plan, run_key, workload_argv
 from fastlab.model import Experiment, FastError, Kernel, Machine, Run
 from fastlab.reporter import Reporter
 from fastlab.results import Row, RunLog, build_row, finished_keys, latest
+from fastlab.snapshot import CLOCK_SETTLED
 
 _T = TypeVar("_T")
 
@@ -64,7 +65,8 @@ def find_toolbox(build: Path) -> Toolbox:
     image = guest.build_image(built.programs)
     version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
     hardware = [word for preset in PRESETS for word in vm.hardware(Machine(preset=preset))]
-    parts = [version, guest.stripped(built.plugin), image, *(word.encode() for word in hardware)]
+    words = [*hardware, CLOCK_SETTLED]
+    parts = [version, guest.stripped(built.plugin), image, *(word.encode() for word in words)]
     names = "".join(guest.digest(part) for part in parts)
     return Toolbox(guest.digest(names.encode()), qemu, built.plugin, image)
 

@@ -15,6 +15,9 @@ from pathlib import Path
 
 from fastlab.model import FastError
 
+# How settle_clock() does it: part of the name of all that is made of such a machine.
+CLOCK_SETTLED = "clock at the next timer interrupt"
+
 # QEMU's vmstate_icount, version 1: the clock's ns ahead of the instructions, and the instructions
 # (1 ns each).
 _CLOCK = struct.Struct(">qq")
