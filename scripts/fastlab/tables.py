@@ -115,18 +115,7 @@ def _beside_paper(
 
 def everything(summary: Summary, variant_name: str) -> Table:
     """Every comparison of one variant with its values."""
-    rows = [
-        [
-            Cell(one.benchmark),
-            Cell(one.metric.name),
-            Cell(str(one.threads)),
-            Cell(value(one.baseline)),
-            Cell(value(one.variant)),
-            improvement_cell(one),
-        ]
-        for one in summary.comparisons
-        if one.variant_name == variant_name
-    ]
+    rows = [_value_cells(one) for one in summary.comparisons if one.variant_name == variant_name]
     columns = ["benchmark", "metric", "threads", "baseline", variant_name, "improvement %"]
     return Table(
         f"All metrics ({variant_name})",
@@ -152,20 +141,20 @@ def gains(summary: Summary) -> Table:
 def _list(title: str, found: Sequence[Comparison]) -> Table:
     """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
     ordered = sorted(found, key=lambda one: -round(abs(one.improvement_pct or 0), 6))
-    rows = [
-        [
-            Cell(one.variant_name),
-            Cell(one.benchmark),
-            Cell(one.metric.name),
-            Cell(str(one.threads)),
-            Cell(value(one.baseline)),
-            Cell(value(one.variant)),
-            improvement_cell(one),
-        ]
-        for one in ordered
-    ]
+    rows = [[Cell(one.variant_name), *_value_cells(one)] for one in ordered]
     columns = ["variant", "benchmark", "metric", "threads", "baseline", "value", "improvement %"]
     return Table(f"{title}: {len(found)}", columns, rows, SIGN, 3)
+
+
+def _value_cells(one: Comparison) -> list[Cell]:
+    return [
+        Cell(one.benchmark),
+        Cell(one.metric.name),
+        Cell(str(one.threads)),
+        Cell(value(one.baseline)),
+        Cell(value(one.variant)),
+        improvement_cell(one),
+    ]
 
 
 def mechanism(summary: Summary) -> Table:
