@@ -12,6 +12,18 @@ from fastlab.results import UNITS, Row, build_row
 
 BASELINE = Variant("baseline", "baseline")
 FAST = Variant("fast", "fast", "strict", {"sched_fast": 1})
+# The same two variants as an experiment's file has them.
+VARIANTS = """
+[[variant]]
+name = "baseline"
+kernel = "baseline"
+
+[[variant]]
+name = "fast"
+kernel = "fast"
+policy = "strict"
+sysctls = { sched_fast = 1 }
+"""
 MECHANISM = {
     "hint_set": 100,
     "used": 60,

@@ -24,28 +24,18 @@ from fastlab.kernels import BuildRequest, DebRequest
 from fastlab.model import FastError, Kernel
 from fastlab.results import Row, RunLog, read_rows
 
-EXPERIMENT = """
+EXPERIMENT = f"""
 name = "small"
 series = "6.12"
 baseline = "baseline"
 threads = [4]
 seeds = [1, 2]
-
-[[variant]]
-name = "baseline"
-kernel = "baseline"
-
-[[variant]]
-name = "fast"
-kernel = "fast"
-policy = "strict"
-sysctls = { sched_fast = 1 }
-
+{samples.VARIANTS}
 [[variant]]
 name = "fast-deep"
 kernel = "fast"
 policy = "strict"
-sysctls = { sched_fast = 1, sched_fast_depth = 32 }
+sysctls = {{ sched_fast = 1, sched_fast_depth = 32 }}
 
 [[benchmark]]
 name = "single_ctr"

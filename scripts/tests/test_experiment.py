@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import samples
 
 from fastlab.experiment import KERNELS, PRESETS, load_experiment, plan, run_key, workload_argv
 from fastlab.model import BENCHMARKS, FastError, Workload
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
-GOOD = """
+GOOD = f"""
 name = "tiny"
 series = "6.12"
 baseline = "baseline"
@@ -23,21 +24,14 @@ threads = [4, 16]
 seeds = [1, 2]
 [machine]
 cpus = 4
-[[variant]]
-name = "baseline"
-kernel = "baseline"
-[[variant]]
-name = "fast"
-kernel = "fast"
-policy = "strict"
-sysctls = { sched_fast = 1 }
+{samples.VARIANTS}
 [defaults]
 iterations = 2000
 warmup = 400
 [[benchmark]]
 name = "single_ctr"
 iterations = 100
-options = { cs_lines = 16 }
+options = {{ cs_lines = 16 }}
 [[benchmark]]
 name = "prod_cons"
 """
