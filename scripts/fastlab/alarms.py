@@ -8,27 +8,26 @@ from pathlib import Path
 
 EXCERPT_LINES = 15
 
-# What Linux prints when it, and not the workload, is in trouble.
+# What Linux prints when it, and not the workload, is in trouble. Every WARNING is trouble: lockdep
+# alone has a dozen kinds of them.
 ALARM = re.compile(
     r"Kernel panic"
     r"|\bOops\b"
     r"|\bBUG:"
+    r"|\bBUG \S+ \("  # the slab allocator's, with the name of the cache
+    r"|\bWARNING: "
     r"|\bUBSAN:"
     r"|\bKASAN:"
     r"|\bKCSAN:"
     r"|kernel BUG at"
-    r"|WARNING: possible (circular|recursive) locking"
-    r"|WARNING: inconsistent lock state"
-    r"|WARNING: suspicious RCU usage"
-    r"|possible irq lock inversion"
-    r"|bad unlock balance"
     r"|INFO: task .* blocked for more than"
-    r"|rcu: INFO: .* (stall|self-detected)"
+    r"|INFO: .*\bstall"
+    r"|INFO: trying to register non-static key"
+    r"|INFO: lockdep is turned off"
     r"|soft lockup"
     r"|hard LOCKUP"
     r"|Unable to handle"
     r"|general protection fault"
-    r"|WARNING: CPU: \d+ PID: \d+ at "
 )
 
 

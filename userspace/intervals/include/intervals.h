@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * intervals: a task runtime whose tasks know when they run.
+ *
+ * An interval is the slice of program time in which a task runs: two points,
+ * start and end, in a tree under a root. The program orders points by
+ * happens-before edges and names the guards (locks) an interval holds; the
+ * runtime finds out when each can run, and on which CPU. Beside that there are
+ * the shapes most programs need: spawn and sync, finish and async, parallel_for.
+ *
+ * All names are in Documentation/intervals.rst. Functions that return int give 0
+ * or an errno value. Functions marked [task] may only be called by code that the
+ * runtime runs; the others by any thread. Code that spawns, syncs, joins or
+ * waits may go on in another thread than before: it must not keep the address
+ * of a thread-local variable (errno is one) over such a call.
+ */
+#ifndef INTERVALS_H
+#define INTERVALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ivl_runtime ivl_runtime;
+typedef struct ivl_interval ivl_interval;
+typedef struct ivl_point ivl_point;
+typedef struct ivl_guard ivl_guard;
+/* The thesis' PlaceID (Listing 4.2); owned by the runtime, valid until ivl_stop(). */
+typedef struct ivl_place ivl_place;
+
+/*
+ * Starting and stopping.
+ */
+
+enum ivl_queue {
+	IVL_QUEUE_CHASE_LEV,		/* dynamic circular deque; the default */
+	IVL_QUEUE_LAZY,			/* lazy deque (thesis, section 9.2) */
+	IVL_QUEUE_IDEMPOTENT_LIFO,
+	IVL_QUEUE_IDEMPOTENT_FIFO,
+	IVL_QUEUE_IDEMPOTENT_DEQUE,	/* thesis, section 10.2 */
+	IVL_QUEUE_DYNAMIC,		/* Hendler's list of arrays (10.3.1) */
+	IVL_QUEUE_DUPLICATING,		/* of the Task Parallel Library (10.3.2) */
+	IVL_QUEUE_SHARED,		/* one queue for all workers */
+	IVL_QUEUES
+};
+
+/* Who goes on at a spawn (SLAW, section III): the child, or the one who spawns. */
+enum ivl_policy {
+	IVL_ADAPTIVE,
+	IVL_WORK_FIRST,
+	IVL_HELP_FIRST,
+	IVL_POLICIES
+};
+
+/* Whom a worker without work tries to steal from. */
+enum ivl_victims {
+	IVL_VICTIMS_RANDOM,
+	IVL_VICTIMS_THRESHOLD,		/* (s, S) with a stealability mask (NUMA thesis, chapter 3) */
+	IVL_VICTIMS_DOMAINS,		/* nearest stealing domain first (NUMA thesis, chapter 4) */
+	IVL_VICTIM_POLICIES
+};
+
+enum ivl_places_by {
+	IVL_PLACES_ONE,			/* all workers in one place */
+	IVL_PLACES_NUMA,
+	IVL_PLACES_PACKAGE,
+	IVL_PLACES_LLC,
+	IVL_PLACES_GIVEN,		/* config.place_cpus */
+	IVL_PLACES_KINDS
+};
+
+struct ivl_config {
+	unsigned int workers;		/* 0: as many as the process may use CPUs */
+	enum ivl_queue queue;
+	enum ivl_policy policy;
+	enum ivl_victims victims;
+	enum ivl_places_by places;
+	/* For IVL_PLACES_GIVEN: one list of CPUs per place, e.g. {"0-3", "4-7"}. */
+	const char *const *place_cpus;
+	unsigned int place_count;
+	bool pin;			/* bind each worker to a CPU of its place */
+	bool cross_place;		/* may a worker steal from another place? */
+	bool steal_half;		/* take half of the victim's queue, not one */
+	bool statistics;
+	size_t stack_bytes;		/* of a fiber; rounded up to pages */
+	unsigned int fibers_per_worker;	/* at most; a bound on memory */
+	/* SLAW's parameters: tasks between evaluations, stack bound, fresh tasks bound. */
+	unsigned int adapt_interval, adapt_stack, adapt_fresh;
+	/* The (s, S) of IVL_VICTIMS_THRESHOLD: stealable again from S on, not below s. */
+	unsigned int threshold_low, threshold_high;
+	unsigned int queue_capacity;	/* elements at first; queues grow */
+	uint64_t seed;			/* of the choice of victims */
+};
+
+/* The defaults, changed by the environment: INTERVALS_WORKERS=4, INTERVALS_QUEUE=lazy, ... */
+int ivl_config_init(struct ivl_config *config);
+
+/* NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for no thread. */
+int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
+
+/* Ends the workers. No task may be left: what ivl_run() started is over when it returns. */
+void ivl_stop(ivl_runtime *runtime);
+
+/* The last error of this thread in words, e.g. with the names of both points of an edge. */
+const char *ivl_last_error(void);
+
+/*
+ * Intervals, points, edges, guards.
+ */
+
+/* A nonzero return is an error: dependents do not run (ivl_fail()). */
+typedef int ivl_body(ivl_interval *self, void *arg);
+
+/*
+ * Run a child interval of the root and wait for its end. Returns its error. May
+ * be called by several threads at once, and by a task of another runtime.
+ */
+int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
+
+/*
+ * A new interval, which runs when its start is ready, but not before ivl_schedule().
+ * Its end comes after the ends of all its subintervals. The caller, which must be
+ * inside `parent` or inside an interval before it, owns one reference (ivl_release()).
+ * NULL: ENOMEM, or EINVAL where the parent has ended. `name` is copied; NULL: none.
+ */
+ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
+			 const ivl_place *place);
+void ivl_retain(ivl_interval *interval);
+void ivl_release(ivl_interval *interval);
+
+ivl_interval *ivl_current(void);		/* NULL outside of any */
+ivl_interval *ivl_parent(ivl_interval *interval);
+const char *ivl_name(const ivl_interval *interval);
+ivl_point *ivl_start_point(ivl_interval *interval);
+ivl_point *ivl_end_point(ivl_interval *interval);
+
+/* Let all that the calling task has created so far run; also done when its body returns. [task] */
+void ivl_schedule(void);
+
+/* Run a child of the current interval now, and return when it has ended. [task] */
+int ivl_inline(const char *name, ivl_body *body, void *arg);
+
+/*
+ * `from` happens before `to`: what was written before `from` is seen after `to`.
+ * EDEADLK: it would close a cycle. EALREADY: `to` may have occurred. ENOMEM.
+ */
+int ivl_add_edge(ivl_point *from, ivl_point *to);
+/* Is there a path of edges, the tree's included, from one point to the other? */
+bool ivl_happens_before(ivl_point *from, ivl_point *to);
+bool ivl_occurred(const ivl_point *point);
+
+/* Wait for a point, running other work meanwhile; returns its error. EDEADLK: of oneself. */
+int ivl_join(ivl_point *point);
+
+/* The current interval fails: as if its body returned `error`, which is not 0. [task] */
+void ivl_fail(int error);
+/* What has not begun of the interval and its subintervals never will: ECANCELED. */
+void ivl_cancel(ivl_interval *interval);
+bool ivl_cancelled(void);			/* Is the current interval? [task] */
+
+/* A lock that intervals hold from before their start to their end, given away in FIFO order. */
+ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name);
+void ivl_guard_release(ivl_guard *guard);
+/* Before the interval is scheduled. EALREADY: it may have started. */
+int ivl_add_guard(ivl_interval *interval, ivl_guard *guard);
+/* Does the current interval, or one it runs inside of, hold the guard? [task] */
+bool ivl_holds(const ivl_guard *guard);
+
+/*
+ * Spawn and sync: nothing is allocated. Task and scope live in the caller's frame.
+ */
+
+typedef void ivl_function(void *arg);
+
+/* One child. Its fields are the runtime's. */
+struct ivl_task {
+	void *work[2];
+	ivl_function *function;
+	void *arg;
+	struct ivl_scope *scope;
+	void *context[4];
+};
+
+/* The children that one function waits for together. Its fields are the runtime's. */
+struct ivl_scope {
+	int64_t stolen;			/* children that another context finishes */
+	int64_t left;			/* stolen ones that have not, minus those not yet counted */
+	void *waiter;
+	struct ivl_task *newest;
+	int error;
+};
+#define IVL_SCOPE_INIT { 0, 0, 0, 0, 0 }
+
+/*
+ * function(arg) may run at the same time as what follows, up to ivl_sync(). The
+ * task must stay where it is until then. ENOMEM: it did not and will not run. [task]
+ */
+int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg);
+/* Wait until all children have returned. A scope can be used again. [task] */
+void ivl_sync(struct ivl_scope *scope);
+
+/*
+ * Finish and async: the tasks live as long as they need; a finish waits for the
+ * asyncs inside it, of asyncs too (SLAW, section II-B).
+ */
+int ivl_finish(ivl_function *function, void *arg);	/* [task] */
+/* `bytes` of `arg` are copied. NULL place: the current one. ENOMEM: it will not run. [task] */
+int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
+
+/*
+ * Call body(begin, end, arg) for parts of a range, which together cover it. A
+ * part is at most `grain` long; 0: chosen from the workers' number. [task]
+ */
+typedef void ivl_range(size_t begin, size_t end, void *arg);
+int ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
+
+/*
+ * Places (thesis, sections 4.1 and 4.2).
+ */
+
+unsigned int ivl_place_count(const ivl_runtime *runtime);
+/* Modulo the number of places, as in Listing 4.4. */
+const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index);
+const ivl_place *ivl_here(void);		/* of the calling worker; NULL: none */
+unsigned int ivl_place_index(const ivl_place *place);
+const char *ivl_place_name(const ivl_place *place);	/* e.g. "numa-0" */
+int ivl_place_node(const ivl_place *place);	/* the OS' number of its NUMA node; -1: none */
+/* The place around this one (a package around its caches); NULL: the machine. */
+const ivl_place *ivl_place_outer(const ivl_place *place);
+unsigned int ivl_worker_count(const ivl_runtime *runtime);
+
+/*
+ * Statistics, as in the thesis' Tables 11.1 to 11.3; all 0 where config.statistics is not set.
+ */
+
+struct ivl_statistics {
+	uint64_t puts;
+	uint64_t takes, take_failures;
+	uint64_t steals, steal_failures;	/* attempts, and those that got nothing */
+	uint64_t steals_remote, steal_failures_remote;	/* of them, at another place's workers */
+	uint64_t spawns_work_first, spawns_help_first;
+	uint64_t idles;				/* times that a worker went to sleep */
+	uint64_t wakes;				/* times that one was woken for work */
+	uint64_t mailbox;			/* items that came through a mailbox */
+	uint64_t fibers, fibers_most;		/* made; in use at the same time */
+};
+
+void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);
+void ivl_statistics_reset(ivl_runtime *runtime);
+
+/* The words of the enumerations, as in the environment and in reports; NULL beyond the last. */
+const char *ivl_queue_name(enum ivl_queue queue);
+const char *ivl_policy_name(enum ivl_policy policy);
+const char *ivl_victims_name(enum ivl_victims victims);
+const char *ivl_places_name(enum ivl_places_by places);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An eventcount: sleep until something may have changed, and lose no wake-up.
+ *
+ *	sleeper					waker
+ *	key = ivl_eventcount_prepare(ec);	make it true;
+ *	if (it is true)				ivl_eventcount_notify(ec, 1);
+ *		ivl_eventcount_cancel(ec);
+ *	else
+ *		ivl_eventcount_sleep(ec, key);
+ *	look again;
+ *
+ * Either the sleeper sees that it is true, or the waker sees the sleeper: prepare
+ * and notify each have a full barrier between their store and their load.
+ */
+#ifndef IVL_EVENTCOUNT_H
+#define IVL_EVENTCOUNT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ivl_eventcount {
+	/* Upper half: the epoch; lower half: how many have prepared and not yet left. */
+	_Atomic uint64_t state;
+};
+
+void ivl_eventcount_init(struct ivl_eventcount *ec);
+uint64_t ivl_eventcount_prepare(struct ivl_eventcount *ec);
+void ivl_eventcount_cancel(struct ivl_eventcount *ec);
+void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key);
+/* Wakes up to `count` sleepers; true: there was one. Cheap where nobody sleeps. */
+bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Places: which CPUs belong together, found with hwloc or given, and how far
+ * they are from each other. A tree: the leaves have the workers.
+ */
+#ifndef IVL_PLACE_H
+#define IVL_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "intervals.h"
+
+struct ivl_place {
+	unsigned int index;		/* among the leaves; ~0u for an inner one */
+	char name[24];
+	int node;			/* the OS' number of the NUMA node; -1: none */
+	const struct ivl_place *outer;	/* NULL: the machine */
+	unsigned int worker_count;
+	unsigned int first_worker;	/* workers are numbered place by place */
+	int *cpus;			/* the OS' numbers; cpu_count of them */
+	unsigned int cpu_count;
+};
+
+/* All places of one runtime. */
+struct ivl_topology {
+	struct ivl_place *leaves;	/* leaf_count of them, in the order of their index */
+	unsigned int leaf_count;
+	struct ivl_place *inner;	/* all around them, outermost (the machine) first */
+	unsigned int inner_count;
+	unsigned int workers;
+};
+
+/*
+ * Find or parse the places that the configuration asks for, within the CPUs that the process
+ * may use, and spread the workers over them. EINVAL (with ivl_error()), ENOMEM.
+ */
+int ivl_topology_create(const struct ivl_config *config, struct ivl_topology **topology);
+void ivl_topology_destroy(struct ivl_topology *topology);
+
+/* The CPU that the worker is bound to; -1 where there is none to bind to. */
+int ivl_topology_cpu(const struct ivl_topology *topology, unsigned int worker);
+const struct ivl_place *ivl_topology_place(const struct ivl_topology *topology, unsigned int worker);
+/* Steps up the tree to the innermost place around both: 0 for the same leaf. */
+unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_place *b);
+
+/* Bind the calling thread; EINVAL where the process may not use the CPU. */
+int ivl_pin(int cpu);
+
+/* Memory on a NUMA node (-1, or a machine without nodes: anywhere); NULL: ENOMEM. */
+void *ivl_node_alloc(size_t bytes, int node);
+void ivl_node_free(void *memory, size_t bytes, int node);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the layers above (intervals, finish, parallel_for) know of the scheduler:
+ * work that is ready, and contexts that wait.
+ */
+#ifndef IVL_SCHEDULER_H
+#define IVL_SCHEDULER_H
+
+#include <stdbool.h>
+
+#include "intervals.h"
+
+struct ivl_finish;
+
+/*
+ * Something ready to run, embedded in what it is for. run() is called once, on a
+ * fiber of a worker, and may free what it is embedded in; it may wait.
+ */
+struct ivl_work {
+	void (*run)(struct ivl_work *work);
+};
+
+/*
+ * Make work ready to run at a place, NULL: at the caller's, or in turn at each
+ * where the caller is no worker of this runtime. Never fails: where the queue
+ * cannot grow, the work goes through the place's mailbox. What was written
+ * before is seen by run().
+ */
+void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
+
+/*
+ * What belongs to a running context, fiber or foreign thread, and is inherited by
+ * what it spawns. The pointer stays the same as long as the context lives, on
+ * whatever worker it runs; it must be asked for again after every call that may
+ * run something else only if the context itself has ended.
+ */
+struct ivl_local {
+	ivl_interval *interval;
+	struct ivl_finish *finish;
+};
+struct ivl_local *ivl_local(void);
+
+/* The runtime whose worker the caller is; NULL: a foreign thread. */
+ivl_runtime *ivl_this_runtime(void);
+
+/*
+ * A context that waits: a suspended fiber, or a foreign thread in futex_wait().
+ */
+struct ivl_waiter;
+
+/*
+ * Stop the calling context, then call publish(arg, waiter), which makes the waiter
+ * known to who will call ivl_wake() on it, once, possibly before publish() returns.
+ * Where publish() returns false nobody will, and the context goes on at once.
+ * publish() runs when the context's registers are saved: whoever wakes it may make
+ * it go on elsewhere immediately. publish() must not wait or submit.
+ */
+void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg);
+
+/* The waiter goes on. What was written before is seen by it. Any thread. */
+void ivl_wake(struct ivl_waiter *waiter);
+
+/* Sets what ivl_last_error() returns; returns `error`. */
+int ivl_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
