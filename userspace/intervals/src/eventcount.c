@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The eventcount's word, epoch and waiters, changes only by read-modify-writes, so
+ * its order is total. A sleeper and a waker meet in one of two ways:
+ *
+ *	sleeper				waker
+ *	waiters + 1	(P1)		make it true
+ *	full fence	(P2)		full fence	(N1)
+ *	is it true?			waiters?	(N2)
+ *	sleep while the epoch is	epoch + 1	(N3)
+ *	  the one of P1	(S1)		futex_wake()	(N4)
+ *
+ * P2 and N1 are one after the other. If P2 is first, N2 sees P1's waiter; then N3
+ * comes after P1, so that S1 finds another epoch and returns, or slept before and
+ * is woken by N4. If N1 is first, the sleeper sees that it is true.
+ * Documentation/intervals-protocols.rst has the longer form, and which of these
+ * lines a model has been seen to need.
+ *
+ * The epoch has 32 bits: who is held up between P1 and S1 for exactly 2^32
+ * notifications sleeps as if there had been none.
+ */
+#include "eventcount.h"
+#include "fence.h"
+#include "futex.h"
+
+#define WAITER UINT64_C(1)
+#define EPOCH (UINT64_C(1) << 32)
+#define WAITERS (EPOCH - 1)
+
+void ivl_eventcount_init(struct ivl_eventcount *ec)
+{
+	atomic_init(&ec->state, 0);
+}
+
+uint64_t ivl_eventcount_prepare(struct ivl_eventcount *ec)
+{
+	uint64_t key = atomic_fetch_add_explicit(&ec->state, WAITER, memory_order_relaxed);
+
+	/* P2, pairs with N1: our waiter before our look at what the waker makes true. */
+	ivl_fence(memory_order_seq_cst);
+	return key / EPOCH;
+}
+
+void ivl_eventcount_cancel(struct ivl_eventcount *ec)
+{
+	/* Relaxed: a waker that misses it only calls the kernel for nobody. */
+	atomic_fetch_sub_explicit(&ec->state, WAITER, memory_order_relaxed);
+}
+
+void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key)
+{
+	/*
+	 * Once, not until the epoch changes: a waker that counts on having woken
+	 * us must not find that we went back to sleep.
+	 */
+	ivl_futex_wait(ivl_futex_upper(&ec->state), (uint32_t)key);
+	ivl_eventcount_cancel(ec);
+}
+
+bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count)
+{
+	/* N1, pairs with P2: what was made true before our look for waiters. */
+	ivl_fence(memory_order_seq_cst);
+	if (!(atomic_load_explicit(&ec->state, memory_order_relaxed) & WAITERS))
+		return false;
+
+	/* Relaxed: the futex calls order it against S1, the same word against P1. */
+	atomic_fetch_add_explicit(&ec->state, EPOCH, memory_order_relaxed);
+	ivl_futex_wake(ivl_futex_upper(&ec->state), count);
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The futex calls of the runtime, private to the process, on 32-bit words or on the
+ * upper half of 64-bit ones. The models put their own in place (IVL_MODEL,
+ * models/relacy_futex.hpp).
+ */
+#ifndef IVL_FUTEX_H
+#define IVL_FUTEX_H
+
+#ifdef IVL_MODEL
+#include "relacy_futex.hpp"
+#else
+#include <endian.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline const void *ivl_futex_upper(const void *word64)
+{
+	return (const uint32_t *)word64 + (__BYTE_ORDER == __LITTLE_ENDIAN);
+}
+
+/* Sleep while the word is `value`. Returns for no reason too (a signal). */
+static inline void ivl_futex_wait(const void *word, uint32_t value)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+/*
+ * Wake up to `count` who sleep on the word. A call that wakes exactly one is a
+ * hand-off: a kernel with FAST lets the woken thread follow the caller.
+ */
+static inline void ivl_futex_wake(const void *word, unsigned int count)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count < INT_MAX ? count : INT_MAX, NULL, NULL,
+		0);
+}
+#endif
+
+#endif
