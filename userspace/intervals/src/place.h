@@ -29,6 +29,7 @@ struct ivl_topology {
 	struct ivl_place *inner;	/* all around them, outermost (the machine) first */
 	unsigned int inner_count;
 	unsigned int workers;
+	bool bindable;			/* false: it describes another machine than this one */
 };
 
 /*
@@ -41,13 +42,16 @@ void ivl_topology_destroy(struct ivl_topology *topology);
 /* The CPU that the worker is bound to; -1 where there is none to bind to. */
 int ivl_topology_cpu(const struct ivl_topology *topology, unsigned int worker);
 const struct ivl_place *ivl_topology_place(const struct ivl_topology *topology, unsigned int worker);
-/* Steps up the tree to the innermost place around both: 0 for the same leaf. */
+/* Steps up the tree from `a` to the innermost place around both: 0 for the same leaf. */
 unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_place *b);
 
 /* Bind the calling thread; EINVAL where the process may not use the CPU. */
 int ivl_pin(int cpu);
 
-/* Memory on a NUMA node (-1, or a machine without nodes: anywhere); NULL: ENOMEM. */
+/*
+ * Memory on a NUMA node (-1, or a machine without nodes: anywhere), not cleared, 128-byte
+ * aligned; NULL: ENOMEM. On a node it is whole pages. Freed with the same size and node.
+ */
 void *ivl_node_alloc(size_t bytes, int node);
 void ivl_node_free(void *memory, size_t bytes, int node);
 
