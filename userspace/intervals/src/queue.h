@@ -12,6 +12,9 @@
 
 #include "intervals.h"
 
+/* What different threads write is this far apart: CPUs fetch cache lines in pairs. */
+#define IVL_LINE 128
+
 struct ivl_queue_base;
 
 enum ivl_steal {

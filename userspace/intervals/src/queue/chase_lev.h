@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005; thesis,
+ * section 10.1), with the fences of Le, Pop, Cohen and Zappa Nardelli (PPoPP 2013).
+ * The owner's half is here, to be compiled into the scheduler's fast path.
+ *
+ * The owner puts and takes at the bottom, thieves steal at the top, which never
+ * goes back. Only the last element is fought for:
+ *
+ *	owner				thief
+ *	bottom = b			t = top
+ *	FENCE A				FENCE B
+ *	t = top				b = bottom
+ *	t < b: take without CAS		t < b: steal by a CAS of top
+ *
+ * By the fences at least one of the two sees the other: the owner that the thief
+ * has been at its element, or the thief that the owner has taken it.
+ *
+ * put() does not read top, which thieves write: it knows an older value of it, by
+ * which the deque can only look longer than it is (Chase and Lev, section 2.3).
+ */
+#ifndef IVL_CHASE_LEV_H
+#define IVL_CHASE_LEV_H
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "atomics.h"
+#include "fence.h"
+#include "queue.h"
+#include "queue/ring.h"
+
+struct ivl_chase_lev {
+	/* Of the owner; thieves read bottom. */
+	_Alignas(IVL_LINE) _Atomic(uint64_t) bottom;
+	uint64_t known_top;
+	struct ivl_ring *own_ring;
+	/* Of thieves. */
+	_Alignas(IVL_LINE) _Atomic(uint64_t) top;
+	/* Seldom written. */
+	_Alignas(IVL_LINE) _Atomic(struct ivl_ring *) ring;
+};
+
+/* Make room for one more at the bottom; false: ENOMEM. */
+bool ivl_chase_lev_make_room(struct ivl_chase_lev *deque, uint64_t bottom);
+
+static inline int ivl_chase_lev_put(struct ivl_chase_lev *deque, void *element)
+{
+	uint64_t b = atomic_load_explicit(&deque->bottom, memory_order_relaxed);
+
+	if (__builtin_expect(b - deque->known_top > deque->own_ring->mask, 0) &&
+	    !ivl_chase_lev_make_room(deque, b))
+		return ENOMEM;
+	atomic_store_explicit(ivl_ring_slot(deque->own_ring, b), element, memory_order_relaxed);
+	/* Pairs with the load of bottom in steal(): the thief sees the slot and the element. */
+	atomic_store_explicit(&deque->bottom, b + 1, memory_order_release);
+	return 0;
+}
+
+static inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
+{
+	uint64_t b = atomic_load_explicit(&deque->bottom, memory_order_relaxed) - 1;
+	uint64_t t;
+	void *element;
+
+	atomic_store_explicit(&deque->bottom, b, memory_order_relaxed);
+	/* FENCE A. Pairs with FENCE B in steal(). */
+	ivl_fence(memory_order_seq_cst);
+	t = atomic_load_explicit(&deque->top, memory_order_relaxed);
+	if (__builtin_expect((int64_t)(b - t) < 0, 0)) {
+		atomic_store_explicit(&deque->bottom, b + 1, memory_order_relaxed);
+		return NULL;
+	}
+	element = atomic_load_explicit(ivl_ring_slot(deque->own_ring, b), memory_order_relaxed);
+	if (b != t)
+		return element;
+	/* The last one. Whoever moves top has it; the owner, which put it, needs no order. */
+	if (!atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1, memory_order_relaxed,
+						     memory_order_relaxed))
+		element = NULL;
+	atomic_store_explicit(&deque->bottom, b + 1, memory_order_relaxed);
+	return element;
+}
+
+#endif

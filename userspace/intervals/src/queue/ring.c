@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "queue/ring.h"
+
+#include <stdbool.h>
+
+#include "place.h"
+#include "tsan.h"
+
+static size_t ring_bytes(uint64_t mask)
+{
+	return sizeof(struct ivl_ring) + (mask + 1) * sizeof(_Atomic(void *));
+}
+
+struct ivl_ring *ivl_ring_create(size_t capacity, int node)
+{
+	struct ivl_ring *ring;
+	uint64_t mask = 1;
+
+	if (capacity > SIZE_MAX / 4 / sizeof(_Atomic(void *)))
+		return NULL;
+	while (mask + 1 < capacity)
+		mask = 2 * mask + 1;
+	ring = ivl_node_alloc(ring_bytes(mask), node);
+	if (!ring)
+		return NULL;
+	ring->mask = mask;
+	ring->node = node;
+	for (uint64_t i = 0; i <= mask; i++)
+		atomic_init(&ring->slots[i], NULL);
+	return ring;
+}
+
+struct ivl_ring *ivl_ring_grow(struct ivl_ring *ring, uint64_t begin, uint64_t end)
+{
+	struct ivl_ring *larger = ivl_ring_create(2 * (ring->mask + 1), ring->node);
+
+	if (!larger)
+		return NULL;
+	for (uint64_t i = begin; i != end; i++)
+		atomic_store_explicit(ivl_ring_slot(larger, i),
+				      atomic_load_explicit(ivl_ring_slot(ring, i),
+							   memory_order_relaxed),
+				      memory_order_relaxed);
+	return larger;
+}
+
+void ivl_ring_free(struct ivl_ring *ring)
+{
+	ivl_node_free(ring, ring_bytes(ring->mask), ring->node);
+}
+
+static void free_retired(struct rcu_head *head)
+{
+	struct ivl_ring *ring = caa_container_of(head, struct ivl_ring, rcu);
+
+	ivl_tsan_acquire(ring);
+	ivl_ring_free(ring);
+}
+
+void ivl_ring_retire(struct ivl_ring *ring)
+{
+	ivl_tsan_release(ring);
+	urcu_memb_call_rcu(&ring->rcu, free_retired);
+}

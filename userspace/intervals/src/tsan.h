@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ThreadSanitizer does not see what liburcu orders: its atomics are assembly.
+ * What readers do inside a read-side critical section is released with the object
+ * they saw, and acquired by the callback that frees it.
+ */
+#ifndef IVL_TSAN_H
+#define IVL_TSAN_H
+
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define IVL_TSAN
+#endif
+#endif
+
+#if defined(IVL_TSAN) || defined(__SANITIZE_THREAD__)
+/* <sanitizer/tsan_interface.h>, which not every clang brings along. */
+void __tsan_acquire(void *object);
+void __tsan_release(void *object);
+#define ivl_tsan_acquire(object) __tsan_acquire(object)
+#define ivl_tsan_release(object) __tsan_release(object)
+#else
+#define ivl_tsan_acquire(object) ((void)(object))
+#define ivl_tsan_release(object) ((void)(object))
+#endif
+
+#endif
