@@ -4,7 +4,7 @@
 #define IVL_RELAX_H
 
 #ifdef IVL_MODEL
-#define ivl_relax(tries) rl::yield(1, $)
+#define ivl_relax(tries) ((void)(tries), rl::yield(1, $))
 #else
 #include <sched.h>
 #include <urcu/arch.h>

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What all models share: the run of the correct source, then a run per seeded defect,
+ * which must fail. Defects are every memory_order that the source uses, weakened one
+ * at a time by one step, and those of the protocol that a model names itself.
+ *
+ * usage: MODEL [SCHEDULES]	(100000)
+ *
+ * A schedule's number is its seed: the same schedule has the same number everywhere.
+ */
+#ifndef IVL_MODEL_HPP
+#define IVL_MODEL_HPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "atomics.h"
+
+/* The defect of the protocol that a model shall have; NULL: none. */
+inline const char *ivl_defect;
+
+inline bool ivl_has_defect(const char *name)
+{
+	return ivl_defect && !strcmp(ivl_defect, name);
+}
+
+/* The number of the schedule that fails, and why; 0: none does. */
+struct ivl_failure {
+	rl::iteration_t schedule;
+	std::string why;
+};
+
+template <typename suite> ivl_failure ivl_simulate(rl::iteration_t schedules, bool show)
+{
+	rl::ostringstream output, progress;
+	rl::test_params params;
+
+	params.iteration_count = schedules;
+	params.output_stream = &output;
+	params.progress_stream = &progress;
+	params.execution_depth_limit = 20000;
+	if (rl::simulate<suite>(params))
+		return {};
+	if (show)
+		fprintf(stderr, "%s\n", output.str().c_str());
+	return { params.stop_iteration, rl::test_result_str(params.test_result) };
+}
+
+template <typename... suites> class ivl_model {
+public:
+	/*
+	 * `unneeded`: weakenings that no schedule of relacy shows, as "function order to";
+	 * the model says why.
+	 */
+	static int main(int argc, char **argv, std::initializer_list<const char *> defects,
+			std::initializer_list<const char *> unneeded = {})
+	{
+		rl::iteration_t schedules = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
+		rl::map<ivl_site, const char *>::type sites;
+		int failed = 0;
+
+		ivl_sites = &sites;
+		ivl_failure failure = run(schedules, true);
+		ivl_sites = NULL;
+		report("no defect", failure);
+		failed += failure.schedule != 0;
+
+		for (const char *defect : defects) {
+			ivl_defect = defect;
+			failure = run(schedules, false);
+			report(defect, failure);
+			failed += failure.schedule == 0;
+		}
+		ivl_defect = NULL;
+
+		for (const auto &met : sites) {
+			for (rl::memory_order to : weaker(std::get<2>(met.first))) {
+				std::string name = std::string(std::get<0>(met.first)) + " " +
+						   rl::format(std::get<2>(met.first)) + " " +
+						   rl::format(to);
+				bool needed = true;
+
+				for (const char *other : unneeded)
+					needed = needed && name != other;
+				ivl_weakened = { met.first, to };
+				failure = run(schedules, false);
+				report((name + " (" + base(met.second) + ":" +
+					std::to_string(std::get<1>(met.first)) + ")").c_str(),
+				       failure);
+				/* One that is said not to be needed must not be, either. */
+				failed += needed == (failure.schedule == 0);
+			}
+		}
+		ivl_weakened = {};
+		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+
+private:
+	static ivl_failure run(rl::iteration_t schedules, bool show)
+	{
+		ivl_failure failure = {};
+
+		(void)((failure = ivl_simulate<suites>(schedules, show), failure.schedule) || ...);
+		return failure;
+	}
+
+	static void report(const char *name, const ivl_failure &failure)
+	{
+		if (failure.schedule)
+			printf("%-72s schedule %llu: %s\n", name,
+			       (unsigned long long)failure.schedule, failure.why.c_str());
+		else
+			printf("%-72s no failure\n", name);
+		fflush(stdout);
+	}
+
+	static const char *base(const char *file)
+	{
+		const char *slash = strrchr(file, '/');
+
+		return slash ? slash + 1 : file;
+	}
+
+	/* One step weaker; what is found wrong so is wrong weaker still. */
+	static std::vector<rl::memory_order> weaker(rl::memory_order order)
+	{
+		switch (order) {
+		case rl::mo_seq_cst:
+			return { rl::mo_acq_rel };
+		case rl::mo_acq_rel:
+			return { rl::mo_acquire, rl::mo_release };
+		case rl::mo_acquire:
+		case rl::mo_release:
+			return { rl::mo_relaxed };
+		default:
+			return {};
+		}
+	}
+};
+
+#endif
