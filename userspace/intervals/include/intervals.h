@@ -187,13 +187,11 @@ struct ivl_task {
 
 /* The children that one function waits for together. Its fields are the runtime's. */
 struct ivl_scope {
-	int64_t stolen;			/* children that another context finishes */
-	int64_t left;			/* stolen ones that have not, minus those not yet counted */
+	int64_t elsewhere;		/* children that will report to `left` */
+	int64_t left;			/* those waited for, minus those that have reported */
 	void *waiter;
-	struct ivl_task *newest;
-	int error;
 };
-#define IVL_SCOPE_INIT { 0, 0, 0, 0, 0 }
+#define IVL_SCOPE_INIT { 0, 0, NULL }
 
 /*
  * function(arg) may run at the same time as what follows, up to ivl_sync(). The
@@ -207,7 +205,7 @@ void ivl_sync(struct ivl_scope *scope);
  * Finish and async: the tasks live as long as they need; a finish waits for the
  * asyncs inside it, of asyncs too (SLAW, section II-B).
  */
-int ivl_finish(ivl_function *function, void *arg);	/* [task] */
+void ivl_finish(ivl_function *function, void *arg);	/* [task] */
 /* `bytes` of `arg` are copied. NULL place: the current one. ENOMEM: it will not run. [task] */
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
 
@@ -216,7 +214,7 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
  * part is at most `grain` long; 0: chosen from the workers' number. [task]
  */
 typedef void ivl_range(size_t begin, size_t end, void *arg);
-int ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
+void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
 
 /*
  * Places (thesis, sections 4.1 and 4.2).
@@ -246,7 +244,7 @@ struct ivl_statistics {
 	uint64_t idles;				/* times that a worker went to sleep */
 	uint64_t wakes;				/* times that one was woken for work */
 	uint64_t mailbox;			/* items that came through a mailbox */
-	uint64_t fibers, fibers_most;		/* made; in use at the same time */
+	uint64_t fibers;			/* stacks that were made */
 };
 
 void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);

@@ -7,6 +7,7 @@
 #define IVL_SCHEDULER_H
 
 #include <stdbool.h>
+#include <urcu/wfcqueue.h>
 
 #include "intervals.h"
 
@@ -18,6 +19,7 @@ struct ivl_finish;
  */
 struct ivl_work {
 	void (*run)(struct ivl_work *work);
+	struct cds_wfcq_node node;	/* of a place's mailbox */
 };
 
 /*
@@ -39,6 +41,9 @@ struct ivl_local {
 	struct ivl_finish *finish;
 };
 struct ivl_local *ivl_local(void);
+
+/* Where the model of intervals keeps what belongs to a runtime (model.h). */
+void **ivl_runtime_model(ivl_runtime *runtime);
 
 /* The runtime whose worker the caller is; NULL: a foreign thread. */
 ivl_runtime *ivl_this_runtime(void);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler.h"
+
+#define PREFIX "INTERVALS_"
+
+const char *ivl_policy_name(enum ivl_policy policy)
+{
+	static const char *const names[] = { "adaptive", "work-first", "help-first" };
+
+	return policy < IVL_POLICIES ? names[policy] : NULL;
+}
+
+const char *ivl_victims_name(enum ivl_victims victims)
+{
+	static const char *const names[] = { "random", "threshold", "domains" };
+
+	return victims < IVL_VICTIM_POLICIES ? names[victims] : NULL;
+}
+
+const char *ivl_places_name(enum ivl_places_by places)
+{
+	static const char *const names[] = { "one", "numa", "package", "llc", "given" };
+
+	return places < IVL_PLACES_KINDS ? names[places] : NULL;
+}
+
+static const char *queue_name(int i) { return ivl_queue_name(i); }
+static const char *policy_name(int i) { return ivl_policy_name(i); }
+static const char *victims_name(int i) { return ivl_victims_name(i); }
+static const char *places_name(int i) { return i == IVL_PLACES_GIVEN ? NULL : ivl_places_name(i); }
+static const char *switch_name(int i)
+{
+	static const char *const names[] = { "off", "on", NULL };
+
+	return names[i];
+}
+
+/* The value of a variable as one of the words, into *choice. */
+static int choose(const char *variable, const char *(*name)(int), int *choice)
+{
+	const char *value = getenv(variable);
+	char known[128] = "";
+
+	if (!value)
+		return 0;
+	for (int i = 0; name(i); i++) {
+		if (!strcmp(value, name(i))) {
+			*choice = i;
+			return 0;
+		}
+		strncat(known, i ? ", " : "", sizeof(known) - strlen(known) - 1);
+		strncat(known, name(i), sizeof(known) - strlen(known) - 1);
+	}
+	return ivl_error(EINVAL, "%s=%s: not one of %s", variable, value, known);
+}
+
+static int number(const char *variable, unsigned int least, unsigned int *result)
+{
+	const char *value = getenv(variable);
+	unsigned long parsed;
+	char *end;
+
+	if (!value)
+		return 0;
+	errno = 0;
+	parsed = strtoul(value, &end, 10);
+	if (errno || end == value || *end || *value == '-' || parsed < least ||
+	    parsed > 1u << 20)
+		return ivl_error(EINVAL, "%s=%s: not a number from %u to %u", variable, value,
+				 least, 1u << 20);
+	*result = (unsigned int)parsed;
+	return 0;
+}
+
+static int from_environment(struct ivl_config *config)
+{
+	int queue = config->queue, policy = config->policy, victims = config->victims,
+	    places = config->places, pin = config->pin, cross = config->cross_place,
+	    half = config->steal_half, statistics = config->statistics;
+	int error = choose(PREFIX "QUEUE", queue_name, &queue);
+
+	error = error ? error : choose(PREFIX "POLICY", policy_name, &policy);
+	error = error ? error : choose(PREFIX "VICTIMS", victims_name, &victims);
+	error = error ? error : choose(PREFIX "PLACES", places_name, &places);
+	error = error ? error : choose(PREFIX "PIN", switch_name, &pin);
+	error = error ? error : choose(PREFIX "CROSS_PLACE", switch_name, &cross);
+	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
+	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
+	error = error ? error : number(PREFIX "WORKERS", 1, &config->workers);
+	config->queue = queue;
+	config->policy = policy;
+	config->victims = victims;
+	config->places = places;
+	config->pin = pin;
+	config->cross_place = cross;
+	config->steal_half = half;
+	config->statistics = statistics;
+	return error;
+}
+
+int ivl_config_init(struct ivl_config *config)
+{
+	*config = (struct ivl_config){
+		.queue = IVL_QUEUE_CHASE_LEV,
+		.policy = IVL_ADAPTIVE,
+		.victims = IVL_VICTIMS_RANDOM,
+		.places = IVL_PLACES_NUMA,
+		.cross_place = true,
+		.stack_bytes = 256 << 10,
+		.fibers_per_worker = 8192,
+		/* SLAW, Table II. */
+		.adapt_interval = 64,
+		.adapt_fresh = 128,
+		.adapt_stack = 256,
+		.threshold_low = 1,
+		.threshold_high = 2,
+		.queue_capacity = 256,
+		.seed = 1,
+	};
+	return from_environment(config);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "scheduler.h"
+
+static __thread char text[256];
+
+/* Not inlined: the thread may be another one than the caller believes (worker.h). */
+__attribute__((noinline)) int ivl_error(int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+__attribute__((noinline)) const char *ivl_last_error(void)
+{
+	return text;
+}

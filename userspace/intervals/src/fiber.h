@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Fibers: stacks that a worker switches between. Where a fiber goes on, and on
+ * which worker, is the scheduler's (worker.c).
+ */
+#ifndef IVL_FIBER_H
+#define IVL_FIBER_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "scheduler.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define IVL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IVL_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define IVL_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define IVL_TSAN 1
+#endif
+#endif
+#ifdef IVL_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef IVL_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+struct ivl_waiter {
+	struct ivl_work work;		/* makes the fiber go on */
+	ivl_runtime *runtime;		/* NULL: a foreign thread, which sleeps on `word` */
+	_Atomic uint32_t word;
+};
+
+/* At the upper end of its stack. */
+struct ivl_fiber {
+	void *sp;			/* where its registers are, while it does not run */
+	struct ivl_local local;
+	struct ivl_waiter waiter;
+	struct ivl_fiber *next;		/* among the free ones */
+	char *lowest;			/* of the stack; below it is a page that faults */
+#ifdef IVL_ASAN
+	void *fake_stack;
+	char *highest;
+#endif
+#ifdef IVL_TSAN
+	void *tsan;
+#endif
+};
+
+/* The stacks of a runtime. Bounded; any thread. */
+struct ivl_stacks;
+
+/* NULL: ENOMEM. */
+struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most);
+void ivl_stacks_destroy(struct ivl_stacks *stacks);
+/* A list of up to `count` fibers; NULL: the bound is reached, or ENOMEM. */
+struct ivl_fiber *ivl_stacks_get(struct ivl_stacks *stacks, unsigned int count);
+/* Give a list back. */
+void ivl_stacks_put(struct ivl_stacks *stacks, struct ivl_fiber *list);
+/* How many were made. */
+unsigned int ivl_stacks_made(struct ivl_stacks *stacks);
+
+/*
+ * Save the registers, the stack pointer to *save, and go on where `sp` was saved,
+ * with `result` as what ivl_switch() or ivl_call_on() returns there.
+ */
+long ivl_switch(void **save, void *sp, long result);
+/*
+ * Call function(arg) on another stack; its result is returned, unless it never
+ * returns and somebody has gone on at *save.
+ */
+long ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save);
+
+/* The stack of a fiber at its beginning, aligned for a call. */
+static inline void *ivl_fiber_stack(struct ivl_fiber *fiber)
+{
+	return fiber;
+}
+
+/* To be said before a switch; `ends`: the fiber left will not go on. */
+static inline void ivl_fiber_leave(struct ivl_fiber *from, struct ivl_fiber *to, bool ends)
+{
+	(void)from, (void)to, (void)ends;
+#ifdef IVL_ASAN
+	__sanitizer_start_switch_fiber(ends ? NULL : &from->fake_stack, to->lowest,
+				       (size_t)(to->highest - to->lowest));
+#endif
+#ifdef IVL_TSAN
+	__tsan_switch_to_fiber(to->tsan, 0);
+#endif
+}
+
+/* And after it, on the other side. */
+static inline void ivl_fiber_arrive(struct ivl_fiber *fiber, bool first)
+{
+	(void)fiber, (void)first;
+#ifdef IVL_ASAN
+	__sanitizer_finish_switch_fiber(first ? NULL : fiber->fake_stack, NULL, NULL);
+#endif
+}
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finish and async (SLAW, section II-B). A finish counts the asyncs inside it that
+ * may not have returned, plus one for itself. An async whose spawner saw it return
+ * was never counted: under work-first, whoever takes the spawner counts the child.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker.h"
+
+struct ivl_finish {
+	_Atomic int64_t left;
+	struct ivl_waiter *waiter;
+};
+
+/* Help-first: what has not run yet. */
+struct async {
+	struct ivl_work work;
+	struct ivl_local local;
+	ivl_function *function;
+	_Alignas(max_align_t) char arg[];
+};
+
+/* Work-first: where the spawner is; in its frame. */
+struct spawner {
+	struct ivl_task task;
+	const void *arg;
+	size_t bytes;
+	struct ivl_finish *finish;
+};
+
+static void add(struct ivl_finish *finish)
+{
+	/* Relaxed: the adder holds one of those counted, or is the finish itself. */
+	atomic_fetch_add_explicit(&finish->left, 1, memory_order_relaxed);
+}
+
+/* The waiter, if this was the last. */
+static struct ivl_waiter *remove_one(struct ivl_finish *finish)
+{
+	/* Pairs with itself and publish_finish(): what the asyncs wrote is seen behind it. */
+	if (atomic_fetch_sub_explicit(&finish->left, 1, memory_order_acq_rel) == 1)
+		return finish->waiter;
+	return NULL;
+}
+
+static void run_async(struct ivl_work *work)
+{
+	struct async *async = (struct async *)work;
+	struct ivl_finish *finish = async->local.finish;
+	struct ivl_waiter *waiter;
+
+	*ivl_local() = async->local;
+	async->function(async->arg);
+	free(async);
+	waiter = remove_one(finish);
+	if (waiter)
+		ivl_wake(waiter);
+}
+
+static int async_help_first(struct ivl_worker *worker, ivl_function *function, const void *arg,
+			    size_t bytes, const ivl_place *place)
+{
+	struct ivl_local *local = &worker->fiber->local;
+	struct async *async = malloc(sizeof(*async) + bytes);
+
+	if (!async)
+		return ENOMEM;
+	async->work.run = run_async;
+	async->local = *local;
+	async->function = function;
+	if (bytes)
+		memcpy(async->arg, arg, bytes);
+	add(local->finish);
+	ivl_count(worker, spawns_help_first);
+	ivl_submit(worker->runtime, &async->work, place ? place : worker->place);
+	return 0;
+}
+
+void ivl_resume_asyncer(struct ivl_work *work)
+{
+	struct spawner *spawner = (struct spawner *)work;
+	struct ivl_fiber *fiber = spawner->task.context[1];
+
+	add(spawner->finish);
+	fiber->sp = spawner->task.context[0];
+	ivl_resume(ivl_self(), fiber);
+}
+
+static long run_async_first(struct spawner *spawner)
+{
+	struct ivl_finish *finish = spawner->finish;
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_fiber *const fiber = worker->fiber;
+	struct ivl_work *const work = (struct ivl_work *)spawner->task.work;
+	_Alignas(max_align_t) char arg[spawner->bytes + 1];
+	ivl_function *function = spawner->task.function;
+	struct ivl_waiter *waiter;
+	struct ivl_work *taken;
+
+	ivl_fiber_arrive(fiber, true);
+	memcpy(arg, spawner->arg, spawner->bytes);
+	/* From here on somebody may take the spawner, whose frame then is no more. */
+	if (ivl_put(worker, work))
+		return ENOMEM;
+	function(arg);
+	worker = ivl_self();
+	taken = ivl_take(worker);
+	/* The same address may by now be the frame of a later async of the same spawner. */
+	if (taken == work && spawner->task.context[2] == fiber)
+		return 0;
+	waiter = remove_one(finish);
+	if (waiter && taken) {
+		ivl_submit(worker->runtime, taken, worker->place);
+		taken = NULL;
+	}
+	ivl_fiber_loop(waiter ? &waiter->work : taken);
+}
+
+/* As child_main() of forkjoin.c. */
+__attribute__((no_sanitize_thread)) static long async_main(void *arg)
+{
+	struct spawner *spawner = arg;
+	struct ivl_fiber *fiber = spawner->task.context[1];
+	long error = run_async_first(spawner);
+
+	ivl_fiber_leave(NULL, fiber, true);
+	return error;
+}
+
+int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct spawner spawner = { .arg = arg, .bytes = bytes };
+
+	if (!worker || !worker->fiber->local.finish)
+		return ivl_error(EINVAL, "async: not inside a finish");
+	if ((place && place != worker->place) || worker->fiber == &worker->base ||
+	    ivl_spawns_help_first(worker))
+		return async_help_first(worker, function, arg, bytes, place);
+	spawner.task.function = function;
+	spawner.finish = worker->fiber->local.finish;
+	((struct ivl_work *)spawner.task.work)->run = ivl_resume_asyncer;
+	return ivl_work_first(worker, &spawner.task, async_main);
+}
+
+static bool publish_finish(void *arg, struct ivl_waiter *waiter)
+{
+	struct ivl_finish *finish = arg;
+
+	finish->waiter = waiter;
+	/* Release: the last async sees the waiter. Acquire: we see what the asyncs wrote. */
+	return atomic_fetch_sub_explicit(&finish->left, 1, memory_order_acq_rel) != 1;
+}
+
+void ivl_finish(ivl_function *function, void *arg)
+{
+	struct ivl_finish finish = { 1, NULL };
+	struct ivl_finish *outer = ivl_local()->finish;
+
+	ivl_local()->finish = &finish;
+	function(arg);
+	ivl_local()->finish = outer;
+
+	/* Acquire: what the asyncs wrote. */
+	if (atomic_load_explicit(&finish.left, memory_order_acquire) != 1)
+		ivl_wait(publish_finish, &finish);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Spawn and sync (SLAW, section III).
+ *
+ * Work-first: the child runs at once, on a fiber of its own, and what is put into
+ * the queue is the one who spawned. When the child returns and its spawner is
+ * still there, both go on as after a call. Help-first: the child is put into the
+ * queue, and sync takes it out again.
+ *
+ * A child whose spawner does not see it return reports to scope->left. Sync adds
+ * the number of these children, `elsewhere`, and waits when the sum is not 0; the
+ * report that makes it 0 lets the waiter go on. No report comes from a child that
+ * its own scope's sync, or its spawner's return, has seen end.
+ */
+#include <assert.h>
+#include <errno.h>
+
+#include "worker.h"
+
+static_assert(sizeof(struct ivl_work) == sizeof(((struct ivl_task *)0)->work),
+	      "a task's work has room");
+
+/* Below this, sync does not run a child on top of its caller. Bytes. */
+#define ENOUGH_STACK (16 << 10)
+
+static struct ivl_work *work_of(struct ivl_task *task)
+{
+	return (struct ivl_work *)task->work;
+}
+
+static struct ivl_task *task_of(struct ivl_work *work)
+{
+	return (struct ivl_task *)work;
+}
+
+static _Atomic int64_t *left_of(struct ivl_scope *scope)
+{
+	return (_Atomic int64_t *)&scope->left;
+}
+
+/* A child that was elsewhere has returned; the waiter if it was the last. */
+static struct ivl_waiter *report(struct ivl_scope *scope)
+{
+	/*
+	 * Acquire and release: what all children wrote is seen by the one who
+	 * goes on. Pairs with itself, with publish_sync() and ivl_sync().
+	 */
+	if (atomic_fetch_sub_explicit(left_of(scope), 1, memory_order_acq_rel) == 1)
+		return scope->waiter;
+	return NULL;
+}
+
+static void run_child(struct ivl_work *work)
+{
+	struct ivl_task *task = task_of(work);
+	struct ivl_scope *scope = task->scope;
+	struct ivl_waiter *waiter;
+
+	*ivl_local() = (struct ivl_local){ task->context[2], task->context[3] };
+	task->function(task->arg);
+	waiter = report(scope);
+	if (waiter)
+		ivl_wake(waiter);
+}
+
+static int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
+{
+	int error;
+
+	work_of(task)->run = run_child;
+	task->context[2] = worker->fiber->local.interval;
+	task->context[3] = worker->fiber->local.finish;
+	task->scope->elsewhere++;
+	ivl_count(worker, spawns_help_first);
+	error = ivl_put(worker, work_of(task));
+	if (error)
+		task->scope->elsewhere--;
+	return error;
+}
+
+/* The child has returned, and its spawner has gone on without it. */
+static _Noreturn void child_without_spawner(struct ivl_scope *scope, struct ivl_work *taken)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_waiter *waiter = report(scope);
+
+	if (waiter && taken) {
+		ivl_submit(worker->runtime, taken, worker->place);
+		taken = NULL;
+	}
+	ivl_fiber_loop(waiter ? &waiter->work : taken);
+}
+
+static long run_child_first(struct ivl_task *task)
+{
+	struct ivl_scope *scope = task->scope;
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_work *taken;
+
+	ivl_fiber_arrive(worker->fiber, true);
+	if (ivl_put(worker, work_of(task)))
+		return ENOMEM;
+	task->function(task->arg);
+	taken = ivl_take(ivl_self());
+	if (__builtin_expect(taken != work_of(task), 0))
+		child_without_spawner(scope, taken);
+	return 0;
+}
+
+/*
+ * Returns on its spawner's stack, of which ThreadSanitizer must hear before this
+ * function ends, and nothing of this function.
+ */
+__attribute__((no_sanitize_thread)) static long child_main(void *arg)
+{
+	struct ivl_task *task = arg;
+	struct ivl_fiber *spawner = task->context[1];
+	long error = run_child_first(task);
+
+	ivl_fiber_leave(NULL, spawner, true);
+	return error;
+}
+
+void ivl_resume_spawner(struct ivl_work *work)
+{
+	struct ivl_task *task = task_of(work);
+	struct ivl_fiber *spawner = task->context[1];
+
+	/* We are the spawner's now: its child is on another worker, or has reported. */
+	task->scope->elsewhere++;
+	spawner->sp = task->context[0];
+	ivl_resume(ivl_self(), spawner);
+}
+
+int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*child_main)(void *))
+{
+	struct ivl_fiber *spawner = worker->fiber;
+	struct ivl_fiber *child = ivl_fiber_get(worker);
+	long error;
+
+	if (__builtin_expect(!child, 0))
+		return ENOMEM;
+	ivl_count(worker, spawns_work_first);
+	task->context[1] = spawner;
+	task->context[2] = child;
+	child->local = spawner->local;
+	worker->fiber = child;
+	worker->depth++;
+	ivl_fiber_leave(spawner, child, false);
+	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &task->context[0]);
+	if (__builtin_expect(error == 1, 0)) {
+		/* By ivl_switch(): the child is elsewhere. */
+		ivl_arrive();
+		return 0;
+	}
+	worker = ivl_self();
+	worker->fiber = spawner;
+	ivl_fiber_arrive(spawner, false);
+	ivl_fiber_put(worker, child);
+	if (worker->depth)
+		worker->depth--;
+	return (int)error;
+}
+
+int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (__builtin_expect(!worker, 0)) {
+		function(arg);
+		return 0;
+	}
+	task->function = function;
+	task->arg = arg;
+	task->scope = scope;
+	if (worker->fiber == &worker->base || ivl_spawns_help_first(worker))
+		return spawn_help_first(worker, task);
+	work_of(task)->run = ivl_resume_spawner;
+	return ivl_work_first(worker, task, child_main);
+}
+
+static bool publish_sync(void *arg, struct ivl_waiter *waiter)
+{
+	struct ivl_scope *scope = arg;
+	const int64_t elsewhere = scope->elsewhere;
+
+	scope->waiter = waiter;
+	/* Release: the last child sees the waiter. Acquire: we see what children wrote. */
+	return atomic_fetch_add_explicit(left_of(scope), elsewhere, memory_order_acq_rel)
+		+ elsewhere != 0;
+}
+
+void ivl_sync(struct ivl_scope *scope)
+{
+	while (scope->elsewhere) {
+		struct ivl_worker *worker = ivl_self();
+		struct ivl_work *work;
+
+		/* Acquire: what the children wrote before they reported. */
+		if (atomic_load_explicit(left_of(scope), memory_order_acquire) ==
+		    -scope->elsewhere)
+			break;
+		work = ivl_stack_left(worker) > ENOUGH_STACK ? ivl_take(worker) : NULL;
+		if (work && work->run == run_child && task_of(work)->scope == scope) {
+			scope->elsewhere--;
+			task_of(work)->function(task_of(work)->arg);
+			continue;
+		}
+		/* Not ours to run here: somebody will, on a stack of its own. */
+		if (work)
+			ivl_submit(worker->runtime, work, worker->place);
+		ivl_wait(publish_sync, scope);
+		break;
+	}
+	scope->elsewhere = 0;
+	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
+}

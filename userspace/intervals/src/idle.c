@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Workers without work: searching, sleeping, being woken one by one.
+ * Documentation/intervals-protocols.rst has the protocol and its invariants.
+ *
+ * A producer puts work where others can find it, and then looks at `asleep`. A
+ * worker counts itself in `asleep`, has every CPU that runs this process pass a
+ * full barrier, and then looks for work once more. So the producer sees the
+ * worker asleep, or the worker sees the work; the producer, which spawns, pays
+ * nothing for it. Where the kernel has no membarrier(), `asleep` never falls to 0.
+ */
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+/* Rounds of looking everywhere before a worker sleeps. */
+#define ROUNDS 64
+
+static void barrier_everywhere(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static struct ivl_hall *hall_of(ivl_runtime *runtime, const struct ivl_place *place)
+{
+	return &runtime->halls[place->index];
+}
+
+/* Wake one who sleeps at this place. */
+static bool wake_at(struct ivl_hall *hall)
+{
+	return atomic_load_explicit(&hall->asleep, memory_order_relaxed) != 0 &&
+		ivl_eventcount_notify(&hall->eventcount, 1);
+}
+
+void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
+{
+	const unsigned int halls = runtime->topology->leaf_count;
+	struct ivl_hall *hall = hall_of(runtime, place);
+
+	/*
+	 * Who searches here will see the work, and wakes the next when it
+	 * takes some. Pairs with the barrier after it stops searching.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 || wake_at(hall) ||
+	    !runtime->config.cross_place)
+		return;
+	for (unsigned int i = 1; i < halls; i++) {
+		if (wake_at(&runtime->halls[(place->index + i) % halls]))
+			return;
+	}
+}
+
+static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	struct ivl_work *work = NULL;
+
+	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
+	for (int round = 0; round < ROUNDS && !work; round++) {
+		if (round % 8 == 7)
+			sched_yield();
+		work = ivl_find(worker);
+		if (atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed))
+			break;
+	}
+	/*
+	 * The last who searched, and found something: there may be more, and
+	 * those who put it have relied on us.
+	 */
+	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 && work)
+		ivl_idle_wake(worker->runtime, worker->place);
+	return work;
+}
+
+static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	ivl_runtime *runtime = worker->runtime;
+	uint64_t key;
+
+	atomic_fetch_add_explicit(&hall->asleep, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&runtime->asleep, 1, memory_order_seq_cst);
+	key = ivl_eventcount_prepare(&hall->eventcount);
+	/* Pairs with the put and the load of `asleep` in ivl_put(). */
+	barrier_everywhere();
+	if (ivl_anything(worker) ||
+	    atomic_load_explicit(&runtime->stopping, memory_order_relaxed)) {
+		ivl_eventcount_cancel(&hall->eventcount);
+	} else {
+		ivl_count(worker, idles);
+		ivl_eventcount_sleep(&hall->eventcount, key);
+		ivl_count(worker, wakes);
+	}
+	atomic_fetch_sub_explicit(&runtime->asleep, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&hall->asleep, 1, memory_order_relaxed);
+}
+
+struct ivl_work *ivl_idle(struct ivl_worker *worker)
+{
+	struct ivl_hall *hall = hall_of(worker->runtime, worker->place);
+
+	for (;;) {
+		struct ivl_work *work = search(worker, hall);
+
+		if (work || atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed))
+			return work;
+		go_to_sleep(worker, hall);
+	}
+}

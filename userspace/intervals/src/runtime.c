@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Starting and stopping, and what can be asked of a runtime. */
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <urcu/urcu-memb.h>
+
+#include "model.h"
+#include "worker.h"
+
+static int check(const struct ivl_config *config)
+{
+	if (config->queue >= IVL_QUEUES || config->policy >= IVL_POLICIES ||
+	    config->victims >= IVL_VICTIM_POLICIES || config->places >= IVL_PLACES_KINDS)
+		return ivl_error(EINVAL, "config: no such queue, policy, victims or places");
+	if (config->stack_bytes < 32 << 10)
+		return ivl_error(EINVAL, "config: stack_bytes is %zu, at least 32768 are needed",
+				 config->stack_bytes);
+	if (!config->fibers_per_worker || !config->adapt_interval || !config->adapt_stack ||
+	    !config->queue_capacity)
+		return ivl_error(EINVAL, "config: fibers_per_worker, adapt_interval, adapt_stack "
+				 "and queue_capacity must not be 0");
+	if (config->threshold_low >= config->threshold_high)
+		return ivl_error(EINVAL, "config: threshold_low is %u, threshold_high %u: it must "
+				 "be higher", config->threshold_low, config->threshold_high);
+	return 0;
+}
+
+/* Aligned memory, zeroed; NULL: ENOMEM. */
+static void *lines(size_t count, size_t bytes)
+{
+	void *memory = aligned_alloc(IVL_LINE, count * bytes);
+
+	if (memory)
+		memset(memory, 0, count * bytes);
+	return memory;
+}
+
+static int create_worker(ivl_runtime *runtime, unsigned int number)
+{
+	struct ivl_worker *worker = &runtime->workers[number];
+	const struct ivl_config *config = &runtime->config;
+	int error = 0;
+
+	worker->runtime = runtime;
+	worker->number = number;
+	worker->place = ivl_topology_place(runtime->topology, number);
+	worker->mask = runtime->mask;
+	worker->fiber = &worker->base;
+	worker->help_first = true;
+	worker->until = config->adapt_interval;
+	worker->statistics = config->statistics ? &worker->counts : NULL;
+	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, number);
+	if (!worker->chooser)
+		return ENOMEM;
+	worker->pool = runtime->shared;
+	if (!worker->pool)
+		error = ivl_pool_create(config->queue, config->queue_capacity,
+					worker->place->node, &worker->pool);
+	return error;
+}
+
+static void destroy(ivl_runtime *runtime)
+{
+	if (runtime->model)
+		ivl_model_destroy(runtime->model);
+	for (unsigned int i = 0; runtime->workers && i < runtime->topology->workers; i++) {
+		struct ivl_worker *worker = &runtime->workers[i];
+
+		if (worker->free)
+			ivl_stacks_put(runtime->stacks, worker->free);
+		if (worker->pool && !runtime->shared)
+			ivl_pool_destroy(worker->pool);
+		if (worker->chooser)
+			ivl_chooser_destroy(worker->chooser);
+	}
+	if (runtime->shared)
+		ivl_pool_destroy(runtime->shared);
+	if (runtime->mask)
+		ivl_stealability_destroy(runtime->mask);
+	if (runtime->stacks)
+		ivl_stacks_destroy(runtime->stacks);
+	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++)
+		cds_wfcq_destroy(&runtime->halls[i].mailbox_head, &runtime->halls[i].mailbox_tail);
+	free(runtime->halls);
+	free(runtime->workers);
+	if (runtime->topology)
+		ivl_topology_destroy(runtime->topology);
+	pthread_mutex_destroy(&runtime->gate);
+	free(runtime);
+}
+
+/* All but the threads. */
+static int create(ivl_runtime *runtime)
+{
+	const struct ivl_config *config = &runtime->config;
+	int error = ivl_topology_create(config, &runtime->topology);
+	unsigned int workers;
+
+	if (error)
+		return error;
+	workers = runtime->topology->workers;
+	runtime->workers = lines(workers, sizeof(*runtime->workers));
+	runtime->halls = lines(runtime->topology->leaf_count, sizeof(*runtime->halls));
+	runtime->stacks = ivl_stacks_create(config->stack_bytes,
+					    config->fibers_per_worker * workers);
+	if (!runtime->workers || !runtime->halls || !runtime->stacks)
+		return ENOMEM;
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
+		struct ivl_hall *hall = &runtime->halls[i];
+
+		cds_wfcq_init(&hall->mailbox_head, &hall->mailbox_tail);
+		ivl_eventcount_init(&hall->eventcount);
+	}
+	if (config->victims == IVL_VICTIMS_THRESHOLD) {
+		runtime->mask = ivl_stealability_create(workers, config->threshold_low,
+							config->threshold_high);
+		if (!runtime->mask)
+			return ENOMEM;
+	}
+	if (config->queue == IVL_QUEUE_SHARED)
+		error = ivl_pool_create(config->queue, config->queue_capacity, -1,
+					&runtime->shared);
+	for (unsigned int i = 0; i < workers && !error; i++)
+		error = create_worker(runtime, i);
+	return error ? error : ivl_model_create(runtime, &runtime->model);
+}
+
+static void end_workers(ivl_runtime *runtime, unsigned int started)
+{
+	atomic_store_explicit(&runtime->stopping, true, memory_order_seq_cst);
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
+		ivl_eventcount_notify(&runtime->halls[i].eventcount, started);
+	for (unsigned int i = 0; i < started; i++)
+		pthread_join(runtime->workers[i].thread, NULL);
+}
+
+static int start_workers(ivl_runtime *runtime)
+{
+	unsigned int started = 0;
+	int error = 0;
+
+	/* Where it is not there, every spawn looks for sleepers behind a fence (idle.c). */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
+		runtime->asleep = 1;
+	pthread_mutex_lock(&runtime->gate);
+	while (started < runtime->topology->workers && !error) {
+		struct ivl_worker *worker = &runtime->workers[started];
+
+		error = pthread_create(&worker->thread, NULL, ivl_worker_main, worker);
+		started += !error;
+	}
+	if (error)
+		atomic_store(&runtime->stopping, true);
+	pthread_mutex_unlock(&runtime->gate);
+	if (error) {
+		end_workers(runtime, started);
+		return ivl_error(error, "start: worker %u of %u: %s", started + 1,
+				 runtime->topology->workers, strerror(error));
+	}
+	return 0;
+}
+
+int ivl_start(const struct ivl_config *config, ivl_runtime **result)
+{
+	struct ivl_config defaults;
+	ivl_runtime *runtime;
+	int error;
+
+	if (!config) {
+		error = ivl_config_init(&defaults);
+		if (error)
+			return error;
+		config = &defaults;
+	}
+	error = check(config);
+	if (error)
+		return error;
+	runtime = lines(1, sizeof(*runtime));
+	if (!runtime)
+		return ivl_error(ENOMEM, "start: out of memory");
+	runtime->config = *config;
+	pthread_mutex_init(&runtime->gate, NULL);
+	error = create(runtime);
+	if (error == ENOMEM)
+		ivl_error(ENOMEM, "start: out of memory");
+	if (!error)
+		error = start_workers(runtime);
+	if (error)
+		destroy(runtime);
+	else
+		*result = runtime;
+	return error;
+}
+
+void ivl_stop(ivl_runtime *runtime)
+{
+	end_workers(runtime, runtime->topology->workers);
+	destroy(runtime);
+}
+
+void **ivl_runtime_model(ivl_runtime *runtime)
+{
+	return &runtime->model;
+}
+
+ivl_runtime *ivl_this_runtime(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	return worker ? worker->runtime : NULL;
+}
+
+unsigned int ivl_place_count(const ivl_runtime *runtime)
+{
+	return runtime->topology->leaf_count;
+}
+
+const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index)
+{
+	return &runtime->topology->leaves[index % runtime->topology->leaf_count];
+}
+
+const ivl_place *ivl_here(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	return worker ? worker->place : NULL;
+}
+
+unsigned int ivl_worker_count(const ivl_runtime *runtime)
+{
+	return runtime->topology->workers;
+}
+
+/* All fields are uint64_t. */
+#define COUNTS (sizeof(struct ivl_statistics) / sizeof(uint64_t))
+
+void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
+{
+	uint64_t *sums = (uint64_t *)sum;
+
+	memset(sum, 0, sizeof(*sum));
+	if (!runtime->config.statistics)
+		return;
+	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
+		const uint64_t *counts = (const uint64_t *)&runtime->workers[i].counts;
+
+		for (size_t j = 0; j < COUNTS; j++)
+			sums[j] += __atomic_load_n(&counts[j], __ATOMIC_RELAXED);
+	}
+	sum->fibers = ivl_stacks_made(runtime->stacks);
+}
+
+void ivl_statistics_reset(ivl_runtime *runtime)
+{
+	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
+		uint64_t *counts = (uint64_t *)&runtime->workers[i].counts;
+
+		for (size_t j = 0; j < COUNTS; j++)
+			__atomic_store_n(&counts[j], 0, __ATOMIC_RELAXED);
+	}
+}

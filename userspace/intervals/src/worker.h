@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Workers: the threads of a runtime, what each has, and how it goes on.
+ *
+ * A worker's thread begins on its base, the stack the system gave it. There it
+ * looks for work, and runs what it finds on a fiber. A fiber whose work is over
+ * runs what is in its worker's own queue, and goes back to the base when that is
+ * empty; so does a fiber that must wait. The base is never waited for.
+ */
+#ifndef IVL_WORKER_H
+#define IVL_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "eventcount.h"
+#include "fiber.h"
+#include "place.h"
+#include "pool.h"
+#include "scheduler.h"
+#include "victim.h"
+
+#define IVL_LINE 128			/* two lines: CPUs fetch them in pairs */
+
+/* What the context that goes on must do for the one that was left. */
+struct ivl_after {
+	struct ivl_fiber *over;		/* this fiber has ended */
+	struct ivl_fiber *waits;	/* this fiber waits: publish it */
+	bool (*publish)(void *arg, struct ivl_waiter *waiter);
+	void *arg;
+};
+
+struct ivl_worker {
+	/* Of its own thread alone. */
+	struct ivl_pool *pool;
+	struct ivl_fiber *fiber;	/* that runs */
+	struct ivl_fiber *free;
+	unsigned int free_count;
+	bool help_first;		/* the adaptive policy's present choice */
+	unsigned int depth;		/* fibers below the running one by work-first spawns */
+	unsigned int until;		/* spawns left before the choice is looked at again */
+	uint64_t lost_before;		/* `lost` when it was looked at last */
+	struct ivl_after after;
+	struct ivl_statistics *statistics;	/* NULL: none are kept */
+	ivl_runtime *runtime;
+	struct ivl_chooser *chooser;
+	struct ivl_stealability *mask;	/* NULL: nobody asks for it */
+	const struct ivl_place *place;
+	struct ivl_fiber base;
+	unsigned int number;
+	pthread_t thread;
+	struct ivl_statistics counts;
+
+	/* Of thieves: how often this worker was stolen from. */
+	_Alignas(IVL_LINE) _Atomic uint64_t lost;
+};
+
+/* The workers of a leaf, together. */
+struct ivl_hall {
+	/* Foreign work and work for this place. */
+	_Alignas(IVL_LINE) struct cds_wfcq_tail mailbox_tail;
+	_Alignas(IVL_LINE) struct cds_wfcq_head mailbox_head;
+	_Atomic bool mailbox_taken;	/* one worker at a time looks into it */
+	/* Workers that look for work and are not asleep; see idle.c. */
+	_Alignas(IVL_LINE) _Atomic unsigned int searching;
+	_Atomic unsigned int asleep;
+	struct ivl_eventcount eventcount;
+};
+
+struct ivl_runtime {
+	struct ivl_config config;
+	struct ivl_topology *topology;
+	struct ivl_worker *workers;
+	struct ivl_hall *halls;		/* one per leaf */
+	struct ivl_stacks *stacks;
+	struct ivl_stealability *mask;
+	struct ivl_pool *shared;	/* of all workers; NULL: each has its own */
+	void *model;
+	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
+	_Alignas(IVL_LINE) _Atomic unsigned int turn;	/* the place of the next work from outside */
+	/* How many workers are asleep anywhere: all that a spawn looks at. */
+	_Alignas(IVL_LINE) _Atomic unsigned int asleep;
+	_Atomic bool stopping;
+};
+
+/* What the adaptive policy chooses for the next spawn (SLAW, algorithm 1, rule a). */
+void ivl_adapt(struct ivl_worker *worker);
+
+static inline bool ivl_spawns_help_first(struct ivl_worker *worker)
+{
+	const struct ivl_config *config = &worker->runtime->config;
+
+	if (config->policy != IVL_ADAPTIVE)
+		return config->policy == IVL_HELP_FIRST;
+	if (__builtin_expect(worker->depth >= config->adapt_stack, 0))
+		return true;
+	if (__builtin_expect(--worker->until == 0, 0))
+		ivl_adapt(worker);
+	return worker->help_first && ivl_pool_size(worker->pool) < config->adapt_fresh;
+}
+
+extern __thread struct ivl_worker *ivl_worker_self __attribute__((tls_model("initial-exec")));
+
+/*
+ * The calling thread's worker, NULL for a foreign one. A fiber may go on in
+ * another thread after any switch, and the compiler must not remember the
+ * address of a thread's variable from before; it cannot see through this.
+ */
+static inline struct ivl_worker *ivl_self(void)
+{
+	struct ivl_worker *worker;
+
+	__asm__ volatile("movq ivl_worker_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0"
+			 : "=r"(worker));
+	return worker;
+}
+
+#define ivl_count(worker, what) \
+	do { \
+		if ((worker)->statistics) \
+			__atomic_store_n(&(worker)->statistics->what, \
+					 (worker)->statistics->what + 1, __ATOMIC_RELAXED); \
+	} while (0)
+
+/* A fiber for a child; NULL: none is left, or ENOMEM. */
+struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker);
+void ivl_fiber_spill(struct ivl_worker *worker);
+
+/* More free fibers than this go back to the runtime, half of them at a time. */
+#define IVL_FREE_FIBERS 64
+
+static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
+{
+	struct ivl_fiber *fiber = worker->free;
+
+	if (__builtin_expect(!fiber, 0))
+		return ivl_fiber_refill(worker);
+	worker->free = fiber->next;
+	worker->free_count--;
+	return fiber;
+}
+
+static inline void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
+{
+	fiber->next = worker->free;
+	worker->free = fiber;
+	if (__builtin_expect(++worker->free_count > IVL_FREE_FIBERS, 0))
+		ivl_fiber_spill(worker);
+}
+
+/* After a switch, on the side where it goes on. */
+void ivl_arrive(void);
+
+/* Go on with another fiber; the running one has ended. */
+_Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next);
+
+/*
+ * On a fiber whose work is over: run `work`, if any, then what is in the worker's
+ * queue, until there is nothing.
+ */
+_Noreturn void ivl_fiber_loop(struct ivl_work *work);
+
+/* Go on with a fiber that waits for nothing more, from the base or a fiber that is over. */
+void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
+
+/* Work that makes a fiber go on, and needs none itself, has one of these as its run(). */
+void ivl_resume_waiter(struct ivl_work *work);
+void ivl_resume_spawner(struct ivl_work *work);
+void ivl_resume_asyncer(struct ivl_work *work);
+
+/*
+ * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
+ * into the queue. Returns when that is taken, by whomever; ENOMEM: no fiber, or
+ * what child_main() returned. forkjoin.c
+ */
+int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
+		   long (*child_main)(void *task));
+
+/* To the mailbox of a place. */
+void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
+
+/* How many bytes of the running stack are left. */
+size_t ivl_stack_left(struct ivl_worker *worker);
+
+/* idle.c: somebody who can get at work put at this place should be awake. */
+void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
+/* No work was found: search, sleep, and return with some; NULL: the runtime stops. */
+struct ivl_work *ivl_idle(struct ivl_worker *worker);
+
+/* Look for work once, everywhere it may be; NULL: none. */
+struct ivl_work *ivl_find(struct ivl_worker *worker);
+/* Is there any, as far as one can see without taking it? */
+bool ivl_anything(struct ivl_worker *worker);
+
+/* The thread of a worker. */
+void *ivl_worker_main(void *worker);
+
+/* Put work into the worker's own queue, and wake somebody for it; 0 or ENOMEM. */
+static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
+{
+	ivl_runtime *runtime = worker->runtime;
+	int error = ivl_pool_put(worker->pool, work);
+
+	if (__builtin_expect(error != 0, 0))
+		return error;
+	ivl_count(worker, puts);
+	if (__builtin_expect(worker->mask != NULL, 0))
+		ivl_stealability_update(worker->mask, worker->number,
+					(unsigned int)ivl_pool_size(worker->pool));
+	/*
+	 * No fence between the put and this load: a worker that goes to sleep
+	 * has all CPUs of the process pass one (membarrier() in idle.c).
+	 */
+	if (__builtin_expect(atomic_load_explicit(&runtime->asleep, memory_order_relaxed) != 0, 0))
+		ivl_idle_wake(runtime, worker->place);
+	return 0;
+}
+
+static inline struct ivl_work *ivl_take(struct ivl_worker *worker)
+{
+	struct ivl_work *work = (struct ivl_work *)ivl_pool_take(worker->pool);
+
+	ivl_count(worker, takes);
+	if (!work)
+		ivl_count(worker, take_failures);
+	if (__builtin_expect(worker->mask != NULL, 0))
+		ivl_stealability_update(worker->mask, worker->number,
+					(unsigned int)ivl_pool_size(worker->pool));
+	return work;
+}
+
+#endif
