@@ -12,7 +12,12 @@
 
 #include "place.h"
 
-/* What all workers of a runtime share: who is worth stealing from (NUMA thesis, section 3.4). */
+/*
+ * What all workers of a runtime share: who is worth stealing from (NUMA thesis, section 3.4).
+ * A bit is set when the queue's length reaches `high`, and cleared when it falls to `low`, which
+ * is less. A hint: two that tell a length at the same time may leave the older one. Who is going
+ * to sleep must therefore look at the queues, not at the mask.
+ */
 struct ivl_stealability;
 
 struct ivl_stealability *ivl_stealability_create(unsigned int workers, unsigned int low,
@@ -26,7 +31,12 @@ bool ivl_stealable(const struct ivl_stealability *mask, unsigned int worker);
 /* One worker's state of choosing. */
 struct ivl_chooser;
 
-/* NULL: ENOMEM. `mask` may be NULL unless config->victims is IVL_VICTIMS_THRESHOLD. */
+/*
+ * NULL: ENOMEM. With a mask only the stealable are named, in whatever order config->victims
+ * asks for; but of 8 rounds in sequence that get nothing one names everybody, so that no
+ * element is left behind in a queue that stays below `high`. Workers of other places are
+ * named only where config->cross_place is set. The same seed gives the same order.
+ */
 struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 				       const struct ivl_topology *topology,
 				       struct ivl_stealability *mask, unsigned int worker);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Victims: an order (random, or by stealing domains) and a filter (the mask of
+ * stealability). The order is drawn while the round goes on, by the shuffle of
+ * Fisher and Yates inside each domain: a round that succeeds early has drawn
+ * little, and every order is equally likely.
+ */
+#include "victim.h"
+
+#include <string.h>
+
+#include "place.h"
+
+/*
+ * With a mask, every PATIENCE-th round in sequence that gets nothing asks
+ * everybody. So in any PATIENCE such rounds each victim was asked, or its bit was
+ * set: an element that is alone in its queue, which never sets the bit, waits
+ * for a thief no longer than that.
+ */
+#define PATIENCE 8
+
+#define NONE ~0u
+
+struct ivl_stealability {
+	unsigned int workers, low, high;
+	_Atomic uint64_t bits[];	/* one per worker */
+};
+
+static unsigned int words_of(unsigned int workers)
+{
+	return (workers + 63) / 64;
+}
+
+static size_t mask_bytes(unsigned int workers)
+{
+	return sizeof(struct ivl_stealability) + words_of(workers) * sizeof(uint64_t);
+}
+
+struct ivl_stealability *ivl_stealability_create(unsigned int workers, unsigned int low,
+						 unsigned int high)
+{
+	struct ivl_stealability *mask = ivl_node_alloc(mask_bytes(workers), -1);
+
+	if (!mask)
+		return NULL;
+	mask->workers = workers;
+	mask->low = low;
+	mask->high = high;
+	for (unsigned int i = 0; i < words_of(workers); i++)
+		atomic_init(&mask->bits[i], 0);
+	return mask;
+}
+
+void ivl_stealability_destroy(struct ivl_stealability *mask)
+{
+	if (mask)
+		ivl_node_free(mask, mask_bytes(mask->workers), -1);
+}
+
+/*
+ * The mask is a hint, and nothing is read because of it but the queue, which has
+ * its own ordering: relaxed. It is written only where a bit changes, which the
+ * distance between low and high makes rare; all workers share its cache line.
+ */
+void ivl_stealability_update(struct ivl_stealability *mask, unsigned int worker,
+			     unsigned int length)
+{
+	const uint64_t bit = 1ull << worker % 64;
+	_Atomic uint64_t *word = &mask->bits[worker / 64];
+	const bool is_set = atomic_load_explicit(word, memory_order_relaxed) & bit;
+
+	if (!is_set && length >= mask->high)
+		atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+	else if (is_set && length <= mask->low)
+		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+}
+
+bool ivl_stealable(const struct ivl_stealability *mask, unsigned int worker)
+{
+	return atomic_load_explicit(&mask->bits[worker / 64], memory_order_relaxed) >>
+	       worker % 64 & 1;
+}
+
+struct ivl_chooser {
+	uint64_t random;		/* never 0 */
+	const struct ivl_stealability *mask;	/* NULL: ask everybody */
+	size_t bytes;
+	int node;
+	unsigned int next;		/* the index of the next victim to draw */
+	unsigned int domain;		/* it is in */
+	unsigned int favourite;		/* domain whose first victim is not drawn; NONE */
+	unsigned int misses;		/* rounds without success since one asked everybody */
+	unsigned int domains;
+	unsigned int *ends;		/* of the domains, in `victims` */
+	unsigned int victims[];		/* nearest domain first */
+};
+
+/* Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (OOPSLA 2014), mix64. */
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+	value = (value ^ value >> 27) * 0x94d049bb133111eb;
+	return value ^ value >> 31;
+}
+
+/* Vigna: An experimental exploration of Marsaglia's xorshift generators (2016), xorshift64*. */
+static unsigned int draw_below(struct ivl_chooser *chooser, unsigned int bound)
+{
+	uint64_t x = chooser->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	chooser->random = x;
+	return (unsigned int)((x * 0x2545f4914f6cdd1d >> 32) * bound >> 32);
+}
+
+static void swap(unsigned int *a, unsigned int *b)
+{
+	unsigned int old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
+/* All victims at one distance, or at any where `distance` is NONE; how many there are. */
+static unsigned int add_domain(struct ivl_chooser *chooser, unsigned int at,
+			       const struct ivl_topology *topology, unsigned int worker,
+			       bool cross_place, unsigned int distance)
+{
+	const struct ivl_place *own = ivl_topology_place(topology, worker);
+	unsigned int begin = at;
+
+	for (unsigned int victim = 0; victim < topology->workers; victim++) {
+		const struct ivl_place *place = ivl_topology_place(topology, victim);
+
+		if (victim == worker || (place != own && !cross_place))
+			continue;
+		if (distance == NONE || distance == ivl_topology_distance(own, place))
+			chooser->victims[at++] = victim;
+	}
+	if (at > begin)
+		chooser->ends[chooser->domains++] = at;
+	return at - begin;
+}
+
+struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
+				       const struct ivl_topology *topology,
+				       struct ivl_stealability *mask, unsigned int worker)
+{
+	const struct ivl_place *own = ivl_topology_place(topology, worker);
+	unsigned int levels = 1, at = 0;
+	struct ivl_chooser *chooser;
+	size_t bytes;
+
+	for (const struct ivl_place *place = own->outer; place; place = place->outer)
+		levels++;
+	bytes = sizeof(*chooser) + (topology->workers + levels) * sizeof(unsigned int);
+	chooser = ivl_node_alloc(bytes, own->node);
+	if (!chooser)
+		return NULL;
+	memset(chooser, 0, bytes);
+	chooser->random = mix(config->seed + 0x9e3779b97f4a7c15 * (worker + 1ull)) | 1;
+	chooser->mask = mask;
+	chooser->bytes = bytes;
+	chooser->node = own->node;
+	chooser->favourite = NONE;
+	chooser->ends = chooser->victims + topology->workers;
+	if (config->victims == IVL_VICTIMS_DOMAINS)
+		for (unsigned int distance = 0; distance < levels; distance++)
+			at += add_domain(chooser, at, topology, worker, config->cross_place,
+					 distance);
+	else
+		add_domain(chooser, 0, topology, worker, config->cross_place, NONE);
+	return chooser;
+}
+
+void ivl_chooser_destroy(struct ivl_chooser *chooser)
+{
+	if (chooser)
+		ivl_node_free(chooser, chooser->bytes, chooser->node);
+}
+
+static bool asks_everybody(const struct ivl_chooser *chooser)
+{
+	return !chooser->mask || chooser->misses == PATIENCE;
+}
+
+/* A round counts as a miss until ivl_chooser_succeeded(). */
+void ivl_chooser_begin(struct ivl_chooser *chooser)
+{
+	chooser->misses = chooser->misses % PATIENCE + 1;
+	chooser->next = 0;
+	chooser->domain = 0;
+}
+
+/* The next in the order of this round. */
+static unsigned int draw(struct ivl_chooser *chooser)
+{
+	unsigned int *victim = &chooser->victims[chooser->next];
+	unsigned int end = chooser->ends[chooser->domain];
+
+	if (chooser->favourite == chooser->domain)
+		chooser->favourite = NONE;
+	else
+		swap(victim, victim + draw_below(chooser, end - chooser->next));
+	if (++chooser->next == end)
+		chooser->domain++;
+	return *victim;
+}
+
+int ivl_chooser_next(struct ivl_chooser *chooser)
+{
+	while (chooser->domain < chooser->domains) {
+		unsigned int victim = draw(chooser);
+
+		if (asks_everybody(chooser) || ivl_stealable(chooser->mask, victim))
+			return (int)victim;
+	}
+	return -1;
+}
+
+/* The favourite goes to the front of its domain: nearer domains still come before it. */
+void ivl_chooser_succeeded(struct ivl_chooser *chooser)
+{
+	unsigned int last = chooser->next - 1, domain = 0;
+
+	while (chooser->ends[domain] <= last)
+		domain++;
+	swap(&chooser->victims[domain ? chooser->ends[domain - 1] : 0], &chooser->victims[last]);
+	chooser->favourite = domain;
+	chooser->misses = 0;
+}

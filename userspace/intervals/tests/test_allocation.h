@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Allocations that fail. The test is linked with -Wl,--wrap= of what is below, so
+ * that the library's own calls come here, and not those of hwloc inside of itself.
+ */
+#ifndef TEST_ALLOCATION_H
+#define TEST_ALLOCATION_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* How many allocations succeed before all others fail; -1: all do. */
+static int test_allocations_left = -1;
+
+static inline bool test_allocation_fails(void)
+{
+	if (test_allocations_left < 0)
+		return false;
+	if (!test_allocations_left)
+		return true;
+	test_allocations_left--;
+	return false;
+}
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+hwloc_bitmap_t __real_hwloc_bitmap_alloc(void);
+hwloc_bitmap_t __wrap_hwloc_bitmap_alloc(void);
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return test_allocation_fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+	return test_allocation_fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+	return test_allocation_fails() ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+
+hwloc_bitmap_t __wrap_hwloc_bitmap_alloc(void)
+{
+	return test_allocation_fails() ? NULL : __real_hwloc_bitmap_alloc();
+}
+
+#endif

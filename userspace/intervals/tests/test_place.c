@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Places: grouping, hierarchy, given lists, workers, CPUs, memory. */
+#include "test_place.h"
+
+#include <errno.h>
+#include <numa.h>
+#include <numaif.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "intervals.h"
+#include "test_allocation.h"
+
+/* Set to see memory bound on a machine with one node: node 0 is then one of two. */
+static bool pretend_nodes;
+
+int numa_max_node(void)
+{
+	return pretend_nodes ? 1 : 0;
+}
+
+static void assert_place(const struct ivl_place *place, const char *name, int node,
+			 const char *outer, unsigned int first, unsigned int workers)
+{
+	assert_string_equal(ivl_place_name(place), name);
+	assert_int_equal(ivl_place_node(place), node);
+	if (outer)
+		assert_string_equal(ivl_place_name(ivl_place_outer(place)), outer);
+	else
+		assert_null(ivl_place_outer(place));
+	assert_int_equal(place->first_worker, first);
+	assert_int_equal(place->worker_count, workers);
+}
+
+static void assert_cpus(const struct ivl_place *place, const char *expected)
+{
+	char text[200] = "";
+
+	for (unsigned int i = 0; i < place->cpu_count; i++)
+		sprintf(text + strlen(text), "%s%d", i ? " " : "", place->cpus[i]);
+	assert_string_equal(text, expected);
+}
+
+static void test_one(void **state)
+{
+	struct ivl_topology *t = test_topology("package:2 l3:2 core:2 pu:1", IVL_PLACES_ONE, 0);
+
+	(void)state;
+	assert_int_equal(t->leaf_count, 1);
+	assert_int_equal(t->inner_count, 0);
+	assert_int_equal(t->workers, 8);
+	assert_place(&t->leaves[0], "machine", 0, NULL, 0, 8);
+	assert_int_equal(ivl_place_index(&t->leaves[0]), 0);
+	ivl_topology_destroy(t);
+}
+
+static void test_numa(void **state)
+{
+	struct ivl_topology *t = test_topology("node:2 core:4 pu:1", IVL_PLACES_NUMA, 0);
+
+	(void)state;
+	assert_int_equal(t->leaf_count, 2);
+	assert_int_equal(t->inner_count, 1);
+	assert_place(&t->inner[0], "machine", -1, NULL, 0, 8);
+	assert_int_equal(ivl_place_index(&t->inner[0]), ~0u);
+	assert_place(&t->leaves[0], "numa-0", 0, "machine", 0, 4);
+	assert_place(&t->leaves[1], "numa-1", 1, "machine", 4, 4);
+	assert_cpus(&t->leaves[1], "4 5 6 7");
+	assert_int_equal(ivl_place_index(&t->leaves[1]), 1);
+	assert_ptr_equal(ivl_topology_place(t, 3), &t->leaves[0]);
+	assert_ptr_equal(ivl_topology_place(t, 4), &t->leaves[1]);
+	ivl_topology_destroy(t);
+}
+
+/* Nodes inside packages, caches inside nodes; what does not differ is there once. */
+static void test_hierarchy(void **state)
+{
+	struct ivl_topology *t = test_topology("package:2 node:2 l3:2 core:2 pu:1",
+					       IVL_PLACES_LLC, 0);
+	const struct ivl_place *l = t->leaves;
+
+	(void)state;
+	assert_int_equal(t->leaf_count, 8);
+	assert_int_equal(t->inner_count, 7);
+	assert_place(&t->inner[0], "machine", -1, NULL, 0, 16);
+	assert_place(&t->inner[1], "package-0", -1, "machine", 0, 8);
+	assert_place(&t->inner[2], "package-1", -1, "machine", 8, 8);
+	assert_place(&t->inner[3], "numa-0", 0, "package-0", 0, 4);
+	assert_place(&t->inner[6], "numa-3", 3, "package-1", 12, 4);
+	assert_place(&l[7], "llc-7", 3, "numa-3", 14, 2);
+	assert_cpus(&t->inner[2], "8 9 10 11 12 13 14 15");
+
+	assert_int_equal(ivl_topology_distance(&l[0], &l[0]), 0);
+	assert_int_equal(ivl_topology_distance(&l[0], &l[1]), 1);
+	assert_int_equal(ivl_topology_distance(&l[0], &l[2]), 2);
+	assert_int_equal(ivl_topology_distance(&l[0], &l[4]), 3);
+	assert_int_equal(ivl_topology_distance(&l[7], &l[0]), 3);
+	ivl_topology_destroy(t);
+
+	/* A cache per node: one place, not one in the other. */
+	t = test_topology("package:2 node:2 l3:1 core:2 pu:1", IVL_PLACES_LLC, 0);
+	assert_int_equal(t->inner_count, 3);
+	assert_place(&t->leaves[3], "llc-3", 3, "package-1", 6, 2);
+	ivl_topology_destroy(t);
+}
+
+/* A machine of which no cache is known, as in some virtual machines. */
+static void test_no_cache(void **state)
+{
+	struct ivl_topology *t = test_topology("package:2 core:2 pu:1", IVL_PLACES_LLC, 0);
+
+	(void)state;
+	assert_int_equal(t->leaf_count, 2);
+	assert_cpus(&t->leaves[1], "2 3");
+	ivl_topology_destroy(t);
+}
+
+/* The first hardware threads of all cores come before the second ones. */
+static void test_hardware_threads(void **state)
+{
+	struct ivl_topology *t = test_topology("package:2 core:2 pu:2", IVL_PLACES_PACKAGE, 0);
+
+	(void)state;
+	assert_cpus(&t->leaves[0], "0 2 1 3");
+	assert_cpus(&t->leaves[1], "4 6 5 7");
+	ivl_topology_destroy(t);
+}
+
+static unsigned int workers_at(const struct ivl_topology *t, unsigned int leaf)
+{
+	return t->leaves[leaf].worker_count;
+}
+
+static void test_workers(void **state)
+{
+	struct ivl_topology *t = test_topology("node:2 core:4 pu:1", IVL_PLACES_NUMA, 24);
+
+	(void)state;
+	/* More workers than CPUs. */
+	assert_int_equal(t->workers, 24);
+	assert_int_equal(workers_at(t, 0), 12);
+	assert_int_equal(workers_at(t, 1), 12);
+	assert_ptr_equal(ivl_topology_place(t, 23), &t->leaves[1]);
+	ivl_topology_destroy(t);
+
+	t = test_topology("node:4 core:2 pu:1", IVL_PLACES_NUMA, 5);
+	assert_int_equal(workers_at(t, 0), 2);
+	assert_int_equal(workers_at(t, 3), 1);
+	ivl_topology_destroy(t);
+
+	/* No place is without a worker. */
+	t = test_topology("node:4 core:2 pu:1", IVL_PLACES_NUMA, 3);
+	assert_int_equal(t->leaf_count, 3);
+	assert_int_equal(t->inner[0].cpu_count, 6);
+	ivl_topology_destroy(t);
+	t = test_topology("node:4 core:2 pu:1", IVL_PLACES_NUMA, 1);
+	assert_int_equal(t->leaf_count, 1);
+	assert_place(&t->leaves[0], "numa-0", 0, NULL, 0, 1);
+	ivl_topology_destroy(t);
+}
+
+static int given(const char *synthetic, const char *const *lists, unsigned int count,
+		 unsigned int workers, struct ivl_topology **t)
+{
+	const struct ivl_config config = {
+		.places = IVL_PLACES_GIVEN, .workers = workers,
+		.place_cpus = lists, .place_count = count,
+	};
+
+	test_machine(synthetic);
+	return ivl_topology_create(&config, t);
+}
+
+static void test_given(void **state)
+{
+	static const char *const lists[] = { "0-1", "4,5", "2-3" };
+	static const char *const crossing[] = { "0,4-5", "1-3" };
+	static const char *const unequal[] = { "0", "1-15" };
+	struct ivl_topology *t;
+
+	(void)state;
+	assert_int_equal(given("package:2 l3:2 core:2 pu:1", lists, 3, 0, &t), 0);
+	assert_int_equal(t->workers, 6);
+	assert_int_equal(t->inner_count, 2);
+	assert_place(&t->inner[0], "machine", 0, NULL, 0, 6);
+	/* Its places are not beside each other. */
+	assert_place(&t->inner[1], "package-0", 0, "machine", 0, 4);
+	assert_place(&t->leaves[0], "place-0", 0, "package-0", 0, 2);
+	assert_place(&t->leaves[1], "place-1", 0, "machine", 2, 2);
+	assert_place(&t->leaves[2], "place-2", 0, "package-0", 4, 2);
+	assert_int_equal(ivl_topology_distance(&t->leaves[0], &t->leaves[2]), 1);
+	assert_int_equal(ivl_topology_distance(&t->leaves[0], &t->leaves[1]), 2);
+	/* As seen from outside of the package: one step is enough to be around both. */
+	assert_int_equal(ivl_topology_distance(&t->leaves[1], &t->leaves[0]), 1);
+	ivl_topology_destroy(t);
+
+	/* Across packages there is only the machine around them. */
+	assert_int_equal(given("package:2 core:4 pu:1", crossing, 2, 0, &t), 0);
+	assert_int_equal(t->inner_count, 1);
+	assert_cpus(&t->leaves[0], "0 4 5");
+	ivl_topology_destroy(t);
+
+	assert_int_equal(given("node:2 core:2 pu:1", (const char *[]){ "0,2" }, 1, 0, &t), 0);
+	assert_int_equal(ivl_place_node(&t->leaves[0]), -1);
+	ivl_topology_destroy(t);
+
+	/* In proportion, but each has one. */
+	assert_int_equal(given("core:16 pu:1", unequal, 2, 0, &t), 0);
+	assert_int_equal(workers_at(t, 0), 1);
+	assert_int_equal(workers_at(t, 1), 15);
+	ivl_topology_destroy(t);
+	assert_int_equal(given("core:16 pu:1", unequal, 2, 2, &t), 0);
+	assert_int_equal(workers_at(t, 0), 1);
+	ivl_topology_destroy(t);
+	assert_int_equal(given("core:16 pu:1", unequal, 2, 32, &t), 0);
+	assert_int_equal(workers_at(t, 0), 2);
+	ivl_topology_destroy(t);
+}
+
+static void test_bad_lists(void **state)
+{
+	static const struct {
+		const char *first, *second, *message;
+	} bad[] = {
+		{ "", NULL, "place 0: the list of CPUs is empty" },
+		{ NULL, NULL, "place 0: the list of CPUs is empty" },
+		{ "0", "", "place 1: the list of CPUs is empty" },
+		{ "0-", NULL, "place 0: \"0-\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "0,", NULL, "place 0: \"0,\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "-1", NULL, "place 0: \"-1\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "1-0", NULL, "place 0: \"1-0\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "0 1", NULL, "place 0: \"0 1\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "all", NULL, "place 0: \"all\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "0x1", NULL, "place 0: \"0x1\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "99999999999999999999", NULL,
+		  "place 0: \"99999999999999999999\" is not a list of CPUs such as \"0-3,8\"" },
+		{ "0,9", NULL,
+		  "place 0: \"0,9\": this process may not use CPU 9, only 0-3" },
+		{ "2-4294967295", NULL,
+		  "place 0: \"2-4294967295\": this process may not use CPU 4, only 0-3" },
+		{ "4294967295", NULL,
+		  "place 0: \"4294967295\": this process may not use CPU 4294967295, only 0-3" },
+		{ "0-2", "3,2", "place 1: \"3,2\": CPU 2 is in another place too" },
+	};
+	static const char *const both[] = { "0", "1" };
+	struct ivl_topology *t = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		const char *lists[] = { bad[i].first, bad[i].second };
+
+		assert_int_equal(given("core:4 pu:1", lists, 1 + !!bad[i].second, 0, &t), EINVAL);
+		assert_string_equal(ivl_last_error(), bad[i].message);
+	}
+	assert_int_equal(given("core:4 pu:1", NULL, 0, 0, &t), EINVAL);
+	assert_string_equal(ivl_last_error(), "no place is given: place_cpus is empty");
+	assert_int_equal(given("core:4 pu:1", both, 2, 1, &t), EINVAL);
+	assert_string_equal(ivl_last_error(), "2 places are given for 1 workers: each needs one");
+	assert_null(t);
+}
+
+/* Fail one allocation after the other: each is an ENOMEM, and nothing is lost. */
+static void test_no_memory(void **state)
+{
+	static const char *const lists[] = { "0-1", "4-5", "2-3" };
+	const struct ivl_config configs[] = {
+		{ .places = IVL_PLACES_LLC },
+		{ .places = IVL_PLACES_GIVEN, .place_cpus = lists, .place_count = 3 },
+	};
+	struct ivl_topology *t;
+
+	(void)state;
+	test_machine("package:2 l3:2 core:2 pu:1");
+	for (size_t i = 0; i < sizeof(configs) / sizeof(*configs); i++) {
+		int error = ENOMEM;
+		int failures = 0;
+
+		for (; error; failures++) {
+			test_allocations_left = failures;
+			error = ivl_topology_create(&configs[i], &t);
+			test_allocations_left = -1;
+			assert_true(error == 0 || error == ENOMEM);
+		}
+		assert_true(failures > 10);
+		ivl_topology_destroy(t);
+	}
+	test_allocations_left = 0;
+	assert_null(ivl_node_alloc(1, -1));
+	test_allocations_left = -1;
+}
+
+static void test_bad_kind(void **state)
+{
+	const struct ivl_config config = { .places = IVL_PLACES_KINDS };
+	struct ivl_topology *t;
+
+	(void)state;
+	assert_int_equal(ivl_topology_create(&config, &t), EINVAL);
+}
+
+/* Nothing is bound to the CPUs of another machine. */
+static void test_not_bound(void **state)
+{
+	struct ivl_topology *t = test_topology("core:4 pu:1", IVL_PLACES_ONE, 0);
+
+	(void)state;
+	for (unsigned int i = 0; i < t->workers; i++)
+		assert_int_equal(ivl_topology_cpu(t, i), -1);
+	ivl_topology_destroy(t);
+}
+
+/* On this machine: what the thread is bound to, and twice as many workers. */
+static void test_this_machine(void **state)
+{
+	struct ivl_topology *t;
+	cpu_set_t before, now;
+	unsigned int cpus;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	cpus = (unsigned int)CPU_COUNT(&before);
+	t = test_topology(NULL, IVL_PLACES_NUMA, 2 * cpus);
+	for (unsigned int i = 0; i < 2 * cpus; i++) {
+		assert_true(CPU_ISSET(ivl_topology_cpu(t, i), &before));
+		assert_int_equal(ivl_pin(ivl_topology_cpu(t, i)), 0);
+		assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+		assert_int_equal(CPU_COUNT(&now), 1);
+		assert_true(CPU_ISSET(ivl_topology_cpu(t, i), &now));
+	}
+	/* Bound to the last one: that is all there is. */
+	ivl_topology_destroy(t);
+	t = test_topology(NULL, IVL_PLACES_ONE, 0);
+	assert_int_equal(t->workers, 1);
+	assert_true(CPU_ISSET(t->leaves[0].cpus[0], &now));
+	ivl_topology_destroy(t);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+
+	assert_int_equal(ivl_pin(-1), EINVAL);
+	assert_int_equal(ivl_pin(100000), EINVAL);
+}
+
+static void use_memory(size_t bytes, int node)
+{
+	char *memory = ivl_node_alloc(bytes, node);
+
+	assert_non_null(memory);
+	assert_int_equal((uintptr_t)memory % 128, 0);
+	memset(memory, 1, bytes);
+	ivl_node_free(memory, bytes, node);
+}
+
+static void test_memory(void **state)
+{
+	static const int nodes[] = { -1, 0, 1, 63, 100000 };
+	char *memory;
+	int node = -1;
+
+	(void)state;
+	for (int pretend = 0; pretend < 2; pretend++) {
+		pretend_nodes = pretend;
+		for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
+			use_memory(0, nodes[i]);
+			use_memory(1, nodes[i]);
+			use_memory(100000, nodes[i]);
+			assert_null(ivl_node_alloc(SIZE_MAX, nodes[i]));
+		}
+	}
+	ivl_node_free(NULL, 0, -1);
+
+	/* The policy of the memory itself, where the kernel and the sandbox have policies. */
+	memory = ivl_node_alloc(4096, 0);
+	memory[0] = 1;
+	if (numa_available() >= 0) {
+		unsigned long mask[16] = { 0 };
+
+		assert_int_equal(get_mempolicy(&node, mask, sizeof(mask) * 8, memory, MPOL_F_ADDR),
+				 0);
+		if (node != MPOL_DEFAULT) {
+			assert_int_equal(node, MPOL_PREFERRED);
+			assert_int_equal(mask[0], 1);
+		} else {
+			print_message("mbind() is forbidden here\n");
+		}
+	}
+	ivl_node_free(memory, 4096, 0);
+	pretend_nodes = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_numa),
+		cmocka_unit_test(test_hierarchy),
+		cmocka_unit_test(test_no_cache),
+		cmocka_unit_test(test_hardware_threads),
+		cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_bad_lists),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_bad_kind),
+		cmocka_unit_test(test_not_bound),
+		cmocka_unit_test(test_this_machine),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests_name("places", tests, NULL, NULL);
+}

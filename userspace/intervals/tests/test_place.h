@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Topologies of machines that are not there. */
+#ifndef TEST_PLACE_H
+#define TEST_PLACE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "place.h"
+
+/* hwloc's words for a machine, or NULL for this one. */
+static inline void test_machine(const char *synthetic)
+{
+	if (synthetic)
+		setenv("HWLOC_SYNTHETIC", synthetic, 1);
+	else
+		unsetenv("HWLOC_SYNTHETIC");
+}
+
+static inline struct ivl_topology *test_topology(const char *synthetic, enum ivl_places_by places,
+						 unsigned int workers)
+{
+	const struct ivl_config config = { .places = places, .workers = workers };
+	struct ivl_topology *topology = NULL;
+
+	test_machine(synthetic);
+	assert_int_equal(ivl_topology_create(&config, &topology), 0);
+	return topology;
+}
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Victims: everyone is asked, the near before the far, the loaded before the empty. */
+#include "test_place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "test_allocation.h"
+#include "victim.h"
+
+#define MACHINE "package:2 l3:2 core:4 pu:1"	/* 16 CPUs, 4 of them share a cache */
+#define WORKERS 16
+#define PATIENCE 8		/* rounds, of which one asks everybody: see victim.h */
+
+static struct ivl_chooser *chooser_of(const struct ivl_topology *t, enum ivl_victims victims,
+				      struct ivl_stealability *mask, unsigned int worker,
+				      uint64_t seed)
+{
+	const struct ivl_config config = { .victims = victims, .cross_place = true, .seed = seed };
+	struct ivl_chooser *chooser = ivl_chooser_create(&config, t, mask, worker);
+
+	assert_non_null(chooser);
+	return chooser;
+}
+
+/* A whole round; each is named at most once, and it ends for good. */
+static unsigned int round_of(struct ivl_chooser *chooser, int *order)
+{
+	bool named[WORKERS] = { false };
+	unsigned int count = 0;
+	int victim;
+
+	ivl_chooser_begin(chooser);
+	while ((victim = ivl_chooser_next(chooser)) >= 0) {
+		assert_true(victim < WORKERS);
+		assert_false(named[victim]);
+		named[victim] = true;
+		order[count++] = victim;
+	}
+	assert_int_equal(ivl_chooser_next(chooser), -1);
+	return count;
+}
+
+static bool is_in(const int *order, unsigned int count, int victim)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (order[i] == victim)
+			return true;
+	return false;
+}
+
+static void test_random(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	unsigned int at[WORKERS][WORKERS] = { { 0 } };	/* [position][victim] */
+	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
+	const unsigned int rounds = 15000, mean = rounds / (WORKERS - 1);
+	int order[WORKERS];
+
+	(void)state;
+	for (unsigned int i = 0; i < rounds; i++) {
+		assert_int_equal(round_of(chooser, order), WORKERS - 1);
+		assert_false(is_in(order, WORKERS - 1, 5));
+		for (unsigned int j = 0; j < WORKERS - 1; j++)
+			at[j][order[j]]++;
+	}
+	/* Each at each position: 1000 times; a standard deviation is 31. */
+	for (unsigned int i = 0; i < WORKERS - 1; i++)
+		for (unsigned int victim = 0; victim < WORKERS; victim++)
+			if (victim != 5)
+				assert_in_range(at[i][victim], mean - 200, mean + 200);
+	ivl_chooser_destroy(chooser);
+	ivl_topology_destroy(t);
+}
+
+static void test_seed(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	struct ivl_chooser *a = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
+	struct ivl_chooser *b = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
+	struct ivl_chooser *other_seed = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 43);
+	struct ivl_chooser *other_worker = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 4, 42);
+	int first[WORKERS], order[WORKERS];
+	unsigned int differs[2] = { 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++) {
+		round_of(a, first);
+		round_of(b, order);
+		assert_memory_equal(first, order, (WORKERS - 1) * sizeof(*order));
+		round_of(other_seed, order);
+		differs[0] += memcmp(first, order, 4 * sizeof(*order)) != 0;
+		round_of(other_worker, order);
+		differs[1] += memcmp(first, order, 4 * sizeof(*order)) != 0;
+	}
+	assert_true(differs[0] > 90);
+	assert_true(differs[1] > 90);
+	ivl_chooser_destroy(a);
+	ivl_chooser_destroy(b);
+	ivl_chooser_destroy(other_seed);
+	ivl_chooser_destroy(other_worker);
+	ivl_topology_destroy(t);
+}
+
+/* Of worker 5: its cache 4 to 7, its package 0 to 7. */
+static unsigned int distance_from_5(int victim)
+{
+	if (victim / 4 == 1)
+		return 0;
+	return victim / 8 == 0 ? 1 : 2;
+}
+
+static void test_domains(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
+	unsigned int first[WORKERS] = { 0 };
+	int order[WORKERS];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3000; i++) {
+		assert_int_equal(round_of(chooser, order), WORKERS - 1);
+		for (unsigned int j = 1; j < WORKERS - 1; j++)
+			assert_true(distance_from_5(order[j - 1]) <= distance_from_5(order[j]));
+		first[order[0]]++;
+		first[order[3]]++;
+		first[order[7]]++;
+	}
+	/* At random inside of each domain: 1000, 750 and 375 times. */
+	for (int victim = 0; victim < WORKERS; victim++) {
+		static const unsigned int expected[] = { 1000, 750, 375 };
+		unsigned int distance = distance_from_5(victim);
+
+		if (victim != 5)
+			assert_in_range(first[victim], expected[distance] - 150,
+					expected[distance] + 150);
+	}
+	ivl_chooser_destroy(chooser);
+	ivl_topology_destroy(t);
+}
+
+static void test_own_place(void **state)
+{
+	static const enum ivl_victims policies[] = { IVL_VICTIMS_RANDOM, IVL_VICTIMS_DOMAINS };
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	int order[WORKERS];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct ivl_config config = { .victims = policies[i] };
+		struct ivl_chooser *chooser = ivl_chooser_create(&config, t, NULL, 5);
+
+		assert_int_equal(round_of(chooser, order), 3);
+		assert_true(is_in(order, 3, 4) && is_in(order, 3, 6) && is_in(order, 3, 7));
+		ivl_chooser_destroy(chooser);
+	}
+	ivl_topology_destroy(t);
+}
+
+/* Go on to a victim and succeed with it. */
+static void succeed_with(struct ivl_chooser *chooser, int wanted)
+{
+	int victim;
+
+	ivl_chooser_begin(chooser);
+	while ((victim = ivl_chooser_next(chooser)) != wanted)
+		assert_true(victim >= 0);
+	ivl_chooser_succeeded(chooser);
+}
+
+static void test_favourite(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
+	unsigned int again = 0;
+	int order[WORKERS];
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++) {
+		int wanted = (int)(i % 5);
+
+		succeed_with(chooser, wanted);
+		assert_int_equal(round_of(chooser, order), WORKERS - 1);
+		assert_int_equal(order[0], wanted);
+		/* It had nothing more: it is like all others. */
+		round_of(chooser, order);
+		again += order[0] == wanted;
+	}
+	assert_in_range(again, 30, 110);
+	ivl_chooser_destroy(chooser);
+
+	/* With domains it is the first of its own. */
+	chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
+	for (unsigned int i = 0; i < 100; i++) {
+		succeed_with(chooser, 9);
+		assert_int_equal(round_of(chooser, order), WORKERS - 1);
+		assert_int_equal(order[7], 9);
+		succeed_with(chooser, 6);
+		round_of(chooser, order);
+		assert_int_equal(order[0], 6);
+	}
+	ivl_chooser_destroy(chooser);
+	ivl_topology_destroy(t);
+}
+
+static void test_hysteresis(void **state)
+{
+	struct ivl_stealability *mask = ivl_stealability_create(200, 2, 5);
+	static const struct {
+		unsigned int length;
+		bool stealable;
+	} steps[] = {
+		{ 0, false }, { 2, false }, { 3, false }, { 4, false }, { 5, true }, { 4, true },
+		{ 3, true }, { 2, false }, { 4, false }, { 9, true }, { 3, true }, { 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		ivl_stealability_update(mask, 130, steps[i].length);
+		for (unsigned int worker = 0; worker < 200; worker++)
+			assert_int_equal(ivl_stealable(mask, worker),
+					 worker == 130 && steps[i].stealable);
+	}
+	ivl_stealability_destroy(mask);
+}
+
+static void test_threshold(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
+	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_THRESHOLD, mask, 5, 1);
+	int order[WORKERS];
+
+	(void)state;
+	ivl_stealability_update(mask, 2, 3);
+	ivl_stealability_update(mask, 5, 3);	/* oneself */
+	ivl_stealability_update(mask, 9, 2);	/* too short */
+	ivl_stealability_update(mask, 12, 8);
+	/* Of each PATIENCE rounds that get nothing one asks everybody. */
+	for (unsigned int i = 1; i <= 10 * PATIENCE; i++) {
+		unsigned int count = round_of(chooser, order);
+
+		assert_int_equal(count, i % PATIENCE ? 2 : WORKERS - 1);
+		assert_true(is_in(order, count, 2) && is_in(order, count, 12));
+	}
+	/* Success begins the count anew. */
+	for (unsigned int i = 0; i < 3 * PATIENCE; i++) {
+		succeed_with(chooser, 12);
+		assert_int_equal(round_of(chooser, order), 2);
+		assert_int_equal(order[0], 12);
+	}
+	/* A favourite whose queue has become short is not asked. */
+	succeed_with(chooser, 12);
+	ivl_stealability_update(mask, 12, 1);
+	assert_int_equal(round_of(chooser, order), 1);
+	assert_int_equal(order[0], 2);
+	ivl_chooser_destroy(chooser);
+	ivl_stealability_destroy(mask);
+	ivl_topology_destroy(t);
+}
+
+/* With both, as in the thesis' Algorithm 2: another node is asked only where it has plenty. */
+static void test_domains_with_mask(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
+	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, mask, 5, 1);
+	int order[WORKERS];
+
+	(void)state;
+	ivl_stealability_update(mask, 14, 3);
+	ivl_stealability_update(mask, 4, 3);
+	for (unsigned int i = 1; i < PATIENCE; i++) {
+		assert_int_equal(round_of(chooser, order), 2);
+		assert_int_equal(order[0], 4);
+		assert_int_equal(order[1], 14);
+	}
+	assert_int_equal(round_of(chooser, order), WORKERS - 1);
+	ivl_chooser_destroy(chooser);
+	ivl_stealability_destroy(mask);
+	ivl_topology_destroy(t);
+}
+
+static void test_alone(void **state)
+{
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 1);
+	int order[WORKERS];
+
+	(void)state;
+	for (int victims = 0; victims < IVL_VICTIM_POLICIES; victims++) {
+		struct ivl_chooser *chooser = chooser_of(t, victims, NULL, 0, 1);
+
+		assert_int_equal(round_of(chooser, order), 0);
+		assert_int_equal(round_of(chooser, order), 0);
+		ivl_chooser_destroy(chooser);
+	}
+	ivl_topology_destroy(t);
+}
+
+static void test_no_memory(void **state)
+{
+	const struct ivl_config config = { .victims = IVL_VICTIMS_RANDOM };
+	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
+
+	(void)state;
+	test_allocations_left = 0;
+	assert_null(ivl_chooser_create(&config, t, NULL, 0));
+	assert_null(ivl_stealability_create(WORKERS, 1, 2));
+	test_allocations_left = -1;
+	ivl_chooser_destroy(NULL);
+	ivl_stealability_destroy(NULL);
+	ivl_topology_destroy(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_domains),
+		cmocka_unit_test(test_own_place),
+		cmocka_unit_test(test_favourite),
+		cmocka_unit_test(test_hysteresis),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_domains_with_mask),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_no_memory),
+	};
+
+	return cmocka_run_group_tests_name("victims", tests, NULL, NULL);
+}
