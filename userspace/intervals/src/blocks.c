@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "blocks.h"
+
+#include <string.h>
+
+#include "place.h"
+
+/*
+ * With AddressSanitizer a free block may not be touched; but for the links, which
+ * are this file's.
+ */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define IVL_POISON
+#endif
+#endif
+#if defined(IVL_POISON) || defined(__SANITIZE_ADDRESS__)
+void __asan_poison_memory_region(void const volatile *memory, size_t bytes);
+void __asan_unpoison_memory_region(void const volatile *memory, size_t bytes);
+#else
+#define __asan_poison_memory_region(memory, bytes) ((void)(memory), (void)(bytes))
+#define __asan_unpoison_memory_region(memory, bytes) ((void)(memory), (void)(bytes))
+#endif
+
+#define MAGAZINE 64
+#define SLAB_BYTES (64 << 10)
+
+struct ivl_block {
+	struct ivl_block *next;		/* in its magazine */
+	struct ivl_block *other;	/* of the first of a magazine: the next magazine */
+};
+
+/* At the beginning of its memory; blocks follow. */
+struct ivl_slab {
+	struct ivl_slab *next;
+	int node;
+	_Alignas(64) char blocks[];
+};
+
+void ivl_depot_init(struct ivl_depot *depot, size_t block_bytes)
+{
+	memset(depot, 0, sizeof(*depot));
+	depot->block_bytes = block_bytes;
+	pthread_mutex_init(&depot->lock, NULL);
+}
+
+void ivl_depot_destroy(struct ivl_depot *depot)
+{
+	struct ivl_slab *slab = depot->slabs;
+
+	while (slab) {
+		struct ivl_slab *next = slab->next;
+
+		__asan_unpoison_memory_region(slab, SLAB_BYTES);
+		ivl_node_free(slab, SLAB_BYTES, slab->node);
+		slab = next;
+	}
+	pthread_mutex_destroy(&depot->lock);
+}
+
+static void poison(struct ivl_depot *depot, struct ivl_block *block)
+{
+	__asan_poison_memory_region(block + 1, depot->block_bytes - sizeof(*block));
+}
+
+/* A slab's blocks, in full magazines but for the last. The depot's lock is held. */
+static void fill(struct ivl_depot *depot, int node)
+{
+	struct ivl_slab *slab = ivl_node_alloc(SLAB_BYTES, node);
+	struct ivl_block *first = NULL;
+	unsigned int count = 0;
+	size_t at;
+
+	if (!slab)
+		return;
+	memset(slab, 0, SLAB_BYTES);
+	slab->node = node;
+	slab->next = depot->slabs;
+	depot->slabs = slab;
+	for (at = sizeof(*slab); at + depot->block_bytes <= SLAB_BYTES; at += depot->block_bytes) {
+		struct ivl_block *block = (struct ivl_block *)((char *)slab + at);
+
+		block->next = first;
+		first = block;
+		poison(depot, block);
+		if (++count == MAGAZINE) {
+			first->other = depot->full;
+			depot->full = first;
+			first = NULL;
+			count = 0;
+		}
+	}
+	if (first) {
+		first->other = depot->full;
+		depot->full = first;
+	}
+}
+
+static struct ivl_block *get_magazine(struct ivl_depot *depot, int node)
+{
+	struct ivl_block *magazine;
+
+	if (!depot->full)
+		fill(depot, node);
+	magazine = depot->full;
+	if (magazine)
+		depot->full = magazine->other;
+	return magazine;
+}
+
+static void put_magazine(struct ivl_depot *depot, struct ivl_block *magazine)
+{
+	magazine->other = depot->full;
+	depot->full = magazine;
+}
+
+static struct ivl_block *pop(struct ivl_depot *depot, struct ivl_magazines *own)
+{
+	struct ivl_block *block = own->free;
+
+	if (block) {
+		own->free = block->next;
+		/* A magazine that was not full is counted as one: it only fills up sooner. */
+		own->count--;
+		__asan_unpoison_memory_region(block, depot->block_bytes);
+	}
+	return block;
+}
+
+void *ivl_block_get(struct ivl_depot *depot, struct ivl_magazines *own, int node)
+{
+	struct ivl_magazines *from = own ? own : &depot->loose;
+	struct ivl_block *block;
+
+	if (own && own->free)
+		return pop(depot, own);
+	if (own && own->full) {
+		own->free = own->full;
+		own->full = NULL;
+		own->count = MAGAZINE;
+		return pop(depot, own);
+	}
+	pthread_mutex_lock(&depot->lock);
+	if (!from->free) {
+		from->free = get_magazine(depot, node);
+		from->count = MAGAZINE;
+	}
+	block = pop(depot, from);
+	pthread_mutex_unlock(&depot->lock);
+	return block;
+}
+
+static void push(struct ivl_depot *depot, struct ivl_magazines *own, struct ivl_block *block)
+{
+	if (!own->free)
+		own->count = 0;
+	block->next = own->free;
+	own->free = block;
+	own->count++;
+	poison(depot, block);
+}
+
+void ivl_block_put(struct ivl_depot *depot, struct ivl_magazines *own, void *block)
+{
+	if (own && (!own->free || own->count < MAGAZINE)) {
+		push(depot, own, block);
+	} else if (own && !own->full) {
+		own->full = own->free;
+		own->free = NULL;
+		push(depot, own, block);
+	} else {
+		struct ivl_magazines *to = own ? own : &depot->loose;
+
+		pthread_mutex_lock(&depot->lock);
+		if (own) {
+			put_magazine(depot, own->full);
+			own->full = own->free;
+			own->free = NULL;
+		} else if (to->free && to->count >= MAGAZINE) {
+			put_magazine(depot, to->free);
+			to->free = NULL;
+		}
+		push(depot, to, block);
+		pthread_mutex_unlock(&depot->lock);
+	}
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Errors and cancellation.
+ *
+ * An interval's own error goes up: to the ends of all that it is inside of. Along an
+ * edge it goes to the target and what that is inside of, but not to the common bound,
+ * the innermost interval that contains both: the bound has it from below, if it
+ * should. Hence ivl_fault: each error knows the depth beyond which it belongs.
+ */
+#include <errno.h>
+
+#include "model.h"
+
+void ivl_set_fault(struct ivl_point *point, ivl_fault fault)
+{
+	/* Relaxed, all: who reads it comes after us by the point's `left` or `out`. */
+	ivl_fault old = atomic_load_explicit(&point->fault, memory_order_relaxed);
+	ivl_fault new;
+
+	do {
+		/* The first error stays, and goes as far as the farthest. */
+		if (!old)
+			new = fault;
+		else if (ivl_fault_beyond(fault) < ivl_fault_beyond(old))
+			new = ivl_fault_of(ivl_fault_error(old), ivl_fault_beyond(fault));
+		else
+			return;
+	} while (!atomic_compare_exchange_weak_explicit(&point->fault, &old, new,
+							memory_order_relaxed,
+							memory_order_relaxed));
+}
+
+void ivl_deliver(ivl_fault fault, struct ivl_point *from, struct ivl_point *to)
+{
+	struct ivl_interval *bound = ivl_common(ivl_interval_of(from), ivl_interval_of(to));
+
+	ivl_set_fault(to, ivl_fault_of(ivl_fault_error(fault), bound->depth));
+}
+
+bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
+{
+	ivl_fault none = 0;
+
+	/* Relaxed: who must see it comes after us by an edge; for others it is a race. */
+	if (!atomic_compare_exchange_strong_explicit(&interval->cancel, &none, fault,
+						     memory_order_relaxed, memory_order_relaxed))
+		return false;
+	atomic_fetch_add_explicit(&interval->model->cancels, 1, memory_order_relaxed);
+	return true;
+}
+
+ivl_fault ivl_find_cancel(struct ivl_interval *interval)
+{
+	ivl_fault fault = 0;
+
+	if (!atomic_load_explicit(&interval->model->cancels, memory_order_relaxed))
+		return 0;
+	for (; interval && !fault; interval = interval->parent)
+		fault = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+	return fault;
+}
+
+void ivl_fail_interval(struct ivl_interval *interval, int error)
+{
+	const ivl_fault fault = ivl_fault_of(error, 0);
+
+	ivl_set_fault(&interval->end, fault);
+	ivl_set_cancel(interval, fault);
+}
+
+void ivl_fail(int error)
+{
+	struct ivl_interval *current = ivl_current();
+
+	if (current && error)
+		ivl_fail_interval(current, error);
+}
+
+void ivl_cancel(ivl_interval *interval)
+{
+	/* Not beyond itself: who cancels a part does not want the whole to fail. */
+	if (ivl_set_cancel(interval, ivl_fault_of(ECANCELED, interval->depth - 1)))
+		atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
+}
+
+bool ivl_cancelled(void)
+{
+	struct ivl_interval *current = ivl_current();
+
+	return current && ivl_find_cancel(current);
+}

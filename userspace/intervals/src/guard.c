@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Guards: locks that intervals hold. An interval takes its guards one after the
+ * other, in the order in which they were made, by standing in their queues: no
+ * worker waits.
+ *
+ * Where an interval around it holds the same guard already, an interval takes it
+ * from that one: each hold has a queue of its own, for the intervals inside, and
+ * keeps them apart from each other as the guard does all others.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+struct ivl_guard {
+	struct ivl_guard_queue queue;
+	struct ivl_model *model;
+	uint64_t number;
+	char *name;
+	_Atomic unsigned int refs;	/* the maker's, and one of each hold */
+};
+
+struct ivl_hold {
+	struct ivl_guard_node node;
+	struct ivl_guard_queue inner;
+	struct ivl_guard_queue *queue;	/* that it entered; NULL: none */
+	struct ivl_guard *guard;
+	struct ivl_interval *interval;
+	struct ivl_hold *next;		/* of the same interval; a higher number */
+};
+
+ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name)
+{
+	struct ivl_guard *guard = calloc(1, sizeof(*guard));
+
+	if (!guard)
+		return NULL;
+	if (name) {
+		guard->name = strdup(name);
+		if (!guard->name) {
+			free(guard);
+			return NULL;
+		}
+	}
+	ivl_guard_queue_init(&guard->queue);
+	guard->model = *ivl_runtime_model(runtime);
+	/* Relaxed: only that they differ. */
+	guard->number = atomic_fetch_add_explicit(&guard->model->guards, 1, memory_order_relaxed);
+	atomic_store_explicit(&guard->refs, 1, memory_order_relaxed);
+	return guard;
+}
+
+void ivl_guard_release(ivl_guard *guard)
+{
+	/* Acquire and release: all use of it comes before free(). Pairs with itself. */
+	if (atomic_fetch_sub_explicit(&guard->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	free(guard->name);
+	free(guard);
+}
+
+static struct ivl_hold *find_hold(const struct ivl_interval *interval, const ivl_guard *guard)
+{
+	struct ivl_hold *hold = interval->holds;
+
+	while (hold && hold->guard != guard)
+		hold = hold->next;
+	return hold;
+}
+
+static int no_guard(int error, struct ivl_interval *interval, struct ivl_guard *guard,
+		    const char *why)
+{
+	return ivl_error(error, "guard %s of %s: %s", guard->name ? guard->name : "(unnamed)",
+			 ivl_title(interval), why);
+}
+
+/*
+ * Does an interval around this one hold a guard that comes later in the order? Up to
+ * the one that holds this guard itself: all that may compete are inside of that.
+ */
+static bool out_of_order(const struct ivl_interval *interval, const struct ivl_guard *guard)
+{
+	for (interval = interval->parent; interval; interval = interval->parent) {
+		if (find_hold(interval, guard))
+			return false;
+		for (const struct ivl_hold *hold = interval->holds; hold; hold = hold->next)
+			if (hold->guard->number > guard->number)
+				return true;
+	}
+	return false;
+}
+
+int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
+{
+	struct ivl_hold **place = &interval->holds;
+	struct ivl_hold *hold;
+	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);
+
+	if (interval->model != guard->model)
+		return no_guard(EINVAL, interval, guard, "of two runtimes");
+	if (!owner || (owner != ivl_local() && owner != ivl_current()) || interval->started)
+		return no_guard(EALREADY, interval, guard, "it may have started");
+	if (find_hold(interval, guard))
+		return 0;
+	if (atomic_load_explicit(&interval->has_children, memory_order_relaxed))
+		return no_guard(EBUSY, interval, guard, "it has subintervals");
+	if (out_of_order(interval, guard))
+		return no_guard(EDEADLK, interval, guard,
+				"an interval around it holds a guard that was made later");
+	hold = calloc(1, sizeof(*hold));
+	if (!hold)
+		return no_guard(ENOMEM, interval, guard, "out of memory");
+	ivl_guard_queue_init(&hold->inner);
+	hold->guard = guard;
+	hold->interval = interval;
+	/* Relaxed: the caller has one. */
+	atomic_fetch_add_explicit(&guard->refs, 1, memory_order_relaxed);
+	while (*place && (*place)->guard->number < guard->number)
+		place = &(*place)->next;
+	hold->next = *place;
+	*place = hold;
+	return 0;
+}
+
+/* From this one on. False: one is not to be had yet. Then the interval may be gone. */
+static bool take(struct ivl_hold *hold)
+{
+	for (; hold; hold = hold->next) {
+		struct ivl_hold *outer = NULL;
+
+		for (struct ivl_interval *i = hold->interval->parent; i && !outer; i = i->parent)
+			outer = find_hold(i, hold->guard);
+		hold->queue = outer ? &outer->inner : &hold->guard->queue;
+		if (!ivl_guard_queue_enter(hold->queue, &hold->node))
+			return false;
+	}
+	return true;
+}
+
+bool ivl_take_guards(struct ivl_interval *interval)
+{
+	return take(interval->holds);
+}
+
+void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
+{
+	for (struct ivl_hold *hold = interval->holds; hold; hold = hold->next) {
+		struct ivl_guard_node *node;
+		struct ivl_hold *heir;
+
+		if (!hold->queue)
+			continue;
+		node = ivl_guard_queue_leave(hold->queue);
+		if (!node)
+			continue;
+		heir = (struct ivl_hold *)((char *)node - offsetof(struct ivl_hold, node));
+		if (take(heir->next))
+			ivl_begin(heir->interval, batch);
+	}
+}
+
+void ivl_free_holds(struct ivl_interval *interval)
+{
+	while (interval->holds) {
+		struct ivl_hold *hold = interval->holds;
+
+		interval->holds = hold->next;
+		ivl_guard_release(hold->guard);
+		free(hold);
+	}
+}
+
+bool ivl_holds(const ivl_guard *guard)
+{
+	for (struct ivl_interval *i = ivl_current(); i; i = i->parent)
+		if (find_hold(i, guard))
+			return true;
+	return false;
+}

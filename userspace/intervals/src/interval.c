@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Intervals: how they are made, scheduled, run, and end. The states are in model.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+/*
+ * References: one of who made it, one of the runtime's until the end has occurred.
+ */
+
+void ivl_retain(ivl_interval *interval)
+{
+	/* Relaxed: the caller has, or borrows, one. */
+	atomic_fetch_add_explicit(&interval->refs, 1, memory_order_relaxed);
+}
+
+static bool drop(struct ivl_interval *interval)
+{
+	/* Release: our use of it comes before the memory's next. Acquire: so do all others'. */
+	return atomic_fetch_sub_explicit(&interval->refs, 1, memory_order_acq_rel) == 1;
+}
+
+/* Nobody has a reference any more. */
+static void free_interval(struct ivl_interval *interval)
+{
+	for (;;) {
+		struct ivl_interval *parent = interval->keeps_parent ? interval->parent : NULL;
+
+		if (atomic_load_explicit(&interval->cancel, memory_order_relaxed))
+			atomic_fetch_sub_explicit(&interval->model->cancels, 1,
+						  memory_order_relaxed);
+		if (interval->holds)
+			ivl_free_holds(interval);
+		free(interval->name);
+		ivl_interval_put(interval);
+		if (!parent || !drop(parent))
+			return;
+		interval = parent;
+	}
+}
+
+void ivl_release(ivl_interval *interval)
+{
+	if (drop(interval))
+		free_interval(interval);
+}
+
+/*
+ * The way of an interval, from point to point. Nothing here calls itself through
+ * an edge: chains of intervals are as long as the program likes, the stack is not.
+ */
+
+void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
+{
+	interval->started = true;
+	ivl_occur(&interval->start, batch);
+	/* From here on it may end at any time. */
+	ivl_submit(interval->model->runtime, &interval->work, interval->place);
+}
+
+/* It never begins; and nothing inside of it will. */
+static void skip(struct ivl_interval *interval, ivl_fault fault, struct ivl_batch *batch)
+{
+	ivl_set_fault(&interval->start, fault);
+	ivl_set_fault(&interval->end, fault);
+	ivl_set_cancel(interval, fault);
+	interval->started = true;
+	ivl_occur(&interval->start, batch);
+	ivl_arrive_open(&interval->end, batch);
+}
+
+static void start_ready(struct ivl_interval *interval, struct ivl_batch *batch)
+{
+	ivl_fault fault = atomic_load_explicit(&interval->start.fault, memory_order_relaxed);
+
+	if (!fault)
+		fault = ivl_find_cancel(interval);
+	if (fault)
+		skip(interval, fault, batch);
+	else if (!interval->holds || ivl_take_guards(interval))
+		ivl_begin(interval, batch);
+}
+
+/* The interval's error goes to its parent. Before the end occurs, so that its joiners come later. */
+static void tell_parent(struct ivl_interval *interval)
+{
+	struct ivl_interval *parent = interval->parent;
+	ivl_fault fault = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+
+	if (fault)
+		ivl_set_fault(&interval->end, fault);
+	fault = atomic_load_explicit(&interval->end.fault, memory_order_relaxed);
+	if (fault && parent->depth > ivl_fault_beyond(fault) &&
+	    !atomic_load_explicit(&interval->contained, memory_order_relaxed))
+		ivl_set_fault(&parent->end, fault);
+}
+
+static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
+{
+	struct ivl_interval *parent = interval->parent;
+	/* Acquire: of those who had one (drop()). The one that is left is ours. */
+	const bool last = atomic_load_explicit(&interval->refs, memory_order_acquire) == 1;
+
+	tell_parent(interval);
+	if (!last) {
+		ivl_retain(parent);
+		interval->keeps_parent = true;
+	}
+	ivl_occur(&interval->end, batch);
+	if (interval->holds)
+		ivl_leave_guards(interval, batch);
+	if (last)
+		free_interval(interval);
+	else
+		ivl_release(interval);
+	ivl_arrive(&parent->end, 1, batch);
+}
+
+void ivl_settle(struct ivl_batch *batch)
+{
+	while (batch->first) {
+		struct ivl_interval *interval = batch->first;
+
+		batch->first = interval->next;
+		if (interval->started)
+			end_ready(interval, batch);
+		else
+			start_ready(interval, batch);
+	}
+}
+
+/*
+ * Running a body.
+ */
+
+static void schedule_list(struct ivl_interval *list, struct ivl_batch *batch)
+{
+	while (list) {
+		struct ivl_interval *next = list->next;
+
+		atomic_store_explicit(&list->owner, NULL, memory_order_relaxed);
+		ivl_arrive_open(&list->start, batch);
+		list = next;
+	}
+}
+
+/* All that was made inside the interval, as far as the caller may know of it. */
+static void schedule(struct ivl_interval *interval, bool owner, struct ivl_batch *batch)
+{
+	struct ivl_interval *list;
+
+	if (owner) {
+		list = interval->made;
+		interval->made = NULL;
+		schedule_list(list, batch);
+	}
+	if (atomic_load_explicit(&interval->made_elsewhere, memory_order_relaxed)) {
+		/* Acquire: what it is, in remember(). */
+		list = atomic_exchange_explicit(&interval->made_elsewhere, NULL,
+						memory_order_acquire);
+		schedule_list(list, batch);
+	}
+}
+
+static void run_body(struct ivl_interval *interval, struct ivl_local *local)
+{
+	const struct ivl_local outer = *local;
+	const ivl_fault fault = ivl_find_cancel(interval);
+	struct ivl_batch batch = { 0 };
+	int error;
+
+	if (fault) {
+		ivl_set_fault(&interval->end, fault);
+	} else if (interval->body) {
+		atomic_store_explicit(&interval->owner, local, memory_order_relaxed);
+		*local = (struct ivl_local){ .interval = interval };
+		error = interval->body(interval, interval->arg);
+		*local = outer;
+		if (error)
+			ivl_fail_interval(interval, error);
+		schedule(interval, true, &batch);
+		atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
+	}
+	ivl_arrive_open(&interval->end, &batch);
+	ivl_settle(&batch);
+}
+
+static void run(struct ivl_work *work)
+{
+	run_body((struct ivl_interval *)work, ivl_local());
+}
+
+void ivl_schedule(void)
+{
+	struct ivl_local *local = ivl_local();
+	struct ivl_batch batch = { 0 };
+
+	if (!local->interval)
+		return;
+	schedule(local->interval,
+		 atomic_load_explicit(&local->interval->owner, memory_order_relaxed) == local,
+		 &batch);
+	ivl_settle(&batch);
+}
+
+/*
+ * Making.
+ */
+
+static struct ivl_interval *make(struct ivl_interval *parent, const char *name, ivl_body *body,
+				 void *arg, const ivl_place *place)
+{
+	struct ivl_interval *interval = ivl_interval_get(parent->model);
+	char *copy = NULL;
+
+	if (!interval)
+		return NULL;
+	interval->model = parent->model;
+	if (name) {
+		copy = strdup(name);
+		if (!copy) {
+			ivl_interval_put(interval);
+			return NULL;
+		}
+	}
+	interval->work.run = run;
+	atomic_store_explicit(&interval->start.out, NULL, memory_order_relaxed);
+	atomic_store_explicit(&interval->start.fault, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->start.left, IVL_OPEN, memory_order_relaxed);
+	interval->start.expected = 0;
+	interval->start.is_end = false;
+	atomic_store_explicit(&interval->end.out, NULL, memory_order_relaxed);
+	atomic_store_explicit(&interval->end.fault, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->end.left, IVL_OPEN, memory_order_relaxed);
+	interval->end.expected = 0;
+	interval->end.is_end = true;
+	interval->parent = parent;
+	interval->body = body;
+	interval->arg = arg;
+	interval->place = place;
+	atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
+	atomic_store_explicit(&interval->cancel, 0, memory_order_relaxed);
+	interval->holds = NULL;
+	interval->name = copy;
+	interval->made = NULL;
+	atomic_store_explicit(&interval->made_elsewhere, NULL, memory_order_relaxed);
+	atomic_store_explicit(&interval->refs, 2, memory_order_relaxed);
+	interval->depth = parent->depth + 1;
+	interval->started = false;
+	interval->keeps_parent = false;
+	atomic_store_explicit(&interval->contained, false, memory_order_relaxed);
+	atomic_store_explicit(&interval->has_children, false, memory_order_relaxed);
+	interval->edges_used = 0;
+	return interval;
+}
+
+/* It is not scheduled: until it is, `current` has it in a list. */
+static void remember(struct ivl_interval *interval, struct ivl_interval *current,
+		     struct ivl_local *local)
+{
+	if (atomic_load_explicit(&current->owner, memory_order_relaxed) == local) {
+		atomic_store_explicit(&interval->owner, local, memory_order_relaxed);
+		interval->next = NULL;
+		if (current->made)
+			current->made_last->next = interval;
+		else
+			current->made = interval;
+		current->made_last = interval;
+		return;
+	}
+	atomic_store_explicit(&interval->owner, current, memory_order_relaxed);
+	interval->next = atomic_load_explicit(&current->made_elsewhere, memory_order_relaxed);
+	/* Release, to schedule(). */
+	while (!atomic_compare_exchange_weak_explicit(&current->made_elsewhere, &interval->next,
+						      interval, memory_order_release,
+						      memory_order_relaxed))
+		;
+}
+
+/* The parent waits for a new interval; it must not have ended. */
+static bool adopt(struct ivl_interval *parent)
+{
+	if (!ivl_expect(&parent->end))
+		return false;
+	/* A guard can no more be added to it (guard.c). */
+	if (!atomic_load_explicit(&parent->has_children, memory_order_relaxed))
+		atomic_store_explicit(&parent->has_children, true, memory_order_relaxed);
+	return true;
+}
+
+ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
+			 const ivl_place *place)
+{
+	struct ivl_local *local = ivl_local();
+	struct ivl_interval *current = local->interval;
+	struct ivl_interval *interval;
+
+	if (!parent || (parent != current && !ivl_ahead(&parent->end))) {
+		ivl_error(EINVAL, "create %s: its parent %s may have ended", name ? name : "",
+			  parent ? ivl_title(parent) : "is none, or");
+		return NULL;
+	}
+	interval = make(parent, name, body, arg, place);
+	if (!interval) {
+		ivl_error(ENOMEM, "create %s: out of memory", name ? name : "");
+		return NULL;
+	}
+	adopt(parent);
+	if (parent != current)
+		ivl_connect_new(&parent->start, &interval->start);
+	remember(interval, current, local);
+	return interval;
+}
+
+/* Its start has occurred; nobody else knows of it. NULL: ENOMEM. */
+static struct ivl_interval *make_started(struct ivl_interval *parent, const char *name,
+					 ivl_body *body, void *arg)
+{
+	struct ivl_interval *interval = make(parent, name, body, arg, NULL);
+
+	if (!interval)
+		return NULL;
+	adopt(parent);
+	interval->started = true;
+	atomic_store_explicit(&interval->start.left, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->start.out, IVL_CLOSED, memory_order_relaxed);
+	return interval;
+}
+
+/* Its error is the caller's. */
+static int wait_and_release(struct ivl_interval *interval)
+{
+	const int error = ivl_wait_for(&interval->end);
+
+	ivl_release(interval);
+	return error;
+}
+
+int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
+{
+	struct ivl_model *model = *ivl_runtime_model(runtime);
+	struct ivl_interval *interval = make_started(&model->root, NULL, body, arg);
+
+	if (!interval)
+		return ivl_error(ENOMEM, "run: out of memory");
+	ivl_submit(runtime, &interval->work, NULL);
+	return wait_and_release(interval);
+}
+
+int ivl_inline(const char *name, ivl_body *body, void *arg)
+{
+	struct ivl_local *local = ivl_local();
+	struct ivl_interval *interval;
+
+	if (!local->interval)
+		return ivl_error(EINVAL, "inline %s: not inside an interval", name ? name : "");
+	interval = make_started(local->interval, name, body, arg);
+	if (!interval)
+		return ivl_error(ENOMEM, "inline %s: out of memory", name ? name : "");
+	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
+	run_body(interval, local);
+	return wait_and_release(interval);
+}
+
+/*
+ * Asking.
+ */
+
+ivl_interval *ivl_current(void)
+{
+	return ivl_local()->interval;
+}
+
+ivl_interval *ivl_parent(ivl_interval *interval)
+{
+	return interval->depth > 1 ? interval->parent : NULL;
+}
+
+const char *ivl_name(const ivl_interval *interval)
+{
+	return interval->name;
+}
+
+ivl_point *ivl_start_point(ivl_interval *interval)
+{
+	return &interval->start;
+}
+
+ivl_point *ivl_end_point(ivl_interval *interval)
+{
+	return &interval->end;
+}

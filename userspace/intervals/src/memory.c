@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where intervals and edges are; the model of one runtime. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+#include "worker.h"
+
+#define BLOCK_BYTES(type) ((sizeof(type) + 63) / 64 * 64)
+
+/* The caller's own part of the model; NULL: it is no worker of its runtime. */
+static struct ivl_model_worker *own_part(struct ivl_model *model, int *node)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	*node = -1;
+	if (!worker || worker->runtime != model->runtime)
+		return NULL;
+	*node = worker->place->node;
+	return &model->workers[worker->number];
+}
+
+struct ivl_interval *ivl_interval_get(struct ivl_model *model)
+{
+	int node;
+	struct ivl_model_worker *own = own_part(model, &node);
+
+	return ivl_block_get(&model->intervals, own ? &own->intervals : NULL, node);
+}
+
+void ivl_interval_put(struct ivl_interval *interval)
+{
+	struct ivl_model *model = interval->model;
+	int node;
+	struct ivl_model_worker *own = own_part(model, &node);
+
+	ivl_block_put(&model->intervals, own ? &own->intervals : NULL, interval);
+}
+
+struct ivl_edge *ivl_edge_get(struct ivl_model *model)
+{
+	int node;
+	struct ivl_model_worker *own = own_part(model, &node);
+
+	return ivl_block_get(&model->edges, own ? &own->edges : NULL, node);
+}
+
+void ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge)
+{
+	int node;
+	struct ivl_model_worker *own = own_part(model, &node);
+
+	ivl_block_put(&model->edges, own ? &own->edges : NULL, edge);
+}
+
+int ivl_model_create(ivl_runtime *runtime, void **result)
+{
+	const size_t workers = ivl_worker_count(runtime);
+	struct ivl_model *model = aligned_alloc(128, sizeof(*model));
+
+	if (!model)
+		return ENOMEM;
+	memset(model, 0, sizeof(*model));
+	model->workers = aligned_alloc(128, workers * sizeof(*model->workers));
+	if (!model->workers) {
+		free(model);
+		return ENOMEM;
+	}
+	memset(model->workers, 0, workers * sizeof(*model->workers));
+	model->runtime = runtime;
+	model->root.model = model;
+	model->root.started = true;
+	model->root.end.is_end = true;
+	atomic_store_explicit(&model->root.start.out, IVL_CLOSED, memory_order_relaxed);
+	atomic_store_explicit(&model->root.end.left, IVL_OPEN, memory_order_relaxed);
+	atomic_store_explicit(&model->root.refs, 1, memory_order_relaxed);
+	pthread_mutex_init(&model->lock, NULL);
+	ivl_depot_init(&model->intervals, BLOCK_BYTES(struct ivl_interval));
+	ivl_depot_init(&model->edges, sizeof(struct ivl_edge) * 2);
+	*result = model;
+	return 0;
+}
+
+void ivl_model_destroy(void *opaque)
+{
+	struct ivl_model *model = opaque;
+
+	ivl_depot_destroy(&model->intervals);
+	ivl_depot_destroy(&model->edges);
+	pthread_mutex_destroy(&model->lock);
+	free(model->workers);
+	free(model);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Points: edges between them, what happens when they occur, waiting for them. */
+#include <errno.h>
+
+#include "model.h"
+
+const char *ivl_title(const struct ivl_interval *interval)
+{
+	return interval->name ? interval->name : "(unnamed)";
+}
+
+bool ivl_occurred(const ivl_point *point)
+{
+	return ivl_point_occurred(point);
+}
+
+/*
+ * What a point waits for.
+ */
+
+void ivl_arrive(struct ivl_point *point, int32_t count, struct ivl_batch *batch)
+{
+	/*
+	 * Release: what was written before is seen by who takes the last. Acquire:
+	 * the last sees what was written before all others. Pairs with itself.
+	 */
+	if (atomic_fetch_sub_explicit(&point->left, count, memory_order_acq_rel) == count)
+		ivl_batch_add(batch, ivl_interval_of(point));
+}
+
+void ivl_arrive_open(struct ivl_point *point, struct ivl_batch *batch)
+{
+	/*
+	 * Where nothing else was ever waited for nobody else may add anything
+	 * either: who may is inside something that the point waits for.
+	 * Acquire: of what was, and is over, in ivl_arrive().
+	 */
+	if (!point->expected &&
+	    atomic_load_explicit(&point->left, memory_order_acquire) == IVL_OPEN) {
+		atomic_store_explicit(&point->left, 0, memory_order_relaxed);
+		ivl_batch_add(batch, ivl_interval_of(point));
+	} else {
+		ivl_arrive(point, IVL_OPEN - point->expected, batch);
+	}
+}
+
+static bool owns(const struct ivl_interval *interval)
+{
+	return atomic_load_explicit(&interval->owner, memory_order_relaxed) == ivl_local();
+}
+
+bool ivl_expect(struct ivl_point *point)
+{
+	/* Relaxed: the caller knows that the point is ahead, or is told that it is not. */
+	int32_t left = atomic_load_explicit(&point->left, memory_order_relaxed);
+
+	if (owns(ivl_interval_of(point))) {
+		point->expected++;
+		return true;
+	}
+	do {
+		if (!left)
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(&point->left, &left, left + 1,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	return true;
+}
+
+/* After ivl_expect(). */
+static void expect_no_more(struct ivl_point *point)
+{
+	struct ivl_batch batch = { 0 };
+
+	if (owns(ivl_interval_of(point))) {
+		point->expected--;
+	} else {
+		ivl_arrive(point, 1, &batch);
+		ivl_settle(&batch);
+	}
+}
+
+/*
+ * Edges.
+ */
+
+static bool is_inside(const struct ivl_edge *edge, const struct ivl_interval *interval)
+{
+	return edge >= interval->edges && edge < interval->edges + IVL_EDGES_INSIDE;
+}
+
+static struct ivl_edge *get_edge(struct ivl_interval *target)
+{
+	if (owns(target) && target->edges_used < IVL_EDGES_INSIDE)
+		return &target->edges[target->edges_used++];
+	return ivl_edge_get(target->model);
+}
+
+/* The last one that get_edge() gave, and that is in no list. */
+static void unget_edge(struct ivl_interval *target, struct ivl_edge *edge)
+{
+	if (is_inside(edge, target))
+		target->edges_used--;
+	else
+		ivl_edge_put(target->model, edge);
+}
+
+/* False: the point has occurred. */
+static bool push(struct ivl_point *from, struct ivl_edge *edge)
+{
+	/* Acquire, also on failure: what was written before the point, if it has occurred. */
+	edge->next = atomic_load_explicit(&from->out, memory_order_acquire);
+	do {
+		if (edge->next == IVL_CLOSED)
+			return false;
+		/* Release, to ivl_occur() and searches; more than that: see order.c. */
+	} while (!atomic_compare_exchange_weak_explicit(&from->out, &edge->next, edge,
+							memory_order_seq_cst,
+							memory_order_acquire));
+	return true;
+}
+
+void ivl_connect_new(struct ivl_point *from, struct ivl_point *to)
+{
+	struct ivl_interval *target = ivl_interval_of(to);
+	struct ivl_edge *edge = &target->edges[target->edges_used];
+	ivl_fault fault;
+
+	atomic_store_explicit(&edge->to, (uintptr_t)to, memory_order_relaxed);
+	to->expected++;
+	if (push(from, edge)) {
+		target->edges_used++;
+		return;
+	}
+	to->expected--;
+	fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
+	if (fault)
+		ivl_deliver(fault, from, to);
+}
+
+/* The edge is in the list. Does it close a cycle? Then it dies. */
+static bool dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point *to)
+{
+	struct ivl_model *model = ivl_interval_of(to)->model;
+	bool cycle;
+
+	if (!ivl_may_reach(to, from))
+		return false;
+	pthread_mutex_lock(&model->lock);
+	cycle = ivl_search(to, from);
+	if (cycle) {
+		/*
+		 * Until the path is gone, by the lock or by expect_no_more(), `from`
+		 * cannot occur; so ivl_occur() sees the mark.
+		 */
+		atomic_store_explicit(&edge->to, (uintptr_t)to | IVL_EDGE_DEAD,
+				      memory_order_relaxed);
+		ivl_retain(ivl_interval_of(to));
+	}
+	pthread_mutex_unlock(&model->lock);
+	return cycle;
+}
+
+static int no_edge(int error, struct ivl_point *from, struct ivl_point *to, const char *why)
+{
+	return ivl_error(error, "edge " IVL_POINT_FORMAT " -> " IVL_POINT_FORMAT ": %s",
+			 IVL_POINT_WORDS(from), IVL_POINT_WORDS(to), why);
+}
+
+int ivl_add_edge(ivl_point *from, ivl_point *to)
+{
+	struct ivl_interval *target = ivl_interval_of(to);
+	struct ivl_edge *edge;
+	ivl_fault fault;
+
+	if (ivl_interval_of(from)->model != target->model)
+		return no_edge(EINVAL, from, to, "of two runtimes");
+	if (from == to || ivl_tree_before(to, from))
+		return no_edge(EDEADLK, from, to, "would close a cycle");
+	if (ivl_tree_before(from, to))
+		return 0;
+	if (!ivl_ahead(to))
+		return no_edge(EALREADY, from, to, "its target may have occurred");
+	edge = get_edge(target);
+	if (!edge)
+		return no_edge(ENOMEM, from, to, "out of memory");
+	if (!ivl_expect(to)) {
+		unget_edge(target, edge);
+		return no_edge(EALREADY, from, to, "its target has occurred");
+	}
+	atomic_store_explicit(&edge->to, (uintptr_t)to, memory_order_relaxed);
+	if (!push(from, edge)) {
+		unget_edge(target, edge);
+		fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
+		if (fault)
+			ivl_deliver(fault, from, to);
+		expect_no_more(to);
+		return 0;
+	}
+	if (dies(edge, from, to)) {
+		expect_no_more(to);
+		return no_edge(EDEADLK, from, to, "would close a cycle");
+	}
+	return 0;
+}
+
+/*
+ * Occurring.
+ */
+
+struct joiner {
+	struct ivl_edge edge;
+	struct ivl_waiter *waiter;
+	struct ivl_point *point;
+};
+
+static void bury(struct ivl_edge *edge, struct ivl_interval *target)
+{
+	if (!is_inside(edge, target))
+		ivl_edge_put(target->model, edge);
+	ivl_release(target);
+}
+
+static void follow(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point *to,
+		   ivl_fault fault, struct ivl_batch *batch)
+{
+	struct ivl_interval *target = ivl_interval_of(to);
+
+	if (!is_inside(edge, target))
+		ivl_edge_put(target->model, edge);
+	if (fault)
+		ivl_deliver(fault, from, to);
+	ivl_arrive(to, 1, batch);
+}
+
+void ivl_occur(struct ivl_point *point, struct ivl_batch *batch)
+{
+	const ivl_fault fault = atomic_load_explicit(&point->fault, memory_order_relaxed);
+	/*
+	 * Acquire: what the edges lead to. Release, to whoever finds the list closed:
+	 * what was written before the point, and its error.
+	 */
+	struct ivl_edge *edge = atomic_exchange_explicit(&point->out, IVL_CLOSED,
+							 memory_order_acq_rel);
+
+	while (edge) {
+		struct ivl_edge *next = edge->next;
+		uintptr_t to = atomic_load_explicit(&edge->to, memory_order_relaxed);
+
+		if (to == IVL_EDGE_JOIN)
+			ivl_wake(((struct joiner *)edge)->waiter);
+		else if (to & IVL_EDGE_DEAD)
+			bury(edge, ivl_interval_of((struct ivl_point *)(to & ~IVL_EDGE_DEAD)));
+		else
+			follow(edge, point, (struct ivl_point *)to, fault, batch);
+		edge = next;
+	}
+}
+
+/*
+ * Waiting.
+ */
+
+static bool publish(void *arg, struct ivl_waiter *waiter)
+{
+	struct joiner *joiner = arg;
+
+	joiner->waiter = waiter;
+	return push(joiner->point, &joiner->edge);
+}
+
+int ivl_wait_for(struct ivl_point *point)
+{
+	struct joiner joiner = { .edge.to = IVL_EDGE_JOIN, .point = point };
+
+	if (!ivl_point_occurred(point))
+		ivl_wait(publish, &joiner);
+	return ivl_fault_error(atomic_load_explicit(&point->fault, memory_order_relaxed));
+}
+
+/* Would who is inside `current` wait for what waits for it? */
+static bool comes_after(struct ivl_interval *current, struct ivl_point *point)
+{
+	return current && current->model == ivl_interval_of(point)->model &&
+	       (point == &current->end || ivl_reaches(&current->end, point));
+}
+
+int ivl_join(ivl_point *point)
+{
+	struct ivl_interval *interval = ivl_interval_of(point);
+	const char *why = NULL;
+
+	if (!ivl_point_occurred(point)) {
+		if (owns(interval) && !interval->started)
+			why = "is not scheduled";
+		else if (comes_after(ivl_current(), point))
+			why = "comes after the caller's end";
+		if (why)
+			return ivl_error(EDEADLK, "join " IVL_POINT_FORMAT ": %s",
+					 IVL_POINT_WORDS(point), why);
+	}
+	return ivl_wait_for(point);
+}
