@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The benchmark programs: one per runtime, each with all kernels that are written
+ * for it. A program is three parts:
+ *
+ *   main.c       options, repetitions, output          the same in all programs
+ *   kernels/     input, serial part, check             the same object code in all
+ *   runtimes/X   how X runs tasks, and which kernels   one file per runtime
+ *
+ * The C and C++ runtimes share the parallel form of the kernels too (parallel/),
+ * in terms of a few operations that runtimes/X defines.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of every thread that runs tasks, where a runtime lets one say it: depth is no contest. */
+#define BENCH_STACK_BYTES ((size_t)64 << 20)
+
+struct bench_kernel {
+	const char *name;
+	/* What the kernel's literature uses, and what ends within a moment, for tests. */
+	unsigned int size, quick_size;
+	/* Runs before those that count, and those. */
+	unsigned int warmups, repeats;
+	/* Before each run, not timed. 0 or an errno value. */
+	int (*prepare)(unsigned int size);
+	/* Tasks of the last run, for nanoseconds per task; NULL: the unit is seconds. */
+	uint64_t (*tasks)(void);
+	/* Is the result of the last run right? */
+	bool (*check)(void);
+};
+
+/* A kernel's parallel form. It runs inside the runtime. */
+struct bench_form {
+	const char *kernel;
+	void (*run)(void);
+};
+
+struct bench_runtime {
+	const char *name;
+	/* 0 or an errno value. */
+	int (*start)(unsigned int workers);
+	void (*stop)(void);
+	/* Run `run` inside the runtime; returns when it and all its tasks are over. */
+	void (*enter)(void (*run)(void));
+	/* From a thread of its own, start function(arg) and do not wait; NULL: it has no such call. */
+	void (*submit)(void (*function)(void *), void *arg);
+	/* Ends with one without a name. */
+	const struct bench_form *forms;
+};
+
+/* Defined by runtimes/X. */
+extern const struct bench_runtime bench_runtime;
+
+/* Defined by kernels/; ends with NULL. */
+extern const struct bench_kernel *const bench_kernels[];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a runtime does when there is nothing to do. */
+#ifndef BENCH_IDLE_H
+#define BENCH_IDLE_H
+
+#include "bench.h"
+
+/*
+ * The CPU time that a started runtime without work uses, as a share of one CPU,
+ * over some seconds (a moment where `quick`). The first second after the last
+ * work, in which some runtimes spin on, is not in it.
+ */
+double idle_share(const struct bench_runtime *runtime, bool quick);
+
+/*
+ * Nanoseconds from submit(), by a thread that slept before, to the first
+ * instruction of the task, when all workers are asleep: the median of many.
+ */
+double idle_wake(const struct bench_runtime *runtime, bool quick);
+
+/* CLOCK_MONOTONIC. */
+uint64_t now_ns(void);
+
+#endif

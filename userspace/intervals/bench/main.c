@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs kernels under one runtime. Prints one JSON object per measured run and line:
+ *
+ *   {"benchmark":"fib","runtime":"serial","workers":1,"unit":"ns_per_task",
+ *    "value":2.1,"check":"ok","peak_kib":1900}
+ *
+ * peak_kib is the most memory that the process ever had resident, up to then.
+ * Exit status: 0; 1 where something could not run or has a wrong result; 2 for bad
+ * usage; 3 where the kernel is not written for this runtime.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "idle.h"
+
+#define EXIT_USAGE 2
+#define EXIT_NOT_WRITTEN 3
+#define MAX_WORKERS 4096
+#define MAX_REPEATS 1000000
+
+struct options {
+	unsigned int workers, size, repeats;
+	bool quick;
+	const char *benchmark;
+};
+
+struct idle_benchmark {
+	const char *name, *unit;
+	double (*measure)(const struct bench_runtime *runtime, bool quick);
+	bool submits;
+};
+
+static const struct idle_benchmark idle_benchmarks[] = {
+	{ "idle", "cpu_share", idle_share, false },
+	{ "wake", "ns", idle_wake, true },
+	{ 0 }
+};
+
+enum key { KEY_SIZE = 0x100, KEY_REPEATS, KEY_QUICK, KEY_LIST };
+
+static const struct argp_option argp_options[] = {
+	{ "workers", 'w', "N", 0, "threads that run tasks (default: one per CPU)", 0 },
+	{ "size", KEY_SIZE, "N", 0, "of the problem (default: the benchmark's own)", 0 },
+	{ "repeats", KEY_REPEATS, "N", 0, "measured runs (default: the benchmark's own)", 0 },
+	{ "quick", KEY_QUICK, NULL, 0, "a small problem, once: is the result right?", 0 },
+	{ "list", KEY_LIST, NULL, 0, "list what this program can run, and exit", 0 },
+	{ 0 }
+};
+
+static const struct bench_form *find_form(const char *name)
+{
+	const struct bench_form *form = bench_runtime.forms;
+
+	while (form->kernel && strcmp(form->kernel, name))
+		form++;
+	return form->kernel ? form : NULL;
+}
+
+static const struct bench_kernel *find_kernel(const char *name)
+{
+	const struct bench_kernel *const *kernel = bench_kernels;
+
+	while (*kernel && strcmp((*kernel)->name, name))
+		kernel++;
+	return *kernel;
+}
+
+static const struct idle_benchmark *find_idle(const char *name)
+{
+	const struct idle_benchmark *idle = idle_benchmarks;
+
+	while (idle->name && strcmp(idle->name, name))
+		idle++;
+	return idle->name ? idle : NULL;
+}
+
+static bool can_run(const struct idle_benchmark *idle)
+{
+	return !idle->submits || bench_runtime.submit;
+}
+
+static void list(void)
+{
+	for (const struct bench_form *form = bench_runtime.forms; form->kernel; form++)
+		puts(form->kernel);
+	for (const struct idle_benchmark *idle = idle_benchmarks; idle->name; idle++)
+		if (can_run(idle))
+			puts(idle->name);
+}
+
+/* argp_error() does not return. */
+static unsigned int number(struct argp_state *state, const char *text, unsigned int max)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value < 1 || value > max)
+		argp_error(state, "%s: not a number from 1 to %u", text, max);
+	return value;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'w':
+		options->workers = number(state, text, MAX_WORKERS);
+		return 0;
+	case KEY_SIZE:
+		options->size = number(state, text, INT_MAX);
+		return 0;
+	case KEY_REPEATS:
+		options->repeats = number(state, text, MAX_REPEATS);
+		return 0;
+	case KEY_QUICK:
+		options->quick = true;
+		return 0;
+	case KEY_LIST:
+		list();
+		exit(EXIT_SUCCESS);
+	case ARGP_KEY_ARG:
+		if (options->benchmark)
+			argp_error(state, "one benchmark at a time");
+		if (!find_kernel(text) && !find_idle(text))
+			argp_error(state, "%s: no such benchmark", text);
+		options->benchmark = text;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which benchmark? --list tells which there are");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void print(const struct options *options, const char *unit, double value, bool right)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	printf("{\"benchmark\":\"%s\",\"runtime\":\"%s\",\"workers\":%u,\"unit\":\"%s\","
+	       "\"value\":%.9g,\"check\":\"%s\",\"peak_kib\":%ld}\n",
+	       options->benchmark, bench_runtime.name, options->workers, unit, value,
+	       right ? "ok" : "failed", usage.ru_maxrss);
+	fflush(stdout);
+}
+
+static int fail(const char *what, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", bench_runtime.name, what, strerror(error));
+	return EXIT_FAILURE;
+}
+
+static bool measure_once(const struct options *options, const struct bench_kernel *kernel,
+			 const struct bench_form *form, bool counts)
+{
+	uint64_t begun = now_ns(), took;
+	bool right;
+
+	bench_runtime.enter(form->run);
+	took = now_ns() - begun;
+	right = kernel->check();
+	if (!counts && right)
+		return true;
+	/* Before the check the tasks may not all have run; after it their number may be known. */
+	if (kernel->tasks)
+		print(options, "ns_per_task", (double)took / (double)kernel->tasks(), right);
+	else
+		print(options, "seconds", (double)took / 1e9, right);
+	return right;
+}
+
+static int measure_kernel(const struct options *options, const struct bench_kernel *kernel)
+{
+	const struct bench_form *form = find_form(kernel->name);
+	unsigned int warmups = options->quick ? 0 : kernel->warmups;
+	unsigned int repeats = options->repeats ? options->repeats : kernel->repeats;
+	unsigned int size = options->size ? options->size : kernel->size;
+
+	if (options->quick) {
+		size = kernel->quick_size;
+		repeats = 1;
+	}
+	for (unsigned int i = 0; i < warmups + repeats; i++) {
+		int error = kernel->prepare(size);
+
+		if (error)
+			return fail("the benchmark cannot be made ready", error);
+		if (!measure_once(options, kernel, form, i >= warmups)) {
+			fprintf(stderr, "%s: wrong result\n", bench_runtime.name);
+			return EXIT_FAILURE;
+		}
+	}
+	return EXIT_SUCCESS;
+}
+
+/* Some work first, so that what a runtime starts late is started. */
+static int measure_idle(const struct options *options, const struct idle_benchmark *idle)
+{
+	const struct bench_kernel *kernel = find_kernel("fib");
+	int error = kernel->prepare(kernel->quick_size);
+
+	if (error)
+		return fail("the benchmark cannot be made ready", error);
+	bench_runtime.enter(find_form(kernel->name)->run);
+	print(options, idle->unit, idle->measure(&bench_runtime, options->quick), kernel->check());
+	return EXIT_SUCCESS;
+}
+
+static int measure(const struct options *options)
+{
+	const struct bench_kernel *kernel = find_kernel(options->benchmark);
+	const struct idle_benchmark *idle = find_idle(options->benchmark);
+	int error, status;
+
+	if (kernel ? !find_form(kernel->name) : !can_run(idle)) {
+		fprintf(stderr, "%s: %s is not written for it\n", bench_runtime.name,
+			options->benchmark);
+		return EXIT_NOT_WRITTEN;
+	}
+	error = bench_runtime.start(options->workers);
+	if (error)
+		return fail("cannot be started", error);
+	status = kernel ? measure_kernel(options, kernel) : measure_idle(options, idle);
+	bench_runtime.stop();
+	return status;
+}
+
+struct job {
+	const struct options *options;
+	int status;
+};
+
+static void *run_job(void *arg)
+{
+	struct job *job = (struct job *)arg;
+
+	job->status = measure(job->options);
+	return NULL;
+}
+
+/* In a thread, since some runtimes run tasks on the stack of who enters them. */
+static int run_on_large_stack(const struct options *options)
+{
+	struct job job = { .options = options };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, BENCH_STACK_BYTES);
+	error = pthread_create(&thread, &attributes, run_job, &job);
+	pthread_attr_destroy(&attributes);
+	if (error)
+		return fail("no thread", error);
+	pthread_join(thread, NULL);
+	return job.status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { argp_options, parse, "BENCHMARK",
+		"Measure one benchmark; one JSON object per run and line.", NULL, NULL, NULL };
+	struct options options = { 0 };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	argp_err_exit_status = EXIT_USAGE;
+	options.workers = cpus > 0 ? cpus : 1;
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	return run_on_large_stack(&options);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernels' parallel forms for the C and C++ runtimes, included once by each
+ * runtimes/X, which has defined before:
+ *
+ * PAR_FORK2(function, arg, statement)
+ *	function(arg) and the statement, possibly at the same time; then both are over.
+ * struct par_scope; PAR_SCOPE(name); struct par_task
+ * par_spawn(struct par_scope *, struct par_task *, function, arg)
+ * par_sync(struct par_scope *)
+ *	Tasks that are over when par_sync() returns; the task's storage is the caller's.
+ * par_finish(function, arg)
+ *	function(arg); returns when it and all asyncs inside are over.
+ * par_async(function, const void *arg, size_t bytes)
+ *	A task with a copy of its argument of at most PAR_ASYNC_BYTES.
+ * par_for(begin, end, void (*body)(size_t begin, size_t end, void *), arg)
+ * struct par_node
+ * par_graph(make, struct par_node *nodes, size_t count)
+ *	make(nodes) makes all of them; returns when they have run.
+ * par_node(struct par_node *, function, arg, before, before)
+ *	A node that runs after two others, each of which may be NULL.
+ *
+ * The language is what C and C++ have in common.
+ */
+#ifndef BENCH_FORMS_H
+#define BENCH_FORMS_H
+
+#include "parallel/fib.h"
+#include "parallel/fork_join.h"
+#include "parallel/nqueens.h"
+#include "parallel/uts.h"
+#include "parallel/matmul.h"
+#include "parallel/sort.h"
+#include "parallel/sor.h"
+#include "parallel/dag.h"
+#include "parallel/dfs.h"
+#include "parallel/graphs.h"
+
+static const struct bench_form par_forms[] = {
+	{ "fib", fib_run }, { "fj", fj_run }, { "fj_rec", fj_rec_run },
+	{ "nqueens", nqueens_run }, { "uts_t1", uts_run }, { "uts_t3", uts_run },
+	{ "matmul", matmul_run }, { "sort", sort_run }, { "sor", sor_run },
+	{ "dag", dag_run }, { "dfs", dfs_run }, { "chain", chain_run },
+	{ "wavefront", wavefront_run }, { 0, 0 }
+};
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+static void chain_make(struct par_node *nodes)
+{
+	for (unsigned int i = 0; i < CHAIN_LENGTH; i++)
+		par_node(&nodes[i], chain_link, &bench_chain.links[i], i ? &nodes[i - 1] : NULL, NULL);
+}
+
+static void chain_run(void)
+{
+	struct par_node nodes[CHAIN_LENGTH];
+
+	for (unsigned int round = 0; round < bench_chain.rounds; round++)
+		par_graph(chain_make, nodes, CHAIN_LENGTH);
+}
+
+static void wavefront_make(struct par_node *nodes)
+{
+	size_t n = bench_wavefront.n;
+
+	for (size_t i = 0; i < n * n; i++)
+		par_node(&nodes[i], wavefront_cell, &bench_wavefront.cells[i],
+			 i < n ? NULL : &nodes[i - n], i % n ? &nodes[i - 1] : NULL);
+}
+
+static void wavefront_run(void)
+{
+	size_t count = bench_wavefront.n * bench_wavefront.n;
+	struct par_node *nodes = (struct par_node *)malloc(count * sizeof(struct par_node));
+
+	/* No cell is computed then, and the check says so. */
+	if (!nodes)
+		return;
+	par_graph(wavefront_make, nodes, count);
+	free(nodes);
+}

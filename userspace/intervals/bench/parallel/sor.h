@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+static void sor_part(size_t begin, size_t end, void *arg)
+{
+	sor_rows(begin, end, *(unsigned int *)arg);
+}
+
+static void sor_run(void)
+{
+	for (unsigned int i = 0; i < 2 * SOR_ITERATIONS; i++) {
+		unsigned int colour = i & 1;
+
+		par_for(1, bench_sor.n - 1, sor_part, &colour);
+	}
+}

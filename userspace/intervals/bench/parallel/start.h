@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What each of the C and C++ runtimes includes first. */
+#ifndef BENCH_START_H
+#define BENCH_START_H
+
+#include <alloca.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "kernels/kernels.h"
+
+#define PAR_ASYNC_BYTES 16
+
+typedef void par_function(void *arg);
+
+#endif

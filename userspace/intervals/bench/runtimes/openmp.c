@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/* OpenMP tasks: libgomp when gcc compiles this, libomp when clang does. */
+#include <omp.h>
+
+#include "parallel/start.h"
+
+#define PAR_FORK2(function, arg, statement) \
+	do { \
+		void *fork_arg = (arg); \
+		\
+		_Pragma("omp task firstprivate(fork_arg)") \
+		(function)(fork_arg); \
+		statement; \
+		_Pragma("omp taskwait") \
+	} while (0)
+
+struct par_scope {
+	char unused;
+};
+
+struct par_task {
+	char unused;
+};
+
+#define PAR_SCOPE(name) struct par_scope name
+
+static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
+		      void *arg)
+{
+	(void)scope;
+	(void)task;
+	#pragma omp task firstprivate(function, arg)
+	function(arg);
+}
+
+/* All children of the calling task: no task here has two scopes at a time. */
+static void par_sync(struct par_scope *scope)
+{
+	(void)scope;
+	#pragma omp taskwait
+}
+
+struct async_arg {
+	char bytes[PAR_ASYNC_BYTES] __attribute__((aligned(16)));
+};
+
+static void par_async(par_function *function, const void *arg, size_t bytes)
+{
+	struct async_arg copy;
+
+	memcpy(copy.bytes, arg, bytes);
+	#pragma omp task firstprivate(function, copy)
+	function(copy.bytes);
+}
+
+static void par_finish(par_function *function, void *arg)
+{
+	#pragma omp taskgroup
+	function(arg);
+}
+
+/* As one writes a loop: outside of tasks, one part for each thread. */
+static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		    void *arg)
+{
+	#pragma omp parallel for schedule(static)
+	for (size_t i = begin; i < end; i++)
+		body(i, i + 1, arg);
+}
+
+/* Its address is the dependence. */
+struct par_node {
+	char unused;
+};
+
+static void par_node(struct par_node *node, par_function *function, void *arg,
+		     const struct par_node *before, const struct par_node *before_too)
+{
+	if (!before) {
+		before = before_too;
+		before_too = NULL;
+	}
+	if (before_too) {
+		#pragma omp task firstprivate(function, arg) depend(in: *before, *before_too) \
+			depend(out: *node)
+		function(arg);
+	} else if (before) {
+		#pragma omp task firstprivate(function, arg) depend(in: *before) depend(out: *node)
+		function(arg);
+	} else {
+		#pragma omp task firstprivate(function, arg) depend(out: *node)
+		function(arg);
+	}
+}
+
+static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+{
+	(void)count;
+	#pragma omp taskgroup
+	make(nodes);
+}
+
+#include "parallel/forms.h"
+
+static int start(unsigned int workers)
+{
+	omp_set_dynamic(0);
+	omp_set_num_threads(workers);
+	return 0;
+}
+
+static void stop(void)
+{
+}
+
+static void enter(void (*run)(void))
+{
+	/* Loops start their threads themselves. */
+	if (run == sor_run) {
+		run();
+		return;
+	}
+	#pragma omp parallel
+	#pragma omp single
+	run();
+}
+
+const struct bench_runtime bench_runtime = {
+	.name = BENCH_RUNTIME, .start = start, .stop = stop, .enter = enter, .forms = par_forms,
+};

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/* No runtime: each task is called where it is made. What a program without tasks costs. */
+#include "parallel/start.h"
+
+/* A compiler that sees two pure calls saves one of them: the work would not be the same. */
+#define KEEP() __asm__ volatile("" ::: "memory")
+
+#define PAR_FORK2(function, arg, statement) \
+	do { \
+		(function)(arg); \
+		KEEP(); \
+		statement; \
+	} while (0)
+
+struct par_scope {
+	char unused;
+};
+
+struct par_task {
+	char unused;
+};
+
+#define PAR_SCOPE(name) struct par_scope name
+
+static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
+		      void *arg)
+{
+	(void)scope;
+	(void)task;
+	function(arg);
+	KEEP();
+}
+
+static void par_sync(struct par_scope *scope)
+{
+	(void)scope;
+}
+
+/* Asyncs on a stack of their own: a search of millions of steps would overflow the program's. */
+static struct async {
+	par_function *function;
+	char arg[PAR_ASYNC_BYTES] __attribute__((aligned(16)));
+} *asyncs;
+static size_t async_count, async_capacity;
+
+static void par_async(par_function *function, const void *arg, size_t bytes)
+{
+	if (async_count == async_capacity) {
+		async_capacity = async_capacity ? 2 * async_capacity : 64;
+		asyncs = realloc(asyncs, async_capacity * sizeof(*asyncs));
+		if (!asyncs)
+			abort();
+	}
+	asyncs[async_count].function = function;
+	memcpy(asyncs[async_count++].arg, arg, bytes);
+}
+
+static void par_finish(par_function *function, void *arg)
+{
+	function(arg);
+	while (async_count) {
+		struct async last = asyncs[--async_count];
+
+		last.function(last.arg);
+	}
+}
+
+static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		    void *arg)
+{
+	body(begin, end, arg);
+}
+
+struct par_node {
+	char unused;
+};
+
+/* They are made in an order in which they can run. */
+static void par_node(struct par_node *node, par_function *function, void *arg,
+		     const struct par_node *before, const struct par_node *before_too)
+{
+	(void)node;
+	(void)before;
+	(void)before_too;
+	function(arg);
+}
+
+static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+{
+	(void)count;
+	make(nodes);
+}
+
+#include "parallel/forms.h"
+
+static int start(unsigned int workers)
+{
+	return workers == 1 ? 0 : EINVAL;
+}
+
+static void stop(void)
+{
+	free(asyncs);
+}
+
+static void enter(void (*run)(void))
+{
+	run();
+}
+
+const struct bench_runtime bench_runtime = {
+	.name = "serial", .start = start, .stop = stop, .enter = enter, .forms = par_forms,
+};
