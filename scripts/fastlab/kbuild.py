@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -166,6 +168,9 @@ def _run(
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            # A group of its own, to be ended as a whole: below dpkg-buildpackage is a make that
+            # would not hear of it from the make above, and go on.
+            process_group=0,
         ) as process,
     ):
         assert process.stdout is not None
@@ -176,7 +181,8 @@ def _run(
                     on_object(match[1])
             status = process.wait()
         except BaseException:
-            process.terminate()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
             process.stdout.read()  # make waits for its children, then deletes what is half done
             process.wait()
             tree.running.unlink()

@@ -32,6 +32,8 @@ RECIPE = 1
 
 BUILD_TOOLS = ("make", "gcc", "ld", "flex", "bison", "bc", "perl", "tar", "xz", "patch")
 DEB_TOOLS = (*BUILD_TOOLS, "dpkg-buildpackage", "dh", "rsync", "kmod", "cpio")
+# What only some configurations need; make would miss it when all else is built.
+DEB_TOOLS_OF = {"KERNEL_ZSTD": "zstd", "MODULE_COMPRESS_ZSTD": "zstd", "KERNEL_LZ4": "lz4"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     places = request.places
     series = load_catalogue(places.project).pick_series(request.series)
     tools.require_all(DEB_TOOLS, headers=tools.HEADERS)
-    start = _whole_config(request.config)
+    start = _whole_config(request.config, reporter)
     fragments = _fragment_files(places.project, ("fast", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
     with explained_full_disk(places.cache), locked(tree.root / "lock", reporter):
@@ -119,7 +121,8 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
         for old in tree.root.glob("*.deb"):
             old.unlink()
         again = kbuild.prepare(tree)
-        kbuild.configure(tree, fragments, places.cache, start)
+        config = kbuild.configure(tree, fragments, places.cache, start)
+        tools.require_all(tool for name, tool in DEB_TOOLS_OF.items() if config.get(name) == "y")
         # The package's revision counts its builds, so the build's number is left to count too.
         environment = {**kbuild.REPRODUCIBLE}
         del environment["KBUILD_BUILD_VERSION"]
@@ -131,7 +134,9 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
                 environment=environment,
                 on_object=on_object,
             )
-        built_here = sorted(tree.root.glob("*.deb"))
+        # linux-libc-dev would not install beside the distribution's but replace it, and the series
+        # changes nothing in it.
+        built_here = sorted(set(tree.root.glob("*.deb")) - set(tree.root.glob("linux-libc-dev_*")))
         request.output.mkdir(parents=True, exist_ok=True)
         packages = tuple(Path(shutil.copy2(package, request.output)) for package in built_here)
     reporter.say("\n".join(f"built {package}" for package in packages))
@@ -306,7 +311,7 @@ def _fragment_files(project: Path, names: Sequence[str]) -> list[Path]:
     return [pick(available, name, f"configuration fragment in {folder}") for name in names]
 
 
-def _whole_config(given: Path | None) -> bytes:
+def _whole_config(given: Path | None, reporter: Reporter) -> bytes:
     """The content of a configuration file, gzipped or not; of the running kernel if none."""
     running = (Path(f"/boot/config-{platform.release()}"), Path("/proc/config.gz"))
     candidates = (given,) if given else running
@@ -314,5 +319,6 @@ def _whole_config(given: Path | None) -> bytes:
     if path is None:
         missing = " nor ".join(map(str, candidates))
         raise FastError(f"there is no configuration {missing}: give one with --config FILE")
+    reporter.say(f"starting from the configuration {path}")
     content = path.read_bytes()
     return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content

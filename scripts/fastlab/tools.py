@@ -23,6 +23,7 @@ PACKAGES: dict[str, str] = {
     "gcc": "gcc",
     "kmod": "kmod",
     "ld": "binutils",
+    "lz4": "lz4",
     "make": "make",
     "patch": "patch",
     "perl": "perl",
@@ -32,6 +33,7 @@ PACKAGES: dict[str, str] = {
     "strip": "binutils",
     "tar": "tar",
     "xz": "xz-utils",
+    "zstd": "zstd",
 }
 
 # C headers that the kernel's own host programs include -> their Debian package.

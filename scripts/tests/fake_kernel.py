@@ -40,9 +40,11 @@ $(O)/vmlinux: $(objs) $(O)/auto.conf FORCE
 
 FORCE:
 
-bindeb-pkg: vmlinux
+# Like dpkg-buildpackage the shell does not hand a signal on to the make that it runs.
+bindeb-pkg:
+	@+sh -c '"$$@"; exit $$?' sh $(MAKE) vmlinux
 	@cp $(O)/.config $(O)/../linux-image-6.12.117-fast.deb
-	@touch $(O)/../linux-upstream.changes
+	@touch $(O)/../linux-libc-dev_6.12.117-1_amd64.deb $(O)/../linux-upstream.changes
 """
 
 # Kconfig in a few lines of awk: the last value wins, unknown symbols vanish.
@@ -60,7 +62,8 @@ out=$3; shift 4
 cat "$@" >> "$out/.config"
 """
 
-KCONFIG = "".join(f"config {name}\n" for name in ("SMP", "TINY", "FUTEX", "DEBUG", "LOCALVERSION"))
+SYMBOLS = ("KERNEL_ZSTD", "SMP", "TINY", "FUTEX", "DEBUG", "LOCALVERSION")
+KCONFIG = "".join(f"config {name}\n" for name in SYMBOLS)
 
 PATCH = """Subject: [PATCH] sched/fast: add it
 
@@ -68,7 +71,7 @@ PATCH = """Subject: [PATCH] sched/fast: add it
 diff --git a/Kconfig b/Kconfig
 --- a/Kconfig
 +++ b/Kconfig
-@@ -3,3 +3,4 @@
+@@ -4,3 +4,4 @@
  config FUTEX
  config DEBUG
  config LOCALVERSION

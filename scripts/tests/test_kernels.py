@@ -355,8 +355,28 @@ def test_deb_packs_the_given_configuration(lab: Lab) -> None:
         "CONFIG_SCHED_FAST=y",
         "CONFIG_SMP=y",
     ]
+    assert heard.said[0] == f"starting from the configuration {config}"
     assert heard.said[-1] == f"built {package}"
     assert len(heard.objects) == 4
+    # linux-libc-dev, which the kernel's build also makes, stays behind.
+    assert list(output.iterdir()) == [package]
+
+
+def test_an_interrupted_deb_leaves_no_make_behind(lab: Lab) -> None:
+    for n in range(20):
+        (lab.source / f"kernel/slow{n:02}.c").write_text(f"int slow{n};\n")
+    lab.repack()
+    config = lab.root / "config"
+    config.write_text("CONFIG_SMP=y\n")
+    request = DebRequest(lab.root / "out", config=config, places=lab.places)
+    with pytest.raises(KeyboardInterrupt):
+        kernels.deb(request, Heard(stop_at="slow10"))
+    tree = lab.places.cache / "trees/6.12-deb"
+    assert not (tree / "objects/slow19.o").exists()
+    assert not (tree / "running").exists()
+    kernels.deb(request, heard := Heard())
+    assert "kernel/slow19.o" in heard.objects
+    assert "kernel/fork.o" not in heard.objects
 
 
 def test_deb_without_a_configuration_says_how_to_give_one(lab: Lab) -> None:
@@ -369,6 +389,18 @@ def test_deb_names_the_packages_it_needs(lab: Lab, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "dh", "rsync")))
     with pytest.raises(FastError, match=r"apt-get install debhelper rsync"):
         kernels.deb(DebRequest(lab.root, places=lab.places), Heard())
+
+
+def test_deb_names_the_packages_that_the_configuration_needs(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = lab.root / "config"
+    config.write_text("CONFIG_KERNEL_ZSTD=y\n")
+    monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "zstd")))
+    heard = Heard()
+    with pytest.raises(FastError, match="apt-get install zstd"):
+        kernels.deb(DebRequest(lab.root / "out", config=config, places=lab.places), heard)
+    assert heard.objects == []
 
 
 def test_list_tells_what_is_built_and_where(lab: Lab) -> None:
