@@ -48,11 +48,11 @@ enum ivl_queue {
 	IVL_QUEUES
 };
 
-/* Who goes on at a spawn (SLAW, section III): the child, or the one who spawns. */
+/* Who goes on at a spawn or async (SLAW, section III). */
 enum ivl_policy {
-	IVL_ADAPTIVE,
-	IVL_WORK_FIRST,
-	IVL_HELP_FIRST,
+	IVL_ADAPTIVE,			/* asyncs as SLAW chooses, spawns help-first */
+	IVL_WORK_FIRST,			/* the child, on a stack of its own */
+	IVL_HELP_FIRST,			/* the one who spawns */
 	IVL_POLICIES
 };
 
@@ -240,7 +240,7 @@ struct ivl_statistics {
 	uint64_t takes, take_failures;
 	uint64_t steals, steal_failures;	/* attempts, and those that got nothing */
 	uint64_t steals_remote, steal_failures_remote;	/* of them, at another place's workers */
-	uint64_t spawns_work_first, spawns_help_first;
+	uint64_t spawners;			/* of the puts: those whose child runs first */
 	uint64_t idles;				/* times that a worker went to sleep */
 	uint64_t wakes;				/* times that one was woken for work */
 	uint64_t mailbox;			/* items that came through a mailbox */

@@ -38,13 +38,14 @@ struct ivl_waiter {
 	_Atomic uint32_t word;
 };
 
-/* At the upper end of its stack. */
+/* At the upper end of its stack. The first line of the cache is what a spawn needs. */
 struct ivl_fiber {
 	void *sp;			/* where its registers are, while it does not run */
 	struct ivl_local local;
-	struct ivl_waiter waiter;
 	struct ivl_fiber *next;		/* among the free ones */
 	char *lowest;			/* of the stack; below it is a page that faults */
+	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
+	struct ivl_waiter waiter;
 #ifdef IVL_ASAN
 	void *fake_stack;
 	char *highest;
@@ -74,9 +75,38 @@ unsigned int ivl_stacks_made(struct ivl_stacks *stacks);
 long ivl_switch(void **save, void *sp, long result);
 /*
  * Call function(arg) on another stack; its result is returned, unless it never
- * returns and somebody has gone on at *save.
+ * returns and somebody has gone on at *save, by ivl_switch().
+ *
+ * The ordinary way back is the return of what was called: call and return stay
+ * paired, so that the CPU predicts them. *save has the frame that ivl_switch()
+ * expects; what it takes for registers is nothing, since none is kept over this.
+ * The caller must call something else too: else it may use the stack below its end.
  */
-long ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save);
+static inline __attribute__((always_inline)) long
+ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
+{
+	long result;
+
+	__asm__ volatile(
+		"push	%%rbp\n\t"
+		"lea	1f(%%rip), %%rax\n\t"
+		"push	%%rax\n\t"
+		"lea	-48(%%rsp), %%rsp\n\t"
+		"mov	%%rsp, (%[save])\n\t"
+		"mov	%%rsp, %%rbp\n\t"
+		"mov	%[stack], %%rsp\n\t"
+		"call	*%[function]\n\t"
+		"lea	56(%%rbp), %%rsp\n"
+		"1:\n\t"
+		"pop	%%rbp\n\t"
+		: "=&a"(result), "+D"(arg), [function] "+S"(function), [stack] "+d"(stack),
+		  [save] "+c"(save)
+		:
+		: "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory",
+		  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+		  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+	return result;
+}
 
 /* The stack of a fiber at its beginning, aligned for a call. */
 static inline void *ivl_fiber_stack(struct ivl_fiber *fiber)

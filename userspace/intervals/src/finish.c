@@ -74,7 +74,6 @@ static int async_help_first(struct ivl_worker *worker, ivl_function *function, c
 	if (bytes)
 		memcpy(async->arg, arg, bytes);
 	add(local->finish);
-	ivl_count(worker, spawns_help_first);
 	ivl_submit(worker->runtime, &async->work, place ? place : worker->place);
 	return 0;
 }
@@ -85,7 +84,6 @@ void ivl_resume_asyncer(struct ivl_work *work)
 	struct ivl_fiber *fiber = spawner->task.context[1];
 
 	add(spawner->finish);
-	fiber->sp = spawner->task.context[0];
 	ivl_resume(ivl_self(), fiber);
 }
 
@@ -102,15 +100,20 @@ static long run_async_first(struct spawner *spawner)
 
 	ivl_fiber_arrive(fiber, true);
 	memcpy(arg, spawner->arg, spawner->bytes);
+	spawner->task.context[2] = fiber;
 	/* From here on somebody may take the spawner, whose frame then is no more. */
-	if (ivl_put(worker, work))
+	if (ivl_put(worker, work)) {
+		ivl_back_to_spawner(worker, spawner->task.context[1]);
 		return ENOMEM;
+	}
 	function(arg);
 	worker = ivl_self();
 	taken = ivl_take(worker);
 	/* The same address may by now be the frame of a later async of the same spawner. */
-	if (taken == work && spawner->task.context[2] == fiber)
+	if (taken == work && spawner->task.context[2] == fiber) {
+		ivl_back_to_spawner(worker, spawner->task.context[1]);
 		return 0;
+	}
 	waiter = remove_one(finish);
 	if (waiter && taken) {
 		ivl_submit(worker->runtime, taken, worker->place);
@@ -123,10 +126,10 @@ static long run_async_first(struct spawner *spawner)
 __attribute__((no_sanitize_thread)) static long async_main(void *arg)
 {
 	struct spawner *spawner = arg;
-	struct ivl_fiber *fiber = spawner->task.context[1];
+	struct ivl_fiber *next = spawner->task.context[1];
 	long error = run_async_first(spawner);
 
-	ivl_fiber_leave(NULL, fiber, true);
+	ivl_fiber_leave(NULL, next, true);
 	return error;
 }
 
@@ -138,7 +141,7 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 	if (!worker || !worker->fiber->local.finish)
 		return ivl_error(EINVAL, "async: not inside a finish");
 	if ((place && place != worker->place) || worker->fiber == &worker->base ||
-	    ivl_spawns_help_first(worker))
+	    ivl_asyncs_help_first(worker))
 		return async_help_first(worker, function, arg, bytes, place);
 	spawner.task.function = function;
 	spawner.finish = worker->fiber->local.finish;

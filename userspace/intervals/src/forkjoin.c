@@ -7,6 +7,12 @@
  * still there, both go on as after a call. Help-first: the child is put into the
  * queue, and sync takes it out again.
  *
+ * The adaptive policy spawns help-first. It adapts to save the cost of the other
+ * way: but a task in its spawner's frame needs no memory that a number of fresh
+ * tasks would have to bound, and one that nobody steals costs less to put and take
+ * than a fiber for the child does (fast bench runtime, fib and fj). Asyncs, which
+ * need memory, are as in SLAW (finish.c).
+ *
  * A child whose spawner does not see it return reports to scope->left. Sync adds
  * the number of these children, `elsewhere`, and waits when the sum is not 0; the
  * report that makes it 0 lets the waiter go on. No report comes from a child that
@@ -71,18 +77,19 @@ static int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
 	task->context[2] = worker->fiber->local.interval;
 	task->context[3] = worker->fiber->local.finish;
 	task->scope->elsewhere++;
-	ivl_count(worker, spawns_help_first);
 	error = ivl_put(worker, work_of(task));
 	if (error)
 		task->scope->elsewhere--;
 	return error;
 }
 
-/* The child has returned, and its spawner has gone on without it. */
-static _Noreturn void child_without_spawner(struct ivl_scope *scope, struct ivl_work *taken)
+/* The child has returned; `taken` is not its spawner, who has gone on without it. */
+__attribute__((noinline)) static _Noreturn void end_alone(struct ivl_task *task,
+							   struct ivl_work *taken)
 {
 	struct ivl_worker *worker = ivl_self();
-	struct ivl_waiter *waiter = report(scope);
+	/* The task is there until its scope is synced, which waits for this report. */
+	struct ivl_waiter *waiter = report(task->scope);
 
 	if (waiter && taken) {
 		ivl_submit(worker->runtime, taken, worker->place);
@@ -93,18 +100,21 @@ static _Noreturn void child_without_spawner(struct ivl_scope *scope, struct ivl_
 
 static long run_child_first(struct ivl_task *task)
 {
-	struct ivl_scope *scope = task->scope;
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_work *taken;
+	long error = ENOMEM;
 
 	ivl_fiber_arrive(worker->fiber, true);
-	if (ivl_put(worker, work_of(task)))
-		return ENOMEM;
-	task->function(task->arg);
-	taken = ivl_take(ivl_self());
-	if (__builtin_expect(taken != work_of(task), 0))
-		child_without_spawner(scope, taken);
-	return 0;
+	if (__builtin_expect(!ivl_put(worker, work_of(task)), 1)) {
+		task->function(task->arg);
+		worker = ivl_self();
+		taken = ivl_take(worker);
+		if (__builtin_expect(taken != work_of(task), 0))
+			end_alone(task, taken);
+		error = 0;
+	}
+	ivl_back_to_spawner(worker, task->context[1]);
+	return error;
 }
 
 /*
@@ -128,7 +138,6 @@ void ivl_resume_spawner(struct ivl_work *work)
 
 	/* We are the spawner's now: its child is on another worker, or has reported. */
 	task->scope->elsewhere++;
-	spawner->sp = task->context[0];
 	ivl_resume(ivl_self(), spawner);
 }
 
@@ -140,25 +149,19 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 
 	if (__builtin_expect(!child, 0))
 		return ENOMEM;
-	ivl_count(worker, spawns_work_first);
 	task->context[1] = spawner;
-	task->context[2] = child;
-	child->local = spawner->local;
+	child->local.interval = spawner->local.interval;
+	child->local.finish = spawner->local.finish;
+	child->depth = spawner->depth + 1;
 	worker->fiber = child;
-	worker->depth++;
 	ivl_fiber_leave(spawner, child, false);
-	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &task->context[0]);
+	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
 	if (__builtin_expect(error == 1, 0)) {
 		/* By ivl_switch(): the child is elsewhere. */
-		ivl_arrive();
+		ivl_switched();
 		return 0;
 	}
-	worker = ivl_self();
-	worker->fiber = spawner;
-	ivl_fiber_arrive(spawner, false);
-	ivl_fiber_put(worker, child);
-	if (worker->depth)
-		worker->depth--;
+	ivl_fiber_arrive(ivl_self()->fiber, false);
 	return (int)error;
 }
 
@@ -173,10 +176,11 @@ int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *func
 	task->function = function;
 	task->arg = arg;
 	task->scope = scope;
-	if (worker->fiber == &worker->base || ivl_spawns_help_first(worker))
-		return spawn_help_first(worker, task);
-	work_of(task)->run = ivl_resume_spawner;
-	return ivl_work_first(worker, task, child_main);
+	if (worker->spawns_work_first && worker->fiber != &worker->base) {
+		work_of(task)->run = ivl_resume_spawner;
+		return ivl_work_first(worker, task, child_main);
+	}
+	return spawn_help_first(worker, task);
 }
 
 static bool publish_sync(void *arg, struct ivl_waiter *waiter)

@@ -56,6 +56,12 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 	}
 }
 
+void ivl_idle_wake_near(struct ivl_worker *worker)
+{
+	if (atomic_load_explicit(&worker->runtime->asleep, memory_order_relaxed))
+		ivl_idle_wake(worker->runtime, worker->place);
+}
+
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 {
 	struct ivl_work *work = NULL;

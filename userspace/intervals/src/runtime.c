@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Starting and stopping, and what can be asked of a runtime. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,12 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 	worker->place = ivl_topology_place(runtime->topology, number);
 	worker->mask = runtime->mask;
 	worker->fiber = &worker->base;
-	worker->help_first = true;
-	worker->until = config->adapt_interval;
 	worker->statistics = config->statistics ? &worker->counts : NULL;
+	worker->spawns_work_first = config->policy == IVL_WORK_FIRST;
+	worker->help_first = config->policy != IVL_WORK_FIRST;
+	worker->until = config->adapt_interval;
+	worker->depth_most = config->policy == IVL_ADAPTIVE ? config->adapt_stack : UINT_MAX;
+	worker->fresh_most = config->policy == IVL_ADAPTIVE ? config->adapt_fresh : SIZE_MAX;
 	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, number);
 	if (!worker->chooser)
 		return ENOMEM;
@@ -60,6 +64,8 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 	if (!worker->pool)
 		error = ivl_pool_create(config->queue, config->queue_capacity,
 					worker->place->node, &worker->pool);
+	if (!error && config->queue == IVL_QUEUE_CHASE_LEV && !worker->statistics && !worker->mask)
+		worker->deque = (struct ivl_chase_lev *)worker->pool->queue;
 	return error;
 }
 

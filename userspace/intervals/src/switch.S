@@ -37,43 +37,4 @@ ivl_switch:
 	.cfi_endproc
 	.size	ivl_switch, . - ivl_switch
 
-	/*
-	 * long ivl_call_on(void *stack, long (*function)(void *), void *arg, void **save)
-	 *
-	 * Leaves the same frame as ivl_switch(), which may go on from it. The
-	 * ordinary way back is the return of what was called: call and return
-	 * stay paired, so that the CPU predicts them.
-	 */
-	.globl	ivl_call_on
-	.hidden	ivl_call_on
-	.type	ivl_call_on, @function
-	.p2align 4
-ivl_call_on:
-	.cfi_startproc
-	endbr64
-	push	%rbp
-	.cfi_adjust_cfa_offset 8
-	push	%rbx
-	push	%r12
-	push	%r13
-	push	%r14
-	push	%r15
-	mov	%rsp, (%rcx)
-	mov	%rsp, %rbp
-	.cfi_def_cfa rbp, 56
-	mov	%rdi, %rsp
-	mov	%rdx, %rdi
-	call	*%rsi
-	mov	%rbp, %rsp
-	pop	%r15
-	pop	%r14
-	pop	%r13
-	pop	%r12
-	pop	%rbx
-	pop	%rbp
-	.cfi_def_cfa rsp, 8
-	ret
-	.cfi_endproc
-	.size	ivl_call_on, . - ivl_call_on
-
 	.section .note.GNU-stack, "", @progbits

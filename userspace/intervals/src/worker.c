@@ -12,29 +12,31 @@ __thread struct ivl_worker *ivl_worker_self;
  * Fibers.
  */
 
+/* A worker has up to twice as many free fibers, and takes and gives this many at a time. */
+#define FIBERS 64
+
 struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker)
 {
-	struct ivl_fiber *list = ivl_stacks_get(worker->runtime->stacks, IVL_FREE_FIBERS / 2);
+	struct ivl_fiber *list = ivl_stacks_get(worker->runtime->stacks, FIBERS);
 
-	if (!list)
-		return NULL;
-	worker->free = list->next;
-	worker->free_count = 0;
-	for (struct ivl_fiber *fiber = worker->free; fiber; fiber = fiber->next)
-		worker->free_count++;
+	if (list)
+		worker->free = list->next;
 	return list;
 }
 
-void ivl_fiber_spill(struct ivl_worker *worker)
+void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
 {
-	struct ivl_fiber *list = worker->free, *last = list;
-
-	for (unsigned int i = 1; i < IVL_FREE_FIBERS / 2; i++)
-		last = last->next;
-	worker->free = last->next;
-	worker->free_count -= IVL_FREE_FIBERS / 2;
-	last->next = NULL;
-	ivl_stacks_put(worker->runtime->stacks, list);
+	fiber->next = worker->free;
+	worker->free = fiber;
+	if (++worker->returned < FIBERS)
+		return;
+	worker->returned = 0;
+	for (unsigned int i = 1; i < FIBERS && fiber; i++)
+		fiber = fiber->next;
+	if (fiber && fiber->next) {
+		ivl_stacks_put(worker->runtime->stacks, fiber->next);
+		fiber->next = NULL;
+	}
 }
 
 /*
@@ -51,7 +53,7 @@ static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 	ivl_switch(&left->sp, next->sp, 1);
 }
 
-void ivl_arrive(void)
+void ivl_switched(void)
 {
 	for (;;) {
 		struct ivl_worker *worker = ivl_self();
@@ -59,7 +61,7 @@ void ivl_arrive(void)
 
 		ivl_fiber_arrive(worker->fiber, false);
 		worker->after = (struct ivl_after){ 0 };
-		worker->depth = 0;
+		worker->fiber->depth = 0;
 		if (after.over)
 			ivl_fiber_put(worker, after.over);
 		/* At the base alone: who waits has come here. From publish() on it may run. */
@@ -81,7 +83,7 @@ void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber)
 	if (worker->fiber != &worker->base)
 		ivl_end_with(worker, fiber);
 	go_on_with(worker, fiber);
-	ivl_arrive();
+	ivl_switched();
 }
 
 void ivl_resume_waiter(struct ivl_work *work)
@@ -100,7 +102,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		if (!work)
 			ivl_end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
-		worker->depth = 0;
+		worker->fiber->depth = 0;
 		work->run(work);
 		work = NULL;
 	}
@@ -132,7 +134,7 @@ static void run(struct ivl_worker *worker, struct ivl_work *work)
 	worker->fiber = fiber;
 	ivl_fiber_leave(&worker->base, fiber, false);
 	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
-	ivl_arrive();
+	ivl_switched();
 }
 
 size_t ivl_stack_left(struct ivl_worker *worker)
@@ -203,7 +205,7 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 	fiber->waiter.runtime = worker->runtime;
 	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
 	go_on_with(worker, &worker->base);
-	ivl_arrive();
+	ivl_switched();
 }
 
 void ivl_wake(struct ivl_waiter *waiter)
@@ -220,6 +222,38 @@ void ivl_wake(struct ivl_waiter *waiter)
 /*
  * Finding work.
  */
+
+static void tell_length(struct ivl_worker *worker)
+{
+	if (worker->mask)
+		ivl_stealability_update(worker->mask, worker->number,
+					(unsigned int)ivl_pool_size(worker->pool));
+}
+
+int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work)
+{
+	int error = ivl_pool_put(worker->pool, work);
+
+	if (error)
+		return error;
+	ivl_count(worker, puts);
+	if (work->run == ivl_resume_spawner || work->run == ivl_resume_asyncer)
+		ivl_count(worker, spawners);
+	tell_length(worker);
+	ivl_idle_wake_near(worker);
+	return 0;
+}
+
+struct ivl_work *ivl_take_slowly(struct ivl_worker *worker)
+{
+	struct ivl_work *work = ivl_pool_take(worker->pool);
+
+	ivl_count(worker, takes);
+	if (!work)
+		ivl_count(worker, take_failures);
+	tell_length(worker);
+	return work;
+}
 
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
 {
@@ -426,6 +460,8 @@ void ivl_adapt(struct ivl_worker *worker)
 	const struct ivl_config *config = &worker->runtime->config;
 	const uint64_t lost = atomic_load_explicit(&worker->lost, memory_order_relaxed);
 
+	if (config->policy != IVL_ADAPTIVE)
+		return;
 	worker->until = config->adapt_interval;
 	/* Tasks leave faster than they are made: make them available sooner. */
 	worker->help_first = lost - worker->lost_before > config->adapt_interval;

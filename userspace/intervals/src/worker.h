@@ -32,12 +32,15 @@ struct ivl_after {
 
 struct ivl_worker {
 	/* Of its own thread alone. */
+	struct ivl_chase_lev *deque;	/* the pool's, where nothing stands between; else NULL */
 	struct ivl_pool *pool;
 	struct ivl_fiber *fiber;	/* that runs */
 	struct ivl_fiber *free;
-	unsigned int free_count;
-	bool help_first;		/* the adaptive policy's present choice */
-	unsigned int depth;		/* fibers below the running one by work-first spawns */
+	unsigned int returned;		/* fibers since it was seen to that these are not many */
+	bool spawns_work_first;		/* the policy for spawns */
+	bool help_first;		/* that for asyncs, or the adaptive one's present choice */
+	unsigned int depth_most;	/* where help-first must be chosen */
+	size_t fresh_most;		/* tasks in the queue, from where work-first must */
 	unsigned int until;		/* spawns left before the choice is looked at again */
 	uint64_t lost_before;		/* `lost` when it was looked at last */
 	struct ivl_after after;
@@ -83,20 +86,21 @@ struct ivl_runtime {
 	_Atomic bool stopping;
 };
 
-/* What the adaptive policy chooses for the next spawn (SLAW, algorithm 1, rule a). */
+/* Look again at what the adaptive policy chooses; every adapt_interval asyncs. */
 void ivl_adapt(struct ivl_worker *worker);
 
-static inline bool ivl_spawns_help_first(struct ivl_worker *worker)
+/*
+ * Is the next async help-first? SLAW's algorithm 1, rule a: where the stack is
+ * deep it must be, where there are many fresh tasks it must not be; else as the
+ * last steals suggest.
+ */
+static inline bool ivl_asyncs_help_first(struct ivl_worker *worker)
 {
-	const struct ivl_config *config = &worker->runtime->config;
-
-	if (config->policy != IVL_ADAPTIVE)
-		return config->policy == IVL_HELP_FIRST;
-	if (__builtin_expect(worker->depth >= config->adapt_stack, 0))
+	if (worker->fiber->depth >= worker->depth_most)
 		return true;
-	if (__builtin_expect(--worker->until == 0, 0))
+	if (--worker->until == 0)
 		ivl_adapt(worker);
-	return worker->help_first && ivl_pool_size(worker->pool) < config->adapt_fresh;
+	return worker->help_first && ivl_pool_size(worker->pool) < worker->fresh_most;
 }
 
 extern __thread struct ivl_worker *ivl_worker_self __attribute__((tls_model("initial-exec")));
@@ -122,12 +126,8 @@ static inline struct ivl_worker *ivl_self(void)
 					 (worker)->statistics->what + 1, __ATOMIC_RELAXED); \
 	} while (0)
 
-/* A fiber for a child; NULL: none is left, or ENOMEM. */
+/* A fiber; NULL: none is left, or ENOMEM. */
 struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker);
-void ivl_fiber_spill(struct ivl_worker *worker);
-
-/* More free fibers than this go back to the runtime, half of them at a time. */
-#define IVL_FREE_FIBERS 64
 
 static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
 {
@@ -136,20 +136,13 @@ static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
 	if (__builtin_expect(!fiber, 0))
 		return ivl_fiber_refill(worker);
 	worker->free = fiber->next;
-	worker->free_count--;
 	return fiber;
 }
 
-static inline void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
-{
-	fiber->next = worker->free;
-	worker->free = fiber;
-	if (__builtin_expect(++worker->free_count > IVL_FREE_FIBERS, 0))
-		ivl_fiber_spill(worker);
-}
+void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
 /* After a switch, on the side where it goes on. */
-void ivl_arrive(void);
+void ivl_switched(void);
 
 /* Go on with another fiber; the running one has ended. */
 _Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next);
@@ -170,11 +163,24 @@ void ivl_resume_asyncer(struct ivl_work *work);
 
 /*
  * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
- * into the queue. Returns when that is taken, by whomever; ENOMEM: no fiber, or
- * what child_main() returned. forkjoin.c
+ * into the queue. Returns when that is taken: by child_main(), which then calls
+ * ivl_back_to_spawner() and returns, or by others (ivl_resume()). ENOMEM: no
+ * fiber, or what child_main() returned. context[1] is the caller's fiber. forkjoin.c
  */
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
+
+static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fiber *spawner)
+{
+	struct ivl_fiber *child = worker->fiber;
+
+	worker->fiber = spawner;
+	/* Nearly always the list is as when the child was taken from it. */
+	if (__builtin_expect(child->next == worker->free, 1))
+		worker->free = child;
+	else
+		ivl_fiber_put(worker, child);
+}
 
 /* To the mailbox of a place. */
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
@@ -195,38 +201,32 @@ bool ivl_anything(struct ivl_worker *worker);
 /* The thread of a worker. */
 void *ivl_worker_main(void *worker);
 
+/* As the next two, whatever the queue is, and whoever wants to hear of it. */
+int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work);
+struct ivl_work *ivl_take_slowly(struct ivl_worker *worker);
+void ivl_idle_wake_near(struct ivl_worker *worker);
+
 /* Put work into the worker's own queue, and wake somebody for it; 0 or ENOMEM. */
 static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
 {
-	ivl_runtime *runtime = worker->runtime;
-	int error = ivl_pool_put(worker->pool, work);
-
-	if (__builtin_expect(error != 0, 0))
-		return error;
-	ivl_count(worker, puts);
-	if (__builtin_expect(worker->mask != NULL, 0))
-		ivl_stealability_update(worker->mask, worker->number,
-					(unsigned int)ivl_pool_size(worker->pool));
+	if (__builtin_expect(!worker->deque || !ivl_chase_lev_try_put(worker->deque, work), 0))
+		return ivl_put_slowly(worker, work);
 	/*
 	 * No fence between the put and this load: a worker that goes to sleep
 	 * has all CPUs of the process pass one (membarrier() in idle.c).
 	 */
-	if (__builtin_expect(atomic_load_explicit(&runtime->asleep, memory_order_relaxed) != 0, 0))
-		ivl_idle_wake(runtime, worker->place);
+	if (__builtin_expect(atomic_load_explicit(&worker->runtime->asleep,
+						  memory_order_relaxed) != 0, 0))
+		ivl_idle_wake_near(worker);
 	return 0;
 }
 
+/* What was put last and not taken by others, or whatever the queue gives; NULL: none. */
 static inline struct ivl_work *ivl_take(struct ivl_worker *worker)
 {
-	struct ivl_work *work = (struct ivl_work *)ivl_pool_take(worker->pool);
-
-	ivl_count(worker, takes);
-	if (!work)
-		ivl_count(worker, take_failures);
-	if (__builtin_expect(worker->mask != NULL, 0))
-		ivl_stealability_update(worker->mask, worker->number,
-					(unsigned int)ivl_pool_size(worker->pool));
-	return work;
+	if (__builtin_expect(!worker->deque, 0))
+		return ivl_take_slowly(worker);
+	return (struct ivl_work *)ivl_chase_lev_take(worker->deque);
 }
 
 #endif

@@ -44,17 +44,27 @@ struct ivl_chase_lev {
 /* Make room for one more at the bottom; false: ENOMEM. */
 bool ivl_chase_lev_make_room(struct ivl_chase_lev *deque, uint64_t bottom);
 
-static inline int ivl_chase_lev_put(struct ivl_chase_lev *deque, void *element)
+/* false: there is no room. */
+static inline bool ivl_chase_lev_try_put(struct ivl_chase_lev *deque, void *element)
 {
 	uint64_t b = atomic_load_explicit(&deque->bottom, memory_order_relaxed);
 
-	if (__builtin_expect(b - deque->known_top > deque->own_ring->mask, 0) &&
-	    !ivl_chase_lev_make_room(deque, b))
-		return ENOMEM;
+	if (__builtin_expect(b - deque->known_top > deque->own_ring->mask, 0))
+		return false;
 	atomic_store_explicit(ivl_ring_slot(deque->own_ring, b), element, memory_order_relaxed);
 	/* Pairs with the load of bottom in steal(): the thief sees the slot and the element. */
 	atomic_store_explicit(&deque->bottom, b + 1, memory_order_release);
-	return 0;
+	return true;
+}
+
+static inline int ivl_chase_lev_put(struct ivl_chase_lev *deque, void *element)
+{
+	if (__builtin_expect(ivl_chase_lev_try_put(deque, element), 1))
+		return 0;
+	if (!ivl_chase_lev_make_room(deque, atomic_load_explicit(&deque->bottom,
+								 memory_order_relaxed)))
+		return ENOMEM;
+	return ivl_chase_lev_try_put(deque, element) ? 0 : ENOMEM;
 }
 
 static inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
