@@ -49,7 +49,7 @@ bool ivl_chase_lev_make_room(struct ivl_chase_lev *deque, uint64_t bottom)
 		deque->known_top = top;
 		return true;
 	}
-	larger = ivl_ring_grow(ring, top, bottom);
+	larger = ivl_ring_copy(ring, top, bottom);
 	if (!larger)
 		return false;
 	deque->known_top = top;

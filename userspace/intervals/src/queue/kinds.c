@@ -3,11 +3,17 @@
 
 const struct ivl_queue_ops *const ivl_queue_kinds[IVL_QUEUES] = {
 	[IVL_QUEUE_CHASE_LEV] = &ivl_chase_lev_ops,
+	[IVL_QUEUE_LAZY] = &ivl_lazy_ops,
+	[IVL_QUEUE_IDEMPOTENT_LIFO] = &ivl_idempotent_lifo_ops,
+	[IVL_QUEUE_IDEMPOTENT_FIFO] = &ivl_idempotent_fifo_ops,
+	[IVL_QUEUE_IDEMPOTENT_DEQUE] = &ivl_idempotent_deque_ops,
+	[IVL_QUEUE_DYNAMIC] = &ivl_dynamic_ops,
+	[IVL_QUEUE_DUPLICATING] = &ivl_duplicating_ops,
+	[IVL_QUEUE_SHARED] = &ivl_shared_ops,
 };
 
 const char *ivl_queue_name(enum ivl_queue queue)
 {
-	/* The comparison is unsigned: a negative number is too large. */
-	return (unsigned int)queue < IVL_QUEUES && ivl_queue_kinds[queue] ?
-	       ivl_queue_kinds[queue]->name : NULL;
+	/* Unsigned, so that a negative number is too large. */
+	return (unsigned int)queue < IVL_QUEUES ? ivl_queue_kinds[queue]->name : NULL;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "queue/ring.h"
 
-#include <stdbool.h>
-
 #include "place.h"
 #include "tsan.h"
 
@@ -30,18 +28,20 @@ struct ivl_ring *ivl_ring_create(size_t capacity, int node)
 	return ring;
 }
 
-struct ivl_ring *ivl_ring_grow(struct ivl_ring *ring, uint64_t begin, uint64_t end)
+struct ivl_ring *ivl_ring_copy(struct ivl_ring *ring, uint64_t begin, uint64_t end)
 {
-	struct ivl_ring *larger = ivl_ring_create(2 * (ring->mask + 1), ring->node);
+	uint64_t capacity = ring->mask + 1;
+	struct ivl_ring *copy;
 
-	if (!larger)
+	copy = ivl_ring_create(end - begin < capacity ? capacity : 2 * capacity, ring->node);
+	if (!copy)
 		return NULL;
 	for (uint64_t i = begin; i != end; i++)
-		atomic_store_explicit(ivl_ring_slot(larger, i),
+		atomic_store_explicit(ivl_ring_slot(copy, i),
 				      atomic_load_explicit(ivl_ring_slot(ring, i),
 							   memory_order_relaxed),
 				      memory_order_relaxed);
-	return larger;
+	return copy;
 }
 
 void ivl_ring_free(struct ivl_ring *ring)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The circular array of the queues that thieves read without a lock. Positions
- * count up for ever and wrap at 2^64; only their differences mean anything. An
- * array that was replaced by a larger one lives until no thief can see it: they
- * are inside RCU read-side critical sections.
+ * The circular array of the queues. Positions count up for ever and wrap at 2^64;
+ * only their differences mean anything. An array that thieves read without a lock
+ * and that was replaced lives until none can see it: they are inside RCU read-side
+ * critical sections.
  */
 #ifndef IVL_RING_H
 #define IVL_RING_H
@@ -12,6 +12,7 @@
 #include <urcu/urcu-memb.h>
 
 #include "atomics.h"
+#include "queue.h"
 
 /* Where positions start: just below the wrap, so that every run goes over it. */
 #define IVL_FIRST_POSITION ((uint64_t)-3)
@@ -20,13 +21,18 @@ struct ivl_ring {
 	struct rcu_head rcu;
 	uint64_t mask;			/* its capacity, a power of two, minus 1 */
 	int node;
-	_Atomic(void *) slots[];
+	/* Of the queues whose thieves must see array and state as one (idempotent_*.c). */
+	_Alignas(IVL_LINE) _Atomic(uint64_t) anchor;
+	_Alignas(IVL_LINE) _Atomic(void *) slots[];
 };
 
 /* At least `capacity` slots on a NUMA node; NULL: ENOMEM. */
 struct ivl_ring *ivl_ring_create(size_t capacity, int node);
-/* Twice as large, with the same elements from `begin` to `end`; NULL: ENOMEM. */
-struct ivl_ring *ivl_ring_grow(struct ivl_ring *ring, uint64_t begin, uint64_t end);
+/*
+ * Another one with the same elements from `begin` to `end` and room for at least one
+ * more: twice as large where they fill this one. NULL: ENOMEM.
+ */
+struct ivl_ring *ivl_ring_copy(struct ivl_ring *ring, uint64_t begin, uint64_t end);
 /* Now: nobody else sees it. */
 void ivl_ring_free(struct ivl_ring *ring);
 /* When the thieves that may see it have gone. The caller is registered with RCU. */

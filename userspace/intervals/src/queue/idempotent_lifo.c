@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The idempotent LIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the
+ * tail. The owner has neither a CAS nor a fence; its plain store may undo what
+ * thieves have just done, and those elements come out again.
+ */
+#include <errno.h>
+
+#include "queue/anchored.h"
+#include "tsan.h"
+
+/* The anchor: the tag above, the tail, which is the number of elements, below. */
+#define TAIL_BITS 32
+#define TAIL_MASK ((UINT64_C(1) << TAIL_BITS) - 1)
+#define TAG_ONE (UINT64_C(1) << TAIL_BITS)
+#define LAST_TAG (UINT64_MAX >> TAIL_BITS)
+#define MOST_SLOTS ((size_t)1 << (TAIL_BITS - 1))
+
+/* The first array's, so that every run changes arrays for the tag. */
+#define FIRST_TAG (LAST_TAG - 3)
+
+static struct ivl_queue_base *create(size_t capacity, int node)
+{
+	return ivl_anchored_create(capacity, MOST_SLOTS, node, FIRST_TAG << TAIL_BITS);
+}
+
+static int put(struct ivl_queue_base *base, void *element)
+{
+	struct ivl_anchored *queue = ivl_anchored(base);
+	uint64_t anchor = ivl_anchored_load(queue);
+	uint64_t tail = anchor & TAIL_MASK;
+
+	if (tail > queue->own_ring->mask || anchor >> TAIL_BITS == LAST_TAG) {
+		if (!ivl_anchored_change(queue, 0, tail, MOST_SLOTS, tail))
+			return ENOMEM;
+		anchor = tail;
+	}
+	atomic_store_explicit(ivl_ring_slot(queue->own_ring, tail), element, memory_order_relaxed);
+	/* Pairs with the load in steal(): the thief sees the slot and the element. */
+	atomic_store_explicit(&queue->own_ring->anchor, anchor + TAG_ONE + 1,
+			      memory_order_release);
+	return 0;
+}
+
+static void *take(struct ivl_queue_base *base)
+{
+	struct ivl_anchored *queue = ivl_anchored(base);
+	uint64_t anchor = ivl_anchored_load(queue);
+	uint64_t tail = anchor & TAIL_MASK;
+	void *element;
+
+	if (!tail)
+		return NULL;
+	element = atomic_load_explicit(ivl_ring_slot(queue->own_ring, tail - 1),
+				       memory_order_relaxed);
+	/* Pairs with the load in steal(): the thief sees the slots below. */
+	atomic_store_explicit(&queue->own_ring->anchor, anchor - 1, memory_order_release);
+	return element;
+}
+
+static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
+{
+	struct ivl_anchored *queue = ivl_anchored(base);
+	/* Pairs with the store in ivl_anchored_change(). */
+	struct ivl_ring *ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
+	/* Pairs with the stores in put() and take(). */
+	uint64_t anchor = atomic_load_explicit(&ring->anchor, memory_order_acquire);
+	bool won;
+
+	if (anchor == IVL_CLOSED)
+		return IVL_LOST;
+	if (!(anchor & TAIL_MASK))
+		return IVL_EMPTY;
+	*element = atomic_load_explicit(ivl_ring_slot(ring, (anchor & TAIL_MASK) - 1),
+					memory_order_relaxed);
+	/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
+	won = atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, anchor - 1,
+						      memory_order_release, memory_order_relaxed);
+	ivl_tsan_release(ring);
+	return won ? IVL_STOLEN : IVL_LOST;
+}
+
+static size_t size(const struct ivl_queue_base *base)
+{
+	return ivl_anchored_read(base) & TAIL_MASK;
+}
+
+const struct ivl_queue_ops ivl_idempotent_lifo_ops = {
+	.name = "idempotent-lifo",
+	.at_least_once = true,
+	.create = create,
+	.destroy = ivl_anchored_destroy,
+	.put = put,
+	.take = take,
+	.steal = steal,
+	.size = size,
+};
