@@ -65,3 +65,48 @@ void ivl_node_free(void *memory, size_t bytes, int node)
 	else
 		free(memory);
 }
+
+#define SAMPLES 1024			/* pages that are asked for at most */
+#define BATCH 64			/* of them in one system call */
+
+/* Add to `pages_on` what the kernel knows of samples begin to end of all. */
+static int ask_batch(uintptr_t first_page, size_t pages, size_t samples, size_t begin, size_t end,
+		     unsigned int *pages_on, int nodes)
+{
+	const size_t page_bytes = (size_t)numa_pagesize();
+	void *address[BATCH];
+	int status[BATCH];
+
+	for (size_t i = begin; i < end; i++)
+		address[i - begin] = (void *)(first_page + pages * i / samples * page_bytes);
+	/* Without new nodes it moves nothing, but says where each is: or -ENOENT. */
+	if (numa_move_pages(0, end - begin, address, NULL, status, 0) < 0)
+		return errno;
+	for (size_t i = 0; i < end - begin; i++)
+		if (status[i] >= 0 && status[i] < nodes)
+			pages_on[status[i]]++;
+	return 0;
+}
+
+int ivl_node_of(const void *memory, size_t bytes, int *node)
+{
+	const uintptr_t page_bytes = (uintptr_t)numa_pagesize();
+	const uintptr_t first = (uintptr_t)memory & ~(page_bytes - 1);
+	const size_t pages = ((uintptr_t)memory + bytes - 1 - first) / page_bytes + 1;
+	const size_t samples = pages < SAMPLES ? pages : SAMPLES;
+	const int nodes = numa_max_node() + 1;
+	unsigned int *pages_on = calloc((size_t)nodes, sizeof(*pages_on));
+	int error = pages_on ? 0 : ENOMEM;
+
+	for (size_t i = 0; i < samples && !error; i += BATCH)
+		error = ask_batch(first, pages, samples, i,
+				  i + BATCH < samples ? i + BATCH : samples, pages_on, nodes);
+	*node = 0;
+	for (int i = 1; i < nodes && !error; i++)
+		if (pages_on[i] > pages_on[*node])
+			*node = i;
+	if (!error && !pages_on[*node])
+		error = ENOENT;
+	free(pages_on);
+	return error;
+}

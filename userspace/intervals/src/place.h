@@ -54,5 +54,10 @@ int ivl_pin(int cpu);
  */
 void *ivl_node_alloc(size_t bytes, int node);
 void ivl_node_free(void *memory, size_t bytes, int node);
+/*
+ * The node that has most of the memory's pages, of which up to 1024 are looked at. ENOENT: none
+ * is there yet. EPERM, ENOSYS: the kernel does not say. ENOMEM.
+ */
+int ivl_node_of(const void *memory, size_t bytes, int *node);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "mix.h"
 #include "place.h"
 
 /*
@@ -95,14 +96,6 @@ struct ivl_chooser {
 	unsigned int victims[];		/* nearest domain first */
 };
 
-/* Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (OOPSLA 2014), mix64. */
-static uint64_t mix(uint64_t value)
-{
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-	value = (value ^ value >> 27) * 0x94d049bb133111eb;
-	return value ^ value >> 31;
-}
-
 /* Vigna: An experimental exploration of Marsaglia's xorshift generators (2016), xorshift64*. */
 static unsigned int draw_below(struct ivl_chooser *chooser, unsigned int bound)
 {
@@ -160,7 +153,7 @@ struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 	if (!chooser)
 		return NULL;
 	memset(chooser, 0, bytes);
-	chooser->random = mix(config->seed + 0x9e3779b97f4a7c15 * (worker + 1ull)) | 1;
+	chooser->random = ivl_mix(config->seed + 0x9e3779b97f4a7c15 * (worker + 1ull)) | 1;
 	chooser->mask = mask;
 	chooser->bytes = bytes;
 	chooser->node = own->node;

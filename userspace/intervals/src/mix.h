@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bits that depend on all bits: mix64 of Steele, Lea, Flood, "Fast splittable
+ * pseudorandom number generators" (OOPSLA 2014).
+ */
+#ifndef IVL_MIX_H
+#define IVL_MIX_H
+
+#include <stdint.h>
+
+static inline uint64_t ivl_mix(uint64_t value)
+{
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+	value = (value ^ value >> 27) * 0x94d049bb133111eb;
+	return value ^ value >> 31;
+}
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The dispatcher: objects at places, and the place of a task that uses them. */
+#include "test_place.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "intervals_dispatch.h"
+#include "test_allocation.h"
+
+static ivl_runtime *runtime;
+static ivl_objects *objects;
+
+static void start(const char *machine, enum ivl_places_by places)
+{
+	struct ivl_config config;
+
+	test_machine(machine);
+	assert_int_equal(ivl_config_init(&config), 0);
+	config.places = places;
+	assert_int_equal(ivl_start(&config, &runtime), 0);
+	objects = ivl_objects_create(runtime, 16);
+	assert_non_null(objects);
+}
+
+static void stop(void)
+{
+	ivl_objects_destroy(objects);
+	ivl_stop(runtime);
+}
+
+static char memory[100];
+
+static void bind(unsigned int object, size_t bytes, unsigned int place)
+{
+	assert_int_equal(ivl_object_bind(objects, &memory[object], bytes,
+					 ivl_place_at(runtime, place)), 0);
+}
+
+static const char *place_of(const char *used)
+{
+	const void *uses[100];
+	const ivl_place *place;
+	size_t count = 0;
+
+	for (; *used; used++)
+		uses[count++] = &memory[*used - 'a'];
+	place = ivl_dispatch(objects, uses, count);
+	return place ? ivl_place_name(place) : "none";
+}
+
+static void test_most_bytes(void **state)
+{
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	bind(0, 100, 0);
+	bind(1, 60, 1);
+	bind(2, 50, 1);
+	bind(3, 100, 1);
+	assert_string_equal(place_of("a"), "numa-0");
+	assert_string_equal(place_of("b"), "numa-1");
+	assert_string_equal(place_of("ab"), "numa-0");
+	assert_string_equal(place_of("abc"), "numa-1");
+	assert_string_equal(place_of("zab"), "numa-0");
+	/* Of equals the first. */
+	assert_string_equal(place_of("ad"), "numa-0");
+	assert_string_equal(place_of("da"), "numa-1");
+	assert_string_equal(place_of("zda"), "numa-1");
+	/* None is bound, none is used. */
+	assert_string_equal(place_of("xyz"), "none");
+	assert_string_equal(place_of(""), "none");
+	stop();
+}
+
+/* The example of section 5.4.1: D_T x D_S. */
+static void test_example_of_the_thesis(void **state)
+{
+	static const char *const tasks[] = { "a", "a", "b", "a", "b", "a" };
+	static const char *const nodes[] = {
+		"numa-0", "numa-0", "numa-1", "numa-0", "numa-1", "numa-0"
+	};
+
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	bind(0, 8, 0);
+	bind(1, 8, 1);
+	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(place_of(tasks[i]), nodes[i]);
+	stop();
+}
+
+/* First the node, then the place on it. */
+static void test_places_inside_nodes(void **state)
+{
+	(void)state;
+	start("node:2 l3:2 core:1 pu:1", IVL_PLACES_LLC);
+	assert_int_equal(ivl_place_count(runtime), 4);
+	bind(0, 60, 0);
+	bind(1, 50, 1);
+	bind(2, 100, 3);
+	assert_string_equal(place_of("abc"), "llc-0");
+	assert_string_equal(place_of("bc"), "llc-3");
+	assert_string_equal(place_of("bab"), "llc-1");
+	stop();
+}
+
+/* More places than are looked at in one go. */
+static void test_many_places(void **state)
+{
+	(void)state;
+	start("node:70 core:1 pu:1", IVL_PLACES_NUMA);
+	bind(0, 60, 69);
+	bind(1, 50, 40);
+	bind(2, 60, 3);
+	assert_string_equal(place_of("abc"), "numa-69");
+	assert_string_equal(place_of("cba"), "numa-3");
+	assert_string_equal(place_of("b"), "numa-40");
+	stop();
+}
+
+static void test_bind(void **state)
+{
+	ivl_runtime *other;
+	const ivl_place *inner;
+	void *object;
+
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	inner = ivl_place_outer(ivl_place_at(runtime, 0));
+	assert_non_null(inner);
+	bind(0, 1, 1);
+	assert_ptr_equal(ivl_object_place(objects, memory), ivl_place_at(runtime, 1));
+	assert_int_equal(ivl_object_bind(objects, memory, 1, ivl_place_at(runtime, 0)), EEXIST);
+	assert_int_equal(ivl_object_unbind(objects, memory), 0);
+	assert_null(ivl_object_place(objects, memory));
+	assert_int_equal(ivl_object_unbind(objects, memory), ENOENT);
+	bind(0, 1, 0);
+
+	assert_int_equal(ivl_object_bind(objects, NULL, 1, ivl_place_at(runtime, 0)), EINVAL);
+	assert_int_equal(ivl_object_bind(objects, memory + 1, 0, ivl_place_at(runtime, 0)), EINVAL);
+	assert_int_equal(ivl_object_bind(objects, memory + 1, 1, inner), EINVAL);
+	assert_string_equal(ivl_last_error(), "machine is no place where this runtime has workers");
+	assert_int_equal(ivl_start(NULL, &other), 0);
+	assert_int_equal(ivl_object_bind(objects, memory + 1, 1, ivl_place_at(other, 0)), EINVAL);
+	ivl_stop(other);
+
+	assert_null(ivl_object_alloc(objects, 1, NULL));
+	assert_null(ivl_object_alloc(objects, 1, inner));
+	assert_null(ivl_object_alloc(objects, 0, ivl_place_at(runtime, 0)));
+	object = ivl_object_alloc(objects, 1000, ivl_place_at(runtime, 1));
+	assert_non_null(object);
+	assert_int_equal((uintptr_t)object % 128, 0);
+	memset(object, 1, 1000);
+	assert_ptr_equal(ivl_object_place(objects, object), ivl_place_at(runtime, 1));
+	assert_int_equal(ivl_object_unbind(objects, object), 0);
+	/* Of this one the set takes care. */
+	assert_non_null(ivl_object_alloc(objects, 1000, ivl_place_at(runtime, 1)));
+	stop();
+	ivl_objects_destroy(NULL);
+}
+
+/* Where the kernel says that the memory is. */
+static void test_find(void **state)
+{
+	const size_t bytes = 3000 * 4096;
+	char *touched = aligned_alloc(4096, bytes), *untouched = aligned_alloc(4096, bytes);
+	const ivl_place *place;
+	int error, node = -1;
+
+	(void)state;
+	assert_non_null(touched);
+	assert_non_null(untouched);
+	memset(touched, 1, bytes);
+	error = ivl_node_of(touched, bytes, &node);
+	if (error == EPERM || error == ENOSYS) {
+		print_message("the kernel does not say where pages are\n");
+	} else {
+		assert_int_equal(error, 0);
+		assert_int_equal(ivl_node_of(untouched + 4096, bytes - 4096, &node), ENOENT);
+
+		/* All memory of this machine is, for the runtime, on node 0. */
+		start("node:1 l3:2 core:1 pu:1", IVL_PLACES_LLC);
+		assert_int_equal(ivl_object_bind(objects, untouched + 4096, 4096, NULL), ENOENT);
+		assert_int_equal(ivl_object_bind(objects, touched, bytes, NULL), 0);
+		place = ivl_object_place(objects, touched);
+		assert_int_equal(ivl_place_node(place), 0);
+		/* They take turns. */
+		assert_int_equal(ivl_object_bind(objects, touched + 5, 7, NULL), 0);
+		assert_ptr_not_equal(ivl_object_place(objects, touched + 5), place);
+		stop();
+
+		start("node:1(indexes=7) core:1 pu:1", IVL_PLACES_NUMA);
+		assert_int_equal(ivl_place_node(ivl_place_at(runtime, 0)), 7);
+		assert_int_equal(ivl_object_bind(objects, touched, bytes, NULL), ENOENT);
+		assert_string_equal(ivl_last_error(), "the object is on node 0, where no place is");
+		stop();
+	}
+	free(touched);
+	free(untouched);
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	for (int i = 0; i < 2; i++) {
+		test_allocations_left = i;
+		assert_null(ivl_object_alloc(objects, 1, ivl_place_at(runtime, 0)));
+	}
+	test_allocations_left = 0;
+	assert_int_equal(ivl_object_bind(objects, memory, 1, ivl_place_at(runtime, 0)), ENOMEM);
+	assert_null(ivl_objects_create(runtime, 1));
+	test_allocations_left = -1;
+	stop();
+}
+
+/* Threads the runtime does not know: some ask, others bind and unbind. */
+#define THREADS 2
+#define ROUNDS 300
+
+static _Atomic bool over;
+
+static void *asks(void *arg)
+{
+	const void *uses[20];
+
+	(void)arg;
+	for (unsigned int i = 0; i < 20; i++)
+		uses[i] = &memory[i];
+	while (!atomic_load(&over)) {
+		const ivl_place *place = ivl_dispatch(objects, uses, 20);
+
+		/* Object 0, the heaviest, is always there. */
+		if (place != ivl_place_at(runtime, 1))
+			return "it went elsewhere";
+	}
+	return NULL;
+}
+
+static void *binds(void *arg)
+{
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		char *object = &memory[1 + i % 19];
+		int error = ivl_object_bind(objects, object, 1, ivl_place_at(runtime, i));
+		char *own = ivl_object_alloc(objects, 64, ivl_place_at(runtime, 0));
+
+		if ((error && error != EEXIST) || !own)
+			return "bind failed";
+		error = ivl_object_unbind(objects, object);
+		if ((error && error != ENOENT) || ivl_object_unbind(objects, own))
+			return "unbind failed";
+	}
+	return arg;
+}
+
+static void test_threads(void **state)
+{
+	pthread_t askers[THREADS], binders[THREADS];
+	void *message;
+
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	bind(0, 1000, 1);
+	atomic_store(&over, false);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_create(&askers[i], NULL, asks, NULL), 0);
+		assert_int_equal(pthread_create(&binders[i], NULL, binds, NULL), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++) {
+		pthread_join(binders[i], &message);
+		assert_null(message);
+	}
+	atomic_store(&over, true);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		pthread_join(askers[i], &message);
+		assert_null(message);
+	}
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_most_bytes),
+		cmocka_unit_test(test_example_of_the_thesis),
+		cmocka_unit_test(test_places_inside_nodes),
+		cmocka_unit_test(test_many_places),
+		cmocka_unit_test(test_bind),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_threads),
+	};
+
+	return cmocka_run_group_tests_name("dispatcher", tests, NULL, NULL);
+}
