@@ -114,8 +114,12 @@ static inline void *ivl_fiber_stack(struct ivl_fiber *fiber)
 	return fiber;
 }
 
-/* To be said before a switch; `ends`: the fiber left will not go on. */
-static inline void ivl_fiber_leave(struct ivl_fiber *from, struct ivl_fiber *to, bool ends)
+/*
+ * To be said before a switch; `ends`: the fiber left will not go on. ThreadSanitizer
+ * must not see a function begin on one stack and end on another.
+ */
+__attribute__((no_sanitize_thread)) static inline void
+ivl_fiber_leave(struct ivl_fiber *from, struct ivl_fiber *to, bool ends)
 {
 	(void)from, (void)to, (void)ends;
 #ifdef IVL_ASAN
@@ -128,7 +132,8 @@ static inline void ivl_fiber_leave(struct ivl_fiber *from, struct ivl_fiber *to,
 }
 
 /* And after it, on the other side. */
-static inline void ivl_fiber_arrive(struct ivl_fiber *fiber, bool first)
+__attribute__((no_sanitize_thread)) static inline void
+ivl_fiber_arrive(struct ivl_fiber *fiber, bool first)
 {
 	(void)fiber, (void)first;
 #ifdef IVL_ASAN

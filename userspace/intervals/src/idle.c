@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fence.h"
 #include "worker.h"
 
 /* Rounds of looking everywhere before a worker sleeps. */
@@ -21,7 +22,7 @@
 
 static void barrier_everywhere(void)
 {
-	atomic_thread_fence(memory_order_seq_cst);
+	ivl_fence(memory_order_seq_cst);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
@@ -46,7 +47,7 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 	 * Who searches here will see the work, and wakes the next when it
 	 * takes some. Pairs with the barrier after it stops searching.
 	 */
-	atomic_thread_fence(memory_order_seq_cst);
+	ivl_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 || wake_at(hall) ||
 	    !runtime->config.cross_place)
 		return;
