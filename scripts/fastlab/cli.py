@@ -12,14 +12,15 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from rich.console import Console
+from rich.table import Table
 
-from fastlab import bench, compare, kernels, programs, report, results, run
+from fastlab import bench, compare, kernels, programs, report, results, run, runtimes
 from fastlab.experiment import load_experiment, plan, workload_argv
 from fastlab.model import Experiment, FastError
 from fastlab.progress import PlainReporter, make_reporter
@@ -160,10 +161,45 @@ def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("bench", help="measure the laboratory itself")
+    parser = commands.add_parser("bench", help="measure the laboratory itself, and the runtime")
     what = parser.add_subparsers(metavar="COMMAND", required=True)
     sim = what.add_parser("sim", help="measure what the cache model costs a simulation")
     sim.set_defaults(command=_bench_sim)
+
+    runtime = what.add_parser(
+        "runtime",
+        help="measure the intervals runtime beside its peers",
+        description="Measure the intervals runtime beside those of its peers that are installed, "
+        "in turn, and compare them.",
+    )
+    runtime.set_defaults(command=_bench_runtime)
+    for option, names in (("--only", runtimes.BENCHMARKS), ("--runtimes", runtimes.RUNTIMES)):
+        runtime.add_argument(
+            option,
+            type=_names,
+            metavar="NAME,...",
+            default=tuple(names),
+            help=f"only these of {', '.join(names)}",
+        )
+    runtime.add_argument(
+        "--workers",
+        type=_counts,
+        metavar="N,...",
+        default=(),
+        help="numbers of workers (default: 1, 2, 4, ... up to the CPUs of this machine)",
+    )
+    runtime.add_argument(
+        "--rounds",
+        type=_count,
+        metavar="N",
+        default=runtimes.ROUNDS,
+        help="how often each program is run (default: %(default)s)",
+    )
+    runtime.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
+    for peer in ("lace", "libfork"):
+        runtime.add_argument(
+            f"--{peer}", type=Path, metavar="PATH", help=f"a checkout of {peer}, to be a peer"
+        )
 
 
 def _count(text: str) -> int:
@@ -173,7 +209,17 @@ def _count(text: str) -> int:
     return number
 
 
-_count.__name__ = "whole number of at least 1"  # argparse names the type in its error
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(sorted({_count(one) for one in text.split(",")}))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.split(",")))
+
+
+# argparse names the type in its error
+_count.__name__ = "whole number of at least 1"
+_counts.__name__ = "list of whole numbers of at least 1"
 
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -238,10 +284,14 @@ def _load_results(directory: Path, reporter: Reporter) -> Summary:
 
 
 def _print_tables(summary: Summary) -> None:
+    _print(compare.terminal_tables(summary))
+
+
+def _print(tables: Iterable[Table]) -> None:
     console = Console()
     if not console.is_terminal:
         console.width = max(console.width, LOG_WIDTH)
-    for table in compare.terminal_tables(summary):
+    for table in tables:
         console.print(table)
         console.print()
 
@@ -290,6 +340,39 @@ def _kernel_list(arguments: argparse.Namespace, reporter: Reporter) -> int:
 def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:
     print(bench.measure(reporter).text())
     return OK
+
+
+def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = runtimes.Request(
+        arguments.only, arguments.runtimes, arguments.workers, arguments.rounds
+    )
+    # Before minutes of measurements: can they be kept?
+    if arguments.json and not arguments.json.absolute().parent.is_dir():
+        raise FastError(f"{arguments.json}: its directory does not exist; make it first")
+    options = [
+        f"-D{peer}={path.resolve() if path else ''}"
+        for peer, path in (("lace", arguments.lace), ("libfork", arguments.libfork))
+    ]
+    project = kernels.BuildRequest().places.project
+    build = programs.build_benchmarks(project, options, reporter)
+    session = runtimes.Session(request, runtimes.find_programs(build))
+    try:
+        session.run(reporter)
+    except KeyboardInterrupt:
+        _show_runtimes(session, request, arguments.json)
+        raise
+    _show_runtimes(session, request, arguments.json)
+    wrong = runtimes.failures(session.rows())
+    return _complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
+
+
+def _show_runtimes(session: runtimes.Session, request: runtimes.Request, path: Path | None) -> None:
+    rows = session.rows()
+    _print([compare.rich_table(runtimes.table(rows))])
+    if path:
+        command = shlex.join(["fast", *sys.argv[1:]])
+        runtimes.write_json(path, runtimes.document(rows, command, request))
+        print(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -134,10 +134,11 @@ def _markdown_cell(cell: Cell) -> str:
 
 def terminal_tables(summary: Summary) -> list[RichTable]:
     """What `fast compare` prints with rich."""
-    return [_rich(table) for table in standard(summary) if table.rows]
+    return [rich_table(table) for table in standard(summary) if table.rows]
 
 
-def _rich(table: Table) -> RichTable:
+def rich_table(table: Table) -> RichTable:
+    """A table for a terminal."""
     shown = RichTable(
         title=table.title, caption=table.note, title_justify="left", caption_justify="left"
     )

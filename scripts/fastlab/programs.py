@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastlab.model import FastError
@@ -20,6 +21,21 @@ def build_programs(project: Path, reporter: Reporter) -> Path:
         reporter.say(f"setting up {directory}")
         _run(["meson", "setup", str(directory), str(project)])
     _run(["ninja", "-C", str(directory)])
+    return directory
+
+
+def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter) -> Path:
+    """As build_programs(), for the runtimes' benchmarks: an optimized build in build/bench-runtime.
+
+    `options` are words for meson. What has been installed meanwhile is found.
+    """
+    directory = project / "build/bench-runtime"
+    setup = ["meson", "setup", str(directory), str(project), "-Dbuildtype=release", *options]
+    if (directory / "build.ninja").is_file():
+        setup.append("--reconfigure")
+    reporter.say(f"building the benchmarks in {directory}")
+    _run(setup)
+    _run(["ninja", "-C", str(directory), "bench-runtime"])
     return directory
 
 
