@@ -46,7 +46,10 @@ void *ivl_object_alloc(ivl_objects *objects, size_t bytes, const ivl_place *plac
  */
 int ivl_object_bind(ivl_objects *objects, const void *object, size_t bytes,
 		    const ivl_place *place);
-/* Waits for those who are just looking it up: some microseconds. ENOENT: it is not bound. */
+/*
+ * Waits for those who are just looking it up: microseconds, or some 10 ms where many ask all
+ * the time. ENOENT: it is not bound.
+ */
 int ivl_object_unbind(ivl_objects *objects, void *object);
 /* NULL: it is not bound. */
 const ivl_place *ivl_object_place(ivl_objects *objects, const void *object);

@@ -32,7 +32,12 @@ static void stop(void)
 	ivl_stop(runtime);
 }
 
-static char memory[100];
+#define THREADS 2
+#define ROUNDS 300
+#define BINDS 30		/* a grace period under load takes 10 ms */
+#define USES 200
+
+static char memory[ROUNDS];
 
 static void bind(unsigned int object, size_t bytes, unsigned int place)
 {
@@ -218,20 +223,18 @@ static void test_no_memory(void **state)
 }
 
 /* Threads the runtime does not know: some ask, others bind and unbind. */
-#define THREADS 2
-#define ROUNDS 300
-
 static _Atomic bool over;
 
 static void *asks(void *arg)
 {
-	const void *uses[20];
+	const void *uses[USES] = { memory };
 
+	/* The same one often, so that it is in use when it is unbound. */
 	(void)arg;
-	for (unsigned int i = 0; i < 20; i++)
-		uses[i] = &memory[i];
+	for (unsigned int i = 1; i < USES; i++)
+		uses[i] = &memory[1];
 	while (!atomic_load(&over)) {
-		const ivl_place *place = ivl_dispatch(objects, uses, 20);
+		const ivl_place *place = ivl_dispatch(objects, uses, USES);
 
 		/* Object 0, the heaviest, is always there. */
 		if (place != ivl_place_at(runtime, 1))
@@ -242,14 +245,13 @@ static void *asks(void *arg)
 
 static void *binds(void *arg)
 {
-	for (unsigned int i = 0; i < ROUNDS; i++) {
-		char *object = &memory[1 + i % 19];
-		int error = ivl_object_bind(objects, object, 1, ivl_place_at(runtime, i));
+	for (unsigned int i = 0; i < BINDS; i++) {
+		int error = ivl_object_bind(objects, &memory[1], 1, ivl_place_at(runtime, i));
 		char *own = ivl_object_alloc(objects, 64, ivl_place_at(runtime, 0));
 
 		if ((error && error != EEXIST) || !own)
 			return "bind failed";
-		error = ivl_object_unbind(objects, object);
+		error = ivl_object_unbind(objects, &memory[1]);
 		if ((error && error != ENOENT) || ivl_object_unbind(objects, own))
 			return "unbind failed";
 	}
@@ -281,6 +283,42 @@ static void test_threads(void **state)
 	stop();
 }
 
+/* Of several threads that unbind one object one succeeds. */
+static void *unbinds(void *arg)
+{
+	unsigned int unbound = 0;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(arg);
+		unbound += !ivl_object_unbind(objects, &memory[i]);
+		pthread_barrier_wait(arg);
+	}
+	return (void *)(uintptr_t)unbound;
+}
+
+static void test_unbind_once(void **state)
+{
+	pthread_barrier_t barrier;
+	pthread_t threads[THREADS];
+	uintptr_t unbound = 0;
+	void *result;
+
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		bind(i, 1, i);
+	assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, unbinds, &barrier), 0);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &result);
+		unbound += (uintptr_t)result;
+	}
+	assert_int_equal(unbound, ROUNDS);
+	pthread_barrier_destroy(&barrier);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_unbind_once),
 	};
 
 	return cmocka_run_group_tests_name("dispatcher", tests, NULL, NULL);
