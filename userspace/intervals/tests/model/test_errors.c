@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Errors and cancellation: who does not run because of them, and who is told. */
+#include "test_model.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static int fails(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return EIO;
+}
+
+static int child_fails(ivl_interval *self, void *arg)
+{
+	(void)arg;
+	ivl_release(make(self, "failing", fails, NULL));
+	return 0;
+}
+
+static int grandchild_fails(ivl_interval *self, void *arg)
+{
+	(void)arg;
+	ivl_release(make(self, "parent", child_fails, NULL));
+	return 0;
+}
+
+static void errors_go_up(void **state)
+{
+	(void)state;
+	assert_int_equal(test_run(fails, NULL), EIO);
+	assert_int_equal(test_run(child_fails, NULL), EIO);
+	assert_int_equal(test_run(grandchild_fails, NULL), EIO);
+}
+
+static int dependent(ivl_interval *self, void *trace)
+{
+	ivl_interval *bad = make(self, "!", fails, NULL), *x = make(self, "x", note, trace);
+	ivl_interval *y = make(self, "y", note, trace), *in = make(y, "i", note, trace);
+	ivl_interval *z = make(self, "z", note, trace);
+
+	before(bad, x);
+	before(x, y);
+	ivl_schedule();
+	CHECK(ivl_join(END(bad)) == EIO);
+	CHECK(ivl_join(START(bad)) == 0);
+	CHECK(ivl_join(END(x)) == EIO);
+	CHECK(ivl_join(START(y)) == EIO);
+	CHECK(ivl_join(END(y)) == EIO);
+	CHECK(ivl_join(END(in)) == EIO);
+	CHECK(ivl_join(END(z)) == 0);
+	ivl_release(bad);
+	ivl_release(x);
+	ivl_release(y);
+	ivl_release(in);
+	ivl_release(z);
+	return 0;
+}
+
+static void dependents_do_not_run(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(dependent, &trace), EIO);
+		assert_int_equal(trace.count, 1);
+		assert_true(ran(&trace, 'z'));
+	}
+}
+
+/* An error that reaches an end does not keep the interval from running, but those after it. */
+static int before_an_end(ivl_interval *self, void *trace)
+{
+	ivl_interval *bad = make(self, "!", fails, NULL), *x = make(self, "x", note, trace);
+	ivl_interval *y = make(self, "y", note, trace), *z = make(self, "z", note, trace);
+
+	before(x, z);
+	edge(START(x), START(bad));
+	edge(END(bad), END(x));
+	ivl_release(bad);
+	ivl_release(x);
+	ivl_release(y);
+	ivl_release(z);
+	return 0;
+}
+
+static void errors_reach_ends(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(before_an_end, &trace), EIO);
+		assert_int_equal(trace.count, 2);
+		assert_false(ran(&trace, 'z'));
+	}
+}
+
+/*
+ *	          |---x---| -> z
+ *	! -------> |- y -|
+ */
+static int into_a_subinterval(ivl_interval *self, void *trace)
+{
+	ivl_interval *bad = make(self, "!", fails, NULL), *x = make(self, "x", note, trace);
+	ivl_interval *y = make(x, "y", note, trace), *z = make(self, "z", note, trace);
+
+	before(bad, y);
+	before(x, z);
+	ivl_release(bad);
+	ivl_release(x);
+	ivl_release(y);
+	ivl_release(z);
+	return 0;
+}
+
+static void errors_reach_what_is_around_their_target(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(into_a_subinterval, &trace), EIO);
+		assert_int_equal(trace.count, 1);
+		assert_true(ran(&trace, 'x'));
+	}
+}
+
+/*
+ * The common bound of source and target has the error from the source, or not at
+ * all: where an inline interval's caller has dealt with it, its dependents still
+ * do not run, but nothing else fails.
+ */
+struct bound {
+	struct trace trace;
+	ivl_interval *outer, *inner, *after, *inlined;
+};
+
+static int inline_fails(ivl_interval *self, void *arg)
+{
+	struct bound *bound = arg;
+
+	ivl_retain(self);
+	bound->inlined = self;
+	before(self, bound->inner);
+	return EIO;
+}
+
+static int up_to_the_bound(ivl_interval *self, void *arg)
+{
+	struct bound *bound = arg;
+
+	bound->outer = make(self, "o", note, &bound->trace);
+	bound->inner = make(bound->outer, "i", note, &bound->trace);
+	bound->after = make(self, "a", note, &bound->trace);
+	before(bound->outer, bound->after);
+	CHECK(ivl_inline("inlined", inline_fails, bound) == EIO);
+	/* An edge from what has failed already. */
+	ivl_schedule();
+	CHECK(ivl_join(END(bound->inner)) == EIO);
+	CHECK(ivl_join(END(bound->outer)) == EIO);
+	CHECK(ivl_join(END(bound->after)) == EIO);
+	return 0;
+}
+
+static void errors_stop_at_the_common_bound(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct bound bound = { 0 };
+
+		assert_int_equal(test_run(up_to_the_bound, &bound), 0);
+		assert_int_equal(bound.trace.count, 1);
+		assert_true(ran(&bound.trace, 'o'));
+		ivl_release(bound.outer);
+		ivl_release(bound.inner);
+		ivl_release(bound.after);
+		ivl_release(bound.inlined);
+	}
+}
+
+static int late_edge(ivl_interval *self, void *trace)
+{
+	ivl_interval *bad = make(self, "!", fails, NULL), *late;
+
+	ivl_schedule();
+	CHECK(ivl_join(END(bad)) == EIO);
+	late = make(self, "l", note, trace);
+	before(bad, late);
+	ivl_release(bad);
+	ivl_release(late);
+	return 0;
+}
+
+static void errors_are_remembered(void **state)
+{
+	struct trace trace = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(late_edge, &trace), EIO);
+	assert_int_equal(trace.count, 0);
+}
+
+static int fails_with_children(ivl_interval *self, void *trace)
+{
+	ivl_release(make(self, "a", note, trace));
+	ivl_fail(ENOENT);
+	CHECK(ivl_cancelled());
+	ivl_release(make(self, "b", note, trace));
+	/* The first error is the one. */
+	return EIO;
+}
+
+static int fails_at_an_edge(ivl_interval *self, void *trace)
+{
+	ivl_interval *a = make(self, "a", note, trace), *b = make(self, "b", note, trace);
+	int error;
+
+	before(a, b);
+	error = ivl_add_edge(END(b), START(a));
+	CHECK(error == EDEADLK);
+	ivl_release(a);
+	ivl_release(b);
+	return error;
+}
+
+static void children_of_what_fails_do_not_run(void **state)
+{
+	struct trace trace = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(fails_with_children, &trace), ENOENT);
+	assert_int_equal(test_run(fails_at_an_edge, &trace), EDEADLK);
+	assert_int_equal(trace.count, 0);
+	ivl_fail(EIO);
+	assert_false(ivl_cancelled());
+}
+
+static int inline_children(ivl_interval *self, void *trace)
+{
+	(void)self;
+	CHECK(ivl_inline("failing", fails, NULL) == EIO);
+	CHECK(ivl_inline("child failing", child_fails, NULL) == EIO);
+	CHECK(ivl_inline("i", note, trace) == 0);
+	ivl_fail(EPIPE);
+	CHECK(ivl_inline("j", note, trace) == EPIPE);
+	return 0;
+}
+
+static void inline_errors_are_the_callers(void **state)
+{
+	struct trace trace = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(inline_children, &trace), EPIPE);
+	assert_int_equal(trace.count, 1);
+}
+
+#define LONG 200000
+
+/* The stack does not know how long a chain is. */
+static int long_chain(ivl_interval *self, void *trace)
+{
+	ivl_interval *last = make(self, "!", fails, NULL);
+
+	for (int i = 0; i < LONG; i++) {
+		ivl_interval *next = make(self, NULL, note, trace);
+
+		before(last, next);
+		ivl_release(last);
+		last = next;
+	}
+	ivl_release(last);
+	return 0;
+}
+
+static int deep(ivl_interval *self, void *trace)
+{
+	ivl_interval *bad = make(self, "!", fails, NULL), *last = make(self, "d", note, trace);
+
+	before(bad, last);
+	ivl_release(bad);
+	for (int i = 0; i < LONG; i++) {
+		ivl_interval *next = make(last, NULL, note, trace);
+
+		ivl_release(last);
+		last = next;
+	}
+	ivl_schedule();
+	ivl_join(END(last));
+	/* The last one keeps them all. */
+	ivl_release(last);
+	return 0;
+}
+
+static void long_chains_fail(void **state)
+{
+	struct trace trace = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(long_chain, &trace), EIO);
+	assert_int_equal(test_run(deep, &trace), EIO);
+	assert_int_equal(trace.count, 0);
+}
+
+/*
+ * Cancellation.
+ */
+
+static int cancels(ivl_interval *self, void *trace)
+{
+	ivl_interval *a = make(self, "a", note, trace), *in = make(a, "i", note, trace);
+	ivl_interval *b = make(self, "b", note, trace), *c = make(self, "c", note, trace);
+
+	before(a, b);
+	ivl_cancel(a);
+	ivl_schedule();
+	CHECK(ivl_join(END(a)) == ECANCELED);
+	CHECK(ivl_join(END(in)) == ECANCELED);
+	CHECK(ivl_join(END(b)) == ECANCELED);
+	CHECK(ivl_join(END(c)) == 0);
+	CHECK(!ivl_cancelled());
+	/* What has ended does not change. */
+	ivl_cancel(c);
+	CHECK(ivl_join(END(c)) == 0);
+	ivl_release(a);
+	ivl_release(in);
+	ivl_release(b);
+	ivl_release(c);
+	return 0;
+}
+
+static void cancelled_intervals_do_not_run(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		/* And who contains them does not fail. */
+		assert_int_equal(test_run(cancels, &trace), 0);
+		assert_int_equal(trace.count, 1);
+		assert_true(ran(&trace, 'c'));
+	}
+}
+
+static int notices(ivl_interval *self, void *trace)
+{
+	ivl_release(make(self, "b", note, trace));
+	CHECK(!ivl_cancelled());
+	ivl_cancel(ivl_parent(self));
+	CHECK(ivl_cancelled());
+	ivl_release(make(self, "a", note, trace));
+	return EINTR;
+}
+
+static int around_who_notices(ivl_interval *self, void *trace)
+{
+	ivl_release(make(self, "n", notices, trace));
+	return 0;
+}
+
+static int outside_of_who_notices(ivl_interval *self, void *trace)
+{
+	ivl_interval *around = make(self, "around", around_who_notices, trace);
+
+	ivl_schedule();
+	CHECK(ivl_join(END(around)) == EINTR);
+	ivl_release(around);
+	return 0;
+}
+
+static void running_intervals_notice(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		/* Nothing of what is cancelled goes beyond it. */
+		assert_int_equal(test_run(outside_of_who_notices, &trace), 0);
+		assert_int_equal(trace.count, 0);
+	}
+}
+
+struct many {
+	_Atomic int ran;
+	_Atomic(ivl_interval *) all;
+};
+
+static int one_of_many(ivl_interval *self, void *arg)
+{
+	struct many *many = arg;
+
+	(void)self;
+	if (atomic_fetch_add(&many->ran, 1) == 100)
+		ivl_cancel(atomic_load(&many->all));
+	return 0;
+}
+
+static int make_many(ivl_interval *self, void *arg)
+{
+	struct many *many = arg;
+
+	atomic_store(&many->all, self);
+	for (int i = 0; i < 10000; i++)
+		ivl_release(make(self, NULL, one_of_many, many));
+	return 0;
+}
+
+static void *cancel_from_outside(void *arg)
+{
+	struct many *many = arg;
+	ivl_interval *all;
+
+	while (!(all = atomic_load(&many->all)))
+		sched_yield();
+	ivl_cancel(all);
+	/* Whoever is not of the runtime may join, too. */
+	CHECK(ivl_join(END(all)) == ECANCELED);
+	ivl_release(all);
+	return NULL;
+}
+
+static int counts(ivl_interval *self, void *arg)
+{
+	struct many *many = arg;
+
+	(void)self;
+	atomic_fetch_add(&many->ran, 1);
+	return 0;
+}
+
+static int make_for_outside(ivl_interval *self, void *arg)
+{
+	struct many *many = arg;
+
+	ivl_retain(self);
+	atomic_store(&many->all, self);
+	while (!ivl_cancelled())
+		sched_yield();
+	for (int i = 0; i < 100; i++)
+		ivl_release(make(self, NULL, counts, many));
+	return 0;
+}
+
+static void many_are_cancelled(void **state)
+{
+	struct many many = { 0 }, other = { 0 };
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(test_run(make_many, &many), ECANCELED);
+	assert_in_range(many.ran, 101, 9999);
+
+	assert_int_equal(pthread_create(&thread, NULL, cancel_from_outside, &other), 0);
+	assert_int_equal(test_run(make_for_outside, &other), ECANCELED);
+	pthread_join(thread, NULL);
+	assert_int_equal(other.ran, 0);
+	assert_int_equal(test_failures, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(errors_go_up),
+		test(dependents_do_not_run),
+		test(errors_reach_ends),
+		test(errors_reach_what_is_around_their_target),
+		test(errors_stop_at_the_common_bound),
+		test(errors_are_remembered),
+		test(children_of_what_fails_do_not_run),
+		test(inline_errors_are_the_callers),
+		test(long_chains_fail),
+		test(cancelled_intervals_do_not_run),
+		test(running_intervals_notice),
+		test(many_are_cancelled),
+	};
+
+	return cmocka_run_group_tests(tests, test_start, test_stop);
+}

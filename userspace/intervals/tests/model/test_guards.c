@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Guards: one at a time, in the order of asking, and nobody blocked. */
+#include "test_model.h"
+
+struct guarded {
+	struct trace trace;
+	ivl_guard *guard[3];
+	int inside[3];			/* not atomic: the guard's */
+	int order[4000];
+	int count;
+};
+
+static void setup_guards(struct guarded *g)
+{
+	memset(g, 0, sizeof(*g));
+	for (int i = 0; i < 3; i++) {
+		g->guard[i] = ivl_guard_create(test_runtime, i ? "later" : "first");
+		assert_non_null(g->guard[i]);
+	}
+}
+
+static void release_guards(struct guarded *g)
+{
+	for (int i = 0; i < 3; i++)
+		ivl_guard_release(g->guard[i]);
+}
+
+static void guard(ivl_interval *interval, ivl_guard *guard)
+{
+	CHECK(ivl_add_guard(interval, guard) == 0);
+}
+
+static void enter(struct guarded *g, int i)
+{
+	CHECK(ivl_holds(g->guard[i]));
+	CHECK(g->inside[i]++ == 0);
+}
+
+static void leave(struct guarded *g, int i)
+{
+	CHECK(--g->inside[i] == 0);
+}
+
+struct numbered {
+	struct guarded *g;
+	int number;
+};
+
+static int write_number(ivl_interval *self, void *arg)
+{
+	struct numbered *n = arg;
+
+	(void)self;
+	enter(n->g, 0);
+	n->g->order[n->g->count++] = n->number;
+	leave(n->g, 0);
+	return 0;
+}
+
+static int in_order(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	static struct numbered numbers[4000];
+
+	for (int i = 0; i < 4000; i++) {
+		ivl_interval *interval;
+
+		numbers[i] = (struct numbered){ g, i };
+		interval = make(self, NULL, write_number, &numbers[i]);
+		guard(interval, g->guard[0]);
+		/* A second time changes nothing. */
+		guard(interval, g->guard[0]);
+		ivl_release(interval);
+	}
+	return 0;
+}
+
+static void guards_are_given_in_order(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	for (int round = 0; round < 10; round++) {
+		setup_guards(&g);
+		assert_int_equal(test_run(in_order, &g), 0);
+		for (int i = 0; i < 4000; i++)
+			assert_int_equal(g.order[i], i);
+		release_guards(&g);
+	}
+}
+
+/* All pairs of three guards, added in all orders: no two wait for each other. */
+static int two_guards(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	const int pair = ivl_name(self)[0] - '0';
+
+	for (int i = 0; i < 3; i++)
+		if (i != pair)
+			enter(g, i);
+	CHECK(!ivl_holds(g->guard[pair]));
+	for (int i = 0; i < 3; i++)
+		if (i != pair)
+			leave(g, i);
+	atomic_fetch_add(&g->trace.count, 1);
+	return 0;
+}
+
+static int philosophers(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	for (int i = 0; i < 3000; i++) {
+		char name[2] = { (char)('0' + i % 3), 0 };
+		ivl_interval *interval = make(self, name, two_guards, g);
+
+		if (i % 2) {
+			guard(interval, g->guard[i % 3 == 0 ? 1 : 0]);
+			guard(interval, g->guard[i % 3 == 2 ? 1 : 2]);
+		} else {
+			guard(interval, g->guard[i % 3 == 2 ? 1 : 2]);
+			guard(interval, g->guard[i % 3 == 0 ? 1 : 0]);
+		}
+		ivl_release(interval);
+	}
+	return 0;
+}
+
+static void several_guards_do_not_deadlock(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	for (int round = 0; round < 10; round++) {
+		setup_guards(&g);
+		assert_int_equal(test_run(philosophers, &g), 0);
+		assert_int_equal(g.trace.count, 3000);
+		release_guards(&g);
+	}
+}
+
+static int note_holding(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	CHECK(ivl_holds(g->guard[0]));
+	return note(self, &g->trace);
+}
+
+/* Subintervals take again what they are inside of, and keep each other out. */
+static int recursive(ivl_interval *self, void *arg)
+{
+	static const char *const names[] = { "a", "b1", "c11", "d111", "e2", "f21" };
+	static const int parents[] = { -1, 0, 1, 2, 0, 4 };
+	struct guarded *g = arg;
+	ivl_interval *all[6];
+
+	for (int i = 0; i < 6; i++) {
+		all[i] = make(i ? all[parents[i]] : self, names[i], note_holding, g);
+		guard(all[i], g->guard[0]);
+	}
+	for (int i = 0; i < 6; i++)
+		ivl_release(all[i]);
+	return 0;
+}
+
+static void guards_nest(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		char order[7] = "";
+
+		setup_guards(&g);
+		assert_int_equal(test_run(recursive, &g), 0);
+		assert_int_equal(g.trace.count, 6);
+		/* Those inside of b, and those inside of e; a runs beside them. */
+		for (int i = 0; i < 6; i++)
+			if (g.trace.who[i] != 'a')
+				strncat(order, strchr("bcd", g.trace.who[i]) ? "b" : "e", 1);
+		assert_true(!strcmp(order, "bbbee") || !strcmp(order, "eebbb"));
+		release_guards(&g);
+	}
+}
+
+static int inside_holds(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	enter(g, 0);
+	leave(g, 0);
+	return note(self, &g->trace);
+}
+
+static int does_not_hold(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	(void)self;
+	CHECK(!ivl_holds(g->guard[0]));
+	return 0;
+}
+
+static int held_by_children(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_interval *holder = make(self, "h", inside_holds, g);
+	ivl_interval *child, *other = make(self, "o", does_not_hold, g);
+
+	CHECK(!ivl_holds(g->guard[0]));
+	guard(holder, g->guard[0]);
+	child = make(holder, "c", inside_holds, g);
+	CHECK(ivl_add_guard(holder, g->guard[1]) == EBUSY);
+	ivl_schedule();
+	CHECK(ivl_add_guard(other, g->guard[0]) == EALREADY);
+	ivl_release(holder);
+	ivl_release(child);
+	ivl_release(other);
+	return 0;
+}
+
+static void subintervals_hold_what_is_around_them(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	setup_guards(&g);
+	assert_int_equal(test_run(held_by_children, &g), 0);
+	assert_true(ran(&g.trace, 'c'));
+	assert_false(ivl_holds(g.guard[0]));
+	release_guards(&g);
+}
+
+/* a holds the first and makes a2, which takes the second; b takes both. */
+static int makes_a2(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_interval *a2 = make(self, "2", note, &g->trace);
+
+	guard(a2, g->guard[1]);
+	ivl_release(a2);
+	return note(self, &g->trace);
+}
+
+static int nested_order(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_interval *a = make(self, "a", makes_a2, g), *b = make(self, "b", note, &g->trace);
+
+	guard(a, g->guard[0]);
+	edge(START(a), START(b));
+	guard(b, g->guard[0]);
+	guard(b, g->guard[1]);
+	ivl_release(a);
+	ivl_release(b);
+	return 0;
+}
+
+static int makes_out_of_order(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_interval *in = make(self, "i", note, &g->trace), *in2;
+
+	CHECK(ivl_add_guard(in, g->guard[0]) == EDEADLK);
+	CHECK(strstr(ivl_last_error(), "guard first of i: "));
+	guard(in, g->guard[1]);
+	guard(in, g->guard[2]);
+	/* What is inside of a holder of the same guard is in no danger. */
+	in2 = make(in, "j", note, &g->trace);
+	guard(in2, g->guard[1]);
+	ivl_release(in);
+	ivl_release(in2);
+	return 0;
+}
+
+static int out_of_order(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_interval *a = make(self, "a", makes_out_of_order, g);
+
+	guard(a, g->guard[1]);
+	ivl_release(a);
+	return 0;
+}
+
+static void guards_are_taken_in_their_order(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		setup_guards(&g);
+		assert_int_equal(test_run(nested_order, &g), 0);
+		assert_int_equal(g.trace.count, 3);
+		assert_true(ran_before(&g.trace, 'a', 'b'));
+		assert_true(ran_before(&g.trace, '2', 'b'));
+		release_guards(&g);
+	}
+	setup_guards(&g);
+	assert_int_equal(test_run(out_of_order, &g), 0);
+	assert_int_equal(g.trace.count, 2);
+	release_guards(&g);
+}
+
+/*
+ * Who holds the guard joins others, as many as wait for it: were a waiting one to
+ * hold a worker, none would be left.
+ */
+static int joins_others(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	enter(g, 0);
+	for (int i = 0; i < 20; i++) {
+		ivl_interval *other = make(self, "o", note, &g->trace);
+
+		ivl_schedule();
+		CHECK(ivl_join(END(other)) == 0);
+		ivl_release(other);
+	}
+	leave(g, 0);
+	return 0;
+}
+
+static int crowd(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	for (int i = 0; i < 10; i++) {
+		ivl_interval *interval = make(self, "w", joins_others, g);
+
+		guard(interval, g->guard[0]);
+		ivl_release(interval);
+	}
+	return 0;
+}
+
+static void waiting_for_a_guard_holds_no_worker(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		setup_guards(&g);
+		assert_int_equal(test_run(crowd, &g), 0);
+		assert_int_equal(g.trace.count, 200);
+		release_guards(&g);
+	}
+}
+
+static int fails(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return EIO;
+}
+
+/* Who is not to run takes no guard; who fails gives his back. */
+static int with_errors(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_interval *bad = make(self, "!", fails, NULL), *skipped = make(self, "s", fails, NULL);
+	ivl_interval *cancelled = make(self, "c", fails, NULL);
+	ivl_interval *other = make(self, "o", inside_holds, g);
+
+	guard(bad, g->guard[0]);
+	guard(skipped, g->guard[0]);
+	guard(skipped, g->guard[1]);
+	guard(cancelled, g->guard[0]);
+	guard(other, g->guard[0]);
+	before(bad, skipped);
+	ivl_cancel(cancelled);
+	ivl_release(bad);
+	ivl_release(skipped);
+	ivl_release(cancelled);
+	ivl_release(other);
+	return 0;
+}
+
+static void guards_survive_errors(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		setup_guards(&g);
+		assert_int_equal(test_run(with_errors, &g), EIO);
+		assert_int_equal(g.trace.count, 1);
+		assert_int_equal(test_run(with_errors, &g), EIO);
+		release_guards(&g);
+	}
+}
+
+/* The maker's reference may go while the guard is held. */
+static int releases_early(ivl_interval *self, void *arg)
+{
+	ivl_guard *own = ivl_guard_create(test_runtime, NULL);
+	struct trace *trace = arg;
+
+	for (int i = 0; i < 10; i++) {
+		ivl_interval *interval = make(self, "x", note, trace);
+
+		guard(interval, own);
+		ivl_release(interval);
+	}
+	ivl_guard_release(own);
+	return 0;
+}
+
+static void guards_live_as_long_as_they_are_held(void **state)
+{
+	struct trace trace = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(releases_early, &trace), 0);
+	assert_int_equal(trace.count, 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(guards_are_given_in_order),
+		test(several_guards_do_not_deadlock),
+		test(guards_nest),
+		test(subintervals_hold_what_is_around_them),
+		test(guards_are_taken_in_their_order),
+		test(waiting_for_a_guard_holds_no_worker),
+		test(guards_survive_errors),
+		test(guards_live_as_long_as_they_are_held),
+	};
+
+	return cmocka_run_group_tests(tests, test_start, test_stop);
+}

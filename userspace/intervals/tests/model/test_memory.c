@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What happens when memory runs out: every allocation fails in turn, and all after
+ * it. Whoever asked is told ENOMEM; what was made before still runs, and is given back.
+ */
+#include "test_model.h"
+
+#include "test_allocation.h"
+
+char *__real_strdup(const char *string);
+char *__wrap_strdup(const char *string);
+
+char *__wrap_strdup(const char *string)
+{
+	return test_allocation_fails() ? NULL : __real_strdup(string);
+}
+
+#define SIZE 300
+
+struct build {
+	ivl_runtime *runtime;
+	_Atomic int made, ran;
+	bool told;			/* that there is no memory */
+};
+
+static int count(ivl_interval *self, void *arg)
+{
+	struct build *build = arg;
+
+	(void)self;
+	atomic_fetch_add(&build->ran, 1);
+	return 0;
+}
+
+/* Was there memory? */
+static bool told(struct build *build, int error)
+{
+	CHECK(!error || error == ENOMEM);
+	if (error) {
+		CHECK(strstr(ivl_last_error(), "out of memory"));
+		build->told = true;
+	}
+	return !error;
+}
+
+/* Enough intervals and edges that several slabs of each are needed. */
+static int build_all(ivl_interval *self, void *arg)
+{
+	struct build *build = arg;
+	ivl_interval *all[SIZE];
+	ivl_guard *guard = ivl_guard_create(build->runtime, "guard");
+	int made = 0;
+
+	build->told = !guard;
+	while (made < SIZE && !build->told) {
+		all[made] = ivl_create(self, made % 3 ? NULL : "named", count, build, NULL);
+		if (!told(build, all[made] ? 0 : ENOMEM))
+			break;
+		made++;
+		for (int i = 1; i < 8 && i < made; i++)
+			if (!told(build, ivl_add_edge(END(all[made - 1 - i]),
+						      START(all[made - 1]))))
+				break;
+		if (!build->told && made % 10 == 0)
+			told(build, ivl_add_guard(all[made - 1], guard));
+	}
+	build->made = made;
+	if (!build->told && told(build, ivl_inline("inline", count, build)))
+		build->made++;
+	for (int i = 0; i < made; i++)
+		ivl_release(all[i]);
+	if (guard)
+		ivl_guard_release(guard);
+	return 0;
+}
+
+static int build_with(int allocations, struct build *build)
+{
+	ivl_runtime *runtime;
+	int error;
+
+	assert_int_equal(ivl_start(NULL, &runtime), 0);
+	memset(build, 0, sizeof(*build));
+	build->runtime = runtime;
+	test_allocations_left = allocations;
+	error = ivl_run(runtime, build_all, build);
+	test_allocations_left = -1;
+	ivl_stop(runtime);
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	assert_int_equal(test_live_intervals, 0);
+	assert_int_equal(test_live_edges, 0);
+	return error;
+}
+
+static void every_allocation_fails(void **state)
+{
+	struct build build;
+	int allocations = 0;
+
+	(void)state;
+	for (;; allocations++) {
+		int error = build_with(allocations, &build);
+
+		if (error) {
+			assert_int_equal(error, ENOMEM);
+			assert_int_equal(build.made, 0);
+			continue;
+		}
+		if (!build.told)
+			break;
+		assert_int_equal(build.ran, build.made);
+	}
+	assert_int_equal(build.made, SIZE + 1);
+	assert_int_equal(build.ran, SIZE + 1);
+	/* Names, guards and what they hold, slabs: otherwise this tests nothing. */
+	assert_in_range(allocations, 50, 1000);
+}
+
+static void starting_fails(void **state)
+{
+	ivl_runtime *runtime;
+	int allocations = 0, error;
+
+	(void)state;
+	do {
+		test_allocations_left = allocations++;
+		error = ivl_start(NULL, &runtime);
+		test_allocations_left = -1;
+		assert_true(!error || error == ENOMEM);
+	} while (error);
+	ivl_stop(runtime);
+	assert_in_range(allocations, 3, 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(every_allocation_fails),
+		test(starting_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

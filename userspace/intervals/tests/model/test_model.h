@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of the model share. Bodies run on other threads, from which cmocka
+ * must not be called: they CHECK(), and who runs them asserts that nothing failed.
+ *
+ * Tests are linked with -Wl,--wrap= of what is below, to see that all intervals and
+ * edges are given back.
+ */
+#ifndef TEST_MODEL_H
+#define TEST_MODEL_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+
+static _Atomic int test_failures;
+static _Atomic long test_live_intervals, test_live_edges;
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not %s; last error: %s\n", __FILE__, __LINE__, \
+				#condition, ivl_last_error()); \
+			atomic_fetch_add(&test_failures, 1); \
+		} \
+	} while (0)
+
+struct ivl_interval *__real_ivl_interval_get(struct ivl_model *model);
+struct ivl_interval *__wrap_ivl_interval_get(struct ivl_model *model);
+void __real_ivl_interval_put(struct ivl_interval *interval);
+void __wrap_ivl_interval_put(struct ivl_interval *interval);
+struct ivl_edge *__real_ivl_edge_get(struct ivl_model *model);
+struct ivl_edge *__wrap_ivl_edge_get(struct ivl_model *model);
+void __real_ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge);
+void __wrap_ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge);
+
+struct ivl_interval *__wrap_ivl_interval_get(struct ivl_model *model)
+{
+	struct ivl_interval *interval = __real_ivl_interval_get(model);
+
+	if (interval)
+		atomic_fetch_add_explicit(&test_live_intervals, 1, memory_order_relaxed);
+	return interval;
+}
+
+void __wrap_ivl_interval_put(struct ivl_interval *interval)
+{
+	atomic_fetch_sub_explicit(&test_live_intervals, 1, memory_order_relaxed);
+	__real_ivl_interval_put(interval);
+}
+
+struct ivl_edge *__wrap_ivl_edge_get(struct ivl_model *model)
+{
+	struct ivl_edge *edge = __real_ivl_edge_get(model);
+
+	if (edge)
+		atomic_fetch_add_explicit(&test_live_edges, 1, memory_order_relaxed);
+	return edge;
+}
+
+void __wrap_ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge)
+{
+	atomic_fetch_sub_explicit(&test_live_edges, 1, memory_order_relaxed);
+	__real_ivl_edge_put(model, edge);
+}
+
+/* One runtime for all tests of a program, as the environment says. */
+static ivl_runtime *test_runtime;
+
+static inline int test_start(void **state)
+{
+	(void)state;
+	return ivl_start(NULL, &test_runtime);
+}
+
+static inline int test_stop(void **state)
+{
+	(void)state;
+	ivl_stop(test_runtime);
+	return test_live_intervals || test_live_edges;
+}
+
+/* Returns what ivl_run() does. */
+static inline int test_run(ivl_body *body, void *arg)
+{
+	int error = ivl_run(test_runtime, body, arg);
+
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+	return error;
+}
+
+/* Words for bodies. */
+static inline ivl_interval *make(ivl_interval *parent, const char *name, ivl_body *body, void *arg)
+{
+	ivl_interval *interval = ivl_create(parent, name, body, arg, NULL);
+
+	CHECK(interval);
+	return interval;
+}
+
+static inline void edge(ivl_point *from, ivl_point *to)
+{
+	CHECK(ivl_add_edge(from, to) == 0);
+}
+
+#define START(interval) ivl_start_point(interval)
+#define END(interval) ivl_end_point(interval)
+
+/* For intervals `from` and `to`: all of the one before all of the other. */
+static inline void before(ivl_interval *from, ivl_interval *to)
+{
+	edge(END(from), START(to));
+}
+
+/* A body that writes down that it ran, by the first letter of its name. */
+struct trace {
+	_Atomic int count;
+	char who[256];
+};
+
+static inline int note(ivl_interval *self, void *arg)
+{
+	struct trace *trace = arg;
+
+	trace->who[atomic_fetch_add(&trace->count, 1)] = ivl_name(self)[0];
+	return 0;
+}
+
+/* Did it run, and before that one? */
+static inline bool ran(const struct trace *trace, char who)
+{
+	return memchr(trace->who, who, sizeof(trace->who));
+}
+
+static inline bool ran_before(const struct trace *trace, char first, char second)
+{
+	const char *a = memchr(trace->who, first, sizeof(trace->who));
+	const char *b = memchr(trace->who, second, sizeof(trace->who));
+
+	return a && b && a < b;
+}
+
+#define test(name) cmocka_unit_test(name)
+
+#endif

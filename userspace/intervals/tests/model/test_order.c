@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Points, edges, joining: what may be asked for, and what comes of it. */
+#include "test_model.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+static int figure(ivl_interval *self, void *trace)
+{
+	ivl_interval *a = make(self, "a", note, trace), *b = make(self, "b", note, trace);
+	ivl_interval *c = make(self, "c", note, trace), *d = make(self, "d", note, trace);
+
+	before(a, b);
+	before(a, c);
+	before(b, d);
+	before(c, d);
+	ivl_release(a);
+	ivl_release(b);
+	ivl_release(c);
+	ivl_release(d);
+	return 0;
+}
+
+/* The thesis' Figure 1.1. */
+static void runs_in_the_order_of_edges(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(figure, &trace), 0);
+		assert_int_equal(trace.count, 4);
+		assert_int_equal(trace.who[0], 'a');
+		assert_int_equal(trace.who[3], 'd');
+	}
+}
+
+static int nothing(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+static void check_order(ivl_point *first, ivl_point *second)
+{
+	CHECK(ivl_happens_before(first, second));
+	CHECK(!ivl_happens_before(second, first));
+}
+
+static void check_no_order(ivl_point *one, ivl_point *other)
+{
+	CHECK(!ivl_happens_before(one, other));
+	CHECK(!ivl_happens_before(other, one));
+}
+
+static int orders(ivl_interval *self, void *arg)
+{
+	ivl_interval *a = make(self, "a", nothing, NULL), *a1 = make(a, "a1", nothing, NULL);
+	ivl_interval *b = make(self, "b", nothing, NULL), *b1 = make(b, "b1", nothing, NULL);
+	ivl_interval *c = make(self, "c", nothing, NULL);
+	ivl_interval *const all[] = { a, a1, b, b1, c };
+
+	(void)arg;
+	check_no_order(END(a), START(b));
+	check_no_order(START(a), END(c));
+	before(a, b);
+	before(b, c);
+	for (int i = 0; i < 5; i++) {
+		check_order(START(all[i]), END(all[i]));
+		check_order(START(self), START(all[i]));
+		check_order(END(all[i]), END(self));
+		CHECK(!ivl_happens_before(START(all[i]), START(all[i])));
+	}
+	/* Transitive. */
+	check_order(START(a), END(c));
+	check_order(END(a), START(c));
+	/* A child is inside its parent. */
+	check_order(START(a), START(a1));
+	check_order(END(a1), END(a));
+	/* And with it before what comes after it. */
+	check_order(START(a1), START(b));
+	check_order(END(a1), END(b1));
+	check_order(END(a1), START(c));
+	for (int i = 0; i < 5; i++)
+		ivl_release(all[i]);
+	return 0;
+}
+
+static void knows_what_happens_before(void **state)
+{
+	(void)state;
+	assert_int_equal(test_run(orders, NULL), 0);
+}
+
+static void check_illegal(int error, ivl_point *from, ivl_point *to, const char *words)
+{
+	CHECK(ivl_add_edge(from, to) == error);
+	if (strncmp(ivl_last_error(), words, strlen(words))) {
+		fprintf(stderr, "\"%s\", not \"%s\"\n", ivl_last_error(), words);
+		atomic_fetch_add(&test_failures, 1);
+	}
+}
+
+static int illegal(ivl_interval *self, void *arg)
+{
+	ivl_interval *a = make(self, "a", nothing, NULL), *a1 = make(a, "a1", nothing, NULL);
+	ivl_interval *b = make(self, "b", nothing, NULL), *c = make(self, "c", nothing, NULL);
+
+	(void)arg;
+	check_illegal(EDEADLK, END(a), END(a), "edge a.end -> a.end: would close a cycle");
+	check_illegal(EDEADLK, END(a), START(a), "edge a.end -> a.start: would close a cycle");
+	check_illegal(EDEADLK, END(a), START(a1), "edge a.end -> a1.start: would close a cycle");
+	check_illegal(EDEADLK, END(a), END(a1), "edge a.end -> a1.end: would close a cycle");
+	check_illegal(EDEADLK, END(a1), START(a), "edge a1.end -> a.start: would close a cycle");
+	/* What the tree says is no error. */
+	edge(START(a), START(a1));
+	edge(END(a1), END(a));
+	edge(START(a), END(a));
+	before(a, b);
+	check_illegal(EDEADLK, END(b), START(a), "edge b.end -> a.start: would close a cycle");
+	check_illegal(EDEADLK, START(b), START(a), "edge b.start -> a.start: would");
+	check_illegal(EDEADLK, END(b), START(a1), "edge b.end -> a1.start: would");
+	check_illegal(EDEADLK, START(b), END(a1), "edge b.start -> a1.end: would");
+	before(b, c);
+	check_illegal(EDEADLK, END(c), START(a1), "edge c.end -> a1.start: would");
+	/* The refused ones have left nothing behind. */
+	CHECK(!ivl_happens_before(END(c), END(a)));
+	/* Out of an interval, and into one. */
+	edge(END(a1), START(c));
+	ivl_schedule();
+	check_illegal(EALREADY, END(b), START(c), "edge b.end -> c.start: its target may have");
+	check_illegal(EALREADY, END(b), END(c), "edge b.end -> c.end: its target may have");
+	check_illegal(EDEADLK, END(b), START(self), "edge b.end -> (unnamed).start: would");
+	/* One's own end is always ahead. */
+	edge(START(c), END(self));
+	ivl_release(a);
+	ivl_release(a1);
+	ivl_release(b);
+	ivl_release(c);
+	return 0;
+}
+
+static void refuses_cycles_and_the_past(void **state)
+{
+	(void)state;
+	assert_int_equal(test_run(illegal, NULL), 0);
+}
+
+static int illegal_child(ivl_interval *self, void *other)
+{
+	(void)self;
+	CHECK(!ivl_create(other, "late", nothing, NULL, NULL));
+	CHECK(strstr(ivl_last_error(), "other"));
+	return 0;
+}
+
+static int make_illegal_child(ivl_interval *self, void *arg)
+{
+	ivl_interval *other = make(self, "other", nothing, NULL);
+	ivl_interval *maker = make(self, "maker", illegal_child, other);
+
+	(void)arg;
+	CHECK(!ivl_create(NULL, "orphan", nothing, NULL, NULL));
+	ivl_schedule();
+	CHECK(ivl_join(END(maker)) == 0);
+	ivl_release(other);
+	ivl_release(maker);
+	return 0;
+}
+
+static void refuses_a_parent_that_may_have_ended(void **state)
+{
+	(void)state;
+	assert_int_equal(test_run(make_illegal_child, NULL), 0);
+	assert_null(ivl_create(NULL, NULL, nothing, NULL, NULL));
+}
+
+/*
+ * An interval that comes before another may still add to what that waits for, and
+ * put subintervals into it.
+ */
+struct ahead {
+	struct trace trace;
+	ivl_interval *x, *y, *b;
+};
+
+static int add_ahead(ivl_interval *self, void *arg)
+{
+	struct ahead *ahead = arg;
+	ivl_interval *in;
+
+	(void)self;
+	before(ahead->y, ahead->b);
+	in = make(ahead->b, "i", note, &ahead->trace);
+	ivl_release(in);
+	return note(self, &ahead->trace);
+}
+
+static int make_ahead(ivl_interval *self, void *arg)
+{
+	struct ahead *ahead = arg;
+
+	ahead->x = make(self, "x", add_ahead, ahead);
+	ahead->y = make(self, "y", note, &ahead->trace);
+	ahead->b = make(self, "b", note, &ahead->trace);
+	before(ahead->x, ahead->b);
+	return 0;
+}
+
+static void adds_to_what_comes_after_the_caller(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct ahead ahead = { 0 };
+
+		assert_int_equal(test_run(make_ahead, &ahead), 0);
+		assert_true(ran_before(&ahead.trace, 'x', 'b'));
+		assert_true(ran_before(&ahead.trace, 'y', 'b'));
+		assert_true(ran_before(&ahead.trace, 'x', 'i'));
+		assert_int_equal(ahead.trace.count, 4);
+		ivl_release(ahead.x);
+		ivl_release(ahead.y);
+		ivl_release(ahead.b);
+	}
+}
+
+/*
+ * Two at once add edges that together close a cycle, through two that are there:
+ * exactly one of the two gets his.
+ */
+struct race {
+	ivl_interval *a, *b, *c, *d;
+	_Atomic int here, refused;
+};
+
+static void meet(struct race *race)
+{
+	atomic_fetch_add(&race->here, 1);
+	/* With one worker the other comes later: do not wait for long. */
+	for (int i = 0; i < 1000 && atomic_load(&race->here) < 2; i++)
+		if (i % 100 == 99)
+			sched_yield();
+}
+
+static void try_edge(struct race *race, ivl_interval *from, ivl_interval *to)
+{
+	int error = ivl_add_edge(END(from), START(to));
+
+	CHECK(!error || error == EDEADLK);
+	if (error)
+		atomic_fetch_add(&race->refused, 1);
+}
+
+static int try_b_to_a(ivl_interval *self, void *arg)
+{
+	struct race *race = arg;
+
+	(void)self;
+	meet(race);
+	try_edge(race, race->b, race->a);
+	return 0;
+}
+
+static int try_c_to_d(ivl_interval *self, void *arg)
+{
+	struct race *race = arg;
+
+	(void)self;
+	meet(race);
+	try_edge(race, race->c, race->d);
+	return 0;
+}
+
+static int make_race(ivl_interval *self, void *arg)
+{
+	struct race *race = arg;
+	ivl_interval *t1 = make(self, "t1", try_b_to_a, race);
+	ivl_interval *t2 = make(self, "t2", try_c_to_d, race);
+
+	race->a = make(self, "a", nothing, NULL);
+	race->b = make(self, "b", nothing, NULL);
+	race->c = make(self, "c", nothing, NULL);
+	race->d = make(self, "d", nothing, NULL);
+	before(t1, race->a);
+	before(t1, race->d);
+	before(t2, race->a);
+	before(t2, race->d);
+	before(race->a, race->c);
+	before(race->d, race->b);
+	ivl_release(t1);
+	ivl_release(t2);
+	return 0;
+}
+
+static void refuses_one_of_two_that_close_a_cycle(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		struct race race = { 0 };
+
+		assert_int_equal(test_run(make_race, &race), 0);
+		assert_int_equal(race.refused, 1);
+		ivl_release(race.a);
+		ivl_release(race.b);
+		ivl_release(race.c);
+		ivl_release(race.d);
+	}
+}
+
+/* The same with nothing but the two, which have no edges before. */
+static int try_a_to_b(ivl_interval *self, void *arg)
+{
+	struct race *race = arg;
+
+	(void)self;
+	meet(race);
+	try_edge(race, race->a, race->b);
+	return 0;
+}
+
+static int make_short_race(ivl_interval *self, void *arg)
+{
+	struct race *race = arg;
+	ivl_interval *t1 = make(self, "t1", try_a_to_b, race);
+	ivl_interval *t2 = make(self, "t2", try_b_to_a, race);
+
+	race->a = make(self, "a", nothing, NULL);
+	race->b = make(self, "b", nothing, NULL);
+	before(t1, race->a);
+	before(t1, race->b);
+	before(t2, race->a);
+	before(t2, race->b);
+	ivl_release(t1);
+	ivl_release(t2);
+	return 0;
+}
+
+static void refuses_one_of_two_opposite_edges(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		struct race race = { 0 };
+
+		assert_int_equal(test_run(make_short_race, &race), 0);
+		assert_int_equal(race.refused, 1);
+		ivl_release(race.a);
+		ivl_release(race.b);
+	}
+}
+
+static int schedules(ivl_interval *self, void *trace)
+{
+	ivl_interval *a = make(self, "a", note, trace), *b;
+
+	ivl_schedule();
+	CHECK(ivl_join(END(a)) == 0);
+	CHECK(ran(trace, 'a'));
+	CHECK(ivl_occurred(END(a)));
+	b = make(self, "b", note, trace);
+	CHECK(ivl_join(END(b)) == EDEADLK);
+	CHECK(!ivl_occurred(START(b)));
+	before(a, b);
+	ivl_release(a);
+	ivl_release(b);
+	return 0;
+}
+
+static void joins_what_it_has_scheduled(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(schedules, &trace), 0);
+		assert_true(ran_before(&trace, 'a', 'b'));
+	}
+}
+
+struct tree {
+	_Atomic long leaves;
+	int depth;
+};
+
+struct node {
+	struct tree *tree;
+	int depth;
+};
+
+/* Each node joins its two subintervals: more wait than there are workers. */
+static int grow(ivl_interval *self, void *arg)
+{
+	struct node *node = arg;
+	struct node below = { node->tree, node->depth - 1 };
+	ivl_interval *children[2];
+
+	if (!node->depth) {
+		atomic_fetch_add(&node->tree->leaves, 1);
+		return 0;
+	}
+	for (int i = 0; i < 2; i++)
+		children[i] = make(self, "child", grow, &below);
+	ivl_schedule();
+	for (int i = 0; i < 2; i++) {
+		CHECK(ivl_join(END(children[i])) == 0);
+		ivl_release(children[i]);
+	}
+	return 0;
+}
+
+static void joins_inside_tasks(void **state)
+{
+	struct tree tree = { 0 };
+	struct node node = { &tree, 10 };
+
+	(void)state;
+	assert_int_equal(test_run(grow, &node), 0);
+	assert_int_equal(tree.leaves, 1024);
+}
+
+static int join_oneself(ivl_interval *self, void *arg)
+{
+	ivl_interval *later = arg;
+
+	CHECK(ivl_join(END(self)) == EDEADLK);
+	CHECK(ivl_join(END(ivl_parent(self))) == EDEADLK);
+	CHECK(ivl_join(START(self)) == 0);
+	CHECK(ivl_join(END(later)) == EDEADLK);
+	CHECK(strstr(ivl_last_error(), "later.end"));
+	return 0;
+}
+
+static int make_join_oneself(ivl_interval *self, void *arg)
+{
+	ivl_interval *later = make(self, "later", nothing, NULL);
+	ivl_interval *now = make(self, "now", join_oneself, later);
+
+	(void)arg;
+	CHECK(!ivl_parent(self));
+	CHECK(ivl_parent(now) == self);
+	CHECK(ivl_current() == self);
+	before(now, later);
+	ivl_schedule();
+	CHECK(ivl_join(END(now)) == 0);
+	ivl_release(now);
+	ivl_release(later);
+	return 0;
+}
+
+static void does_not_wait_for_itself(void **state)
+{
+	(void)state;
+	assert_int_equal(test_run(make_join_oneself, NULL), 0);
+	assert_null(ivl_current());
+}
+
+static int inlines(ivl_interval *self, void *trace)
+{
+	ivl_interval *a = make(self, "a", note, trace);
+
+	CHECK(ivl_inline("i", note, trace) == 0);
+	CHECK(ran(trace, 'i'));
+	CHECK(!ran(trace, 'a'));
+	CHECK(ivl_current() == self);
+	/* An inline interval waits for its subintervals. */
+	CHECK(ivl_inline("figure", figure, trace) == 0);
+	CHECK(ran(trace, 'd'));
+	ivl_release(a);
+	return 0;
+}
+
+static void runs_inline_intervals_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(ivl_inline("outside", nothing, NULL), EINVAL);
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(inlines, &trace), 0);
+		assert_int_equal(trace.count, 6);
+	}
+}
+
+/* What spawned parts of a body make is the body's. */
+static void spawned(void *arg)
+{
+	ivl_interval *interval = make(ivl_current(), "s", note, arg);
+
+	ivl_release(interval);
+}
+
+static int spawns(ivl_interval *self, void *trace)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[20];
+
+	(void)self;
+	for (int i = 0; i < 20; i++)
+		CHECK(ivl_spawn(&scope, &tasks[i], spawned, trace) == 0);
+	ivl_sync(&scope);
+	return 0;
+}
+
+static void spawned_parts_make_intervals(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(spawns, &trace), 0);
+		assert_int_equal(trace.count, 20);
+	}
+}
+
+static void *run_alone(void *runtime)
+{
+	for (int i = 0; i < 200; i++) {
+		struct trace trace = { 0 };
+
+		CHECK(ivl_run(runtime, figure, &trace) == 0);
+		CHECK(trace.count == 4);
+	}
+	return NULL;
+}
+
+static void several_threads_run_at_once(void **state)
+{
+	pthread_t threads[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_alone, test_runtime), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+}
+
+static int run_in_other(ivl_interval *self, void *other)
+{
+	(void)self;
+	run_alone(other);
+	CHECK(ivl_current() == self);
+	return 0;
+}
+
+static int edge_to_other(ivl_interval *self, void *arg)
+{
+	ivl_interval *other = arg;
+
+	CHECK(ivl_add_edge(END(self), START(other)) == EINVAL);
+	CHECK(!ivl_happens_before(START(self), END(other)));
+	CHECK(!ivl_create(other, "in", nothing, NULL, NULL));
+	return 0;
+}
+
+static int make_edge_to_other(ivl_interval *self, void *other)
+{
+	ivl_interval *a = make(self, "a", nothing, NULL);
+
+	CHECK(ivl_run(other, edge_to_other, a) == 0);
+	ivl_release(a);
+	return 0;
+}
+
+static void runtimes_run_inside_each_other(void **state)
+{
+	ivl_runtime *other;
+
+	(void)state;
+	assert_int_equal(ivl_start(NULL, &other), 0);
+	assert_int_equal(test_run(run_in_other, other), 0);
+	assert_int_equal(test_run(run_in_other, test_runtime), 0);
+	assert_int_equal(test_run(make_edge_to_other, other), 0);
+	ivl_stop(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(runs_in_the_order_of_edges),
+		test(knows_what_happens_before),
+		test(refuses_cycles_and_the_past),
+		test(refuses_a_parent_that_may_have_ended),
+		test(adds_to_what_comes_after_the_caller),
+		test(refuses_one_of_two_that_close_a_cycle),
+		test(refuses_one_of_two_opposite_edges),
+		test(joins_what_it_has_scheduled),
+		test(joins_inside_tasks),
+		test(does_not_wait_for_itself),
+		test(runs_inline_intervals_at_once),
+		test(spawned_parts_make_intervals),
+		test(several_threads_run_at_once),
+		test(runtimes_run_inside_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, test_start, test_stop);
+}
