@@ -61,7 +61,6 @@ void ivl_switched(void)
 
 		ivl_fiber_arrive(worker->fiber, false);
 		worker->after = (struct ivl_after){ 0 };
-		worker->fiber->depth = 0;
 		if (after.over)
 			ivl_fiber_put(worker, after.over);
 		/* At the base alone: who waits has come here. From publish() on it may run. */
@@ -102,7 +101,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		if (!work)
 			ivl_end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
-		worker->fiber->depth = 0;
+		/* The depth stays: those who spawned us may still be in the queue, on their fibers. */
 		work->run(work);
 		work = NULL;
 	}
@@ -131,6 +130,7 @@ static void run(struct ivl_worker *worker, struct ivl_work *work)
 		work->run(work);
 		return;
 	}
+	fiber->depth = 0;
 	worker->fiber = fiber;
 	ivl_fiber_leave(&worker->base, fiber, false);
 	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);

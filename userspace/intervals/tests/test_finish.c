@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Finish and async: all asyncs inside, of asyncs too, are over when a finish is. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVELS (TEST_SLOW ? 7 : 10)
+
+struct tree {
+	_Atomic long *leaves;
+	int level;
+	/* Copied with the argument, at an address that suits them. */
+	long double one;
+	_Atomic bool *failed;
+};
+
+static void grow(void *arg)
+{
+	struct tree *tree = arg, child = *tree;
+
+	if (!tree->level) {
+		atomic_fetch_add(tree->leaves, (long)tree->one);
+		return;
+	}
+	child.level--;
+	for (int i = 0; i < 2; i++)
+		if (ivl_async(grow, &child, sizeof(child), NULL))
+			atomic_store(tree->failed, true);
+	/* The asyncs have their own. */
+	memset(&child, 0, sizeof(child));
+}
+
+static int finish_body(ivl_interval *self, void *arg)
+{
+	struct tree *tree = arg;
+
+	(void)self;
+	ivl_finish(grow, tree);
+	return atomic_load(tree->leaves) == 1L << LEVELS ? 0 : EPROTO;
+}
+
+static void try_tree(ivl_runtime *runtime)
+{
+	_Atomic bool failed = false;
+	_Atomic long leaves = 0;
+	struct tree tree = { &leaves, LEVELS, 1, &failed };
+
+	test_run(runtime, finish_body, &tree);
+	assert_false(atomic_load(&failed));
+}
+
+static void test_tree(void **state)
+{
+	(void)state;
+	test_on_all(try_tree);
+}
+
+/* A finish inside of an async waits for its own asyncs only, and before it goes on. */
+struct nested {
+	_Atomic int inner, outer;
+	_Atomic bool early;
+};
+
+static void count_inner(void *arg)
+{
+	atomic_fetch_add(&(*(struct nested **)arg)->inner, 1);
+}
+
+static void many_inner(void *arg)
+{
+	for (int i = 0; i < 10; i++)
+		ivl_async(count_inner, &arg, sizeof(arg), NULL);
+}
+
+static void with_inner(void *arg)
+{
+	struct nested *nested = *(struct nested **)arg, mine = { 0 };
+
+	ivl_finish(many_inner, &mine);
+	if (atomic_load(&mine.inner) != 10)
+		atomic_store(&nested->early, true);
+	atomic_fetch_add(&nested->outer, 1);
+}
+
+static void many_outer(void *arg)
+{
+	for (int i = 0; i < 20; i++)
+		ivl_async(with_inner, &arg, sizeof(arg), NULL);
+}
+
+static int nested_body(ivl_interval *self, void *arg)
+{
+	struct nested *nested = arg;
+
+	(void)self;
+	ivl_finish(many_outer, nested);
+	return atomic_load(&nested->outer) == 20 && !atomic_load(&nested->early) ? 0 : EPROTO;
+}
+
+static void try_nested(ivl_runtime *runtime)
+{
+	struct nested nested = { 0 };
+
+	test_run(runtime, nested_body, &nested);
+}
+
+static void test_nested(void **state)
+{
+	(void)state;
+	test_on_all(try_nested);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static int outside_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	*(int *)arg = ivl_async(nothing, NULL, 0, NULL);
+	ivl_finish(nothing, NULL);
+	return 0;
+}
+
+static void test_async_outside_of_a_finish(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+	int error = 0;
+
+	(void)state;
+	test_run(runtime, outside_body, &error);
+	assert_int_equal(error, EINVAL);
+	assert_int_equal(ivl_async(nothing, NULL, 0, NULL), EINVAL);
+	assert_string_equal(ivl_last_error(), "async: not inside a finish");
+	ivl_stop(runtime);
+}
+
+/* SLAW, Figure 1: each vertex in turn is labelled by one neighbour, and calls the rest. */
+struct graph {
+	int side;
+	_Atomic int *parent;
+	_Atomic int error;
+};
+
+struct visit {
+	struct graph *graph;
+	int vertex;
+};
+
+static void depth_first(void *arg)
+{
+	struct visit *visit = arg;
+	struct graph *graph = visit->graph;
+	const int side = graph->side, x = visit->vertex % side, y = visit->vertex / side;
+	const int neighbours[] = {
+		(x + 1) % side + y * side, (x + side - 1) % side + y * side,
+		x + (y + 1) % side * side, x + (y + side - 1) % side * side,
+	};
+
+	for (int i = 0; i < 4; i++) {
+		struct visit next = { graph, neighbours[i] };
+		int none = -1, error;
+
+		if (!atomic_compare_exchange_strong(&graph->parent[next.vertex], &none,
+						    visit->vertex))
+			continue;
+		error = ivl_async(depth_first, &next, sizeof(next), NULL);
+		if (error)
+			atomic_store(&graph->error, error);
+	}
+}
+
+static void search(void *arg)
+{
+	struct graph *graph = arg;
+
+	atomic_store(&graph->parent[0], 0);
+	depth_first(&(struct visit){ graph, 0 });
+}
+
+static int search_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	ivl_finish(search, arg);
+	return 0;
+}
+
+/* The error, and how many vertices were reached. */
+static int depth_first_search(enum ivl_policy policy, int side, int *reached, uint64_t *fibers)
+{
+	struct ivl_config config = test_config(2);
+	struct graph graph = { .side = side };
+	struct ivl_statistics statistics;
+	ivl_runtime *runtime;
+
+	config.policy = policy;
+	config.statistics = true;
+	config.fibers_per_worker = 1000;
+	config.stack_bytes = 64 << 10;
+	graph.parent = malloc(sizeof(*graph.parent) * (size_t)(side * side));
+	assert_non_null(graph.parent);
+	for (int i = 0; i < side * side; i++)
+		atomic_init(&graph.parent[i], -1);
+	runtime = test_start(&config);
+	test_run(runtime, search_body, &graph);
+	ivl_statistics_read(runtime, &statistics);
+	ivl_stop(runtime);
+	*reached = 0;
+	for (int i = 0; i < side * side; i++)
+		*reached += atomic_load(&graph.parent[i]) >= 0;
+	*fibers = statistics.fibers;
+	free(graph.parent);
+	return atomic_load(&graph.error);
+}
+
+static void test_bounded_stack(void **state)
+{
+	const int side = TEST_SLOW ? 60 : 300;
+	uint64_t fibers;
+	int reached;
+
+	(void)state;
+	/* Work-first goes down as deep as the graph is large, and says where it must stop. */
+	assert_int_equal(depth_first_search(IVL_WORK_FIRST, side, &reached, &fibers), ENOMEM);
+	assert_true(fibers <= 2000);
+	/* Adaptive, with the same stacks, does not. */
+	assert_int_equal(depth_first_search(IVL_ADAPTIVE, side, &reached, &fibers), 0);
+	assert_int_equal(reached, side * side);
+	assert_true(fibers <= 2000);
+	assert_int_equal(depth_first_search(IVL_HELP_FIRST, side, &reached, &fibers), 0);
+	assert_int_equal(reached, side * side);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_async_outside_of_a_finish),
+		cmocka_unit_test(test_bounded_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

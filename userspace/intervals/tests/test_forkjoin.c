@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Spawn, sync and parallel_for: every child runs once, before its sync returns. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEPTH (TEST_SLOW ? 12 : 16)
+
+struct fib {
+	int n;
+	long result;
+};
+
+static void fib(void *arg)
+{
+	struct fib *f = arg, a = { f->n - 1, 0 }, b = { f->n - 2, 0 };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	if (f->n < 2) {
+		f->result = f->n;
+		return;
+	}
+	if (ivl_spawn(&scope, &task, fib, &a))
+		fib(&a);
+	fib(&b);
+	ivl_sync(&scope);
+	f->result = a.result + b.result;
+}
+
+static int fib_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	fib(arg);
+	return 0;
+}
+
+static void try_fib(ivl_runtime *runtime)
+{
+	struct fib f = { DEPTH, 0 };
+
+	test_run(runtime, fib_body, &f);
+	assert_int_equal(f.result, TEST_SLOW ? 144 : 987);
+}
+
+static void test_fib(void **state)
+{
+	(void)state;
+	test_on_all(try_fib);
+}
+
+/* Flat: many children of one scope, which is used again. */
+#define CHILDREN 300
+
+struct flat {
+	int runs[CHILDREN];
+	bool ok;
+};
+
+static void once(void *arg)
+{
+	++*(int *)arg;
+}
+
+static int flat_body(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[CHILDREN];
+	struct flat *flat = arg;
+
+	(void)self;
+	flat->ok = true;
+	for (int round = 1; round <= 5; round++) {
+		for (int i = 0; i < CHILDREN; i++)
+			if (ivl_spawn(&scope, &tasks[i], once, &flat->runs[i]))
+				once(&flat->runs[i]);
+		ivl_sync(&scope);
+		for (int i = 0; i < CHILDREN; i++)
+			flat->ok &= flat->runs[i] == round;
+	}
+	return 0;
+}
+
+static void try_flat(ivl_runtime *runtime)
+{
+	struct flat flat = { 0 };
+
+	test_run(runtime, flat_body, &flat);
+	assert_true(flat.ok);
+}
+
+static void test_flat(void **state)
+{
+	(void)state;
+	test_on_all(try_flat);
+}
+
+/* A chain of children, each spawned by the last: deeper than a stack of calls may be. */
+static void chain(void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+	int *left = arg;
+
+	if (!(*left)--)
+		return;
+	if (ivl_spawn(&scope, &task, chain, arg))
+		*left = -2;
+	ivl_sync(&scope);
+}
+
+static int chain_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	chain(arg);
+	return 0;
+}
+
+static void test_deep(void **state)
+{
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		struct ivl_config config = test_config(2);
+		ivl_runtime *runtime;
+		int left = 2000;
+
+		config.policy = policy;
+		config.stack_bytes = 64 << 10;
+		runtime = test_start(&config);
+		test_run(runtime, chain_body, &left);
+		assert_int_equal(left, -1);
+		ivl_stop(runtime);
+	}
+}
+
+static void test_without_fibers(void **state)
+{
+	/* The body has the only one, so that no child can have its own. */
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime;
+	int left = 1;
+
+	(void)state;
+	config.fibers_per_worker = 1;
+	config.policy = IVL_WORK_FIRST;
+	runtime = test_start(&config);
+	test_run(runtime, chain_body, &left);
+	assert_int_equal(left, -2);
+	/* Help-first runs children on its caller's, and waits where there is no other. */
+	ivl_stop(runtime);
+	config.policy = IVL_HELP_FIRST;
+	runtime = test_start(&config);
+	left = 5;
+	test_run(runtime, chain_body, &left);
+	assert_int_equal(left, -1);
+	ivl_stop(runtime);
+}
+
+/* The second child begins only when the first is under way elsewhere: both wait for each other. */
+struct meeting {
+	_Atomic int arrived;
+	bool met;
+};
+
+static void meet(void *arg)
+{
+	struct meeting *meeting = arg;
+
+	atomic_fetch_add(&meeting->arrived, 1);
+	for (int i = 0; i < 20000 && atomic_load(&meeting->arrived) < 2; i++)
+		usleep(1000);
+}
+
+static int meeting_body(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct meeting *meeting = arg;
+	struct ivl_task task;
+
+	(void)self;
+	if (ivl_spawn(&scope, &task, meet, meeting))
+		return ENOMEM;
+	meet(meeting);
+	ivl_sync(&scope);
+	meeting->met = atomic_load(&meeting->arrived) == 2;
+	return 0;
+}
+
+static void test_runs_at_the_same_time(void **state)
+{
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		struct ivl_config config = test_config(2);
+		struct meeting meeting = { 0 };
+		ivl_runtime *runtime;
+
+		config.policy = policy;
+		config.victims = policy % IVL_VICTIM_POLICIES;
+		/* One task is enough to be stolen. */
+		config.threshold_low = 0;
+		config.threshold_high = 1;
+		runtime = test_start(&config);
+		test_run(runtime, meeting_body, &meeting);
+		assert_true(meeting.met);
+		ivl_stop(runtime);
+	}
+}
+
+static void test_foreign_thread(void **state)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+	int runs = 0;
+
+	(void)state;
+	assert_int_equal(ivl_spawn(&scope, &task, once, &runs), 0);
+	ivl_sync(&scope);
+	assert_int_equal(runs, 1);
+}
+
+#define LENGTH 10007
+
+struct sum {
+	unsigned char seen[LENGTH];
+	size_t begin, end, grain, longest;
+};
+
+static void mark(size_t begin, size_t end, void *arg)
+{
+	struct sum *sum = arg;
+
+	for (size_t i = begin; i < end; i++)
+		sum->seen[i]++;
+	if (end - begin > sum->grain)
+		sum->longest = end - begin;
+}
+
+static int range_body(ivl_interval *self, void *arg)
+{
+	struct sum *sum = arg;
+
+	(void)self;
+	ivl_parallel_for(sum->begin, sum->end, sum->grain, mark, sum);
+	return 0;
+}
+
+static void try_range(ivl_runtime *runtime)
+{
+	static const size_t grains[] = { 1, 7, 64, LENGTH, SIZE_MAX };
+
+	for (size_t g = 0; g < sizeof(grains) / sizeof(*grains); g++) {
+		struct sum sum = { .begin = 3, .end = LENGTH, .grain = grains[g] };
+
+		test_run(runtime, range_body, &sum);
+		assert_int_equal(sum.longest, 0);
+		for (size_t i = 0; i < LENGTH; i++)
+			assert_int_equal(sum.seen[i], i >= 3);
+	}
+}
+
+static void test_parallel_for(void **state)
+{
+	(void)state;
+	test_on_all(try_range);
+}
+
+static void test_range_edges(void **state)
+{
+	struct ivl_config config = test_config(2);
+	ivl_runtime *runtime = test_start(&config);
+	struct sum sum = { .begin = 5, .end = 5, .grain = SIZE_MAX };
+
+	(void)state;
+	test_run(runtime, range_body, &sum);
+	sum.begin = 9;
+	test_run(runtime, range_body, &sum);
+	assert_int_equal(sum.seen[5] + sum.seen[9], 0);
+	/* The grain chosen by the runtime covers the range too. */
+	sum = (struct sum){ .begin = 0, .end = 11 };
+	test_run(runtime, range_body, &sum);
+	for (size_t i = 0; i < LENGTH; i++)
+		assert_int_equal(sum.seen[i], i < 11);
+	ivl_stop(runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fib),
+		cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_without_fibers),
+		cmocka_unit_test(test_runs_at_the_same_time),
+		cmocka_unit_test(test_foreign_thread),
+		cmocka_unit_test(test_parallel_for),
+		cmocka_unit_test(test_range_edges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Starting and stopping, several at once, configuration, sleeping and waking. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The thread after these cannot be made; -1: all can. */
+static int threads_left = -1;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*function)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*function)(void *), void *arg);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+			  void *(*function)(void *), void *arg)
+{
+	if (!threads_left)
+		return EAGAIN;
+	if (threads_left > 0)
+		threads_left--;
+	return __real_pthread_create(thread, attributes, function, arg);
+}
+
+static int count(ivl_interval *self, void *arg)
+{
+	(void)self;
+	atomic_fetch_add((_Atomic int *)arg, 1);
+	return 0;
+}
+
+static void test_again_and_again(void **state)
+{
+	const int times = TEST_SLOW ? 200 : 10000;
+	struct ivl_config config = test_config(2);
+	_Atomic int runs = 0;
+
+	(void)state;
+	for (int i = 0; i < times; i++) {
+		ivl_runtime *runtime = test_start(&config);
+
+		test_run(runtime, count, (void *)&runs);
+		ivl_stop(runtime);
+	}
+	assert_int_equal(atomic_load(&runs), times);
+}
+
+struct nested {
+	ivl_runtime *other;
+	_Atomic int *runs;
+};
+
+static int run_in_other(ivl_interval *self, void *arg)
+{
+	struct nested *nested = arg;
+	int error = 0;
+
+	(void)self;
+	for (int i = 0; i < 20 && !error; i++)
+		error = ivl_run(nested->other, count, (void *)nested->runs);
+	return error;
+}
+
+static void *foreign(void *arg)
+{
+	struct nested *nested = arg;
+
+	return (void *)(intptr_t)run_in_other(NULL, nested);
+}
+
+static void test_several(void **state)
+{
+	struct ivl_config config = test_config(2);
+	ivl_runtime *a = test_start(&config), *b = test_start(&config);
+	_Atomic int runs = 0;
+	struct nested into_b = { b, &runs }, into_a = { a, &runs };
+	pthread_t threads[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, foreign,
+						i % 2 ? &into_a : &into_b), 0);
+	test_run(a, run_in_other, &into_b);
+	test_run(b, run_in_other, &into_a);
+	for (int i = 0; i < 4; i++) {
+		void *error;
+
+		pthread_join(threads[i], &error);
+		assert_null(error);
+	}
+	assert_int_equal(atomic_load(&runs), 6 * 20);
+	ivl_stop(a);
+	ivl_stop(b);
+}
+
+static void test_no_thread(void **state)
+{
+	struct ivl_config config = test_config(4);
+	ivl_runtime *runtime = NULL;
+
+	(void)state;
+	threads_left = 2;
+	assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
+	threads_left = -1;
+	assert_null(runtime);
+	assert_non_null(strstr(ivl_last_error(), "worker 3 of 4"));
+}
+
+static void test_refused(void **state)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime = NULL;
+
+	(void)state;
+	config = test_config(1);
+	config.queue = IVL_QUEUES;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "no such queue"));
+	config = test_config(1);
+	config.stack_bytes = 100;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "stack_bytes is 100"));
+	config = test_config(1);
+	config.threshold_low = config.threshold_high;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	config = test_config(1);
+	config.adapt_interval = 0;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_null(runtime);
+}
+
+static void test_environment(void **state)
+{
+	struct ivl_config config;
+
+	(void)state;
+	setenv("INTERVALS_WORKERS", "3", 1);
+	setenv("INTERVALS_QUEUE", "lazy", 1);
+	setenv("INTERVALS_POLICY", "help-first", 1);
+	setenv("INTERVALS_VICTIMS", "domains", 1);
+	setenv("INTERVALS_PLACES", "llc", 1);
+	setenv("INTERVALS_CROSS_PLACE", "off", 1);
+	assert_int_equal(ivl_config_init(&config), 0);
+	assert_int_equal(config.workers, 3);
+	assert_int_equal(config.queue, IVL_QUEUE_LAZY);
+	assert_int_equal(config.policy, IVL_HELP_FIRST);
+	assert_int_equal(config.victims, IVL_VICTIMS_DOMAINS);
+	assert_int_equal(config.places, IVL_PLACES_LLC);
+	assert_false(config.cross_place);
+	setenv("INTERVALS_POLICY", "best", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	assert_string_equal(ivl_last_error(), "INTERVALS_POLICY=best: not one of adaptive, "
+			    "work-first, help-first");
+	assert_int_equal(ivl_start(NULL, &(ivl_runtime *){ NULL }), EINVAL);
+	unsetenv("INTERVALS_POLICY");
+	setenv("INTERVALS_WORKERS", "0", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	setenv("INTERVALS_WORKERS", "4x", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	unsetenv("INTERVALS_WORKERS");
+	unsetenv("INTERVALS_QUEUE");
+	unsetenv("INTERVALS_VICTIMS");
+	unsetenv("INTERVALS_PLACES");
+	unsetenv("INTERVALS_CROSS_PLACE");
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void test_sleeps(void **state)
+{
+	struct ivl_config config = test_config(8);
+	ivl_runtime *runtime;
+	_Atomic int runs = 0;
+	double before;
+
+	(void)state;
+	config.statistics = true;
+	runtime = test_start(&config);
+	test_run(runtime, count, (void *)&runs);
+	usleep(200000);
+	before = cpu_seconds();
+	usleep(1000000);
+	/* A worker that polls would have used a second. */
+	assert_true(cpu_seconds() - before < 0.02);
+	/* And each can be woken. */
+	for (int i = 0; i < 200; i++) {
+		usleep(i % 10 * 100);
+		test_run(runtime, count, (void *)&runs);
+	}
+	assert_int_equal(atomic_load(&runs), 201);
+	ivl_stop(runtime);
+}
+
+static int look_around(ivl_interval *self, void *arg)
+{
+	const ivl_place **here = arg;
+
+	(void)self;
+	*here = ivl_here();
+	return 0;
+}
+
+static void test_places(void **state)
+{
+	static const char *const cpus[] = { "0", "0" };
+	struct ivl_config config = test_config(4);
+	ivl_runtime *runtime;
+	const ivl_place *here = NULL;
+
+	(void)state;
+	config.places = IVL_PLACES_GIVEN;
+	config.place_cpus = cpus;
+	config.place_count = 1;
+	runtime = test_start(&config);
+	assert_int_equal(ivl_place_count(runtime), 1);
+	assert_ptr_equal(ivl_place_at(runtime, 5), ivl_place_at(runtime, 0));
+	assert_int_equal(ivl_worker_count(runtime), 4);
+	assert_null(ivl_here());
+	test_run(runtime, look_around, &here);
+	assert_ptr_equal(here, ivl_place_at(runtime, 0));
+	ivl_stop(runtime);
+}
+
+static void test_statistics(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct ivl_statistics statistics;
+	_Atomic int runs = 0;
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	test_run(runtime, count, (void *)&runs);
+	ivl_statistics_read(runtime, &statistics);
+	assert_int_equal(statistics.takes, 0);
+	ivl_stop(runtime);
+
+	config.statistics = true;
+	runtime = test_start(&config);
+	test_run(runtime, count, (void *)&runs);
+	ivl_statistics_read(runtime, &statistics);
+	assert_true(statistics.takes > 0 && statistics.take_failures <= statistics.takes);
+	assert_int_equal(statistics.mailbox, 1);
+	ivl_statistics_reset(runtime);
+	ivl_statistics_read(runtime, &statistics);
+	assert_int_equal(statistics.mailbox, 0);
+	ivl_stop(runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_again_and_again),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_no_thread),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_sleeps),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_statistics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Runtimes of every kind, to run the same test on. */
+#ifndef TEST_RUNTIMES_H
+#define TEST_RUNTIMES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "intervals.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SLOW 1	/* many times slower than what it tests */
+#else
+#define TEST_SLOW 0
+#endif
+
+static inline struct ivl_config test_config(unsigned int workers)
+{
+	struct ivl_config config;
+
+	assert_int_equal(ivl_config_init(&config), 0);
+	config.workers = workers;
+	return config;
+}
+
+static inline ivl_runtime *test_start(const struct ivl_config *config)
+{
+	ivl_runtime *runtime = NULL;
+
+	assert_int_equal(ivl_start(config, &runtime), 0);
+	return runtime;
+}
+
+static inline void test_run(ivl_runtime *runtime, ivl_body *body, void *arg)
+{
+	assert_int_equal(ivl_run(runtime, body, arg), 0);
+}
+
+/* Run test(runtime) on each queue, policy, and 1, 2 and 8 workers. */
+static inline void test_on_all(void (*test)(ivl_runtime *runtime))
+{
+	static const unsigned int workers[] = { 1, 2, 8 };
+
+	for (int queue = 0; queue < IVL_QUEUES; queue++) {
+		for (int policy = 0; policy < IVL_POLICIES; policy++) {
+			for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
+				struct ivl_config config = test_config(workers[i]);
+				ivl_runtime *runtime;
+
+				print_message("# %s, %s, %u workers\n", ivl_queue_name(queue),
+					      ivl_policy_name(policy), workers[i]);
+				config.queue = queue;
+				config.policy = policy;
+				config.queue_capacity = 2;
+				runtime = test_start(&config);
+				test(runtime);
+				ivl_stop(runtime);
+			}
+		}
+	}
+}
+
+#endif
