@@ -76,6 +76,12 @@ static inline bool ivl_guard_queue_try(struct ivl_guard_queue *queue)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
+/* Was it free a moment ago? Orders nothing. */
+static inline bool ivl_guard_queue_free(struct ivl_guard_queue *queue)
+{
+	return atomic_load_explicit(&queue->newest, memory_order_relaxed) == IVL_GUARD_FREE;
+}
+
 /* Only by the holder: does anybody wait? */
 static inline bool ivl_guard_queue_contended(struct ivl_guard_queue *queue)
 {

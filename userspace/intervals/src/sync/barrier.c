@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+
+#include "intervals_sync.h"
+#include "sync/gathering.h"
+#include "sync/node.h"
+
+struct ivl_numa_barrier {
+	struct ivl_sync_object object;	/* with a struct ivl_gathering_node per node */
+	struct ivl_gathering all;
+};
+
+int ivl_numa_barrier_init(ivl_numa_barrier **result, unsigned int count)
+{
+	ivl_numa_barrier *barrier;
+
+	if (!count)
+		return EINVAL;
+	barrier = ivl_sync_create(sizeof(*barrier), sizeof(struct ivl_gathering_node));
+	if (!barrier)
+		return ENOMEM;
+	ivl_gathering_init(&barrier->all, count, barrier->object.parts, barrier->object.nodes);
+	*result = barrier;
+	return 0;
+}
+
+int ivl_numa_barrier_destroy(ivl_numa_barrier *barrier)
+{
+	for (unsigned int i = 0; i < barrier->object.nodes; i++)
+		if (!ivl_gathering_empty(&barrier->all, i))
+			return EBUSY;
+	ivl_sync_destroy(barrier);
+	return 0;
+}
+
+int ivl_numa_barrier_wait(ivl_numa_barrier *barrier)
+{
+	const unsigned int node = ivl_sync_node(barrier->object.nodes);
+	const bool last = ivl_this_runtime() ? ivl_gathering_wait_task(&barrier->all, node) :
+					       ivl_gathering_wait_thread(&barrier->all, node);
+
+	return last ? IVL_NUMA_BARRIER_SERIAL : 0;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+
+#include "sync/mutex.h"
+
+static struct ivl_cohort *cohort_of(ivl_numa_mutex *mutex, unsigned int node)
+{
+	return mutex->object.parts[node];
+}
+
+static struct ivl_cohort *callers_cohort(ivl_numa_mutex *mutex)
+{
+	return cohort_of(mutex, ivl_sync_node(mutex->object.nodes));
+}
+
+int ivl_numa_mutex_init(ivl_numa_mutex **result)
+{
+	ivl_numa_mutex *mutex = ivl_sync_create(sizeof(*mutex), sizeof(struct ivl_cohort));
+
+	if (!mutex)
+		return ENOMEM;
+	ivl_cohort_lock_init(&mutex->lock, mutex->object.nodes == 1, IVL_NUMA_LOCAL_PASSES);
+	atomic_init(&mutex->owner, NULL);
+	for (unsigned int i = 0; i < mutex->object.nodes; i++)
+		ivl_cohort_init(cohort_of(mutex, i), mutex->object.nodes == 1);
+	*result = mutex;
+	return 0;
+}
+
+int ivl_numa_mutex_destroy(ivl_numa_mutex *mutex)
+{
+	for (unsigned int i = 0; i < mutex->object.nodes; i++)
+		if (!ivl_guard_queue_free(&cohort_of(mutex, i)->queue))
+			return EBUSY;
+	ivl_sync_destroy(mutex);
+	return 0;
+}
+
+int ivl_numa_mutex_lock(ivl_numa_mutex *mutex)
+{
+	if (ivl_numa_mutex_is_mine(mutex))
+		return EDEADLK;
+	ivl_cohort_lock(&mutex->lock, callers_cohort(mutex));
+	ivl_numa_mutex_own(mutex);
+	return 0;
+}
+
+int ivl_numa_mutex_trylock(ivl_numa_mutex *mutex)
+{
+	if (!ivl_cohort_trylock(&mutex->lock, callers_cohort(mutex)))
+		return EBUSY;
+	ivl_numa_mutex_own(mutex);
+	return 0;
+}
+
+int ivl_numa_mutex_unlock(ivl_numa_mutex *mutex)
+{
+	if (!ivl_numa_mutex_is_mine(mutex))
+		return EPERM;
+	atomic_store_explicit(&mutex->owner, NULL, memory_order_relaxed);
+	ivl_cohort_unlock(&mutex->lock);
+	return 0;
+}

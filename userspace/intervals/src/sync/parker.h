@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waiting until told, by a context that is already known to who will tell it: it may
+ * be told before it waits. Once per parker.
+ */
+#ifndef IVL_PARKER_H
+#define IVL_PARKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "atomics.h"
+#include "scheduler.h"
+
+struct ivl_parker {
+	/* NULL; then who waits, or IVL_UNPARKED, or the one after the other. */
+	_Atomic(struct ivl_waiter *) waiter;
+};
+
+#define IVL_UNPARKED ((struct ivl_waiter *)1)
+
+static inline void ivl_parker_init(struct ivl_parker *parker)
+{
+	atomic_init(&parker->waiter, NULL);
+}
+
+static inline bool ivl_parker_publish(void *arg, struct ivl_waiter *waiter)
+{
+	struct ivl_parker *parker = (struct ivl_parker *)arg;
+	struct ivl_waiter *seen = NULL;
+
+	/*
+	 * Release, to the acquire in unpark: the waiter's registers. Acquire, where it
+	 * fails, from the release there: what we were told about. (C11 does not have
+	 * the one without the other.)
+	 */
+	return atomic_compare_exchange_strong_explicit(&parker->waiter, &seen, waiter,
+						       memory_order_acq_rel, memory_order_acquire);
+}
+
+/* Returns once unpark has been called; what its caller wrote is seen. */
+static inline void ivl_park(struct ivl_parker *parker)
+{
+	/* Acquire, from the release in unpark: the short way, without leaving. */
+	if (atomic_load_explicit(&parker->waiter, memory_order_acquire) != IVL_UNPARKED)
+		ivl_wait(ivl_parker_publish, parker);
+}
+
+/* The parker may be gone when this returns. */
+static inline void ivl_unpark(struct ivl_parker *parker)
+{
+	/* Release and acquire, with both in publish. */
+	struct ivl_waiter *waiter = atomic_exchange_explicit(&parker->waiter, IVL_UNPARKED,
+							     memory_order_acq_rel);
+
+	if (waiter)
+		ivl_wake(waiter);
+}
+
+#endif
