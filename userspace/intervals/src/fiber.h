@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "eventcount.h"
 #include "scheduler.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -34,8 +35,10 @@
 
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */
-	ivl_runtime *runtime;		/* NULL: a foreign thread, which sleeps on `word` */
+	ivl_runtime *runtime;		/* NULL: no fiber, but who looks at `word` */
 	_Atomic uint32_t word;
+	/* Where a worker's base sleeps meanwhile; NULL: a foreign thread, at the word. */
+	struct ivl_eventcount *eventcount;
 };
 
 /* At the upper end of its stack. The first line of the cache is what a spawn needs. */

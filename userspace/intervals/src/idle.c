@@ -63,7 +63,15 @@ void ivl_idle_wake_near(struct ivl_worker *worker)
 		ivl_idle_wake(worker->runtime, worker->place);
 }
 
-static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
+/* Is there no use in looking for work any longer? */
+static bool over(struct ivl_worker *worker, _Atomic uint32_t *word)
+{
+	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed) ||
+		(word && atomic_load_explicit(word, memory_order_relaxed));
+}
+
+static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall,
+			       _Atomic uint32_t *word)
 {
 	struct ivl_work *work = NULL;
 
@@ -72,7 +80,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);
-		if (atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed))
+		if (over(worker, word))
 			break;
 	}
 	/*
@@ -84,7 +92,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 	return work;
 }
 
-static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
+static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, _Atomic uint32_t *word)
 {
 	ivl_runtime *runtime = worker->runtime;
 	uint64_t key;
@@ -94,8 +102,7 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 	key = ivl_eventcount_prepare(&hall->eventcount);
 	/* Pairs with the put and the load of `asleep` in ivl_put(). */
 	barrier_everywhere();
-	if (ivl_anything(worker) ||
-	    atomic_load_explicit(&runtime->stopping, memory_order_relaxed)) {
+	if (ivl_anything(worker) || over(worker, word)) {
 		ivl_eventcount_cancel(&hall->eventcount);
 	} else {
 		ivl_count(worker, idles);
@@ -106,15 +113,15 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 	atomic_fetch_sub_explicit(&hall->asleep, 1, memory_order_relaxed);
 }
 
-struct ivl_work *ivl_idle(struct ivl_worker *worker)
+struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic uint32_t *word)
 {
 	struct ivl_hall *hall = hall_of(worker->runtime, worker->place);
 
 	for (;;) {
-		struct ivl_work *work = search(worker, hall);
+		struct ivl_work *work = search(worker, hall, word);
 
-		if (work || atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed))
+		if (work || over(worker, word))
 			return work;
-		go_to_sleep(worker, hall);
+		go_to_sleep(worker, hall, word);
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "worker.h"
 
+#include <limits.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>
 
@@ -160,29 +161,31 @@ struct ivl_local *ivl_local(void)
 	return worker ? &worker->fiber->local : &foreign.local;
 }
 
-static void wait_for_word(struct ivl_waiter *waiter)
-{
-	while (!atomic_load_explicit(&waiter->word, memory_order_acquire))
-		ivl_futex_wait(&waiter->word, 0);
-}
-
 /* A foreign thread, or work that runs on a worker's base since there was no fiber. */
 static void wait_here(struct ivl_worker *worker, struct ivl_waiter *waiter,
 		      bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
 	waiter->runtime = NULL;
+	waiter->eventcount = worker ?
+		&worker->runtime->halls[worker->place->index].eventcount : NULL;
 	atomic_store_explicit(&waiter->word, 0, memory_order_relaxed);
 	if (!publish(arg, waiter))
 		return;
-	/* As long as there is other work the base runs it on top. */
-	while (worker && !atomic_load_explicit(&waiter->word, memory_order_acquire)) {
-		struct ivl_work *work = ivl_find(worker);
+	/* Acquire: what was written before ivl_wake(). */
+	while (!atomic_load_explicit(&waiter->word, memory_order_acquire)) {
+		struct ivl_work *work;
 
+		if (!worker) {
+			ivl_futex_wait(&waiter->word, 0);
+			continue;
+		}
+		/* The base goes on with other work, on top. */
+		work = ivl_find(worker);
 		if (!work)
-			break;
-		run(worker, work);
+			work = ivl_idle(worker, &waiter->word);
+		if (work)
+			run(worker, work);
 	}
-	wait_for_word(waiter);
 }
 
 void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
@@ -210,13 +213,19 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 
 void ivl_wake(struct ivl_waiter *waiter)
 {
+	struct ivl_eventcount *eventcount;
+
 	if (waiter->runtime) {
 		ivl_submit(waiter->runtime, &waiter->work, NULL);
 		return;
 	}
+	eventcount = waiter->eventcount;
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
 	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
-	ivl_futex_wake(&waiter->word, 1);
+	if (eventcount)
+		ivl_eventcount_notify(eventcount, UINT_MAX);
+	else
+		ivl_futex_wake(&waiter->word, 1);
 }
 
 /*
@@ -449,7 +458,7 @@ void *ivl_worker_main(void *arg)
 #ifdef IVL_TSAN
 	worker->base.tsan = __tsan_get_current_fiber();
 #endif
-	while ((work = ivl_find(worker)) || (work = ivl_idle(worker)))
+	while ((work = ivl_find(worker)) || (work = ivl_idle(worker, NULL)))
 		run(worker, work);
 	urcu_memb_unregister_thread();
 	return NULL;

@@ -190,8 +190,11 @@ size_t ivl_stack_left(struct ivl_worker *worker);
 
 /* idle.c: somebody who can get at work put at this place should be awake. */
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
-/* No work was found: search, sleep, and return with some; NULL: the runtime stops. */
-struct ivl_work *ivl_idle(struct ivl_worker *worker);
+/*
+ * No work was found: search, sleep, and return with some. NULL: the runtime stops,
+ * or *word, unless it is NULL, is not 0 any more.
+ */
+struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic uint32_t *word);
 
 /* Look for work once, everywhere it may be; NULL: none. */
 struct ivl_work *ivl_find(struct ivl_worker *worker);
