@@ -7,7 +7,7 @@
  *	...
  *	ivl_async(multiply, &arg, sizeof(arg), ivl_dispatch(objects, uses, 3));
  *
- * After Vikranth: Topology aware work stealing for NUMA multicore processors, chapter 5.
+ * After Vikranth: Adaptive Work Stealing Run-times for NUMA Multi-core Architecture, chapter 5.
  * A set of objects may be used by any thread at any time; it is destroyed when nobody uses
  * it any more, and before its runtime is stopped. Functions that return int give 0 or an
  * errno value; ivl_last_error() then has the words, except for ENOMEM.
