@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
+/**
+ * @file
  * intervals: a task runtime whose tasks know when they run.
  *
  * An interval is the slice of program time in which a task runs: two points,
@@ -37,44 +38,44 @@ typedef struct ivl_place ivl_place;
  */
 
 enum ivl_queue {
-	IVL_QUEUE_CHASE_LEV,		/* dynamic circular deque; the default */
-	IVL_QUEUE_LAZY,			/* lazy deque (thesis, section 9.2) */
+	IVL_QUEUE_CHASE_LEV,		/**< dynamic circular deque; the default */
+	IVL_QUEUE_LAZY,			/**< lazy deque (thesis, section 9.2) */
 	IVL_QUEUE_IDEMPOTENT_LIFO,
 	IVL_QUEUE_IDEMPOTENT_FIFO,
-	IVL_QUEUE_IDEMPOTENT_DEQUE,	/* thesis, section 10.2 */
-	IVL_QUEUE_DYNAMIC,		/* Hendler's list of arrays (10.3.1) */
-	IVL_QUEUE_DUPLICATING,		/* of the Task Parallel Library (10.3.2) */
-	IVL_QUEUE_SHARED,		/* one queue for all workers */
+	IVL_QUEUE_IDEMPOTENT_DEQUE,	/**< thesis, section 10.2 */
+	IVL_QUEUE_DYNAMIC,		/**< Hendler's list of arrays (10.3.1) */
+	IVL_QUEUE_DUPLICATING,		/**< of the Task Parallel Library (10.3.2) */
+	IVL_QUEUE_SHARED,		/**< one queue for all workers */
 	IVL_QUEUES
 };
 
 /* Who goes on at a spawn or async (SLAW, section III). */
 enum ivl_policy {
-	IVL_ADAPTIVE,			/* asyncs as SLAW chooses, spawns help-first */
-	IVL_WORK_FIRST,			/* the child, on a stack of its own */
-	IVL_HELP_FIRST,			/* the one who spawns */
+	IVL_ADAPTIVE,			/**< asyncs as SLAW chooses, spawns help-first */
+	IVL_WORK_FIRST,			/**< the child, on a stack of its own */
+	IVL_HELP_FIRST,			/**< the one who spawns */
 	IVL_POLICIES
 };
 
 /* Whom a worker without work tries to steal from. */
 enum ivl_victims {
 	IVL_VICTIMS_RANDOM,
-	IVL_VICTIMS_THRESHOLD,		/* (s, S) with a stealability mask (NUMA thesis, chapter 3) */
-	IVL_VICTIMS_DOMAINS,		/* nearest stealing domain first (NUMA thesis, chapter 4) */
+	IVL_VICTIMS_THRESHOLD,		/**< (s, S) with a stealability mask (NUMA thesis, chapter 3) */
+	IVL_VICTIMS_DOMAINS,		/**< nearest stealing domain first (NUMA thesis, chapter 4) */
 	IVL_VICTIM_POLICIES
 };
 
 enum ivl_places_by {
-	IVL_PLACES_ONE,			/* all workers in one place */
+	IVL_PLACES_ONE,			/**< all workers in one place */
 	IVL_PLACES_NUMA,
 	IVL_PLACES_PACKAGE,
 	IVL_PLACES_LLC,
-	IVL_PLACES_GIVEN,		/* config.place_cpus */
+	IVL_PLACES_GIVEN,		/**< config.place_cpus */
 	IVL_PLACES_KINDS
 };
 
 struct ivl_config {
-	unsigned int workers;		/* 0: as many as the process may use CPUs */
+	unsigned int workers;		/**< 0: as many as the process may use CPUs */
 	enum ivl_queue queue;
 	enum ivl_policy policy;
 	enum ivl_victims victims;
@@ -82,18 +83,18 @@ struct ivl_config {
 	/* For IVL_PLACES_GIVEN: one list of CPUs per place, e.g. {"0-3", "4-7"}. */
 	const char *const *place_cpus;
 	unsigned int place_count;
-	bool pin;			/* bind each worker to a CPU of its place */
-	bool cross_place;		/* may a worker steal from another place? */
-	bool steal_half;		/* take half of the victim's queue, not one */
+	bool pin;			/**< bind each worker to a CPU of its place */
+	bool cross_place;		/**< may a worker steal from another place? */
+	bool steal_half;		/**< take half of the victim's queue, not one */
 	bool statistics;
-	size_t stack_bytes;		/* of a fiber; rounded up to pages */
-	unsigned int fibers_per_worker;	/* at most; a bound on memory */
+	size_t stack_bytes;		/**< of a fiber; rounded up to pages */
+	unsigned int fibers_per_worker;	/**< at most; a bound on memory */
 	/* SLAW's parameters: tasks between evaluations, stack bound, fresh tasks bound. */
 	unsigned int adapt_interval, adapt_stack, adapt_fresh;
 	/* The (s, S) of IVL_VICTIMS_THRESHOLD: stealable again from S on, not below s. */
 	unsigned int threshold_low, threshold_high;
-	unsigned int queue_capacity;	/* elements at first; queues grow */
-	uint64_t seed;			/* of the choice of victims */
+	unsigned int queue_capacity;	/**< elements at first; queues grow */
+	uint64_t seed;			/**< of the choice of victims */
 };
 
 /* The defaults, changed by the environment: INTERVALS_WORKERS=4, INTERVALS_QUEUE=lazy, ... */
@@ -123,49 +124,85 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 
 /*
  * A new interval, which runs when its start is ready, but not before ivl_schedule().
- * Its end comes after the ends of all its subintervals. The caller, which must be
- * inside `parent` or inside an interval before it, owns one reference (ivl_release()).
- * NULL: ENOMEM, or EINVAL where the parent has ended. `name` is copied; NULL: none.
+ * Its end comes after the ends of all its subintervals; they may run beside its body.
+ * The caller must be inside `parent` or inside an interval before its end, or have
+ * made it and not scheduled it. It owns one reference (ivl_release()), which must not
+ * outlive the runtime. NULL: ENOMEM, or EINVAL where the parent may have ended (see
+ * ivl_last_error()). `name` is copied; NULL: none. NULL body: it only has subintervals.
+ * [task] Thesis, section 1.1.
  */
 ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
 			 const ivl_place *place);
 void ivl_retain(ivl_interval *interval);
 void ivl_release(ivl_interval *interval);
 
-ivl_interval *ivl_current(void);		/* NULL outside of any */
-ivl_interval *ivl_parent(ivl_interval *interval);
+ivl_interval *ivl_current(void);		/**< NULL outside of any */
+ivl_interval *ivl_parent(ivl_interval *interval);	/**< NULL: the root */
 const char *ivl_name(const ivl_interval *interval);
 ivl_point *ivl_start_point(ivl_interval *interval);
 ivl_point *ivl_end_point(ivl_interval *interval);
 
-/* Let all that the calling task has created so far run; also done when its body returns. [task] */
+/*
+ * Let all that the calling task has created so far run, what it has spawned and synced
+ * included; also done when its body returns. [task]
+ */
 void ivl_schedule(void);
 
-/* Run a child of the current interval now, and return when it has ended. [task] */
+/*
+ * Run a child of the current interval now, and return when it has ended. Returns its
+ * error, by which the current interval does not fail; EINVAL outside of any; ENOMEM. [task]
+ */
 int ivl_inline(const char *name, ivl_body *body, void *arg);
 
 /*
  * `from` happens before `to`: what was written before `from` is seen after `to`.
- * EDEADLK: it would close a cycle. EALREADY: `to` may have occurred. ENOMEM.
+ * `to` must be of an interval that the caller has made and not scheduled, or come
+ * after the end of the current one, or be that; otherwise it may have occurred:
+ * EALREADY. EDEADLK: it would close a cycle. EINVAL: two runtimes. ENOMEM. Where it
+ * fails nothing has changed, and ivl_last_error() names both points. [task]
  */
 int ivl_add_edge(ivl_point *from, ivl_point *to);
-/* Is there a path of edges, the tree's included, from one point to the other? */
+/*
+ * Is there a path of edges, the tree's included, from one point to the other? Edges
+ * are known up to where they come from has occurred: asked by a task that could make
+ * one to `from`; otherwise only the tree is.
+ */
 bool ivl_happens_before(ivl_point *from, ivl_point *to);
 bool ivl_occurred(const ivl_point *point);
 
-/* Wait for a point, running other work meanwhile; returns its error. EDEADLK: of oneself. */
+/*
+ * Wait for a point, running other work meanwhile; returns its error, 0 where it has
+ * none. EDEADLK: it waits for the caller, or for ivl_schedule() by the caller. Any thread.
+ */
 int ivl_join(ivl_point *point);
 
-/* The current interval fails: as if its body returned `error`, which is not 0. [task] */
+/*
+ * The current interval fails: as if its body returned `error`, which is not 0, but it
+ * goes on. An interval's first error counts. What comes after its end does not run,
+ * and ends with that error; so do what is inside of it and has not begun, and what is
+ * around all these, up to the common bound. [task]
+ */
 void ivl_fail(int error);
-/* What has not begun of the interval and its subintervals never will: ECANCELED. */
+/*
+ * What has not begun of the interval and its subintervals never will: ECANCELED. What
+ * comes after its end does not run either; its parent does not fail. Any thread.
+ */
 void ivl_cancel(ivl_interval *interval);
-bool ivl_cancelled(void);			/* Is the current interval? [task] */
+bool ivl_cancelled(void);			/**< Is the current interval? [task] */
 
-/* A lock that intervals hold from before their start to their end, given away in FIFO order. */
+/*
+ * A lock that intervals hold from before their start to their end, given away in FIFO
+ * order. An interval takes several in the order in which they were created. What
+ * is inside of a holder holds it too, and takes it again against its siblings. NULL:
+ * ENOMEM. It lives until it is released and nobody holds it. Any thread.
+ */
 ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name);
 void ivl_guard_release(ivl_guard *guard);
-/* Before the interval is scheduled. EALREADY: it may have started. */
+/*
+ * By who made the interval and has not scheduled it; else EALREADY: it may have
+ * started. EBUSY: it has subintervals already. EDEADLK: an interval around it holds
+ * one that was created later. EINVAL: of another runtime. ENOMEM. [task]
+ */
 int ivl_add_guard(ivl_interval *interval, ivl_guard *guard);
 /* Does the current interval, or one it runs inside of, hold the guard? [task] */
 bool ivl_holds(const ivl_guard *guard);
@@ -187,8 +224,8 @@ struct ivl_task {
 
 /* The children that one function waits for together. Its fields are the runtime's. */
 struct ivl_scope {
-	int64_t elsewhere;		/* children that will report to `left` */
-	int64_t left;			/* those waited for, minus those that have reported */
+	int64_t elsewhere;		/**< children that will report to `left` */
+	int64_t left;			/**< those waited for, minus those that have reported */
 	void *waiter;
 };
 #define IVL_SCOPE_INIT { 0, 0, NULL }
@@ -205,7 +242,7 @@ void ivl_sync(struct ivl_scope *scope);
  * Finish and async: the tasks live as long as they need; a finish waits for the
  * asyncs inside it, of asyncs too (SLAW, section II-B).
  */
-void ivl_finish(ivl_function *function, void *arg);	/* [task] */
+void ivl_finish(ivl_function *function, void *arg);	/**< [task] */
 /* `bytes` of `arg` are copied. NULL place: the current one. ENOMEM: it will not run. [task] */
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
 
@@ -223,10 +260,10 @@ void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, v
 unsigned int ivl_place_count(const ivl_runtime *runtime);
 /* Modulo the number of places, as in Listing 4.4. */
 const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index);
-const ivl_place *ivl_here(void);		/* of the calling worker; NULL: none */
+const ivl_place *ivl_here(void);		/**< of the calling worker; NULL: none */
 unsigned int ivl_place_index(const ivl_place *place);
-const char *ivl_place_name(const ivl_place *place);	/* e.g. "numa-0" */
-int ivl_place_node(const ivl_place *place);	/* the OS' number of its NUMA node; -1: none */
+const char *ivl_place_name(const ivl_place *place);	/**< e.g. "numa-0" */
+int ivl_place_node(const ivl_place *place);	/**< the OS' number of its NUMA node; -1: none */
 /* The place around this one (a package around its caches); NULL: the machine. */
 const ivl_place *ivl_place_outer(const ivl_place *place);
 unsigned int ivl_worker_count(const ivl_runtime *runtime);
@@ -238,13 +275,13 @@ unsigned int ivl_worker_count(const ivl_runtime *runtime);
 struct ivl_statistics {
 	uint64_t puts;
 	uint64_t takes, take_failures;
-	uint64_t steals, steal_failures;	/* attempts, and those that got nothing */
-	uint64_t steals_remote, steal_failures_remote;	/* of them, at another place's workers */
-	uint64_t spawners;			/* of the puts: those whose child runs first */
-	uint64_t idles;				/* times that a worker went to sleep */
-	uint64_t wakes;				/* times that one was woken for work */
-	uint64_t mailbox;			/* items that came through a mailbox */
-	uint64_t fibers;			/* stacks that were made */
+	uint64_t steals, steal_failures;	/**< attempts, and those that got nothing */
+	uint64_t steals_remote, steal_failures_remote;	/**< of them, at another place's workers */
+	uint64_t spawners;			/**< of the puts: those whose child runs first */
+	uint64_t idles;				/**< times that a worker went to sleep */
+	uint64_t wakes;				/**< times that one was woken for work */
+	uint64_t mailbox;			/**< items that came through a mailbox */
+	uint64_t fibers;			/**< stacks that were made */
 };
 
 void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);
