@@ -286,15 +286,17 @@ def _take(output: str, samples: Samples) -> None:
     """The lines of a program that says that all is well."""
     try:
         lines = [json.loads(line) for line in output.splitlines()]
-        good = bool(lines) and all(line["check"] == "ok" for line in lines)
+        if any(line["check"] != "ok" for line in lines):
+            _fail(samples, "wrong result")
+            return
         values = [float(line["value"]) for line in lines]
         peaks = [int(line["peak_kib"]) for line in lines]
         units = {str(line["unit"]) for line in lines}
     except (ValueError, KeyError, TypeError):
         _fail(samples, f"printed no result: {output.strip()[:80]}")
         return
-    if not good or len(units) != 1:
-        _fail(samples, "wrong result" if lines else "printed no result")
+    if len(units) != 1:
+        _fail(samples, "printed no result" if not lines else "printed results of several units")
         return
     samples.unit = units.pop()
     samples.values += values

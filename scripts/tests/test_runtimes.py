@@ -99,7 +99,8 @@ def test_one_sample_has_no_spread_and_idle_no_speed_up(program: Make) -> None:
     [
         ((), "echo 'no: not written' >&2; exit 3", "not available", "not written for this runtime"),
         ((line(1, check="failed"),), "exit 0", "failed", "wrong result"),
-        ((line(1), line(1, "seconds")), "exit 0", "failed", "wrong result"),
+        ((line(1), LINE % ("s", "null", "failed", 9)), "exit 0", "failed", "wrong result"),
+        ((line(1), line(1, "s")), "exit 0", "failed", "printed results of several units"),
         ((), "exit 0", "failed", "printed no result"),
         (("nonsense",), "exit 0", "failed", "printed no result: nonsense"),
         (('{"check":"ok"}',), "exit 0", "failed", 'printed no result: {"check":"ok"}'),

@@ -5,7 +5,8 @@
  *   {"benchmark":"fib","runtime":"serial","workers":1,"unit":"ns_per_task",
  *    "value":2.1,"check":"ok","peak_kib":1900}
  *
- * peak_kib is the most memory that the process ever had resident, up to then.
+ * A wrong result has the value null. peak_kib is the most memory that the process
+ * ever had resident, up to then.
  * Exit status: 0; 1 where something could not run or has a wrong result; 2 for bad
  * usage; 3 where the kernel is not written for this runtime.
  */
@@ -147,12 +148,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static void print(const struct options *options, const char *unit, double value, bool right)
 {
+	char text[32] = "null";
 	struct rusage usage;
 
+	if (right)
+		snprintf(text, sizeof(text), "%.9g", value);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("{\"benchmark\":\"%s\",\"runtime\":\"%s\",\"workers\":%u,\"unit\":\"%s\","
-	       "\"value\":%.9g,\"check\":\"%s\",\"peak_kib\":%ld}\n",
-	       options->benchmark, bench_runtime.name, options->workers, unit, value,
+	       "\"value\":%s,\"check\":\"%s\",\"peak_kib\":%ld}\n",
+	       options->benchmark, bench_runtime.name, options->workers, unit, text,
 	       right ? "ok" : "failed", usage.ru_maxrss);
 	fflush(stdout);
 }

@@ -279,9 +279,10 @@ final class Bench {
 	private static void print(String benchmark, int workers, String unit, double value,
 				  boolean right) throws IOException {
 		System.out.printf(Locale.ROOT, "{\"benchmark\":\"%s\",\"runtime\":\"java\","
-			+ "\"workers\":%d,\"unit\":\"%s\",\"value\":%.9g,\"check\":\"%s\","
-			+ "\"peak_kib\":%d}%n", benchmark, workers, unit, value,
-			right ? "ok" : "failed", peakKib());
+			+ "\"workers\":%d,\"unit\":\"%s\",\"value\":%s,\"check\":\"%s\","
+			+ "\"peak_kib\":%d}%n", benchmark, workers, unit,
+			right ? Double.toString(value) : "null", right ? "ok" : "failed",
+			peakKib());
 	}
 
 	private static Kernel kernel(String name, boolean quick) {
