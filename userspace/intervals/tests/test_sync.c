@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mutex, condition variable and barrier of intervals_sync.h under a crowd of threads
+ * and tasks, eight for each CPU or more, on two nodes that the test makes up.
+ */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "sync/mutex.h"
+#include "test_allocation.h"
+
+/*
+ * In place of src/sync/node.c: every other thread is on the other node. Whoever asks
+ * for the address of the thread's variable is a leaf that no fiber leaves.
+ */
+static unsigned int nodes = 2;
+
+unsigned int ivl_sync_nodes(void)
+{
+	return nodes;
+}
+
+__attribute__((noinline)) unsigned int ivl_sync_node(unsigned int below)
+{
+	static _Atomic unsigned int threads;
+	static __thread unsigned int mine;
+
+	if (!mine)
+		mine = atomic_fetch_add(&threads, 1) + 1;
+	return mine % below;
+}
+
+/* Members 0 to threads - 1 of a crowd are threads, those after them tasks. */
+struct crowd {
+	unsigned int threads, tasks;
+	void (*member)(unsigned int number, void *arg);
+	void *arg;
+	_Atomic unsigned int started;
+};
+
+static void *thread_main(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	crowd->member(atomic_fetch_add(&crowd->started, 1), crowd->arg);
+	return NULL;
+}
+
+static void some_tasks(size_t begin, size_t end, void *arg)
+{
+	struct crowd *crowd = arg;
+
+	for (size_t i = begin; i < end; i++)
+		crowd->member(crowd->threads + (unsigned int)i, crowd->arg);
+}
+
+static int all_tasks(ivl_interval *self, void *arg)
+{
+	struct crowd *crowd = arg;
+
+	(void)self;
+	ivl_parallel_for(0, crowd->tasks, 1, some_tasks, crowd);
+	return 0;
+}
+
+static void run_crowd(unsigned int threads, unsigned int tasks,
+		      void (*member)(unsigned int number, void *arg), void *arg)
+{
+	struct crowd crowd = { .threads = threads, .tasks = tasks, .member = member, .arg = arg };
+	struct ivl_config config = test_config(2);
+	ivl_runtime *runtime = tasks ? test_start(&config) : NULL;
+	pthread_t thread[threads ? threads : 1];
+
+	for (unsigned int i = 0; i < threads; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, thread_main, &crowd), 0);
+	if (tasks)
+		test_run(runtime, all_tasks, &crowd);
+	for (unsigned int i = 0; i < threads; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	if (tasks)
+		ivl_stop(runtime);
+}
+
+/* A failed assertion must not jump out of a thread that is not cmocka's. */
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+enum { THREADS = 12, TASKS = 12, TURNS = TEST_SLOW ? 300 : 3000 };
+
+/*
+ * Mutex.
+ */
+
+struct counting {
+	ivl_numa_mutex *mutex;
+	long count;			/* not atomic: the mutex' */
+	/* How often one node has had it while the other waited, now and at most. */
+	struct ivl_cohort *holder;
+	unsigned int row, longest;
+};
+
+static void count_row(struct counting *counting)
+{
+	struct ivl_cohort_lock *lock = &counting->mutex->lock;
+
+	if (nodes == 1 || lock->holder != counting->holder ||
+	    !ivl_guard_queue_contended(&lock->global))
+		counting->row = 0;
+	else if (++counting->row > counting->longest)
+		counting->longest = counting->row;
+	counting->holder = lock->holder;
+}
+
+static void count_member(unsigned int number, void *arg)
+{
+	struct counting *counting = arg;
+
+	for (int i = 0; i < TURNS; i++) {
+		if (number % 4 || ivl_numa_mutex_trylock(counting->mutex))
+			CHECK(!ivl_numa_mutex_lock(counting->mutex));
+		counting->count++;
+		count_row(counting);
+		/* Some lose their CPU while they hold it. */
+		if (i % 64 == 0)
+			sched_yield();
+		CHECK(!ivl_numa_mutex_unlock(counting->mutex));
+	}
+}
+
+static void count_with(unsigned int threads, unsigned int tasks)
+{
+	struct counting counting = { 0 };
+
+	assert_int_equal(ivl_numa_mutex_init(&counting.mutex), 0);
+	run_crowd(threads, tasks, count_member, &counting);
+	assert_int_equal(counting.count, (long)(threads + tasks) * TURNS);
+	print_message("# the other node waited for %u in a row\n", counting.longest);
+	assert_true(counting.longest <= IVL_NUMA_LOCAL_PASSES);
+	assert_int_equal(ivl_numa_mutex_destroy(counting.mutex), 0);
+}
+
+static void test_mutex(void **state)
+{
+	(void)state;
+	for (nodes = 1; nodes <= 2; nodes++) {
+		count_with(THREADS, 0);
+		count_with(0, TASKS);
+		count_with(THREADS, TASKS);
+	}
+	nodes = 2;
+}
+
+static void on_one_cpu(void (*test)(void **state))
+{
+	cpu_set_t before, one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &before))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	test(NULL);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+static void test_mutex_one_cpu(void **state)
+{
+	(void)state;
+	on_one_cpu(test_mutex);
+}
+
+static void *other_thread(void *arg)
+{
+	ivl_numa_mutex *mutex = arg;
+
+	CHECK(ivl_numa_mutex_trylock(mutex) == EBUSY);
+	CHECK(ivl_numa_mutex_unlock(mutex) == EPERM);
+	return NULL;
+}
+
+static void test_mutex_errors(void **state)
+{
+	ivl_numa_mutex *mutex;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(ivl_numa_mutex_init(&mutex), 0);
+	assert_int_equal(ivl_numa_mutex_unlock(mutex), EPERM);
+	assert_int_equal(ivl_numa_mutex_lock(mutex), 0);
+	assert_int_equal(ivl_numa_mutex_lock(mutex), EDEADLK);
+	assert_int_equal(ivl_numa_mutex_trylock(mutex), EBUSY);
+	assert_int_equal(ivl_numa_mutex_destroy(mutex), EBUSY);
+	assert_int_equal(pthread_create(&thread, NULL, other_thread, mutex), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(ivl_numa_mutex_unlock(mutex), 0);
+	assert_int_equal(ivl_numa_mutex_unlock(mutex), EPERM);
+	assert_int_equal(ivl_numa_mutex_destroy(mutex), 0);
+}
+
+/*
+ * Condition variable: a buffer of two places between those who put and those who take.
+ */
+
+struct buffer {
+	ivl_numa_mutex *mutex;
+	ivl_numa_cond *not_full, *not_empty;
+	int filled;
+	long put, taken;
+};
+
+static void buffer_member(unsigned int number, void *arg)
+{
+	struct buffer *buffer = arg;
+	const bool puts = number % 2;
+	ivl_numa_cond *mine = puts ? buffer->not_full : buffer->not_empty;
+	ivl_numa_cond *others = puts ? buffer->not_empty : buffer->not_full;
+
+	for (int i = 0; i < TURNS; i++) {
+		CHECK(!ivl_numa_mutex_lock(buffer->mutex));
+		while (buffer->filled == (puts ? 2 : 0))
+			CHECK(!ivl_numa_cond_wait(mine, buffer->mutex));
+		buffer->filled += puts ? 1 : -1;
+		*(puts ? &buffer->put : &buffer->taken) += 1;
+		if (i % 2)
+			ivl_numa_cond_signal(others);
+		CHECK(!ivl_numa_mutex_unlock(buffer->mutex));
+		/* Without the mutex, too. */
+		if (i % 2 == 0)
+			ivl_numa_cond_signal(others);
+	}
+}
+
+static void test_cond_signal(void **state)
+{
+	struct buffer buffer = { 0 };
+
+	(void)state;
+	assert_int_equal(ivl_numa_mutex_init(&buffer.mutex), 0);
+	assert_int_equal(ivl_numa_cond_init(&buffer.not_full), 0);
+	assert_int_equal(ivl_numa_cond_init(&buffer.not_empty), 0);
+	run_crowd(THREADS, TASKS, buffer_member, &buffer);
+	assert_int_equal(buffer.filled, 0);
+	assert_int_equal(buffer.put, (THREADS + TASKS) / 2 * TURNS);
+	assert_int_equal(buffer.taken, buffer.put);
+	assert_int_equal(ivl_numa_cond_destroy(buffer.not_full), 0);
+	assert_int_equal(ivl_numa_cond_destroy(buffer.not_empty), 0);
+	assert_int_equal(ivl_numa_mutex_destroy(buffer.mutex), 0);
+}
+
+static void test_cond_one_cpu(void **state)
+{
+	(void)state;
+	on_one_cpu(test_cond_signal);
+}
+
+/* Who comes last starts the next round for all: a barrier of a condition variable. */
+struct rounds {
+	ivl_numa_mutex *mutex;
+	ivl_numa_cond *next;
+	unsigned int members, here;
+	int round;
+	long waits;
+};
+
+static void rounds_member(unsigned int number, void *arg)
+{
+	struct rounds *rounds = arg;
+
+	(void)number;
+	for (int i = 0; i < TURNS / 10; i++) {
+		CHECK(!ivl_numa_mutex_lock(rounds->mutex));
+		CHECK(rounds->round == i);
+		if (++rounds->here == rounds->members) {
+			CHECK(ivl_numa_cond_destroy(rounds->next) ==
+			      (rounds->members > 1 ? EBUSY : 0));
+			rounds->here = 0;
+			rounds->round++;
+			ivl_numa_cond_broadcast(rounds->next);
+		} else {
+			/* It returns after the broadcast only. */
+			CHECK(!ivl_numa_cond_wait(rounds->next, rounds->mutex));
+			CHECK(rounds->round == i + 1);
+			rounds->waits++;
+		}
+		CHECK(!ivl_numa_mutex_unlock(rounds->mutex));
+	}
+}
+
+static void test_cond_broadcast(void **state)
+{
+	struct rounds rounds = { .members = THREADS + TASKS };
+
+	(void)state;
+	assert_int_equal(ivl_numa_mutex_init(&rounds.mutex), 0);
+	assert_int_equal(ivl_numa_cond_init(&rounds.next), 0);
+	assert_int_equal(ivl_numa_cond_wait(rounds.next, rounds.mutex), EPERM);
+	assert_int_equal(ivl_numa_cond_signal(rounds.next), 0);
+	assert_int_equal(ivl_numa_cond_broadcast(rounds.next), 0);
+	run_crowd(THREADS, TASKS, rounds_member, &rounds);
+	assert_int_equal(rounds.waits, (rounds.members - 1) * (TURNS / 10));
+	assert_int_equal(ivl_numa_cond_destroy(rounds.next), 0);
+	assert_int_equal(ivl_numa_mutex_destroy(rounds.mutex), 0);
+}
+
+/*
+ * Barrier.
+ */
+
+struct meetings {
+	ivl_numa_barrier *barrier;
+	unsigned int members;
+	int at[THREADS + TASKS];	/* not atomic: the barrier's */
+	_Atomic int lasts;
+};
+
+static void meet_member(unsigned int number, void *arg)
+{
+	struct meetings *meetings = arg;
+
+	for (int i = 1; i <= TURNS / 10; i++) {
+		int serial;
+
+		meetings->at[number] = i;
+		serial = ivl_numa_barrier_wait(meetings->barrier);
+		CHECK(!serial || serial == IVL_NUMA_BARRIER_SERIAL);
+		if (serial)
+			atomic_fetch_add(&meetings->lasts, 1);
+		for (unsigned int j = 0; j < meetings->members; j++)
+			CHECK(meetings->at[j] == i);
+		serial = ivl_numa_barrier_wait(meetings->barrier);
+	}
+}
+
+static void meet_with(unsigned int threads, unsigned int tasks)
+{
+	struct meetings meetings = { .members = threads + tasks };
+
+	assert_int_equal(ivl_numa_barrier_init(&meetings.barrier, threads + tasks), 0);
+	run_crowd(threads, tasks, meet_member, &meetings);
+	assert_int_equal(atomic_load(&meetings.lasts), TURNS / 10);
+	assert_int_equal(ivl_numa_barrier_destroy(meetings.barrier), 0);
+}
+
+static void test_barrier(void **state)
+{
+	(void)state;
+	meet_with(1, 0);
+	meet_with(THREADS, 0);
+	meet_with(0, TASKS);
+	meet_with(THREADS, TASKS);
+}
+
+static void test_barrier_one_cpu(void **state)
+{
+	(void)state;
+	on_one_cpu(test_barrier);
+}
+
+static void *wait_once(void *barrier)
+{
+	ivl_numa_barrier_wait(barrier);
+	return NULL;
+}
+
+static void test_barrier_errors(void **state)
+{
+	ivl_numa_barrier *barrier;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(ivl_numa_barrier_init(&barrier, 0), EINVAL);
+	assert_int_equal(ivl_numa_barrier_init(&barrier, 2), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_once, barrier), 0);
+	usleep(20000);
+	assert_int_equal(ivl_numa_barrier_destroy(barrier), EBUSY);
+	ivl_numa_barrier_wait(barrier);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
+}
+
+static void test_no_memory(void **state)
+{
+	ivl_numa_mutex *mutex = NULL;
+	ivl_numa_cond *cond = NULL;
+	ivl_numa_barrier *barrier = NULL;
+
+	(void)state;
+	/* The object and its parts on two nodes. */
+	for (int left = 0; left < 3; left++) {
+		test_allocations_left = left;
+		assert_int_equal(ivl_numa_mutex_init(&mutex), ENOMEM);
+		test_allocations_left = left;
+		assert_int_equal(ivl_numa_cond_init(&cond), ENOMEM);
+		test_allocations_left = left;
+		assert_int_equal(ivl_numa_barrier_init(&barrier, 1), ENOMEM);
+	}
+	test_allocations_left = -1;
+	assert_null(mutex);
+	assert_null(cond);
+	assert_null(barrier);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mutex),
+		cmocka_unit_test(test_mutex_one_cpu),
+		cmocka_unit_test(test_mutex_errors),
+		cmocka_unit_test(test_cond_signal),
+		cmocka_unit_test(test_cond_one_cpu),
+		cmocka_unit_test(test_cond_broadcast),
+		cmocka_unit_test(test_barrier),
+		cmocka_unit_test(test_barrier_one_cpu),
+		cmocka_unit_test(test_barrier_errors),
+		cmocka_unit_test(test_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
