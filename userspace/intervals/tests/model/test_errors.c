@@ -180,6 +180,78 @@ static void errors_stop_at_the_common_bound(void **state)
 	}
 }
 
+/*
+ * x has an error that stops at the common bound, and then one of its own: the first is
+ * what it ends with, and the bound must fail all the same.
+ */
+static int two_errors(ivl_interval *self, void *arg)
+{
+	struct bound *bound = arg;
+	ivl_interval *bad;
+
+	bound->outer = make(self, "o", note, &bound->trace);
+	bound->inner = make(bound->outer, "i", note, &bound->trace);
+	bad = make(bound->outer, "!", fails, NULL);
+	CHECK(ivl_inline("inlined", inline_fails, bound) == EIO);
+	before(bound->inner, bad);
+	ivl_release(bad);
+	bad = make(bound->outer, "!", child_fails, NULL);
+	edge(END(bound->inner), END(bad));
+	ivl_release(bad);
+	return 0;
+}
+
+static void the_farthest_error_counts(void **state)
+{
+	struct bound bound = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(two_errors, &bound), EIO);
+	ivl_release(bound.outer);
+	ivl_release(bound.inner);
+	ivl_release(bound.inlined);
+}
+
+/* Subintervals that come when their parent has been spared already do not run. */
+static int comes_late(ivl_interval *self, void *arg)
+{
+	struct bound *bound = arg;
+
+	(void)self;
+	while (!ivl_occurred(START(bound->outer)))
+		sched_yield();
+	ivl_release(make(bound->outer, "l", note, &bound->trace));
+	return 0;
+}
+
+static int makes_latecomer(ivl_interval *self, void *arg)
+{
+	struct bound *bound = arg;
+	ivl_interval *bad = make(self, "!", fails, NULL);
+	ivl_interval *late;
+
+	bound->outer = make(self, "o", note, &bound->trace);
+	late = make(self, "late", comes_late, bound);
+	before(bad, bound->outer);
+	edge(END(late), END(bound->outer));
+	ivl_release(bad);
+	ivl_release(late);
+	return 0;
+}
+
+static void latecomers_do_not_run(void **state)
+{
+	struct bound bound = { 0 };
+
+	(void)state;
+	/* Two workers, as `late` waits for the other. */
+	if (ivl_worker_count(test_runtime) < 2)
+		return;
+	assert_int_equal(test_run(makes_latecomer, &bound), EIO);
+	assert_int_equal(bound.trace.count, 0);
+	ivl_release(bound.outer);
+}
+
 static int late_edge(ivl_interval *self, void *trace)
 {
 	ivl_interval *bad = make(self, "!", fails, NULL), *late;
@@ -467,6 +539,8 @@ int main(void)
 		test(errors_reach_ends),
 		test(errors_reach_what_is_around_their_target),
 		test(errors_stop_at_the_common_bound),
+		test(the_farthest_error_counts),
+		test(latecomers_do_not_run),
 		test(errors_are_remembered),
 		test(children_of_what_fails_do_not_run),
 		test(inline_errors_are_the_callers),

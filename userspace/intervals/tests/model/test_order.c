@@ -453,6 +453,51 @@ static void does_not_wait_for_itself(void **state)
 	assert_null(ivl_current());
 }
 
+struct family {
+	ivl_interval *child;
+};
+
+static int grandchild(ivl_interval *self, void *arg)
+{
+	struct family *family = arg;
+
+	ivl_retain(self);
+	family->child = self;
+	return 0;
+}
+
+static int middle(ivl_interval *self, void *arg)
+{
+	ivl_release(make(self, "child", grandchild, arg));
+	return 0;
+}
+
+static int eldest(ivl_interval *self, void *arg)
+{
+	ivl_release(make(self, "parent", middle, arg));
+	return 0;
+}
+
+static void what_is_kept_keeps_its_parents(void **state)
+{
+	struct family family = { 0 }, other = { 0 };
+	ivl_interval *parent;
+
+	(void)state;
+	assert_int_equal(test_run(eldest, &family), 0);
+	/* Other intervals, in the memory of those that are over. */
+	assert_int_equal(test_run(eldest, &other), 0);
+	ivl_release(other.child);
+	parent = ivl_parent(family.child);
+	assert_string_equal(ivl_name(family.child), "child");
+	assert_string_equal(ivl_name(parent), "parent");
+	assert_null(ivl_name(ivl_parent(parent)));
+	assert_null(ivl_parent(ivl_parent(parent)));
+	assert_int_equal(ivl_join(END(parent)), 0);
+	assert_true(ivl_happens_before(START(parent), END(family.child)));
+	ivl_release(family.child);
+}
+
 static int inlines(ivl_interval *self, void *trace)
 {
 	ivl_interval *a = make(self, "a", note, trace);
@@ -586,6 +631,7 @@ int main(void)
 		test(joins_what_it_has_scheduled),
 		test(joins_inside_tasks),
 		test(does_not_wait_for_itself),
+		test(what_is_kept_keeps_its_parents),
 		test(runs_inline_intervals_at_once),
 		test(spawned_parts_make_intervals),
 		test(several_threads_run_at_once),
