@@ -8,9 +8,12 @@
 #include "model.hpp"
 #include "eventcount.c"
 
-/* Without membarrier() `asleep` is never 0, and the fences do what it does. */
-template <int workers, bool membarrier>
-struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
+/*
+ * Without membarrier() `asleep` is never 0, and the fences do what it does. A visitor
+ * is a worker that searches while it waits for something, and stops when that is there.
+ */
+template <int workers, int visitors, bool membarrier>
+struct idle : rl::test_suite<idle<workers, visitors, membarrier>, workers + visitors + 1> {
 	ivl_model_futex futex;
 	ivl_eventcount ec;
 	rl::atomic<int> work[workers];
@@ -71,14 +74,16 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 		return false;
 	}
 
-	bool search()
+	/* `leaves`: whatever it finds, it will not go to sleep. */
+	bool search(bool leaves)
 	{
-		bool found;
+		bool found, duty;
 
 		searching.fetch_add(1, rl::mo_seq_cst, $);
 		found = find();
-		if (searching.fetch_sub(1, rl::mo_seq_cst, $) == 1 && found &&
-		    !ivl_has_defect("who finds work wakes nobody"))
+		duty = (found && !ivl_has_defect("who finds work wakes nobody")) ||
+		       (leaves && !ivl_has_defect("who stops searching wakes nobody"));
+		if (searching.fetch_sub(1, rl::mo_seq_cst, $) == 1 && duty)
 			wake();
 		return found;
 	}
@@ -117,8 +122,13 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 				put(i);
 			return;
 		}
+		if (index > workers) {
+			if (search(true))
+				execute();
+			return;
+		}
 		while (!stopping.load(rl::mo_relaxed, $)) {
-			if (search())
+			if (search(false))
 				execute();
 			else
 				go_to_sleep();
@@ -129,10 +139,10 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 int main(int argc, char **argv)
 {
 	/* The fence in notify comes after the one before the look at searching. */
-	return ivl_model<idle<1, true>, idle<2, true>, idle<3, true>, idle<1, false>,
-			 idle<2, false>>::main(argc, argv,
-					       { "no look after prepare", "no membarrier",
-						 "who finds work wakes nobody",
-						 "no fence before the look at searching" },
-					       { "ivl_eventcount_notify seq_cst acq_rel" });
+	return ivl_model<idle<1, 0, true>, idle<2, 0, true>, idle<3, 0, true>, idle<2, 1, true>,
+			 idle<1, 0, false>, idle<2, 0, false>>::main(
+		argc, argv,
+		{ "no look after prepare", "no membarrier", "who finds work wakes nobody",
+		  "who stops searching wakes nobody", "no fence before the look at searching" },
+		{ "ivl_eventcount_notify seq_cst acq_rel" });
 }
