@@ -57,7 +57,9 @@ RUNTIMES: dict[str, str] = {
     "lace": "name a checkout with --lace",
     "libfork": "name a checkout with --libfork",
 }
-UNITS = {"ns_per_task": "ns/task", "seconds": "s", "cpu_share": "of a CPU", "ns": "ns"}
+UNITS = {"ns_per_task": "ns/task", "seconds": "s", "cpu_share": "% of a CPU", "ns": "ns"}
+# The runtimes that sleep differ by noise only: no multiple of it is shown.
+NOT_COMPARED = ("cpu_share",)
 
 # What a benchmark program ends with when the benchmark is not written for its runtime (main.c).
 NOT_WRITTEN = 3
@@ -317,7 +319,7 @@ def _row(point: Point, samples: Samples, values: Mapping[Point, float]) -> Row:
         _spread(samples.values) if value is not None else None,
         len(samples.values),
         round(median(samples.peaks_kib)) if value is not None else None,
-        _quotient(value, ours),
+        _quotient(value, ours) if samples.unit not in NOT_COMPARED else None,
         _quotient(alone, value) if samples.unit in ("ns_per_task", "seconds") else None,
         status,
         reason,
@@ -360,13 +362,19 @@ def _line(row: Row) -> list[Cell]:
         return [*head, Cell(NOT_AVAILABLE), Cell(said, tone=tone), *[Cell("")] * 4]
     return [
         *head,
-        Cell(f"{row.value:.4g}"),
+        Cell(_number(row.value, row.unit)),
         Cell(UNITS.get(row.unit, row.unit)),
         Cell("" if row.spread is None else f"{50 * row.spread:.1f}"),
         Cell("" if row.peak_kib is None else f"{row.peak_kib / 1024:.1f}"),
         _ratio_cell(row),
         Cell("" if row.speedup is None or row.point.workers == 1 else f"{row.speedup:.2f}"),
     ]
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "cpu_share":
+        return f"{100 * value:.4f}"
+    return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _ratio_cell(row: Row) -> Cell:

@@ -91,7 +91,8 @@ def test_medians_spread_ratio_and_speed_up(tmp_path: Path, program: Make) -> Non
 def test_one_sample_has_no_spread_and_idle_no_speed_up(program: Make) -> None:
     programs = {"intervals": program("intervals", line(0.25, "cpu_share"))}
     (row,) = measure(Request(("idle",), ("intervals",), (1,), rounds=1), programs)
-    assert (row.value, row.spread, row.speedup) == (0.25, None, None)
+    assert (row.value, row.spread, row.speedup, row.ratio) == (0.25, None, None, None)
+    assert [cell.text for cell in runtimes.table([row]).rows[0]][3:5] == ["25.0000", "% of a CPU"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <semaphore.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "idle.h"
