@@ -9,6 +9,7 @@
 #include <hwloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* How many allocations succeed before all others fail; -1: all do. */
 static int test_allocations_left = -1;
@@ -29,6 +30,8 @@ void *__real_realloc(void *memory, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 hwloc_bitmap_t __real_hwloc_bitmap_alloc(void);
 hwloc_bitmap_t __wrap_hwloc_bitmap_alloc(void);
 
@@ -45,6 +48,12 @@ void *__wrap_realloc(void *memory, size_t bytes)
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 {
 	return test_allocation_fails() ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+
+void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+	return test_allocation_fails() ? MAP_FAILED :
+					 __real_mmap(at, bytes, access, flags, file, offset);
 }
 
 hwloc_bitmap_t __wrap_hwloc_bitmap_alloc(void)
