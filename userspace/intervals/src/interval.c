@@ -60,12 +60,11 @@ void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 	ivl_submit(interval->model->runtime, &interval->work, interval->place);
 }
 
-/* It never begins; and nothing inside of it will. */
+/* It never begins; nor what is inside of it, all of which comes after its start. */
 static void skip(struct ivl_interval *interval, ivl_fault fault, struct ivl_batch *batch)
 {
 	ivl_set_fault(&interval->start, fault);
 	ivl_set_fault(&interval->end, fault);
-	ivl_set_cancel(interval, fault);
 	interval->started = true;
 	ivl_occur(&interval->start, batch);
 	ivl_arrive_open(&interval->end, batch);
@@ -189,12 +188,12 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 
 static void run(struct ivl_work *work)
 {
-	run_body((struct ivl_interval *)work, ivl_local());
+	run_body((struct ivl_interval *)work, ivl_local_here());
 }
 
 void ivl_schedule(void)
 {
-	struct ivl_local *local = ivl_local();
+	struct ivl_local *local = ivl_local_here();
 	struct ivl_batch batch = { 0 };
 
 	if (!local->interval)
@@ -293,7 +292,7 @@ static bool adopt(struct ivl_interval *parent)
 ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
 			 const ivl_place *place)
 {
-	struct ivl_local *local = ivl_local();
+	struct ivl_local *local = ivl_local_here();
 	struct ivl_interval *current = local->interval;
 	struct ivl_interval *interval;
 
@@ -307,14 +306,19 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 		ivl_error(ENOMEM, "create %s: out of memory", name ? name : "");
 		return NULL;
 	}
-	adopt(parent);
+	if (!adopt(parent)) {
+		/* Scheduled by another part of the caller's body since ivl_ahead(). */
+		free_interval(interval);
+		ivl_error(EINVAL, "create %s: its parent has ended", name ? name : "");
+		return NULL;
+	}
 	if (parent != current)
 		ivl_connect_new(&parent->start, &interval->start);
 	remember(interval, current, local);
 	return interval;
 }
 
-/* Its start has occurred; nobody else knows of it. NULL: ENOMEM. */
+/* Its start has occurred; nobody else knows of it. The parent runs. NULL: ENOMEM. */
 static struct ivl_interval *make_started(struct ivl_interval *parent, const char *name,
 					 ivl_body *body, void *arg)
 {
@@ -351,7 +355,7 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 
 int ivl_inline(const char *name, ivl_body *body, void *arg)
 {
-	struct ivl_local *local = ivl_local();
+	struct ivl_local *local = ivl_local_here();
 	struct ivl_interval *interval;
 
 	if (!local->interval)
@@ -370,7 +374,7 @@ int ivl_inline(const char *name, ivl_body *body, void *arg)
 
 ivl_interval *ivl_current(void)
 {
-	return ivl_local()->interval;
+	return ivl_local_here()->interval;
 }
 
 ivl_interval *ivl_parent(ivl_interval *interval)

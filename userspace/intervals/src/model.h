@@ -30,7 +30,7 @@
 
 #include "blocks.h"
 #include "guard_queue.h"
-#include "scheduler.h"
+#include "worker.h"
 
 /* For runtime.c. 0 or ENOMEM. */
 int ivl_model_create(ivl_runtime *runtime, void **model);
@@ -150,6 +150,14 @@ struct ivl_interval *ivl_interval_get(struct ivl_model *model);
 void ivl_interval_put(struct ivl_interval *interval);
 struct ivl_edge *ivl_edge_get(struct ivl_model *model);
 void ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge);
+
+/* ivl_local() without a call. */
+static inline struct ivl_local *ivl_local_here(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	return worker ? &worker->fiber->local : ivl_local();
+}
 
 static inline struct ivl_interval *ivl_interval_of(const struct ivl_point *point)
 {

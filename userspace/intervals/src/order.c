@@ -132,7 +132,7 @@ bool ivl_reaches(struct ivl_point *from, struct ivl_point *to)
 
 bool ivl_ahead(struct ivl_point *point)
 {
-	struct ivl_local *local = ivl_local();
+	struct ivl_local *local = ivl_local_here();
 	struct ivl_interval *current = local->interval;
 	struct ivl_interval *interval = ivl_interval_of(point);
 	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);

@@ -46,7 +46,7 @@ void ivl_arrive_open(struct ivl_point *point, struct ivl_batch *batch)
 
 static bool owns(const struct ivl_interval *interval)
 {
-	return atomic_load_explicit(&interval->owner, memory_order_relaxed) == ivl_local();
+	return atomic_load_explicit(&interval->owner, memory_order_relaxed) == ivl_local_here();
 }
 
 bool ivl_expect(struct ivl_point *point)

@@ -384,11 +384,15 @@ static int cancels(ivl_interval *self, void *trace)
 {
 	ivl_interval *a = make(self, "a", note, trace), *in = make(a, "i", note, trace);
 	ivl_interval *b = make(self, "b", note, trace), *c = make(self, "c", note, trace);
+	ivl_interval *d = make(self, "d", note, trace);
 
 	before(a, b);
+	edge(START(a), START(d));
 	ivl_cancel(a);
 	ivl_schedule();
+	CHECK(ivl_join(START(a)) == ECANCELED);
 	CHECK(ivl_join(END(a)) == ECANCELED);
+	CHECK(ivl_join(END(d)) == ECANCELED);
 	CHECK(ivl_join(END(in)) == ECANCELED);
 	CHECK(ivl_join(END(b)) == ECANCELED);
 	CHECK(ivl_join(END(c)) == 0);
@@ -400,6 +404,14 @@ static int cancels(ivl_interval *self, void *trace)
 	ivl_release(in);
 	ivl_release(b);
 	ivl_release(c);
+	ivl_release(d);
+	return 0;
+}
+
+static int cancels_itself(ivl_interval *self, void *arg)
+{
+	(void)arg;
+	ivl_cancel(self);
 	return 0;
 }
 
@@ -414,6 +426,7 @@ static void cancelled_intervals_do_not_run(void **state)
 		assert_int_equal(trace.count, 1);
 		assert_true(ran(&trace, 'c'));
 	}
+	assert_int_equal(test_run(cancels_itself, NULL), ECANCELED);
 }
 
 static int notices(ivl_interval *self, void *trace)

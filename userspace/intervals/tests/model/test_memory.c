@@ -116,6 +116,34 @@ static void every_allocation_fails(void **state)
 	assert_in_range(allocations, 50, 1000);
 }
 
+#define CROWD 1000
+#define PLENTY 1000000
+
+static int crowd(ivl_interval *self, void *arg)
+{
+	for (int i = 0; i < CROWD; i++)
+		ivl_release(make(self, NULL, count, arg));
+	return 0;
+}
+
+/* However often intervals come and go, and on whatever worker: it does not grow. */
+static void memory_is_used_again(void **state)
+{
+	struct build build = { 0 };
+	ivl_runtime *runtime;
+
+	(void)state;
+	assert_int_equal(ivl_start(NULL, &runtime), 0);
+	test_allocations_left = PLENTY;
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(ivl_run(runtime, crowd, &build), 0);
+	/* Slabs of some 200: for all that are there at once, and two magazines a worker. */
+	assert_in_range(PLENTY - test_allocations_left, CROWD / 210, 20);
+	test_allocations_left = -1;
+	ivl_stop(runtime);
+	assert_int_equal(build.ran, 200 * CROWD);
+}
+
 static void starting_fails(void **state)
 {
 	ivl_runtime *runtime;
@@ -136,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		test(every_allocation_fails),
+		test(memory_is_used_again),
 		test(starting_fails),
 	};
 

@@ -101,6 +101,14 @@ static void check_illegal(int error, ivl_point *from, ivl_point *to, const char 
 	}
 }
 
+static int edge_to_own_start(ivl_interval *self, void *arg)
+{
+	ivl_interval *other = arg;
+
+	check_illegal(EALREADY, END(other), START(self), "edge a.end -> inline.start: its");
+	return 0;
+}
+
 static int illegal(ivl_interval *self, void *arg)
 {
 	ivl_interval *a = make(self, "a", nothing, NULL), *a1 = make(a, "a1", nothing, NULL);
@@ -125,6 +133,7 @@ static int illegal(ivl_interval *self, void *arg)
 	check_illegal(EDEADLK, END(c), START(a1), "edge c.end -> a1.start: would");
 	/* The refused ones have left nothing behind. */
 	CHECK(!ivl_happens_before(END(c), END(a)));
+	CHECK(ivl_inline("inline", edge_to_own_start, a) == 0);
 	/* Out of an interval, and into one. */
 	edge(END(a1), START(c));
 	ivl_schedule();
@@ -528,9 +537,12 @@ static void runs_inline_intervals_at_once(void **state)
 /* What spawned parts of a body make is the body's. */
 static void spawned(void *arg)
 {
-	ivl_interval *interval = make(ivl_current(), "s", note, arg);
+	ivl_interval *s = make(ivl_current(), "s", note, arg);
+	ivl_interval *t = make(ivl_current(), "t", note, arg);
 
-	ivl_release(interval);
+	before(s, t);
+	ivl_release(s);
+	ivl_release(t);
 }
 
 static int spawns(ivl_interval *self, void *trace)
@@ -545,15 +557,26 @@ static int spawns(ivl_interval *self, void *trace)
 	return 0;
 }
 
+/* Whoever goes on at a spawn, the child or the parent, and on whatever fiber. */
 static void spawned_parts_make_intervals(void **state)
 {
-	(void)state;
-	for (int i = 0; i < 300; i++) {
-		struct trace trace = { 0 };
+	struct ivl_config config;
 
-		assert_int_equal(test_run(spawns, &trace), 0);
-		assert_int_equal(trace.count, 20);
+	(void)state;
+	assert_int_equal(ivl_config_init(&config), 0);
+	for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++) {
+		ivl_runtime *runtime;
+
+		assert_int_equal(ivl_start(&config, &runtime), 0);
+		for (int i = 0; i < 100; i++) {
+			struct trace trace = { 0 };
+
+			assert_int_equal(ivl_run(runtime, spawns, &trace), 0);
+			assert_int_equal(trace.count, 40);
+		}
+		ivl_stop(runtime);
 	}
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
 }
 
 static void *run_alone(void *runtime)
