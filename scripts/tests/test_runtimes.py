@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -322,3 +323,28 @@ def test_a_file_that_cannot_be_written_is_said_at_once(
     assert cli.main(["bench", "runtime", "--json", str(path)]) == 1
     assert f"{path}: its directory does not exist" in capsys.readouterr().err
     assert "options" not in built
+
+
+BENCH = Path(__file__).resolve().parents[2] / "userspace/intervals/bench"
+
+
+def test_every_kernel_is_a_benchmark() -> None:
+    sources = "".join(path.read_text() for path in BENCH.glob("kernels/*.c"))
+    kernels = set(re.findall(r'\.name = "(\w+)"', sources))
+    assert kernels | {"idle", "wake"} == set(runtimes.BENCHMARKS)
+
+
+def test_rust_and_c_agree_on_the_sizes() -> None:
+    header = (BENCH / "kernels/kernels.h").read_text()
+    rust = (BENCH / "runtimes/rayon/lib.rs").read_text()
+    defined = re.findall(r"#define (\w+) (\d+)$", header, re.MULTILINE)
+    used = dict(re.findall(r"^const (\w+): \w+ = (\d+);", rust, re.MULTILINE))
+    assert len(defined) >= 6
+    for name, value in defined:
+        assert name not in used or used[name] == value, name
+
+
+def test_the_document_tells_of_every_runtime_and_benchmark() -> None:
+    text = (BENCH.parents[2] / "Documentation/intervals-benchmarks.rst").read_text()
+    first_words = {line.split(" ")[0] for line in text.splitlines()}
+    assert {*runtimes.RUNTIMES, *runtimes.BENCHMARKS} <= first_words
