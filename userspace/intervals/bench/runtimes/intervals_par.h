@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What parallel/forms.h asks for, by the intervals runtime. */
+#ifndef BENCH_INTERVALS_PAR_H
+#define BENCH_INTERVALS_PAR_H
+
+#include "intervals.h"
+#include "parallel/start.h"
+
+/* Where there is no memory for a task, it is called. */
+#define PAR_FORK2(function, arg, statement) \
+	do { \
+		struct ivl_scope fork_scope = IVL_SCOPE_INIT; \
+		struct ivl_task fork_task; \
+		void *fork_arg = (arg); \
+		\
+		if (ivl_spawn(&fork_scope, &fork_task, function, fork_arg)) \
+			(function)(fork_arg); \
+		statement; \
+		ivl_sync(&fork_scope); \
+	} while (0)
+
+struct par_scope {
+	struct ivl_scope scope;
+};
+
+struct par_task {
+	struct ivl_task task;
+};
+
+#define PAR_SCOPE(name) struct par_scope name = { IVL_SCOPE_INIT }
+
+static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
+		      void *arg)
+{
+	if (ivl_spawn(&scope->scope, &task->task, function, arg))
+		function(arg);
+}
+
+static void par_sync(struct par_scope *scope)
+{
+	ivl_sync(&scope->scope);
+}
+
+static void par_async(par_function *function, const void *arg, size_t bytes)
+{
+	char copy[PAR_ASYNC_BYTES] __attribute__((aligned(16)));
+
+	if (!ivl_async(function, arg, bytes, NULL))
+		return;
+	memcpy(copy, arg, bytes);
+	function(copy);
+}
+
+static void par_finish(par_function *function, void *arg)
+{
+	ivl_finish(function, arg);
+}
+
+static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		    void *arg)
+{
+	ivl_parallel_for(begin, end, 0, body, arg);
+}
+
+struct par_node {
+	ivl_interval *interval;
+	par_function *function;
+	void *arg;
+};
+
+static int run_node(ivl_interval *self, void *arg)
+{
+	struct par_node *node = (struct par_node *)arg;
+
+	(void)self;
+	node->function(node->arg);
+	return 0;
+}
+
+static int after(const struct par_node *before, const struct par_node *node)
+{
+	if (!before)
+		return 0;
+	return ivl_add_edge(ivl_end_point(before->interval), ivl_start_point(node->interval));
+}
+
+static void par_node(struct par_node *node, par_function *function, void *arg,
+		     const struct par_node *before, const struct par_node *before_too)
+{
+	node->function = function;
+	node->arg = arg;
+	node->interval = ivl_create(ivl_current(), NULL, run_node, node, NULL);
+	if (!node->interval || after(before, node) || after(before_too, node))
+		ivl_fail(ENOMEM);
+}
+
+struct graph {
+	void (*make)(struct par_node *nodes);
+	struct par_node *nodes;
+};
+
+static int make_graph(ivl_interval *self, void *arg)
+{
+	struct graph *graph = (struct graph *)arg;
+
+	(void)self;
+	graph->make(graph->nodes);
+	return 0;
+}
+
+static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+{
+	struct graph graph = { make, nodes };
+
+	ivl_inline(NULL, make_graph, &graph);
+	for (size_t i = 0; i < count; i++)
+		if (nodes[i].interval)
+			ivl_release(nodes[i].interval);
+}
+
+#include "parallel/forms.h"
+
+#endif
