@@ -7,21 +7,21 @@
 #define TEST_ALLOCATION_H
 
 #include <hwloc.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* How many allocations succeed before all others fail; -1: all do. */
-static int test_allocations_left = -1;
+/* How many allocations succeed before all others fail; -1: all do. Any thread's. */
+static _Atomic int test_allocations_left = -1;
 
 static inline bool test_allocation_fails(void)
 {
-	if (test_allocations_left < 0)
-		return false;
-	if (!test_allocations_left)
-		return true;
-	test_allocations_left--;
-	return false;
+	int left = test_allocations_left;
+
+	while (left > 0 && !atomic_compare_exchange_weak(&test_allocations_left, &left, left - 1))
+		;
+	return !left;
 }
 
 void *__real_calloc(size_t count, size_t bytes);
