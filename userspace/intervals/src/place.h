@@ -33,15 +33,16 @@ struct ivl_topology {
 };
 
 /*
- * Find or parse the places that the configuration asks for, within the CPUs that the process
- * may use, and spread the workers over them. EINVAL (with ivl_error()), ENOMEM.
+ * Find or parse the places that the configuration asks for, within the CPUs that the calling
+ * thread may use, and spread the workers over them. EINVAL (with ivl_error()), ENOMEM.
  */
 int ivl_topology_create(const struct ivl_config *config, struct ivl_topology **topology);
 void ivl_topology_destroy(struct ivl_topology *topology);
 
 /* The CPU that the worker is bound to; -1 where there is none to bind to. */
 int ivl_topology_cpu(const struct ivl_topology *topology, unsigned int worker);
-const struct ivl_place *ivl_topology_place(const struct ivl_topology *topology, unsigned int worker);
+const struct ivl_place *ivl_topology_place(const struct ivl_topology *topology,
+					   unsigned int worker);
 /* Steps up the tree from `a` to the innermost place around both: 0 for the same leaf. */
 unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_place *b);
 
