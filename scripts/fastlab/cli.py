@@ -359,7 +359,9 @@ def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
     try:
         session.run(reporter)
     except KeyboardInterrupt:
-        _show_runtimes(session, request, arguments.json)
+        # An older file with results is better than a new one without.
+        if any(row.runs for row in session.rows()):
+            _show_runtimes(session, request, arguments.json)
         raise
     _show_runtimes(session, request, arguments.json)
     wrong = runtimes.failures(session.rows())

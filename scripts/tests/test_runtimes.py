@@ -316,6 +316,20 @@ def test_an_interrupt_keeps_what_is_measured(
     assert (peer["status"], peer["reason"]) == ("not available", "not measured")
 
 
+def test_an_interrupt_before_all_results_keeps_the_older_file(
+    tmp_path: Path, program: Make, built: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    built["programs"] = {
+        "intervals": program("intervals", then=f"kill -INT {os.getpid()}; exec sleep 60")
+    }
+    path = tmp_path / "rows.json"
+    path.write_text("older")
+    words = ["bench", "runtime", "--only=fib", "--workers=1", "--json", str(path)]
+    assert cli.main(words) == 130
+    assert path.read_text() == "older"
+    assert capsys.readouterr().out == ""
+
+
 def test_a_file_that_cannot_be_written_is_said_at_once(
     tmp_path: Path, built: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
