@@ -241,12 +241,14 @@ static void tell_length(struct ivl_worker *worker)
 
 int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work)
 {
+	/* Once it is in the queue it may be run, and its memory gone. */
+	const bool spawner = work->run == ivl_resume_spawner || work->run == ivl_resume_asyncer;
 	int error = ivl_pool_put(worker->pool, work);
 
 	if (error)
 		return error;
 	ivl_count(worker, puts);
-	if (work->run == ivl_resume_spawner || work->run == ivl_resume_asyncer)
+	if (spawner)
 		ivl_count(worker, spawners);
 	tell_length(worker);
 	ivl_idle_wake_near(worker);
