@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups of CPUs: each CPU has an object of hwloc's that stands for it (its NUMA
+ * node, its package, ...), and those with the same one are together.
+ */
+#include "place_groups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "place_cpus.h"
+#include "scheduler.h"
+
+void ivl_groups_free(struct ivl_groups *groups)
+{
+	for (unsigned int i = 0; i < groups->count; i++)
+		hwloc_bitmap_free(groups->all[i].cpus);
+	free(groups->all);
+}
+
+/* NULL: ENOMEM. */
+static struct ivl_group *groups_add(struct ivl_groups *groups)
+{
+	struct ivl_group *all = realloc(groups->all, (groups->count + 1) * sizeof(*all));
+	struct ivl_group *group;
+
+	if (!all)
+		return NULL;
+	groups->all = all;
+	group = &all[groups->count];
+	memset(group, 0, sizeof(*group));
+	group->cpus = hwloc_bitmap_alloc();
+	if (!group->cpus)
+		return NULL;
+	groups->count++;
+	return group;
+}
+
+/*
+ * What a CPU is grouped by. Each answers for every CPU: where there is no such
+ * object it is one around it.
+ */
+static hwloc_obj_t machine_of(hwloc_topology_t topology, hwloc_obj_t pu)
+{
+	(void)pu;
+	return hwloc_get_root_obj(topology);
+}
+
+static hwloc_obj_t package_of(hwloc_topology_t topology, hwloc_obj_t pu)
+{
+	hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
+
+	return package ? package : hwloc_get_root_obj(topology);
+}
+
+/* The closest node; of several equally close ones (DRAM beside HBM) the first. */
+static hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_obj_t pu)
+{
+	hwloc_obj_t closest = NULL, node = NULL;
+
+	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
+		if (!hwloc_bitmap_isset(node->cpuset, pu->os_index))
+			continue;
+		if (!closest ||
+		    hwloc_bitmap_weight(node->cpuset) < hwloc_bitmap_weight(closest->cpuset))
+			closest = node;
+	}
+	return closest ? closest : hwloc_get_root_obj(topology);
+}
+
+/* The outermost cache around the CPU: of the third level, mostly. None is known in some VMs. */
+static hwloc_obj_t llc_of(hwloc_topology_t topology, hwloc_obj_t pu)
+{
+	hwloc_obj_t llc = NULL;
+
+	for (hwloc_obj_t up = pu->parent; up; up = up->parent)
+		if (hwloc_obj_type_is_dcache(up->type))
+			llc = up;
+	return llc ? llc : package_of(topology, pu);
+}
+
+static const struct kind {
+	const char *name;
+	hwloc_obj_t (*object)(hwloc_topology_t topology, hwloc_obj_t pu);
+} kinds[IVL_PLACES_KINDS] = {
+	[IVL_PLACES_ONE] = { "machine", machine_of },
+	[IVL_PLACES_NUMA] = { "numa", node_of },
+	[IVL_PLACES_PACKAGE] = { "package", package_of },
+	[IVL_PLACES_LLC] = { "llc", llc_of },
+};
+
+static void group_name(struct ivl_group *group, enum ivl_places_by kind, unsigned int position)
+{
+	/* Nodes and packages have names of the OS; caches often have none. */
+	bool has_number = group->object->os_index != HWLOC_UNKNOWN_INDEX &&
+			  (group->object->type == HWLOC_OBJ_NUMANODE ||
+			   group->object->type == HWLOC_OBJ_PACKAGE);
+
+	if (kind == IVL_PLACES_ONE)
+		snprintf(group->name, sizeof(group->name), "machine");
+	else
+		snprintf(group->name, sizeof(group->name), "%s-%u", kinds[kind].name,
+			 has_number ? group->object->os_index : position);
+}
+
+int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum ivl_places_by kind,
+		       hwloc_const_bitmap_t within)
+{
+	unsigned int begin = groups->count;
+	hwloc_obj_t pu = NULL;
+
+	while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
+		hwloc_obj_t object = kinds[kind].object(topology, pu);
+		struct ivl_group *group = NULL;
+
+		if (!hwloc_bitmap_isset(within, pu->os_index))
+			continue;
+		for (unsigned int i = begin; i < groups->count && !group; i++)
+			if (groups->all[i].object == object)
+				group = &groups->all[i];
+		if (!group) {
+			group = groups_add(groups);
+			if (!group)
+				return ENOMEM;
+			group->object = object;
+			group_name(group, kind, groups->count - 1 - begin);
+		}
+		if (hwloc_bitmap_set(group->cpus, pu->os_index))
+			return ENOMEM;
+	}
+	return 0;
+}
+
+int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
+			const struct ivl_config *config)
+{
+	hwloc_bitmap_t taken;
+	int error = 0;
+
+	if (!config->place_count || !config->place_cpus)
+		return ivl_error(EINVAL, "no place is given: place_cpus is empty");
+	taken = hwloc_bitmap_alloc();
+	if (!taken)
+		return ENOMEM;
+	for (unsigned int i = 0; i < config->place_count && !error; i++) {
+		struct ivl_group *group = groups_add(groups);
+
+		if (!group) {
+			error = ENOMEM;
+			break;
+		}
+		snprintf(group->name, sizeof(group->name), "place-%u", i);
+		error = ivl_cpus_parse(config->place_cpus[i], i,
+				       hwloc_topology_get_topology_cpuset(topology), taken,
+				       group->cpus);
+		if (!error && hwloc_bitmap_or(taken, taken, group->cpus))
+			error = ENOMEM;
+	}
+	hwloc_bitmap_free(taken);
+	return error;
+}
+
+int ivl_groups_union(const struct ivl_groups *groups, hwloc_bitmap_t cpus)
+{
+	hwloc_bitmap_zero(cpus);
+	for (unsigned int i = 0; i < groups->count; i++)
+		if (hwloc_bitmap_or(cpus, cpus, groups->all[i].cpus))
+			return ENOMEM;
+	return 0;
+}
+
+/* Does it hold at least two leaves, and none in part? */
+static bool is_around_leaves(const struct ivl_group *group, const struct ivl_groups *leaves)
+{
+	unsigned int inside = 0;
+
+	for (unsigned int i = 0; i < leaves->count; i++) {
+		hwloc_bitmap_t leaf = leaves->all[i].cpus;
+
+		if (hwloc_bitmap_isincluded(leaf, group->cpus))
+			inside++;
+		else if (hwloc_bitmap_intersects(leaf, group->cpus))
+			return false;
+	}
+	return inside > 1;
+}
+
+static bool is_repeated(const struct ivl_groups *groups, unsigned int at)
+{
+	for (unsigned int i = 0; i < at; i++)
+		if (hwloc_bitmap_isequal(groups->all[i].cpus, groups->all[at].cpus))
+			return true;
+	return false;
+}
+
+int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
+		      const struct ivl_groups *leaves, hwloc_const_bitmap_t within)
+{
+	static const enum ivl_places_by outermost_first[] = {
+		IVL_PLACES_ONE, IVL_PLACES_PACKAGE, IVL_PLACES_NUMA, IVL_PLACES_LLC
+	};
+	unsigned int kept = 0;
+
+	for (size_t i = 0; i < sizeof(outermost_first) / sizeof(*outermost_first); i++) {
+		int error = ivl_groups_find(inner, topology, outermost_first[i], within);
+
+		if (error)
+			return error;
+	}
+	for (unsigned int i = 0; i < inner->count; i++) {
+		struct ivl_group group = inner->all[i];
+		unsigned int at = kept;
+
+		if (!is_around_leaves(&group, leaves) || is_repeated(inner, i))
+			continue;
+		/* Swapping keeps all of them in the array, which frees them. */
+		inner->all[i] = inner->all[kept];
+		inner->all[kept++] = group;
+		for (; at && hwloc_bitmap_weight(inner->all[at - 1].cpus) <
+			     hwloc_bitmap_weight(group.cpus); at--) {
+			inner->all[at] = inner->all[at - 1];
+			inner->all[at - 1] = group;
+		}
+	}
+	while (inner->count > kept)
+		hwloc_bitmap_free(inner->all[--inner->count].cpus);
+	return 0;
+}
+
+int ivl_group_node(hwloc_topology_t topology, const struct ivl_group *group)
+{
+	hwloc_obj_t pu = NULL, node = NULL;
+
+	while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
+		if (!hwloc_bitmap_isset(group->cpus, pu->os_index))
+			continue;
+		if (node && node != node_of(topology, pu))
+			return -1;
+		node = node_of(topology, pu);
+	}
+	return node && node->type == HWLOC_OBJ_NUMANODE ? (int)node->os_index : -1;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Groups of CPUs, from which places are made. */
+#ifndef IVL_PLACE_GROUPS_H
+#define IVL_PLACE_GROUPS_H
+
+#include <hwloc.h>
+
+#include "place.h"
+
+/* CPUs that belong together, and why. */
+struct ivl_group {
+	hwloc_obj_t object;		/* NULL: because they were given so */
+	hwloc_bitmap_t cpus;
+	char name[sizeof(((struct ivl_place *)0)->name)];
+};
+
+struct ivl_groups {
+	struct ivl_group *all;
+	unsigned int count;
+};
+
+void ivl_groups_free(struct ivl_groups *groups);
+
+/*
+ * Add groups: those of one kind, of the CPUs in `within`, in the order of hwloc; those that the
+ * configuration gives, EINVAL (with ivl_error()); those around the leaves that differ from each
+ * other, the larger first. ENOMEM: some were added.
+ */
+int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum ivl_places_by kind,
+		    hwloc_const_bitmap_t within);
+int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
+		     const struct ivl_config *config);
+int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
+		      const struct ivl_groups *leaves, hwloc_const_bitmap_t within);
+
+/* All CPUs of the groups; ENOMEM. */
+int ivl_groups_union(const struct ivl_groups *groups, hwloc_bitmap_t cpus);
+
+/* The node of all CPUs of the group, -1 where they have not the same. */
+int ivl_group_node(hwloc_topology_t topology, const struct ivl_group *group);
+
+#endif
