@@ -105,8 +105,12 @@ static int put(struct ivl_queue_base *base, void *element)
 
 	if ((too_far(queue, head) || tail - head > queue->ring->mask) && !make_room(queue, tail))
 		return ENOMEM;
-	atomic_store_explicit(ivl_ring_slot(queue->ring, tail), element, memory_order_relaxed);
-	/* Pairs with the load in steal(): the thief sees the slot and the element. */
+	/*
+	 * Pairs with the load of the slot in steal(): a thief that does not know yet that
+	 * what was there before is taken may steal this, and must see it.
+	 */
+	atomic_store_explicit(ivl_ring_slot(queue->ring, tail), element, memory_order_release);
+	/* Pairs with the load of tail in steal(): the thief sees the slot. */
 	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
 	return 0;
 }
@@ -147,12 +151,13 @@ static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 	if (pthread_mutex_trylock(&queue->lock))
 		return IVL_LOST;
 	head = atomic_load_explicit(&queue->head, memory_order_relaxed);
-	/* Pairs with the store in put(). */
+	/* Pairs with the store of tail in put(). */
 	tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
 	if ((int64_t)(tail - head) > 0) {
+		/* Pairs with the store of the slot in put(). */
 		*element = atomic_load_explicit(ivl_ring_slot(queue->ring, head),
-						memory_order_relaxed);
-		/* Pairs with the load in put(): the slot is read before it is used again. */
+						memory_order_acquire);
+		/* Pairs with the load of head in put(): the slot is read before it is used again. */
 		atomic_store_explicit(&queue->head, head + 1, memory_order_release);
 		result = IVL_STOLEN;
 	}

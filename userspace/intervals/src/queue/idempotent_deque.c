@@ -25,7 +25,7 @@ _Static_assert(SIZE_BITS + HEAD_BITS + TAG_BITS == 64, "the anchor is one word")
 _Static_assert(MOST_SLOTS < (1u << SIZE_BITS), "a full array has a size");
 
 /* The first array's, so that every run changes arrays for the tag. */
-#define FIRST_TAG (LAST_TAG - 3)
+#define FIRST_TAG (LAST_TAG - 5)
 
 static uint64_t pack(uint64_t tag, uint64_t head, uint64_t size)
 {

@@ -17,7 +17,7 @@
 #define MOST_SLOTS ((size_t)1 << (TAIL_BITS - 1))
 
 /* The first array's, so that every run changes arrays for the tag. */
-#define FIRST_TAG (LAST_TAG - 3)
+#define FIRST_TAG (LAST_TAG - 5)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {

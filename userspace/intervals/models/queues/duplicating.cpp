@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "queue_model.hpp"
+#include "queue/ring.c"
+#include "queue/duplicating.c"
+
+#define IVL_MODEL_SIZE_LAGS
+#define IVL_MODEL_OPS ivl_duplicating_ops
+#include "queue_suites.hpp"
+
+int main(int argc, char **argv)
+{
+	return ivl_model<IVL_QUEUE_SUITES>::main(argc, argv, {});
+}
