@@ -108,12 +108,14 @@ class Samples:
 
 @dataclass(frozen=True)
 class Row:
-    """A point's result. `ratio` is its value over that of intervals with as many workers, more
-    than 1 is slower; `speedup` is its value with one worker over this one. None: not available."""
+    """A point's result. `value` is the median of its runs, `best` the least of them. `ratio` is the
+    value over that of intervals with as many workers, more than 1 is slower; `speedup` is the value
+    with one worker over this one. None: not available."""
 
     point: Point
     unit: str
     value: float | None
+    best: float | None
     spread: float | None
     runs: int
     peak_kib: int | None
@@ -316,6 +318,7 @@ def _row(point: Point, samples: Samples, values: Mapping[Point, float]) -> Row:
         point,
         samples.unit,
         value,
+        min(samples.values) if value is not None else None,
         _spread(samples.values) if value is not None else None,
         len(samples.values),
         round(median(samples.peaks_kib)) if value is not None else None,
@@ -344,6 +347,7 @@ def _record(row: Row) -> dict[str, Any]:
         "runtime": row.point.runtime,
         "workers": row.point.workers,
         **({row.unit: row.value} if row.unit else {}),
+        "best": row.best,
         "spread": row.spread,
         "runs": row.runs,
         "peak_kib": row.peak_kib,

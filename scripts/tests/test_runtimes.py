@@ -81,6 +81,7 @@ def test_medians_spread_ratio_and_speed_up(tmp_path: Path, program: Make) -> Non
     }
     row = rows["tbb", 1]
     assert (row.value, row.runs, row.peak_kib, row.unit) == (30, 6, 4096, "ns_per_task")
+    assert row.best == 20
     assert row.spread == pytest.approx(15 / 30)
     assert row.ratio == 3.0
     assert rows["tbb", 2].ratio == 6.0
@@ -216,6 +217,7 @@ def test_the_json_file(tmp_path: Path, program: Make, monkeypatch: pytest.Monkey
             "runtime": "intervals",
             "workers": 1,
             "ns_per_task": 10.0,
+            "best": 10.0,
             "spread": None,
             "runs": 1,
             "peak_kib": 2048,
@@ -228,6 +230,7 @@ def test_the_json_file(tmp_path: Path, program: Make, monkeypatch: pytest.Monkey
             "benchmark": "fib",
             "runtime": "tbb",
             "workers": 1,
+            "best": None,
             "spread": None,
             "runs": 0,
             "peak_kib": None,

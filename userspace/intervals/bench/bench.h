@@ -50,7 +50,7 @@ struct bench_runtime {
 	void (*stop)(void);
 	/* Run `run` inside the runtime; returns when it and all its tasks are over. */
 	void (*enter)(void (*run)(void));
-	/* From a thread of its own, start function(arg) and do not wait; NULL: it has no such call. */
+	/* By a foreign thread: start function(arg). It may wait for its end. NULL: no such call. */
 	void (*submit)(void (*function)(void *), void *arg);
 	/* Ends with one without a name. */
 	const struct bench_form *forms;

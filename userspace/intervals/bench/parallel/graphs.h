@@ -2,7 +2,8 @@
 static void chain_make(struct par_node *nodes)
 {
 	for (unsigned int i = 0; i < CHAIN_LENGTH; i++)
-		par_node(&nodes[i], chain_link, &bench_chain.links[i], i ? &nodes[i - 1] : NULL, NULL);
+		par_node(&nodes[i], chain_link, &bench_chain.links[i],
+			 i ? &nodes[i - 1] : NULL, NULL);
 }
 
 static void chain_run(void)

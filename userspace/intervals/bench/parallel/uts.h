@@ -39,13 +39,13 @@ static void uts_task(void *arg)
 {
 	struct bench_uts *node = (struct bench_uts *)arg;
 	unsigned int count = uts_children(node);
+	size_t bytes = count * sizeof(struct uts_child_task);
 
 	node->nodes = 1;
 	if (count > UTS_SMALL)
 		uts_search_many(node, count);
 	else if (count)
-		uts_search(node, (struct uts_child_task *)alloca(count * sizeof(struct uts_child_task)),
-			   count);
+		uts_search(node, (struct uts_child_task *)alloca(bytes), count);
 }
 
 static void uts_run(void)
