@@ -106,7 +106,7 @@ static void group_name(struct ivl_group *group, enum ivl_places_by kind, unsigne
 }
 
 int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum ivl_places_by kind,
-		       hwloc_const_bitmap_t within)
+		    hwloc_const_bitmap_t within)
 {
 	unsigned int begin = groups->count;
 	hwloc_obj_t pu = NULL;
@@ -134,7 +134,7 @@ int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum i
 }
 
 int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
-			const struct ivl_config *config)
+		     const struct ivl_config *config)
 {
 	hwloc_bitmap_t taken;
 	int error = 0;
