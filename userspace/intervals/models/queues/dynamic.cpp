@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #define IVL_DYNAMIC_SLOTS 2
+#define NODE_BITS 4
 #include "queue_model.hpp"
 #include "queue/dynamic.c"
 

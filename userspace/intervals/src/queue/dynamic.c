@@ -24,7 +24,9 @@
 
 /* top: the tag above, the node's number in the middle, the slot below; bottom: tag 0. */
 #define SLOT_BITS 10
+#ifndef NODE_BITS			/* the model has few */
 #define NODE_BITS 14
+#endif
 #define MOST_NODES (1u << NODE_BITS)
 #define PLACE_MASK ((UINT64_C(1) << (NODE_BITS + SLOT_BITS)) - 1)
 #define TAG_ONE (PLACE_MASK + 1)
@@ -33,7 +35,7 @@
 #define FIRST_TAG (-2 * TAG_ONE)
 
 #ifndef IVL_DYNAMIC_SLOTS
-#define IVL_DYNAMIC_SLOTS 512u		/* in a node; the thesis' */
+#define IVL_DYNAMIC_SLOTS 512u		/* in a node; the thesis', fewer in the model */
 #endif
 _Static_assert(IVL_DYNAMIC_SLOTS <= 1u << SLOT_BITS, "a slot's number fits");
 

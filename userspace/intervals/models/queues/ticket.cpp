@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tickets, over a queue of one place that gives what is in it to everybody who asks:
+ * the worst that a queue that gives an element at least once can do. A thief holds a
+ * ticket as long as the schedule likes.
+ */
+#define IVL_TICKETS_IN_BLOCK 2
+#include "queue_model.hpp"
+#include "ticket.c"
+
+template <int puts, int thieves, int steals>
+struct exactly_once : rl::test_suite<exactly_once<puts, thieves, steals>, 1 + thieves> {
+	ivl_tickets *tickets;
+	ivl_model_item items[puts];
+	rl::atomic<ivl_ticket *> queue;
+
+	void before()
+	{
+		ivl_model_object_count = 0;
+		ivl_model_allocations = 0;
+		memset((void *)ivl_model_reads, 0, sizeof(ivl_model_reads));
+		for (auto &item : items)
+			item.count = 0;
+		tickets = ivl_tickets_create(-1);
+		queue.store(NULL, rl::mo_relaxed, $);
+	}
+
+	void thread(unsigned int index)
+	{
+		for (int i = 0; index && i < steals; i++) {
+			ivl_ticket *ticket = queue.load(rl::mo_acquire, $);
+			void *element = ticket ? ivl_ticket_steal(tickets, ticket) : NULL;
+
+			if (element)
+				ivl_model_deliver(element);
+		}
+		for (int i = 0; !index && i < puts; i++) {
+			ivl_ticket *ticket;
+			void *element;
+
+			items[i].payload($) = 1;
+			ticket = ivl_ticket_write(tickets, &items[i]);
+			RL_ASSERT(ticket);
+			queue.store(ticket, rl::mo_release, $);
+			if (rl::rand(2) && (element = ivl_ticket_take(tickets, ticket)))
+				ivl_model_deliver(element);
+			left[i] = ticket;
+		}
+	}
+
+	/* What no thief came for is still in its ticket. */
+	void after()
+	{
+		for (int i = 0; i < puts; i++) {
+			void *element = ivl_ticket_take(tickets, left[i]);
+
+			if (element)
+				ivl_model_deliver(element);
+		}
+		for (auto &item : items)
+			RL_ASSERT(item.count == 1);
+		ivl_tickets_destroy(tickets);
+		RL_ASSERT(ivl_model_allocations == 0);
+	}
+
+	ivl_ticket *left[puts];
+};
+
+int main(int argc, char **argv)
+{
+	return ivl_model<exactly_once<3, 1, 3>, exactly_once<4, 2, 3>>::main(argc, argv, {});
+}
