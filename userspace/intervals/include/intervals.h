@@ -143,8 +143,8 @@ ivl_point *ivl_start_point(ivl_interval *interval);
 ivl_point *ivl_end_point(ivl_interval *interval);
 
 /*
- * Let all that the calling task has created so far run, what it has spawned and synced
- * included; also done when its body returns. [task]
+ * Let all that the calling task has created so far run, and what the spawned parts of
+ * the current interval have; also done when its body returns. [task]
  */
 void ivl_schedule(void);
 
