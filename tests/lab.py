@@ -33,6 +33,8 @@ def built() -> guest.Built:
 class Lab:
     """A saved machine and what runs in it. `further` are more programs of the guest."""
 
+    measures = True
+
     def __init__(
         self, path: Path, kernel: Kernel, further: Mapping[str, Path] | None = None
     ) -> None:
@@ -59,7 +61,7 @@ class Lab:
         return vm.run_job(
             self.simulation,
             self.path / saved / vm.SNAPSHOT,
-            built().plugin,
+            built().plugin if self.measures else None,
             vm.Job(sysctls or {}, argv),
             self.path / name,
             watchdogs or Watchdogs(),

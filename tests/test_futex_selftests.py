@@ -8,9 +8,6 @@ takes no host time, and nothing is measured here.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,26 +15,10 @@ import pytest
 from lab import Lab, kernel
 
 from fastlab import vm
-from fastlab.cache import cache_dir
 
 STRICT = {"kernel.sched_fast": 1}
 OF_THE_SERIES = "futex_handoff"
 Result = tuple[int, list[str]]
-
-
-@pytest.fixture(scope="module")
-def functional(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the selftests, built to run without libraries."""
-    kernel("fast")
-    tree = cache_dir() / "trees/6.12-fast/source/tools"
-    copy = tmp_path_factory.mktemp("selftests") / "tools"
-    for part in ("testing/selftests", "scripts"):
-        shutil.copytree(tree / part, copy / part, symlinks=True)
-    directory = copy / "testing/selftests/futex/functional"
-    # Under `make test` lib.mk would take itself for a part of that make, and build into /.
-    words = ["make", "-s", "-C", directory, f"OUTPUT={directory}", "LDFLAGS=-static"]
-    subprocess.run(words, env={"PATH": os.environ["PATH"]}, check=True)
-    return directory
 
 
 @pytest.fixture(scope="module")
