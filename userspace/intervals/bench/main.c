@@ -192,9 +192,10 @@ static bool measure_once(const struct options *options, const struct bench_kerne
 	bench_runtime.enter(form->run);
 	took = now_ns() - begun;
 	right = kernel->check();
-	if (!counts && right)
+	if (!right)
+		fprintf(stderr, "%s: wrong result\n", bench_runtime.name);
+	else if (!counts)
 		return true;
-	/* Before the check the tasks may not all have run; after it their number may be known. */
 	if (kernel->tasks)
 		print(options, "ns_per_task", (double)took / (double)kernel->tasks(), right);
 	else
@@ -218,10 +219,8 @@ static int measure_kernel(const struct options *options, const struct bench_kern
 
 		if (error)
 			return fail("the benchmark cannot be made ready", error);
-		if (!measure_once(options, kernel, form, i >= warmups)) {
-			fprintf(stderr, "%s: wrong result\n", bench_runtime.name);
+		if (!measure_once(options, kernel, form, i >= warmups))
 			return EXIT_FAILURE;
-		}
 	}
 	return EXIT_SUCCESS;
 }
@@ -231,12 +230,14 @@ static int measure_idle(const struct options *options, const struct idle_benchma
 {
 	const struct bench_kernel *kernel = find_kernel("fib");
 	int error = kernel->prepare(kernel->quick_size);
+	bool right;
 
 	if (error)
 		return fail("the benchmark cannot be made ready", error);
 	bench_runtime.enter(find_form(kernel->name)->run);
-	print(options, idle->unit, idle->measure(&bench_runtime, options->quick), kernel->check());
-	return EXIT_SUCCESS;
+	right = kernel->check();
+	print(options, idle->unit, idle->measure(&bench_runtime, options->quick), right);
+	return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int measure(const struct options *options)
