@@ -84,10 +84,11 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall,
 			break;
 	}
 	/*
-	 * The last who searched, and found something: there may be more, and
-	 * those who put it have relied on us.
+	 * The last who searched, and will not look again before it sleeps: those
+	 * who have put work since then have relied on us.
 	 */
-	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 && work)
+	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 &&
+	    (work || over(worker, word)))
 		ivl_idle_wake(worker->runtime, worker->place);
 	return work;
 }

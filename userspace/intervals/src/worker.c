@@ -425,7 +425,6 @@ bool ivl_anything(struct ivl_worker *worker)
 		const struct ivl_worker *other = &runtime->workers[i];
 
 		if ((everywhere || other->place == worker->place) &&
-		    (other == worker || !worker->mask || ivl_stealable(worker->mask, i)) &&
 		    ivl_pool_size(other->pool))
 			return true;
 	}
