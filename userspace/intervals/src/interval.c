@@ -82,7 +82,7 @@ static void start_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 		ivl_begin(interval, batch);
 }
 
-/* The interval's error goes to its parent. Before the end occurs, so that its joiners come later. */
+/* The interval's error goes to its parent, before any joiner of its end goes on. */
 static void tell_parent(struct ivl_interval *interval)
 {
 	struct ivl_interval *parent = interval->parent;
@@ -134,32 +134,37 @@ void ivl_settle(struct ivl_batch *batch)
  * Running a body.
  */
 
-static void schedule_list(struct ivl_interval *list, struct ivl_batch *batch)
+/* What the body has made; by the body. */
+static void schedule_made(struct ivl_interval *interval, struct ivl_batch *batch)
 {
-	while (list) {
-		struct ivl_interval *next = list->next;
+	struct ivl_interval *made = interval->made;
 
-		atomic_store_explicit(&list->owner, NULL, memory_order_relaxed);
-		ivl_arrive_open(&list->start, batch);
-		list = next;
+	interval->made = NULL;
+	while (made) {
+		struct ivl_interval *next = made->next;
+
+		atomic_store_explicit(&made->owner, NULL, memory_order_relaxed);
+		ivl_arrive_open(&made->start, batch);
+		made = next;
 	}
 }
 
-/* All that was made inside the interval, as far as the caller may know of it. */
-static void schedule(struct ivl_interval *interval, bool owner, struct ivl_batch *batch)
+/* What spawned parts of it have made; by any of them. */
+static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_batch *batch)
 {
-	struct ivl_interval *list;
+	struct ivl_interval *made;
 
-	if (owner) {
-		list = interval->made;
-		interval->made = NULL;
-		schedule_list(list, batch);
-	}
-	if (atomic_load_explicit(&interval->made_elsewhere, memory_order_relaxed)) {
-		/* Acquire: what it is, in remember(). */
-		list = atomic_exchange_explicit(&interval->made_elsewhere, NULL,
-						memory_order_acquire);
-		schedule_list(list, batch);
+	if (!atomic_load_explicit(&interval->made_elsewhere, memory_order_relaxed))
+		return;
+	/* Acquire: what it is, in remember(). */
+	made = atomic_exchange_explicit(&interval->made_elsewhere, NULL, memory_order_acquire);
+	while (made) {
+		struct ivl_interval *next = made->next;
+
+		atomic_store_explicit(&made->owner, NULL, memory_order_relaxed);
+		/* Not ivl_arrive_open(): its maker may be adding an edge. */
+		ivl_arrive(&made->start, IVL_OPEN - made->start.expected, batch);
+		made = next;
 	}
 }
 
@@ -179,7 +184,8 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		*local = outer;
 		if (error)
 			ivl_fail_interval(interval, error);
-		schedule(interval, true, &batch);
+		schedule_made(interval, &batch);
+		schedule_made_elsewhere(interval, &batch);
 		atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
 	}
 	ivl_arrive_open(&interval->end, &batch);
@@ -198,9 +204,9 @@ void ivl_schedule(void)
 
 	if (!local->interval)
 		return;
-	schedule(local->interval,
-		 atomic_load_explicit(&local->interval->owner, memory_order_relaxed) == local,
-		 &batch);
+	if (atomic_load_explicit(&local->interval->owner, memory_order_relaxed) == local)
+		schedule_made(local->interval, &batch);
+	schedule_made_elsewhere(local->interval, &batch);
 	ivl_settle(&batch);
 }
 
@@ -296,7 +302,7 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 	struct ivl_interval *current = local->interval;
 	struct ivl_interval *interval;
 
-	if (!parent || (parent != current && !ivl_ahead(&parent->end))) {
+	if (!parent || (parent != current && !ivl_may_be_ahead(&parent->end))) {
 		ivl_error(EINVAL, "create %s: its parent %s may have ended", name ? name : "",
 			  parent ? ivl_title(parent) : "is none, or");
 		return NULL;
@@ -307,7 +313,7 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 		return NULL;
 	}
 	if (!adopt(parent)) {
-		/* Scheduled by another part of the caller's body since ivl_ahead(). */
+		/* Scheduled by another part of the caller's body. */
 		free_interval(interval);
 		ivl_error(EINVAL, "create %s: its parent has ended", name ? name : "");
 		return NULL;

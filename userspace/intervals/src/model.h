@@ -222,6 +222,8 @@ bool ivl_may_reach(struct ivl_point *from, struct ivl_point *to);
 bool ivl_search(struct ivl_point *from, struct ivl_point *to);
 /* Is it certain that the point does not occur as long as the caller does not let it? */
 bool ivl_ahead(struct ivl_point *point);
+/* As ivl_ahead(), but for what only ivl_expect() can tell. */
+bool ivl_may_be_ahead(struct ivl_point *point);
 
 /* fault.c */
 void ivl_set_fault(struct ivl_point *point, ivl_fault fault);

@@ -141,10 +141,18 @@ bool ivl_ahead(struct ivl_point *point)
 		return false;
 	if (owner == local)
 		return point->is_end || !interval->started;
-	/* Made by what the caller's body has spawned, and not scheduled. */
-	if (owner == current)
-		return true;
 	return point == &current->end || ivl_reaches(&current->end, point);
+}
+
+bool ivl_may_be_ahead(struct ivl_point *point)
+{
+	struct ivl_interval *current = ivl_local_here()->interval;
+	struct ivl_interval *interval = ivl_interval_of(point);
+
+	/* Made by what the caller's body has spawned, of which a part may schedule it now. */
+	if (current && atomic_load_explicit(&interval->owner, memory_order_relaxed) == current)
+		return true;
+	return ivl_ahead(point);
 }
 
 bool ivl_happens_before(ivl_point *from, ivl_point *to)

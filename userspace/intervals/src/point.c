@@ -179,7 +179,7 @@ int ivl_add_edge(ivl_point *from, ivl_point *to)
 		return no_edge(EDEADLK, from, to, "would close a cycle");
 	if (ivl_tree_before(from, to))
 		return 0;
-	if (!ivl_ahead(to))
+	if (!ivl_may_be_ahead(to))
 		return no_edge(EALREADY, from, to, "its target may have occurred");
 	edge = get_edge(target);
 	if (!edge)

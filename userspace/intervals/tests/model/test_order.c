@@ -557,6 +557,55 @@ static int spawns(ivl_interval *self, void *trace)
 	return 0;
 }
 
+/*
+ * Parts that schedule while others still build: those may be told EALREADY, and what
+ * they have made runs all the same. Each that builds inside an inline interval is alone.
+ */
+static void builds_and_schedules(void *trace)
+{
+	ivl_interval *s = make(ivl_current(), "s", note, trace), *t;
+	int error;
+
+	ivl_schedule();
+	t = make(ivl_current(), "t", note, trace);
+	error = ivl_add_edge(END(s), START(t));
+	CHECK(!error || error == EALREADY);
+	ivl_schedule();
+	CHECK(ivl_join(END(s)) == 0);
+	ivl_release(s);
+	ivl_release(t);
+}
+
+static int builds_alone(ivl_interval *self, void *trace)
+{
+	ivl_interval *s = make(self, "s", note, trace), *t = make(self, "t", note, trace);
+
+	before(s, t);
+	ivl_schedule();
+	CHECK(ivl_join(END(t)) == 0);
+	ivl_release(s);
+	ivl_release(t);
+	return 0;
+}
+
+static void builds_inline(void *trace)
+{
+	CHECK(ivl_inline(NULL, builds_alone, trace) == 0);
+}
+
+static int spawns_builders(ivl_interval *self, void *trace)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[20];
+
+	(void)self;
+	for (int i = 0; i < 20; i++)
+		CHECK(ivl_spawn(&scope, &tasks[i], i % 2 ? builds_inline : builds_and_schedules,
+				trace) == 0);
+	ivl_sync(&scope);
+	return 0;
+}
+
 /* Whoever goes on at a spawn, the child or the parent, and on whatever fiber. */
 static void spawned_parts_make_intervals(void **state)
 {
@@ -573,6 +622,8 @@ static void spawned_parts_make_intervals(void **state)
 
 			assert_int_equal(ivl_run(runtime, spawns, &trace), 0);
 			assert_int_equal(trace.count, 40);
+			assert_int_equal(ivl_run(runtime, spawns_builders, &trace), 0);
+			assert_int_equal(trace.count, 80);
 		}
 		ivl_stop(runtime);
 	}
