@@ -2,6 +2,7 @@
 #include "queue/anchored.h"
 
 #include "place.h"
+#include "tsan.h"
 
 struct ivl_queue_base *ivl_anchored_create(size_t capacity, size_t most, int node,
 					   uint64_t anchor)
@@ -60,6 +61,7 @@ uint64_t ivl_anchored_read(const struct ivl_queue_base *base)
 		/* Pairs with the store in ivl_anchored_change(). */
 		ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
 		anchor = atomic_load_explicit(&ring->anchor, memory_order_relaxed);
+		ivl_tsan_release(ring);
 	} while (anchor == IVL_CLOSED);
 	urcu_memb_read_unlock();
 	return anchor;

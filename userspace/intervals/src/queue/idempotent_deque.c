@@ -97,10 +97,10 @@ static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 	uint64_t head = head_of(anchor), next;
 	bool won;
 
-	if (anchor == IVL_CLOSED)
-		return IVL_LOST;
-	if (!size_of(anchor))
-		return IVL_EMPTY;
+	if (anchor == IVL_CLOSED || !size_of(anchor)) {
+		ivl_tsan_release(ring);
+		return anchor == IVL_CLOSED ? IVL_LOST : IVL_EMPTY;
+	}
 	*element = atomic_load_explicit(ivl_ring_slot(ring, head), memory_order_relaxed);
 	next = pack(tag_of(anchor), (head + 1) & ring->mask, size_of(anchor) - 1);
 	/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */

@@ -67,10 +67,10 @@ static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 	uint64_t anchor = atomic_load_explicit(&ring->anchor, memory_order_acquire);
 	bool won;
 
-	if (anchor == IVL_CLOSED)
-		return IVL_LOST;
-	if (!(anchor & TAIL_MASK))
-		return IVL_EMPTY;
+	if (anchor == IVL_CLOSED || !(anchor & TAIL_MASK)) {
+		ivl_tsan_release(ring);
+		return anchor == IVL_CLOSED ? IVL_LOST : IVL_EMPTY;
+	}
 	*element = atomic_load_explicit(ivl_ring_slot(ring, (anchor & TAIL_MASK) - 1),
 					memory_order_relaxed);
 	/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
