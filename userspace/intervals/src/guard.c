@@ -93,16 +93,12 @@ static bool out_of_order(const struct ivl_interval *interval, const struct ivl_g
 	return false;
 }
 
-int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
+/* The interval cannot start meanwhile. */
+static int add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 {
 	struct ivl_hold **place = &interval->holds;
 	struct ivl_hold *hold;
-	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);
 
-	if (interval->model != guard->model)
-		return no_guard(EINVAL, interval, guard, "of two runtimes");
-	if (!owner || (owner != ivl_local() && owner != ivl_current()) || interval->started)
-		return no_guard(EALREADY, interval, guard, "it may have started");
 	if (find_hold(interval, guard))
 		return 0;
 	if (atomic_load_explicit(&interval->has_children, memory_order_relaxed))
@@ -123,6 +119,22 @@ int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
 	hold->next = *place;
 	*place = hold;
 	return 0;
+}
+
+int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
+{
+	const struct ivl_local *local = ivl_local();
+	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);
+	int error;
+
+	if (interval->model != guard->model)
+		return no_guard(EINVAL, interval, guard, "of two runtimes");
+	if (!owner || (owner == local ? interval->started : owner != local->interval) ||
+	    !ivl_expect(&interval->start))
+		return no_guard(EALREADY, interval, guard, "it may have started");
+	error = add_hold(interval, guard);
+	ivl_expect_no_more(&interval->start);
+	return error;
 }
 
 /* From this one on. False: one is not to be had yet. Then the interval may be gone. */

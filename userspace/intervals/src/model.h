@@ -193,6 +193,8 @@ void ivl_arrive(struct ivl_point *point, int32_t count, struct ivl_batch *batch)
 void ivl_arrive_open(struct ivl_point *point, struct ivl_batch *batch);
 /* One thing more to wait for. False: it waits for nothing, and may occur at any time. */
 bool ivl_expect(struct ivl_point *point);
+/* And no more, after ivl_expect(). */
+void ivl_expect_no_more(struct ivl_point *point);
 /* An edge to a point of an interval that only the caller knows. */
 void ivl_connect_new(struct ivl_point *from, struct ivl_point *to);
 void ivl_occur(struct ivl_point *point, struct ivl_batch *batch);

@@ -67,8 +67,7 @@ bool ivl_expect(struct ivl_point *point)
 	return true;
 }
 
-/* After ivl_expect(). */
-static void expect_no_more(struct ivl_point *point)
+void ivl_expect_no_more(struct ivl_point *point)
 {
 	struct ivl_batch batch = { 0 };
 
@@ -150,7 +149,7 @@ static bool dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point
 	cycle = ivl_search(to, from);
 	if (cycle) {
 		/*
-		 * Until the path is gone, by the lock or by expect_no_more(), `from`
+		 * Until the path is gone, by the lock or by ivl_expect_no_more(), `from`
 		 * cannot occur; so ivl_occur() sees the mark.
 		 */
 		atomic_store_explicit(&edge->to, (uintptr_t)to | IVL_EDGE_DEAD,
@@ -167,11 +166,37 @@ static int no_edge(int error, struct ivl_point *from, struct ivl_point *to, cons
 			 IVL_POINT_WORDS(from), IVL_POINT_WORDS(to), why);
 }
 
+/* `to` cannot occur meanwhile. */
+static int add_edge(struct ivl_point *from, struct ivl_point *to)
+{
+	struct ivl_interval *target = ivl_interval_of(to);
+	struct ivl_edge *edge = get_edge(target);
+	ivl_fault fault;
+
+	if (!edge)
+		return no_edge(ENOMEM, from, to, "out of memory");
+	ivl_expect(to);
+	atomic_store_explicit(&edge->to, (uintptr_t)to, memory_order_relaxed);
+	if (!push(from, edge)) {
+		unget_edge(target, edge);
+		fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
+		if (fault)
+			ivl_deliver(fault, from, to);
+		ivl_expect_no_more(to);
+		return 0;
+	}
+	/* From here on the edge may be followed at any time, and be no more. */
+	if (dies(edge, from, to)) {
+		ivl_expect_no_more(to);
+		return no_edge(EDEADLK, from, to, "would close a cycle");
+	}
+	return 0;
+}
+
 int ivl_add_edge(ivl_point *from, ivl_point *to)
 {
 	struct ivl_interval *target = ivl_interval_of(to);
-	struct ivl_edge *edge;
-	ivl_fault fault;
+	int error;
 
 	if (ivl_interval_of(from)->model != target->model)
 		return no_edge(EINVAL, from, to, "of two runtimes");
@@ -181,27 +206,11 @@ int ivl_add_edge(ivl_point *from, ivl_point *to)
 		return 0;
 	if (!ivl_may_be_ahead(to))
 		return no_edge(EALREADY, from, to, "its target may have occurred");
-	edge = get_edge(target);
-	if (!edge)
-		return no_edge(ENOMEM, from, to, "out of memory");
-	if (!ivl_expect(to)) {
-		unget_edge(target, edge);
+	if (!ivl_expect(to))
 		return no_edge(EALREADY, from, to, "its target has occurred");
-	}
-	atomic_store_explicit(&edge->to, (uintptr_t)to, memory_order_relaxed);
-	if (!push(from, edge)) {
-		unget_edge(target, edge);
-		fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
-		if (fault)
-			ivl_deliver(fault, from, to);
-		expect_no_more(to);
-		return 0;
-	}
-	if (dies(edge, from, to)) {
-		expect_no_more(to);
-		return no_edge(EDEADLK, from, to, "would close a cycle");
-	}
-	return 0;
+	error = add_edge(from, to);
+	ivl_expect_no_more(to);
+	return error;
 }
 
 /*

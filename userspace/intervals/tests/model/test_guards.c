@@ -176,9 +176,9 @@ static void guards_nest(void **state)
 		assert_int_equal(test_run(recursive, &g), 0);
 		assert_int_equal(g.trace.count, 6);
 		/* Those inside of b, and those inside of e; a runs beside them. */
-		for (int i = 0; i < 6; i++)
+		for (int i = 0, n = 0; i < 6; i++)
 			if (g.trace.who[i] != 'a')
-				strncat(order, strchr("bcd", g.trace.who[i]) ? "b" : "e", 1);
+				order[n++] = strchr("bcd", g.trace.who[i]) ? 'b' : 'e';
 		assert_true(!strcmp(order, "bbbee") || !strcmp(order, "eebbb"));
 		release_guards(&g);
 	}
