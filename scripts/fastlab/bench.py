@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from fastlab import kernels, run, vm
+from fastlab import vm
+from fastlab.bench_machine import BenchMachine
 from fastlab.experiment import workload_argv
-from fastlab.model import FastError, Machine, Watchdogs, Workload
-from fastlab.programs import build_programs
+from fastlab.model import FastError, Machine, Workload
 from fastlab.reporter import Reporter
 
 # The benchmark's default options. Without a warm-up all of its work is the region of interest, so
@@ -60,49 +58,18 @@ def _seconds(rounds: tuple[float, ...]) -> str:
 
 def measure(reporter: Reporter) -> SimCost:
     """Boot the baseline kernel once, then run the workload in turn with the model and without."""
-    request = kernels.BuildRequest(variants=("baseline",))
-    project = request.places.project
-    toolbox = run.find_toolbox(build_programs(project, reporter))
-    (kernel,) = kernels.build(request, reporter)
-    directory = project / "build/bench-sim"
-    directory.mkdir(parents=True, exist_ok=True)
-    image = directory / "initramfs"
-    image.write_bytes(toolbox.image)
-    simulation = vm.Simulation(toolbox.qemu, kernel, image, Machine())
-    reporter.say("booting")
-    vm.save_machine(simulation, directory / "boot", Watchdogs(), threading.Event())
-
-    def once(plugin: Path | None) -> vm.Outcome:
-        return vm.run_job(
-            simulation,
-            directory / "boot" / vm.SNAPSHOT,
-            plugin,
-            vm.Job({}, workload_argv(WORKLOAD, SEED)),
-            directory / "run",
-            Watchdogs(),
-            threading.Event(),
-        )
-
+    machine = BenchMachine("bench-sim", Machine(), reporter)
+    argv = workload_argv(WORKLOAD, SEED)
     task = "measuring"
     with_model, without_model = [], []
     reporter.start(task, ROUNDS)
     for done in range(ROUNDS):
         reporter.advance(task, done)
-        modelled, plain = once(toolbox.plugin), once(None)
-        for outcome in (modelled, plain):
-            _check(outcome, directory)
+        modelled, plain = machine.run(argv, machine.toolbox.plugin), machine.run(argv)
         with_model.append(modelled.workload)
         without_model.append(plain.workload)
     reporter.finish(task)
     return SimCost(_instructions(modelled), tuple(with_model), tuple(without_model))
-
-
-def _check(outcome: vm.Outcome, directory: Path) -> None:
-    if not outcome.output or outcome.output.get("check") != "ok":
-        raise FastError(
-            f"the benchmark ended with status {outcome.exit_status} and without a good result: "
-            f"{' '.join(outcome.errors) or outcome.output}; what the machine said: {directory}"
-        )
 
 
 def _instructions(outcome: vm.Outcome) -> int:

@@ -20,8 +20,8 @@ from typing import NoReturn
 from rich.console import Console
 from rich.table import Table
 
-from fastlab import bench, compare, kernels, programs, report, results, run, runtimes
-from fastlab.experiment import load_experiment, plan, workload_argv
+from fastlab import bench, compare, kernels, programs, report, results, run, runtimes, stealing
+from fastlab.experiment import further_programs, load_experiment, plan, workload_argv
 from fastlab.model import Experiment, FastError
 from fastlab.progress import PlainReporter, make_reporter
 from fastlab.reporter import Reporter
@@ -166,6 +166,13 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     sim = what.add_parser("sim", help="measure what the cache model costs a simulation")
     sim.set_defaults(command=_bench_sim)
 
+    steals = what.add_parser(
+        "stealing",
+        help="count how the runtime's workers steal, on a simulated machine of two packages",
+    )
+    steals.set_defaults(command=_bench_stealing)
+    steals.add_argument("--json", type=Path, metavar="FILE", help="write the counts to FILE too")
+
     runtime = what.add_parser(
         "runtime",
         help="measure the intervals runtime beside its peers",
@@ -230,7 +237,8 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     names = _kernels_of(experiment)
     request = kernels.BuildRequest(experiment.series, names)
     # Before the kernels: what is missing is said in seconds.
-    toolbox = run.find_toolbox(programs.build_programs(request.places.project, reporter))
+    build = programs.build_programs(request.places.project, reporter)
+    toolbox = run.find_toolbox(build, further_programs(experiment))
     built = dict(zip(names, kernels.build(request, reporter), strict=True))
     rows = run.run_experiment(
         experiment, arguments.experiment, built, toolbox, directory, reporter, arguments.jobs
@@ -342,13 +350,28 @@ def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:
     return OK
 
 
+def _bench_stealing(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    _check_writable(arguments.json)
+    request = stealing.EVERYTHING
+    counts = stealing.measure(reporter, request)
+    _print(compare.rich_table(table) for table in stealing.tables(counts))
+    if arguments.json:
+        runtimes.write_json(arguments.json, stealing.document(counts, request))
+        print(f"wrote {arguments.json}")
+    return OK
+
+
+def _check_writable(path: Path | None) -> None:
+    """Before minutes of measurements: can they be kept?"""
+    if path and not path.absolute().parent.is_dir():
+        raise FastError(f"{path}: its directory does not exist; make it first")
+
+
 def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
     request = runtimes.Request(
         arguments.only, arguments.runtimes, arguments.workers, arguments.rounds
     )
-    # Before minutes of measurements: can they be kept?
-    if arguments.json and not arguments.json.absolute().parent.is_dir():
-        raise FastError(f"{arguments.json}: its directory does not exist; make it first")
+    _check_writable(arguments.json)
     options = [
         f"-D{peer}={path.resolve() if path else ''}"
         for peer, path in (("lace", arguments.lace), ("libfork", arguments.libfork))

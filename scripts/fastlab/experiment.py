@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from fastlab.model import (
     BENCHMARKS,
+    INTERVALS_BENCHMARKS,
     SCHEMA_VERSION,
     Experiment,
     FastError,
@@ -117,6 +118,12 @@ def workload_argv(workload: Workload, seed: int) -> list[str]:
     ]
 
 
+def further_programs(experiment: Experiment) -> tuple[str, ...]:
+    """What its guest needs beside the seven benchmarks, which are always there."""
+    named = {workload.benchmark for workload in experiment.workloads}
+    return tuple(name for name in INTERVALS_BENCHMARKS if name in named)
+
+
 def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> str:
     """The identity of a finished run: equal keys mean that making it again would change nothing.
 
@@ -194,7 +201,7 @@ def _workloads(top: _Table) -> tuple[Workload, ...]:
     names = []
     for table in top.tables("benchmark"):
         options = _options(table, defaults, ("name", "iterations", "warmup", "options"))
-        name = table.choice("name", BENCHMARKS)
+        name = table.choice("name", BENCHMARKS + INTERVALS_BENCHMARKS)
         names.append(name)
         if "iterations" not in options:
             table.fail("iterations", None, "a whole number, here or in [defaults]")

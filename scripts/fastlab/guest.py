@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest's file system: an initramfs that holds init and the benchmarks, nothing else."""
+"""The guest's file system: an initramfs that holds init and the benchmarks, nothing else.
+
+A program that is dynamic brings its libraries and its loader, at the paths they have here.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from fastlab import tools
-from fastlab.model import BENCHMARKS, FastError
+from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, FastError
 
 _DIRECTORY = 0o040755
 _PROGRAM = 0o100755
 _CONSOLE = 0o020600
+
+# Programs that only some guests have, and where they are built.
+FURTHER: Mapping[str, str] = {
+    "intervals_stealing": "userspace/intervals/guest",
+    **dict.fromkeys(INTERVALS_BENCHMARKS, "microbench/intervals"),
+}
 
 # The build id is a digest of the debug information too.
 REMOVED = ("--strip-all", "--remove-section=.note.gnu.build-id")
@@ -32,11 +42,17 @@ class Built:
     plugin: Path
 
 
-def find_built(build: Path) -> Built:
-    """The files in Meson's build directory; a FastError names what is not there."""
-    programs = {"/init": build / "userspace/guest/init"} | {
-        f"/bin/{name}": build / "microbench" / name for name in BENCHMARKS
-    }
+def find_built(build: Path, further: Sequence[str] = ()) -> Built:
+    """The files in Meson's build directory; a FastError names what is not there.
+
+    `further` names programs of FURTHER. Only who runs them has them in the guest: what else is in
+    its file system moves what the caches see.
+    """
+    programs = (
+        {"/init": build / "userspace/guest/init"}
+        | {f"/bin/{name}": build / "microbench" / name for name in BENCHMARKS}
+        | {f"/bin/{name}": build / FURTHER[name] / name for name in further}
+    )
     plugin = build / "userspace/cachesim/libcachesim.so"
     missing = [path for path in (*programs.values(), plugin) if not path.is_file()]
     if missing:
@@ -48,21 +64,52 @@ def find_built(build: Path) -> Built:
 
 
 def build_image(programs: Mapping[str, Path]) -> bytes:
-    """The initramfs, the same bytes for the same programs, wherever they were built.
+    """The initramfs, the same bytes for the same programs and libraries, wherever they were built.
 
     Debug information is left out: it tells the build directory, and the guest's memory would be
     laid out otherwise, which the caches see.
     """
+    needed = libraries(programs.values())
     entries = [
         _entry("bin", _DIRECTORY),
         _entry("dev", _DIRECTORY),
         # Without it, init would start with no standard files open.
         _entry("dev/console", _CONSOLE, device=(5, 1)),
     ]
+    for directory in _directories(needed):
+        entries.append(_entry(directory, _DIRECTORY))
+    for path in needed:
+        entries.append(_entry(path.lstrip("/"), _PROGRAM, Path(path).read_bytes()))
     for path, program in sorted(programs.items()):
         entries.append(_entry(path.lstrip("/"), _PROGRAM, stripped(program)))
     entries.append(_entry("TRAILER!!!", 0))
     return b"".join(entries)
+
+
+def libraries(programs: Iterable[Path]) -> list[str]:
+    """The paths of what the programs are linked with at run time, their loader included."""
+    paths: set[str] = set()
+    for program in programs:
+        answer = subprocess.run([tools.require("ldd"), program], capture_output=True, text=True)
+        # Status 1 is that of a static program, or of none at all.
+        lines = [] if answer.returncode else answer.stdout.splitlines()
+        for line in lines:
+            if "not found" in line:
+                raise FastError(
+                    f"{program}: cannot be put into the guest: {line.strip()}; "
+                    "install the library or build the program again"
+                )
+            # "NAME => PATH (ADDRESS)", or "PATH (ADDRESS)" for the loader; the vDSO has no path.
+            found = re.search(r"(/\S+) \(0x", line)
+            if found:
+                paths.add(found[1])
+    return sorted(paths)
+
+
+def _directories(paths: Iterable[str]) -> list[str]:
+    """All directories around the paths, the outer ones first."""
+    around = {str(parent).lstrip("/") for path in paths for parent in PurePosixPath(path).parents}
+    return sorted(around - {"", "bin", "dev"})
 
 
 def digest(content: bytes) -> str:

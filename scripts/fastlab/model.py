@@ -55,6 +55,9 @@ BENCHMARKS: tuple[str, ...] = (
     "multiple_fifo",
 )
 
+# The runtime's, in the same harness (microbench/intervals).
+INTERVALS_BENCHMARKS: tuple[str, ...] = ("intervals_mutex", "intervals_guards", "intervals_idle")
+
 
 @dataclass(frozen=True)
 class Machine:

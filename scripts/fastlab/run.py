@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,10 +58,13 @@ class _Done:
     beside: float
 
 
-def find_toolbox(build: Path) -> Toolbox:
-    """The tools, from PATH and Meson's build directory; FastError names what is missing."""
+def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
+    """The tools, from PATH and Meson's build directory; FastError names what is missing.
+
+    `further` are more programs of the guest (guest.find_built()).
+    """
     qemu = tools.require_qemu()
-    built = guest.find_built(build)
+    built = guest.find_built(build, further)
     image = guest.build_image(built.programs)
     version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
     hardware = [word for preset in PRESETS for word in vm.hardware(Machine(preset=preset))]

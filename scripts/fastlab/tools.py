@@ -23,6 +23,7 @@ PACKAGES: dict[str, str] = {
     "gcc": "gcc",
     "kmod": "kmod",
     "ld": "binutils",
+    "ldd": "libc-bin",
     "lz4": "lz4",
     "make": "make",
     "patch": "patch",

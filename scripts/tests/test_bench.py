@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fastlab import bench
+from fastlab import bench, bench_machine
 from fastlab.kernels import BuildRequest, Places
 from fastlab.model import FastError, Kernel
 from fastlab.progress import PlainReporter
@@ -24,6 +25,24 @@ PLAIN = Outcome(None, OUTPUT, None, 0, (), workload=2.0)
 MODELLED = replace(PLAIN, document=DOCUMENT, workload=5.0)
 
 
+def fake_machine(
+    monkeypatch: pytest.MonkeyPatch,
+    directory: Path,
+    run_job: Callable[..., Outcome],
+    plugin: Path = Path("plugin.so"),
+) -> None:
+    """Let a BenchMachine build and boot nothing, and answer by `run_job`."""
+    kernel = Kernel("6.12", "baseline", "id", "", "")
+    monkeypatch.setattr(bench_machine.vm, "run_job", run_job)
+    monkeypatch.setattr(bench_machine.vm, "save_machine", lambda *_: None)
+    monkeypatch.setattr(bench_machine.kernels, "build", lambda *_: (kernel,))
+    monkeypatch.setattr(bench_machine, "build_programs", lambda *_: directory)
+    toolbox = Toolbox("id", Path("qemu"), plugin, b"")
+    monkeypatch.setattr(bench_machine.run, "find_toolbox", lambda build, further: toolbox)
+    request = BuildRequest(variants=("baseline",), places=Places(directory, directory))
+    monkeypatch.setattr(bench_machine.kernels, "BuildRequest", lambda **_: request)
+
+
 @pytest.fixture
 def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
     """What the machine will answer, one after another; with the model and without in turn."""
@@ -34,15 +53,7 @@ def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
         assert given == (plugin if len(coming) % 2 == 0 else None)
         return coming.pop(0)
 
-    kernel = Kernel("6.12", "baseline", "id", "", "")
-    monkeypatch.setattr(bench.vm, "run_job", run_job)
-    monkeypatch.setattr(bench.vm, "save_machine", lambda *_: None)
-    monkeypatch.setattr(bench.kernels, "build", lambda *_: (kernel,))
-    monkeypatch.setattr(bench, "build_programs", lambda *_: tmp_path)
-    toolbox = Toolbox("id", Path("qemu"), plugin, b"")
-    monkeypatch.setattr(bench.run, "find_toolbox", lambda build: toolbox)
-    request = BuildRequest(variants=("baseline",), places=Places(tmp_path, tmp_path))
-    monkeypatch.setattr(bench.kernels, "BuildRequest", lambda **_: request)
+    fake_machine(monkeypatch, tmp_path, run_job, plugin)
     return coming
 
 

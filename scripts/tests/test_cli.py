@@ -124,9 +124,13 @@ class Stages:
         self.asked: list[Any] = []
         self.broken = broken
         monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
-        monkeypatch.setattr(cli.run, "find_toolbox", lambda build: f"toolbox of {build}")
+        monkeypatch.setattr(cli.run, "find_toolbox", self.find_toolbox)
         monkeypatch.setattr(cli.kernels, "build", self.build)
         monkeypatch.setattr(cli.run, "run_experiment", self.run)
+
+    @staticmethod
+    def find_toolbox(build: str, further: tuple[str, ...]) -> str:
+        return " and ".join([f"toolbox of {build}", *further])
 
     def build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:
         self.asked.append((request.series, request.variants))

@@ -11,8 +11,16 @@ from pathlib import Path
 import pytest
 import samples
 
-from fastlab.experiment import KERNELS, PRESETS, load_experiment, plan, run_key, workload_argv
-from fastlab.model import BENCHMARKS, FastError, Workload
+from fastlab.experiment import (
+    KERNELS,
+    PRESETS,
+    further_programs,
+    load_experiment,
+    plan,
+    run_key,
+    workload_argv,
+)
+from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, FastError, Workload
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -220,3 +228,12 @@ def test_names_are_those_of_the_parts_that_own_them() -> None:
     assert tuple(kernels["variants"]) == KERNELS
     for name in BENCHMARKS:
         assert f'"{name}"' in (root / "microbench/common/list.c").read_text()
+
+
+def test_the_runtimes_benchmarks_are_in_the_guest_of_who_runs_them() -> None:
+    demo = load_experiment(EXPERIMENTS / "demo.toml")
+    assert further_programs(demo) == ()
+    intervals = load_experiment(EXPERIMENTS / "intervals.toml")
+    assert further_programs(intervals) == INTERVALS_BENCHMARKS
+    one = replace(intervals, workloads=(Workload("intervals_idle", 4), *demo.workloads))
+    assert further_programs(one) == ("intervals_idle",)

@@ -9,27 +9,33 @@ from pathlib import Path
 import pytest
 
 from fastlab.guest import build_image, find_built
-from fastlab.model import FastError
+from fastlab.model import BENCHMARKS, FastError
 
 
-def compiled(directory: Path, status: int = 0) -> Path:
+def compiled(directory: Path, status: int = 0, options: tuple[str, ...] = ("-static",)) -> Path:
     directory.mkdir()
     (directory / "main.c").write_text(f"int main(void) {{ return {status}; }}\n")
-    subprocess.run(["gcc", "-g", "-o", "main", directory / "main.c"], cwd=directory, check=True)
+    command = ["gcc", "-g", "-o", "main", directory / "main.c", *options]
+    subprocess.run(command, cwd=directory, check=True)
     return directory / "main"
+
+
+def listed(image: bytes) -> dict[str, str]:
+    """The image's files, in their order, and the mode of each."""
+    answer = subprocess.run(["cpio", "-itv"], input=image, capture_output=True, check=True)
+    lines = [line.split() for line in answer.stdout.decode().splitlines()]
+    return {line[-1]: line[0] for line in lines}
 
 
 def test_cpio_unpacks_the_image(tmp_path: Path) -> None:
     program = compiled(tmp_path / "one", status=7)
     image = build_image({"/init": program, "/bin/single_ctr": program})
-    listed = subprocess.run(["cpio", "-itv"], input=image, capture_output=True, check=True)
-    lines = [line.split() for line in listed.stdout.decode().splitlines()]
-    assert [(line[0], line[-1]) for line in lines] == [
-        ("drwxr-xr-x", "bin"),
-        ("drwxr-xr-x", "dev"),
-        ("crw-------", "dev/console"),
-        ("-rwxr-xr-x", "bin/single_ctr"),
-        ("-rwxr-xr-x", "init"),
+    assert list(listed(image).items()) == [
+        ("bin", "drwxr-xr-x"),
+        ("dev", "drwxr-xr-x"),
+        ("dev/console", "crw-------"),
+        ("bin/single_ctr", "-rwxr-xr-x"),
+        ("init", "-rwxr-xr-x"),
     ]
     unpack = ["cpio", "-i", "--quiet", "init"]
     subprocess.run(unpack, input=image, cwd=tmp_path, check=True)
@@ -40,6 +46,50 @@ def test_the_image_does_not_tell_where_it_was_built(tmp_path: Path) -> None:
     images = {build_image({"/init": compiled(tmp_path / name)}) for name in ("one", "two")}
     assert len(images) == 1
     assert build_image({"/init": compiled(tmp_path / "three", status=1)}) not in images
+
+
+def test_a_dynamic_program_brings_what_it_needs(tmp_path: Path) -> None:
+    image = build_image({"/init": compiled(tmp_path / "one", status=7, options=())})
+    files = listed(image)
+    names = list(files)
+    for name in names:
+        around = str(Path(name).parent)
+        assert around == "." or names.index(around) < names.index(name)
+    assert all(mode == "-rwxr-xr-x" for name, mode in files.items() if ".so" in name)
+
+    root = tmp_path / "root"
+    root.mkdir()
+    unpack = ["cpio", "-i", "--quiet", "-d", "*lib*", "init"]
+    subprocess.run(unpack, input=image, cwd=root, check=True)
+    (loader,) = root.glob("lib64/ld-*")
+    (library,) = root.glob("**/libc.so.6")
+    # Its own loader and libraries are enough for it.
+    run = [loader, "--library-path", library.parent, "--inhibit-cache", root / "init"]
+    assert subprocess.run(run).returncode == 7
+
+
+def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:
+    library = compiled(tmp_path / "library", options=("-shared", "-fPIC", "-Wl,-soname,libx.so"))
+    program = compiled(tmp_path / "one", options=("-Wl,--no-as-needed", str(library)))
+    with pytest.raises(FastError, match=r"libx\.so => not found; install the library"):
+        build_image({"/init": program})
+
+
+def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    further = {
+        "intervals_stealing": "userspace/intervals/guest",
+        "intervals_idle": "microbench/intervals",
+    }
+    files = ["userspace/guest/init", "userspace/cachesim/libcachesim.so"]
+    files += [f"microbench/{name}" for name in BENCHMARKS]
+    files += [f"{directory}/{name}" for name, directory in further.items()]
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    always = find_built(tmp_path).programs
+    assert set(always) == {"/init", *(f"/bin/{name}" for name in BENCHMARKS)}
+    more = find_built(tmp_path, tuple(further)).programs
+    assert set(more) - set(always) == {f"/bin/{name}" for name in further}
 
 
 def test_a_program_that_is_none_is_an_error(tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The machine of a measurement: the baseline kernel, booted once, and jobs that go on from it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastlab import kernels, run, vm
+from fastlab.model import FastError, Machine, Watchdogs
+from fastlab.programs import build_programs
+from fastlab.reporter import Reporter
+
+
+class BenchMachine:
+    """A machine whose guest has the benchmarks and the `further` programs (guest.find_built()).
+
+    `name` is its directory in the project's build/, which keeps what the machine says. run() may
+    be called by several threads, each with a name of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        machine: Machine,
+        reporter: Reporter,
+        further: Sequence[str] = (),
+        boot_seconds: float = Watchdogs.boot,
+    ) -> None:
+        request = kernels.BuildRequest(variants=("baseline",))
+        project = request.places.project
+        self.toolbox = run.find_toolbox(build_programs(project, reporter), further)
+        (kernel,) = kernels.build(request, reporter)
+        self.directory = project / "build" / name
+        self.directory.mkdir(parents=True, exist_ok=True)
+        image = self.directory / "initramfs"
+        image.write_bytes(self.toolbox.image)
+        self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine)
+        self._watchdogs = Watchdogs(boot=boot_seconds)
+        reporter.say("booting")
+        vm.save_machine(
+            self._simulation, self.directory / "boot", self._watchdogs, threading.Event()
+        )
+
+    def run(self, argv: Sequence[str], plugin: Path | None = None, name: str = "run") -> vm.Outcome:
+        """One job, from the saved machine on. A job whose output is no good result is an error."""
+        outcome = vm.run_job(
+            self._simulation,
+            self.directory / "boot" / vm.SNAPSHOT,
+            plugin,
+            vm.Job({}, argv),
+            self.directory / name,
+            self._watchdogs,
+            threading.Event(),
+        )
+        if not outcome.output or outcome.output.get("check") != "ok":
+            raise FastError(
+                f"the benchmark ended with status {outcome.exit_status} and without a good result: "
+                f"{' '.join(outcome.errors) or outcome.output}; "
+                f"what the machine said: {self.directory}"
+            )
+        return outcome

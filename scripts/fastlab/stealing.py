@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How the intervals runtime's workers steal, counted in a simulated machine of two packages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fastlab.bench_machine import BenchMachine
+from fastlab.model import SCHEMA_VERSION, Machine
+from fastlab.reporter import Reporter
+from fastlab.tables import NOT_AVAILABLE, Cell, Table
+
+PROGRAM = "intervals_stealing"
+# Two packages of this preset are the two nodes; nothing is modelled that needs its caches.
+MACHINE = Machine(cpus=8, preset="xeon-2s")
+# Booting takes the longer the more CPUs take their turns.
+BOOT_SECONDS = 600.0
+
+# Kernels and their sizes: the NUMA thesis' MATMUL, one task for each element of the product, and
+# two recursive ones.
+SIZES: Mapping[str, int] = {"matmul": 128, "nqueens": 8, "sort": 200000}
+VICTIMS = ("random", "threshold", "domains")
+# Half of the workers are on each package.
+WORKERS = (2, 4, 6, 8)
+SEEDS = 5
+
+COUNTS = ("steals", "steal_failures", "steals_remote", "steal_failures_remote", "puts")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row of the measurement."""
+
+    benchmark: str
+    victims: str
+    workers: int
+
+
+@dataclass(frozen=True)
+class Steals:
+    """What a run counted: attempts, those that got nothing, and of both those across packages."""
+
+    seed: int
+    steals: int
+    steal_failures: int
+    steals_remote: int
+    steal_failures_remote: int
+    puts: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure; the defaults are all of it."""
+
+    sizes: Mapping[str, int]
+    workers: Sequence[int] = WORKERS
+    seeds: int = SEEDS
+
+    def points(self) -> list[Point]:
+        """In the order of the tables."""
+        return [
+            Point(benchmark, victims, workers)
+            for benchmark in self.sizes
+            for workers in self.workers
+            for victims in VICTIMS
+        ]
+
+
+Counts = Mapping[Point, Sequence[Steals]]
+
+EVERYTHING = Request(SIZES)
+
+
+def measure(reporter: Reporter, request: Request) -> Counts:
+    """Boot the baseline kernel once, and run every point in it, as many at a time as CPUs.
+
+    The same sources, tools and request give the same counts.
+    """
+    machine = BenchMachine("bench-stealing", MACHINE, reporter, (PROGRAM,), BOOT_SECONDS)
+    points = request.points()
+    task = "counting steals"
+
+    def count(point: Point) -> Sequence[Steals]:
+        outcome = machine.run(
+            argv(point, request), name=f"{point.benchmark}-{point.victims}-{point.workers}"
+        )
+        return parse(outcome.output or {})
+
+    counts = {}
+    reporter.start(task, len(points))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for done, (point, steals) in enumerate(zip(points, pool.map(count, points), strict=True)):
+            counts[point] = steals
+            reporter.advance(task, done + 1)
+    reporter.finish(task)
+    return counts
+
+
+def argv(point: Point, request: Request) -> list[str]:
+    """The program's command line inside the guest."""
+    size = request.sizes[point.benchmark]
+    words = (point.benchmark, size, point.victims, point.workers, request.seeds)
+    return [f"/bin/{PROGRAM}", *map(str, words)]
+
+
+def parse(output: Mapping[str, Any]) -> list[Steals]:
+    """The runs of the program's JSON line."""
+    return [
+        Steals(run["seed"], **{name: int(run[name]) for name in COUNTS}) for run in output["runs"]
+    ]
+
+
+def document(counts: Counts, request: Request) -> dict[str, Any]:
+    """For programs: every run's counts, and what they were counted in."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "machine": asdict(MACHINE),
+        "rows": [
+            {
+                **asdict(point),
+                "size": request.sizes[point.benchmark],
+                "runs": [asdict(steals) for steals in runs],
+            }
+            for point, runs in counts.items()
+        ],
+    }
+
+
+def tables(counts: Counts) -> list[Table]:
+    """For people: the shapes of the NUMA thesis' Table 3.3, and of its Tables 4.2 and 4.3."""
+    return [_misses(counts), _remote(counts)]
+
+
+def _misses(counts: Counts) -> Table:
+    columns = ["benchmark", "workers"]
+    for victims in ("random", "threshold"):
+        columns += [f"{victims}: attempts", "got nothing", "miss ratio"]
+    return Table(
+        "Steal misses (NUMA thesis, Table 3.3)",
+        columns,
+        [
+            [
+                Cell(benchmark),
+                Cell(str(workers)),
+                *_miss_cells(counts[Point(benchmark, "random", workers)]),
+                *_miss_cells(counts[Point(benchmark, "threshold", workers)]),
+            ]
+            for benchmark, workers in _lines(counts)
+        ],
+        "Means over the seeds. Miss ratio: attempts that got nothing, of all attempts, from the "
+        "beginning of the kernel's first task to the end of its last.",
+        labels=2,
+    )
+
+
+def _miss_cells(runs: Sequence[Steals]) -> list[Cell]:
+    return [
+        Cell(_mean(run.steals for run in runs)),
+        Cell(_mean(run.steal_failures for run in runs)),
+        _ratio(sum(run.steal_failures for run in runs), sum(run.steals for run in runs)),
+    ]
+
+
+def _remote(counts: Counts) -> Table:
+    columns = ["benchmark", "workers"]
+    for victims in ("random", "domains"):
+        columns += [f"{victims}: remote steals", "local steals", "remote misses", "miss ratio"]
+    return Table(
+        "Remote and local steals (NUMA thesis, Tables 4.2 and 4.3)",
+        columns,
+        [
+            [
+                Cell(benchmark),
+                Cell(str(workers)),
+                *_remote_cells(counts[Point(benchmark, "random", workers)]),
+                *_remote_cells(counts[Point(benchmark, "domains", workers)]),
+            ]
+            for benchmark, workers in _lines(counts)
+        ],
+        "Means over the seeds. Remote: from a worker of the other package. Steals got a task, "
+        "misses got nothing; miss ratio: remote misses of all remote attempts.",
+        labels=2,
+    )
+
+
+def _remote_cells(runs: Sequence[Steals]) -> list[Cell]:
+    def got(run: Steals) -> int:
+        return run.steals - run.steal_failures
+
+    def got_remote(run: Steals) -> int:
+        return run.steals_remote - run.steal_failures_remote
+
+    return [
+        Cell(_mean(got_remote(run) for run in runs)),
+        Cell(_mean(got(run) - got_remote(run) for run in runs)),
+        Cell(_mean(run.steal_failures_remote for run in runs)),
+        _ratio(
+            sum(run.steal_failures_remote for run in runs), sum(run.steals_remote for run in runs)
+        ),
+    ]
+
+
+def _lines(counts: Counts) -> list[tuple[str, int]]:
+    return list(dict.fromkeys((point.benchmark, point.workers) for point in counts))
+
+
+def _mean(values: Iterable[int]) -> str:
+    numbers = list(values)
+    return f"{sum(numbers) / len(numbers):.1f}"
+
+
+def _ratio(part: int, whole: int) -> Cell:
+    return Cell(f"{part / whole:.3f}") if whole else Cell(NOT_AVAILABLE, tone="aside")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The intervals runtime in a simulated machine of two packages: it steals as it did before."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from fastlab import stealing
+from fastlab.bench_machine import BenchMachine
+from fastlab.model import Machine
+from fastlab.progress import PlainReporter
+from fastlab.stealing import Point, Request
+
+SMALL = Request({"matmul": 64}, workers=(4,), seeds=2)
+
+
+@pytest.fixture(scope="module")
+def machine() -> BenchMachine:
+    reporter = PlainReporter(io.StringIO())
+    return BenchMachine(
+        "test-stealing",
+        Machine(cpus=4, preset="xeon-2s"),
+        reporter,
+        (stealing.PROGRAM,),
+        stealing.BOOT_SECONDS,
+    )
+
+
+def said(machine: BenchMachine, victims: str, name: str) -> bytes:
+    """All that the guest tells the host."""
+    machine.run(stealing.argv(Point("matmul", victims, 4), SMALL), name=name)
+    return (machine.directory / name / "host").read_bytes()
+
+
+def test_two_runs_count_the_same_to_the_last_byte(machine: BenchMachine) -> None:
+    first, second = (said(machine, "random", name) for name in ("first", "second"))
+    assert first == second
+    assert b'"places":2,' in first
+
+
+def test_the_mask_and_the_domains_are_worth_something(machine: BenchMachine) -> None:
+    def count(victims: str) -> stealing.Steals:
+        argv = stealing.argv(Point("matmul", victims, 4), SMALL)
+        return stealing.parse(machine.run(argv, name=victims).output or {})[0]
+
+    random, threshold, domains = (count(victims) for victims in stealing.VICTIMS)
+    # Every seed steals, and from both packages.
+    assert random.steals > random.steal_failures > 0
+    assert 0 < random.steals_remote < random.steals
+    # Chapter 3: fewer attempts that get nothing; chapter 4: fewer at the other package.
+    assert threshold.steal_failures < random.steal_failures
+    assert domains.steals_remote < random.steals_remote
