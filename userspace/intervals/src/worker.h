@@ -216,8 +216,10 @@ static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
 		return ivl_put_slowly(worker, work);
 	/*
 	 * No fence between the put and this load: a worker that goes to sleep
-	 * has all CPUs of the process pass one (membarrier() in idle.c).
+	 * has all CPUs of the process pass one (membarrier() in idle.c). The
+	 * compiler must keep their order.
 	 */
+	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(&worker->runtime->asleep,
 						  memory_order_relaxed) != 0, 0))
 		ivl_idle_wake_near(worker);
