@@ -151,8 +151,8 @@ def _misses(counts: Counts) -> Table:
             ]
             for benchmark, workers in _lines(counts)
         ],
-        "Means over the seeds. Miss ratio: attempts that got nothing, of all attempts, from the "
-        "beginning of the kernel's first task to the end of its last.",
+        "Means over the seeds. Miss ratio: attempts that got nothing, of all attempts, up to the "
+        "end of the kernel's last task.",
         labels=2,
     )
 

@@ -5,18 +5,22 @@
  *
  *	intervals_stealing KERNEL SIZE VICTIMS WORKERS SEEDS
  *
- * Counting begins in the kernel's first task and ends in its last, so that workers
- * who look for work before and after are not counted.
+ * Counting begins while all workers are asleep and ends in the kernel's last task:
+ * their looking for work before and after is not counted. The one who reads the counts
+ * at the end does not stop the others, so each may have one attempt counted in part.
  */
 #include <error.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "runtimes/intervals_par.h"
 
 #define EXIT_USAGE 2
 #define MAX_WORKERS 1024
 #define MAX_SEEDS 1000
+/* Longer than a worker without work looks for some. */
+#define ASLEEP_NS 2000000
 
 /* The NUMA thesis' MATMUL (3.3.2): one task for each element of the product. */
 struct element {
@@ -68,7 +72,7 @@ static const struct work works[] = {
 struct counted {
 	ivl_runtime *runtime;
 	const struct work *work;
-	struct ivl_statistics statistics;
+	struct ivl_statistics before, after;
 };
 
 static int count(ivl_interval *self, void *arg)
@@ -76,9 +80,8 @@ static int count(ivl_interval *self, void *arg)
 	struct counted *counted = (struct counted *)arg;
 
 	(void)self;
-	ivl_statistics_reset(counted->runtime);
 	counted->work->run();
-	ivl_statistics_read(counted->runtime, &counted->statistics);
+	ivl_statistics_read(counted->runtime, &counted->after);
 	return 0;
 }
 
@@ -119,17 +122,21 @@ static unsigned int number(const char *name, const char *text, unsigned int most
 	return (unsigned int)value;
 }
 
-static void print_run(unsigned int seed, const struct ivl_statistics *s)
+static void print_run(unsigned int seed, const struct ivl_statistics *before,
+		      const struct ivl_statistics *after)
 {
 	printf("%s{\"seed\":%u,\"steals\":%" PRIu64 ",\"steal_failures\":%" PRIu64
 	       ",\"steals_remote\":%" PRIu64 ",\"steal_failures_remote\":%" PRIu64
-	       ",\"puts\":%" PRIu64 "}", seed == 1 ? "" : ",", seed, s->steals, s->steal_failures,
-	       s->steals_remote, s->steal_failures_remote, s->puts);
+	       ",\"puts\":%" PRIu64 "}", seed == 1 ? "" : ",", seed,
+	       after->steals - before->steals, after->steal_failures - before->steal_failures,
+	       after->steals_remote - before->steals_remote,
+	       after->steal_failures_remote - before->steal_failures_remote,
+	       after->puts - before->puts);
 }
 
-/* How many places there were; the kernel's result is checked. */
+/* Print what it counted. Returns how many places there were. */
 static unsigned int run_seed(const struct ivl_config *config, const struct work *work,
-			     unsigned int size, struct ivl_statistics *statistics)
+			     unsigned int size)
 {
 	const struct bench_kernel *kernel = find_kernel(work->kernel);
 	struct counted counted = { .work = work };
@@ -141,19 +148,20 @@ static unsigned int run_seed(const struct ivl_config *config, const struct work 
 	failure = ivl_start(config, &counted.runtime);
 	if (failure)
 		error(1, 0, "the runtime does not start: %s", ivl_last_error());
+	nanosleep(&(struct timespec){ .tv_nsec = ASLEEP_NS }, NULL);
+	ivl_statistics_read(counted.runtime, &counted.before);
 	failure = ivl_run(counted.runtime, count, &counted);
 	places = ivl_place_count(counted.runtime);
 	ivl_stop(counted.runtime);
 	if (failure || !kernel->check())
 		error(1, failure, "%s of %u: the result is wrong", work->name, size);
-	*statistics = counted.statistics;
+	print_run((unsigned int)config->seed, &counted.before, &counted.after);
 	return places;
 }
 
 int main(int argc, char **argv)
 {
 	struct ivl_config config;
-	struct ivl_statistics statistics;
 	const struct work *work;
 	unsigned int size, seeds, places = 0;
 
@@ -176,8 +184,7 @@ int main(int argc, char **argv)
 	       work->name, size, argv[3], config.workers);
 	for (unsigned int seed = 1; seed <= seeds; seed++) {
 		config.seed = seed;
-		places = run_seed(&config, work, size, &statistics);
-		print_run(seed, &statistics);
+		places = run_seed(&config, work, size);
 	}
 	printf("],\"places\":%u,\"check\":\"ok\"}\n", places);
 	return 0;
