@@ -48,6 +48,11 @@ struct ivl_fiber {
 	struct ivl_fiber *next;		/* among the free ones */
 	char *lowest;			/* of the stack; below it is a page that faults */
 	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
+	/*
+	 * Twice the number of asyncs that have ended on it without their spawner;
+	 * plus one: the one that runs on it is counted by its finish (finish.c).
+	 */
+	_Atomic uint64_t ends;
 	struct ivl_waiter waiter;
 #ifdef IVL_ASAN
 	void *fake_stack;

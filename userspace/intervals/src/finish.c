@@ -2,7 +2,14 @@
 /*
  * Finish and async (SLAW, section II-B). A finish counts the asyncs inside it that
  * may not have returned, plus one for itself. An async whose spawner saw it return
- * was never counted: under work-first, whoever takes the spawner counts the child.
+ * was never counted: under work-first, whoever takes the spawner counts the child,
+ * unless that has ended before. The two agree on it by the child's fiber, which is
+ * there whoever comes last:
+ *
+ *	who takes the spawner			the child, when it ends
+ *	finish->left++				if (ends++ had been counted)
+ *	if (cannot mark ends as counted)		finish->left--
+ *		finish->left--
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +36,7 @@ struct spawner {
 	const void *arg;
 	size_t bytes;
 	struct ivl_finish *finish;
+	uint64_t ends;			/* of the child's fiber, when it began */
 };
 
 static void add(struct ivl_finish *finish)
@@ -81,9 +89,17 @@ static int async_help_first(struct ivl_worker *worker, ivl_function *function, c
 void ivl_resume_asyncer(struct ivl_work *work)
 {
 	struct spawner *spawner = (struct spawner *)work;
-	struct ivl_fiber *fiber = spawner->task.context[1];
+	struct ivl_fiber *fiber = spawner->task.context[1], *child = spawner->task.context[2];
+	uint64_t ends = spawner->ends;
 
 	add(spawner->finish);
+	/*
+	 * Acquire: where the child has ended, what it wrote. Pairs with its exchange. The
+	 * spawner is counted, or is the finish itself: ours is not the last.
+	 */
+	if (!atomic_compare_exchange_strong_explicit(&child->ends, &ends, ends + 1,
+						     memory_order_acq_rel, memory_order_acquire))
+		remove_one(spawner->finish);
 	ivl_resume(ivl_self(), fiber);
 }
 
@@ -95,10 +111,12 @@ static long run_async_first(struct spawner *spawner)
 	struct ivl_work *const work = (struct ivl_work *)spawner->task.work;
 	_Alignas(max_align_t) char arg[spawner->bytes + 1];
 	ivl_function *function = spawner->task.function;
-	struct ivl_waiter *waiter;
+	const uint64_t ends = atomic_load_explicit(&fiber->ends, memory_order_relaxed);
+	struct ivl_waiter *waiter = NULL;
 	struct ivl_work *taken;
 
 	ivl_fiber_arrive(fiber, true);
+	spawner->ends = ends;
 	memcpy(arg, spawner->arg, spawner->bytes);
 	spawner->task.context[2] = fiber;
 	/* From here on somebody may take the spawner, whose frame then is no more. */
@@ -114,7 +132,9 @@ static long run_async_first(struct spawner *spawner)
 		ivl_back_to_spawner(worker, spawner->task.context[1]);
 		return 0;
 	}
-	waiter = remove_one(finish);
+	/* Pairs with the marking in ivl_resume_asyncer(). */
+	if (atomic_exchange_explicit(&fiber->ends, ends + 2, memory_order_acq_rel) != ends)
+		waiter = remove_one(finish);
 	if (waiter && taken) {
 		ivl_submit(worker->runtime, taken, worker->place);
 		taken = NULL;

@@ -32,7 +32,8 @@ static inline ivl_runtime *test_start(const struct ivl_config *config)
 {
 	ivl_runtime *runtime = NULL;
 
-	assert_int_equal(ivl_start(config, &runtime), 0);
+	if (ivl_start(config, &runtime))
+		fail_msg("ivl_start: %s", ivl_last_error());
 	return runtime;
 }
 
