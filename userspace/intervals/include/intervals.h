@@ -26,103 +26,118 @@
 extern "C" {
 #endif
 
+/** Workers, their queues and places. A process may have several at a time. */
 typedef struct ivl_runtime ivl_runtime;
+/** A task and the time in which it runs (thesis, section 1.1). Counted by references. */
 typedef struct ivl_interval ivl_interval;
+/** The start or the end of an interval; there as long as that is. */
 typedef struct ivl_point ivl_point;
+/** A lock that intervals hold, and no thread. */
 typedef struct ivl_guard ivl_guard;
-/* The thesis' PlaceID (Listing 4.2); owned by the runtime, valid until ivl_stop(). */
+/** The thesis' PlaceID (Listing 4.2); owned by the runtime, valid until ivl_stop(). */
 typedef struct ivl_place ivl_place;
 
-/*
- * Starting and stopping.
+/**
+ * @defgroup ivl_starting Starting and stopping
+ * @{
  */
 
+/** The queue of each worker (thesis, chapters 9 and 10). */
 enum ivl_queue {
 	IVL_QUEUE_CHASE_LEV,		/**< dynamic circular deque; the default */
 	IVL_QUEUE_LAZY,			/**< lazy deque (thesis, section 9.2) */
-	IVL_QUEUE_IDEMPOTENT_LIFO,
-	IVL_QUEUE_IDEMPOTENT_FIFO,
+	IVL_QUEUE_IDEMPOTENT_LIFO,	/**< Michael, Vechev and Saraswat (PPoPP 2009) */
+	IVL_QUEUE_IDEMPOTENT_FIFO,	/**< of the same paper: the owner takes the oldest, too */
 	IVL_QUEUE_IDEMPOTENT_DEQUE,	/**< thesis, section 10.2 */
 	IVL_QUEUE_DYNAMIC,		/**< Hendler's list of arrays (10.3.1) */
 	IVL_QUEUE_DUPLICATING,		/**< of the Task Parallel Library (10.3.2) */
 	IVL_QUEUE_SHARED,		/**< one queue for all workers */
-	IVL_QUEUES
+	IVL_QUEUES			/**< how many there are */
 };
 
-/* Who goes on at a spawn or async (SLAW, section III). */
+/** Who goes on at a spawn or async (SLAW, section III). */
 enum ivl_policy {
 	IVL_ADAPTIVE,			/**< asyncs as SLAW chooses, spawns help-first */
 	IVL_WORK_FIRST,			/**< the child, on a stack of its own */
 	IVL_HELP_FIRST,			/**< the one who spawns */
-	IVL_POLICIES
+	IVL_POLICIES			/**< how many there are */
 };
 
-/* Whom a worker without work tries to steal from. */
+/** Whom a worker without work tries to steal from. */
 enum ivl_victims {
-	IVL_VICTIMS_RANDOM,
+	IVL_VICTIMS_RANDOM,		/**< everybody, in random order */
 	IVL_VICTIMS_THRESHOLD,		/**< (s, S) with a stealability mask (NUMA thesis, chapter 3) */
 	IVL_VICTIMS_DOMAINS,		/**< nearest stealing domain first (NUMA thesis, chapter 4) */
-	IVL_VICTIM_POLICIES
+	IVL_VICTIM_POLICIES		/**< how many there are */
 };
 
+/** Which CPUs belong together (Documentation/intervals-places.rst). */
 enum ivl_places_by {
 	IVL_PLACES_ONE,			/**< all workers in one place */
-	IVL_PLACES_NUMA,
-	IVL_PLACES_PACKAGE,
-	IVL_PLACES_LLC,
+	IVL_PLACES_NUMA,		/**< by the NUMA node whose memory is closest */
+	IVL_PLACES_PACKAGE,		/**< by package */
+	IVL_PLACES_LLC,			/**< by outermost cache */
 	IVL_PLACES_GIVEN,		/**< config.place_cpus */
-	IVL_PLACES_KINDS
+	IVL_PLACES_KINDS		/**< how many there are */
 };
 
+/** What a runtime is like, from its start on. Set by ivl_config_init(), then changed. */
 struct ivl_config {
 	unsigned int workers;		/**< 0: as many as the process may use CPUs */
-	enum ivl_queue queue;
-	enum ivl_policy policy;
-	enum ivl_victims victims;
-	enum ivl_places_by places;
-	/* For IVL_PLACES_GIVEN: one list of CPUs per place, e.g. {"0-3", "4-7"}. */
+	enum ivl_queue queue;		/**< default: IVL_QUEUE_CHASE_LEV */
+	enum ivl_policy policy;		/**< default: IVL_ADAPTIVE */
+	enum ivl_victims victims;	/**< default: IVL_VICTIMS_RANDOM */
+	enum ivl_places_by places;	/**< default: IVL_PLACES_NUMA */
+	/** For IVL_PLACES_GIVEN: one list of CPUs per place, as in {"0-3", "4-7"}. */
 	const char *const *place_cpus;
-	unsigned int place_count;
-	bool pin;			/**< bind each worker to a CPU of its place */
-	bool cross_place;		/**< may a worker steal from another place? */
+	unsigned int place_count;	/**< how many lists place_cpus has */
+	bool pin;			/**< bind each worker to a CPU of its place; default: no */
+	bool cross_place;		/**< may a worker steal from another place? default: yes */
 	bool steal_half;		/**< take half of the victim's queue, not one */
-	bool statistics;
-	size_t stack_bytes;		/**< of a fiber; rounded up to pages */
+	bool statistics;		/**< count what ivl_statistics_read() tells */
+	size_t stack_bytes;		/**< of a fiber; 32768 or more; rounded up to pages */
 	unsigned int fibers_per_worker;	/**< at most; a bound on memory */
-	/* SLAW's parameters: tasks between evaluations, stack bound, fresh tasks bound. */
-	unsigned int adapt_interval, adapt_stack, adapt_fresh;
-	/* The (s, S) of IVL_VICTIMS_THRESHOLD: stealable again from S on, not below s. */
-	unsigned int threshold_low, threshold_high;
+	unsigned int adapt_interval;	/**< SLAW's INT: tasks between two evaluations */
+	unsigned int adapt_stack;	/**< SLAW's S: so deep, asyncs go help-first */
+	unsigned int adapt_fresh;	/**< SLAW's F: with so many in the queue, work-first */
+	unsigned int threshold_low;	/**< s of IVL_VICTIMS_THRESHOLD: not stealable from s down */
+	unsigned int threshold_high;	/**< S: stealable again from S on */
 	unsigned int queue_capacity;	/**< elements at first; queues grow */
 	uint64_t seed;			/**< of the choice of victims */
 };
 
-/* The defaults, changed by the environment: INTERVALS_WORKERS=4, INTERVALS_QUEUE=lazy, ... */
+/**
+ * The defaults, changed by the environment: INTERVALS_WORKERS=4, INTERVALS_QUEUE=lazy, ...
+ * EINVAL: a variable has no such value (see ivl_last_error()).
+ */
 int ivl_config_init(struct ivl_config *config);
 
-/* NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for no thread. */
+/** Start the workers. NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for no thread. */
 int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
 
-/* Ends the workers. No task may be left: what ivl_run() started is over when it returns. */
+/** Ends the workers. No task may be left: what ivl_run() started is over when it returns. */
 void ivl_stop(ivl_runtime *runtime);
 
-/* The last error of this thread in words, e.g. with the names of both points of an edge. */
+/** The last error of this thread in words: of a refused edge with the names of both points. */
 const char *ivl_last_error(void);
 
-/*
- * Intervals, points, edges, guards.
+/** @} */
+
+/**
+ * @defgroup ivl_model Intervals, points, edges, guards
+ * @{
  */
 
-/* A nonzero return is an error: dependents do not run (ivl_fail()). */
+/** What an interval does. A nonzero return is an error: dependents do not run (ivl_fail()). */
 typedef int ivl_body(ivl_interval *self, void *arg);
 
-/*
+/**
  * Run a child interval of the root and wait for its end. Returns its error. May
  * be called by several threads at once, and by a task of another runtime.
  */
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 
-/*
+/**
  * A new interval, which runs when its start is ready, but not before ivl_schedule().
  * Its end comes after the ends of all its subintervals; they may run beside its body.
  * The caller must be inside `parent` or inside an interval before its end, or have
@@ -133,28 +148,30 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
  */
 ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
 			 const ivl_place *place);
+/** One reference more, by who has one or runs inside of the interval. Any thread. */
 void ivl_retain(ivl_interval *interval);
+/** Give a reference back; the interval runs all the same. Any thread. */
 void ivl_release(ivl_interval *interval);
 
-ivl_interval *ivl_current(void);		/**< NULL outside of any */
+ivl_interval *ivl_current(void);		/**< That of the caller. NULL: outside of any */
 ivl_interval *ivl_parent(ivl_interval *interval);	/**< NULL: the root */
-const char *ivl_name(const ivl_interval *interval);
-ivl_point *ivl_start_point(ivl_interval *interval);
-ivl_point *ivl_end_point(ivl_interval *interval);
+const char *ivl_name(const ivl_interval *interval);	/**< NULL: it has none */
+ivl_point *ivl_start_point(ivl_interval *interval);	/**< Before its body */
+ivl_point *ivl_end_point(ivl_interval *interval);	/**< After its body and subintervals */
 
-/*
+/**
  * Let all that the calling task has created so far run, and what the spawned parts of
  * the current interval have; also done when its body returns. [task]
  */
 void ivl_schedule(void);
 
-/*
+/**
  * Run a child of the current interval now, and return when it has ended. Returns its
  * error, by which the current interval does not fail; EINVAL outside of any; ENOMEM. [task]
  */
 int ivl_inline(const char *name, ivl_body *body, void *arg);
 
-/*
+/**
  * `from` happens before `to`: what was written before `from` is seen after `to`.
  * `to` must be of an interval that the caller has made and not scheduled, or come
  * after the end of the current one, or be that; otherwise it may have occurred:
@@ -162,121 +179,159 @@ int ivl_inline(const char *name, ivl_body *body, void *arg);
  * fails nothing has changed, and ivl_last_error() names both points. [task]
  */
 int ivl_add_edge(ivl_point *from, ivl_point *to);
-/*
+/**
  * Is there a path of edges, the tree's included, from one point to the other? Edges
  * are known up to where they come from has occurred: asked by a task that could make
  * one to `from`; otherwise only the tree is.
  */
 bool ivl_happens_before(ivl_point *from, ivl_point *to);
+/** Has it? Where it has, what was written before it is seen. Any thread. */
 bool ivl_occurred(const ivl_point *point);
 
-/*
+/**
  * Wait for a point, running other work meanwhile; returns its error, 0 where it has
  * none. EDEADLK: it waits for the caller, or for ivl_schedule() by the caller. Any thread.
  */
 int ivl_join(ivl_point *point);
 
-/*
+/**
  * The current interval fails: as if its body returned `error`, which is not 0, but it
  * goes on. An interval's first error counts. What comes after its end does not run,
  * and ends with that error; so do what is inside of it and has not begun, and what is
  * around all these, up to the common bound. [task]
  */
 void ivl_fail(int error);
-/*
+/**
  * What has not begun of the interval and its subintervals never will: ECANCELED. What
  * comes after its end does not run either; its parent does not fail. Any thread.
  */
 void ivl_cancel(ivl_interval *interval);
-bool ivl_cancelled(void);			/**< Is the current interval? [task] */
+bool ivl_cancelled(void);			/**< Is the current interval, or one around it? [task] */
 
-/*
+/**
  * A lock that intervals hold from before their start to their end, given away in FIFO
  * order. An interval takes several in the order in which they were created. What
  * is inside of a holder holds it too, and takes it again against its siblings. NULL:
  * ENOMEM. It lives until it is released and nobody holds it. Any thread.
  */
 ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name);
+/** Give back what ivl_guard_create() gave; holders and waiters keep it. Any thread. */
 void ivl_guard_release(ivl_guard *guard);
-/*
+/**
  * By who made the interval and has not scheduled it; else EALREADY: it may have
  * started. EBUSY: it has subintervals already. EDEADLK: an interval around it holds
  * one that was created later. EINVAL: of another runtime. ENOMEM. [task]
  */
 int ivl_add_guard(ivl_interval *interval, ivl_guard *guard);
-/* Does the current interval, or one it runs inside of, hold the guard? [task] */
+/** Does the current interval, or one it runs inside of, hold the guard? [task] */
 bool ivl_holds(const ivl_guard *guard);
 
-/*
- * Spawn and sync: nothing is allocated. Task and scope live in the caller's frame.
+/** @} */
+
+/**
+ * @defgroup ivl_forkjoin Spawn and sync
+ *
+ * Nothing is allocated. Task and scope live in the caller's frame.
+ * @{
  */
 
+/** What a task does; `arg` is that of ivl_spawn(), ivl_async() or ivl_finish(). */
 typedef void ivl_function(void *arg);
 
-/* One child. Its fields are the runtime's. */
+/** One child. Its fields are the runtime's. */
 struct ivl_task {
-	void *work[2];
-	ivl_function *function;
-	void *arg;
-	struct ivl_scope *scope;
-	void *context[4];
+	void *work[2];			/**< its place in a queue */
+	ivl_function *function;		/**< of ivl_spawn() */
+	void *arg;			/**< of ivl_spawn() */
+	struct ivl_scope *scope;	/**< of ivl_spawn() */
+	void *context[4];		/**< who spawned it */
 };
 
-/* The children that one function waits for together. Its fields are the runtime's. */
+/** The children that one function waits for together. Its fields are the runtime's. */
 struct ivl_scope {
 	int64_t elsewhere;		/**< children that will report to `left` */
 	int64_t left;			/**< those waited for, minus those that have reported */
-	void *waiter;
+	void *waiter;			/**< who is in ivl_sync() */
 };
+/** A scope without children: `struct ivl_scope scope = IVL_SCOPE_INIT;` */
 #define IVL_SCOPE_INIT { 0, 0, NULL }
 
-/*
+/**
  * function(arg) may run at the same time as what follows, up to ivl_sync(). The
  * task must stay where it is until then. ENOMEM: it did not and will not run. [task]
  */
 int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg);
-/* Wait until all children have returned. A scope can be used again. [task] */
+/** Wait until all children have returned. A scope can be used again. [task] */
 void ivl_sync(struct ivl_scope *scope);
 
-/*
- * Finish and async: the tasks live as long as they need; a finish waits for the
- * asyncs inside it, of asyncs too (SLAW, section II-B).
+/** @} */
+
+/**
+ * @defgroup ivl_finish_async Finish, async, parallel_for
+ *
+ * Asyncs live as long as they need; a finish waits for those inside it, of asyncs
+ * too (SLAW, section II-B).
+ * @{
  */
-void ivl_finish(ivl_function *function, void *arg);	/**< [task] */
-/* `bytes` of `arg` are copied. NULL place: the current one. ENOMEM: it will not run. [task] */
+
+/** Call function(arg), and wait for the asyncs inside. They may be nested. [task] */
+void ivl_finish(ivl_function *function, void *arg);
+/**
+ * function(arg) may run at the same time as what follows, up to the end of the
+ * innermost finish. `bytes` of `arg` are copied. NULL place: the current one.
+ * ENOMEM: it will not run. EINVAL: not inside a finish. [task]
+ */
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
 
-/*
- * Call body(begin, end, arg) for parts of a range, which together cover it. A
- * part is at most `grain` long; 0: chosen from the workers' number. [task]
- */
+/** What to do for the indices from `begin` up to, not including, `end`. */
 typedef void ivl_range(size_t begin, size_t end, void *arg);
+/**
+ * Call body(begin, end, arg) for parts of a range, which together cover it, and
+ * return when all have returned. A part is at most `grain` long; 0: chosen from the
+ * workers' number. [task]
+ */
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
 
-/*
- * Places (thesis, sections 4.1 and 4.2).
+/** @} */
+
+/**
+ * @defgroup ivl_places Places
+ *
+ * Thesis, sections 4.1 and 4.2; Documentation/intervals-places.rst.
+ * @{
  */
 
+/** At least 1. Not counted: places around others. Any thread, as for all of these. */
 unsigned int ivl_place_count(const ivl_runtime *runtime);
-/* Modulo the number of places, as in Listing 4.4. */
+/** The place of that index, modulo the number of places, as in Listing 4.4. */
 const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index);
-const ivl_place *ivl_here(void);		/**< of the calling worker; NULL: none */
+const ivl_place *ivl_here(void);		/**< That of the calling worker; NULL: none */
+/** As in ivl_place_at(); ~0u: it is around others, and no hint. */
 unsigned int ivl_place_index(const ivl_place *place);
 const char *ivl_place_name(const ivl_place *place);	/**< e.g. "numa-0" */
 int ivl_place_node(const ivl_place *place);	/**< the OS' number of its NUMA node; -1: none */
-/* The place around this one (a package around its caches); NULL: the machine. */
+/** The place around this one (a package around its caches); NULL: the machine. */
 const ivl_place *ivl_place_outer(const ivl_place *place);
-unsigned int ivl_worker_count(const ivl_runtime *runtime);
+unsigned int ivl_worker_count(const ivl_runtime *runtime);	/**< In all places together */
 
-/*
- * Statistics, as in the thesis' Tables 11.1 to 11.3; all 0 where config.statistics is not set.
+/** @} */
+
+/**
+ * @defgroup ivl_statistics_group Statistics
+ *
+ * As in the thesis' Tables 11.1 to 11.3; all 0 where config.statistics is not set.
+ * @{
  */
 
+/** Sums over all workers, since the start or ivl_statistics_reset(). */
 struct ivl_statistics {
-	uint64_t puts;
-	uint64_t takes, take_failures;
-	uint64_t steals, steal_failures;	/**< attempts, and those that got nothing */
-	uint64_t steals_remote, steal_failures_remote;	/**< of them, at another place's workers */
+	uint64_t puts;				/**< work made ready in the own queue */
+	uint64_t takes;				/**< attempts to take from it */
+	uint64_t take_failures;			/**< those that got nothing */
+	uint64_t steals;			/**< attempts at one worker each */
+	uint64_t steal_failures;		/**< those that got nothing */
+	uint64_t steals_remote;			/**< of the steals: at another place's workers */
+	uint64_t steal_failures_remote;		/**< of those, the ones that got nothing */
 	uint64_t spawners;			/**< of the puts: those whose child runs first */
 	uint64_t idles;				/**< times that a worker went to sleep */
 	uint64_t wakes;				/**< times that one was woken for work */
@@ -284,14 +339,23 @@ struct ivl_statistics {
 	uint64_t fibers;			/**< stacks that were made */
 };
 
+/** A worker's counts may be a moment old where it runs. Any thread. */
 void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);
+/** Exact where no worker is awake; otherwise it may miss some counts. Any thread. */
 void ivl_statistics_reset(ivl_runtime *runtime);
 
-/* The words of the enumerations, as in the environment and in reports; NULL beyond the last. */
-const char *ivl_queue_name(enum ivl_queue queue);
-const char *ivl_policy_name(enum ivl_policy policy);
-const char *ivl_victims_name(enum ivl_victims victims);
-const char *ivl_places_name(enum ivl_places_by places);
+/**
+ * @name Words
+ * Those of the enumerations, as in the environment and in reports; NULL beyond the last.
+ * @{
+ */
+const char *ivl_queue_name(enum ivl_queue queue);	/**< e.g. "chase-lev" */
+const char *ivl_policy_name(enum ivl_policy policy);	/**< e.g. "work-first" */
+const char *ivl_victims_name(enum ivl_victims victims);	/**< e.g. "domains" */
+const char *ivl_places_name(enum ivl_places_by places);	/**< e.g. "numa" */
+/** @} */
+
+/** @} */
 
 #ifdef __cplusplus
 }

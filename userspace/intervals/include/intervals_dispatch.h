@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
+/**
+ * @file
  * The task-locality dispatcher: run a task where the objects are that it uses.
  *
  *	ivl_objects *objects = ivl_objects_create(runtime, 1000);
@@ -23,21 +24,26 @@
 extern "C" {
 #endif
 
-/* Which objects are at which places. */
+/**
+ * @defgroup ivl_dispatcher Task-locality dispatcher
+ * @{
+ */
+
+/** Which objects are at which places. */
 typedef struct ivl_objects ivl_objects;
 
-/* For about `expected` objects; with many more it works, but slower. NULL: ENOMEM. */
+/** An empty set for about `expected` objects; with many more it works, but slower. NULL: ENOMEM. */
 ivl_objects *ivl_objects_create(const ivl_runtime *runtime, size_t expected);
-/* Frees what ivl_object_alloc() gave; other objects are just not known any more. */
+/** Frees what ivl_object_alloc() gave; other objects are just not known any more. */
 void ivl_objects_destroy(ivl_objects *objects);
 
-/*
+/**
  * An object of that size on the place's node, 128-byte aligned, not cleared. Freed by
  * ivl_object_unbind(). NULL: ENOMEM, or no bytes, or no place of this runtime with workers.
  */
 void *ivl_object_alloc(ivl_objects *objects, size_t bytes, const ivl_place *place);
 
-/*
+/**
  * Say that an object, named by its first address, is at a place, or NULL: find out now, from
  * the node on which most of its pages are (of a large object, of 1024 pages spread over it).
  * Where several places are on that node they take turns. EEXIST: it is bound already. EINVAL:
@@ -46,15 +52,15 @@ void *ivl_object_alloc(ivl_objects *objects, size_t bytes, const ivl_place *plac
  */
 int ivl_object_bind(ivl_objects *objects, const void *object, size_t bytes,
 		    const ivl_place *place);
-/*
- * Waits for those who are just looking it up: microseconds, or some 10 ms where many ask all
+/**
+ * Forget an object. Waits for those who are just looking it up: microseconds, or some 10 ms where many ask all
  * the time. ENOENT: it is not bound.
  */
 int ivl_object_unbind(ivl_objects *objects, void *object);
-/* NULL: it is not bound. */
+/** Where an object is. NULL: it is not bound. */
 const ivl_place *ivl_object_place(ivl_objects *objects, const void *object);
 
-/*
+/**
  * The place for a task that uses these objects: the node that has most of their bytes, and on
  * it the place that has most. Of equals, the one whose object comes first. NULL, which as a
  * hint means no preference: none of them is bound.
@@ -63,6 +69,8 @@ const ivl_place *ivl_object_place(ivl_objects *objects, const void *object);
  * the largest, each object weighing as many as it has bytes. Allocates nothing.
  */
 const ivl_place *ivl_dispatch(ivl_objects *objects, const void *const *uses, size_t count);
+
+/** @} */
 
 #ifdef __cplusplus
 }
