@@ -112,7 +112,10 @@ struct ivl_config {
  */
 int ivl_config_init(struct ivl_config *config);
 
-/** Start the workers. NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for no thread. */
+/**
+ * Start the workers. NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for
+ * no thread. Any thread, as often as you like.
+ */
 int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
 
 /** Ends the workers. No task may be left: what ivl_run() started is over when it returns. */

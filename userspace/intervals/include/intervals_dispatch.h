@@ -53,8 +53,8 @@ void *ivl_object_alloc(ivl_objects *objects, size_t bytes, const ivl_place *plac
 int ivl_object_bind(ivl_objects *objects, const void *object, size_t bytes,
 		    const ivl_place *place);
 /**
- * Forget an object. Waits for those who are just looking it up: microseconds, or some 10 ms where many ask all
- * the time. ENOENT: it is not bound.
+ * Forget an object. Waits for those who are just looking it up: microseconds, or some 10 ms
+ * where many ask all the time. ENOENT: it is not bound.
  */
 int ivl_object_unbind(ivl_objects *objects, void *object);
 /** Where an object is. NULL: it is not bound. */
