@@ -27,6 +27,7 @@ struct async {
 	struct ivl_work work;
 	struct ivl_local local;
 	ivl_function *function;
+	size_t bytes;			/* of arg */
 	_Alignas(max_align_t) char arg[];
 };
 
@@ -39,19 +40,71 @@ struct spawner {
 	uint64_t ends;			/* of the child's fiber, when it began */
 };
 
-static void add(struct ivl_finish *finish)
+/*
+ * Counts are taken ahead: else every async would write to its finish, and all workers
+ * to the same line of the cache. Those that a worker has and does not use hold up the
+ * finish, so it gives them back before it does anything else (ivl_return_credit()).
+ */
+#define AHEAD 64
+
+/* The waiter, if these were the last. */
+static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 {
+	/* Pairs with itself and publish_finish(): what the asyncs wrote is seen behind it. */
+	if (atomic_fetch_sub_explicit(&finish->left, count, memory_order_acq_rel) == count)
+		return finish->waiter;
+	return NULL;
+}
+
+void ivl_return_credit(struct ivl_worker *worker)
+{
+	struct ivl_waiter *waiter = subtract(worker->credit, worker->credits);
+
+	worker->credit = NULL;
+	if (waiter)
+		ivl_wake(waiter);
+}
+
+static void add(struct ivl_worker *worker, struct ivl_finish *finish)
+{
+	if (worker->credit == finish && worker->credits > 1) {
+		worker->credits--;
+		return;
+	}
+	if (worker->credit && worker->credit != finish)
+		ivl_return_credit(worker);
 	/* Relaxed: the adder holds one of those counted, or is the finish itself. */
-	atomic_fetch_add_explicit(&finish->left, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&finish->left, AHEAD, memory_order_relaxed);
+	worker->credits = (worker->credit ? worker->credits : 0) + AHEAD - 1;
+	worker->credit = finish;
 }
 
 /* The waiter, if this was the last. */
-static struct ivl_waiter *remove_one(struct ivl_finish *finish)
+static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finish *finish)
 {
-	/* Pairs with itself and publish_finish(): what the asyncs wrote is seen behind it. */
-	if (atomic_fetch_sub_explicit(&finish->left, 1, memory_order_acq_rel) == 1)
-		return finish->waiter;
+	if (worker->credit != finish)
+		return subtract(finish, 1);
+	/* Not the last: the credit is counted, and is given back in time. */
+	if (++worker->credits > 2 * AHEAD) {
+		worker->credits -= AHEAD;
+		return subtract(finish, AHEAD);
+	}
 	return NULL;
+}
+
+static size_t bytes_of(const struct async *async)
+{
+	return sizeof(*async) + async->bytes;
+}
+
+static void free_async(struct async *async)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (bytes_of(async) <= IVL_ASYNC_BYTES)
+		ivl_block_put(&worker->runtime->asyncs, &worker->asyncs, async);
+	else
+		free(async);
 }
 
 static void run_async(struct ivl_work *work)
@@ -62,26 +115,37 @@ static void run_async(struct ivl_work *work)
 
 	*ivl_local() = async->local;
 	async->function(async->arg);
-	free(async);
-	waiter = remove_one(finish);
+	free_async(async);
+	waiter = remove_one(ivl_self(), finish);
 	if (waiter)
 		ivl_wake(waiter);
+}
+
+bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work)
+{
+	return work->run == run_async && ((struct async *)work)->local.finish == worker->credit;
 }
 
 static int async_help_first(struct ivl_worker *worker, ivl_function *function, const void *arg,
 			    size_t bytes, const ivl_place *place)
 {
 	struct ivl_local *local = &worker->fiber->local;
-	struct async *async = malloc(sizeof(*async) + bytes);
+	struct async *async;
 
+	if (sizeof(*async) + bytes <= IVL_ASYNC_BYTES)
+		async = ivl_block_get(&worker->runtime->asyncs, &worker->asyncs,
+				      worker->place->node);
+	else
+		async = malloc(sizeof(*async) + bytes);
 	if (!async)
 		return ENOMEM;
+	async->bytes = bytes;
 	async->work.run = run_async;
 	async->local = *local;
 	async->function = function;
 	if (bytes)
 		memcpy(async->arg, arg, bytes);
-	add(local->finish);
+	add(worker, local->finish);
 	ivl_submit(worker->runtime, &async->work, place ? place : worker->place);
 	return 0;
 }
@@ -92,14 +156,14 @@ void ivl_resume_asyncer(struct ivl_work *work)
 	struct ivl_fiber *fiber = spawner->task.context[1], *child = spawner->task.context[2];
 	uint64_t ends = spawner->ends;
 
-	add(spawner->finish);
+	add(ivl_self(), spawner->finish);
 	/*
 	 * Acquire: where the child has ended, what it wrote. Pairs with its exchange. The
 	 * spawner is counted, or is the finish itself: ours is not the last.
 	 */
 	if (!atomic_compare_exchange_strong_explicit(&child->ends, &ends, ends + 1,
 						     memory_order_acq_rel, memory_order_acquire))
-		remove_one(spawner->finish);
+		remove_one(ivl_self(), spawner->finish);
 	ivl_resume(ivl_self(), fiber);
 }
 
@@ -134,7 +198,7 @@ static long run_async_first(struct spawner *spawner)
 	}
 	/* Pairs with the marking in ivl_resume_asyncer(). */
 	if (atomic_exchange_explicit(&fiber->ends, ends + 2, memory_order_acq_rel) != ends)
-		waiter = remove_one(finish);
+		waiter = remove_one(worker, finish);
 	if (waiter && taken) {
 		ivl_submit(worker->runtime, taken, worker->place);
 		taken = NULL;
@@ -182,11 +246,15 @@ void ivl_finish(ivl_function *function, void *arg)
 {
 	struct ivl_finish finish = { 1, NULL };
 	struct ivl_finish *outer = ivl_local()->finish;
+	struct ivl_worker *worker;
 
 	ivl_local()->finish = &finish;
 	function(arg);
 	ivl_local()->finish = outer;
 
+	worker = ivl_self();
+	if (worker && worker->credit == &finish)
+		ivl_return_credit(worker);
 	/* Acquire: what the asyncs wrote. */
 	if (atomic_load_explicit(&finish.left, memory_order_acquire) != 1)
 		ivl_wait(publish_finish, &finish);

@@ -87,6 +87,7 @@ static void destroy(ivl_runtime *runtime)
 		ivl_pool_destroy(runtime->shared);
 	if (runtime->mask)
 		ivl_stealability_destroy(runtime->mask);
+	ivl_depot_destroy(&runtime->asyncs);
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
 	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++)
@@ -190,6 +191,7 @@ int ivl_start(const struct ivl_config *config, ivl_runtime **result)
 		return ivl_error(ENOMEM, "start: out of memory");
 	runtime->config = *config;
 	pthread_mutex_init(&runtime->gate, NULL);
+	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
 	error = create(runtime);
 	if (error == ENOMEM)
 		ivl_error(ENOMEM, "start: out of memory");

@@ -105,6 +105,8 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 
 		if (!work)
 			work = ivl_take(worker);
+		if (worker->credit && !(work && ivl_uses_credit(worker, work)))
+			ivl_return_credit(worker);
 		if (!work)
 			ivl_end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
@@ -125,6 +127,8 @@ static void run(struct ivl_worker *worker, struct ivl_work *work)
 {
 	struct ivl_fiber *fiber;
 
+	if (worker->credit && !ivl_uses_credit(worker, work))
+		ivl_return_credit(worker);
 	if (work->run == ivl_resume_waiter || work->run == ivl_resume_spawner ||
 	    work->run == ivl_resume_asyncer) {
 		work->run(work);
@@ -409,6 +413,10 @@ struct ivl_work *ivl_find(struct ivl_worker *worker)
 	const unsigned int halls = runtime->topology->leaf_count;
 	struct ivl_work *work = ivl_take(worker);
 
+	if (!work && worker->credit) {
+		ivl_return_credit(worker);
+		work = ivl_take(worker);
+	}
 	if (!work)
 		work = steal(worker);
 	if (!work && runtime->config.cross_place)

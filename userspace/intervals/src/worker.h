@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "blocks.h"
 #include "eventcount.h"
 #include "fiber.h"
 #include "place.h"
@@ -20,7 +21,10 @@
 #include "scheduler.h"
 #include "victim.h"
 
+#ifndef IVL_LINE
 #define IVL_LINE 128			/* two lines: CPUs fetch them in pairs */
+#endif
+#define IVL_ASYNC_BYTES 192		/* of an async that is kept in a block */
 
 /* What the context that goes on must do for the one that was left. */
 struct ivl_after {
@@ -44,6 +48,10 @@ struct ivl_worker {
 	unsigned int until;		/* spawns left before the choice is looked at again */
 	uint64_t lost_before;		/* `lost` when it was looked at last */
 	struct ivl_after after;
+	/* Counts of `credit` that this worker took ahead and has not used (finish.c). */
+	struct ivl_finish *credit;
+	unsigned int credits;
+	struct ivl_magazines asyncs;
 	struct ivl_statistics *statistics;	/* NULL: none are kept */
 	ivl_runtime *runtime;
 	struct ivl_chooser *chooser;
@@ -77,6 +85,7 @@ struct ivl_runtime {
 	struct ivl_hall *halls;		/* one per leaf */
 	struct ivl_stacks *stacks;
 	struct ivl_stealability *mask;
+	struct ivl_depot asyncs;
 	struct ivl_pool *shared;	/* of all workers; NULL: each has its own */
 	void *model;
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
@@ -181,6 +190,11 @@ static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fib
 	else
 		ivl_fiber_put(worker, child);
 }
+
+/* Give back the counts taken ahead, which hold up their finish; finish.c */
+void ivl_return_credit(struct ivl_worker *worker);
+/* Is this an async of the finish whose counts the worker has? */
+bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work);
 
 /* To the mailbox of a place. */
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
