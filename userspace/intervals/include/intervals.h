@@ -262,9 +262,10 @@ struct ivl_scope {
 /**
  * function(arg) may run at the same time as what follows, up to ivl_sync(). The
  * task must stay where it is until then. ENOMEM: it did not and will not run. [task]
+ * A thread outside of any runtime may call it too: then the function is just called.
  */
 int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg);
-/** Wait until all children have returned. A scope can be used again. [task] */
+/** Wait until all children have returned. By who spawned them. The scope can be used again. */
 void ivl_sync(struct ivl_scope *scope);
 
 /** @} */
@@ -291,7 +292,7 @@ typedef void ivl_range(size_t begin, size_t end, void *arg);
 /**
  * Call body(begin, end, arg) for parts of a range, which together cover it, and
  * return when all have returned. A part is at most `grain` long; 0: chosen from the
- * workers' number. [task]
+ * workers' number. Where ivl_spawn() may be called.
  */
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
 
