@@ -64,5 +64,6 @@ private:
 #define ivl_futex_upper(word64) (word64)
 #define ivl_futex_wait(word, value) ivl_model_futex::current->wait(word, value)
 #define ivl_futex_wake(word, count) ivl_model_futex::current->wake(word, count)
+#define ivl_futex_wake_beside(word) ivl_model_futex::current->wake(word, 1)
 
 #endif

@@ -66,6 +66,10 @@ bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count)
 
 	/* Relaxed: the futex calls order it against S1, the same word against P1. */
 	atomic_fetch_add_explicit(&ec->state, EPOCH, memory_order_relaxed);
-	ivl_futex_wake(ivl_futex_upper(&ec->state), count);
+	/* What one is woken for is work that the caller will not do: it goes on itself. */
+	if (count == 1)
+		ivl_futex_wake_beside(ivl_futex_upper(&ec->state));
+	else
+		ivl_futex_wake(ivl_futex_upper(&ec->state), count);
 	return true;
 }

@@ -34,8 +34,9 @@ void ivl_eventcount_cancel(struct ivl_eventcount *ec);
 void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key);
 /*
  * Wakes up to `count` sleepers (UINT_MAX: all); true: there was one, or one that had
- * prepared. Where nobody has, a fence and a load. One by one, each call a hand-off for
- * FAST, is for work that one can do; all is for what everybody waits for.
+ * prepared. Where nobody has, a fence and a load. One by one is for work that one can do
+ * beside the caller, and no hand-off for FAST (Documentation/intervals-measurements.rst);
+ * all is for what everybody waits for.
  */
 bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count);
 

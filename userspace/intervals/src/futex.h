@@ -37,6 +37,16 @@ static inline void ivl_futex_wake(const void *word, unsigned int count)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count < INT_MAX ? count : INT_MAX, NULL, NULL,
 		0);
 }
+
+/*
+ * Wake one who sleeps on the word to run beside the caller, not after it. A requeue that
+ * wakes one and moves nobody does the same as the call above, but is no hand-off, so that
+ * the kernel looks for an idle CPU.
+ */
+static inline void ivl_futex_wake_beside(const void *word)
+{
+	syscall(SYS_futex, word, FUTEX_REQUEUE_PRIVATE, 1, 0UL, word, 0);
+}
 #endif
 
 #endif
