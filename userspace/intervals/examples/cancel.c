@@ -65,8 +65,10 @@ static int find(ivl_interval *self, void *arg)
 	printf("search: %s; %u of %d parts have begun\n", error ? strerror(error) : "at its end",
 	       atomic_load(&begun), PARTS);
 	ivl_release(search);
-	/* What was cancelled is no error of who cancelled it. */
-	return error == ECANCELED ? 0 : error;
+	/* What was cancelled is no error of who cancelled it; an end without it is. */
+	if (error == ECANCELED)
+		return 0;
+	return error ? error : ENOENT;
 }
 
 int main(void)
