@@ -63,6 +63,15 @@ inline ivl_model_item *ivl_model_item_of(void *element)
 
 class ivl_model_slot {
 public:
+	/* Its memory is used again only when RCU has ordered all reads before. */
+	~ivl_model_slot()
+	{
+		for (auto &thread : ivl_model_reads)
+			for (auto &read : thread)
+				if (read.slot == this)
+					read.slot = NULL;
+	}
+
 	void *load(rl::memory_order order, rl::debug_info_param where)
 	{
 		return remember(slot.load(order, where));
