@@ -21,9 +21,6 @@
 #include "scheduler.h"
 #include "victim.h"
 
-#ifndef IVL_LINE
-#define IVL_LINE 128			/* two lines: CPUs fetch them in pairs */
-#endif
 #define IVL_ASYNC_BYTES 192		/* of an async that is kept in a block */
 
 /* What the context that goes on must do for the one that was left. */
@@ -132,7 +129,9 @@ static inline struct ivl_worker *ivl_self(void)
 	do { \
 		if ((worker)->statistics) \
 			__atomic_store_n(&(worker)->statistics->what, \
-					 (worker)->statistics->what + 1, __ATOMIC_RELAXED); \
+					 __atomic_load_n(&(worker)->statistics->what, \
+							 __ATOMIC_RELAXED) + 1, \
+					 __ATOMIC_RELAXED); \
 	} while (0)
 
 /* A fiber; NULL: none is left, or ENOMEM. */
