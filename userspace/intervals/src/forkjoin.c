@@ -194,28 +194,39 @@ static bool publish_sync(void *arg, struct ivl_waiter *waiter)
 		+ elsewhere != 0;
 }
 
-void ivl_sync(struct ivl_scope *scope)
+/* A child of the scope is elsewhere; `taken`, if any, is not one of them. */
+__attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
+						     struct ivl_work *taken)
 {
-	while (scope->elsewhere) {
+	/* Not ours to run here: somebody will, on a stack of its own. */
+	if (taken) {
 		struct ivl_worker *worker = ivl_self();
-		struct ivl_work *work;
 
-		/* Acquire: what the children wrote before they reported. */
-		if (atomic_load_explicit(left_of(scope), memory_order_acquire) ==
-		    -scope->elsewhere)
-			break;
-		work = ivl_stack_left(worker) > ENOUGH_STACK ? ivl_take(worker) : NULL;
-		if (work && work->run == run_child && task_of(work)->scope == scope) {
-			scope->elsewhere--;
-			task_of(work)->function(task_of(work)->arg);
-			continue;
-		}
-		/* Not ours to run here: somebody will, on a stack of its own. */
-		if (work)
-			ivl_submit(worker->runtime, work, worker->place);
-		ivl_wait(publish_sync, scope);
-		break;
+		ivl_submit(worker->runtime, taken, worker->place);
 	}
+	/* Acquire: what the children wrote before they reported. */
+	if (atomic_load_explicit(left_of(scope), memory_order_acquire) != -scope->elsewhere)
+		ivl_wait(publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
+}
+
+void ivl_sync(struct ivl_scope *scope)
+{
+	/* Only who runs this function changes it; the children that it runs do not. */
+	int64_t elsewhere = scope->elsewhere;
+
+	while (elsewhere) {
+		struct ivl_worker *worker = ivl_self();
+		struct ivl_work *work =
+			ivl_stack_left(worker) > ENOUGH_STACK ? ivl_take(worker) : NULL;
+
+		if (__builtin_expect(!work || work->run != run_child ||
+				     task_of(work)->scope != scope, 0)) {
+			sync_elsewhere(scope, work);
+			return;
+		}
+		scope->elsewhere = --elsewhere;
+		task_of(work)->function(task_of(work)->arg);
+	}
 }

@@ -148,13 +148,6 @@ static void run(struct ivl_worker *worker, struct ivl_work *work)
 	ivl_switched();
 }
 
-size_t ivl_stack_left(struct ivl_worker *worker)
-{
-	if (worker->fiber == &worker->base)
-		return SIZE_MAX;
-	return (size_t)((char *)__builtin_frame_address(0) - worker->fiber->lowest);
-}
-
 /*
  * Waiting.
  */

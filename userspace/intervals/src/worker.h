@@ -198,8 +198,12 @@ bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work);
 /* To the mailbox of a place. */
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
 
-/* How many bytes of the running stack are left. */
-size_t ivl_stack_left(struct ivl_worker *worker);
+/* How many bytes of the running fiber's stack are left; the base's is the system's to grow. */
+static inline size_t ivl_stack_left(struct ivl_worker *worker)
+{
+	/* The base has no lowest address, so that much is left of it. */
+	return (size_t)((char *)__builtin_frame_address(0) - worker->fiber->lowest);
+}
 
 /* idle.c: somebody who can get at work put at this place should be awake. */
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);

@@ -73,20 +73,21 @@ static inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
 	uint64_t t;
 	void *element;
 
+	/* Nothing was put since top was there: there is no slot to look at. */
+	if (__builtin_expect(b + 1 == deque->known_top, 0))
+		return NULL;
+	/* Only the owner writes slots, so this need not wait for the fence. */
+	element = atomic_load_explicit(ivl_ring_slot(deque->own_ring, b), memory_order_relaxed);
 	atomic_store_explicit(&deque->bottom, b, memory_order_relaxed);
 	/* FENCE A. Pairs with FENCE B in steal(). */
 	ivl_fence(memory_order_seq_cst);
 	t = atomic_load_explicit(&deque->top, memory_order_relaxed);
-	if (__builtin_expect((int64_t)(b - t) < 0, 0)) {
-		atomic_store_explicit(&deque->bottom, b + 1, memory_order_relaxed);
-		return NULL;
-	}
-	element = atomic_load_explicit(ivl_ring_slot(deque->own_ring, b), memory_order_relaxed);
-	if (b != t)
+	if (__builtin_expect((int64_t)(b - t) > 0, 1))
 		return element;
 	/* The last one. Whoever moves top has it; the owner, which put it, needs no order. */
-	if (!atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1, memory_order_relaxed,
-						     memory_order_relaxed))
+	if (b != t || !atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1,
+							       memory_order_relaxed,
+							       memory_order_relaxed))
 		element = NULL;
 	atomic_store_explicit(&deque->bottom, b + 1, memory_order_relaxed);
 	return element;
