@@ -199,11 +199,7 @@ static long run_async_first(struct spawner *spawner)
 	/* Pairs with the marking in ivl_resume_asyncer(). */
 	if (atomic_exchange_explicit(&fiber->ends, ends + 2, memory_order_acq_rel) != ends)
 		waiter = remove_one(worker, finish);
-	if (waiter && taken) {
-		ivl_submit(worker->runtime, taken, worker->place);
-		taken = NULL;
-	}
-	ivl_fiber_loop(waiter ? &waiter->work : taken);
+	ivl_end_child(waiter, taken);
 }
 
 /* As child_main() of forkjoin.c. */

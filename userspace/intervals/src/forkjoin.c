@@ -87,15 +87,8 @@ static int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
 __attribute__((noinline)) static _Noreturn void end_alone(struct ivl_task *task,
 							   struct ivl_work *taken)
 {
-	struct ivl_worker *worker = ivl_self();
 	/* The task is there until its scope is synced, which waits for this report. */
-	struct ivl_waiter *waiter = report(task->scope);
-
-	if (waiter && taken) {
-		ivl_submit(worker->runtime, taken, worker->place);
-		taken = NULL;
-	}
-	ivl_fiber_loop(waiter ? &waiter->work : taken);
+	ivl_end_child(report(task->scope), taken);
 }
 
 static long run_child_first(struct ivl_task *task)

@@ -116,6 +116,17 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 	}
 }
 
+_Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (!waiter)
+		ivl_fiber_loop(taken);
+	if (taken)
+		ivl_submit(worker->runtime, taken, worker->place);
+	ivl_fiber_loop(&waiter->work);
+}
+
 static long fiber_main(void *work)
 {
 	ivl_fiber_arrive(ivl_self()->fiber, true);

@@ -161,6 +161,9 @@ _Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next);
  */
 _Noreturn void ivl_fiber_loop(struct ivl_work *work);
 
+/* A child has ended without its spawner: `waiter`, if it was the last, goes on; else `taken`. */
+_Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
+
 /* Go on with a fiber that waits for nothing more, from the base or a fiber that is over. */
 void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
