@@ -118,7 +118,7 @@ static void run_async(struct ivl_work *work)
 	free_async(async);
 	waiter = remove_one(ivl_self(), finish);
 	if (waiter)
-		ivl_wake(waiter);
+		ivl_wake_next(waiter);
 }
 
 bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work)
@@ -153,7 +153,7 @@ static int async_help_first(struct ivl_worker *worker, ivl_function *function, c
 void ivl_resume_asyncer(struct ivl_work *work)
 {
 	struct spawner *spawner = (struct spawner *)work;
-	struct ivl_fiber *fiber = spawner->task.context[1], *child = spawner->task.context[2];
+	struct ivl_fiber *fiber = spawner->task.context[0], *child = spawner->task.context[1];
 	uint64_t ends = spawner->ends;
 
 	add(ivl_self(), spawner->finish);
@@ -182,18 +182,18 @@ static long run_async_first(struct spawner *spawner)
 	ivl_fiber_arrive(fiber, true);
 	spawner->ends = ends;
 	memcpy(arg, spawner->arg, spawner->bytes);
-	spawner->task.context[2] = fiber;
+	spawner->task.context[1] = fiber;
 	/* From here on somebody may take the spawner, whose frame then is no more. */
 	if (ivl_put(worker, work)) {
-		ivl_back_to_spawner(worker, spawner->task.context[1]);
+		ivl_back_to_spawner(worker, spawner->task.context[0]);
 		return ENOMEM;
 	}
 	function(arg);
 	worker = ivl_self();
 	taken = ivl_take(worker);
 	/* The same address may by now be the frame of a later async of the same spawner. */
-	if (taken == work && spawner->task.context[2] == fiber) {
-		ivl_back_to_spawner(worker, spawner->task.context[1]);
+	if (taken == work && spawner->task.context[1] == fiber) {
+		ivl_back_to_spawner(worker, spawner->task.context[0]);
 		return 0;
 	}
 	/* Pairs with the marking in ivl_resume_asyncer(). */
@@ -206,7 +206,7 @@ static long run_async_first(struct spawner *spawner)
 __attribute__((no_sanitize_thread)) static long async_main(void *arg)
 {
 	struct spawner *spawner = arg;
-	struct ivl_fiber *next = spawner->task.context[1];
+	struct ivl_fiber *next = spawner->task.context[0];
 	long error = run_async_first(spawner);
 
 	ivl_fiber_leave(NULL, next, true);

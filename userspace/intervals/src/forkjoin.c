@@ -29,6 +29,13 @@ static_assert(sizeof(struct ivl_work) == sizeof(((struct ivl_task *)0)->work),
 /* Below this, sync does not run a child on top of its caller. Bytes. */
 #define ENOUGH_STACK (16 << 10)
 
+/*
+ * How often sync looks for the report of a child on another worker before it lets its
+ * own do something else: a microsecond or two. A small child has ended by then, and
+ * its spawner does not move to that worker, and all its memory with it.
+ */
+#define SPINS 64
+
 static struct ivl_work *work_of(struct ivl_task *task)
 {
 	return (struct ivl_work *)task->work;
@@ -62,11 +69,11 @@ static void run_child(struct ivl_work *work)
 	struct ivl_scope *scope = task->scope;
 	struct ivl_waiter *waiter;
 
-	*ivl_local() = (struct ivl_local){ task->context[2], task->context[3] };
+	*ivl_local() = (struct ivl_local){ task->context[0], task->context[1] };
 	task->function(task->arg);
 	waiter = report(scope);
 	if (waiter)
-		ivl_wake(waiter);
+		ivl_wake_next(waiter);
 }
 
 static int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
@@ -74,8 +81,8 @@ static int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
 	int error;
 
 	work_of(task)->run = run_child;
-	task->context[2] = worker->fiber->local.interval;
-	task->context[3] = worker->fiber->local.finish;
+	task->context[0] = worker->fiber->local.interval;
+	task->context[1] = worker->fiber->local.finish;
 	task->scope->elsewhere++;
 	error = ivl_put(worker, work_of(task));
 	if (error)
@@ -106,7 +113,7 @@ static long run_child_first(struct ivl_task *task)
 			end_alone(task, taken);
 		error = 0;
 	}
-	ivl_back_to_spawner(worker, task->context[1]);
+	ivl_back_to_spawner(worker, task->context[0]);
 	return error;
 }
 
@@ -117,7 +124,7 @@ static long run_child_first(struct ivl_task *task)
 __attribute__((no_sanitize_thread)) static long child_main(void *arg)
 {
 	struct ivl_task *task = arg;
-	struct ivl_fiber *spawner = task->context[1];
+	struct ivl_fiber *spawner = task->context[0];
 	long error = run_child_first(task);
 
 	ivl_fiber_leave(NULL, spawner, true);
@@ -127,7 +134,7 @@ __attribute__((no_sanitize_thread)) static long child_main(void *arg)
 void ivl_resume_spawner(struct ivl_work *work)
 {
 	struct ivl_task *task = task_of(work);
-	struct ivl_fiber *spawner = task->context[1];
+	struct ivl_fiber *spawner = task->context[0];
 
 	/* We are the spawner's now: its child is on another worker, or has reported. */
 	task->scope->elsewhere++;
@@ -142,7 +149,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 
 	if (__builtin_expect(!child, 0))
 		return ENOMEM;
-	task->context[1] = spawner;
+	task->context[0] = spawner;
 	child->local.interval = spawner->local.interval;
 	child->local.finish = spawner->local.finish;
 	child->depth = spawner->depth + 1;
@@ -187,6 +194,17 @@ static bool publish_sync(void *arg, struct ivl_waiter *waiter)
 		+ elsewhere != 0;
 }
 
+static bool reported(struct ivl_scope *scope, int spins)
+{
+	/* Acquire: what the children wrote before they reported. */
+	while (atomic_load_explicit(left_of(scope), memory_order_acquire) != -scope->elsewhere) {
+		if (!spins--)
+			return false;
+		caa_cpu_relax();
+	}
+	return true;
+}
+
 /* A child of the scope is elsewhere; `taken`, if any, is not one of them. */
 __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 						     struct ivl_work *taken)
@@ -197,8 +215,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 
 		ivl_submit(worker->runtime, taken, worker->place);
 	}
-	/* Acquire: what the children wrote before they reported. */
-	if (atomic_load_explicit(left_of(scope), memory_order_acquire) != -scope->elsewhere)
+	if (!reported(scope, taken ? 0 : SPINS))
 		ivl_wait(publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);

@@ -57,7 +57,10 @@ void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 	interval->started = true;
 	ivl_occur(&interval->start, batch);
 	/* From here on it may end at any time. */
-	ivl_submit(interval->model->runtime, &interval->work, interval->place);
+	if (batch->leaves)
+		ivl_submit_next(interval->model->runtime, &interval->work, interval->place);
+	else
+		ivl_submit(interval->model->runtime, &interval->work, interval->place);
 }
 
 /* It never begins; nor what is inside of it, all of which comes after its start. */
@@ -96,15 +99,74 @@ static void tell_parent(struct ivl_interval *interval)
 		ivl_set_fault(&parent->end, fault);
 }
 
+/*
+ * Children of one parent often end one after the other on the same worker. It tells
+ * the parent of all of them at once: else all workers would write to the parent for
+ * every child. As long as the worker runs children of it the parent waits anyway.
+ */
+#define REFERENCES 64
+
+static void tell_ended(struct ivl_worker *worker, struct ivl_batch *batch)
+{
+	struct ivl_interval *parent = worker->parent;
+
+	/* Not the last: it has not ended. Release: as in drop(). */
+	if (worker->references)
+		atomic_fetch_sub_explicit(&parent->refs, worker->references, memory_order_release);
+	ivl_arrive(&parent->end, worker->ended, batch);
+	worker->parent = NULL;
+	worker->ended = 0;
+	worker->references = 0;
+}
+
+void ivl_tell_ended(struct ivl_worker *worker, bool leaves)
+{
+	struct ivl_batch batch = { .leaves = leaves };
+
+	/* By it the parent may end, which is a child too. */
+	while (worker->parent) {
+		tell_ended(worker, &batch);
+		ivl_settle(&batch);
+	}
+}
+
+/* Who counts for the parent: the caller's worker; NULL: nobody. */
+static struct ivl_worker *counter(struct ivl_interval *parent, struct ivl_batch *batch)
+{
+	struct ivl_worker *worker = batch->leaves ? ivl_self() : NULL;
+
+	if (!worker || worker->runtime != parent->model->runtime)
+		return NULL;
+	if (worker->parent && worker->parent != parent)
+		tell_ended(worker, batch);
+	worker->parent = parent;
+	return worker;
+}
+
+static void retain_parent(struct ivl_worker *worker, struct ivl_interval *parent)
+{
+	if (!worker) {
+		ivl_retain(parent);
+		return;
+	}
+	if (!worker->references) {
+		/* Relaxed: the parent is there until it has heard of its child. */
+		atomic_fetch_add_explicit(&parent->refs, REFERENCES, memory_order_relaxed);
+		worker->references = REFERENCES;
+	}
+	worker->references--;
+}
+
 static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 {
 	struct ivl_interval *parent = interval->parent;
+	struct ivl_worker *worker = counter(parent, batch);
 	/* Acquire: of those who had one (drop()). The one that is left is ours. */
 	const bool last = atomic_load_explicit(&interval->refs, memory_order_acquire) == 1;
 
 	tell_parent(interval);
 	if (!last) {
-		ivl_retain(parent);
+		retain_parent(worker, parent);
 		interval->keeps_parent = true;
 	}
 	ivl_occur(&interval->end, batch);
@@ -114,7 +176,10 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 		free_interval(interval);
 	else
 		ivl_release(interval);
-	ivl_arrive(&parent->end, 1, batch);
+	if (worker)
+		worker->ended++;
+	else
+		ivl_arrive(&parent->end, 1, batch);
 }
 
 void ivl_settle(struct ivl_batch *batch)
@@ -168,11 +233,12 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 	}
 }
 
+/* The caller returns from run() or waits for the interval next. */
 static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 {
 	const struct ivl_local outer = *local;
 	const ivl_fault fault = ivl_find_cancel(interval);
-	struct ivl_batch batch = { 0 };
+	struct ivl_batch batch = { .leaves = true };
 	int error;
 
 	if (fault) {
@@ -195,6 +261,11 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 static void run(struct ivl_work *work)
 {
 	run_body((struct ivl_interval *)work, ivl_local_here());
+}
+
+bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work)
+{
+	return work->run == run && ((struct ivl_interval *)work)->parent == worker->parent;
 }
 
 void ivl_schedule(void)
@@ -363,6 +434,7 @@ int ivl_inline(const char *name, ivl_body *body, void *arg)
 {
 	struct ivl_local *local = ivl_local_here();
 	struct ivl_interval *interval;
+	int error;
 
 	if (!local->interval)
 		return ivl_error(EINVAL, "inline %s: not inside an interval", name ? name : "");
@@ -371,7 +443,10 @@ int ivl_inline(const char *name, ivl_body *body, void *arg)
 		return ivl_error(ENOMEM, "inline %s: out of memory", name ? name : "");
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
 	run_body(interval, local);
-	return wait_and_release(interval);
+	error = wait_and_release(interval);
+	/* It need not have waited. */
+	ivl_stay();
+	return error;
 }
 
 /*

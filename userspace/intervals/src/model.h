@@ -170,6 +170,8 @@ static inline struct ivl_interval *ivl_interval_of(const struct ivl_point *point
 /* Intervals of which a point waits for nothing more, and must occur. */
 struct ivl_batch {
 	struct ivl_interval *first, *last;
+	/* The caller is going to return from run() or to wait: see ivl_submit_next(). */
+	bool leaves;
 };
 
 static inline void ivl_batch_add(struct ivl_batch *batch, struct ivl_interval *interval)

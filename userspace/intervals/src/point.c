@@ -242,6 +242,14 @@ static void follow(struct ivl_edge *edge, struct ivl_point *from, struct ivl_poi
 	ivl_arrive(to, 1, batch);
 }
 
+static void wake(struct ivl_waiter *waiter, const struct ivl_batch *batch)
+{
+	if (batch->leaves)
+		ivl_wake_next(waiter);
+	else
+		ivl_wake(waiter);
+}
+
 void ivl_occur(struct ivl_point *point, struct ivl_batch *batch)
 {
 	const ivl_fault fault = atomic_load_explicit(&point->fault, memory_order_relaxed);
@@ -257,7 +265,7 @@ void ivl_occur(struct ivl_point *point, struct ivl_batch *batch)
 		uintptr_t to = atomic_load_explicit(&edge->to, memory_order_relaxed);
 
 		if (to == IVL_EDGE_JOIN)
-			ivl_wake(((struct joiner *)edge)->waiter);
+			wake(((struct joiner *)edge)->waiter, batch);
 		else if (to & IVL_EDGE_DEAD)
 			bury(edge, ivl_interval_of((struct ivl_point *)(to & ~IVL_EDGE_DEAD)));
 		else

@@ -31,6 +31,15 @@ struct ivl_work {
 void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
 
 /*
+ * As ivl_submit(), by who is going to return from run() or to wait: the caller's
+ * worker goes on with it, and nobody can take it away. Of several it goes on with
+ * the last.
+ */
+void ivl_submit_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
+/* Who was going to leave goes on itself: what it kept for its worker is others' too. */
+void ivl_stay(void);
+
+/*
  * What belongs to a running context, fiber or foreign thread, and is inherited by
  * what it spawns. The pointer stays the same as long as the context lives, on
  * whatever worker it runs; it must be asked for again after every call that may
@@ -64,6 +73,8 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg);
 
 /* The waiter goes on. What was written before is seen by it. Any thread. */
 void ivl_wake(struct ivl_waiter *waiter);
+/* As ivl_wake(), by who is going to return from run() or to wait. */
+void ivl_wake_next(struct ivl_waiter *waiter);
 
 /* Sets what ivl_last_error() returns; returns `error`. */
 int ivl_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));

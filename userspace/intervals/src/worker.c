@@ -2,7 +2,6 @@
 #include "worker.h"
 
 #include <limits.h>
-#include <string.h>
 #include <urcu/urcu-memb.h>
 
 #include "futex.h"
@@ -104,9 +103,8 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		struct ivl_worker *worker = ivl_self();
 
 		if (!work)
-			work = ivl_take(worker);
-		if (worker->credit && !(work && ivl_uses_credit(worker, work)))
-			ivl_return_credit(worker);
+			work = ivl_take_next(worker);
+		ivl_hold_nothing_back(worker, work);
 		if (!work)
 			ivl_end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
@@ -138,8 +136,7 @@ static void run(struct ivl_worker *worker, struct ivl_work *work)
 {
 	struct ivl_fiber *fiber;
 
-	if (worker->credit && !ivl_uses_credit(worker, work))
-		ivl_return_credit(worker);
+	ivl_hold_nothing_back(worker, work);
 	if (work->run == ivl_resume_waiter || work->run == ivl_resume_spawner ||
 	    work->run == ivl_resume_asyncer) {
 		work->run(work);
@@ -225,15 +222,11 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 	ivl_switched();
 }
 
-void ivl_wake(struct ivl_waiter *waiter)
+/* It is no fiber. */
+static void wake_thread(struct ivl_waiter *waiter)
 {
-	struct ivl_eventcount *eventcount;
+	struct ivl_eventcount *eventcount = waiter->eventcount;
 
-	if (waiter->runtime) {
-		ivl_submit(waiter->runtime, &waiter->work, NULL);
-		return;
-	}
-	eventcount = waiter->eventcount;
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
 	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
 	if (eventcount)
@@ -242,212 +235,25 @@ void ivl_wake(struct ivl_waiter *waiter)
 		ivl_futex_wake(&waiter->word, 1);
 }
 
+void ivl_wake(struct ivl_waiter *waiter)
+{
+	if (waiter->runtime)
+		ivl_submit(waiter->runtime, &waiter->work, NULL);
+	else
+		wake_thread(waiter);
+}
+
+void ivl_wake_next(struct ivl_waiter *waiter)
+{
+	if (waiter->runtime)
+		ivl_submit_next(waiter->runtime, &waiter->work, NULL);
+	else
+		wake_thread(waiter);
+}
+
 /*
- * Finding work.
+ * The thread.
  */
-
-static void tell_length(struct ivl_worker *worker)
-{
-	if (worker->mask)
-		ivl_stealability_update(worker->mask, worker->number,
-					(unsigned int)ivl_pool_size(worker->pool));
-}
-
-int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work)
-{
-	/* Once it is in the queue it may be run, and its memory gone. */
-	const bool spawner = work->run == ivl_resume_spawner || work->run == ivl_resume_asyncer;
-	int error = ivl_pool_put(worker->pool, work);
-
-	if (error)
-		return error;
-	ivl_count(worker, puts);
-	if (spawner)
-		ivl_count(worker, spawners);
-	tell_length(worker);
-	ivl_idle_wake_near(worker);
-	return 0;
-}
-
-struct ivl_work *ivl_take_slowly(struct ivl_worker *worker)
-{
-	struct ivl_work *work = ivl_pool_take(worker->pool);
-
-	ivl_count(worker, takes);
-	if (!work)
-		ivl_count(worker, take_failures);
-	tell_length(worker);
-	return work;
-}
-
-void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
-{
-	struct ivl_hall *hall = &runtime->halls[place->index];
-
-	cds_wfcq_node_init(&work->node);
-#ifdef IVL_TSAN
-	/* liburcu's atomics are invisible to it. */
-	__tsan_release(work);
-#endif
-	cds_wfcq_enqueue(&hall->mailbox_head, &hall->mailbox_tail, &work->node);
-	ivl_idle_wake(runtime, place);
-}
-
-void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
-{
-	struct ivl_worker *worker = ivl_self();
-
-	if (worker && worker->runtime == runtime && (!place || place == worker->place)) {
-		if (!ivl_put(worker, work))
-			return;
-		place = worker->place;
-	}
-	if (!place)
-		place = ivl_place_at(runtime,
-				     atomic_fetch_add_explicit(&runtime->turn, 1,
-							       memory_order_relaxed));
-	ivl_post(runtime, work, place);
-}
-
-static bool mailbox_empty(struct ivl_hall *hall)
-{
-	return cds_wfcq_empty(&hall->mailbox_head, &hall->mailbox_tail);
-}
-
-static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
-{
-	struct cds_wfcq_node *node;
-	bool more;
-
-	if (mailbox_empty(hall) ||
-	    atomic_exchange_explicit(&hall->mailbox_taken, true, memory_order_acquire))
-		return NULL;
-	node = __cds_wfcq_dequeue_nonblocking(&hall->mailbox_head, &hall->mailbox_tail);
-	if (node == CDS_WFCQ_WOULDBLOCK)
-		node = NULL;
-	more = node && !mailbox_empty(hall);
-	atomic_store_explicit(&hall->mailbox_taken, false, memory_order_release);
-	if (!node)
-		return NULL;
-	/* Who came while we were looking in saw a mailbox that was taken. */
-	if (more)
-		ivl_idle_wake(worker->runtime, worker->place);
-	ivl_count(worker, mailbox);
-	struct ivl_work *work = caa_container_of(node, struct ivl_work, node);
-#ifdef IVL_TSAN
-	__tsan_acquire(work);
-#endif
-	return work;
-}
-
-/* Take more from a victim, up to half of what it has, into the own queue. */
-static void steal_more(struct ivl_worker *worker, struct ivl_worker *victim)
-{
-	size_t more = ivl_pool_size(victim->pool) / 2;
-	void *element;
-
-	while (more-- && ivl_pool_steal(victim->pool, &element) == IVL_STOLEN) {
-		atomic_fetch_add_explicit(&victim->lost, 1, memory_order_relaxed);
-		if (ivl_put(worker, element))
-			ivl_post(worker->runtime, element, worker->place);
-	}
-}
-
-static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker *victim)
-{
-	const bool remote = victim->place != worker->place;
-	void *element;
-	bool stolen;
-
-	urcu_memb_read_lock();
-	stolen = ivl_pool_steal(victim->pool, &element) == IVL_STOLEN;
-	if (stolen && worker->runtime->config.steal_half)
-		steal_more(worker, victim);
-	urcu_memb_read_unlock();
-
-	ivl_count(worker, steals);
-	if (remote)
-		ivl_count(worker, steals_remote);
-	if (!stolen) {
-		ivl_count(worker, steal_failures);
-		if (remote)
-			ivl_count(worker, steal_failures_remote);
-		return NULL;
-	}
-	atomic_fetch_add_explicit(&victim->lost, 1, memory_order_relaxed);
-	if (worker->mask)
-		ivl_stealability_update(worker->mask, victim->number,
-					(unsigned int)ivl_pool_size(victim->pool));
-	return element;
-}
-
-static struct ivl_work *steal(struct ivl_worker *worker)
-{
-	ivl_runtime *runtime = worker->runtime;
-	struct ivl_hall *hall = &runtime->halls[worker->place->index];
-	struct ivl_work *work;
-	bool looked = false;
-	int number;
-
-	if (!runtime->shared) {
-		ivl_chooser_begin(worker->chooser);
-		while ((number = ivl_chooser_next(worker->chooser)) >= 0) {
-			struct ivl_worker *victim = &runtime->workers[number];
-
-			/* A place's mailbox comes after its queues (SLAW, section IV). */
-			if (!looked && victim->place != worker->place) {
-				looked = true;
-				work = open_mailbox(worker, hall);
-				if (work)
-					return work;
-			}
-			work = steal_from(worker, victim);
-			if (work) {
-				ivl_chooser_succeeded(worker->chooser);
-				return work;
-			}
-		}
-	}
-	return looked ? NULL : open_mailbox(worker, hall);
-}
-
-struct ivl_work *ivl_find(struct ivl_worker *worker)
-{
-	ivl_runtime *runtime = worker->runtime;
-	const unsigned int halls = runtime->topology->leaf_count;
-	struct ivl_work *work = ivl_take(worker);
-
-	if (!work && worker->credit) {
-		ivl_return_credit(worker);
-		work = ivl_take(worker);
-	}
-	if (!work)
-		work = steal(worker);
-	if (!work && runtime->config.cross_place)
-		for (unsigned int i = 1; i < halls && !work; i++)
-			work = open_mailbox(worker,
-					    &runtime->halls[(worker->place->index + i) % halls]);
-	return work;
-}
-
-bool ivl_anything(struct ivl_worker *worker)
-{
-	ivl_runtime *runtime = worker->runtime;
-	const bool everywhere = runtime->config.cross_place;
-
-	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
-		if ((everywhere || i == worker->place->index) &&
-		    !mailbox_empty(&runtime->halls[i]))
-			return true;
-	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
-		const struct ivl_worker *other = &runtime->workers[i];
-
-		if ((everywhere || other->place == worker->place) &&
-		    ivl_pool_size(other->pool))
-			return true;
-	}
-	return false;
-}
 
 void *ivl_worker_main(void *arg)
 {

@@ -36,6 +36,7 @@ struct ivl_worker {
 	struct ivl_chase_lev *deque;	/* the pool's, where nothing stands between; else NULL */
 	struct ivl_pool *pool;
 	struct ivl_fiber *fiber;	/* that runs */
+	struct ivl_work *next;		/* comes before what is in the queue; or NULL */
 	struct ivl_fiber *free;
 	unsigned int returned;		/* fibers since it was seen to that these are not many */
 	bool spawns_work_first;		/* the policy for spawns */
@@ -48,6 +49,12 @@ struct ivl_worker {
 	/* Counts of `credit` that this worker took ahead and has not used (finish.c). */
 	struct ivl_finish *credit;
 	unsigned int credits;
+	/* Children of `parent` that have ended here, of which it has not heard (interval.c). */
+	struct ivl_interval *parent;
+	unsigned int ended;
+	unsigned int references;	/* to `parent`, taken ahead */
+	uint64_t stolen_ns;		/* when what runs was stolen; 0: it was not */
+	uint64_t pause_ns;		/* before the next steal */
 	struct ivl_magazines asyncs;
 	struct ivl_statistics *statistics;	/* NULL: none are kept */
 	ivl_runtime *runtime;
@@ -176,7 +183,7 @@ void ivl_resume_asyncer(struct ivl_work *work);
  * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
  * into the queue. Returns when that is taken: by child_main(), which then calls
  * ivl_back_to_spawner() and returns, or by others (ivl_resume()). ENOMEM: no
- * fiber, or what child_main() returned. context[1] is the caller's fiber. forkjoin.c
+ * fiber, or what child_main() returned. context[0] is the caller's fiber. forkjoin.c
  */
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
@@ -197,6 +204,26 @@ static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fib
 void ivl_return_credit(struct ivl_worker *worker);
 /* Is this an async of the finish whose counts the worker has? */
 bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work);
+/* Tell the parent of its children that have ended, which hold it up; interval.c */
+void ivl_tell_ended(struct ivl_worker *worker, bool leaves);
+/* Is this another child of the parent that has not heard of all? */
+bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work);
+
+/*
+ * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
+ * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
+ */
+static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, struct ivl_work *work)
+{
+	const bool credit = worker->credit && !(work && ivl_uses_credit(worker, work));
+	const bool ended = worker->parent && !(work && ivl_is_sibling(worker, work));
+
+	if (credit)
+		ivl_return_credit(worker);
+	if (ended)
+		ivl_tell_ended(worker, !work);
+	return credit || ended;
+}
 
 /* To the mailbox of a place. */
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
@@ -252,6 +279,17 @@ static inline struct ivl_work *ivl_take(struct ivl_worker *worker)
 	if (__builtin_expect(!worker->deque, 0))
 		return ivl_take_slowly(worker);
 	return (struct ivl_work *)ivl_chase_lev_take(worker->deque);
+}
+
+/* What ivl_submit_next() was told, or else as ivl_take(). */
+static inline struct ivl_work *ivl_take_next(struct ivl_worker *worker)
+{
+	struct ivl_work *next = worker->next;
+
+	if (!next)
+		return ivl_take(worker);
+	worker->next = NULL;
+	return next;
 }
 
 #endif

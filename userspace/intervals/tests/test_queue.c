@@ -219,7 +219,9 @@ static void test_no_memory(void **state)
 		assert_true(allocations >= 3);
 		ivl_pool_destroy(pool);
 		assert_true(run(kind, true, 0, true) > 0);
-		assert_true(run(kind, false, 2, true) > 0 || kind == IVL_QUEUE_SHARED);
+		assert_true(run(kind, false, 0, true) > 0 || kind == IVL_QUEUE_SHARED);
+		/* Thieves may be so fast that no put needs memory. */
+		run(kind, false, 2, true);
 	}
 }
 

@@ -692,6 +692,43 @@ static void runtimes_run_inside_each_other(void **state)
 	ivl_stop(other);
 }
 
+static int makes_a_sibling(ivl_interval *self, void *arg)
+{
+	ivl_interval **sibling = arg;
+
+	*sibling = make(ivl_parent(self), "sibling", nothing, NULL);
+	return 0;
+}
+
+/* The inline interval schedules a child of the caller, and has none to wait for. */
+static int goes_on_after_inline(ivl_interval *self, void *arg)
+{
+	ivl_interval *sibling;
+
+	(void)self, (void)arg;
+	CHECK(ivl_inline("inline", makes_a_sibling, &sibling) == 0);
+	/* Not ivl_join(), in which this worker would run it. */
+	for (int i = 0; i < 1000000 && !ivl_occurred(END(sibling)); i++)
+		sched_yield();
+	CHECK(ivl_occurred(END(sibling)));
+	ivl_release(sibling);
+	return 0;
+}
+
+static void keeps_nothing_when_it_goes_on(void **state)
+{
+	struct ivl_config config;
+	ivl_runtime *two;
+
+	(void)state;
+	assert_int_equal(ivl_config_init(&config), 0);
+	config.workers = 2;
+	assert_int_equal(ivl_start(&config, &two), 0);
+	assert_int_equal(ivl_run(two, goes_on_after_inline, NULL), 0);
+	ivl_stop(two);
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -707,6 +744,7 @@ int main(void)
 		test(does_not_wait_for_itself),
 		test(what_is_kept_keeps_its_parents),
 		test(runs_inline_intervals_at_once),
+		test(keeps_nothing_when_it_goes_on),
 		test(spawned_parts_make_intervals),
 		test(several_threads_run_at_once),
 		test(runtimes_run_inside_each_other),
