@@ -55,6 +55,13 @@ inline void ivl_model_fence(rl::memory_order order, rl::debug_info_param where)
 		rl::atomic_thread_fence(order, where);
 }
 
+/* acq_rel, what seq_cst is weakened to, is acquire of a load. */
+template <typename atomic>
+auto ivl_model_load(const atomic *object, rl::memory_order order, rl::debug_info_param where)
+{
+	return object->load(order == rl::mo_acq_rel ? rl::mo_acquire : order, where);
+}
+
 /* Every access of a variable that is not atomic is checked for races. */
 template <typename T> class ivl_shared {
 public:
@@ -77,7 +84,7 @@ private:
 #define _Atomic(type) rl::atomic<type>
 
 #define atomic_init(object, value) (object)->store(value, rl::mo_relaxed, $)
-#define atomic_load_explicit(object, ...) (object)->load(__VA_ARGS__)
+#define atomic_load_explicit(object, ...) ivl_model_load(object, __VA_ARGS__)
 #define atomic_store_explicit(object, value, ...) (object)->store(value, __VA_ARGS__)
 #define atomic_exchange_explicit(object, value, ...) (object)->exchange(value, __VA_ARGS__)
 #define atomic_fetch_add_explicit(object, value, ...) (object)->fetch_add(value, __VA_ARGS__)

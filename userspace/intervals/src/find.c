@@ -182,11 +182,11 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 /*
  * Stealing costs thief and victim some hundred nanoseconds. Where what was stolen took
  * less (WORTH), a thief that goes on only slows its victim down: it waits, each time
- * twice as long, up to about what it takes to wake somebody who sleeps.
+ * twice as long. Not asleep: being woken it would come in the way of its victim, too.
  */
 #define WORTH 400
 #define LEAST_PAUSE 1000
-#define LONGEST_PAUSE 64000
+#define LONGEST_PAUSE 128000
 
 static uint64_t now_ns(void)
 {

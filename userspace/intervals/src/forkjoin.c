@@ -76,18 +76,29 @@ static void run_child(struct ivl_work *work)
 		ivl_wake_next(waiter);
 }
 
-static int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
+/*
+ * Here and in ivl_sync(): a take waits until all that was stored has left for the
+ * cache, a cycle each. So what is rare is a function of its own, called last, for
+ * which the frequent way needs to save no register.
+ */
+__attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, struct ivl_task *task)
 {
-	int error;
+	int error = ivl_put_slowly(worker, work_of(task));
 
+	if (error)
+		task->scope->elsewhere--;
+	return error;
+}
+
+static inline int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
+{
 	work_of(task)->run = run_child;
 	task->context[0] = worker->fiber->local.interval;
 	task->context[1] = worker->fiber->local.finish;
 	task->scope->elsewhere++;
-	error = ivl_put(worker, work_of(task));
-	if (error)
-		task->scope->elsewhere--;
-	return error;
+	if (__builtin_expect(!ivl_try_put(worker, work_of(task)), 0))
+		return spawn_slowly(worker, task);
+	return ivl_after_put(worker);
 }
 
 /* The child has returned; `taken` is not its spawner, who has gone on without it. */
@@ -221,22 +232,42 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
 }
 
-void ivl_sync(struct ivl_scope *scope)
+static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)
 {
-	/* Only who runs this function changes it; the children that it runs do not. */
-	int64_t elsewhere = scope->elsewhere;
+	return __builtin_expect(work && work->run == run_child && task_of(work)->scope == scope, 1);
+}
 
-	while (elsewhere) {
+/* Only who runs this function changes scope->elsewhere; the children that it runs do not. */
+__attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
+{
+	while (scope->elsewhere) {
 		struct ivl_worker *worker = ivl_self();
 		struct ivl_work *work =
 			ivl_stack_left(worker) > ENOUGH_STACK ? ivl_take(worker) : NULL;
 
-		if (__builtin_expect(!work || work->run != run_child ||
-				     task_of(work)->scope != scope, 0)) {
+		if (!is_child(work, scope)) {
 			sync_elsewhere(scope, work);
 			return;
 		}
-		scope->elsewhere = --elsewhere;
+		scope->elsewhere--;
 		task_of(work)->function(task_of(work)->arg);
 	}
+}
+
+void ivl_sync(struct ivl_scope *scope)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_work *work;
+
+	if (scope->elsewhere != 1 || !worker->deque || ivl_stack_left(worker) <= ENOUGH_STACK) {
+		sync_slowly(scope);
+		return;
+	}
+	work = ivl_chase_lev_take(worker->deque);
+	if (__builtin_expect(!is_child(work, scope), 0)) {
+		sync_elsewhere(scope, work);
+		return;
+	}
+	scope->elsewhere = 0;
+	task_of(work)->function(task_of(work)->arg);
 }

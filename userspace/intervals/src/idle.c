@@ -57,10 +57,11 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 	}
 }
 
-void ivl_idle_wake_near(struct ivl_worker *worker)
+int ivl_idle_wake_near(struct ivl_worker *worker)
 {
 	if (atomic_load_explicit(&worker->runtime->asleep, memory_order_relaxed))
 		ivl_idle_wake(worker->runtime, worker->place);
+	return 0;
 }
 
 /* Is there no use in looking for work any longer? */

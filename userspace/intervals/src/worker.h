@@ -231,8 +231,12 @@ void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_plac
 /* How many bytes of the running fiber's stack are left; the base's is the system's to grow. */
 static inline size_t ivl_stack_left(struct ivl_worker *worker)
 {
+	char *top;
+
+	/* __builtin_frame_address() would make a frame for every caller. */
+	__asm__("movq %%rsp, %0" : "=r"(top));
 	/* The base has no lowest address, so that much is left of it. */
-	return (size_t)((char *)__builtin_frame_address(0) - worker->fiber->lowest);
+	return (size_t)(top - worker->fiber->lowest);
 }
 
 /* idle.c: somebody who can get at work put at this place should be awake. */
@@ -254,13 +258,17 @@ void *ivl_worker_main(void *worker);
 /* As the next two, whatever the queue is, and whoever wants to hear of it. */
 int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work);
 struct ivl_work *ivl_take_slowly(struct ivl_worker *worker);
-void ivl_idle_wake_near(struct ivl_worker *worker);
+int ivl_idle_wake_near(struct ivl_worker *worker);	/* 0 */
 
-/* Put work into the worker's own queue, and wake somebody for it; 0 or ENOMEM. */
-static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
+/* False: only ivl_put_slowly() can. */
+static inline bool ivl_try_put(struct ivl_worker *worker, struct ivl_work *work)
 {
-	if (__builtin_expect(!worker->deque || !ivl_chase_lev_try_put(worker->deque, work), 0))
-		return ivl_put_slowly(worker, work);
+	return __builtin_expect(worker->deque && ivl_chase_lev_try_put(worker->deque, work), 1);
+}
+
+/* Somebody should be awake for it; 0. */
+static inline int ivl_after_put(struct ivl_worker *worker)
+{
 	/*
 	 * No fence between the put and this load: a worker that goes to sleep
 	 * has all CPUs of the process pass one (membarrier() in idle.c). The
@@ -269,8 +277,14 @@ static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(&worker->runtime->asleep,
 						  memory_order_relaxed) != 0, 0))
-		ivl_idle_wake_near(worker);
+		return ivl_idle_wake_near(worker);
 	return 0;
+}
+
+/* Put work into the worker's own queue, and wake somebody for it; 0 or ENOMEM. */
+static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
+{
+	return ivl_try_put(worker, work) ? ivl_after_put(worker) : ivl_put_slowly(worker, work);
 }
 
 /* What was put last and not taken by others, or whatever the queue gives; NULL: none. */

@@ -8,5 +8,9 @@
 
 int main(int argc, char **argv)
 {
-	return ivl_model<IVL_QUEUE_SUITES>::main(argc, argv, {});
+	/*
+	 * T1. By T3, which it sees, comes before T2 in C11's one order, as happens-before
+	 * does; C++20 (P0668) promises that of seq_cst alone. relacy is C11.
+	 */
+	return ivl_model<IVL_QUEUE_SUITES>::main(argc, argv, {}, { "steal seq_cst acq_rel" });
 }

@@ -73,23 +73,21 @@ static void *take(struct ivl_queue_base *queue)
 static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 {
 	struct ivl_chase_lev *deque = deque_of(queue);
-	uint64_t t = atomic_load_explicit(&deque->top, memory_order_relaxed);
+	uint64_t t = atomic_load_explicit(&deque->top, memory_order_seq_cst);	/* T1 */
 	struct ivl_ring *ring;
 	uint64_t b;
 	bool won;
 
-	/* FENCE B. Pairs with FENCE A in take(). */
-	ivl_fence(memory_order_seq_cst);
-	/* Pairs with the store in put(). */
-	b = atomic_load_explicit(&deque->bottom, memory_order_acquire);
+	/* T2. An acquire too: pairs with the store in put(). */
+	b = atomic_load_explicit(&deque->bottom, memory_order_seq_cst);
 	if ((int64_t)(b - t) <= 0)
 		return IVL_EMPTY;
 	/* Pairs with the store in make_room(): the array may be newer than bottom. */
 	ring = atomic_load_explicit(&deque->ring, memory_order_acquire);
 	*element = atomic_load_explicit(ivl_ring_slot(ring, t), memory_order_relaxed);
-	/* Pairs with the load in make_room(): the slot is read before it is overwritten. */
+	/* T3. A release too: make_room() sees that the slot is read before it is overwritten. */
 	won = atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1,
-						      memory_order_release, memory_order_relaxed);
+						      memory_order_seq_cst, memory_order_relaxed);
 	ivl_tsan_release(ring);
 	return won ? IVL_STOLEN : IVL_LOST;
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005; thesis,
- * section 10.1), with the fences of Le, Pop, Cohen and Zappa Nardelli (PPoPP 2013).
- * The owner's half is here, to be compiled into the scheduler's fast path.
+ * section 10.1). The owner's half is here, to be compiled into the scheduler's fast
+ * path.
  *
  * The owner puts and takes at the bottom, thieves steal at the top, which never
  * goes back. Only the last element is fought for:
  *
  *	owner				thief
- *	bottom = b			t = top
- *	FENCE A				FENCE B
- *	t = top				b = bottom
- *	t < b: take without CAS		t < b: steal by a CAS of top
+ *	bottom = b	(O1)		t = top		(T1)
+ *	t = top		(O2)		b = bottom	(T2)
+ *	t < b: take without CAS		t < b: steal by a CAS of top	(T3)
  *
- * By the fences at least one of the two sees the other: the owner that the thief
- * has been at its element, or the thief that the owner has taken it.
+ * These five are seq_cst, and so in one order. A thief that finds top at the owner's
+ * element (T1) comes after the T3 that moved it there. Either T2 sees what O1 wrote,
+ * and the thief that the owner has taken the element; or T2 comes before O1, and T3
+ * before O2: the owner sees where top is. Le, Pop, Cohen and Zappa Nardelli (PPoPP
+ * 2013) have fences in the place of O1 and T1; x86 then waits twice in take(), for
+ * the store and for the fence, and once in steal().
  *
  * put() does not read top, which thieves write: it knows an older value of it, by
  * which the deque can only look longer than it is (Chase and Lev, section 2.3).
@@ -76,12 +79,12 @@ static inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
 	/* Nothing was put since top was there: there is no slot to look at. */
 	if (__builtin_expect(b + 1 == deque->known_top, 0))
 		return NULL;
-	/* Only the owner writes slots, so this need not wait for the fence. */
+	/* Only the owner writes slots, so this need not come after O1. */
 	element = atomic_load_explicit(ivl_ring_slot(deque->own_ring, b), memory_order_relaxed);
-	atomic_store_explicit(&deque->bottom, b, memory_order_relaxed);
-	/* FENCE A. Pairs with FENCE B in steal(). */
-	ivl_fence(memory_order_seq_cst);
-	t = atomic_load_explicit(&deque->top, memory_order_relaxed);
+	/* O1. An exchange: some compilers make a slower fence of a seq_cst store. */
+	(void)atomic_exchange_explicit(&deque->bottom, b, memory_order_seq_cst);
+	/* O2 */
+	t = atomic_load_explicit(&deque->top, memory_order_seq_cst);
 	if (__builtin_expect((int64_t)(b - t) > 0, 1))
 		return element;
 	/* The last one. Whoever moves top has it; the owner, which put it, needs no order. */
