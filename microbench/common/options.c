@@ -75,8 +75,8 @@ struct parse {
 };
 
 /* argp_error() does not return. */
-static uint64_t number(struct argp_state *state, const char *name, const char *text,
-		       uint64_t min, uint64_t max)
+uint64_t options_number(struct argp_state *state, const char *name, const char *text,
+			uint64_t min, uint64_t max)
 {
 	char *end;
 	uint64_t value;
@@ -91,7 +91,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 
 static unsigned int line_size(struct argp_state *state, const char *text)
 {
-	uint64_t line = number(state, "line", text, MIN_LINE, MAX_LINE);
+	uint64_t line = options_number(state, "line", text, MIN_LINE, MAX_LINE);
 
 	if (line & (line - 1))
 		argp_error(state, "--line %s: must be a power of two from %d to %d", text,
@@ -110,7 +110,7 @@ static unsigned int default_line(void)
 	return line > 128 && line <= MAX_LINE && !(line & (line - 1)) ? (unsigned int)line : 128;
 }
 
-static unsigned int default_threads(unsigned int group)
+unsigned int options_default_threads(unsigned int group)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned int threads = cpus < 1 ? 1 : cpus > MAX_THREADS ? MAX_THREADS : (unsigned int)cpus;
@@ -142,7 +142,7 @@ static void settle(struct argp_state *state, struct parse *parse)
 	unsigned int max_locks;
 
 	if (!opt->threads)
-		opt->threads = default_threads(opt->group);
+		opt->threads = options_default_threads(opt->group);
 	if (opt->threads % opt->group)
 		argp_error(state, "--threads %u: must be an even number from 2 to %d, since the "
 			   "threads of %s work in pairs", opt->threads, MAX_THREADS, state->name);
@@ -172,27 +172,27 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_THREADS:
-		opt->threads = (unsigned int)number(state, "threads", arg, 1, MAX_THREADS);
+		opt->threads = (unsigned int)options_number(state, "threads", arg, 1, MAX_THREADS);
 		break;
 	case KEY_ITERATIONS:
-		opt->iterations = number(state, "iterations", arg, 1, MAX_ITERATIONS);
+		opt->iterations = options_number(state, "iterations", arg, 1, MAX_ITERATIONS);
 		break;
 	case KEY_WARMUP:
-		opt->warmup = number(state, "warmup", arg, 0, MAX_ITERATIONS);
+		opt->warmup = options_number(state, "warmup", arg, 0, MAX_ITERATIONS);
 		parse->has_warmup = true;
 		break;
 	case KEY_CS_LINES:
-		opt->cs_lines = (unsigned int)number(state, "cs-lines", arg, 1, MAX_CS_LINES);
+		opt->cs_lines = (unsigned int)options_number(state, "cs-lines", arg, 1, MAX_CS_LINES);
 		break;
 	case KEY_THINK:
-		opt->think = (unsigned int)number(state, "think", arg, 0, MAX_THINK);
+		opt->think = (unsigned int)options_number(state, "think", arg, 0, MAX_THINK);
 		break;
 	case KEY_LOCKS:
-		opt->locks = (unsigned int)number(state, "locks", arg, 1, MAX_THREADS);
+		opt->locks = (unsigned int)options_number(state, "locks", arg, 1, MAX_THREADS);
 		parse->has_locks = true;
 		break;
 	case KEY_SEED:
-		opt->seed = number(state, "seed", arg, 0, UINT32_MAX);
+		opt->seed = options_number(state, "seed", arg, 0, UINT32_MAX);
 		break;
 	case KEY_LINE:
 		opt->line = line_size(state, arg);

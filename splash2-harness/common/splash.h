@@ -23,7 +23,10 @@
 
 #define SPLASH_MAX_THREADS 1024
 
-/* A number on the command line: --name=N, min <= N <= max. `value` holds the default. */
+/*
+ * A number on the command line: --name=N, min <= N <= max. `value` holds the default.
+ * A name of one letter is an option -xN too, as SPLASH-2 has it ("t" and "s" are taken).
+ */
 struct splash_number {
 	const char *name, *meaning;
 	uint64_t *value, min, max;
@@ -51,7 +54,8 @@ struct splash_options {
 /* What a thread did at locks, barriers and flags in the counted phase. */
 struct splash_profile {
 	uint64_t lock_ns, barrier_ns, flag_ns;	/* waiting, 0 without --profile */
-	uint64_t locks, barriers, flags;	/* operations */
+	uint64_t locks, barriers, flags;	/* operations: acquisitions and waits */
+	uint64_t contended;			/* locks not free at once, 0 without --profile */
 };
 
 struct splash_worker {
@@ -82,10 +86,14 @@ struct splash_program {
 	void (*check)(const struct splash_options *opt, struct verdict *verdict);
 	/*
 	 * A digest of the result, for comparing thread counts: equal up to the stated
-	 * tolerance. Printed as "result" in the JSON, with 17 significant digits.
+	 * tolerance. Printed as "result" in the JSON, with 17 significant digits. Called
+	 * before check(), which may destroy the result.
 	 */
 	double (*result)(void);
 };
+
+/* Each program defines this one; common/main.c runs it. */
+extern const struct splash_program program;
 
 /* The whole program. Returns its exit status: 0, or 1 when the check failed; 2: refused. */
 int splash_main(const struct splash_program *program, int argc, char **argv);
