@@ -37,7 +37,7 @@
 
 /*
  * An FFT's error, as a part of the points' size, is below a small multiple of
- * DBL_EPSILON * log2(points); it was seen to be below a third of that.
+ * DBL_EPSILON * log2(points); it was seen to be below half of that.
  */
 #define TOLERANCE (4 * DBL_EPSILON * (double)m)
 
