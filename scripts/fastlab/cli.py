@@ -15,12 +15,24 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.table import Table
 
-from fastlab import bench, compare, kernels, programs, report, results, run, runtimes, stealing
+from fastlab import (
+    bench,
+    compare,
+    kernels,
+    programs,
+    report,
+    results,
+    run,
+    runtimes,
+    splash,
+    splash_programs,
+    stealing,
+)
 from fastlab.experiment import further_programs, load_experiment, plan, workload_argv
 from fastlab.model import Experiment, FastError
 from fastlab.progress import PlainReporter, make_reporter
@@ -80,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_results(commands)
     _add_kernel(commands)
     _add_bench(commands)
+    _add_splash(commands)
     return parser
 
 
@@ -207,6 +220,58 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         runtime.add_argument(
             f"--{peer}", type=Path, metavar="PATH", help=f"a checkout of {peer}, to be a peer"
         )
+
+
+def _add_splash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("splash", help="drive an original SPLASH-2 or Splash-3 tree")
+    what = parser.add_subparsers(metavar="COMMAND", required=True)
+    build = what.add_parser("build", help="build its programs, outside of it")
+    build.set_defaults(command=_splash_build)
+    runs = what.add_parser(
+        "run",
+        help="build its programs, run them and judge their results",
+        description="Build the programs of the tree outside of it, run them at each number of "
+        "threads and judge their results.",
+    )
+    runs.set_defaults(command=_splash_run)
+    for one in (build, runs):
+        one.add_argument(
+            "--tree",
+            type=Path,
+            required=True,
+            metavar="DIR",
+            help="the unpacked SPLASH-2 or Splash-3; it is only read",
+        )
+        one.add_argument(
+            "--output", type=Path, metavar="DIR", help="where to build (default: in build/splash)"
+        )
+        one.add_argument(
+            "programs",
+            nargs="*",
+            metavar="PROGRAM",
+            help=f"only these of {', '.join(splash_programs.NAMES)}",
+        )
+    runs.add_argument(
+        "--threads",
+        type=_counts,
+        metavar="N,...",
+        default=splash.THREADS,
+        help="numbers of threads (default: 1,2,4)",
+    )
+    runs.add_argument(
+        "--size",
+        choices=splash_programs.SIZES,
+        default="small",
+        help="small: seconds; base: SPLASH-2's own; paper: its Table 2 (default: %(default)s)",
+    )
+    runs.add_argument(
+        "--timeout",
+        type=_count,
+        metavar="SECONDS",
+        default=int(splash.TIMEOUT),
+        help="a program that takes longer counts as hung (default: %(default)s)",
+    )
+    runs.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
 
 
 def _count(text: str) -> int:
@@ -398,6 +463,40 @@ def _show_runtimes(session: runtimes.Session, request: runtimes.Request, path: P
         command = shlex.join(["fast", *sys.argv[1:]])
         runtimes.write_json(path, runtimes.document(rows, command, request))
         print(f"wrote {path}")
+
+
+def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = _splash_request(arguments)
+    _, built = splash.build(request, reporter)
+    for one in built:
+        if one.path:
+            print(f"{one.program.name}: {one.path}")
+    wrong = [one.failure for one in built if one.failure]
+    return _complain("\n".join(wrong), ERROR) if wrong else OK
+
+
+def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    _check_writable(arguments.json)
+    request = _splash_request(
+        arguments, threads=arguments.threads, size=arguments.size, timeout=arguments.timeout
+    )
+    rows = splash.run(request, reporter)
+    _print([compare.rich_table(splash.table(rows))])
+    if arguments.json:
+        runtimes.write_json(arguments.json, splash.document(rows, request))
+        print(f"wrote {arguments.json}")
+    wrong = splash.failures(rows)
+    return _complain("\n  ".join(["these are not right:", *wrong]), ERROR) if wrong else OK
+
+
+def _splash_request(arguments: argparse.Namespace, **more: Any) -> splash.Request:
+    return splash.Request(
+        root=arguments.tree,
+        project=kernels.BuildRequest().places.project,
+        programs=tuple(arguments.programs),
+        output=arguments.output,
+        **more,
+    )
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ PACKAGES: dict[str, str] = {
     "ld": "binutils",
     "ldd": "libc-bin",
     "lz4": "lz4",
+    "m4": "m4",
     "make": "make",
     "patch": "patch",
     "perl": "perl",
