@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The intervals runtime in a simulated machine of two packages: it steals as it did before."""
+"""The intervals runtime in a simulated machine of two NUMA nodes: it steals as it did before."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def machine() -> BenchMachine:
         reporter,
         (stealing.PROGRAM,),
         stealing.BOOT_SECONDS,
+        stealing.NODES,
     )
 
 
@@ -45,10 +46,11 @@ def test_the_mask_and_the_domains_are_worth_something(machine: BenchMachine) -> 
         argv = stealing.argv(Point("matmul", victims, 4), SMALL)
         return stealing.parse(machine.run(argv, name=victims).output or {})[0]
 
-    random, threshold, domains = (count(victims) for victims in stealing.VICTIMS)
-    # Every seed steals, and from both packages.
+    random, threshold, domains, both = (count(victims) for victims in stealing.VICTIMS)
+    # Every seed steals, and from both nodes.
     assert random.steals > random.steal_failures > 0
     assert 0 < random.steals_remote < random.steals
-    # Chapter 3: fewer attempts that get nothing; chapter 4: fewer at the other package.
+    # Chapter 3: fewer attempts that get nothing; chapter 4: fewer at the other node.
     assert threshold.steal_failures < random.steal_failures
     assert domains.steals_remote < random.steals_remote
+    assert both.steal_failures_remote < domains.steal_failures_remote

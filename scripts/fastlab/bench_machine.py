@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from fastlab import kernels, run, vm
+from fastlab import guest, kernels, run, srat, vm
 from fastlab.model import FastError, Machine, Watchdogs
 from fastlab.programs import build_programs
 from fastlab.reporter import Reporter
@@ -16,8 +16,9 @@ from fastlab.reporter import Reporter
 class BenchMachine:
     """A machine whose guest has the benchmarks and the `further` programs (guest.find_built()).
 
-    `name` is its directory in the project's build/, which keeps what the machine says. run() may
-    be called by several threads, each with a name of its own.
+    `name` is its directory in the project's build/, which keeps what the machine says. With more
+    than one of `nodes` it has NUMA nodes, and a kernel that knows of them. run() may be called by
+    several threads, each with a name of its own.
     """
 
     def __init__(
@@ -27,16 +28,22 @@ class BenchMachine:
         reporter: Reporter,
         further: Sequence[str] = (),
         boot_seconds: float = Watchdogs.boot,
+        nodes: int = 1,
     ) -> None:
-        request = kernels.BuildRequest(variants=("baseline",))
+        fragments = ("numa",) if nodes > 1 else ()
+        request = kernels.BuildRequest(variants=("baseline",), fragments=fragments)
         project = request.places.project
         self.toolbox = run.find_toolbox(build_programs(project, reporter), further)
         (kernel,) = kernels.build(request, reporter)
         self.directory = project / "build" / name
         self.directory.mkdir(parents=True, exist_ok=True)
+        content = self.toolbox.image
+        if nodes > 1:
+            table = srat.srat(machine.cpus, machine.memory_mb, nodes)
+            content = guest.firmware({"SRAT.aml": table}) + content
         image = self.directory / "initramfs"
-        image.write_bytes(self.toolbox.image)
-        self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine)
+        image.write_bytes(content)
+        self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine, nodes > 1)
         self._watchdogs = Watchdogs(boot=boot_seconds)
         reporter.say("booting")
         vm.save_machine(

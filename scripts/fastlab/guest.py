@@ -19,6 +19,7 @@ from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, FastError
 
 _DIRECTORY = 0o040755
 _PROGRAM = 0o100755
+_DATA = 0o100644
 _CONSOLE = 0o020600
 
 # Programs that only some guests have, and where they are built.
@@ -82,6 +83,19 @@ def build_image(programs: Mapping[str, Path]) -> bytes:
         entries.append(_entry(path.lstrip("/"), _PROGRAM, Path(path).read_bytes()))
     for path, program in sorted(programs.items()):
         entries.append(_entry(path.lstrip("/"), _PROGRAM, stripped(program)))
+    entries.append(_entry("TRAILER!!!", 0))
+    return b"".join(entries)
+
+
+def firmware(tables: Mapping[str, bytes]) -> bytes:
+    """What stands before an image that brings the kernel ACPI tables, by their files' names
+    (Linux: Documentation/admin-guide/acpi/initrd_table_override.rst)."""
+    directory = PurePosixPath("kernel/firmware/acpi")
+    entries = [
+        _entry(str(path), _DIRECTORY) for path in (*reversed(directory.parents[:-1]), directory)
+    ]
+    for name, table in sorted(tables.items()):
+        entries.append(_entry(str(directory / name), _DATA, table))
     entries.append(_entry("TRAILER!!!", 0))
     return b"".join(entries)
 

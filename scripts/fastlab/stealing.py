@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the intervals runtime's workers steal, counted in a simulated machine of two packages."""
+"""How the intervals runtime's workers steal, counted in a simulated machine of two nodes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from fastlab.reporter import Reporter
 from fastlab.tables import NOT_AVAILABLE, Cell, Table
 
 PROGRAM = "intervals_stealing"
-# Two packages of this preset are the two nodes; nothing is modelled that needs its caches.
+# A package of this preset is a node; nothing is modelled that needs its caches.
 MACHINE = Machine(cpus=8, preset="xeon-2s")
+NODES = 2
 # Booting takes the longer the more CPUs take their turns.
 BOOT_SECONDS = 600.0
 
 # Kernels and their sizes: the NUMA thesis' MATMUL, one task for each element of the product, and
 # two recursive ones.
 SIZES: Mapping[str, int] = {"matmul": 128, "nqueens": 8, "sort": 200000}
-VICTIMS = ("random", "threshold", "domains")
-# Half of the workers are on each package.
+VICTIMS = ("random", "threshold", "domains", "domains-threshold")
+# Half of the workers are on each node.
 WORKERS = (2, 4, 6, 8)
 SEEDS = 5
+
+# What Tables 4.2 and 4.3 compare.
+_ORDERS = ("random", "domains", "domains-threshold")
 
 COUNTS = ("steals", "steal_failures", "steals_remote", "steal_failures_remote", "puts")
 
@@ -42,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Steals:
-    """What a run counted: attempts, those that got nothing, and of both those across packages."""
+    """What a run counted: attempts, those that got nothing, and of both those across nodes."""
 
     seed: int
     steals: int
@@ -80,7 +84,7 @@ def measure(reporter: Reporter, request: Request) -> Counts:
 
     The same sources, tools and request give the same counts.
     """
-    machine = BenchMachine("bench-stealing", MACHINE, reporter, (PROGRAM,), BOOT_SECONDS)
+    machine = BenchMachine("bench-stealing", MACHINE, reporter, (PROGRAM,), BOOT_SECONDS, NODES)
     points = request.points()
     task = "counting steals"
 
@@ -167,7 +171,7 @@ def _miss_cells(runs: Sequence[Steals]) -> list[Cell]:
 
 def _remote(counts: Counts) -> Table:
     columns = ["benchmark", "workers"]
-    for victims in ("random", "domains"):
+    for victims in _ORDERS:
         columns += [f"{victims}: remote steals", "local steals", "remote misses", "miss ratio"]
     return Table(
         "Remote and local steals (NUMA thesis, Tables 4.2 and 4.3)",
@@ -176,12 +180,15 @@ def _remote(counts: Counts) -> Table:
             [
                 Cell(benchmark),
                 Cell(str(workers)),
-                *_remote_cells(counts[Point(benchmark, "random", workers)]),
-                *_remote_cells(counts[Point(benchmark, "domains", workers)]),
+                *(
+                    cell
+                    for victims in _ORDERS
+                    for cell in _remote_cells(counts[Point(benchmark, victims, workers)])
+                ),
             ]
             for benchmark, workers in _lines(counts)
         ],
-        "Means over the seeds. Remote: from a worker of the other package. Steals got a task, "
+        "Means over the seeds. Remote: from a worker of the other node. Steals got a task, "
         "misses got nothing; miss ratio: remote misses of all remote attempts.",
         labels=2,
     )

@@ -58,6 +58,8 @@ class Simulation:
     kernel: Kernel
     image: Path
     machine: Machine
+    # For a kernel with Kbuild/numa.config, whose image has a table of NUMA nodes (srat.py).
+    acpi: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ def machine_arguments(simulation: Simulation) -> list[str]:
     """The machine itself: all that a saved machine must find again when it is loaded."""
     return [
         *hardware(simulation.machine),
+        # Of two values QEMU takes the last.
+        *(("-machine", "acpi=on") if simulation.acpi else ()),
         *("-kernel", simulation.kernel.vmlinux),
         *("-initrd", str(simulation.image)),
     ]

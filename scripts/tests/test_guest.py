@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fastlab import guest
 from fastlab.guest import build_image, find_built
 from fastlab.model import BENCHMARKS, FastError
 
@@ -40,6 +41,12 @@ def test_cpio_unpacks_the_image(tmp_path: Path) -> None:
     unpack = ["cpio", "-i", "--quiet", "init"]
     subprocess.run(unpack, input=image, cwd=tmp_path, check=True)
     assert subprocess.run([tmp_path / "init"]).returncode == 7
+
+
+def test_tables_for_the_kernel_stand_where_it_looks(tmp_path: Path) -> None:
+    archive = guest.firmware({"SRAT.aml": b"table"})
+    subprocess.run(["cpio", "-id", "--quiet"], input=archive, cwd=tmp_path, check=True)
+    assert (tmp_path / "kernel/firmware/acpi/SRAT.aml").read_bytes() == b"table"
 
 
 def test_the_image_does_not_tell_where_it_was_built(tmp_path: Path) -> None:

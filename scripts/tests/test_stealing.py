@@ -22,10 +22,12 @@ SMALL = Request({"matmul": 64, "sort": 9000}, workers=(2, 8), seeds=2)
 
 def counted(victims: str, seed: int) -> dict[str, int]:
     """Random victims miss in 9 of 10, threshold in 1 of 4; domains never go to the other node."""
-    steals = {"random": 40, "threshold": 4, "domains": 4}[victims] * seed
-    failures = {"random": 36, "threshold": 1, "domains": 2}[victims] * seed
-    remote = {"random": 20, "threshold": 2, "domains": 0}[victims] * seed
-    remote_failures = {"random": 19, "threshold": 1, "domains": 0}[victims] * seed
+    steals = {"random": 40, "threshold": 4, "domains": 4, "domains-threshold": 6}[victims] * seed
+    failures = {"random": 36, "threshold": 1, "domains": 2, "domains-threshold": 0}[victims] * seed
+    remote = {"random": 20, "threshold": 2, "domains": 0, "domains-threshold": 0}[victims] * seed
+    remote_failures = {"random": 19, "threshold": 1, "domains": 0, "domains-threshold": 0}[
+        victims
+    ] * seed
     return {
         "seed": seed,
         "steals": steals,
@@ -77,9 +79,9 @@ def measure() -> stealing.Counts:
 
 def test_every_point_is_run_once_in_a_directory_of_its_own(machine: FakeMachine) -> None:
     counts = measure()
-    assert len(machine.asked) == len(SMALL.points()) == 12
+    assert len(machine.asked) == len(SMALL.points()) == 16
     assert ["matmul", "64", "threshold", "8", "2"] in machine.asked
-    assert len(set(machine.directories)) == 12
+    assert len(set(machine.directories)) == 16
     assert list(counts) == SMALL.points()
     assert counts[Point("sort", "random", 2)][1] == Steals(2, 80, 72, 40, 38, 100)
 
@@ -112,6 +114,7 @@ def test_the_tables_have_the_thesis_shapes(machine: FakeMachine) -> None:
         *("matmul", "2"),
         *("1.5", "4.5", "28.5", "0.950"),
         *("0.0", "3.0", "0.0", "n/a"),
+        *("0.0", "9.0", "0.0", "n/a"),
     ]
     for table in (misses, remote):
         assert all(len(row) == len(table.columns) for row in table.rows)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counts steals: one kernel of the benchmarks, run once for each seed of the choice
- * of victims, by pinned workers in places of packages. Prints one line of JSON.
+ * of victims, by pinned workers in places of NUMA nodes. Prints one line of JSON.
  *
  *	intervals_stealing KERNEL SIZE VICTIMS WORKERS SEEDS
  *
@@ -108,7 +108,8 @@ static enum ivl_victims find_victims(const char *name)
 	for (int i = 0; i < IVL_VICTIM_POLICIES; i++)
 		if (!strcmp(ivl_victims_name((enum ivl_victims)i), name))
 			return (enum ivl_victims)i;
-	error(EXIT_USAGE, 0, "VICTIMS %s: must be random, threshold or domains", name);
+	error(EXIT_USAGE, 0, "VICTIMS %s: must be random, threshold, domains or "
+	      "domains-threshold", name);
 	return IVL_VICTIM_POLICIES;
 }
 
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
 	config.victims = find_victims(argv[3]);
 	config.workers = number("WORKERS", argv[4], MAX_WORKERS);
 	seeds = number("SEEDS", argv[5], MAX_SEEDS);
-	config.places = IVL_PLACES_PACKAGE;
+	config.places = IVL_PLACES_NUMA;
 	config.pin = true;
 	config.statistics = true;
 	/* "Huge number of tasks must be generated quickly" (4.2). */

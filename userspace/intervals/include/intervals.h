@@ -68,6 +68,7 @@ enum ivl_victims {
 	IVL_VICTIMS_RANDOM,		/**< everybody, in random order */
 	IVL_VICTIMS_THRESHOLD,		/**< (s, S) with a stealability mask (NUMA thesis, chapter 3) */
 	IVL_VICTIMS_DOMAINS,		/**< nearest stealing domain first (NUMA thesis, chapter 4) */
+	IVL_VICTIMS_DOMAINS_THRESHOLD,	/**< of both (NUMA thesis, algorithm 2) */
 	IVL_VICTIM_POLICIES		/**< how many there are */
 };
 
@@ -100,7 +101,7 @@ struct ivl_config {
 	unsigned int adapt_interval;	/**< SLAW's INT: tasks between two evaluations */
 	unsigned int adapt_stack;	/**< SLAW's S: so deep, asyncs go help-first */
 	unsigned int adapt_fresh;	/**< SLAW's F: with so many in the queue, work-first */
-	unsigned int threshold_low;	/**< s of IVL_VICTIMS_THRESHOLD: not stealable from s down */
+	unsigned int threshold_low;	/**< s of the mask: not stealable from s down */
 	unsigned int threshold_high;	/**< S: stealable again from S on */
 	unsigned int queue_capacity;	/**< elements at first; queues grow */
 	uint64_t seed;			/**< of the choice of victims */

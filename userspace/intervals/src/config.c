@@ -16,7 +16,7 @@ const char *ivl_policy_name(enum ivl_policy policy)
 
 const char *ivl_victims_name(enum ivl_victims victims)
 {
-	static const char *const names[] = { "random", "threshold", "domains" };
+	static const char *const names[] = { "random", "threshold", "domains", "domains-threshold" };
 
 	return victims < IVL_VICTIM_POLICIES ? names[victims] : NULL;
 }

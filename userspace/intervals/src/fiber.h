@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Fibers: stacks that a worker switches between. Where a fiber goes on, and on
- * which worker, is the scheduler's (worker.c).
+ * which worker, is the scheduler's (switching.c).
  */
 #ifndef IVL_FIBER_H
 #define IVL_FIBER_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 
+#include "atomics.h"
 #include "eventcount.h"
 #include "scheduler.h"
 
@@ -36,7 +36,7 @@
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */
 	ivl_runtime *runtime;		/* NULL: no fiber, but who looks at `word` */
-	_Atomic uint32_t word;
+	_Atomic(uint32_t) word;
 	/* Where a worker's base sleeps meanwhile; NULL: a foreign thread, at the word. */
 	struct ivl_eventcount *eventcount;
 };
@@ -52,7 +52,7 @@ struct ivl_fiber {
 	 * Twice the number of asyncs that have ended on it without their spawner;
 	 * plus one: the one that runs on it is counted by its finish (finish.c).
 	 */
-	_Atomic uint64_t ends;
+	_Atomic(uint64_t) ends;
 	struct ivl_waiter waiter;
 #ifdef IVL_ASAN
 	void *fake_stack;

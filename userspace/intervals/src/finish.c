@@ -18,8 +18,8 @@
 #include "worker.h"
 
 struct ivl_finish {
-	_Atomic int64_t left;
-	struct ivl_waiter *waiter;
+	_Atomic(int64_t) left;
+	IVL_SHARED(struct ivl_waiter *) waiter;
 };
 
 /* Help-first: what has not run yet. */
@@ -37,7 +37,7 @@ struct spawner {
 	const void *arg;
 	size_t bytes;
 	struct ivl_finish *finish;
-	uint64_t ends;			/* of the child's fiber, when it began */
+	IVL_SHARED(uint64_t) ends;	/* of the child's fiber, when it began */
 };
 
 /*
@@ -45,7 +45,9 @@ struct spawner {
  * to the same line of the cache. Those that a worker has and does not use hold up the
  * finish, so it gives them back before it does anything else (ivl_return_credit()).
  */
-#define AHEAD 64
+#ifndef IVL_AHEAD
+#define IVL_AHEAD 64
+#endif
 
 /* The waiter, if these were the last. */
 static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
@@ -74,8 +76,8 @@ static void add(struct ivl_worker *worker, struct ivl_finish *finish)
 	if (worker->credit && worker->credit != finish)
 		ivl_return_credit(worker);
 	/* Relaxed: the adder holds one of those counted, or is the finish itself. */
-	atomic_fetch_add_explicit(&finish->left, AHEAD, memory_order_relaxed);
-	worker->credits = (worker->credit ? worker->credits : 0) + AHEAD - 1;
+	atomic_fetch_add_explicit(&finish->left, IVL_AHEAD, memory_order_relaxed);
+	worker->credits = (worker->credit ? worker->credits : 0) + IVL_AHEAD - 1;
 	worker->credit = finish;
 }
 
@@ -85,9 +87,9 @@ static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finis
 	if (worker->credit != finish)
 		return subtract(finish, 1);
 	/* Not the last: the credit is counted, and is given back in time. */
-	if (++worker->credits > 2 * AHEAD) {
-		worker->credits -= AHEAD;
-		return subtract(finish, AHEAD);
+	if (++worker->credits > 2 * IVL_AHEAD) {
+		worker->credits -= IVL_AHEAD;
+		return subtract(finish, IVL_AHEAD);
 	}
 	return NULL;
 }

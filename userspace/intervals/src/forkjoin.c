@@ -152,30 +152,6 @@ void ivl_resume_spawner(struct ivl_work *work)
 	ivl_resume(ivl_self(), spawner);
 }
 
-int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*child_main)(void *))
-{
-	struct ivl_fiber *spawner = worker->fiber;
-	struct ivl_fiber *child = ivl_fiber_get(worker);
-	long error;
-
-	if (__builtin_expect(!child, 0))
-		return ENOMEM;
-	task->context[0] = spawner;
-	child->local.interval = spawner->local.interval;
-	child->local.finish = spawner->local.finish;
-	child->depth = spawner->depth + 1;
-	worker->fiber = child;
-	ivl_fiber_leave(spawner, child, false);
-	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
-	if (__builtin_expect(error == 1, 0)) {
-		/* By ivl_switch(): the child is elsewhere. */
-		ivl_switched();
-		return 0;
-	}
-	ivl_fiber_arrive(ivl_self()->fiber, false);
-	return (int)error;
-}
-
 int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg)
 {
 	struct ivl_worker *worker = ivl_self();

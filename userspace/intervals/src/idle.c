@@ -65,14 +65,14 @@ int ivl_idle_wake_near(struct ivl_worker *worker)
 }
 
 /* Is there no use in looking for work any longer? */
-static bool over(struct ivl_worker *worker, _Atomic uint32_t *word)
+static bool over(struct ivl_worker *worker, _Atomic(uint32_t) *word)
 {
 	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed) ||
 		(word && atomic_load_explicit(word, memory_order_relaxed));
 }
 
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall,
-			       _Atomic uint32_t *word)
+			       _Atomic(uint32_t) *word)
 {
 	struct ivl_work *work = NULL;
 
@@ -94,7 +94,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall,
 	return work;
 }
 
-static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, _Atomic uint32_t *word)
+static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, _Atomic(uint32_t) *word)
 {
 	ivl_runtime *runtime = worker->runtime;
 	uint64_t key;
@@ -115,7 +115,7 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, _Atomi
 	atomic_fetch_sub_explicit(&hall->asleep, 1, memory_order_relaxed);
 }
 
-struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic uint32_t *word)
+struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic(uint32_t) *word)
 {
 	struct ivl_hall *hall = hall_of(worker->runtime, worker->place);
 

@@ -104,7 +104,9 @@ static void tell_parent(struct ivl_interval *interval)
  * the parent of all of them at once: else all workers would write to the parent for
  * every child. As long as the worker runs children of it the parent waits anyway.
  */
-#define REFERENCES 64
+#ifndef IVL_REFERENCES
+#define IVL_REFERENCES 64
+#endif
 
 static void tell_ended(struct ivl_worker *worker, struct ivl_batch *batch)
 {
@@ -151,8 +153,8 @@ static void retain_parent(struct ivl_worker *worker, struct ivl_interval *parent
 	}
 	if (!worker->references) {
 		/* Relaxed: the parent is there until it has heard of its child. */
-		atomic_fetch_add_explicit(&parent->refs, REFERENCES, memory_order_relaxed);
-		worker->references = REFERENCES;
+		atomic_fetch_add_explicit(&parent->refs, IVL_REFERENCES, memory_order_relaxed);
+		worker->references = IVL_REFERENCES;
 	}
 	worker->references--;
 }
@@ -221,7 +223,7 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 
 	if (!atomic_load_explicit(&interval->made_elsewhere, memory_order_relaxed))
 		return;
-	/* Acquire: what it is, in remember(). */
+	/* Acquire: what they are, from remember(). */
 	made = atomic_exchange_explicit(&interval->made_elsewhere, NULL, memory_order_acquire);
 	while (made) {
 		struct ivl_interval *next = made->next;
@@ -336,6 +338,8 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 static void remember(struct ivl_interval *interval, struct ivl_interval *current,
 		     struct ivl_local *local)
 {
+	struct ivl_interval *before;
+
 	if (atomic_load_explicit(&current->owner, memory_order_relaxed) == local) {
 		atomic_store_explicit(&interval->owner, local, memory_order_relaxed);
 		interval->next = NULL;
@@ -347,12 +351,13 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 		return;
 	}
 	atomic_store_explicit(&interval->owner, current, memory_order_relaxed);
-	interval->next = atomic_load_explicit(&current->made_elsewhere, memory_order_relaxed);
-	/* Release, to schedule(). */
-	while (!atomic_compare_exchange_weak_explicit(&current->made_elsewhere, &interval->next,
-						      interval, memory_order_release,
-						      memory_order_relaxed))
-		;
+	before = atomic_load_explicit(&current->made_elsewhere, memory_order_relaxed);
+	do {
+		interval->next = before;
+		/* Release, to schedule_made_elsewhere(). */
+	} while (!atomic_compare_exchange_weak_explicit(&current->made_elsewhere, &before,
+							interval, memory_order_release,
+							memory_order_relaxed));
 }
 
 /* The parent waits for a new interval; it must not have ended. */

@@ -25,9 +25,9 @@
 #ifndef IVL_MODEL_H
 #define IVL_MODEL_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
+#include "atomics.h"
 #include "blocks.h"
 #include "guard_queue.h"
 #include "worker.h"
@@ -42,8 +42,8 @@ void ivl_model_destroy(void *model);
  * it leads to, as long as there is room, or a block of its own.
  */
 struct ivl_edge {
-	struct ivl_edge *next;
-	_Atomic uintptr_t to;		/* struct ivl_point *, or with one of the marks */
+	IVL_SHARED(struct ivl_edge *) next;
+	_Atomic(uintptr_t) to;		/* struct ivl_point *, or with one of the marks */
 };
 
 /* Would have closed a cycle: nobody waits for it, but it keeps its target's memory. */
@@ -80,14 +80,14 @@ static inline unsigned int ivl_fault_beyond(ivl_fault fault)
 
 struct ivl_point {
 	_Atomic(struct ivl_edge *) out;
-	_Atomic ivl_fault fault;
+	_Atomic(ivl_fault) fault;
 	/* For how many things it waits, but for `expected` more that only the owner knows. */
-	_Atomic int32_t left;
-	int32_t expected;
+	_Atomic(int32_t) left;
+	IVL_SHARED(int32_t) expected;
 	/* Of a search, under the model's lock: the last one that came here; its stack. */
-	uint64_t seen;
-	struct ivl_point *below;
-	bool is_end;
+	IVL_SHARED(uint64_t) seen;
+	IVL_SHARED(struct ivl_point *) below;
+	IVL_SHARED(bool) is_end;
 };
 
 struct ivl_hold;
@@ -107,22 +107,23 @@ struct ivl_interval {
 	 * interval, and it is not scheduled: that body's interval; or NULL.
 	 */
 	_Atomic(const void *) owner;
-	struct ivl_interval *next;	/* among the made, or in a batch */
+	IVL_SHARED(struct ivl_interval *) next;	/* among the made, or in a batch */
 	/* Why nothing of it that has not begun may begin. */
-	_Atomic ivl_fault cancel;
+	_Atomic(ivl_fault) cancel;
 	struct ivl_hold *holds;		/* in the guards' order */
 	char *name;
 	/* Made inside it and not scheduled: by its body, and by what the body spawned. */
-	struct ivl_interval *made, *made_last;
+	IVL_SHARED(struct ivl_interval *) made;
+	IVL_SHARED(struct ivl_interval *) made_last;
 	_Atomic(struct ivl_interval *) made_elsewhere;
-	uint64_t around;		/* of a search: it contains the goal */
-	_Atomic unsigned int refs;
+	IVL_SHARED(uint64_t) around;	/* of a search: it contains the goal */
+	_Atomic(unsigned int) refs;
 	unsigned int depth;		/* 0: the root */
-	bool started;
-	bool keeps_parent;		/* has a reference to it */
-	_Atomic bool contained;		/* its error does not fail its parent */
-	_Atomic bool has_children;
-	unsigned char edges_used;
+	IVL_SHARED(bool) started;
+	IVL_SHARED(bool) keeps_parent;	/* has a reference to it */
+	_Atomic(bool) contained;	/* its error does not fail its parent */
+	_Atomic(bool) has_children;
+	IVL_SHARED(unsigned char) edges_used;
 	struct ivl_edge edges[IVL_EDGES_INSIDE];
 };
 
@@ -137,9 +138,9 @@ struct ivl_model {
 	struct ivl_interval root;	/* has started, never ends */
 	struct ivl_model_worker *workers;
 	struct ivl_depot intervals, edges;
-	_Atomic uint64_t guards;	/* made so far */
+	_Atomic(uint64_t) guards;	/* made so far */
 	/* How many intervals there are with a `cancel`; while 0, nobody need look for one. */
-	_Alignas(128) _Atomic unsigned int cancels;
+	_Alignas(128) _Atomic(unsigned int) cancels;
 	/* Searches are one at a time; and an edge dies only here. */
 	_Alignas(128) pthread_mutex_t lock;
 	uint64_t search;

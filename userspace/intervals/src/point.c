@@ -108,12 +108,14 @@ static void unget_edge(struct ivl_interval *target, struct ivl_edge *edge)
 static bool push(struct ivl_point *from, struct ivl_edge *edge)
 {
 	/* Acquire, also on failure: what was written before the point, if it has occurred. */
-	edge->next = atomic_load_explicit(&from->out, memory_order_acquire);
+	struct ivl_edge *newest = atomic_load_explicit(&from->out, memory_order_acquire);
+
 	do {
-		if (edge->next == IVL_CLOSED)
+		if (newest == IVL_CLOSED)
 			return false;
+		edge->next = newest;
 		/* Release, to ivl_occur() and searches; more than that: see order.c. */
-	} while (!atomic_compare_exchange_weak_explicit(&from->out, &edge->next, edge,
+	} while (!atomic_compare_exchange_weak_explicit(&from->out, &newest, edge,
 							memory_order_seq_cst,
 							memory_order_acquire));
 	return true;
@@ -219,7 +221,7 @@ int ivl_add_edge(ivl_point *from, ivl_point *to)
 
 struct joiner {
 	struct ivl_edge edge;
-	struct ivl_waiter *waiter;
+	IVL_SHARED(struct ivl_waiter *) waiter;
 	struct ivl_point *point;
 };
 
@@ -288,8 +290,10 @@ static bool publish(void *arg, struct ivl_waiter *waiter)
 
 int ivl_wait_for(struct ivl_point *point)
 {
-	struct joiner joiner = { .edge.to = IVL_EDGE_JOIN, .point = point };
+	struct joiner joiner;
 
+	joiner.point = point;
+	atomic_store_explicit(&joiner.edge.to, IVL_EDGE_JOIN, memory_order_relaxed);
 	if (!ivl_point_occurred(point))
 		ivl_wait(publish, &joiner);
 	return ivl_fault_error(atomic_load_explicit(&point->fault, memory_order_relaxed));

@@ -122,7 +122,8 @@ static int create(ivl_runtime *runtime)
 		cds_wfcq_init(&hall->mailbox_head, &hall->mailbox_tail);
 		ivl_eventcount_init(&hall->eventcount);
 	}
-	if (config->victims == IVL_VICTIMS_THRESHOLD) {
+	if (config->victims == IVL_VICTIMS_THRESHOLD ||
+	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD) {
 		runtime->mask = ivl_stealability_create(workers, config->threshold_low,
 							config->threshold_high);
 		if (!runtime->mask)

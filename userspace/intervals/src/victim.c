@@ -159,7 +159,8 @@ struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 	chooser->node = own->node;
 	chooser->favourite = NONE;
 	chooser->ends = chooser->victims + topology->workers;
-	if (config->victims == IVL_VICTIMS_DOMAINS)
+	if (config->victims == IVL_VICTIMS_DOMAINS ||
+	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD)
 		for (unsigned int distance = 0; distance < levels; distance++)
 			at += add_domain(chooser, at, topology, worker, config->cross_place,
 					 distance);

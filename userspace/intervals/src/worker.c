@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The threads of workers, and contexts that wait. */
 #include "worker.h"
 
 #include <limits.h>
@@ -9,217 +10,55 @@
 __thread struct ivl_worker *ivl_worker_self;
 
 /*
- * Fibers.
- */
-
-/* A worker has up to twice as many free fibers, and takes and gives this many at a time. */
-#define FIBERS 64
-
-struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker)
-{
-	struct ivl_fiber *list = ivl_stacks_get(worker->runtime->stacks, FIBERS);
-
-	if (list)
-		worker->free = list->next;
-	return list;
-}
-
-void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
-{
-	fiber->next = worker->free;
-	worker->free = fiber;
-	if (++worker->returned < FIBERS)
-		return;
-	worker->returned = 0;
-	for (unsigned int i = 1; i < FIBERS && fiber; i++)
-		fiber = fiber->next;
-	if (fiber && fiber->next) {
-		ivl_stacks_put(worker->runtime->stacks, fiber->next);
-		fiber->next = NULL;
-	}
-}
-
-/*
- * Switching.
- */
-
-/* Go on with `next`; what runs is left for good, or until somebody goes on with it. */
-static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
-{
-	struct ivl_fiber *left = worker->fiber;
-
-	worker->fiber = next;
-	ivl_fiber_leave(left, next, worker->after.over == left);
-	ivl_switch(&left->sp, next->sp, 1);
-}
-
-void ivl_switched(void)
-{
-	for (;;) {
-		struct ivl_worker *worker = ivl_self();
-		struct ivl_after after = worker->after;
-
-		ivl_fiber_arrive(worker->fiber, false);
-		worker->after = (struct ivl_after){ 0 };
-		if (after.over) {
-#ifdef IVL_TSAN
-			/* It believes that the functions of the one that has ended go on. */
-			__tsan_destroy_fiber(after.over->tsan);
-			after.over->tsan = __tsan_create_fiber(0);
-#endif
-			ivl_fiber_put(worker, after.over);
-		}
-		/* At the base alone: who waits has come here. From publish() on it may run. */
-		if (!after.waits || after.publish(after.arg, &after.waits->waiter))
-			return;
-		go_on_with(worker, after.waits);
-	}
-}
-
-_Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next)
-{
-	worker->after.over = worker->fiber;
-	go_on_with(worker, next);
-	__builtin_unreachable();
-}
-
-void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber)
-{
-	if (worker->fiber != &worker->base)
-		ivl_end_with(worker, fiber);
-	go_on_with(worker, fiber);
-	ivl_switched();
-}
-
-void ivl_resume_waiter(struct ivl_work *work)
-{
-	ivl_resume(ivl_self(), (struct ivl_fiber *)((char *)work -
-						    offsetof(struct ivl_fiber, waiter.work)));
-}
-
-_Noreturn void ivl_fiber_loop(struct ivl_work *work)
-{
-	for (;;) {
-		struct ivl_worker *worker = ivl_self();
-
-		if (!work)
-			work = ivl_take_next(worker);
-		ivl_hold_nothing_back(worker, work);
-		if (!work)
-			ivl_end_with(worker, &worker->base);
-		worker->fiber->local = (struct ivl_local){ 0 };
-		/* The depth stays: those who spawned us may still be in the queue, on their fibers. */
-		work->run(work);
-		work = NULL;
-	}
-}
-
-_Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
-{
-	struct ivl_worker *worker = ivl_self();
-
-	if (!waiter)
-		ivl_fiber_loop(taken);
-	if (taken)
-		ivl_submit(worker->runtime, taken, worker->place);
-	ivl_fiber_loop(&waiter->work);
-}
-
-static long fiber_main(void *work)
-{
-	ivl_fiber_arrive(ivl_self()->fiber, true);
-	ivl_fiber_loop(work);
-}
-
-/* At the base. */
-static void run(struct ivl_worker *worker, struct ivl_work *work)
-{
-	struct ivl_fiber *fiber;
-
-	ivl_hold_nothing_back(worker, work);
-	if (work->run == ivl_resume_waiter || work->run == ivl_resume_spawner ||
-	    work->run == ivl_resume_asyncer) {
-		work->run(work);
-		return;
-	}
-	fiber = ivl_fiber_get(worker);
-	if (!fiber) {
-		/* It goes on here, and where it waits the base does (ivl_wait()). */
-		worker->base.local = (struct ivl_local){ 0 };
-		work->run(work);
-		return;
-	}
-	fiber->depth = 0;
-	worker->fiber = fiber;
-	ivl_fiber_leave(&worker->base, fiber, false);
-	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
-	ivl_switched();
-}
-
-/*
  * Waiting.
  */
 
-static __thread struct foreign {
-	struct ivl_local local;
-	struct ivl_waiter waiter;
-} foreign;
+static __thread struct ivl_local foreign;
 
 struct ivl_local *ivl_local(void)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	return worker ? &worker->fiber->local : &foreign.local;
+	return worker ? &worker->fiber->local : &foreign;
 }
 
 /* A foreign thread, or work that runs on a worker's base since there was no fiber. */
-static void wait_here(struct ivl_worker *worker, struct ivl_waiter *waiter,
+static void wait_here(struct ivl_worker *worker,
 		      bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
-	waiter->runtime = NULL;
-	waiter->eventcount = worker ?
+	struct ivl_waiter waiter;
+
+	waiter.runtime = NULL;
+	waiter.eventcount = worker ?
 		&worker->runtime->halls[worker->place->index].eventcount : NULL;
-	atomic_store_explicit(&waiter->word, 0, memory_order_relaxed);
-	if (!publish(arg, waiter))
+	atomic_store_explicit(&waiter.word, 0, memory_order_relaxed);
+	if (!publish(arg, &waiter))
 		return;
 	/* Acquire: what was written before ivl_wake(). */
-	while (!atomic_load_explicit(&waiter->word, memory_order_acquire)) {
+	while (!atomic_load_explicit(&waiter.word, memory_order_acquire)) {
 		struct ivl_work *work;
 
 		if (!worker) {
-			ivl_futex_wait(&waiter->word, 0);
+			ivl_futex_wait(&waiter.word, 0);
 			continue;
 		}
 		/* The base goes on with other work, on top. */
 		work = ivl_find(worker);
 		if (!work)
-			work = ivl_idle(worker, &waiter->word);
+			work = ivl_idle(worker, &waiter.word);
 		if (work)
-			run(worker, work);
+			ivl_run_work(worker, work);
 	}
 }
 
 void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
 	struct ivl_worker *worker = ivl_self();
-	struct ivl_fiber *fiber;
 
-	if (!worker) {
-		wait_here(NULL, &foreign.waiter, publish, arg);
-		return;
-	}
-	fiber = worker->fiber;
-	if (fiber == &worker->base) {
-		struct ivl_waiter waiter;
-
-		wait_here(worker, &waiter, publish, arg);
-		return;
-	}
-	fiber->waiter.work.run = ivl_resume_waiter;
-	fiber->waiter.runtime = worker->runtime;
-	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
-	go_on_with(worker, &worker->base);
-	ivl_switched();
+	if (worker && worker->fiber != &worker->base)
+		ivl_suspend(worker, publish, arg);
+	else
+		wait_here(worker, publish, arg);
 }
 
 /* It is no fiber. */
@@ -284,7 +123,7 @@ void *ivl_worker_main(void *arg)
 	worker->base.tsan = __tsan_get_current_fiber();
 #endif
 	while ((work = ivl_find(worker)) || (work = ivl_idle(worker, NULL)))
-		run(worker, work);
+		ivl_run_work(worker, work);
 	urcu_memb_unregister_thread();
 	return NULL;
 }

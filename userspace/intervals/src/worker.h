@@ -11,8 +11,8 @@
 #define IVL_WORKER_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
+#include "atomics.h"
 #include "blocks.h"
 #include "eventcount.h"
 #include "fiber.h"
@@ -67,7 +67,7 @@ struct ivl_worker {
 	struct ivl_statistics counts;
 
 	/* Of thieves: how often this worker was stolen from. */
-	_Alignas(IVL_LINE) _Atomic uint64_t lost;
+	_Alignas(IVL_LINE) _Atomic(uint64_t) lost;
 };
 
 /* The workers of a leaf, together. */
@@ -75,10 +75,10 @@ struct ivl_hall {
 	/* Foreign work and work for this place. */
 	_Alignas(IVL_LINE) struct cds_wfcq_tail mailbox_tail;
 	_Alignas(IVL_LINE) struct cds_wfcq_head mailbox_head;
-	_Atomic bool mailbox_taken;	/* one worker at a time looks into it */
+	_Atomic(bool) mailbox_taken;	/* one worker at a time looks into it */
 	/* Workers that look for work and are not asleep; see idle.c. */
-	_Alignas(IVL_LINE) _Atomic unsigned int searching;
-	_Atomic unsigned int asleep;
+	_Alignas(IVL_LINE) _Atomic(unsigned int) searching;
+	_Atomic(unsigned int) asleep;
 	struct ivl_eventcount eventcount;
 };
 
@@ -93,10 +93,10 @@ struct ivl_runtime {
 	struct ivl_pool *shared;	/* of all workers; NULL: each has its own */
 	void *model;
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
-	_Alignas(IVL_LINE) _Atomic unsigned int turn;	/* the place of the next work from outside */
+	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	/* How many workers are asleep anywhere: all that a spawn looks at. */
-	_Alignas(IVL_LINE) _Atomic unsigned int asleep;
-	_Atomic bool stopping;
+	_Alignas(IVL_LINE) _Atomic(unsigned int) asleep;
+	_Atomic(bool) stopping;
 };
 
 /* Look again at what the adaptive policy chooses; every adapt_interval asyncs. */
@@ -174,6 +174,13 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
 /* Go on with a fiber that waits for nothing more, from the base or a fiber that is over. */
 void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
+/* As ivl_wait(), of the fiber that runs. */
+void ivl_suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
+		 void *arg);
+
+/* At the base: run `work`, on a fiber if there is one, and all that follows from it. */
+void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
+
 /* Work that makes a fiber go on, and needs none itself, has one of these as its run(). */
 void ivl_resume_waiter(struct ivl_work *work);
 void ivl_resume_spawner(struct ivl_work *work);
@@ -183,7 +190,7 @@ void ivl_resume_asyncer(struct ivl_work *work);
  * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
  * into the queue. Returns when that is taken: by child_main(), which then calls
  * ivl_back_to_spawner() and returns, or by others (ivl_resume()). ENOMEM: no
- * fiber, or what child_main() returned. context[0] is the caller's fiber. forkjoin.c
+ * fiber, or what child_main() returned. context[0] is the caller's fiber.
  */
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
@@ -245,7 +252,7 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
  * No work was found: search, sleep, and return with some. NULL: the runtime stops,
  * or *word, unless it is NULL, is not 0 any more.
  */
-struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic uint32_t *word);
+struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic(uint32_t) *word);
 
 /* Look for work once, everywhere it may be; NULL: none. */
 struct ivl_work *ivl_find(struct ivl_worker *worker);

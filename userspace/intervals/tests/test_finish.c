@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "intervals_sync.h"
 
 #define LEVELS (TEST_SLOW ? 7 : 10)
 
@@ -236,6 +239,103 @@ static void test_bounded_stack(void **state)
 	assert_int_equal(reached, side * side);
 }
 
+/*
+ * No stack is free when the finish begins, so that it waits where its worker began; and
+ * the last async inside it is one whose spawner has gone on elsewhere.
+ */
+#define FIBERS 4
+
+struct no_stack {
+	ivl_numa_barrier *all_taken;
+	_Atomic int waiting;
+	_Atomic bool begun, gone_on, last;
+	bool last_before;
+};
+
+static int take_stack(ivl_interval *self, void *arg)
+{
+	struct no_stack *test = arg;
+
+	(void)self;
+	atomic_fetch_add(&test->waiting, 1);
+	ivl_numa_barrier_wait(test->all_taken);
+	return 0;
+}
+
+static void end_last(void *arg)
+{
+	struct no_stack *test = *(struct no_stack **)arg;
+
+	while (!atomic_load(&test->gone_on))
+		usleep(1000);
+	usleep(10000);
+	atomic_store(&test->last, true);
+}
+
+static void go_on(void *arg)
+{
+	atomic_store(&(*(struct no_stack **)arg)->begun, true);
+	ivl_async(end_last, arg, sizeof(struct no_stack *), NULL);
+	atomic_store(&(*(struct no_stack **)arg)->gone_on, true);
+}
+
+static void begin_without_stack(void *arg)
+{
+	struct no_stack *test = arg;
+
+	ivl_async(go_on, &test, sizeof(test), NULL);
+	/* On the other worker, who has all the stacks. */
+	while (!atomic_load(&test->begun))
+		usleep(1000);
+}
+
+static int finish_without_stack(ivl_interval *self, void *arg)
+{
+	struct no_stack *test = arg;
+
+	(void)self;
+	ivl_numa_barrier_wait(test->all_taken);
+	/* By then the others' stacks are free. */
+	usleep(50000);
+	ivl_finish(begin_without_stack, test);
+	test->last_before = atomic_load(&test->last);
+	return 0;
+}
+
+static int no_stack_body(ivl_interval *self, void *arg)
+{
+	struct no_stack *test = arg;
+	ivl_interval *finish;
+
+	for (int i = 0; i < FIBERS - 1; i++)
+		ivl_release(ivl_create(self, "taker", take_stack, test, NULL));
+	ivl_schedule();
+	while (atomic_load(&test->waiting) < FIBERS - 1)
+		usleep(1000);
+	finish = ivl_create(self, "finish", finish_without_stack, test, NULL);
+	ivl_schedule();
+	ivl_join(ivl_end_point(finish));
+	ivl_release(finish);
+	return 0;
+}
+
+static void test_waits_without_stack(void **state)
+{
+	struct ivl_config config = test_config(2);
+	struct no_stack test = { 0 };
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.fibers_per_worker = FIBERS / 2;
+	config.policy = IVL_WORK_FIRST;
+	runtime = test_start(&config);
+	assert_int_equal(ivl_numa_barrier_init(&test.all_taken, FIBERS), 0);
+	test_run(runtime, no_stack_body, &test);
+	assert_true(test.last_before);
+	ivl_stop(runtime);
+	assert_int_equal(ivl_numa_barrier_destroy(test.all_taken), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_async_outside_of_a_finish),
 		cmocka_unit_test(test_bounded_stack),
+		cmocka_unit_test(test_waits_without_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

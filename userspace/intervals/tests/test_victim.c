@@ -264,7 +264,7 @@ static void test_domains_with_mask(void **state)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
-	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, mask, 5, 1);
+	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS_THRESHOLD, mask, 5, 1);
 	int order[WORKERS];
 
 	(void)state;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How a worker goes on from fiber to fiber: spawned, waiting, over. */
+#include <errno.h>
+
+#include "worker.h"
+
+/*
+ * Fibers.
+ */
+
+/* A worker has up to twice as many free fibers, and takes and gives this many at a time. */
+#define FIBERS 64
+
+struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker)
+{
+	struct ivl_fiber *list = ivl_stacks_get(worker->runtime->stacks, FIBERS);
+
+	if (list)
+		worker->free = list->next;
+	return list;
+}
+
+void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
+{
+	fiber->next = worker->free;
+	worker->free = fiber;
+	if (++worker->returned < FIBERS)
+		return;
+	worker->returned = 0;
+	for (unsigned int i = 1; i < FIBERS && fiber; i++)
+		fiber = fiber->next;
+	if (fiber && fiber->next) {
+		ivl_stacks_put(worker->runtime->stacks, fiber->next);
+		fiber->next = NULL;
+	}
+}
+
+/*
+ * Switching.
+ */
+
+/* Go on with `next`; what runs is left for good, or until somebody goes on with it. */
+static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
+{
+	struct ivl_fiber *left = worker->fiber;
+
+	worker->fiber = next;
+	ivl_fiber_leave(left, next, worker->after.over == left);
+	ivl_switch(&left->sp, next->sp, 1);
+}
+
+void ivl_switched(void)
+{
+	for (;;) {
+		struct ivl_worker *worker = ivl_self();
+		struct ivl_after after = worker->after;
+
+		ivl_fiber_arrive(worker->fiber, false);
+		worker->after = (struct ivl_after){ 0 };
+		if (after.over) {
+#ifdef IVL_TSAN
+			/* It believes that the functions of the one that has ended go on. */
+			__tsan_destroy_fiber(after.over->tsan);
+			after.over->tsan = __tsan_create_fiber(0);
+#endif
+			ivl_fiber_put(worker, after.over);
+		}
+		/* At the base alone: who waits has come here. From publish() on it may run. */
+		if (!after.waits || after.publish(after.arg, &after.waits->waiter))
+			return;
+		go_on_with(worker, after.waits);
+	}
+}
+
+_Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next)
+{
+	worker->after.over = worker->fiber;
+	go_on_with(worker, next);
+	__builtin_unreachable();
+}
+
+void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber)
+{
+	if (worker->fiber != &worker->base)
+		ivl_end_with(worker, fiber);
+	go_on_with(worker, fiber);
+	ivl_switched();
+}
+
+void ivl_resume_waiter(struct ivl_work *work)
+{
+	ivl_resume(ivl_self(), (struct ivl_fiber *)((char *)work -
+						    offsetof(struct ivl_fiber, waiter.work)));
+}
+
+void ivl_suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
+		 void *arg)
+{
+	struct ivl_fiber *fiber = worker->fiber;
+
+	fiber->waiter.work.run = ivl_resume_waiter;
+	fiber->waiter.runtime = worker->runtime;
+	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
+	go_on_with(worker, &worker->base);
+	ivl_switched();
+}
+
+int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*child_main)(void *))
+{
+	struct ivl_fiber *spawner = worker->fiber;
+	struct ivl_fiber *child = ivl_fiber_get(worker);
+	long error;
+
+	if (__builtin_expect(!child, 0))
+		return ENOMEM;
+	task->context[0] = spawner;
+	child->local.interval = spawner->local.interval;
+	child->local.finish = spawner->local.finish;
+	child->depth = spawner->depth + 1;
+	worker->fiber = child;
+	ivl_fiber_leave(spawner, child, false);
+	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
+	if (__builtin_expect(error == 1, 0)) {
+		/* By ivl_switch(): the child is elsewhere. */
+		ivl_switched();
+		return 0;
+	}
+	ivl_fiber_arrive(ivl_self()->fiber, false);
+	return (int)error;
+}
+
+_Noreturn void ivl_fiber_loop(struct ivl_work *work)
+{
+	for (;;) {
+		struct ivl_worker *worker = ivl_self();
+
+		if (!work)
+			work = ivl_take_next(worker);
+		ivl_hold_nothing_back(worker, work);
+		if (!work)
+			ivl_end_with(worker, &worker->base);
+		worker->fiber->local = (struct ivl_local){ 0 };
+		/* The depth stays: those who spawned us may still be in the queue, on their fibers. */
+		work->run(work);
+		work = NULL;
+	}
+}
+
+_Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (!waiter)
+		ivl_fiber_loop(taken);
+	if (taken)
+		ivl_submit(worker->runtime, taken, worker->place);
+	/* It need not be a fiber. */
+	ivl_wake_next(waiter);
+	ivl_fiber_loop(NULL);
+}
+
+static long fiber_main(void *work)
+{
+	ivl_fiber_arrive(ivl_self()->fiber, true);
+	ivl_fiber_loop(work);
+}
+
+void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
+{
+	struct ivl_fiber *fiber;
+
+	ivl_hold_nothing_back(worker, work);
+	if (work->run == ivl_resume_waiter || work->run == ivl_resume_spawner ||
+	    work->run == ivl_resume_asyncer) {
+		work->run(work);
+		return;
+	}
+	fiber = ivl_fiber_get(worker);
+	if (!fiber) {
+		/* It goes on here, and where it waits the base does (ivl_wait()). */
+		worker->base.local = (struct ivl_local){ 0 };
+		work->run(work);
+		return;
+	}
+	fiber->depth = 0;
+	worker->fiber = fiber;
+	ivl_fiber_leave(&worker->base, fiber, false);
+	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
+	ivl_switched();
+}
