@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Every check fails, with exit status 1 and its reason, when the result is damaged."""
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+PROGRAMS = {Path(p).name.removeprefix("sabotage_"): p for p in sys.argv[1:]}
+
+# program -> its options, and damage -> what the check says
+DAMAGES = {
+    "fft": (
+        ["-m10"],
+        {
+            "swapped": r"the inverse transform is off the input by .* of its size, more than",
+            "other_sign": r"frequency \d+ is wrong by .* of its size, more than",
+            "imprecise": r"the inverse transform is off the input by ",
+            "no_number": r"the inverse transform is off the input by -?nan ",
+        },
+    ),
+    "lu_contiguous": (
+        ["-n100", "-b16"],
+        {
+            "upper": r"A x - L U x is -?1e-09 in row 1, more than",
+            "lower": r"A x - L U x is .* in row 99, more than",
+            "lost_update": r"A x - L U x is .* in row 16, more than",
+            "no_number": r"A x - L U x is -?nan in row 2, more than",
+            "infinite": r"A x - L U x is -?inf in row 2, more than",
+        },
+    ),
+    "radix": (
+        ["-n1000", "-r16", "-m5000"],
+        {
+            "swapped": r"key \d+ is smaller than the one before",
+            "doubled": r"the sorted keys are not those of the input",
+        },
+    ),
+}
+
+
+def run(name: str, damage: str) -> tuple[int, dict[str, object]]:
+    options, _ = DAMAGES[name]
+    command = [PROGRAMS[name], damage, "--threads=4", "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, json.loads(done.stdout)
+
+
+class SelfChecks(unittest.TestCase):
+    def test_all_programs_are_covered(self) -> None:
+        self.assertEqual(set(PROGRAMS), set(DAMAGES))
+
+    def test_undamaged(self) -> None:
+        for name in DAMAGES:
+            with self.subTest(name):
+                status, result = run(name, "none")
+                self.assertEqual((status, result["check"]), (0, "ok"))
+
+    def test_damaged(self) -> None:
+        for name, (_, damages) in DAMAGES.items():
+            for damage, reason in damages.items():
+                with self.subTest(name, damage=damage):
+                    status, result = run(name, damage)
+                    self.assertEqual((status, result["check"]), (1, "failed"))
+                    self.assertRegex(str(result["check_detail"]), reason)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

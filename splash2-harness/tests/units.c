@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The harness's parts by themselves. Prints what failed and exits with 1. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/splash.h"
+
+static int failures;
+
+#define EXPECT(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition); \
+			failures++; \
+		} \
+	} while (0)
+
+/* The shares follow each other without a gap, and none is larger by more than one. */
+static void test_shares(void)
+{
+	for (uint64_t count = 0; count < 40; count++)
+		for (unsigned int threads = 1; threads < 12; threads++) {
+			uint64_t next = 0, begin, end;
+
+			for (unsigned int id = 0; id < threads; id++) {
+				splash_share(count, threads, id, &begin, &end);
+				EXPECT(begin == next);
+				EXPECT(end - begin == count / threads ||
+				       end - begin == count / threads + 1);
+				next = end;
+			}
+			EXPECT(next == count);
+		}
+	/* No intermediate result overflows. */
+	{
+		uint64_t begin, end;
+
+		splash_share(UINT64_MAX, 1024, 1023, &begin, &end);
+		EXPECT(end == UINT64_MAX);
+		EXPECT(end - begin == UINT64_MAX / 1024);
+	}
+}
+
+static void test_random(void)
+{
+	uint64_t a = splash_random_state(1, 0), b = splash_random_state(1, 1);
+	uint64_t c = splash_random_state(2, 0), again = splash_random_state(1, 0);
+	double sum = 0;
+
+	EXPECT(a == again);
+	EXPECT(a != b && a != c && b != c);
+	EXPECT(splash_random_state(0, 0) != 0);
+	for (int i = 0; i < 10000; i++) {
+		double x = splash_random_real(&a);
+
+		EXPECT(x >= 0 && x < 1);
+		sum += x;
+	}
+	/* The mean's standard error is 0.29 / 100: five of them. */
+	EXPECT(sum > 4855 && sum < 5145);
+}
+
+static void test_memory(void)
+{
+	for (size_t bytes = 0; bytes < 300; bytes += 100) {
+		unsigned char *block = splash_alloc(3, bytes);
+
+		EXPECT((uintptr_t)block % 128 == 0);
+		for (size_t i = 0; i < 3 * bytes; i++)
+			EXPECT(block[i] == 0);
+		free(block);
+	}
+}
+
+/* Two threads: one holds what the other waits for, and the profile says how long. */
+struct meeting {
+	struct splash_options opt;
+	struct splash_lock lock;
+	struct splash_flag flag;
+	struct splash_barrier barrier;
+	struct splash_worker other;
+};
+
+#define HELD_US 20000
+#define HELD_NS (HELD_US * UINT64_C(1000))
+
+static void *meet(void *arg)
+{
+	struct meeting *m = arg;
+
+	splash_lock(&m->other, &m->lock);
+	splash_unlock(&m->lock);
+	splash_flag_wait(&m->other, &m->flag);
+	splash_flag_wait(&m->other, &m->flag);
+	splash_barrier(&m->other, &m->barrier);
+	return NULL;
+}
+
+static void hold_up(struct meeting *m)
+{
+	struct splash_worker one = { .opt = &m->opt };
+	pthread_t thread;
+
+	m->other = (struct splash_worker){ .opt = &m->opt };
+	splash_lock_init(&m->lock);
+	splash_flag_init(&m->flag);
+	splash_barrier_init(&m->barrier, 2);
+
+	splash_lock(&one, &m->lock);
+	pthread_create(&thread, NULL, meet, m);
+	usleep(2 * HELD_US);
+	splash_unlock(&m->lock);
+	usleep(2 * HELD_US);
+	splash_flag_set(&m->flag);
+	usleep(2 * HELD_US);
+	splash_barrier(&one, &m->barrier);
+	pthread_join(thread, NULL);
+
+	EXPECT(one.profile.locks == 1 && one.profile.contended == 0);
+	EXPECT(one.profile.lock_ns == 0);
+	EXPECT(m->other.profile.locks == 1);
+	EXPECT(m->other.profile.flags == 2);
+	EXPECT(m->other.profile.barriers == 1);
+}
+
+static void test_profile(void)
+{
+	struct meeting m = { .opt = { .profile = true } };
+
+	hold_up(&m);
+	EXPECT(m.other.profile.contended == 1);
+	EXPECT(m.other.profile.lock_ns >= HELD_NS);
+	EXPECT(m.other.profile.flag_ns >= HELD_NS);
+	EXPECT(m.other.profile.barrier_ns >= HELD_NS);
+
+	m.opt.profile = false;
+	hold_up(&m);
+	EXPECT(m.other.profile.contended == 0);
+	EXPECT(!m.other.profile.lock_ns && !m.other.profile.flag_ns && !m.other.profile.barrier_ns);
+}
+
+static void test_flag_can_be_cleared(void)
+{
+	struct splash_flag flag;
+
+	splash_flag_init(&flag);
+	EXPECT(!flag.set);
+	splash_flag_set(&flag);
+	EXPECT(flag.set);
+	splash_flag_clear(&flag);
+	EXPECT(!flag.set);
+}
+
+int main(void)
+{
+	test_shares();
+	test_random();
+	test_memory();
+	test_profile();
+	test_flag_can_be_cleared();
+	return failures != 0;
+}
