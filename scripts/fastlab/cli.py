@@ -467,7 +467,7 @@ def _show_runtimes(session: runtimes.Session, request: runtimes.Request, path: P
 
 def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:
     request = _splash_request(arguments)
-    _, built = splash.build(request, reporter)
+    built = splash.build(request, reporter)
     for one in built:
         if one.path:
             print(f"{one.program.name}: {one.path}")
@@ -486,7 +486,8 @@ def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         runtimes.write_json(arguments.json, splash.document(rows, request))
         print(f"wrote {arguments.json}")
     wrong = splash.failures(rows)
-    return _complain("\n  ".join(["these are not right:", *wrong]), ERROR) if wrong else OK
+    where = f"these are not right (what they said is in {splash.output_directory(request)}):"
+    return _complain("\n  ".join([where, *wrong]), ERROR) if wrong else OK
 
 
 def _splash_request(arguments: argparse.Namespace, **more: Any) -> splash.Request:

@@ -34,7 +34,8 @@ LAST_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Row:
-    """One run. `seconds` are of the whole process, `parallel_ns` of its parallel phase."""
+    """One run, or a program that could not be built: 0 threads. `seconds` are of the whole process,
+    `parallel_ns` of its parallel phase."""
 
     program: str
     size: str
@@ -79,25 +80,11 @@ def output_directory(request: Request) -> Path:
     return request.project / "build/splash" / f"{root.name}-{digest}"
 
 
-def build(request: Request, reporter: Reporter) -> tuple[Tree, list[Built]]:
+def build(request: Request, reporter: Reporter) -> list[Built]:
     """Build every program that is asked for. One that cannot be built does not stop the others."""
-    tree = splash_tree.find_tree(request.root)
-    wanted = splash_tree.choose(tree, select(request.programs), bool(request.programs))
-    macros = splash_tree.find_macros(request.project)
-    directory = output_directory(request)
-    task = f"building {tree.root}"
-    built = []
-    with locked(directory / "lock", reporter):
-        reporter.start(task, len(wanted))
-        for number, program in enumerate(wanted, 1):
-            try:
-                path = splash_tree.build(tree, program, macros, directory)
-                built.append(Built(program, path))
-            except FastError as error:
-                built.append(Built(program, None, str(error)))
-            reporter.advance(task, number, program.name)
-        reporter.finish(task)
-    return tree, built
+    tree = _find(request)
+    with locked(output_directory(request) / "lock", reporter):
+        return _build(request, tree, reporter)
 
 
 def run(request: Request, reporter: Reporter) -> list[Row]:
@@ -106,31 +93,62 @@ def run(request: Request, reporter: Reporter) -> list[Row]:
     What a program says of itself counts, and that it says the same at every number of threads: the
     fewest are the reference.
     """
-    tree, programs = build(request, reporter)
-    rows = []
-    task = f"running {tree.root}"
-    reporter.start(task, len(programs) * len(request.threads))
-    for built in programs:
-        reference: Row | None = None
-        for threads in sorted(request.threads):
-            row = _run(request, tree, built, threads)
-            if reference:
-                row = _compared(row, reference, built.program)
-            elif row.verdict == "ok":
-                reference = row
-            rows.append(row)
-            note = f"{row.program} {row.threads} threads"
-            reporter.advance(task, len(rows), note)
-            if row.verdict not in ("ok", "skipped"):
-                reporter.say(f"{row.verdict}: {note}: {row.detail}")
+    tree = _find(request)
+    with locked(output_directory(request) / "lock", reporter):
+        built = _build(request, tree, reporter)
+        rows = [
+            Row(one.program.name, "", 0, "", None, None, None, "failed", one.failure)
+            for one in built
+            if one.path is None
+        ]
+        ready = [(one.program, one.path) for one in built if one.path]
+        task = f"running {tree.root}"
+        done = 0
+        reporter.start(task, len(ready) * len(request.threads))
+        for program, path in ready:
+            reference: Row | None = None
+            for threads in sorted(request.threads):
+                row = _run(request, tree, program, path, threads)
+                if reference:
+                    row = _compared(row, reference, program)
+                elif row.verdict == "ok":
+                    reference = row
+                rows.append(row)
+                done += 1
+                reporter.advance(task, done, f"{row.program} {row.threads} threads")
+        reporter.finish(task)
+        return rows
+
+
+def _find(request: Request) -> Tree:
+    tree = splash_tree.find_tree(request.root)
+    splash_tree.check(tree, output_directory(request))
+    return tree
+
+
+def _build(request: Request, tree: Tree, reporter: Reporter) -> list[Built]:
+    wanted = splash_tree.choose(tree, select(request.programs), bool(request.programs))
+    macros = splash_tree.find_macros(request.project)
+    task = f"building {tree.root}"
+    built = []
+    reporter.start(task, len(wanted))
+    for number, program in enumerate(wanted, 1):
+        try:
+            path = splash_tree.build(tree, program, macros, output_directory(request))
+            built.append(Built(program, path))
+        except FastError as error:
+            built.append(Built(program, None, str(error)))
+        reporter.advance(task, number, program.name)
     reporter.finish(task)
-    return rows
+    return built
 
 
 def failures(rows: Iterable[Row]) -> list[str]:
     """What is not right, in words."""
     return [
         f"{row.program}, {row.threads} threads: {row.verdict}: {_first(row.detail)}"
+        if row.threads
+        else row.detail
         for row in rows
         if row.verdict not in ("ok", "skipped")
     ]
@@ -148,7 +166,7 @@ def table(rows: Sequence[Row]) -> Table:
                 Cell(row.size),
                 Cell(row.verdict, tone=tones.get(row.verdict, "loss")),
                 Cell(_first(row.detail)),
-                Cell(str(row.threads)),
+                Cell(str(row.threads or "-")),
                 Cell("-" if row.parallel_ns is None else f"{row.parallel_ns / 1e6:.1f}"),
                 Cell("-" if row.seconds is None else f"{row.seconds:.2f}"),
             ]
@@ -170,16 +188,13 @@ def document(rows: Sequence[Row], request: Request) -> dict[str, Any]:
     }
 
 
-def _run(request: Request, tree: Tree, built: Built, threads: int) -> Row:
-    program = built.program
+def _run(request: Request, tree: Tree, program: Program, path: Path, threads: int) -> Row:
     size = program.sizes[request.size]
 
     def row(verdict: Verdict, detail: str, **more: Any) -> Row:
         given = {"command": "", "seconds": None, "parallel_ns": None, "exit_status": None}
         return Row(program.name, size, threads, verdict=verdict, detail=detail, **(given | more))
 
-    if built.path is None:
-        return row("failed", built.failure)
     if refusal := program.refusal(threads):
         return row("skipped", refusal)
     try:
@@ -192,7 +207,7 @@ def _run(request: Request, tree: Tree, built: Built, threads: int) -> Row:
     directory.mkdir(parents=True)
     for name, content in {**call.files, "input": call.input}.items():
         (directory / name).write_text(content)
-    command = [str(built.path), *call.arguments]
+    command = [str(path), *call.arguments]
     report = directory / "report"
     environment = {**os.environ, "FAST_SPLASH_REPORT": str(report)}
     begun = time.monotonic()
@@ -205,7 +220,7 @@ def _run(request: Request, tree: Tree, built: Built, threads: int) -> Row:
         except subprocess.TimeoutExpired:
             pass
         except OSError as error:
-            return row("failed", f"{built.path}: cannot be started: {error.strerror}")
+            return row("failed", f"{path}: cannot be started: {error.strerror}")
     more = {
         "command": " ".join(command) + (f" < {directory / 'input'}" if call.input else ""),
         "seconds": time.monotonic() - begun,

@@ -31,8 +31,6 @@ USES_MACROS = re.compile(r"\b(MAIN_ENV|EXTERN_ENV)\b")
 CFLAGS = ("-O2", "-g", "-pthread", "-fno-strict-aliasing", "-fcommon", "-w")
 M4 = "m4 -s -Ulen -Uindex"
 BUILD_SECONDS = 600.0
-# Of what a build that failed has said, the end.
-LAST_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -93,12 +91,20 @@ def choose(tree: Tree, wanted: Iterable[Program], named: bool) -> list[Program]:
     return [one for one in wanted if one in tree.programs]
 
 
+def check(tree: Tree, output: Path) -> None:
+    """Before anything is written: the tools are there, and `output` is not in the tree."""
+    tools.require_all(("gcc", "m4", "make"))
+    if output.resolve().is_relative_to(tree.root.resolve()):
+        raise FastError(
+            f"{output} is inside the tree, which is only read; choose another directory"
+        )
+
+
 def build(tree: Tree, program: Program, macros: Macros, output: Path) -> Path:
     """Build one program below the directory `output`; the path of what was built.
 
     Not built again while sources, macros and flags are the same. Nothing is written into the tree.
     """
-    tools.require_all(("gcc", "m4", "make"))
     source = tree.codes / program.directory
     sources = _sources(source)
     if not any(USES_MACROS.search(_text(path)) for path in sources):
@@ -115,7 +121,6 @@ def build(tree: Tree, program: Program, macros: Macros, output: Path) -> Path:
     built = directory / target
     if built.is_file() and stamp.is_file() and stamp.read_text() == digest:
         return built
-    _refuse_inside(tree, output)
     stamp.unlink(missing_ok=True)
     shutil.rmtree(directory, ignore_errors=True)
     for path in _kept(source):
@@ -129,13 +134,6 @@ def build(tree: Tree, program: Program, macros: Macros, output: Path) -> Path:
         raise FastError(f"{program.name}: make made no {target} in {directory}")
     stamp.write_text(digest)
     return built
-
-
-def _refuse_inside(tree: Tree, output: Path) -> None:
-    if output.resolve().is_relative_to(tree.root.resolve()):
-        raise FastError(
-            f"{output} is inside the tree, which is only read; choose another directory"
-        )
 
 
 def _sources(directory: Path) -> list[Path]:
@@ -203,10 +201,11 @@ def _run(program: Program, command: Sequence[str], directory: Path, log: Path) -
         except subprocess.TimeoutExpired as error:
             raise FastError(f"{program.name}: make took more than {BUILD_SECONDS:g} s") from error
     if status:
-        said = "\n".join(_text(log).strip().splitlines()[-LAST_LINES:])
+        lines = _text(log).strip().splitlines() or ["it said nothing"]
+        first = next((line for line in lines if "error" in line), lines[-1])
         raise FastError(
-            f"{program.name} cannot be built: in {directory}, {shlex.join(command)} ended with "
-            f"status {status}:\n{said}"
+            f"{program.name} cannot be built: {first}\n"
+            f"in {directory}: {shlex.join(command)}\nended with status {status}; {log} has it all"
         )
 
 

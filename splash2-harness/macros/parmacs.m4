@@ -18,7 +18,7 @@ define(`parmacs_define', `define(`$1', `ifelse($'`#, `0', ``$1'', `$2')')')
 
 # parmacs_missing(NAME): refused where it is used, for nothing of SPLASH-2 does.
 define(`parmacs_missing', `parmacs_define(`$1',
-	`errprint(__file__:__line__`: $1 is not among the macros of parmacs.m4
+	`errprint(__file__:__line__`: error: $1 is not among the macros of parmacs.m4
 ')m4exit(1)')')
 
 # The environment
@@ -26,7 +26,7 @@ define(`MAIN_ENV', `')
 define(`EXTERN_ENV', `')
 define(`ENV', `')
 define(`NEWPROC', `')
-define(`INCLUDES', ``#include "parmacs.h"'')
+define(`INCLUDES', `')
 parmacs_define(`MAIN_INITENV', `{;}')
 define(`MAIN_END', `{exit(0);}')
 

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the original programs are told, and how what they say is judged."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from fastlab import splash_judge
+from fastlab.model import FastError
+from fastlab.splash_judge import Said, differences
+from fastlab.splash_programs import NAMES, PROGRAMS, SIZES, Call, Program, select
+
+STEP = 0.025
+
+
+def named(name: str) -> Program:
+    return next(one for one in PROGRAMS if one.name == name)
+
+
+def call(name: str, size: str = "", threads: int = 4, directory: Path = Path()) -> Call:
+    program = named(name)
+    return program.call(directory, size or program.sizes["small"], threads)
+
+
+def test_the_nine_of_the_paper_with_its_sizes() -> None:
+    paper = {one.name: one.sizes["paper"] for one in PROGRAMS}
+    assert paper == {
+        "barnes": "92000",
+        "cholesky": "d750",
+        "fft": "24",
+        "fmm": "32000",
+        "lu_contiguous": "2048",
+        "lu_noncontiguous": "2048",
+        "radix": "16777216",
+        "water_nsquared": "9261",
+        "water_spatial": "9261",
+    }
+    assert all(set(one.sizes) == set(SIZES) for one in PROGRAMS)
+    assert [one.name for one in select(["fft", "barnes"])] == ["barnes", "fft"]
+    assert [one.name for one in select([])] == list(NAMES)
+
+
+def test_choleskys_options_and_values_are_one_word(tmp_path: Path) -> None:
+    (tmp_path / "inputs").mkdir()
+    with pytest.raises(FastError, match=r"tk14.O is not there: the tree lacks this matrix"):
+        call("cholesky", directory=tmp_path)
+    (tmp_path / "inputs/tk14.O.Z").touch()
+    with pytest.raises(FastError, match=r"unpack .*tk14.O.Z first"):
+        call("cholesky", directory=tmp_path)
+    (tmp_path / "inputs/tk14.O").touch()
+    words = call("cholesky", directory=tmp_path).arguments
+    assert words[0] == "-p4"
+    assert words[-1] == str(tmp_path / "inputs/tk14.O")
+
+
+def test_bodies_come_line_by_line() -> None:
+    lines = call("barnes", threads=16).input.split("\n")
+    # An infile or an outfile of any name, a newline included, would be opened.
+    assert lines[0] == lines[3] == ""
+    assert lines[1] == "2048"
+    assert lines[8] == "5.0"
+    assert lines[11] == "16"
+    assert len(lines) == 13
+    # getparam() writes a byte beyond its memory: what malloc rounds up has room for these.
+    assert max(map(len, lines)) < 23
+    assert all(call("fmm").input.split("\n")[:9])
+
+
+@pytest.mark.parametrize("name", ["water_nsquared", "water_spatial"])
+def test_water_has_a_number_for_each_velocity(name: str) -> None:
+    made = call(name, "9261")
+    numbers = [float(word) for word in made.files["random.in"].split()]
+    assert len(numbers) == 9 * 9261 + 1
+    assert -4 <= min(numbers) < -3.9 < 3.9 < max(numbers) <= 4
+    assert made.files == call(name, "9261").files
+    assert made.input.split()[1] == "9261"
+    assert made.input.split()[8] == "4"
+
+
+def test_threads_that_hang_are_not_tried() -> None:
+    for name in ("fft", "radix"):
+        assert named(name).refusal(6) == "a power of two only"
+        assert named(name).refusal(64) == ""
+    assert named("cholesky").refusal(6) == ""
+
+
+def judged(name: str, output: str, *report: str) -> splash_judge.Judgement:
+    return named(name).judge(Said(output, report))
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "right", "words"),
+    [
+        ("fft", "x\nTEST PASSED\n", True, "TEST PASSED"),
+        ("fft", "TEST FAILED\n", False, "TEST FAILED"),
+        ("fft", "", False, "never said"),
+        ("lu_contiguous", "TEST FAILED: (0.5 diff)\n", False, "0.5 diff"),
+        ("radix", "PASSED: All keys in place.\n", True, "PASSED"),
+        ("radix", "FAILED: 3 keys out of place.\n", False, "3 keys"),
+        ("cholesky", "Error opening file\n", False, "operations"),
+        ("cholesky", "9 operations for factorization\nPASSED\n", True, "PASSED"),
+        ("cholesky", "9 operations for factorization\nMax error is 0.5\n", False, "0.5"),
+        ("cholesky", "9 operations for factorization\n", False, "never said"),
+        ("water_spatial", "Exited Happily with XTT = 10.0255 (note)\n", True, "10.0255"),
+        ("water_spatial", "Exited Happily with XTT = 1.998e+33 (note)\n", False, "1.998e+33"),
+        ("water_spatial", "Exited Happily with XTT = nan (note)\n", False, "nan"),
+        ("water_spatial", "Exited Happily with XTT = - (note)\n", False, "-"),
+        ("water_spatial", "ERROR: Usage\n", False, "Exited Happily"),
+        ("barnes", "COMPUTETIME = 5\n", False, "no bodies"),
+        ("fmm", "Finished FMM\n", False, "no particles"),
+    ],
+)
+def test_what_programs_say_of_themselves(name: str, output: str, right: bool, words: str) -> None:
+    judgement = judged(name, output)
+    assert judgement.right is right
+    assert words in judgement.detail
+
+
+def test_choleskys_work_is_the_same_at_every_thread_count() -> None:
+    one = judged("cholesky", "9 operations for factorization\nPASSED\n").values
+    two = judged("cholesky", "8 operations for factorization\nPASSED\n").values
+    assert differences(one, one, 0) == []
+    assert differences(two, one, 0) == ["operations is 8.0, 9.0 is right"]
+    assert differences({}, one, 0) == ["operations is None, 9.0 is right"]
+
+
+def bodies(count: int = 100, wrong: float = 1.0) -> list[str]:
+    """What barnes.m4 reports after a leapfrog step; accelerations are `wrong` times the sums."""
+    generator = random.Random(2)
+    places = [[generator.uniform(-1, 1) for _ in range(3)] for _ in range(count)]
+    lines = []
+    for here in places:
+        acceleration = [0.0, 0.0, 0.0]
+        for there in places:
+            square = math.dist(here, there) ** 2 + 0.05**2
+            for k in range(3):
+                acceleration[k] += wrong / count * (there[k] - here[k]) / square**1.5
+        velocity = [a * STEP / 2 for a in acceleration]
+        after = [x + v * STEP for x, v in zip(here, velocity, strict=True)]
+        end = [v + a * STEP / 2 for v, a in zip(velocity, acceleration, strict=True)]
+        lines.append(" ".join(map(str, ["body", 1 / count, *after, *end, *acceleration])))
+    return lines
+
+
+def test_bodies_are_pulled_by_all_others() -> None:
+    good = judged("barnes", "", *bodies())
+    assert good.right
+    assert float(good.detail.split()[1]) < 1e-12
+    assert good.values["mass"] == pytest.approx(1)
+    assert not judged("barnes", "", *bodies(wrong=1.1)).right
+    assert not judged("barnes", "", *bodies(wrong=-1)).right
+    assert "1 of 100 bodies never" in judged("barnes", "", *bodies()[1:], "body" + " 0" * 10).detail
+    assert not judged("barnes", "", *bodies()[1:], "body" + " nan" * 10).right
+
+
+def particle(number: int, x: float = 0.5) -> str:
+    return f"particle {number} 1 0.25 {x} {number} 0 0 0 0"
+
+
+def test_particles_are_all_there_once() -> None:
+    good = [particle(i) for i in range(4)]
+    assert judged("fmm", "", *reversed(good)).right
+    assert not judged("fmm", "", *good[1:]).right
+    assert not judged("fmm", "", *good, good[0]).right
+    assert not judged("fmm", "", *good[:3], particle(3, math.nan)).right
+    moved = judged("fmm", "", *good[:3], particle(3, 0.6)).values
+    assert differences(moved, judged("fmm", "", *good).values, named("fmm").tolerance)
