@@ -90,8 +90,10 @@ static int key_of(int base, size_t place, const char *name)
 /* argp's table, made from the program's tables. The process keeps it until its end. */
 static struct argp_option *make_options(const struct splash_program *p)
 {
-	struct argp_option *table = calloc(count_options(p) + 1, sizeof(*table)), *o = table;
+	static struct argp_option *table;
+	struct argp_option *o;
 
+	table = o = calloc(count_options(p) + 1, sizeof(*table));
 	if (!table)
 		splash_refuse("no memory for the options");
 	for (const struct splash_number *n = p->numbers; n && n->name; n++)

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 BUILT = {Path(p).name: p for p in sys.argv[1:]}
-SANITIZED = any(b"__asan_init" in Path(p).read_bytes() or b"__tsan_init" in Path(p).read_bytes()
-                for p in BUILT.values())
+SANITIZED = any(
+    b"__asan_init" in Path(p).read_bytes() or b"__tsan_init" in Path(p).read_bytes()
+    for p in BUILT.values()
+)
 THREADS = (1, 2, 4, 7, 16, 64, 128)
 
 
@@ -272,7 +274,8 @@ class Marks(unittest.TestCase):
         ack_read, ack_write = os.pipe()
         os.write(ack_write, b"ack\n\0ack\n\0")
         done = run(
-            "fft", "-t2",
+            "fft",
+            "-t2",
             env={**os.environ, "FAST_PERF_CTL": f"{ctl_write},{ack_read}"},
             pass_fds=(ctl_write, ack_read),
         )
