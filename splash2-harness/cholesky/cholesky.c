@@ -71,8 +71,8 @@ static void check(const struct splash_options *opt, struct verdict *verdict)
 	fanout_check(opt->threads, verdict);
 	residual = solve_residual(&a, &factor, opt->seed);
 	if (!(residual <= bound))
-		verdict_fail(verdict, "A x = b is solved with a relative residual of %.3g, not %.3g "
-			     "at most", residual, bound);
+		verdict_fail(verdict, "A x = b is solved with a relative residual of %.3g, not "
+			     "%.3g at most", residual, bound);
 }
 
 static double result(void)

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Water-spatial of S. C. Woo et al., "The SPLASH-2 Programs" (ISCA 1995): the box is a grid
+ * of cells, in which molecules are listed by the place of their O. A cell's edge is at
+ * least the cutoff: only molecules of the same and of adjacent cells are paired.
+ *
+ * A worker has a contiguous part of the cells, and what is in them at the time. Molecules
+ * that leave a cell are moved to another one's list at the end of each step.
+ *
+ *	cell lock, one each		the forces of the molecules in it, while workers add
+ *					theirs; its list, while molecules are moved
+ *	sum locks			see run.c
+ *	barrier, in a step		(1) before the pairs: all molecules are predicted
+ *					(2) after them: all forces are complete
+ *					(3) before the moves: all molecules are corrected
+ *					(4) after them: all lists are complete
+ *					(5) with a potential energy: it is complete
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "water.h"
+
+/*
+ * Lists are made of corrected places, and used with predicted ones: a molecule may go
+ * half of this in a step. At 298 K, in the longest step, it goes a twentieth of that.
+ */
+#define SKIN 0.1
+
+/* No two O are nearer than this (A), or forces are such that the time step is too long. */
+#define CLOSEST 1.5
+
+#define NEIGHBOURS 26
+
+struct cell {
+	struct splash_lock lock;
+	struct molecule *list;
+	unsigned int neighbours;
+	uint64_t neighbour[NEIGHBOURS];	/* adjacent cells of higher numbers: each pair once */
+};
+
+/* A cell's molecules, and forces that were found for them. */
+struct gathered {
+	uint64_t count;
+	struct molecule **molecule;
+	double (*force)[ATOMS][3];
+};
+
+struct scratch {
+	struct gathered own, other;
+};
+
+struct part {
+	uint64_t begin, end;
+};
+
+static struct cell *cells;
+static struct scratch *scratches;
+static struct splash_barrier barrier;
+static uint64_t side, most_molecules;	/* cells of an edge; molecules of a cell */
+
+/* Each molecule of a worker's cells. */
+#define for_each_molecule(m, w)								\
+	for (struct part part_ = part_of(w); part_.begin < part_.end; part_.begin++)	\
+		for (struct molecule *m = cells[part_.begin].list; m; m = m->next)
+
+static struct part part_of(const struct splash_worker *w)
+{
+	struct part part;
+
+	splash_share(side * side * side, w->opt->threads, w->id, &part.begin, &part.end);
+	return part;
+}
+
+/* The box's far face may round to a cell beyond. */
+static uint64_t cell_of(const struct molecule *m)
+{
+	uint64_t number = 0;
+
+	for (int d = 2; d >= 0; d--) {
+		uint64_t place = (uint64_t)(m->motion[0][O][d] / water.box * (double)side);
+
+		number = number * side + (place < side ? place : side - 1);
+	}
+	return number;
+}
+
+static void push(struct cell *cell, struct molecule *m)
+{
+	m->next = cell->list;
+	cell->list = m;
+}
+
+static void add_neighbour(uint64_t to, uint64_t other)
+{
+	struct cell *cell = &cells[to];
+
+	if (other <= to)
+		return;
+	/* With fewer than three cells to an edge, one is adjacent in several directions. */
+	for (unsigned int i = 0; i < cell->neighbours; i++)
+		if (cell->neighbour[i] == other)
+			return;
+	cell->neighbour[cell->neighbours++] = other;
+}
+
+static void find_neighbours(uint64_t number)
+{
+	uint64_t x = number % side, y = number / side % side, z = number / side / side;
+
+	for (uint64_t k = side - 1; k <= side + 1; k++)
+		for (uint64_t j = side - 1; j <= side + 1; j++)
+			for (uint64_t i = side - 1; i <= side + 1; i++)
+				add_neighbour(number, ((z + k) % side * side + (y + j) % side) *
+					      side + (x + i) % side);
+}
+
+static void allocate(struct gathered *g)
+{
+	g->molecule = splash_alloc(most_molecules, sizeof(struct molecule *));
+	g->force = splash_alloc(most_molecules, sizeof(*g->force));
+}
+
+static void setup(const struct splash_options *opt)
+{
+	uint64_t count;
+
+	water_setup(opt);
+	side = (uint64_t)fmax(1, floor(water.box / (water.cutoff + SKIN)));
+	count = side * side * side;
+	if (opt->threads > count)
+		splash_refuse("%u threads for %" PRIu64 " cells: choose at most one thread for "
+			      "each, more --molecules or a smaller --cutoff", opt->threads, count);
+	most_molecules = (uint64_t)ceil(pow(water.box / (double)side / CLOSEST + 1, 3));
+	if (most_molecules > water.molecules)
+		most_molecules = water.molecules;
+
+	splash_barrier_init(&barrier, opt->threads);
+	cells = splash_alloc(count, sizeof(*cells));
+	for (uint64_t c = 0; c < count; c++) {
+		splash_lock_init(&cells[c].lock);
+		find_neighbours(c);
+	}
+	for (uint64_t i = 0; i < water.molecules; i++)
+		push(&cells[cell_of(&water.molecule[i])], &water.molecule[i]);
+	scratches = splash_alloc(opt->threads, sizeof(*scratches));
+	for (unsigned int i = 0; i < opt->threads; i++) {
+		allocate(&scratches[i].own);
+		allocate(&scratches[i].other);
+	}
+}
+
+static void gather(struct gathered *g, const struct cell *cell)
+{
+	g->count = 0;
+	for (struct molecule *m = cell->list; m; m = m->next) {
+		if (g->count == most_molecules)
+			splash_refuse("more than %" PRIu64 " molecules in a cell: choose a smaller "
+				      "--dt", most_molecules);
+		g->molecule[g->count] = m;
+		for (int atom = 0; atom < ATOMS; atom++)
+			for (int d = 0; d < 3; d++)
+				g->force[g->count][atom][d] = 0;
+		g->count++;
+	}
+}
+
+static void add_found(struct splash_worker *w, struct cell *cell, struct gathered *g)
+{
+	splash_lock(w, &cell->lock);
+	for (uint64_t i = 0; i < g->count; i++)
+		forces_add(g->molecule[i]->force, g->force[i]);
+	splash_unlock(&cell->lock);
+}
+
+/* All pairs of one molecule with those of `b` from the `first` one on. */
+static void pair_up(struct gathered *a, uint64_t i, struct gathered *b, uint64_t first,
+		    struct pair *sum)
+{
+	struct pair pair;
+
+	for (uint64_t j = first; j < b->count; j++) {
+		if (!inter_pair(a->molecule[i], b->molecule[j], &pair))
+			continue;
+		forces_add(a->force[i], pair.force[0]);
+		forces_add(b->force[j], pair.force[1]);
+		sum->energy += pair.energy;
+		sum->virial += pair.virial;
+	}
+}
+
+/* All pairs of a cell's molecules, and of them with adjacent cells'; adds forces if wanted. */
+static void pair_up_cell(struct splash_worker *w, struct cell *cell, bool add, struct pair *sum)
+{
+	struct gathered *own = &scratches[w->id].own, *other = &scratches[w->id].other;
+
+	gather(own, cell);
+	for (uint64_t i = 0; i < own->count; i++)
+		pair_up(own, i, own, i + 1, sum);
+	for (unsigned int k = 0; k < cell->neighbours; k++) {
+		struct cell *neighbour = &cells[cell->neighbour[k]];
+
+		gather(other, neighbour);
+		for (uint64_t i = 0; i < own->count; i++)
+			pair_up(own, i, other, 0, sum);
+		if (add)
+			add_found(w, neighbour, other);
+	}
+	if (add)
+		add_found(w, cell, own);
+}
+
+static void forces(struct splash_worker *w)
+{
+	struct part part = part_of(w);
+	struct pair sum = { 0 };
+	double virial = 0;
+
+	for_each_molecule(m, w)
+		virial += intra_forces(m);
+	sums_add(w, SUM_INTRA_VIRIAL, virial);
+	splash_barrier(w, &barrier);
+	for (uint64_t c = part.begin; c < part.end; c++)
+		pair_up_cell(w, &cells[c], true, &sum);
+	sums_add(w, SUM_INTER_VIRIAL, sum.virial);
+	splash_barrier(w, &barrier);
+	sums_take_virial(w);
+}
+
+static void kinetic(struct splash_worker *w)
+{
+	double sum = 0;
+
+	for_each_molecule(m, w)
+		sum += gear_kinetic_energy(m);
+	sums_add(w, SUM_KINETIC, sum);
+}
+
+static void potential(struct splash_worker *w)
+{
+	struct part part = part_of(w);
+	struct pair sum = { 0 };
+
+	for_each_molecule(m, w)
+		sum.energy += intra_energy(m);
+	for (uint64_t c = part.begin; c < part.end; c++)
+		pair_up_cell(w, &cells[c], false, &sum);
+	sums_add(w, SUM_POTENTIAL, sum.energy);
+	splash_barrier(w, &barrier);
+	sums_take_potential(w);
+}
+
+/*
+ * Molecules that have left the cell are taken from its list, and only then, without the
+ * lock, put into others. What others put into this list meanwhile belongs there.
+ */
+static void move_from(struct splash_worker *w, uint64_t number)
+{
+	struct cell *cell = &cells[number];
+	struct molecule *left = NULL, **link = &cell->list, *m;
+
+	splash_lock(w, &cell->lock);
+	while ((m = *link)) {
+		gear_wrap(m);
+		if (cell_of(m) == number) {
+			link = &m->next;
+		} else {
+			*link = m->next;
+			m->next = left;
+			left = m;
+		}
+	}
+	splash_unlock(&cell->lock);
+
+	while ((m = left)) {
+		struct cell *to = &cells[cell_of(m)];
+
+		left = m->next;
+		splash_lock(w, &to->lock);
+		push(to, m);
+		splash_unlock(&to->lock);
+	}
+}
+
+static void step(struct splash_worker *w, void (*correct)(struct molecule *m))
+{
+	struct part part = part_of(w);
+
+	for_each_molecule(m, w)
+		gear_predict(m);
+	forces(w);
+	for_each_molecule(m, w)
+		correct(m);
+	kinetic(w);
+	splash_barrier(w, &barrier);
+	sums_take_kinetic(w);
+	for (uint64_t c = part.begin; c < part.end; c++)
+		move_from(w, c);
+	splash_barrier(w, &barrier);
+}
+
+static void warmup(struct splash_worker *w)
+{
+	forces(w);
+	for_each_molecule(m, w)
+		gear_begin(m);
+	splash_barrier(w, &barrier);
+	step(w, gear_correct_first);
+	potential(w);
+}
+
+static void work(struct splash_worker *w)
+{
+	for (uint64_t i = 0; i < water.steps; i++) {
+		step(w, gear_correct);
+		if (sums_energy_wanted(i))
+			potential(w);
+	}
+}
+
+const struct splash_program program = {
+	.name = "water_spatial",
+	.about = "Molecular dynamics of water: only molecules of adjacent cells are looked at. Any "
+		 "number of threads, up to one per cell.",
+	.numbers = water_numbers,
+	.reals = water_reals,
+	.setup = setup,
+	.warmup = warmup,
+	.work = work,
+	.check = water_check,
+	.result = water_result,
+};
