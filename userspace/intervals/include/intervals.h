@@ -248,7 +248,7 @@ struct ivl_task {
 	ivl_function *function;		/**< of ivl_spawn() */
 	void *arg;			/**< of ivl_spawn() */
 	struct ivl_scope *scope;	/**< of ivl_spawn() */
-	void *context[3];		/**< who spawned it */
+	void *context[2];		/**< who spawned it */
 };
 
 /** The children that one function waits for together. Its fields are the runtime's. */

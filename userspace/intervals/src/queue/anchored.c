@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "queue/anchored.h"
 
-#include "place.h"
 #include "tsan.h"
 
 struct ivl_queue_base *ivl_anchored_create(size_t capacity, size_t most, int node,
 					   uint64_t anchor)
 {
-	struct ivl_anchored *queue = ivl_node_alloc(sizeof(*queue), node);
+	struct ivl_anchored *queue;
+	struct ivl_ring *ring;
 
+	if (capacity > most)
+		return NULL;
+	queue = ivl_ring_queue_create(sizeof(*queue), capacity, node, &ring);
 	if (!queue)
 		return NULL;
-	queue->own_ring = capacity <= most ? ivl_ring_create(capacity, node) : NULL;
-	if (!queue->own_ring) {
-		ivl_node_free(queue, sizeof(*queue), node);
-		return NULL;
-	}
+	queue->own_ring = ring;
 	atomic_init(&queue->own_ring->anchor, anchor);
 	atomic_init(&queue->ring, queue->own_ring);
 	return (struct ivl_queue_base *)queue;
@@ -24,10 +23,8 @@ struct ivl_queue_base *ivl_anchored_create(size_t capacity, size_t most, int nod
 void ivl_anchored_destroy(struct ivl_queue_base *base)
 {
 	struct ivl_anchored *queue = ivl_anchored(base);
-	int node = queue->own_ring->node;
 
-	ivl_ring_free(queue->own_ring);
-	ivl_node_free(queue, sizeof(*queue), node);
+	ivl_ring_queue_destroy(queue, sizeof(*queue), queue->own_ring);
 }
 
 bool ivl_anchored_change(struct ivl_anchored *queue, uint64_t begin, uint64_t end, size_t most,

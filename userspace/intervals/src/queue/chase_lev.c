@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "queue/chase_lev.h"
 
-#include "place.h"
 #include "tsan.h"
 
 static struct ivl_chase_lev *deque_of(struct ivl_queue_base *queue)
@@ -11,15 +10,12 @@ static struct ivl_chase_lev *deque_of(struct ivl_queue_base *queue)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
-	struct ivl_chase_lev *deque = ivl_node_alloc(sizeof(*deque), node);
+	struct ivl_ring *ring;
+	struct ivl_chase_lev *deque = ivl_ring_queue_create(sizeof(*deque), capacity, node, &ring);
 
 	if (!deque)
 		return NULL;
-	deque->own_ring = ivl_ring_create(capacity, node);
-	if (!deque->own_ring) {
-		ivl_node_free(deque, sizeof(*deque), node);
-		return NULL;
-	}
+	deque->own_ring = ring;
 	deque->known_top = IVL_FIRST_POSITION;
 	atomic_init(&deque->bottom, IVL_FIRST_POSITION);
 	atomic_init(&deque->top, IVL_FIRST_POSITION);
@@ -30,10 +26,8 @@ static struct ivl_queue_base *create(size_t capacity, int node)
 static void destroy(struct ivl_queue_base *queue)
 {
 	struct ivl_chase_lev *deque = deque_of(queue);
-	int node = deque->own_ring->node;
 
-	ivl_ring_free(deque->own_ring);
-	ivl_node_free(deque, sizeof(*deque), node);
+	ivl_ring_queue_destroy(deque, sizeof(*deque), deque->own_ring);
 }
 
 bool ivl_chase_lev_make_room(struct ivl_chase_lev *deque, uint64_t bottom)

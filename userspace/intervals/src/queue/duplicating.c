@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "place.h"
 #include "queue/ring.h"
 
 struct duplicating {
@@ -33,15 +32,12 @@ static struct duplicating *duplicating_of(struct ivl_queue_base *queue)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
-	struct duplicating *queue = ivl_node_alloc(sizeof(*queue), node);
+	struct ivl_ring *ring;
+	struct duplicating *queue = ivl_ring_queue_create(sizeof(*queue), capacity, node, &ring);
 
 	if (!queue)
 		return NULL;
-	queue->ring = ivl_ring_create(capacity, node);
-	if (!queue->ring) {
-		ivl_node_free(queue, sizeof(*queue), node);
-		return NULL;
-	}
+	queue->ring = ring;
 	queue->has_lowest = false;
 	pthread_mutex_init(&queue->lock, NULL);
 	atomic_init(&queue->tail, IVL_FIRST_POSITION);
@@ -52,11 +48,9 @@ static struct ivl_queue_base *create(size_t capacity, int node)
 static void destroy(struct ivl_queue_base *base)
 {
 	struct duplicating *queue = duplicating_of(base);
-	int node = queue->ring->node;
 
 	pthread_mutex_destroy(&queue->lock);
-	ivl_ring_free(queue->ring);
-	ivl_node_free(queue, sizeof(*queue), node);
+	ivl_ring_queue_destroy(queue, sizeof(*queue), queue->ring);
 }
 
 /* Is the position above where the owner has been since the head was right? */

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 
-#include "place.h"
 #include "queue/ring.h"
 #include "tsan.h"
 
@@ -31,15 +30,12 @@ static struct fifo *fifo_of(struct ivl_queue_base *queue)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
-	struct fifo *fifo = ivl_node_alloc(sizeof(*fifo), node);
+	struct ivl_ring *ring;
+	struct fifo *fifo = ivl_ring_queue_create(sizeof(*fifo), capacity, node, &ring);
 
 	if (!fifo)
 		return NULL;
-	fifo->own_ring = ivl_ring_create(capacity, node);
-	if (!fifo->own_ring) {
-		ivl_node_free(fifo, sizeof(*fifo), node);
-		return NULL;
-	}
+	fifo->own_ring = ring;
 	fifo->known_head = IVL_FIRST_POSITION;
 	atomic_init(&fifo->tail, IVL_FIRST_POSITION);
 	atomic_init(&fifo->head, IVL_FIRST_POSITION);
@@ -50,10 +46,8 @@ static struct ivl_queue_base *create(size_t capacity, int node)
 static void destroy(struct ivl_queue_base *queue)
 {
 	struct fifo *fifo = fifo_of(queue);
-	int node = fifo->own_ring->node;
 
-	ivl_ring_free(fifo->own_ring);
-	ivl_node_free(fifo, sizeof(*fifo), node);
+	ivl_ring_queue_destroy(fifo, sizeof(*fifo), fifo->own_ring);
 }
 
 /* False: ENOMEM. */

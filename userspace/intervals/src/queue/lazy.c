@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "place.h"
 #include "queue/ring.h"
 
 struct lazy {
@@ -28,15 +27,12 @@ static struct lazy *lazy_of(struct ivl_queue_base *queue)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
-	struct lazy *lazy = ivl_node_alloc(sizeof(*lazy), node);
+	struct ivl_ring *ring;
+	struct lazy *lazy = ivl_ring_queue_create(sizeof(*lazy), capacity, node, &ring);
 
 	if (!lazy)
 		return NULL;
-	lazy->ring = ivl_ring_create(capacity, node);
-	if (!lazy->ring) {
-		ivl_node_free(lazy, sizeof(*lazy), node);
-		return NULL;
-	}
+	lazy->ring = ring;
 	pthread_mutex_init(&lazy->lock, NULL);
 	lazy->known_head = IVL_FIRST_POSITION;
 	atomic_init(&lazy->tail, IVL_FIRST_POSITION);
@@ -47,11 +43,9 @@ static struct ivl_queue_base *create(size_t capacity, int node)
 static void destroy(struct ivl_queue_base *queue)
 {
 	struct lazy *lazy = lazy_of(queue);
-	int node = lazy->ring->node;
 
 	pthread_mutex_destroy(&lazy->lock);
-	ivl_ring_free(lazy->ring);
-	ivl_node_free(lazy, sizeof(*lazy), node);
+	ivl_ring_queue_destroy(lazy, sizeof(*lazy), lazy->ring);
 }
 
 /* False: ENOMEM. */

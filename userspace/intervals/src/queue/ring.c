@@ -49,6 +49,28 @@ void ivl_ring_free(struct ivl_ring *ring)
 	ivl_node_free(ring, ring_bytes(ring->mask), ring->node);
 }
 
+void *ivl_ring_queue_create(size_t bytes, size_t capacity, int node, struct ivl_ring **ring)
+{
+	void *queue = ivl_node_alloc(bytes, node);
+
+	if (!queue)
+		return NULL;
+	*ring = ivl_ring_create(capacity, node);
+	if (!*ring) {
+		ivl_node_free(queue, bytes, node);
+		return NULL;
+	}
+	return queue;
+}
+
+void ivl_ring_queue_destroy(void *queue, size_t bytes, struct ivl_ring *ring)
+{
+	int node = ring->node;
+
+	ivl_ring_free(ring);
+	ivl_node_free(queue, bytes, node);
+}
+
 static void free_retired(struct rcu_head *head)
 {
 	struct ivl_ring *ring = caa_container_of(head, struct ivl_ring, rcu);

@@ -28,6 +28,10 @@ struct ivl_ring {
 
 /* At least `capacity` slots on a NUMA node; NULL: ENOMEM. */
 struct ivl_ring *ivl_ring_create(size_t capacity, int node);
+/* Memory for a queue of `bytes`, and its first ring; NULL: ENOMEM. */
+void *ivl_ring_queue_create(size_t bytes, size_t capacity, int node, struct ivl_ring **ring);
+/* With its last. */
+void ivl_ring_queue_destroy(void *queue, size_t bytes, struct ivl_ring *ring);
 /*
  * Another one with the same elements from `begin` to `end` and room for at least one
  * more: twice as large where they fill this one. NULL: ENOMEM.

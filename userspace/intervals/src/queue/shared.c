@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "place.h"
 #include "queue/ring.h"
 
 struct shared {
@@ -20,15 +19,12 @@ static struct shared *shared_of(struct ivl_queue_base *queue)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
-	struct shared *shared = ivl_node_alloc(sizeof(*shared), node);
+	struct ivl_ring *ring;
+	struct shared *shared = ivl_ring_queue_create(sizeof(*shared), capacity, node, &ring);
 
 	if (!shared)
 		return NULL;
-	shared->ring = ivl_ring_create(capacity, node);
-	if (!shared->ring) {
-		ivl_node_free(shared, sizeof(*shared), node);
-		return NULL;
-	}
+	shared->ring = ring;
 	pthread_mutex_init(&shared->lock, NULL);
 	atomic_init(&shared->head, IVL_FIRST_POSITION);
 	atomic_init(&shared->tail, IVL_FIRST_POSITION);
@@ -38,11 +34,9 @@ static struct ivl_queue_base *create(size_t capacity, int node)
 static void destroy(struct ivl_queue_base *queue)
 {
 	struct shared *shared = shared_of(queue);
-	int node = shared->ring->node;
 
 	pthread_mutex_destroy(&shared->lock);
-	ivl_ring_free(shared->ring);
-	ivl_node_free(shared, sizeof(*shared), node);
+	ivl_ring_queue_destroy(shared, sizeof(*shared), shared->ring);
 }
 
 static int put(struct ivl_queue_base *queue, void *element)
