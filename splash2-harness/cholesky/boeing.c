@@ -83,7 +83,7 @@ static bool next_line(struct reader *r)
 			bad(r, "cannot be read: %s", strerror(errno));
 		return false;
 	}
-	while (length && isspace((unsigned char)r->line[length - 1]))
+	while (length && strchr("\r\n", r->line[length - 1]))
 		length--;
 	r->line[length] = '\0';
 	r->length = (size_t)length;
@@ -165,9 +165,10 @@ static const char *next_field(struct fields *f)
 		bad(r, "the file ends after %" PRIu64 " of its %" PRIu64 " %s: it is truncated",
 		    f->done, f->count, f->what);
 	part(r, (size_t)place * f->format.width, f->format.width, f->text, sizeof(f->text));
-	if (!*f->text)
-		bad(r, "field %u is empty: only %" PRIu64 " of %" PRIu64 " %s so far", place + 1,
-		    f->done, f->count, f->what);
+	/* A number that lost its last digits would be one still. */
+	if (!*f->text || r->length < (size_t)(place + 1) * f->format.width)
+		bad(r, "the line ends in field %u, after %" PRIu64 " of %" PRIu64 " %s: it is "
+		    "truncated", place + 1, f->done, f->count, f->what);
 	f->done++;
 	return f->text;
 }
@@ -201,7 +202,8 @@ static double real(struct fields *f)
 	}
 	*out = '\0';
 	value = strtod(c_form, &end);
-	if (end == c_form || *end || !isfinite(value) || isalpha((unsigned char)*c_form))
+	/* strtod() also knows "inf", "nan" and hexadecimal digits. */
+	if (end == c_form || *end || !isfinite(value) || text[strspn(text, "0123456789.+-EeDd")])
 		bad(f->reader, "\"%s\" in the %s is not a number", text, f->what);
 	if (!strchr(text, '.') && f->format.letter != 'I')
 		value *= pow(10, -(double)f->format.decimals);

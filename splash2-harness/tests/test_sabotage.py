@@ -12,6 +12,15 @@ PROGRAMS = {Path(p).name.removeprefix("sabotage_"): p for p in sys.argv[1:]}
 
 # program -> its options, and damage -> what the check says
 DAMAGES = {
+    "cholesky": (
+        ["--grid=6"],
+        {
+            "lost_update": r"A x = b is solved with a relative residual of .*, not",
+            "diagonal": r"A x = b is solved with a relative residual of .*, not",
+            "no_number": r"A x = b is solved with a relative residual of -?nan, not",
+            "order": r"A x = b is solved with a relative residual of .*, not",
+        },
+    ),
     "fft": (
         ["-m10"],
         {
@@ -36,6 +45,17 @@ DAMAGES = {
         {
             "swapped": r"key \d+ is smaller than the one before",
             "doubled": r"the sorted keys are not those of the input",
+        },
+    ),
+    "water_spatial": (
+        [],
+        {
+            "one_sided": r"the momentum is .* of all momenta's sizes, not 0",
+            "energy_lost": r"the energy changed by 5e-05 of the kinetic energy, not",
+            "no_number": r"the energy changed by -?nan of the kinetic energy, not",
+            "momentum_no_number": r"the momentum is -?nan of all momenta's sizes",
+            "lost_molecule": r"the cells' lists have 511 molecules, not 512",
+            "wrong_cell": r"molecule \d+ is in the list of cell 1, not 0",
         },
     ),
 }

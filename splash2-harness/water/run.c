@@ -114,7 +114,8 @@ void water_setup(const struct splash_options *opt)
 	lattice_make(opt->seed);
 	if (2 * water.cutoff > water.box)
 		splash_refuse("--cutoff %g: more than half the box, whose edge is %.4f angstrom "
-			      "with %" PRIu64 " molecules", water.cutoff, water.box, water.molecules);
+			      "with %" PRIu64 " molecules", water.cutoff, water.box,
+			      water.molecules);
 	sums_init();
 }
 

@@ -109,7 +109,7 @@ static void inter(struct splash_worker *w)
 	}
 }
 
-static void kinetic(struct splash_worker *w)
+static void sum_kinetic(struct splash_worker *w)
 {
 	struct part part = part_of(w);
 	double sum = 0;
@@ -119,7 +119,7 @@ static void kinetic(struct splash_worker *w)
 	sums_add(w, SUM_KINETIC, sum);
 }
 
-static void potential(struct splash_worker *w)
+static void sum_potential(struct splash_worker *w)
 {
 	struct part part = part_of(w);
 	double sum = 0;
@@ -158,7 +158,7 @@ static void step(struct splash_worker *w, void (*correct)(struct molecule *m))
 		correct(&water.molecule[i]);
 		gear_wrap(&water.molecule[i]);
 	}
-	kinetic(w);
+	sum_kinetic(w);
 	splash_barrier(w, &barrier);
 	sums_take_kinetic(w);
 }
@@ -172,7 +172,7 @@ static void warmup(struct splash_worker *w)
 		gear_begin(&water.molecule[i]);
 	splash_barrier(w, &barrier);
 	step(w, gear_correct_first);
-	potential(w);
+	sum_potential(w);
 }
 
 static void work(struct splash_worker *w)
@@ -180,7 +180,7 @@ static void work(struct splash_worker *w)
 	for (uint64_t i = 0; i < water.steps; i++) {
 		step(w, gear_correct);
 		if (sums_energy_wanted(i))
-			potential(w);
+			sum_potential(w);
 	}
 }
 

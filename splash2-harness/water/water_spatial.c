@@ -227,7 +227,7 @@ static void forces(struct splash_worker *w)
 	sums_take_virial(w);
 }
 
-static void kinetic(struct splash_worker *w)
+static void sum_kinetic(struct splash_worker *w)
 {
 	double sum = 0;
 
@@ -236,7 +236,7 @@ static void kinetic(struct splash_worker *w)
 	sums_add(w, SUM_KINETIC, sum);
 }
 
-static void potential(struct splash_worker *w)
+static void sum_potential(struct splash_worker *w)
 {
 	struct part part = part_of(w);
 	struct pair sum = { 0 };
@@ -291,7 +291,7 @@ static void step(struct splash_worker *w, void (*correct)(struct molecule *m))
 	forces(w);
 	for_each_molecule(m, w)
 		correct(m);
-	kinetic(w);
+	sum_kinetic(w);
 	splash_barrier(w, &barrier);
 	sums_take_kinetic(w);
 	for (uint64_t c = part.begin; c < part.end; c++)
@@ -306,7 +306,7 @@ static void warmup(struct splash_worker *w)
 		gear_begin(m);
 	splash_barrier(w, &barrier);
 	step(w, gear_correct_first);
-	potential(w);
+	sum_potential(w);
 }
 
 static void work(struct splash_worker *w)
@@ -314,8 +314,33 @@ static void work(struct splash_worker *w)
 	for (uint64_t i = 0; i < water.steps; i++) {
 		step(w, gear_correct);
 		if (sums_energy_wanted(i))
-			potential(w);
+			sum_potential(w);
 	}
+}
+
+/* Every molecule is in one list, and that is the one of the cell where it is. */
+static void check_lists(struct verdict *verdict)
+{
+	uint64_t listed = 0;
+
+	for (uint64_t c = 0; c < side * side * side; c++)
+		for (const struct molecule *m = cells[c].list; m; m = m->next) {
+			if (cell_of(m) != c)
+				verdict_fail(verdict, "molecule %td is in the list of cell %" PRIu64
+					     ", not %" PRIu64, m - water.molecule, c, cell_of(m));
+			/* A damaged list may be a ring. */
+			if (++listed > water.molecules)
+				break;
+		}
+	if (listed != water.molecules)
+		verdict_fail(verdict, "the cells' lists have %" PRIu64 " molecules, not %" PRIu64,
+			     listed, water.molecules);
+}
+
+static void check(const struct splash_options *opt, struct verdict *verdict)
+{
+	check_lists(verdict);
+	water_check(opt, verdict);
 }
 
 const struct splash_program program = {
@@ -327,6 +352,6 @@ const struct splash_program program = {
 	.setup = setup,
 	.warmup = warmup,
 	.work = work,
-	.check = water_check,
+	.check = check,
 	.result = water_result,
 };
