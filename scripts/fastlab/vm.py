@@ -101,7 +101,7 @@ def machine_arguments(simulation: Simulation) -> list[str]:
 def hardware(machine: Machine) -> list[str]:
     """The part of the arguments that is the same whatever kernel and image it boots."""
     # The guest's scheduler must believe in the caches of the model: a socket shares one.
-    sockets = {"rx4640": machine.cpus, "xeon-2s": 2}[machine.preset]
+    sockets = 2 if machine.preset == "xeon-2s" else machine.cpus
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
         *("-bios", "qboot.rom"),

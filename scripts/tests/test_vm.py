@@ -79,7 +79,12 @@ def test_a_machine_saved_in_another_way_is_refused(lab: Lab, mode: str, words: s
 
 
 @pytest.mark.parametrize(
-    ("preset", "topology"), [("rx4640", "8,sockets=8"), ("xeon-2s", "8,sockets=2")]
+    ("preset", "topology"),
+    [
+        ("rx4640", "8,sockets=8"),
+        ("rx4640-quarter", "8,sockets=8"),
+        ("xeon-2s", "8,sockets=2"),
+    ],
 )
 def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: str) -> None:
     arguments = vm.hardware(Machine(cpus=8, preset=preset))

@@ -23,6 +23,21 @@ static const struct cachesim_machine presets[] = {
 		},
 	},
 	{
+		/*
+		 * The same for problems of a quarter of the size. Code does not shrink with
+		 * them, so the instruction cache stays, and so do lines and latencies.
+		 */
+		.name = "rx4640-quarter",
+		.l1i = { .size = 16 * KB, .ways = 4, .line = 64 },
+		.l1d = { .size = 4 * KB, .ways = 4, .line = 64, .write = CACHESIM_WRITE_THROUGH },
+		.l2 = { .size = 64 * KB, .ways = 8, .line = 128 },
+		.l3 = { .size = 1 * MB, .ways = 16, .line = 128 },
+		.clusters = 1,
+		.latency = {
+			.l2 = 4, .l3 = 10, .memory = 208, .cache_to_cache = 208, .upgrade = 60,
+		},
+	},
+	{
 		/* Two sockets of a Xeon E5-2600 (Sandy Bridge, 2.6 GHz), inclusive L3. */
 		.name = "xeon-2s",
 		.l1i = { .size = 32 * KB, .ways = 8, .line = 64 },
@@ -46,5 +61,5 @@ const struct cachesim_machine *cachesim_preset(const char *name)
 
 const char *cachesim_preset_names(void)
 {
-	return "rx4640, xeon-2s";
+	return "rx4640, rx4640-quarter, xeon-2s";
 }

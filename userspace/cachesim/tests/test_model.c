@@ -328,6 +328,7 @@ static void machines_that_cannot_be_are_refused(void **state)
 static void presets_are_the_documented_machines(void **state)
 {
 	const struct cachesim_machine *rx = cachesim_preset("rx4640");
+	const struct cachesim_machine *quarter = cachesim_preset("rx4640-quarter");
 	const struct cachesim_machine *xeon = cachesim_preset("xeon-2s");
 
 	(void)state;
@@ -341,6 +342,11 @@ static void presets_are_the_documented_machines(void **state)
 	assert_int_equal(rx->l3.size, 4194304);
 	assert_int_equal(rx->l3.line, 128);
 	assert_false(rx->l3.shared);
+	assert_int_equal(quarter->l1d.size * 4, rx->l1d.size);
+	assert_int_equal(quarter->l2.size * 4, rx->l2.size);
+	assert_int_equal(quarter->l3.size * 4, rx->l3.size);
+	assert_memory_equal(&quarter->l1i, &rx->l1i, sizeof(rx->l1i));
+	assert_memory_equal(&quarter->latency, &rx->latency, sizeof(rx->latency));
 	assert_true(xeon->l3.shared);
 	assert_int_equal(xeon->clusters, 2);
 	assert_null(cachesim_preset("rx4641"));

@@ -34,7 +34,7 @@ static void bad_arguments_are_named(void **state)
 		const char *argv[4];
 		const char *says;
 	} cases[] = {
-		{ { "preset=vax", RANGE, "out=o" }, "no preset \"vax\": there are rx4640, xeon-2s" },
+		{ { "preset=vax", RANGE, "out=o" }, "no preset \"vax\": there are rx4640, rx4640-quarter" },
 		{ { "preset=", RANGE, "out=o" }, "no preset \"\"" },
 		{ { RANGE, "out=o" }, "preset is missing" },
 		{ { "preset=rx4640", "out=o" }, "idle is missing" },
