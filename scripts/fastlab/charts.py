@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Charts in the shape of the paper's Figures 2 and 3, and of improvement against queue depth.
+"""Charts in the shape of the paper's Figures 2 to 5, and of improvement against queue depth.
 
 Every chart is a pure function of its summary: equal summaries give equal bytes. An inline chart
 takes its colours from the page's CSS variables, a file chart has a white ground and its own.
@@ -99,7 +99,7 @@ def depth_lines(summary: Summary, metric: str) -> Chart:
 
 
 def main_chart(summary: Summary, variant_name: str, form: Literal["svg", "png"]) -> bytes:
-    """Figures 2 and 3 as one picture file with a white ground, for documents."""
+    """Cycles and bus requests as one picture file with a white ground, for documents."""
 
     def draw(figure: Figure) -> None:
         for axes, metric in zip(figure.subplots(2, 1), ("cycles", "bus_requests"), strict=True):

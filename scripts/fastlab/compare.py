@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ def summary_document(summary: Summary) -> dict[str, Any]:
             }
             for one in summary.mechanism
         ],
+        "synchronization": [asdict(one) for one in summary.synchronization],
         **{
             status: [_excluded(one) for one in summary.excluded if one.status == status]
             for status in ("invalid", "failed", "missing")

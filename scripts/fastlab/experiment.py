@@ -13,10 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
+from fastlab import splash_sizes
 from fastlab.model import (
     BENCHMARKS,
     INTERVALS_BENCHMARKS,
     SCHEMA_VERSION,
+    SPLASH_PROGRAMS,
     Experiment,
     FastError,
     Machine,
@@ -40,7 +42,7 @@ KEYS = (
 )
 KERNELS = ("baseline", "fast")
 POLICIES = ("off", "strict", "soft", "adaptive")
-PRESETS = ("rx4640", "xeon-2s")
+PRESETS = ("rx4640", "rx4640-quarter", "xeon-2s")
 # What a benchmark takes besides threads, iterations and seed, and the range of each as the
 # benchmark states it; `cs_lines` here is `--cs-lines` there.
 OPTIONS = {
@@ -121,7 +123,7 @@ def workload_argv(workload: Workload, seed: int) -> list[str]:
 def further_programs(experiment: Experiment) -> tuple[str, ...]:
     """What its guest needs beside the seven benchmarks, which are always there."""
     named = {workload.benchmark for workload in experiment.workloads}
-    return tuple(name for name in INTERVALS_BENCHMARKS if name in named)
+    return tuple(name for name in INTERVALS_BENCHMARKS + SPLASH_PROGRAMS if name in named)
 
 
 def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> str:
@@ -200,9 +202,13 @@ def _workloads(top: _Table) -> tuple[Workload, ...]:
     workloads = []
     names = []
     for table in top.tables("benchmark"):
-        options = _options(table, defaults, ("name", "iterations", "warmup", "options"))
-        name = table.choice("name", BENCHMARKS + INTERVALS_BENCHMARKS)
+        name = table.choice("name", BENCHMARKS + INTERVALS_BENCHMARKS + SPLASH_PROGRAMS)
         names.append(name)
+        if name in SPLASH_PROGRAMS:
+            splash_words = _splash_words(top, table, name, threads)
+            workloads += [Workload(name, count, splash_words) for count in threads]
+            continue
+        options = _options(table, defaults, ("name", "iterations", "warmup", "options"))
         if "iterations" not in options:
             table.fail("iterations", None, "a whole number, here or in [defaults]")
         for count in threads:
@@ -211,6 +217,25 @@ def _workloads(top: _Table) -> tuple[Workload, ...]:
             workloads.append(Workload(name, count, words))
     top.no_duplicates("benchmark", names)
     return tuple(workloads)
+
+
+def _splash_words(top: _Table, table: _Table, name: str, threads: Sequence[int]) -> tuple[str, ...]:
+    """The size is all that a SPLASH-2 program takes, and how much it does follows from it."""
+    table.only("name", "options")
+    further = table.table("options")
+    known = splash_sizes.OPTIONS[name]
+    further.only(*known)
+    for key, value in further.data.items():
+        if not known[key].holds(value):
+            further.fail(key, value, str(known[key]))
+    key, allowed = splash_sizes.complaint(name, further.data)
+    if key:
+        further.fail(key, further.data[key], allowed)
+    limit = splash_sizes.most_threads(name, further.data)
+    for count in threads:
+        if count > limit:
+            top.fail("threads", count, f"{name} has work for {limit} with these options")
+    return splash_sizes.words(further.data)
 
 
 def _check_shares(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from fastlab import tools
-from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, FastError
+from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS, FastError
 
 _DIRECTORY = 0o040755
 _PROGRAM = 0o100755
@@ -26,6 +26,7 @@ _CONSOLE = 0o020600
 FURTHER: Mapping[str, str] = {
     "intervals_stealing": "userspace/intervals/guest",
     **dict.fromkeys(INTERVALS_BENCHMARKS, "microbench/intervals"),
+    **dict.fromkeys(SPLASH_PROGRAMS, "splash2-harness"),
 }
 
 # The build id is a digest of the debug information too.

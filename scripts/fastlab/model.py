@@ -58,6 +58,19 @@ BENCHMARKS: tuple[str, ...] = (
 # The runtime's, in the same harness (microbench/intervals).
 INTERVALS_BENCHMARKS: tuple[str, ...] = ("intervals_mutex", "intervals_guards", "intervals_idle")
 
+# SPLASH-2's, in the order of the paper's Table 4 (splash2-harness).
+SPLASH_PROGRAMS: tuple[str, ...] = (
+    "barnes",
+    "cholesky",
+    "fft",
+    "fmm",
+    "lu_contiguous",
+    "lu_noncontiguous",
+    "radix",
+    "water_nsquared",
+    "water_spatial",
+)
+
 
 @dataclass(frozen=True)
 class Machine:

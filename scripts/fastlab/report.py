@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from fastlab import charts, tables
+from fastlab import charts, paper, tables
 from fastlab.compare import csv_text, json_text, markdown_text, write_files
 from fastlab.experiment import workload_argv
 from fastlab.stats import Summary
@@ -49,6 +49,7 @@ def html_text(summary: Summary, command: str) -> str:
     return environment.get_template("report.html").render(
         summary=summary,
         experiment=experiment,
+        evaluation=paper.evaluation(summary.benchmarks),
         command=command,
         guest_command=" ".join(workload_argv(experiment.workloads[0], experiment.seeds[0])),
         tallies=[_tally(summary, metric) for metric in FIGURES],
@@ -58,6 +59,7 @@ def html_text(summary: Summary, command: str) -> str:
         gains=tables.gains(summary),
         excluded=tables.excluded(summary),
         mechanism=tables.mechanism(summary),
+        synchronization=tables.synchronization(summary),
         details=[tables.everything(summary, name) for name in summary.variant_names],
         metrics=tables.units(),
         light=charts.ramp_variables(len(summary.threads), dark=False),
@@ -105,7 +107,7 @@ def _results(summary: Summary) -> list[tables.Table]:
         table
         for name in summary.variant_names
         for table in (
-            tables.table_3(summary, name),
+            tables.miss_ratios(summary, name),
             *(tables.headline(summary, name, metric) for metric in FIGURES),
         )
     ]

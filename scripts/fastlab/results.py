@@ -54,7 +54,20 @@ class KernelId(TypedDict):
     id: str
 
 
-class Row(TypedDict):
+class Waits(TypedDict):
+    """What a SPLASH-2 program's threads did at locks, barriers and flags, of all threads together;
+    `contended` of the locks were not free. Nanoseconds are the guest's."""
+
+    locks: int
+    barriers: int
+    flags: int
+    contended: int
+    lock_ns: int
+    barrier_ns: int
+    flag_ns: int
+
+
+class _EveryRow(TypedDict):
     """One run. `None` says "not available"; times are seconds unless the name says otherwise."""
 
     schema: int
@@ -86,6 +99,12 @@ class Row(TypedDict):
     reason: str
 
 
+class Row(_EveryRow, total=False):
+    """And what only some workloads tell."""
+
+    profile: Waits
+
+
 def build_row(
     *,
     run: Run,
@@ -115,7 +134,7 @@ def build_row(
     if not reason:
         reason = _invalidity(run, mechanism)
         status = "invalid" if reason else "ok"
-    return Row(
+    row = Row(
         schema=SCHEMA_VERSION,
         key=key,
         kernel=KernelId(series=kernel.series, variant=kernel.variant, id=kernel.id),
@@ -144,6 +163,9 @@ def build_row(
         status=status,
         reason=reason,
     )
+    if profile := output.get("profile"):
+        row["profile"] = cast(Waits, {name: profile[name] for name in Waits.__annotations__})
+    return row
 
 
 def _throughput(document: Mapping[str, Any] | None, output: Mapping[str, Any]) -> float | None:

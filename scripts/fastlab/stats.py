@@ -11,7 +11,7 @@ confidence interval. What cannot be computed is None, "not available", never 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -67,6 +67,28 @@ class Mechanism:
 
 
 @dataclass(frozen=True)
+class Synchronization:
+    """What a workload's threads did at locks, barriers and flags, means over the seeds.
+
+    Rates are per second of the guest's clock, shares are of the threads' time, 0 to 1. None: the
+    kernel counts no hand-offs.
+    """
+
+    benchmark: str
+    threads: int
+    variant_name: str
+    locks: float
+    contended: float
+    barriers: float
+    flags: float
+    handoffs: float | None
+    context_switches: float
+    lock_share: float
+    barrier_share: float
+    flag_share: float
+
+
+@dataclass(frozen=True)
 class Summary:
     """An experiment's result: all that a report shows."""
 
@@ -75,6 +97,7 @@ class Summary:
     tools: str
     comparisons: tuple[Comparison, ...]
     mechanism: tuple[Mechanism, ...]
+    synchronization: tuple[Synchronization, ...]
     excluded: tuple[Excluded, ...]
 
     @property
@@ -190,6 +213,7 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
         tools=selection.tools,
         comparisons=tuple(comparisons),
         mechanism=tuple(mechanism),
+        synchronization=tuple(_synchronization(experiment, good)),
         excluded=tuple(excluded),
     )
 
@@ -200,6 +224,47 @@ _Cell = tuple[str, Workload, int]
 
 def _cell(run: Run) -> _Cell:
     return run.variant.name, run.workload, run.seed
+
+
+def _synchronization(
+    experiment: Experiment, good: Mapping[_Cell, Row]
+) -> Iterator[Synchronization]:
+    """Of the workloads that tell, the baseline's included."""
+    for workload in experiment.workloads:
+        for variant in experiment.variants:
+            cells = [(variant.name, workload, seed) for seed in experiment.seeds]
+            rows = [good[cell] for cell in cells if cell in good and "profile" in good[cell]]
+            if rows:
+                yield _waits(workload, variant.name, rows)
+
+
+def _waits(workload: Workload, variant_name: str, rows: Sequence[Row]) -> Synchronization:
+    nanoseconds = sum(row["elapsed_ns"] or 0 for row in rows)
+
+    def total(name: str) -> int:
+        return sum(row["profile"][name] for row in rows)  # type: ignore[literal-required]
+
+    def rate(count: int) -> float:
+        return count * 1e9 / nanoseconds
+
+    def share(name: str) -> float:
+        return total(name) / (nanoseconds * workload.threads)
+
+    counted = all(row["mechanism"] for row in rows)
+    return Synchronization(
+        benchmark=workload.benchmark,
+        threads=workload.threads,
+        variant_name=variant_name,
+        locks=rate(total("locks")),
+        contended=total("contended") / (total("locks") or 1),
+        barriers=rate(total("barriers")),
+        flags=rate(total("flags")),
+        handoffs=rate(_sum(rows).get("hint_set", 0)) if counted else None,
+        context_switches=rate(sum(row["context_switches"] or 0 for row in rows)),
+        lock_share=share("lock_ns"),
+        barrier_share=share("barrier_ns"),
+        flag_share=share("flag_ns"),
+    )
 
 
 @dataclass(frozen=True)

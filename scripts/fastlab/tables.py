@@ -43,8 +43,8 @@ class Table:
     labels: int = 1
 
 
-def table_3(summary: Summary, variant_name: str) -> Table:
-    """The shape of the paper's Table 3: miss-ratio improvements, best cases strong."""
+def miss_ratios(summary: Summary, variant_name: str) -> Table:
+    """The shape of the paper's Table 3 or 4: miss-ratio improvements, best cases strong."""
     return _beside_paper(
         summary,
         variant_name,
@@ -52,13 +52,13 @@ def table_3(summary: Summary, variant_name: str) -> Table:
         f"Improvement of the L2 and L3 miss ratios, % ({variant_name})",
         "A ratio can rise while misses fall, because the references fall too: "
         "see l2_misses beside it. ",
-        "Table 3",
+        paper.evaluation(summary.benchmarks).ratios,
     )
 
 
 def headline(summary: Summary, variant_name: str, metric: str) -> Table:
     """One metric: a row per benchmark, a column per thread count, the paper's words below each."""
-    figure = {"cycles": "Figure 2", "bus_requests": "Figure 3"}.get(metric, "")
+    figure = paper.evaluation(summary.benchmarks).figures.get(metric, "")
     return _beside_paper(
         summary,
         variant_name,
@@ -176,6 +176,42 @@ def mechanism(summary: Summary) -> Table:
     return Table("Mechanism", ["variant", "benchmark", "threads", *names], rows, note, 2)
 
 
+def synchronization(summary: Summary) -> Table:
+    """What explains a result: how often the threads meet, and how long they wait for each other."""
+    rows = [
+        [
+            Cell(one.benchmark),
+            Cell(one.variant_name),
+            Cell(str(one.threads)),
+            *(
+                Cell(value(number), tone="" if number is not None else "aside")
+                for number in (
+                    one.locks,
+                    one.barriers,
+                    one.flags,
+                    one.handoffs,
+                    one.context_switches,
+                )
+            ),
+            *(
+                Cell(f"{100 * share:.1f}")
+                for share in (one.contended, one.lock_share, one.barrier_share, one.flag_share)
+            ),
+        ]
+        for one in summary.synchronization
+    ]
+    columns = ["benchmark", "variant", "threads", "locks/s", "barriers/s", "flags/s"]
+    columns += ["hand-offs/s", "switches/s", "contended %", "at locks %", "at barriers %"]
+    note = (
+        "Operations of all threads together; seconds are those of the guest's clock, in each of "
+        "which all CPUs together execute 10^9 instructions. hand-offs: wake-ups that left a hint, "
+        "of the whole run, which only a kernel with FAST counts. contended: of the locks, those "
+        "that were not free. At locks, barriers, flags: the share of the threads' time that they "
+        "waited there, which includes waiting for a CPU."
+    )
+    return Table("Synchronization", [*columns, "at flags %"], rows, note, 2)
+
+
 def excluded(summary: Summary) -> Table:
     """The runs that are in no comparison, and why."""
     rows = [
@@ -239,8 +275,10 @@ def standard(summary: Summary) -> list[Table]:
         tables += [study(summary, metric) for metric in HEADLINES]
     else:
         for name in summary.variant_names:
-            tables.append(table_3(summary, name))
+            tables.append(miss_ratios(summary, name))
             tables += [headline(summary, name, metric) for metric in HEADLINES]
+    if summary.synchronization:
+        tables.append(synchronization(summary))
     return [*tables, losses(summary), gains(summary), mechanism(summary)]
 
 

@@ -94,6 +94,17 @@ def output(run: Run, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
+PROFILE = {
+    "locks": 400,
+    "contended": 100,
+    "barriers": 40,
+    "flags": 0,
+    "lock_ns": 1_000_000,
+    "barrier_ns": 2_000_000,
+    "flag_ns": 0,
+}
+
+
 def row(
     of: Experiment,
     run: Run,

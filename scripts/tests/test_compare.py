@@ -25,7 +25,17 @@ from fastlab.compare import (
 from fastlab.experiment import plan
 from fastlab.model import METRICS, FastError, Variant
 from fastlab.stats import Summary, summarise
-from fastlab.tables import Table, gains, headline, losses, mechanism, study, table_3
+from fastlab.tables import (
+    Table,
+    gains,
+    headline,
+    losses,
+    mechanism,
+    miss_ratios,
+    standard,
+    study,
+    synchronization,
+)
 
 
 def sample() -> Summary:
@@ -50,7 +60,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def test_table_3_has_its_shape() -> None:
-    table = table_3(sample(), "fast")
+    table = miss_ratios(sample(), "fast")
     assert list(table.columns) == ["benchmark", "", "4", "16"]
     assert texts(table) == [
         ["single_ctr", "L2", "*25.0 ±0.0*", "-10.0 ±0.0"],
@@ -62,6 +72,52 @@ def test_table_3_has_its_shape() -> None:
         ["", "L3", "n/a", "n/a"],
         ["", "L3, paper", "-0.9", "1.9"],
     ]
+
+
+def splash() -> Summary:
+    """Barnes gains 25 % of everything at 4 threads, and loses 10 % at 16."""
+    of = samples.experiment(("barnes", "lu_contiguous"), (4, 16), (1,))
+    rows = []
+    for run in plan(of):
+        factor = 1.0
+        if run.variant.name == "fast" and run.workload.benchmark == "barnes":
+            factor = 0.75 if run.workload.threads == 4 else 1.1
+        counters = {name: round(1000 * factor) for name in ("cycles", "l2_misses")}
+        rows.append(samples.row(of, run, counters, {"profile": samples.PROFILE}))
+    return summarise(of, rows)
+
+
+def test_table_4_has_its_shape() -> None:
+    table = miss_ratios(splash(), "fast")
+    assert texts(table) == [
+        ["barnes", "L2", "*25.0*", "-10.0"],
+        ["", "L2, paper", "2.1", "6.6"],
+        ["", "L3", "*0.0*", "*0.0*"],
+        ["lu_contiguous", "L2", "*0.0*", "*0.0*"],
+        ["", "L2, paper", "-5.6", "1.3"],
+        ["", "L3", "*0.0*", "*0.0*"],
+    ]
+    assert "its Table 4" in table.note
+    cycles = headline(splash(), "fast", "cycles")
+    assert texts(cycles)[1] == ["", "paper", "-39 to 10", "-39 to 10"]
+    assert "its Figure 5" in cycles.note
+    bus = headline(splash(), "fast", "bus_requests")
+    assert len(bus.rows) == 2
+    assert "its Figure 4" in bus.note
+
+
+def test_synchronization_explains_a_result() -> None:
+    table = synchronization(splash())
+    assert texts(table)[0] == [
+        *("barnes", "baseline", "4"),
+        *("400,000", "40,000", "0", "n/a", "50,000"),
+        *("25.0", "25.0", "50.0", "0.0"),
+    ]
+    assert texts(table)[1][6] == "100,000"
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert table.title in [one.title for one in standard(splash())]
+    assert table.title not in [one.title for one in standard(sample())]
+    assert summary_document(splash())["synchronization"][0]["contended"] == 0.25
 
 
 def test_headline_stands_beside_the_paper() -> None:

@@ -20,7 +20,14 @@ from fastlab.experiment import (
     run_key,
     workload_argv,
 )
-from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, FastError, Workload
+from fastlab.model import (
+    BENCHMARKS,
+    INTERVALS_BENCHMARKS,
+    SPLASH_PROGRAMS,
+    FastError,
+    Workload,
+)
+from fastlab.splash_sizes import OPTIONS, Word
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -200,6 +207,108 @@ def test_bad_input_is_refused_by_name(tmp_path: Path, case: str) -> None:
         load_experiment(path)
     for word in [str(path), *words]:
         assert word in str(caught.value)
+
+
+SPLASH = f"""
+name = "tiny"
+series = "6.12"
+baseline = "baseline"
+threads = [4, 128]
+seeds = [1]
+{samples.VARIANTS}
+[[benchmark]]
+name = "fft"
+options = {{ m = 16 }}
+[[benchmark]]
+name = "water_nsquared"
+options = {{ molecules = 512, energy_every = 2, cutoff = 6.5 }}
+[[benchmark]]
+name = "barnes"
+"""
+
+
+def test_a_splash_2_program_takes_its_size(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, SPLASH))
+    words = ("--molecules=512", "--energy-every=2", "--cutoff=6.5", "--profile")
+    assert experiment.workloads[2] == Workload("water_nsquared", 4, words)
+    assert experiment.workloads[-1] == Workload("barnes", 128, ("--profile",))
+    assert further_programs(experiment) == ("barnes", "fft", "water_nsquared")
+
+
+# As BAD, for SPLASH.
+BAD_SPLASH = {
+    "iterations": ('name = "fft"', 'name = "fft"\niterations = 5', ["1: unknown key iterations"]),
+    "another's option": ("m = 16", "molecules = 8", ["options", "molecules", "allowed: m"]),
+    "range": ("m = 16", "m = 32", ["options", "m = 32", "2 to 30"]),
+    "odd": ("m = 16", "m = 15", ["m = 15", "an even number"]),
+    "no number": ("m = 16", 'm = "16"', ["m", "whole number"]),
+    "truth": ("m = 16", "m = true", ["m = true", "whole number"]),
+    "threads": ("m = 16", "m = 8", ["threads = 128", "fft has work for 16"]),
+    "no cube": ("molecules = 512", "molecules = 511", ["molecules", "511", "a cube"]),
+    "molecules": ("molecules = 512", "molecules = 64", ["threads", "work for 64"]),
+    "real": ("cutoff = 6.5", "cutoff = 1", ["cutoff = 1", "a number from 2"]),
+    "nan": ("cutoff = 6.5", "cutoff = nan", ["cutoff", "a number from 2"]),
+    "word": (
+        'name = "barnes"',
+        'name = "barnes"\noptions = { distribution = "gauss" }',
+        ["distribution", "plummer, uniform"],
+    ),
+    "radix": (
+        'name = "barnes"',
+        'name = "radix"\noptions = { r = 100 }',
+        ["r = 100", "power of two"],
+    ),
+    "block": (
+        'name = "barnes"',
+        'name = "lu_contiguous"\noptions = { n = 8, b = 16 }',
+        ["b = 16", "at most n"],
+    ),
+    "two matrices": (
+        'name = "barnes"',
+        'name = "cholesky"\noptions = { grid = 8, dense = 16 }',
+        ["dense = 16", "or a grid"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SPLASH)
+def test_a_bad_size_of_a_splash_2_program(tmp_path: Path, case: str) -> None:
+    old, new, words = BAD_SPLASH[case]
+    assert old in SPLASH
+    with pytest.raises(FastError) as caught:
+        load_experiment(write(tmp_path, SPLASH.replace(old, new)))
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["splash2", "splash2-short"])
+def test_splash_2_is_the_papers_nine(name: str) -> None:
+    experiment = load_experiment(EXPERIMENTS / f"{name}.toml")
+    assert {one.benchmark for one in experiment.workloads} == set(SPLASH_PROGRAMS)
+    assert experiment.machine.preset == "rx4640-quarter"
+    assert further_programs(experiment) == SPLASH_PROGRAMS
+
+
+def test_the_splash_2_programs_have_these_options() -> None:
+    harness = EXPERIMENTS.parent / "splash2-harness"
+    headers = "\n".join(path.read_text() for path in harness.glob("*/*.h"))
+    for program, options in OPTIONS.items():
+        folder = {"lu": "lu", "wa": "water"}.get(program[:2], program)
+        sources = [*harness.glob(f"{program}.c"), *(harness / folder).glob("*.c")]
+        text = "\n".join(path.read_text() for path in sources)
+        limits = dict(re.findall(r"#define (MAX_\w+) (.+)", f"{headers}\n{text}"))
+        limits["UINT32_MAX"] = str(2**32 - 1)
+        for name, option in options.items():
+            entry = re.search(rf'\{{ "{name.replace("_", "-")}",((?:[^}}]|\n)*)\}}', text)
+            assert entry, f"{program}: {name}"
+            if isinstance(option, Word):
+                continue
+            # The last two of it are the least and the most.
+            stated = [word.strip() for word in entry[1].split(",")[-2:]]
+            for word, bound in zip(stated, (option.low, option.high), strict=True):
+                value = limits.get(word, word)
+                shift = re.fullmatch(r"\(?UINT64_C\(1\) << (\d+)\)?", value)
+                assert float(2 ** int(shift[1]) if shift else value) == bound, f"{program}: {name}"
 
 
 def test_iterations_must_be_somewhere(tmp_path: Path) -> None:

@@ -104,6 +104,18 @@ def test_page_says_what_was_measured_and_how() -> None:
         assert words in text
 
 
+def test_page_of_splash_2_stands_beside_its_part_of_the_paper() -> None:
+    of = samples.experiment(("barnes", "fft"), (4, 16), (1,))
+    changes = {"profile": samples.PROFILE}
+    text = html_text(summarise(of, [samples.row(of, one, None, changes) for one in plan(of)]), "x")
+    Page(text)
+    for words in ("SPLASH-2 programs,", "Figures 4 and 5", '<h2 id="synchronization">', "Table 4"):
+        assert words.replace("Figures 4 and 5", "Figure 4 and Figure 5") in text
+    assert "Figure 2" not in text
+    assert 'id="synchronization"' not in html_text(single(), COMMAND)
+    assert "Figure 2 and Figure 3" in html_text(single(), COMMAND)
+
+
 def test_every_colour_of_the_charts_is_defined_light_and_dark() -> None:
     text = html_text(single(), COMMAND)
     used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))

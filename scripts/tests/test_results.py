@@ -49,6 +49,12 @@ def test_counters_keep_user_and_kernel_apart_and_leave_idle_out() -> None:
     assert row["kernel"] == {"series": "6.12", "variant": "fast", "id": "kernel-fast"}
 
 
+def test_what_threads_waited_for_is_kept() -> None:
+    row = samples.row(EXPERIMENT, FAST_RUN, changes={"profile": samples.PROFILE})
+    assert row["profile"] == samples.PROFILE
+    assert "profile" not in samples.row(EXPERIMENT, FAST_RUN)
+
+
 NEVER = samples.MECHANISM | {"used": 0, "same_cpu": 0}
 
 

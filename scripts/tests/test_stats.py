@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import samples
 
+from fastlab.experiment import plan
 from fastlab.model import METRICS, Experiment, Metric
 from fastlab.paper import THREADS, printed
 from fastlab.results import Row
@@ -54,6 +55,27 @@ def test_means_and_spread() -> None:
     assert cycles.spread == pytest.approx(10.0)
     assert cycles.seeds == (1, 2, 3)
     assert cycles.complete
+
+
+def test_how_often_and_how_long_threads_wait() -> None:
+    of = samples.experiment(("barnes",), seeds=(1, 2))
+    rows = [
+        samples.row(of, run, changes={"profile": samples.PROFILE, "elapsed_ns": 2_000_000})
+        for run in plan(of)
+    ]
+    baseline, fast = summarise(of, rows).synchronization
+    assert (fast.benchmark, fast.threads, fast.variant_name) == ("barnes", 4, "fast")
+    # 800 in 4 ms, of four threads
+    assert fast.locks == 200_000
+    assert fast.contended == 0.25
+    assert fast.barriers == 20_000
+    assert fast.flags == 0
+    assert fast.handoffs == 50_000
+    assert fast.lock_share == 0.125
+    assert fast.barrier_share == 0.25
+    assert baseline.variant_name == "baseline"
+    assert baseline.handoffs is None
+    assert summarise(of, [samples.row(of, run) for run in plan(of)]).synchronization == ()
 
 
 def test_more_is_better_for_throughput_and_fairness() -> None:
