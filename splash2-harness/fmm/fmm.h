@@ -150,6 +150,7 @@ void pass_downward(struct splash_worker *w, const struct zone *zone);
 struct sums {
 	uint64_t particles;
 	double kinetic, potential;
+	double encounters;		/* energy that close ones may have cost so far */
 	struct complex_number momentum;
 };
 
