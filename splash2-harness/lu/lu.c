@@ -175,33 +175,38 @@ static void solve_right(size_t k, size_t j)
 				 a.at + i * a.stride, extent(j));
 }
 
-/* Four rows of U at a time: that many fewer loads and stores of what is subtracted from. */
+/*
+ * Four rows of U at a time: that many fewer loads and stores of what is subtracted from.
+ * They are used for all rows of a block while a cache has them: not all of a block's
+ * rows need fit one set, where lu_noncontiguous may have them.
+ */
 #define UNROLL 4
 
-static void subtract_row_product(double *restrict to, const double *restrict l, struct lu_block u,
-				 size_t inner, size_t columns)
+static void subtract_four(double *restrict to, const double *restrict l, struct lu_block u,
+			  size_t columns)
 {
-	size_t x = 0;
-
-	for (; x + UNROLL <= inner; x += UNROLL) {
-		const double *restrict from = u.at + x * u.stride;
-
-		for (size_t j = 0; j < columns; j++)
-			to[j] -= l[x] * from[j] + l[x + 1] * from[j + u.stride] +
-				 l[x + 2] * from[j + 2 * u.stride] +
-				 l[x + 3] * from[j + 3 * u.stride];
-	}
-	for (; x < inner; x++)
-		subtract(to, l[x], u.at + x * u.stride, columns);
+	for (size_t j = 0; j < columns; j++)
+		to[j] -= l[0] * u.at[j] + l[1] * u.at[j + u.stride] +
+			 l[2] * u.at[j + 2 * u.stride] + l[3] * u.at[j + 3 * u.stride];
 }
 
 static void subtract_product(size_t i, size_t j, size_t k)
 {
-	struct lu_block a = lu_block(i, j), l = lu_block(i, k);
+	struct lu_block a = lu_block(i, j), l = lu_block(i, k), u = lu_block(k, j);
+	size_t rows = extent(i), columns = extent(j), rest = extent(k);
 
-	for (size_t row = 0; row < extent(i); row++)
-		subtract_row_product(a.at + row * a.stride, l.at + row * l.stride, lu_block(k, j),
-				     extent(k), extent(j));
+	for (; rest >= UNROLL; rest -= UNROLL) {
+		for (size_t row = 0; row < rows; row++)
+			subtract_four(a.at + row * a.stride, l.at + row * l.stride, u, columns);
+		l.at += UNROLL;
+		u.at += UNROLL * u.stride;
+	}
+	for (; rest; rest--) {
+		for (size_t row = 0; row < rows; row++)
+			subtract(a.at + row * a.stride, l.at[row * l.stride], u.at, columns);
+		l.at++;
+		u.at += u.stride;
+	}
 }
 
 /* The first number, `start` or larger, that is `mine` modulo `period`. */
