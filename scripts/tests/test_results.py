@@ -64,6 +64,7 @@ NEVER = samples.MECHANISM | {"used": 0, "same_cpu": 0}
         (FAST_RUN, samples.MECHANISM, "ok", ""),
         (FAST_RUN, NEVER | {"same_cpu": 1}, "ok", ""),
         (FAST_RUN, NEVER, "invalid", "never fired"),
+        (FAST_RUN, NEVER | {"hint_set": 0}, "invalid", "nothing to act on"),
         (FAST_RUN, {}, "invalid", "never fired"),
         (FAST_RUN, None, "invalid", "no mechanism counters"),
         (BASELINE_RUN, None, "ok", ""),
