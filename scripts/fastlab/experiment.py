@@ -17,6 +17,8 @@ from fastlab import splash_sizes
 from fastlab.model import (
     BENCHMARKS,
     INTERVALS_BENCHMARKS,
+    METRICS,
+    REAL_METRICS,
     SCHEMA_VERSION,
     SPLASH_PROGRAMS,
     Experiment,
@@ -32,6 +34,7 @@ KEYS = (
     "name",
     "series",
     "baseline",
+    "primary",
     "threads",
     "seeds",
     "machine",
@@ -82,6 +85,7 @@ def load_experiment(path: Path) -> Experiment:
     variants = tuple(_variant(table) for table in top.tables("variant"))
     names = [variant.name for variant in variants]
     top.no_duplicates("variant", names)
+    metrics = tuple(dict.fromkeys(metric.name for metric in METRICS + REAL_METRICS))
     return Experiment(
         name=top.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
         series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
@@ -91,6 +95,7 @@ def load_experiment(path: Path) -> Experiment:
         workloads=_workloads(top),
         seeds=top.integers("seeds", 0, MAX_SEED),
         watchdogs=_watchdogs(top.table("watchdogs")),
+        primary=top.choice("primary", metrics, Experiment.primary),
     )
 
 

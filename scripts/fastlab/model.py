@@ -44,6 +44,34 @@ METRICS: tuple[Metric, ...] = (
     Metric("fairness", "Jain's index over the threads' throughput", "higher"),
 )
 
+# Of these a run on a real machine may have a histogram. handoff: from the futex_wake of a hand-off
+# to the acquiring thread's first instruction; wakeup: the same for any wake-up.
+LATENCIES: tuple[str, ...] = ("handoff", "wakeup")
+# In thousandths, so that comparing them with counts is exact.
+PERCENTILES: Mapping[str, int] = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
+
+# What the other backends measure, on a real machine.
+REAL_METRICS: tuple[Metric, ...] = (
+    Metric("elapsed_ns", "ns of wall time", "lower"),
+    Metric("task_clock", "ns on a CPU, all threads together", "lower"),
+    Metric("cycles", "CPU cycles", "lower"),
+    Metric("instructions", "instructions", "lower"),
+    Metric("l2_references", "references", "lower"),
+    Metric("l2_misses", "misses", "lower"),
+    Metric("l2_miss_ratio", "misses per reference", "lower"),
+    Metric("l3_references", "references", "lower"),
+    Metric("l3_misses", "misses", "lower"),
+    Metric("l3_miss_ratio", "misses per reference", "lower"),
+    Metric("bus_requests", "requests", "lower"),
+    Metric("cache_to_cache", "transfers", "lower"),
+    Metric("throughput", "iterations per second", "higher"),
+    Metric("context_switches", "switches", "lower"),
+    Metric("migrations", "migrations", "lower"),
+    Metric("fairness", "Jain's index over the threads' throughput", "higher"),
+    Metric("fairness_min_max", "slowest thread's throughput by the fastest's", "higher"),
+    *(Metric(f"{latency}_{name}", "ns", "lower") for latency in LATENCIES for name in PERCENTILES),
+)
+
 # The paper's seven, in its order (section 3.2.1).
 BENCHMARKS: tuple[str, ...] = (
     "single_ctr",
@@ -112,7 +140,8 @@ class Watchdogs:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file asks for; `baseline` names the variant the others stand against."""
+    """What an experiment file asks for; `baseline` names the variant the others stand against,
+    `primary` the metric that decides."""
 
     name: str
     series: str
@@ -122,6 +151,7 @@ class Experiment:
     workloads: tuple[Workload, ...]
     seeds: tuple[int, ...]
     watchdogs: Watchdogs = Watchdogs()
+    primary: str = "cycles"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ MEASURED = ("throughput", "context_switches", "migrations", "fairness")
 @dataclass(frozen=True)
 class Comparison:
     """One metric of one workload. Values are means in the metric's unit; improvements in percent,
-    spread in percentage points. `complete`: every seed of the experiment is in it."""
+    spread in percentage points. `complete`: every seed of the experiment is in it. `values` are
+    the raw ones, baseline's and variant's, of each seed."""
 
     benchmark: str
     threads: int
@@ -42,6 +43,7 @@ class Comparison:
     spread: float | None
     seeds: tuple[int, ...]
     complete: bool
+    values: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -145,20 +147,26 @@ def improvement(baseline: float, variant: float, better: Better) -> float | None
     return change if better == "lower" else -change
 
 
-def compare(
-    metric: Metric, pairs: Sequence[tuple[Row, Row]]
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """Mean baseline, mean variant, improvement and spread over (baseline, variant) rows of the
-    same seed."""
+def pair_values(
+    metric: Metric, pairs: Iterable[tuple[Row, Row]]
+) -> tuple[tuple[float, float], ...]:
+    """The metric of each pair of rows; nothing unless all have it."""
     values = [
         (metric_value(base, metric.name), metric_value(other, metric.name)) for base, other in pairs
     ]
     known = [(base, other) for base, other in values if base is not None and other is not None]
-    if not known or len(known) < len(values):
+    return tuple(known) if len(known) == len(values) else ()
+
+
+def compare(
+    metric: Metric, values: Sequence[tuple[float, float]]
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """Mean baseline, mean variant, improvement and spread over (baseline, variant) of each seed."""
+    if not values:
         return None, None, None, None
-    baseline = fmean(base for base, _ in known)
-    variant = fmean(other for _, other in known)
-    single = [improvement(base, other, metric.better) for base, other in known]
+    baseline = fmean(base for base, _ in values)
+    variant = fmean(other for _, other in values)
+    single = [improvement(base, other, metric.better) for base, other in values]
     defined = [value for value in single if value is not None]
     spread = stdev(defined) if len(defined) == len(single) > 1 else None
     return baseline, variant, improvement(baseline, variant, metric.better), spread
@@ -201,11 +209,13 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
                     *where,
                     metric,
                     variant.name,
-                    *compare(metric, [*pairs.values()]),
+                    *compare(metric, values),
                     tuple(pairs),
                     len(pairs) == len(experiment.seeds),
+                    values,
                 )
                 for metric in METRICS
+                for values in [pair_values(metric, pairs.values())]
             ]
     return Summary(
         experiment=experiment,

@@ -87,6 +87,12 @@ def test_own_options_win_over_defaults(tmp_path: Path) -> None:
     )
 
 
+def test_primary_metric(tmp_path: Path) -> None:
+    assert load_experiment(write(tmp_path, GOOD)).primary == "cycles"
+    named = GOOD.replace("threads = [4, 16]", 'threads = [4, 16]\nprimary = "handoff_p99"')
+    assert load_experiment(write(tmp_path, named)).primary == "handoff_p99"
+
+
 def test_command_line(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     assert workload_argv(experiment.workloads[0], 7) == [
@@ -155,6 +161,11 @@ def test_key_ignores_what_does_not(tmp_path: Path) -> None:
 
 # What is changed in GOOD, and what the error must say.
 BAD = {
+    "primary": (
+        'series = "6.12"',
+        'series = "6.12"\nprimary = "cycle"',
+        ["primary", "cycle", "cycles", "did you mean"],
+    ),
     "syntax": ("seeds = [1, 2]", "seeds = [1, 2", ["TOML", "line"]),
     "unknown key": ("seeds = [1, 2]", "seed = [1]", ["seed", "did you mean seeds?"]),
     "unknown key in a table": ("cpus = 4", "cpu = 4", ["machine", "did you mean cpus?"]),
