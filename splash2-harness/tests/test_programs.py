@@ -47,6 +47,10 @@ PROGRAMS = {
 
 # Program, options, what it says.
 BAD_INPUT = [
+    ("barnes", "--bodies=1", "--bodies 1: must be a whole number from 2 to 4294967295"),
+    ("barnes", "--theta=1.1", "--theta 1.1: must be a number from 0 to 1"),
+    ("barnes", "--softening=0", "--softening 0: must be a number from 0.001 to 1"),
+    ("barnes", "--distribution=x", "--distribution x: must be plummer or uniform"),
     ("fft", "-m15", "2^15 points are no square matrix: choose an even -m, such as 14"),
     ("fft", "-m0", "--m 0: must be a whole number from 2 to 30"),
     ("fft", "-m32", "--m 32: must be a whole number from 2 to 30"),
@@ -54,6 +58,10 @@ BAD_INPUT = [
     ("fft", "-n2048", "2^11 points are no square matrix"),
     ("fft", "-m4 -t5", "5 threads cannot share the 4 rows of 2^4 points"),
     ("fft", "--dump=/nowhere/file", "/nowhere/file cannot be written: No such file"),
+    ("fmm", "--particles=1", "--particles 1: must be a whole number from 2 to 4294967295"),
+    ("fmm", "--precision=1e-13", "--precision 1e-13: must be a number from 1e-12 to 0.1"),
+    ("fmm", "--clusters=3", "--clusters 3: must be a whole number from 1 to 2"),
+    ("fmm", "--distribution=x", "--distribution x: must be plummer or uniform"),
     ("lu_contiguous", "-n8 -b16", "blocks of 16 x 16 are larger than the matrix, 8 x 8"),
     ("lu_contiguous", "-t37", "37 threads form a grid of 37 x 1, and the matrix has 32 x 32"),
     ("lu_noncontiguous", "-n64 -t64", "64 threads form a grid of 8 x 8, and the matrix has 4 x 4"),
@@ -234,6 +242,41 @@ class Shapes(unittest.TestCase):
                 profile = result("radix", "-r256", "-m65536", f"-t{threads}")["profile"]
                 self.assertEqual(profile["barriers"], 4 * threads)
                 self.assertEqual(profile["flags"], 4 * (threads - 1))
+
+    def test_barnes(self) -> None:
+        for options in (
+            "--bodies=2 -t3",
+            "--bodies=11 -t16",
+            "--bodies=500 --theta=0 -t3",
+            "--bodies=2000 --theta=0.3 -t5",
+            "--distribution=uniform -t3",
+            "--bodies=500 --softening=1 -t2",
+            "--bodies=1000 --dtime=0 -t2",
+            "--bodies=500 --steps=50 -t2",
+        ):
+            with self.subTest(options):
+                self.assertEqual(result("barnes", *options.split())["check"], "ok")
+
+    def test_fmm(self) -> None:
+        for options in (
+            "--particles=2 -t3",
+            "--particles=41 -t16",
+            "--precision=0.1 -t3",
+            "--precision=1e-12 -t2",
+            "--distribution=uniform -t3",
+            "--clusters=2 -t5",
+            "--clusters=2 --distribution=uniform -t4",
+            "--particles=500 --steps=50 -t2",
+        ):
+            with self.subTest(options):
+                self.assertEqual(result("fmm", *options.split())["check"], "ok")
+
+    def test_nbody_synchronisation(self) -> None:
+        # A barrier ends each phase of a step: Barnes has five, FMM seven.
+        for name, phases in (("barnes", 5), ("fmm", 7)):
+            with self.subTest(name):
+                profile = result(name, "-t6", "--steps=2")["profile"]
+                self.assertEqual(profile["barriers"], 2 * phases * 6)
 
     def test_most_threads(self) -> None:
         self.assertEqual(result("radix", "-t1024", "-r16")["check"], "ok")

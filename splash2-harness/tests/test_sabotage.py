@@ -12,6 +12,19 @@ PROGRAMS = {Path(p).name.removeprefix("sabotage_"): p for p in sys.argv[1:]}
 
 # program -> its options, and damage -> what the check says
 DAMAGES = {
+    "barnes": (
+        [],
+        {
+            "lost_body": r"4096, then 4095 of 4096 bodies were in a zone",
+            "forces_too_strong": r"the forces are 0\.02\d* too strong or too weak, more than",
+            "scattered_forces": r"the forces are wrong by .* of their size, more than",
+            "force_no_number": r"the forces are wrong by -?nan of their size, more than",
+            "potentials": r"the potentials are wrong by .* of their size, more than",
+            "momentum": r"the momentum changed by 0\.01, more than",
+            "energy": r"the energy changed by .* of its parts, more than",
+            "energy_no_number": r"the energy changed by nan of its parts, more than",
+        },
+    ),
     "cholesky": (
         ["--grid=6"],
         {
@@ -28,6 +41,18 @@ DAMAGES = {
             "other_sign": r"frequency \d+ is wrong by .* of its size, more than",
             "imprecise": r"the inverse transform is off the input by ",
             "no_number": r"the inverse transform is off the input by -?nan ",
+        },
+    ),
+    "fmm": (
+        [],
+        {
+            "lost_particle": r"4096, then 4095 of 4096 particles were in a zone",
+            "potentials": r"the potential of particle \d+ is wrong by 2e-06, more than 1e-06",
+            "fields": r"the field at particle \d+ is wrong by .* of its parts, more than 1e-06",
+            "field_no_number": r"the field at particle \d+ is wrong by -?nan of its parts",
+            "momentum": r"the momentum changed by 1e-05, more than",
+            "energy": r"the energy changed by 0\.01, more than",
+            "energy_no_number": r"the energy changed by nan, more than",
         },
     ),
     "lu_contiguous": (
@@ -52,6 +77,7 @@ DAMAGES = {
         {
             "one_sided": r"the momentum is .* of all momenta's sizes, not 0",
             "energy_lost": r"the energy changed by 5e-05 of the kinetic energy, not",
+            "lost_pair": r"the potential energy is .*, but .* as the sum over all pairs",
             "no_number": r"the energy changed by -?nan of the kinetic energy, not",
             "momentum_no_number": r"the momentum is -?nan of all momenta's sizes",
             "lost_molecule": r"the cells' lists have 511 molecules, not 512",
