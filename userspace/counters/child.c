@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+_Noreturn static void become(char **argv, int go, int failed)
+{
+	char c;
+	int number;
+
+	/*
+	 * A program that nobody counts any more would only disturb the next
+	 * measurement. Of a parent that is gone already the pipe tells.
+	 */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	execvp(argv[0], argv);
+	number = errno;
+	/* The parent reads what fits, and takes less for success. */
+	if (write(failed, &number, sizeof(number)) != sizeof(number))
+		_exit(1);
+	_exit(0);
+}
+
+int child_start(struct child *child, char **argv)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC))
+		return -1;
+	if (pipe2(failed, O_CLOEXEC))
+		goto close_go;
+	child->pid = fork();
+	if (child->pid < 0)
+		goto close_failed;
+	if (child->pid == 0) {
+		close(go[1]);
+		become(argv, go[0], failed[1]);
+	}
+	close(go[0]);
+	close(failed[1]);
+	child->go = go[1];
+	child->failed = failed[0];
+	child->pidfd = pidfd_open(child->pid, 0);
+	if (child->pidfd < 0) {
+		int number = errno;
+
+		child_drop(child);
+		errno = number;
+		return -1;
+	}
+	return 0;
+
+close_failed:
+	close(failed[0]);
+	close(failed[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return -1;
+}
+
+int child_go(struct child *child)
+{
+	int number = 0;
+	ssize_t n;
+
+	/* EPIPE: it was killed, which waiting for it will tell. */
+	if (write(child->go, "", 1) != 1 && errno != EPIPE)
+		return errno;
+	close(child->go);
+	do
+		n = read(child->failed, &number, sizeof(number));
+	while (n < 0 && errno == EINTR);
+	close(child->failed);
+	return n == sizeof(number) ? number : 0;
+}
+
+void child_drop(struct child *child)
+{
+	close(child->go);
+	close(child->failed);
+	child_wait(child);
+}
+
+int child_wait(struct child *child)
+{
+	int status = 0;
+
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(child->pidfd);
+	return status;
+}

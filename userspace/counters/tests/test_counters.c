@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counters on a kernel that can be made to do what a real one does rarely. */
+#include "fake_kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static struct counters counters;
+static struct counters_error error;
+static struct counters_result results[COUNTERS];
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_reset();
+	memset(&error, 0, sizeof(error));
+	return 0;
+}
+
+static int open_set(unsigned int wanted)
+{
+	return counters_open(&counters, &fake_os, &fake_events, wanted, FAKE_PID,
+			     COUNT_WHEN_ENABLED, &error);
+}
+
+static void assert_says(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" does not say \"%s\"", text, part);
+}
+
+/* The open fails as a whole: it says why, and leaves nothing open. */
+static void assert_refused(unsigned int wanted, const char *part)
+{
+	assert_int_equal(open_set(wanted), -1);
+	assert_says(error.text, part);
+	assert_int_equal(fake_open_events(), 0);
+	assert_int_equal(fake.probes_open, 0);
+}
+
+static void each_event_counts_all_threads(void **state)
+{
+	(void)state;
+	assert_int_equal(open_set(ALL_COUNTERS), 0);
+	for (int i = 0; i < COUNTERS; i++) {
+		const struct fake_event *event = &fake.event[i];
+
+		assert_true(event->open);
+		assert_int_equal(event->pid, FAKE_PID);
+		assert_int_equal(event->attr.inherit, 1);
+		assert_int_equal(event->attr.disabled, 1);
+		assert_int_equal(event->attr.enable_on_exec, 0);
+		assert_int_equal(event->attr.read_format,
+				 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+	}
+	counters_close(&counters);
+	assert_int_equal(fake_open_events(), 0);
+}
+
+static void counting_may_begin_at_exec(void **state)
+{
+	(void)state;
+	assert_int_equal(counters_open(&counters, &fake_os, &fake_events, COUNTER_BIT(TASK_CLOCK),
+				       FAKE_PID, COUNT_FROM_EXEC, &error), 0);
+	assert_int_equal(fake.event[TASK_CLOCK].attr.disabled, 1);
+	assert_int_equal(fake.event[TASK_CLOCK].attr.enable_on_exec, 1);
+	assert_int_equal(fake_open_events(), COUNTER_BIT(TASK_CLOCK));
+	counters_close(&counters);
+}
+
+static void ratios_are_counted_together(void **state)
+{
+	(void)state;
+	assert_int_equal(open_set(ALL_COUNTERS), 0);
+	assert_int_equal(fake.event[INSTRUCTIONS].group, counters.fd[CYCLES]);
+	assert_int_equal(fake.event[L2_MISSES].group, counters.fd[L2_REFERENCES]);
+	assert_int_equal(fake.event[L3_MISSES].group, counters.fd[L3_REFERENCES]);
+	assert_int_equal(fake.event[L3_REFERENCES].group, -1);
+	assert_int_equal(fake.event[BUS_REQUESTS].group, -1);
+	counters_close(&counters);
+
+	/* Without the one, the other is counted alone. */
+	assert_int_equal(open_set(COUNTER_BIT(L2_MISSES)), 0);
+	assert_int_equal(fake.event[L2_MISSES].group, -1);
+	counters_close(&counters);
+}
+
+static void all_are_switched(void **state)
+{
+	(void)state;
+	assert_int_equal(open_set(ALL_HARDWARE), 0);
+	assert_int_equal(counters_enable(&counters, &error), 0);
+	for (int i = 0; i < HARDWARE_COUNTERS; i++)
+		assert_true(fake.event[i].on);
+	assert_int_equal(counters_disable(&counters, &error), 0);
+	for (int i = 0; i < HARDWARE_COUNTERS; i++)
+		assert_false(fake.event[i].on);
+	counters_close(&counters);
+}
+
+static void a_switch_that_fails_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(open_set(ALL_COUNTERS), 0);
+	fake.ioctl_errno[L3_MISSES] = ESRCH;
+	assert_int_equal(counters_enable(&counters, &error), -1);
+	assert_says(error.text, "cannot switch l3_misses on: No such process");
+	assert_int_equal(counters_disable(&counters, &error), -1);
+	assert_says(error.text, "cannot switch l3_misses off: No such process");
+	counters_close(&counters);
+}
+
+static void read_cycles(uint64_t value, uint64_t enabled, uint64_t running)
+{
+	assert_int_equal(open_set(COUNTER_BIT(CYCLES)), 0);
+	fake.data[CYCLES][0] = value;
+	fake.data[CYCLES][1] = enabled;
+	fake.data[CYCLES][2] = running;
+	assert_int_equal(counters_read(&counters, results, &error), 0);
+	counters_close(&counters);
+}
+
+static void all_the_time_is_not_scaled(void **state)
+{
+	(void)state;
+	read_cycles(UINT64_MAX - 2, UINT64_MAX, UINT64_MAX);
+	assert_true(results[CYCLES].available);
+	assert_true(results[CYCLES].value == UINT64_MAX - 2);
+	assert_true(counters_share(&results[CYCLES]) == 1);
+}
+
+static void a_share_of_the_time_is_scaled(void **state)
+{
+	(void)state;
+	read_cycles(1000, 400, 100);
+	assert_true(results[CYCLES].available);
+	assert_int_equal(results[CYCLES].value, 4000);
+	assert_int_equal(results[CYCLES].raw, 1000);
+	assert_true(counters_share(&results[CYCLES]) == 0.25);
+
+	/* To the nearest: 10 * 7 / 4 = 17.5, 10 * 5 / 3 = 16.67, 10 * 4 / 3 = 13.33. */
+	read_cycles(10, 7, 4);
+	assert_int_equal(results[CYCLES].value, 18);
+	read_cycles(10, 5, 3);
+	assert_int_equal(results[CYCLES].value, 17);
+	read_cycles(10, 4, 3);
+	assert_int_equal(results[CYCLES].value, 13);
+}
+
+/* An hour of 128 threads: the product of count and time needs more than 64 bits. */
+static void scaling_does_not_overflow(void **state)
+{
+	const uint64_t hours = 128 * 3600 * UINT64_C(1000000000);
+
+	(void)state;
+	read_cycles(4 * hours, hours, hours / 2);
+	assert_true(results[CYCLES].value == 8 * hours);
+}
+
+static void what_never_got_a_counter_is_not_zero(void **state)
+{
+	(void)state;
+	read_cycles(0, 1000, 0);
+	assert_false(results[CYCLES].available);
+	assert_says(results[CYCLES].why_not, "never got a counter");
+}
+
+static void a_region_in_which_nothing_ran_is_zero(void **state)
+{
+	(void)state;
+	read_cycles(0, 0, 0);
+	assert_true(results[CYCLES].available);
+	assert_int_equal(results[CYCLES].value, 0);
+	assert_true(counters_share(&results[CYCLES]) == 1);
+}
+
+static void short_reads_are_no_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(open_set(ALL_HARDWARE), 0);
+	fake.read_size[L2_MISSES] = 8;
+	assert_int_equal(counters_read(&counters, results, &error), -1);
+	assert_says(error.text, "cannot read l2_misses: the kernel gave 8 bytes, not 24");
+	fake.read_errno[L2_MISSES] = EIO;
+	assert_int_equal(counters_read(&counters, results, &error), -1);
+	assert_says(error.text, "cannot read l2_misses: Input/output error");
+	counters_close(&counters);
+}
+
+/* perf_event's end of file: the event is in error, as when its group no longer fits. */
+static void an_event_given_up_is_not_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(open_set(COUNTER_BIT(L3_MISSES) | COUNTER_BIT(CYCLES)), 0);
+	fake.read_size[L3_MISSES] = 0;
+	assert_int_equal(counters_read(&counters, results, &error), 0);
+	assert_false(results[L3_MISSES].available);
+	assert_says(results[L3_MISSES].why_not, "gave the event up");
+	assert_true(results[CYCLES].available);
+	counters_close(&counters);
+}
+
+static void a_vanished_thread_is_told(void **state)
+{
+	(void)state;
+	fake.open_errno[L2_MISSES] = ESRCH;
+	assert_refused(ALL_COUNTERS, "process 4711 is gone");
+}
+
+static void a_missing_permission_is_told(void **state)
+{
+	(void)state;
+	fake.open_errno[CYCLES] = EACCES;
+	fake.paranoid = 2;
+	assert_refused(ALL_COUNTERS, "not allowed to count the kernel: kernel.perf_event_paranoid is 2");
+	assert_says(error.text, "--user");
+
+	/* Debian's own level: not even user space. */
+	fake.open_errno[CYCLES] = EPERM;
+	fake.paranoid = 3;
+	assert_refused(ALL_COUNTERS, "not allowed to count: kernel.perf_event_paranoid is 3");
+	assert_null(strstr(error.text, "--user"));
+
+	fake_events.user_only = true;
+	fake.paranoid = 2;
+	assert_refused(ALL_COUNTERS, "not allowed to count: kernel.perf_event_paranoid is 2");
+
+	fake.paranoid = -1;
+	assert_refused(ALL_COUNTERS, "seccomp");
+	assert_says(error.text, "kernel.perf_event_paranoid is -1");
+}
+
+static void a_missing_pmu_is_told(void **state)
+{
+	static const int numbers[] = { ENOENT, EOPNOTSUPP, ENODEV, ENXIO };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		for (int counter = 0; counter < HARDWARE_COUNTERS; counter++)
+			fake.open_errno[counter] = numbers[i];
+		fake.probe_errno = numbers[i];
+		assert_refused(ALL_COUNTERS, "no PMU");
+		assert_refused(COUNTER_BIT(L3_MISSES), "no PMU");
+		assert_says(error.text, "--events software");
+	}
+
+	/* What needs no PMU is counted without one. */
+	assert_int_equal(open_set(ALL_SOFTWARE), 0);
+	counters_close(&counters);
+}
+
+static void an_event_that_the_cpu_lacks_is_not_available(void **state)
+{
+	(void)state;
+	fake.open_errno[BUS_REQUESTS] = ENOENT;
+	fake.open_errno[L2_REFERENCES] = EINVAL;
+	assert_int_equal(open_set(ALL_COUNTERS), 0);
+	assert_int_equal(fake_open_events(), ALL_COUNTERS & ~COUNTER_BIT(BUS_REQUESTS) &
+			 ~COUNTER_BIT(L2_REFERENCES));
+	assert_int_equal(fake.probes_open, 0);
+	/* Its leader is not there. */
+	assert_int_equal(fake.event[L2_MISSES].group, -1);
+	assert_int_equal(counters_read(&counters, results, &error), 0);
+	assert_false(results[BUS_REQUESTS].available);
+	assert_says(results[BUS_REQUESTS].why_not,
+		    "the kernel refuses fake::bus_requests: No such file or directory");
+	assert_true(results[CYCLES].available);
+	counters_close(&counters);
+}
+
+/* The kernel is there to be asked, though the user may not ask it for cycles. */
+static void a_pmu_that_is_forbidden_is_not_missing(void **state)
+{
+	(void)state;
+	fake.open_errno[BUS_REQUESTS] = ENOENT;
+	fake.probe_errno = EACCES;
+	assert_int_equal(open_set(ALL_COUNTERS), 0);
+	counters_close(&counters);
+}
+
+static void an_event_that_the_table_lacks_is_not_available(void **state)
+{
+	(void)state;
+	fake_events.of[CACHE_TO_CACHE].name = NULL;
+	fake_events.of[CACHE_TO_CACHE].why_not = "cores do not tell";
+	assert_int_equal(open_set(ALL_COUNTERS), 0);
+	assert_false(fake.event[CACHE_TO_CACHE].open);
+	assert_int_equal(counters_read(&counters, results, &error), 0);
+	assert_false(results[CACHE_TO_CACHE].available);
+	assert_string_equal(results[CACHE_TO_CACHE].why_not, "cores do not tell");
+	counters_close(&counters);
+
+	/* But if that was all, nothing would be counted. */
+	assert_refused(COUNTER_BIT(CACHE_TO_CACHE),
+		       "none of these can be counted on this CPU (fake):\n"
+		       "  cache_to_cache: cores do not tell");
+}
+
+static void too_many_events_are_told(void **state)
+{
+	static const struct {
+		int number;
+		const char *says;
+	} cases[] = {
+		{ EMFILE, "too many events: no file descriptor is left for l3_misses (Too many open files)" },
+		{ ENFILE, "too many events: no file descriptor is left for l3_misses (Too many open files in" },
+		{ ENOSPC, "too many events: the CPU has no counter left for l3_misses" },
+		{ EBUSY, "too many events: the CPU has no counter left for l3_misses" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake.open_errno[L3_MISSES] = cases[i].number;
+		assert_refused(ALL_COUNTERS, cases[i].says);
+	}
+}
+
+static void other_errors_are_told(void **state)
+{
+	(void)state;
+	fake.open_errno[CYCLES] = ENOSYS;
+	assert_refused(ALL_COUNTERS, "no perf_event_open");
+	fake.open_errno[CYCLES] = E2BIG;
+	assert_refused(ALL_COUNTERS, "cannot count cycles (fake::cycles): Argument list too long");
+}
+
+static void cores_of_two_kinds_are_told(void **state)
+{
+	(void)state;
+	fake.hybrid = true;
+	assert_refused(ALL_COUNTERS, "cores of two kinds");
+	assert_int_equal(open_set(ALL_SOFTWARE), 0);
+	counters_close(&counters);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(each_event_counts_all_threads, setup),
+		cmocka_unit_test_setup(counting_may_begin_at_exec, setup),
+		cmocka_unit_test_setup(ratios_are_counted_together, setup),
+		cmocka_unit_test_setup(all_are_switched, setup),
+		cmocka_unit_test_setup(a_switch_that_fails_is_told, setup),
+		cmocka_unit_test_setup(all_the_time_is_not_scaled, setup),
+		cmocka_unit_test_setup(a_share_of_the_time_is_scaled, setup),
+		cmocka_unit_test_setup(scaling_does_not_overflow, setup),
+		cmocka_unit_test_setup(what_never_got_a_counter_is_not_zero, setup),
+		cmocka_unit_test_setup(a_region_in_which_nothing_ran_is_zero, setup),
+		cmocka_unit_test_setup(short_reads_are_no_counts, setup),
+		cmocka_unit_test_setup(an_event_given_up_is_not_zero, setup),
+		cmocka_unit_test_setup(a_vanished_thread_is_told, setup),
+		cmocka_unit_test_setup(a_missing_permission_is_told, setup),
+		cmocka_unit_test_setup(a_missing_pmu_is_told, setup),
+		cmocka_unit_test_setup(an_event_that_the_cpu_lacks_is_not_available, setup),
+		cmocka_unit_test_setup(a_pmu_that_is_forbidden_is_not_missing, setup),
+		cmocka_unit_test_setup(an_event_that_the_table_lacks_is_not_available, setup),
+		cmocka_unit_test_setup(too_many_events_are_told, setup),
+		cmocka_unit_test_setup(other_errors_are_told, setup),
+		cmocka_unit_test_setup(cores_of_two_kinds_are_told, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
