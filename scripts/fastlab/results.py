@@ -234,8 +234,8 @@ def _invalidity(run: Run, mechanism: Mapping[str, int] | None) -> str:
         return f"FAST fired {fired} times with policy off" if fired else ""
     if mechanism is None:
         return f"policy {run.variant.policy}, but the kernel has no mechanism counters"
-    if not fired and not mechanism.get("hint_set"):
-        return "FAST had nothing to act on: no thread handed anything to one other (hint_set = 0)"
+    if not fired and mechanism.get("hint_set") == 0:
+        return "FAST never fired: it had nothing to act on, no wake-up woke one thread (hint_set = 0)"
     if not fired:
         return f"FAST never fired: {' + '.join(FIRED)} = 0 with policy {run.variant.policy}"
     return ""
