@@ -14,6 +14,12 @@ static void energy_lost(void)
 	most_drift = 5e-5 * first_kinetic;
 }
 
+/* A pair of molecules that was not found. */
+static void lost_pair(void)
+{
+	potential *= 1 + 1e-9;
+}
+
 static void no_number(void)
 {
 	most_drift = NAN;
@@ -45,6 +51,7 @@ static void wrong_cell(void)
 const struct sabotage sabotages[] = {
 	{ "one_sided", one_sided },
 	{ "energy_lost", energy_lost },
+	{ "lost_pair", lost_pair },
 	{ "no_number", no_number },
 	{ "momentum_no_number", momentum_no_number },
 	{ "lost_molecule", lost_molecule },

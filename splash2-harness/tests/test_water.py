@@ -45,6 +45,12 @@ class SameSet(unittest.TestCase):
                     value = result(SPATIAL, f"{size} --threads={threads}")
                     self.assertAlmostEqual(value, expected, delta=TOLERANCE * abs(expected))
 
+    def test_energy_is_conserved(self) -> None:
+        """Over so many steps that an error of the predictor-corrector would grow."""
+        for program in (NSQUARED, SPATIAL):
+            for dt in (0.15, 0.25):
+                result(program, f"--molecules=64 --cutoff=5 --steps=400 --dt={dt}")
+
     def test_seed(self) -> None:
         for program in (NSQUARED, SPATIAL):
             self.assertNotEqual(result(program, ""), result(program, "--seed=2"))

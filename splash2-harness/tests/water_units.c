@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Water's forces are the slopes of its energies. Prints what is not and exits with 1. */
+/*
+ * Water's forces are the slopes of its energies, and its predictor-corrector is of the
+ * order that it should be. Prints what is not so and exits with 1.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -150,11 +153,43 @@ static void test_virial(void)
 	}
 }
 
+/* How far an oscillation of period 2 pi is off its course after about one period. */
+static double oscillation_error(uint64_t steps)
+{
+	struct molecule m = { 0 };
+	double derivative = 1;
+
+	water.dt = 6.4 / (double)steps;
+	/* cos() and its derivatives: 1, 0, -1, 0, 1, 0, -1 */
+	for (int k = 0; k <= ORDER; k++) {
+		m.motion[k][O][0] = k % 2 ? 0 : k % 4 ? -derivative : derivative;
+		derivative *= water.dt / (k + 1);
+	}
+	for (uint64_t i = 0; i < steps; i++) {
+		gear_predict(&m);
+		m.force[O][0] = -mass[O] * m.motion[0][O][0];
+		gear_correct(&m);
+	}
+	return fabs(m.motion[0][O][0] - cos(6.4));
+}
+
+/* Half the step, a 64th of the error. */
+static void test_order(void)
+{
+	double ratio = oscillation_error(100) / oscillation_error(200);
+
+	if (ratio >= 50 && ratio <= 160)
+		return;
+	fprintf(stderr, "half the time step divides the error by %g\n", ratio);
+	failures++;
+}
+
 int main(void)
 {
 	random_state = splash_random_state(1, 0);
 	test_intra();
 	test_inter();
 	test_virial();
+	test_order();
 	return failures != 0;
 }

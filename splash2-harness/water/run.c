@@ -15,6 +15,9 @@
 /* Of the sum of all momenta's sizes: what rounding leaves. */
 #define MAX_MOMENTUM 1e-10
 
+/* Of the sum of all energies' sizes: so does the order in which they are added. */
+#define MAX_ENERGY_ERROR 1e-12
+
 struct water water = {
 	.molecules = 512,
 	.steps = 3,
@@ -46,7 +49,7 @@ struct total {
 };
 
 static struct total totals[SUMS];
-static double virial, kinetic, energy;
+static double virial, kinetic, potential;
 static double first_energy, first_kinetic, most_drift;
 static bool begun;
 
@@ -85,9 +88,12 @@ void sums_take_kinetic(struct splash_worker *w)
 
 void sums_take_potential(struct splash_worker *w)
 {
+	double energy;
+
 	if (w->id)
 		return;
-	energy = kinetic + take(SUM_POTENTIAL);
+	potential = take(SUM_POTENTIAL);
+	energy = kinetic + potential;
 	if (!begun) {
 		begun = true;
 		first_energy = energy;
@@ -130,12 +136,37 @@ static double max_drift(void)
 	return 3e-5 * pow(water.dt / 0.15, 4) * (1 + (double)water.steps / 100);
 }
 
+/* The last potential energy, once more, from all pairs of molecules. */
+static void check_potential(struct verdict *verdict)
+{
+	double sum = 0, size = 0;
+
+	for (uint64_t i = 0; i < water.molecules; i++) {
+		double within = intra_energy(&water.molecule[i]);
+
+		sum += within;
+		size += fabs(within);
+		for (uint64_t j = 0; j < i; j++) {
+			struct pair pair;
+
+			if (!inter_pair(&water.molecule[j], &water.molecule[i], &pair))
+				continue;
+			sum += pair.energy;
+			size += fabs(pair.energy);
+		}
+	}
+	if (!(fabs(potential - sum) <= MAX_ENERGY_ERROR * size))
+		verdict_fail(verdict, "the potential energy is %.17g, but %.17g as the sum over all "
+			     "pairs", potential, sum);
+}
+
 /* Nothing acts from outside, so energy and momentum stay what they are. */
 void water_check(const struct splash_options *opt, struct verdict *verdict)
 {
 	double momentum[3] = { 0 }, size = 0;
 
 	(void)opt;
+	check_potential(verdict);
 	if (!(most_drift <= max_drift() * first_kinetic))
 		verdict_fail(verdict, "the energy changed by %.3g of the kinetic energy, not %.3g "
 			     "at most", most_drift / first_kinetic, max_drift());
@@ -155,5 +186,5 @@ void water_check(const struct splash_options *opt, struct verdict *verdict)
 
 double water_result(void)
 {
-	return energy + virial;
+	return kinetic + potential + virial;
 }
