@@ -79,12 +79,7 @@ int control_read(struct control *control, enum control_command *command)
 	return 0;
 }
 
-int control_answer(const struct control *control, const char *answer)
+int control_ack(const struct control *control)
 {
-	char line[8];
-	int length = snprintf(line, sizeof(line), "%s\n", answer);
-
-	if (write(control->answers, line, (size_t)length) == length || errno == EPIPE)
-		return 0;
-	return -1;
+	return write(control->answers, "ack\n", 4) == 4 || errno == EPIPE ? 0 : -1;
 }

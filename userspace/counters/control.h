@@ -37,10 +37,7 @@ void control_hand_over(const struct control *control);
 /* To be called when there is something to read. -1 is an error of read(). */
 int control_read(struct control *control, enum control_command *command);
 
-/*
- * "ack", or "nak" to a command that was not obeyed: a program that waits for its answer
- * learns of it. SIGPIPE has to be ignored. A program that has ended meanwhile is no error.
- */
-int control_answer(const struct control *control, const char *answer);
+/* SIGPIPE has to be ignored. A program that has ended meanwhile is no error. */
+int control_ack(const struct control *control);
 
 #endif

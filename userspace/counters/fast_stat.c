@@ -194,7 +194,7 @@ static int serve(struct session *s)
 	if (command == CONTROL_NONE)
 		return 0;
 	status = obey(s, command);
-	if (control_answer(&s->control, status ? "nak" : "ack") && !status)
+	if (!status && control_ack(&s->control))
 		status = complain("cannot answer the program's marker: %s", strerror(errno));
 	return status;
 }
@@ -305,7 +305,7 @@ static int count(struct session *s, FILE *json)
 	}
 	status = attend(s);
 	if (status)
-		kill(s->child.pid, SIGTERM);
+		kill(s->child.pid, SIGKILL);
 	wait_status = child_wait(&s->child);
 	if (status)
 		return status;

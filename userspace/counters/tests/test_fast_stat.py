@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""fast-stat on this machine: software events are counted for real, and what is missing is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SUBJECT = Path(sys.argv.pop())
+FAST_STAT = Path(sys.argv.pop())
+NOBODY = 65534
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+
+
+def fast_stat(
+    *words: str | Path,
+    user: int | None = None,
+    preexec_fn: Callable[[], None] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [FAST_STAT, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        user=user,
+        preexec_fn=preexec_fn,
+    )
+
+
+def has_pmu() -> bool:
+    return "hardware events can be counted here" in fast_stat("--list").stdout
+
+
+def may_count_the_kernel() -> bool:
+    return os.geteuid() == 0 or int(PARANOID.read_text()) < 2
+
+
+class Counting(unittest.TestCase):
+    def setUp(self) -> None:
+        if not may_count_the_kernel():
+            self.skipTest(f"{PARANOID} is {PARANOID.read_text().strip()}")
+
+    def count(self, events: str, *words: str | Path) -> dict[str, Any]:
+        """The JSON document of a program that goes well."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "counts.json"
+            done = fast_stat("--events", events, "--json", path, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            document: dict[str, Any] = json.loads(path.read_text())
+            return document
+
+    def value(self, event: str, *words: str | Path) -> int:
+        counter = self.count(event, *words)["counters"][event]
+        self.assertIsNone(counter["why_not"])
+        self.assertEqual(counter["share"], 1)
+        self.assertEqual(counter["value"], counter["raw"])
+        return int(counter["value"])
+
+
+class Software(Counting):
+    def test_faults_of_all_threads(self) -> None:
+        """The kernel adds what a thread counted when it vanishes."""
+        few = self.value("page_faults", "--", SUBJECT, "threads", "4", "1000", "0")
+        many = self.value("page_faults", "--", SUBJECT, "threads", "4", "3000", "0")
+        self.assertGreaterEqual(few, 4000)
+        self.assertAlmostEqual(many - few, 8000, delta=400)
+
+    def test_faults_of_a_child(self) -> None:
+        few = self.value("page_faults", "--", SUBJECT, "child", "1000")
+        many = self.value("page_faults", "--", SUBJECT, "child", "3000")
+        self.assertAlmostEqual(many - few, 2000, delta=200)
+
+    def test_switches_of_all_threads(self) -> None:
+        few = self.value("context_switches", "--", SUBJECT, "threads", "4", "1", "0")
+        many = self.value("context_switches", "--", SUBJECT, "threads", "4", "1", "500")
+        # A sleeper switches once for each sleep, and more often if others want its CPU.
+        self.assertGreaterEqual(many - few, 1900)
+
+    def test_clock_and_migrations(self) -> None:
+        document = self.count("software", "--", SUBJECT, "threads", "2", "2000", "0")
+        clock = document["counters"]["task_clock"]
+        self.assertEqual(clock["unit"], "ns")
+        self.assertGreater(clock["value"], 0)
+        # One thread at a time runs, and fast-stat looks at its watch before and after.
+        self.assertLess(clock["value"], document["elapsed_ns"])
+        self.assertGreaterEqual(document["counters"]["migrations"]["value"], 0)
+
+    def test_document(self) -> None:
+        document = self.count("migrations,page_faults", "--", "true")
+        self.assertEqual(document["schema"], 1)
+        self.assertEqual(document["modes"], ["user", "kernel"])
+        self.assertEqual((document["exit_status"], document["signal"]), (0, None))
+        self.assertIsNone(document["regions"])
+        self.assertEqual(list(document["counters"]), ["migrations", "page_faults"])
+
+    def test_table(self) -> None:
+        done = fast_stat("-e", "software", "--", "echo", "hello")
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
+        for name in ("context_switches", "migrations", "task_clock", "page_faults"):
+            self.assertRegex(done.stderr, rf"\d  {name}\b")
+        self.assertNotIn("cycles", done.stderr)
+
+
+class Regions(Counting):
+    def faults(self, *words: str) -> dict[str, Any]:
+        return self.count("page_faults", "--roi", "--", SUBJECT, *words)
+
+    def test_only_the_region_is_counted(self) -> None:
+        document = self.faults("regions", "1", "1000", "9000")
+        self.assertEqual(document["regions"], 1)
+        self.assertAlmostEqual(document["counters"]["page_faults"]["value"], 1000, delta=100)
+
+    def test_regions_add_up(self) -> None:
+        document = self.faults("regions", "3", "1000", "9000")
+        self.assertEqual(document["regions"], 3)
+        self.assertAlmostEqual(document["counters"]["page_faults"]["value"], 3000, delta=300)
+
+    def assert_no_result(self, what: str, *words: str) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "counts.json"
+            done = fast_stat("-r", "-e", "software", "-j", path, "--", *words)
+            self.assertEqual(path.read_text(), "")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(what, done.stderr)
+
+    def test_regions_that_are_none(self) -> None:
+        self.assert_no_result("gave no marker of a region", "true")
+        self.assert_no_result("ended inside a region", str(SUBJECT), "half")
+        self.assert_no_result("began a region of interest inside another", str(SUBJECT), "nested")
+        self.assert_no_result("that it had not begun", str(SUBJECT), "stray")
+
+    def test_unknown_command(self) -> None:
+        done = fast_stat("-r", "-e", "software", "--", SUBJECT, "say", "snapshot\n")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn('sent "snapshot" through FAST_PERF_CTL', done.stderr)
+
+    def test_a_program_that_fails_keeps_its_status(self) -> None:
+        done = fast_stat("-r", "-e", "software", "--", SUBJECT, "unknown")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("gave no marker", done.stderr)
+
+
+class Ends(Counting):
+    def test_statuses(self) -> None:
+        for script, status in (("exit 3", 3), ("exit 125", 125), ("kill -9 $$", 137)):
+            with self.subTest(script=script):
+                done = fast_stat("-e", "software", "--", "sh", "-c", script)
+                self.assertEqual(done.returncode, status)
+                self.assertIn("task_clock", done.stderr)
+
+    def test_signal_in_the_document(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "counts.json"
+            fast_stat("-e", "task_clock", "-j", path, "--", "sh", "-c", "kill -9 $$")
+            document = json.loads(path.read_text())
+        self.assertEqual((document["exit_status"], document["signal"]), (None, 9))
+
+    def test_programs_that_cannot_run(self) -> None:
+        done = fast_stat("-e", "software", "--", "/no/such/program")
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(
+            done.stderr, "fast-stat: cannot run /no/such/program: No such file or directory\n"
+        )
+        done = fast_stat("-e", "software", "--", "/etc/passwd")
+        self.assertEqual(done.returncode, 126)
+        self.assertEqual(done.stderr, "fast-stat: cannot run /etc/passwd: Permission denied\n")
+
+    def started(self) -> tuple[subprocess.Popen[str], int]:
+        """fast-stat and the process id of a program that waits under it."""
+        process = subprocess.Popen(
+            [FAST_STAT, "-e", "software", "--", SUBJECT, "wait"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        assert process.stdout
+        self.assertEqual(process.stdout.readline(), "waiting\n")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        self.assertEqual(len(children), 1)
+        return process, int(children[0])
+
+    def test_a_request_to_end_reaches_the_program(self) -> None:
+        process, _ = self.started()
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(30), 128 + signal.SIGTERM)
+        assert process.stderr
+        self.assertIn("task_clock", process.stderr.read())
+
+    def test_an_interrupt_is_the_programs(self) -> None:
+        process, program = self.started()
+        process.send_signal(signal.SIGINT)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        os.kill(program, signal.SIGINT)
+        self.assertEqual(process.wait(30), 128 + signal.SIGINT)
+
+    def test_no_program_is_left_uncounted(self) -> None:
+        process, program = self.started()
+        process.kill()
+        process.wait(30)
+        deadline = time.monotonic() + 30
+        while Path(f"/proc/{program}/exe").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        # What is left of it, until somebody waits for it, has no /proc/PID/exe.
+        self.assertFalse(Path(f"/proc/{program}/exe").exists())
+
+
+class Errors(unittest.TestCase):
+    def assert_fails(self, done: subprocess.CompletedProcess[str], what: str) -> None:
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn(what, done.stderr)
+        self.assertEqual(done.stdout, "", "the program has run all the same")
+
+    def test_usage(self) -> None:
+        self.assert_fails(fast_stat(), "which program?")
+        self.assert_fails(fast_stat("-e", "ipc", "--", "echo", "x"), '"ipc" is no name of an event')
+
+    def test_document_that_cannot_be_written(self) -> None:
+        done = fast_stat("-j", "/no/such/directory/x.json", "--", "echo", "x")
+        self.assert_fails(done, "cannot write /no/such/directory/x.json: No such file")
+
+    def test_list(self) -> None:
+        done = fast_stat("--list")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?m)^cpu: \w+$")
+        self.assertIn("perf::PERF_COUNT_SW_TASK_CLOCK", done.stdout)
+
+    def test_hardware(self) -> None:
+        """Counted where there is a PMU; else an error that says so, and nothing is run."""
+        done = fast_stat("--user", "-e", "hardware", "--", "echo", "x")
+        if not has_pmu():
+            self.assert_fails(done, "no PMU")
+            self.assertIn("--events software", done.stderr)
+            self.assert_fails(fast_stat("--user", "--", "echo", "x"), "no PMU")
+            return
+        self.assertEqual((done.returncode, done.stdout), (0, "x\n"))
+        self.assertRegex(done.stderr, r"[1-9]\d*  cycles")
+        self.assertRegex(done.stderr, r"[1-9]\d*  instructions")
+
+    @unittest.skipUnless(may_count_the_kernel(), "events are refused before they are too many")
+    def test_too_many(self) -> None:
+        """Under every limit on descriptors there is a result or an error that tells of it."""
+        told = 0
+        for limit in range(4, 24):
+
+            def few(limit: int = limit) -> None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+            done = fast_stat("-e", "software", "--", "true", preexec_fn=few)
+            if done.returncode:
+                self.assertIn("oo many", done.stderr)
+            told += "no file descriptor is left for" in done.stderr
+        self.assertEqual(done.returncode, 0)
+        self.assertGreaterEqual(told, 2)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root may become another user")
+class Unprivileged(unittest.TestCase):
+    def setUp(self) -> None:
+        try:
+            done = fast_stat("--help", user=NOBODY)
+        except PermissionError as error:
+            self.skipTest(f"another user may not run it: {error}")
+        self.assertEqual(done.returncode, 0)
+        self.level = int(PARANOID.read_text())
+        if self.level < 2:
+            self.skipTest(f"{PARANOID} is {self.level}: all may count")
+
+    def test_the_kernel_may_not_be_counted(self) -> None:
+        done = fast_stat("-e", "software", "--", "echo", "x", user=NOBODY)
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn(f"kernel.perf_event_paranoid is {self.level}", done.stderr)
+
+    def test_user_space_may(self) -> None:
+        if self.level > 2:
+            self.skipTest(f"{PARANOID} is {self.level}: nobody may count")
+        done = fast_stat("--user", "-e", "software", "--", "echo", "x", user=NOBODY)
+        self.assertEqual((done.returncode, done.stdout), (0, "x\n"), done.stderr)
+        self.assertRegex(done.stderr, r"[1-9]\d*  page_faults")
+        self.assertRegex(done.stderr, r"not available  context_switches: it happens in the kernel")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
