@@ -235,7 +235,7 @@ def _invalidity(run: Run, mechanism: Mapping[str, int] | None) -> str:
     if mechanism is None:
         return f"policy {run.variant.policy}, but the kernel has no mechanism counters"
     if not fired and mechanism.get("hint_set") == 0:
-        return "FAST never fired: it had nothing to act on, no wake-up woke one thread (hint_set = 0)"
+        return "FAST never fired: nothing to act on, no wake-up was of one thread (hint_set = 0)"
     if not fired:
         return f"FAST never fired: {' + '.join(FIRED)} = 0 with policy {run.variant.policy}"
     return ""
