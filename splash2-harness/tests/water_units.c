@@ -110,10 +110,9 @@ static void test_inter(void)
 		struct pair pair = { 0 };
 
 		random_molecule(&m[0], 9, 10, 11);
-		random_molecule(&m[1], fmod(9 + distance * (distance > 4 ? 1 : -1) + 20, 20), 10, 11);
-		m[1].motion[0][O][0] += distance < 3.5 ? -20 : 0;
-		m[1].motion[0][H1][0] += distance < 3.5 ? -20 : 0;
-		m[1].motion[0][H2][0] += distance < 3.5 ? -20 : 0;
+		random_molecule(&m[1], 9 + distance, 10, 11);
+		for (int atom = 0; distance < 3.5 && atom < ATOMS; atom++)
+			m[1].motion[0][atom][0] -= water.box;
 		pair.energy = pair_energy(m);
 		inter_pair(&m[0], &m[1], &pair);
 		if (distance > 6.2)

@@ -156,8 +156,8 @@ static void check_potential(struct verdict *verdict)
 		}
 	}
 	if (!(fabs(potential - sum) <= MAX_ENERGY_ERROR * size))
-		verdict_fail(verdict, "the potential energy is %.17g, but %.17g as the sum over all "
-			     "pairs", potential, sum);
+		verdict_fail(verdict, "the potential energy is %.17g, but %.17g as the sum over "
+			     "all pairs", potential, sum);
 }
 
 /* Nothing acts from outside, so energy and momentum stay what they are. */
