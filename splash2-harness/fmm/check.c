@@ -12,7 +12,7 @@
 /*
  * What --precision promises, as a part of what the masses would cause if they all had one
  * direction: of the whole mass for the potential, of the sum of mass / |distance| for the
- * field. Most masses are much farther away than the bound supposes: a hundredth was seen.
+ * field. Most masses are much farther away than the bound supposes: a thirtieth was seen.
  */
 #define TOLERANCE (sim.precision + ROUNDING)
 
