@@ -12,7 +12,8 @@
  *   On a real x86-64 it does nothing; other architectures have no such marker.
  *
  * - perf stat, where hardware counters exist. It starts with its counters off
- *   (-D -1) and is told through two pipes when to count:
+ *   (-D -1) and is told through two pipes when to count. fast-stat --roi
+ *   (userspace/counters) makes the pipes itself; with perf it is:
  *
  *	mkfifo ctl ack
  *	exec 8<>ctl 9<>ack

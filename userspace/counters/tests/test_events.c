@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table against libpfm, which knows each CPU's events, and against the manuals' codes. */
+/* The table against libpfm, which knows each CPU's events, and against codes from the vendors' lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,8 +92,8 @@ static void each_cell_is_an_event_or_a_reason(void **state)
 	assert_true(known > 1);
 }
 
-/* Codes from the manuals; Documentation/counters.rst has the same. */
-static void codes_are_the_manuals(void **state)
+/* Codes as in Linux's tools/perf/pmu-events; Documentation/counters.rst has the same. */
+static void codes_are_the_vendors(void **state)
 {
 	static const struct {
 		const char *pmu;
@@ -175,7 +175,7 @@ int main(void)
 		cmocka_unit_test(lists_are_read),
 		cmocka_unit_test(words_that_are_no_names_are_told),
 		cmocka_unit_test(each_cell_is_an_event_or_a_reason),
-		cmocka_unit_test(codes_are_the_manuals),
+		cmocka_unit_test(codes_are_the_vendors),
 		cmocka_unit_test(both_modes_or_user_space),
 	};
 
