@@ -70,13 +70,13 @@ static int not_allowed(const struct counters_os *os, bool user_only, int number,
 	int paranoid = os->paranoid();
 
 	if (!user_only && paranoid == 2)
-		return fail(error, "not allowed to count the kernel: kernel.perf_event_paranoid is 2. "
-			    "As root: `sysctl kernel.perf_event_paranoid=1`, or `setcap cap_perfmon+ep` "
-			    "for this program; or count user space only (--user)");
+		return fail(error, "not allowed to count the kernel: kernel.perf_event_paranoid is "
+			    "2. As root: `sysctl kernel.perf_event_paranoid=1`, or `setcap "
+			    "cap_perfmon+ep` for this program; or count user space only (--user)");
 	if (paranoid > 1)
-		return fail(error, "not allowed to count: kernel.perf_event_paranoid is %d. As root: "
-			    "`sysctl kernel.perf_event_paranoid=1`, or `setcap cap_perfmon+ep` for this "
-			    "program", paranoid);
+		return fail(error, "not allowed to count: kernel.perf_event_paranoid is %d. As "
+			    "root: `sysctl kernel.perf_event_paranoid=1`, or `setcap "
+			    "cap_perfmon+ep` for this program", paranoid);
 	return fail(error, "not allowed to count (%s), though kernel.perf_event_paranoid is %d: a "
 		    "container's seccomp filter forbids perf_event_open, or the program belongs to "
 		    "another user", strerror(number), paranoid);
@@ -98,23 +98,27 @@ static int open_failed(struct counters *counters, int counter, pid_t pid, int nu
 			    "CONFIG_PERF_EVENTS, or a container's seccomp filter hides it");
 	case EMFILE:
 	case ENFILE:
-		return fail(error, "too many events: no file descriptor is left for %s (%s). Raise the "
-			    "limit (`ulimit -n`, or fs.file-max), or name fewer events (--events)",
+		return fail(error, "too many events: no file descriptor is left for %s (%s). Raise "
+			    "the limit (`ulimit -n`, or fs.file-max), or name fewer events "
+			    "(--events)",
 			    name, strerror(number));
 	case ENOSPC:
 	case EBUSY:
 		return fail(error, "too many events: the CPU has no counter left for %s (%s: %s). "
 			    "Name fewer (--events), or end what else counts: another perf, the NMI "
-			    "watchdog (`sysctl kernel.nmi_watchdog=0`)", name, event, strerror(number));
+			    "watchdog (`sysctl kernel.nmi_watchdog=0`)",
+			    name, event, strerror(number));
 	case ESRCH:
-		return fail(error, "process %d is gone: it ended before it could be counted", (int)pid);
+		return fail(error, "process %d is gone: it ended before it could be counted",
+			    (int)pid);
 	}
 	if (!means_unsupported(number))
 		return fail(error, "cannot count %s (%s): %s", name, event, strerror(number));
 	if (counter < HARDWARE_COUNTERS && pmu_is_missing(counters->os))
-		return fail(error, "no PMU: this machine has no hardware counters, or shows none, as most "
-			    "virtual machines do. Use bare metal, or give the guest a PMU (QEMU: -accel "
-			    "kvm -cpu host,pmu=on), or count what needs none (--events software)");
+		return fail(error, "no PMU: this machine has no hardware counters, or shows none, "
+			    "as most virtual machines do. Use bare metal, or give the guest a PMU "
+			    "(QEMU: -accel kvm -cpu host,pmu=on), or count what needs none "
+			    "(--events software)");
 	snprintf(counters->why_not[counter], sizeof(counters->why_not[counter]),
 		 "the kernel refuses %.120s: %s", event, strerror(number));
 	return 0;
@@ -165,9 +169,9 @@ int counters_open(struct counters *counters, const struct counters_os *os,
 	for (int i = 0; i < COUNTERS; i++)
 		counters->fd[i] = -1;
 	if (wanted & ALL_HARDWARE && os->hybrid())
-		return fail(error, "this CPU has cores of two kinds (cpu_core, cpu_atom), and an event "
-			    "counts on one kind only: the sum over threads that move between them would "
-			    "be wrong. Count what needs no PMU (--events software)");
+		return fail(error, "this CPU has cores of two kinds (cpu_core, cpu_atom), and an "
+			    "event counts on one kind only: the sum over threads that move between "
+			    "them would be wrong. Count what needs no PMU (--events software)");
 	for (int i = 0; i < COUNTERS; i++) {
 		if (!(wanted & COUNTER_BIT(i)))
 			continue;
@@ -229,8 +233,8 @@ static int read_one(const struct counters *counters, int counter, struct counter
 	result->enabled_ns = data.enabled;
 	result->running_ns = data.running;
 	if (data.enabled && !data.running) {
-		snprintf(result->why_not, sizeof(result->why_not), "the event never got a counter of "
-			 "the CPU: others held them all. Name fewer events (--events)");
+		snprintf(result->why_not, sizeof(result->why_not), "the event never got a counter "
+			 "of the CPU: others held them all. Name fewer events (--events)");
 		return 0;
 	}
 	result->available = true;
@@ -245,7 +249,8 @@ int counters_read(const struct counters *counters, struct counters_result result
 	for (int i = 0; i < COUNTERS; i++) {
 		results[i] = (struct counters_result){ 0 };
 		if (counters->fd[i] < 0)
-			memcpy(results[i].why_not, counters->why_not[i], sizeof(results[i].why_not));
+			memcpy(results[i].why_not, counters->why_not[i],
+			       sizeof(results[i].why_not));
 		else if (read_one(counters, i, &results[i], error))
 			return -1;
 	}

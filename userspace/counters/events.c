@@ -96,8 +96,9 @@ struct row {
 #define ZEN_L2_STATUS "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS"
 #define ZEN_L2 \
 	[L2_REFERENCES] = EVENT(ZEN_L2_STATUS \
-				":IC_FILL_MISS:IC_FILL_HIT_S:IC_FILL_HIT_X:LS_RD_BLK_C:LS_RD_BLK_X" \
-				":LS_RD_BLK_L_HIT_S:LS_RD_BLK_L_HIT_X:LS_RD_BLK_C_S"), \
+				":IC_FILL_MISS:IC_FILL_HIT_S:IC_FILL_HIT_X" \
+				":LS_RD_BLK_C:LS_RD_BLK_X:LS_RD_BLK_C_S" \
+				":LS_RD_BLK_L_HIT_S:LS_RD_BLK_L_HIT_X"), \
 	[L2_MISSES] = EVENT(ZEN_L2_STATUS ":IC_FILL_MISS:LS_RD_BLK_C")
 
 /* Where a line that came into the L1D came from: masks whose names change with the CPU. */
@@ -117,7 +118,7 @@ static const struct row rows[] = {
 		.pmus = { "hsw", "hsw_ep", "bdw", "bdw_ep" },
 		.cells = {
 			KERNEL_CYCLES, KERNEL_INSTRUCTIONS, INTEL_L2, INTEL_L3,
-			/* Each line that comes in was asked for; upgrades and write-backs are not seen. */
+			/* What comes in was asked for; upgrades and write-backs are not seen. */
 			[BUS_REQUESTS] = EVENT("L2_LINES_IN:ALL"),
 			[CACHE_TO_CACHE] = EVENT("MEM_LOAD_UOPS_L3_HIT_RETIRED:XSNP_HITM"),
 		},
@@ -171,7 +172,7 @@ static const struct row rows[] = {
 			KERNEL_CYCLES, KERNEL_INSTRUCTIONS,
 			[L2_REFERENCES] = EVENT("L2D_CACHE"),
 			[L2_MISSES] = EVENT("L2D_CACHE_REFILL"),
-			/* Most Neoverse systems have no L3 in the cluster, but one in the interconnect. */
+			/* Most systems have no L3 in the cluster, but one in the interconnect. */
 			[L3_REFERENCES] = EVENT("LL_CACHE_RD"),
 			[L3_MISSES] = EVENT("LL_CACHE_MISS_RD"),
 			[BUS_REQUESTS] = EVENT("BUS_ACCESS"),

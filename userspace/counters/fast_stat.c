@@ -42,7 +42,8 @@ static const struct argp_option argp_options[] = {
 	{ "user", 'u', NULL, 0, "count user space only, not the kernel", 0 },
 	{ "json", 'j', "FILE", 0, "write the counts to FILE as one JSON object on one line, and no "
 	  "table", 0 },
-	{ "list", 'l', NULL, 0, "list the events that stand for the names on this CPU, and exit", 0 },
+	{ "list", 'l', NULL, 0, "list the events that stand for the names on this CPU, "
+	  "and exit", 0 },
 	{ 0 }
 };
 
@@ -55,7 +56,8 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case 'e':
 		opt->wanted = counters_parse(arg, bad, sizeof(bad));
 		if (!opt->wanted)
-			argp_error(state, "--events %s: \"%s\" is no name of an event; --help lists them",
+			argp_error(state, "--events %s: \"%s\" is no name of an event; --help "
+				   "lists them",
 				   arg, bad);
 		break;
 	case 'r':
@@ -75,7 +77,8 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!opt->command && !opt->list)
-			argp_error(state, "which program? fast-stat [OPTION...] -- PROGRAM [ARGUMENT...]");
+			argp_error(state, "which program? fast-stat [OPTION...] -- PROGRAM "
+				   "[ARGUMENT...]");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -87,10 +90,10 @@ static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_key,
 	.args_doc = "-- PROGRAM [ARGUMENT...]",
-	.doc = "Counts events of a program, of all its threads and of all that it starts, and prints "
-	       "the sums to standard error.\vIts exit status is the program's; 125 if fast-stat "
-	       "failed, 126 or 127 if the program could not be run or found, 128 + N if signal N "
-	       "killed it.",
+	.doc = "Counts events of a program, of all its threads and of all that it starts, and "
+	       "prints the sums to standard error.\vIts exit status is the program's; 125 if "
+	       "fast-stat failed, 126 or 127 if the program could not be run or found, 128 + N if "
+	       "signal N killed it.",
 };
 
 __attribute__((format(printf, 1, 2)))
@@ -168,7 +171,8 @@ static int obey(struct session *s, enum control_command command)
 		return 0;
 	case CONTROL_DISABLE:
 		if (!s->inside)
-			return complain("the program ended a region of interest that it had not begun");
+			return complain("the program ended a region of interest that it had not "
+					"begun");
 		s->elapsed += now_ns() - s->begun;
 		if (counters_disable(&s->counters, &error))
 			return complain("%s", error.text);
@@ -176,8 +180,8 @@ static int obey(struct session *s, enum control_command command)
 		s->regions++;
 		return 0;
 	default:
-		return complain("the program sent \"%s\" through FAST_PERF_CTL, which is neither enable "
-				"nor disable", s->control.line);
+		return complain("the program sent \"%s\" through FAST_PERF_CTL, which is neither "
+				"enable nor disable", s->control.line);
 	}
 }
 
@@ -245,11 +249,12 @@ static int exit_status(int wait_status)
 static int check_regions(const struct session *s)
 {
 	if (s->inside)
-		return complain("the program ended inside a region of interest: nothing is reported");
+		return complain("the program ended inside a region of interest: "
+				"nothing is reported");
 	if (!s->regions)
-		return complain("the program gave no marker of a region of interest: it ended before "
-				"it, or knows nothing of userspace/roi/roi.h (then count it all, without "
-				"--roi)");
+		return complain("the program gave no marker of a region of interest: it ended "
+				"before it, or knows nothing of userspace/roi/roi.h (then count it "
+				"all, without --roi)");
 	return 0;
 }
 

@@ -18,8 +18,8 @@ void report_text(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
 
-	fprintf(out, "\nfast-stat: %s on %s, ", events->user_only ? "user space" : "user and kernel",
-		events->cpu);
+	fprintf(out, "\nfast-stat: %s on %s, ",
+		events->user_only ? "user space" : "user and kernel", events->cpu);
 	if (report->roi)
 		fprintf(out, "in %u region%s of interest\n\n", report->regions,
 			report->regions == 1 ? "" : "s");
@@ -38,7 +38,8 @@ void report_text(FILE *out, const struct report *report)
 		if (i == TASK_CLOCK && result->available)
 			fputs(" (ns)", out);
 		if (counters_share(result) < 1)
-			fprintf(out, " (counted %.1f %% of the time)", 100 * counters_share(result));
+			fprintf(out, " (counted %.1f %% of the time)",
+				100 * counters_share(result));
 		fputc('\n', out);
 	}
 	put_ratio(out, report, "L2 misses per reference", L2_REFERENCES, L2_MISSES);
@@ -55,9 +56,9 @@ void report_scaled(FILE *out, const struct report *report)
 
 		if (!report->results[i].available || share >= 1)
 			continue;
-		fprintf(out, "%s%s %.1f %%", least < 1 ? ", " : "fast-stat: warning: events took turns, "
-			"since the CPU has too few counters for all at once. These were scaled up from "
-			"the share of the time that they were counted: ",
+		fprintf(out, "%s%s %.1f %%", least < 1 ? ", " : "fast-stat: warning: events took "
+			"turns, since the CPU has too few counters for all at once. These were "
+			"scaled up from the share of the time that they were counted: ",
 			counter_names[i].name, 100 * share);
 		if (share < least)
 			least = share;

@@ -212,7 +212,8 @@ static void a_missing_permission_is_told(void **state)
 	(void)state;
 	fake.open_errno[CYCLES] = EACCES;
 	fake.paranoid = 2;
-	assert_refused(ALL_COUNTERS, "not allowed to count the kernel: kernel.perf_event_paranoid is 2");
+	assert_refused(ALL_COUNTERS,
+		       "not allowed to count the kernel: kernel.perf_event_paranoid is 2");
 	assert_says(error.text, "--user");
 
 	/* Debian's own level: not even user space. */
@@ -302,8 +303,10 @@ static void too_many_events_are_told(void **state)
 		int number;
 		const char *says;
 	} cases[] = {
-		{ EMFILE, "too many events: no file descriptor is left for l3_misses (Too many open files)" },
-		{ ENFILE, "too many events: no file descriptor is left for l3_misses (Too many open files in" },
+		{ EMFILE, "too many events: no file descriptor is left for l3_misses "
+			  "(Too many open files)" },
+		{ ENFILE, "too many events: no file descriptor is left for l3_misses "
+			  "(Too many open files in" },
 		{ ENOSPC, "too many events: the CPU has no counter left for l3_misses" },
 		{ EBUSY, "too many events: the CPU has no counter left for l3_misses" },
 	};

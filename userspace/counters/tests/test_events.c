@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table against libpfm, which knows each CPU's events, and against codes from the vendors' lists. */
+/* The table against libpfm, which knows each CPU's events, and against the vendors' codes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ static void words_that_are_no_names_are_told(void **state)
 		const char *list, *bad;
 	} cases[] = {
 		{ "cycle", "cycle" }, { "cyclesx", "cyclesx" }, { "", "" }, { "cycles,", "" },
-		{ "cycles,,migrations", "" }, { "l2_misses,ipc", "ipc" }, { "cycles ,all", "cycles " },
+		{ "cycles,,migrations", "" }, { "l2_misses,ipc", "ipc" },
+		{ "cycles ,all", "cycles " },
 	};
 	char bad[16];
 
@@ -147,7 +148,8 @@ static void codes_are_the_vendors(void **state)
 				 0);
 		attr = &events.of[codes[i].counter].attr;
 		if (attr->type != codes[i].type || attr->config != codes[i].config)
-			fail_msg("%s on %s is type %u, config %#llx", counter_names[codes[i].counter].name,
+			fail_msg("%s on %s is type %u, config %#llx",
+				 counter_names[codes[i].counter].name,
 				 codes[i].pmu, attr->type, (unsigned long long)attr->config);
 		events_free(&events);
 	}

@@ -47,7 +47,8 @@ static char *printed(void (*print)(FILE *out, const struct report *report))
 	return text;
 }
 
-static void assert_prints(void (*print)(FILE *out, const struct report *report), const char *expected)
+static void assert_prints(void (*print)(FILE *out, const struct report *report),
+			  const char *expected)
 {
 	char *text = printed(print);
 
@@ -80,10 +81,12 @@ static void the_object(void **state)
 	assert_prints(report_json,
 		      "{\"schema\":1,\"cpu\":\"fake\",\"modes\":[\"user\"],\"exit_status\":3,"
 		      "\"signal\":null,\"regions\":2,\"elapsed_ns\":1500000000,\"counters\":{"
-		      "\"l2_misses\":{\"unit\":\"misses\",\"event\":\"fake::l2_misses\",\"value\":1000,"
+		      "\"l2_misses\":{\"unit\":\"misses\",\"event\":\"fake::l2_misses\","
+		      "\"value\":1000,"
 		      "\"raw\":500,\"enabled_ns\":400,\"running_ns\":200,\"share\":0.500000,"
 		      "\"why_not\":null},"
-		      "\"l3_misses\":{\"unit\":\"misses\",\"event\":null,\"value\":null,\"raw\":null,"
+		      "\"l3_misses\":{\"unit\":\"misses\",\"event\":null,\"value\":null,"
+		      "\"raw\":null,"
 		      "\"enabled_ns\":null,\"running_ns\":null,\"share\":null,"
 		      "\"why_not\":\"cores do not tell\"}}}\n");
 }
@@ -92,10 +95,10 @@ static void the_warning(void **state)
 {
 	(void)state;
 	assert_prints(report_scaled,
-		      "fast-stat: warning: events took turns, since the CPU has too few counters for "
-		      "all at once. These were scaled up from the share of the time that they were "
-		      "counted: l2_references 25.0 %, l2_misses 50.0 %. Name fewer (--events) to have "
-		      "them counted all the time\n");
+		      "fast-stat: warning: events took turns, since the CPU has too few counters "
+		      "for all at once. These were scaled up from the share of the time that they "
+		      "were counted: l2_references 25.0 %, l2_misses 50.0 %. Name fewer (--events) "
+		      "to have them counted all the time\n");
 	results[L2_REFERENCES].running_ns = 400;
 	results[L2_MISSES].running_ns = 400;
 	assert_prints(report_scaled, "");
