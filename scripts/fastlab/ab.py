@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does an A/B experiment on a real machine show a change? The statistics of blocks.
+
+What is assumed: a block's two sides differ by a factor, the variant's effect, and by noise that is
+independent from block to block. A block is one number, the logarithm of its B mean by its A mean.
+Over a comparison's blocks:
+
+* Student's t gives the effect, its 95 % interval and a p-value. It needs the mean of the blocks to
+  be about normal. A bootstrap would not, but from a dozen blocks its intervals are too narrow and
+  find two to four times as many changes as there are (Documentation/statistics.rst).
+* Wilcoxon's signed rank test stands beside it: it needs only that noise is as often up as down, and
+  a few wild blocks do not move it.
+
+A change is claimed when t, after Holm's correction over its family, and the rank test both say so,
+and when it is not below the noise floor of the A/A calibration. The primary metric's comparisons
+are one family, all others' together are another. Nothing is claimed from blocks that were not
+planned, or before all that were planned are there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+from fastlab import environment
+from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value
+from fastlab.findings import Finding, Findings, Verdict, side
+from fastlab.model import REAL_METRICS, Metric, Workload
+from fastlab.stats import improvement
+
+ALPHA = 0.05
+POWER = 0.95
+# The fewest whose rank test can reach ALPHA: with all signs equal it says 2 / 2**6.
+MIN_BLOCKS = 6
+# A calibration that finds a difference at this level is an alarm: A is not A.
+ALARM = 0.01
+
+_SIMULATIONS = 2000
+
+
+@dataclass(frozen=True)
+class Test:
+    """What the two tests say of a comparison's blocks; `mean`, `low`, `high` are log ratios."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    p_rank: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What an A/A comparison says about one metric of one workload, in log ratios.
+
+    `sigma` is the blocks' root mean square, their true mean being 0; `sigma_high` is the upper end
+    of its one-sided 95 % interval, with which experiments are planned.
+    """
+
+    ratios: tuple[float, ...]
+    sigma: float
+    sigma_high: float
+    p: float
+
+    def floor(self, blocks: int) -> float:
+        """95 of 100 A/A comparisons of so many blocks stay below it."""
+        return float(stats.t.ppf(1 - ALPHA / 2, len(self.ratios)) * self.sigma / np.sqrt(blocks))
+
+    def detectable(self, blocks: int, comparisons: int) -> float:
+        """The smallest effect that is claimed in 95 of 100 experiments of so many blocks, if it is
+        one of so many comparisons of a family."""
+        above_floor = stats.norm.ppf(POWER) * self.sigma_high / np.sqrt(blocks)
+        return max(
+            detectable_in_sigmas(blocks, comparisons) * self.sigma_high,
+            self.floor(blocks) + float(above_floor),
+        )
+
+
+def both_tests(ratios: NDArray[np.float64], axis: int = -1) -> tuple[Any, Any, Any]:
+    """scipy's t test against 0 and the p-values of both tests, along an axis.
+
+    The rank test's is the exact one also where blocks are equal by chance: the permutations that
+    scipy would try instead change it little, and take seconds.
+    """
+    t = stats.ttest_1samp(ratios, 0, axis=axis)
+    return t, t.pvalue, stats.wilcoxon(ratios, axis=axis, method="exact").pvalue
+
+
+def paired_test(ratios: Sequence[float]) -> Test:
+    """Both tests on a comparison's blocks, at least two."""
+    array = np.asarray(ratios, dtype=np.float64)
+    mean = float(array.mean())
+    if np.ptp(array) == 0:
+        # No noise at all: a count that is the same every time.
+        same = 1.0 if mean == 0 else 0.0
+        return Test(mean, mean, mean, same, max(same, 2 ** (1.0 - len(array))))
+    t, p, p_rank = both_tests(array)
+    interval = t.confidence_interval(1 - ALPHA)
+    return Test(mean, float(interval.low), float(interval.high), float(p), float(p_rank))
+
+
+def holm(p_values: Iterable[float]) -> list[float]:
+    """Holm's step-down correction: claiming what is at most ALPHA, the chance of any false claim
+    in the family is at most ALPHA."""
+    given = list(p_values)
+    adjusted = [1.0] * len(given)
+    largest = 0.0
+    for rank, i in enumerate(sorted(range(len(given)), key=given.__getitem__)):
+        largest = max(largest, min(1.0, given[i] * (len(given) - rank)))
+        adjusted[i] = largest
+    return adjusted
+
+
+@lru_cache
+def detectable_in_sigmas(blocks: int, comparisons: int) -> float:
+    """The effect, in standard deviations of a block, that both tests find in 95 of 100 comparisons
+    at the level of Holm's first step. By simulation with normal noise; infinite for too few."""
+    if blocks < MIN_BLOCKS:
+        return float("inf")
+    noise = np.random.default_rng(blocks).standard_normal((_SIMULATIONS, blocks))
+
+    def lacks(effect: float) -> float:
+        _, p, p_rank = both_tests(noise + effect)
+        return float(np.mean((p * comparisons <= ALPHA) & (p_rank <= ALPHA))) - POWER
+
+    return float(optimize.bisect(lacks, 0, 100, xtol=1e-2))
+
+
+def measure_noise(ratios: Sequence[float]) -> Noise:
+    """The noise that an A/A comparison's blocks show."""
+    array = np.asarray(ratios, dtype=np.float64)
+    count = len(array)
+    sigma = float(np.sqrt(np.mean(array**2)))
+    high = sigma * float(np.sqrt(count / stats.chi2.ppf(ALPHA, count)))
+    return Noise(tuple(ratios), sigma, high, paired_test(ratios).p)
+
+
+def false_positive_rate(noises: Iterable[Noise]) -> float | None:
+    """How often both tests find a change in calibration blocks whose order is drawn again.
+
+    ABBA or BAAB was random, and exchanging A and B in a block turns its log ratio's sign.
+    """
+    rng = np.random.default_rng(0)
+    rates = []
+    for noise in noises:
+        signs = rng.choice((-1.0, 1.0), (_SIMULATIONS, len(noise.ratios)))
+        if noise.sigma:
+            _, p, p_rank = both_tests(signs * np.asarray(noise.ratios))
+            rates.append(np.mean((p <= ALPHA) & (p_rank <= ALPHA)))
+        else:
+            rates.append(np.float64(0))
+    return float(np.mean(rates)) if rates else None
+
+
+def planned_blocks(plan: Plan, noises: Iterable[Noise]) -> int:
+    """The blocks of each comparison that find the plan's effect with the primary metric's noise; at
+    most its `max_blocks`."""
+    effect = np.log1p(plan.effect_pct / 100)
+    comparisons = len(plan.workloads) * len(plan.variants)
+    sizes = range(MIN_BLOCKS, plan.max_blocks)
+
+    def needed(noise: Noise) -> int:
+        def suffices(blocks: int) -> bool:
+            return bool(noise.detectable(blocks, comparisons) <= effect)
+
+        # The more blocks, the less is detectable.
+        return MIN_BLOCKS + bisect_left(sizes, True, key=suffices)
+
+    return max(map(needed, noises), default=plan.max_blocks)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """One metric of one comparison: each side's runs, and the log ratios of its whole blocks.
+
+    `reason` says why there is nothing to test, with the verdict that follows from it.
+    """
+
+    sides: tuple[tuple[float, ...], tuple[float, ...]]
+    means: tuple[float | None, float | None]
+    ratios: tuple[float, ...]
+    verdict: Verdict | None
+    reason: str
+
+
+def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
+    """Gather a comparison's blocks. `wanted`: how many were planned."""
+    bad = [row for row in rows if row["status"] == "invalid"]
+    if bad:
+        return _nothing("INVALID", f"{len(bad)} of {len(rows)} runs: {bad[0]['reason']}")
+    extra = [row for row in rows if row["block"] >= wanted]
+    if extra:
+        return _nothing("INVALID", f"{len(extra)} runs are of blocks beyond the {wanted} planned")
+    good = [row for row in rows if row["status"] == "ok"]
+    known = [(row, number) for row in good if (number := value(row, metric.name)) is not None]
+    if not known:
+        if good:
+            return _nothing("n/a", f"no run has {metric.name}")
+        return _nothing("incomplete", f"0 of {wanted} blocks are there")
+    sides = tuple(
+        tuple(number for row, number in known if row["side"] == label) for label in ("A", "B")
+    )
+    a, b = sides
+    if len(known) < len(good):
+        lack = len(good) - len(known)
+        reason = f"{lack} of {len(good)} runs have no {metric.name}"
+        return Blocks((a, b), (None, None), (), "n/a", reason)
+    halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for row, number in known:
+        halves[row["block"]][row["side"] == "B"].append(number)
+    whole = [one for one in halves.values() if len(one[0]) == len(one[1]) == BLOCK // 2]
+    if len(whole) < wanted:
+        reason = f"{len(whole)} of {wanted} blocks are whole"
+        return Blocks((a, b), (None, None), (), "incomplete", reason)
+    means = np.array([[np.mean(half) for half in one] for one in whole])
+    if (means <= 0).any():
+        count = int((means <= 0).any(axis=1).sum())
+        reason = f"in {count} of {len(whole)} blocks a side is 0: there is no ratio"
+        return Blocks((a, b), (None, None), (), "n/a", reason)
+    logs = np.log(means)
+    centres = np.exp(logs.mean(axis=0))
+    ratios = tuple(float(one) for one in logs[:, 1] - logs[:, 0])
+    return Blocks((a, b), (float(centres[0]), float(centres[1])), ratios, None, "")
+
+
+def _nothing(verdict: Verdict, reason: str) -> Blocks:
+    return Blocks(((), ()), (None, None), (), verdict, reason)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the A/A blocks say. `noise` has no entry for what they do not tell."""
+
+    noise: dict[tuple[Workload, str], Noise]
+    missing: dict[tuple[Workload, str], str]
+    blocks: int | None
+    alarms: frozenset[tuple[Workload, str]]
+
+
+def calibrate(dataset: Dataset) -> Calibration:
+    """Judge the A/A blocks. `blocks` are those that each comparison is to have; None while the
+    calibration of the primary metric is not there for every workload."""
+    plan = dataset.plan
+    noise: dict[tuple[Workload, str], Noise] = {}
+    missing: dict[tuple[Workload, str], str] = {}
+    for workload in plan.workloads:
+        rows = dataset.of(workload, plan.baseline)
+        for metric in REAL_METRICS:
+            found = blocks_of(rows, metric, plan.calibration_blocks)
+            if found.ratios:
+                noise[workload, metric.name] = measure_noise(found.ratios)
+            else:
+                missing[workload, metric.name] = found.reason
+    primary = [noise.get((workload, plan.primary)) for workload in plan.workloads]
+    known = [one for one in primary if one]
+    alarms = set()
+    for family in (True, False):
+        keys = [key for key in noise if (key[1] == plan.primary) == family]
+        corrected = holm(noise[key].p for key in keys)
+        alarms |= {key for key, p in zip(keys, corrected, strict=True) if p <= ALARM}
+    blocks = planned_blocks(plan, known) if len(known) == len(primary) else None
+    return Calibration(noise, missing, blocks, frozenset(alarms))
+
+
+def analyse(dataset: Dataset) -> Findings:
+    """Judge every comparison of an A/B experiment."""
+    plan = dataset.plan
+    calibration = calibrate(dataset)
+    findings: list[Finding] = []
+    for primary in (True, False):
+        family = [metric for metric in REAL_METRICS if (metric.name == plan.primary) == primary]
+        findings += _family(dataset, calibration, family)
+    order = {metric.name: i for i, metric in enumerate(REAL_METRICS)}
+    findings.sort(key=lambda one: order[one.metric.name])
+    runs = [environment.from_record(row["circumstances"]) for row in dataset.rows]
+    return Findings(
+        title=plan.name,
+        baseline=plan.baseline,
+        variants=plan.variants,
+        primary=plan.primary,
+        mean="Gmean",
+        setting=_setting(plan, calibration, runs),
+        findings=tuple(findings),
+        calibration=tuple(_calibration_lines(plan, calibration)),
+        doubts=tuple(environment.doubts(runs)),
+        left_out=tuple(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
+    )
+
+
+def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric]) -> list[Finding]:
+    """The comparisons that are corrected for together."""
+    plan = dataset.plan
+    tested: list[tuple[Finding, Test | None, Noise | None]] = []
+    for workload in plan.workloads:
+        for variant in plan.variants:
+            rows = dataset.of(workload, variant)
+            for metric in metrics:
+                tested.append(_compare(workload, variant, metric, rows, calibration))
+    # What could not be tested stays in the family: it was planned.
+    corrected = holm(test.p if test else 1.0 for _, test, _ in tested)
+    return [
+        _judge(finding, test, noise, p, calibration.blocks or 0, len(tested))
+        for (finding, test, noise), p in zip(tested, corrected, strict=True)
+    ]
+
+
+def _compare(
+    workload: Workload,
+    variant: str,
+    metric: Metric,
+    rows: Sequence[PairedRow],
+    calibration: Calibration,
+) -> tuple[Finding, Test | None, Noise | None]:
+    """A comparison with everything but the verdict on its test, if it has one."""
+    key = workload, metric.name
+    blocks = blocks_of(rows, metric, calibration.blocks or 0) if calibration.blocks else None
+    if blocks is None:
+        blocks = _nothing("incomplete", "the A/A calibration of the primary metric is not there")
+    noise = calibration.noise.get(key)
+    verdict, reason = blocks.verdict, blocks.reason
+    if verdict is None and noise is None:
+        verdict, reason = "n/a", f"not calibrated: {calibration.missing[key]}"
+    if verdict is None and key in calibration.alarms:
+        verdict, reason = "INVALID", "the A/A calibration found a difference: A is not A"
+    test = paired_test(blocks.ratios) if verdict is None else None
+    finding = Finding(
+        benchmark=workload.benchmark,
+        threads=workload.threads,
+        metric=metric,
+        variant_name=variant,
+        baseline=side(blocks.sides[0], blocks.means[0]),
+        variant=side(blocks.sides[1], blocks.means[1]),
+        improvement_pct=None,
+        verdict=verdict or "~",
+        reason=reason,
+    )
+    return finding, test, noise
+
+
+def _judge(
+    finding: Finding, test: Test | None, noise: Noise | None, p: float, blocks: int, family: int
+) -> Finding:
+    if test is None or noise is None:
+        return finding
+    floor, detectable = noise.floor(blocks), noise.detectable(blocks, family)
+    ends = sorted(_percent(end, finding.metric) for end in (test.low, test.high))
+    pct = _percent(test.mean, finding.metric)
+    verdict: Verdict = "better" if pct > 0 else "worse"
+    reason = ""
+    if p > ALPHA:
+        verdict = "~"
+    elif test.p_rank > ALPHA:
+        verdict, reason = "~", f"the rank test does not agree (p = {test.p_rank:.2g})"
+    elif abs(test.mean) < floor:
+        verdict, reason = "refused", f"below the noise floor of {_size(floor):.2g} %"
+    return replace(
+        finding,
+        improvement_pct=pct,
+        verdict=verdict,
+        reason=reason,
+        low=ends[0],
+        high=ends[1],
+        p=p,
+        p_rank=test.p_rank,
+        floor_pct=_size(floor),
+        detectable_pct=_size(detectable),
+    )
+
+
+def _percent(log_ratio: float, metric: Metric) -> float:
+    """The paper's improvement, in percent."""
+    pct = improvement(1.0, float(np.exp(log_ratio)), metric.better)
+    assert pct is not None
+    return pct
+
+
+def _size(log_ratio: float) -> float:
+    """A change of this size, up or down, in percent."""
+    return float(np.expm1(log_ratio)) * 100
+
+
+def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
+    """The noise floor, the rate of false positives, what can be found, and what is wrong."""
+    comparisons = len(plan.workloads) * len(plan.variants)
+    primary = []
+    for workload in plan.workloads:
+        noise = calibration.noise.get((workload, plan.primary))
+        name = f"{workload.benchmark}-{workload.threads}"
+        if noise is None:
+            why = calibration.missing[workload, plan.primary]
+            yield f"{name}: {plan.primary} is not calibrated: {why}."
+            continue
+        primary.append(noise)
+        if calibration.blocks:
+            detectable = noise.detectable(calibration.blocks, comparisons)
+            yield (
+                f"{name}: noise of {plan.primary} {_size(noise.sigma):.2g} % from block to block; "
+                f"noise floor {_size(noise.floor(calibration.blocks)):.2g} %; smallest effect that "
+                f"{calibration.blocks} blocks can detect {_size(detectable):.2g} %."
+            )
+            if detectable > np.log1p(plan.effect_pct / 100):
+                yield (
+                    f"{name}: {calibration.blocks} blocks are the most that are made, and do not "
+                    f"suffice for the {plan.effect_pct:g} % that were asked for."
+                )
+    rate = false_positive_rate(primary)
+    if rate is not None:
+        yield (
+            f"False-positive rate: {rate:.1%} of A/A comparisons of {plan.primary} with the "
+            f"calibration's noise, by both tests, before correction and floor; {ALPHA:.0%} are "
+            "allowed."
+        )
+    for workload, metric in sorted(
+        calibration.alarms, key=lambda key: (key[0].benchmark, key[0].threads, key[1])
+    ):
+        mean = float(np.mean(calibration.noise[workload, metric].ratios))
+        yield (
+            f"{workload.benchmark}-{workload.threads}: the baseline differs from itself in "
+            f"{metric} by {100 * np.expm1(mean):.2g} %: something is wrong with the set-up."
+        )
+
+
+def _setting(
+    plan: Plan, calibration: Calibration, runs: Sequence[environment.Circumstances]
+) -> dict[str, str]:
+    blocks = "not calibrated" if calibration.blocks is None else str(calibration.blocks)
+    setting = {"backend": plan.backend, "blocks": blocks}
+    if runs:
+        one = runs[0].environment
+        setting |= {
+            "cpu": one.cpu or "not available",
+            "cpus": str(one.cpus),
+            "microcode": one.microcode or "not available",
+            "governor": ", ".join(one.governors or ()) or "not available",
+            "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
+        }
+    return setting
+
+
+def _left_out(row: PairedRow) -> str:
+    return (
+        f"{row['pair']}: {row['benchmark']}, {row['threads']} threads, block {row['block']}, "
+        f"run {row['position'] + 1} ({row['side']}): {row['status']}: {row['reason']}"
+    )

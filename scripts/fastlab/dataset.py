@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An A/B experiment on a real machine: what is fixed before the first run, and its raw samples.
+
+A comparison is made of blocks, each of four runs in the order ABBA or BAAB, A being the baseline
+and B a variant: what drifts steadily during a block is the same on both sides. Which of the two
+orders a block has is random, so that what only the first or the last run of a block meets falls
+on either side by chance. The blocks in which the baseline stands against itself are the
+calibration.
+
+The backends `perf` and `soft` append a PairedRow for each Slot to runs.jsonl.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from fastlab.model import (
+    LATENCIES,
+    PERCENTILES,
+    REAL_METRICS,
+    Experiment,
+    FastError,
+    Workload,
+)
+from fastlab.results import Row, latest
+from fastlab.stats import metric_value
+
+Label = Literal["A", "B"]
+ORDERS: tuple[tuple[Label, ...], ...] = (("A", "B", "B", "A"), ("B", "A", "A", "B"))
+BLOCK = 4
+
+
+class PairedRow(Row):
+    """A run of a block. `policy` and `kernel` are those of its side; `pair` names the variant that
+    stands against the baseline in this block, in a calibration block the baseline itself.
+
+    `circumstances` is environment.record(). `latency` has for each of LATENCIES that was measured
+    a histogram: pairs of a bucket's upper end in ns and the number of events in it.
+    """
+
+    pair: str
+    side: Label
+    block: int
+    position: int
+    circumstances: dict[str, Any]
+    latency: dict[str, list[tuple[int, int]]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Fixed before the first run. `primary` is the metric that the experiment is about.
+
+    `effect_pct` is the smallest effect worth finding: the calibration says how many blocks that
+    takes, up to `max_blocks`. It is one number for the whole experiment, and no result changes it.
+    """
+
+    name: str
+    backend: str
+    primary: str
+    baseline: str
+    variants: tuple[str, ...]
+    workloads: tuple[Workload, ...]
+    seed: int
+    effect_pct: float = 5.0
+    calibration_blocks: int = 12
+    max_blocks: int = 40
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One run to make: `side` B runs the variant `pair`, A the baseline."""
+
+    workload: Workload
+    pair: str
+    block: int
+    position: int
+    side: Label
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A plan and the rows made for it, good and bad; of a run that was made again only the last."""
+
+    plan: Plan
+    rows: tuple[PairedRow, ...]
+
+    def of(self, workload: Workload, pair: str) -> list[PairedRow]:
+        """The rows of one comparison."""
+        return [
+            row
+            for row in self.rows
+            if (row["benchmark"], row["threads"]) == (workload.benchmark, workload.threads)
+            and row["pair"] == pair
+        ]
+
+
+def make_plan(experiment: Experiment, backend: str) -> Plan:
+    """The plan of an experiment's A/B. Raises FastError where the primary metric is not one."""
+    names = [metric.name for metric in REAL_METRICS]
+    if experiment.primary not in names:
+        raise FastError(
+            f"primary = {experiment.primary} is nothing that a real machine measures; "
+            f"choose one of {', '.join(names)}"
+        )
+    return Plan(
+        name=experiment.name,
+        backend=backend,
+        primary=experiment.primary,
+        baseline=experiment.baseline,
+        variants=tuple(
+            variant.name for variant in experiment.variants if variant.name != experiment.baseline
+        ),
+        workloads=experiment.workloads,
+        seed=experiment.seeds[0],
+    )
+
+
+def slots(plan: Plan, pairs: Iterable[str], blocks: int) -> Iterator[Slot]:
+    """The runs of so many blocks of each pair and workload, in the order to make them.
+
+    Blocks vary slowest: an experiment that is interrupted has as much of everything.
+    """
+    names = tuple(pairs)
+    for block in range(blocks):
+        for workload in plan.workloads:
+            for pair in names:
+                # Of its own seed: what else is planned does not change a block's order.
+                where = f"{plan.seed} {workload.benchmark} {workload.threads} {pair} {block}"
+                order = random.Random(where).choice(ORDERS)
+                for position, label in enumerate(order):
+                    yield Slot(workload, pair, block, position, label)
+
+
+def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:
+    """The dataset of the rows of a runs.jsonl. Raises FastError for a row that is no slot's."""
+    paired = []
+    for row in latest(rows):
+        missing = PairedRow.__required_keys__ - row.keys()
+        if missing or row["backend"] != plan.backend:
+            raise FastError(
+                f"run {row['key']} is none of backend {plan.backend}'s blocks"
+                f" (backend {row['backend']}; it lacks {', '.join(sorted(missing)) or 'nothing'}); "
+                "give each backend a results directory of its own"
+            )
+        paired.append(cast(PairedRow, row))
+    return Dataset(plan, tuple(paired))
+
+
+def value(row: PairedRow, metric: str) -> float | None:
+    """A run's value of one of REAL_METRICS; None: not available."""
+    latency, _, name = metric.partition("_")
+    if latency in LATENCIES:
+        histogram = row["latency"].get(latency)
+        return percentile(histogram, PERCENTILES[name]) if histogram else None
+    if metric == "elapsed_ns":
+        return row["elapsed_ns"]
+    if metric == "fairness_min_max":
+        threads = row["thread_throughput"]
+        return min(threads) / max(threads) if threads and max(threads) else None
+    return metric_value(row, metric)
+
+
+def percentile(histogram: Iterable[tuple[int, int]], thousandths: int) -> float | None:
+    """The upper end of the bucket that so many thousandths of all events do not exceed."""
+    buckets = sorted((end, count) for end, count in histogram if count)
+    total = sum(count for _, count in buckets)
+    seen = 0
+    for end, count in buckets:
+        seen += count
+        if seen * 1000 >= thousandths * total:
+            return float(end)
+    return None

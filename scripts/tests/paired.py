@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Simulated A/B experiments with a known effect and known noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import samples
+
+from fastlab.ab import calibrate
+from fastlab.dataset import Dataset, PairedRow, Plan, Slot, slots
+from fastlab.environment import Activity, Circumstances, Environment, IdleState, record
+from fastlab.model import Workload
+
+PLAN = Plan(
+    name="real",
+    backend="soft",
+    primary="elapsed_ns",
+    baseline="off",
+    variants=("strict",),
+    workloads=(Workload("single_ctr", 4),),
+    seed=1,
+)
+
+QUIET = Environment(
+    kernel="6.12.30-fast",
+    command_line="quiet",
+    cpu="Some CPU",
+    cpus=4,
+    microcode="0x1",
+    governors=("performance",),
+    turbo=False,
+    smt="off",
+    idle_states=(IdleState("POLL", 0), IdleState("C1", 2)),
+    numa_nodes=1,
+    numa_balancing=False,
+    huge_pages="madvise",
+    mitigations={"meltdown": "Not affected"},
+    virtual=False,
+    vendor="Some Vendor",
+)
+IDLE = Activity(ticks=1000, steal=0, load=0.0, others=0, throttled=0)
+CIRCUMSTANCES = record(Circumstances(QUIET, IDLE, replace(IDLE, ticks=2000)))
+
+
+def key(slot: Slot) -> str:
+    load = slot.workload
+    return f"{load.benchmark} {load.threads} {slot.pair} {slot.block} {slot.position}"
+
+
+def row(slot: Slot, elapsed_ns: float, **changes: Any) -> PairedRow:
+    """The row of a slot that went well, but for `changes`. Only elapsed_ns has a value."""
+    of = replace(samples.experiment(), workloads=(slot.workload,))
+    made = samples.row(of, samples.run_of(of, "fast" if slot.side == "B" else "baseline"))
+    given: dict[str, Any] = {
+        **made,
+        "backend": "soft",
+        "key": key(slot),
+        "variant": slot.pair if slot.side == "B" else "off",
+        "counters": {},
+        "elapsed_ns": elapsed_ns,
+        "throughput": None,
+        "thread_throughput": None,
+        "context_switches": None,
+        "migrations": None,
+        "fairness": None,
+        "pair": slot.pair,
+        "side": slot.side,
+        "block": slot.block,
+        "position": slot.position,
+        "circumstances": CIRCUMSTANCES,
+        "latency": {},
+    }
+    return given | changes  # type: ignore[return-value]
+
+
+# A run's time, given its place in the experiment and whether it is B's.
+Simulator = Callable[[Slot, int], float]
+
+
+def simulator(
+    rng: np.random.Generator, noise: float, effect: float = 0.0, drift: float = 0.0
+) -> Simulator:
+    """Lognormal noise; B is faster by `effect`; each run is slower than the last by `drift`."""
+
+    def one(slot: Slot, number: int) -> float:
+        factor = 1 - effect if slot.side == "B" and slot.pair != PLAN.baseline else 1.0
+        return float(1e6 * factor * np.exp(noise * rng.standard_normal() + drift * number))
+
+    return one
+
+
+def measure(plan: Plan, pairs: Iterable[str], blocks: int, simulate: Simulator) -> list[PairedRow]:
+    # Making a row from nothing takes longer than all statistics.
+    template = row(Slot(plan.workloads[0], plan.baseline, 0, 0, "A"), 0)
+    return [
+        {
+            **template,
+            "key": key(slot),
+            "benchmark": slot.workload.benchmark,
+            "threads": slot.workload.threads,
+            "variant": slot.pair if slot.side == "B" else plan.baseline,
+            "pair": slot.pair,
+            "side": slot.side,
+            "block": slot.block,
+            "position": slot.position,
+            "elapsed_ns": simulate(slot, number),  # type: ignore[typeddict-item]
+        }
+        for number, slot in enumerate(slots(plan, pairs, blocks))
+    ]
+
+
+def experiment(plan: Plan, simulate: Simulator) -> Dataset:
+    """Calibrate, plan the blocks, and make them."""
+    calibration = measure(plan, [plan.baseline], plan.calibration_blocks, simulate)
+    blocks = calibrate(Dataset(plan, tuple(calibration))).blocks
+    assert blocks
+    rows = calibration + measure(plan, plan.variants, blocks, simulate)
+    return Dataset(plan, tuple(rows))
