@@ -159,7 +159,7 @@ class Read(Files):
         with self.subTest("an exponent without letter, a point that is implied, carriage returns"):
             text = boeing([[4.0, 1.0], [1.0, 9.0]]).replace("(3E26.18)", "(3E26.2) ")
             values = "400".rjust(26) + "0.1+1".rjust(26) + "9.".rjust(26)
-            lines = text.split("\n")[:-2] + [values]
+            lines = [*text.split("\n")[:-2], values]
             self.assert_result("\r\n".join(lines) + "\r\n", math.log(35))
 
     def test_integers(self) -> None:
