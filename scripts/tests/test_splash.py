@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import cli, splash
+from fastlab import cli, splash, splash_tree
 from fastlab.model import FastError
 from fastlab.progress import PlainReporter
 from fastlab.splash import Request, Row
@@ -61,6 +61,15 @@ def test_every_macro_does_what_it_says_at_any_number_of_threads(tree: Path) -> N
         if row.verdict == "ok":
             assert row.parallel_ns and row.seconds and row.parallel_ns < row.seconds * 1e9
             assert row.exit_status == 0
+
+
+@pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
+def test_the_macros_are_clean(tree: Path, monkeypatch: pytest.MonkeyPatch, sanitizer: str) -> None:
+    flags = (*splash_tree.CFLAGS, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all")
+    monkeypatch.setattr(splash_tree, "CFLAGS", flags)
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # a program of SPLASH-2 frees nothing
+    rows = run(tree, threads=(1, 2, 8))
+    assert [(row.verdict, row.detail) for row in rows if row.verdict != "ok"] == []
 
 
 def test_the_tree_is_not_written_to(tree: Path) -> None:

@@ -112,6 +112,7 @@ static inline void parmacs_report(const char *format, ...)
 	va_end(arguments);
 }
 
+/* Whoever calls it beside the thread that creates the others finds it done. */
 static inline void parmacs_begin(void)
 {
 	if (parmacs.begin_ns || parmacs.ended)
@@ -197,8 +198,7 @@ static inline void parmacs_barrier(struct parmacs_barrier *barrier, long threads
 {
 	unsigned long generation;
 
-	if (!parmacs.created)
-		parmacs_begin();
+	parmacs_begin();
 	pthread_mutex_lock(&barrier->mutex);
 	generation = barrier->generation;
 	if (++barrier->waiting >= (unsigned long)threads) {
