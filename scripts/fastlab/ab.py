@@ -291,7 +291,10 @@ def analyse(dataset: Dataset) -> Findings:
         findings=tuple(findings),
         calibration=tuple(_calibration_lines(plan, calibration)),
         doubts=tuple(environment.doubts(runs)),
-        left_out=tuple(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
+        left_out=(
+            *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
+            *_not_made(dataset, calibration),
+        ),
     )
 
 
@@ -450,3 +453,18 @@ def _left_out(row: PairedRow) -> str:
         f"{row['pair']}: {row['benchmark']}, {row['threads']} threads, block {row['block']}, "
         f"run {row['position'] + 1} ({row['side']}): {row['status']}: {row['reason']}"
     )
+
+
+def _not_made(dataset: Dataset, calibration: Calibration) -> Iterable[str]:
+    """Runs that are planned and have no row."""
+    plan = dataset.plan
+    for pair in (plan.baseline, *plan.variants):
+        blocks = plan.calibration_blocks if pair == plan.baseline else calibration.blocks
+        for workload in plan.workloads:
+            where = f"{pair}: {workload.benchmark}, {workload.threads} threads"
+            if blocks is None:
+                yield f"{where}: missing: the A/A calibration comes first"
+                continue
+            lack = blocks * BLOCK - len(dataset.of(workload, pair))
+            if lack > 0:
+                yield f"{where}: missing: {lack} of {blocks * BLOCK} runs are not made yet"

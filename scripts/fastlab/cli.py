@@ -2,7 +2,8 @@
 """The `fast` command: reads its arguments, calls the stages, prints what they return.
 
 Exit status: 0 all is well, 1 an error, 2 bad usage, 3 some run is in no comparison,
-130 interrupted. Results go to stdout, everything else to stderr.
+4 an improvement is below what --fail-below asks for, 130 interrupted. Results go to stdout,
+everything else to stderr.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from rich.console import Console
 from rich.table import Table
 
 from fastlab import (
+    ab,
     bench,
     compare,
+    dataset,
+    findings,
     kernels,
     programs,
+    renderings,
     report,
     results,
     run,
@@ -34,6 +39,7 @@ from fastlab import (
     stealing,
 )
 from fastlab.experiment import further_programs, load_experiment, plan, workload_argv
+from fastlab.findings import Findings
 from fastlab.model import Experiment, FastError
 from fastlab.progress import PlainReporter, make_reporter
 from fastlab.reporter import Reporter
@@ -42,6 +48,7 @@ from fastlab.stats import Summary, summarise
 OK = 0
 ERROR = 1
 INCOMPLETE = 3
+BELOW = 4
 INTERRUPTED = 130
 
 # Where there is no terminal to say it: wide enough for every table.
@@ -125,6 +132,19 @@ def _add_results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         parser = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         parser.set_defaults(command=command)
         parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
+        if command == _compare:
+            parser.add_argument(
+                "--format",
+                choices=renderings.FORMATS,
+                help="print it in this form (default: tables for a terminal)",
+            )
+            parser.add_argument(
+                "--fail-below",
+                type=float,
+                metavar="PERCENT",
+                help="fail if the primary metric's improvement is below this anywhere; an "
+                "insignificant one counts as 0, so that -5 allows losses of 5 %%",
+            )
 
 
 def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -313,7 +333,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     command = shlex.join(["fast", "run", str(arguments.experiment)])
     _write_report(summary, directory, command)
     print(f"digest of the results: {results.counters_digest(rows)}")
-    return _verdict(summary)
+    return _verdict(findings.from_summary(summary))
 
 
 def _kernels_of(experiment: Experiment) -> tuple[str, ...]:
@@ -330,19 +350,56 @@ def _list_runs(experiment: Experiment) -> int:
 
 
 def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    summary = _load_results(arguments.results, reporter)
-    _print_tables(summary)
-    return _verdict(summary)
+    experiment, rows = _load_results(arguments.results, reporter)
+    if _is_simulated(rows):
+        summary = summarise(experiment, rows)
+        found = findings.from_summary(summary)
+        tables = compare.terminal_tables(summary)
+    else:
+        found = _analyse(experiment, rows)
+        tables = renderings.terminal_tables(found)
+    if arguments.format:
+        sys.stdout.write(renderings.FORMATS[arguments.format](found, arguments.fail_below))
+    else:
+        _print(tables)
+    return _gate(found, arguments.fail_below) or _verdict(found)
+
+
+def _is_simulated(rows: Sequence[results.Row]) -> bool:
+    return not rows or rows[-1]["backend"] == "sim"
+
+
+def _analyse(experiment: Experiment, rows: Sequence[results.Row]) -> Findings:
+    plan = dataset.make_plan(experiment, rows[-1]["backend"])
+    return ab.analyse(dataset.make_dataset(plan, rows))
+
+
+def _gate(found: Findings, fail_below: float | None) -> int:
+    """Name the comparisons that are below what is asked for, or give no answer."""
+    if fail_below is None:
+        return OK
+    cases = renderings.judge(found, fail_below)
+    bad = [case for case in cases if case.outcome != "passed"]
+    lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
+    below = any(case.outcome == "failed" for case in bad)
+    text = "\n  ".join([f"not at least {fail_below:+g} %:", *lines])
+    return _complain(text, BELOW if below else INCOMPLETE) if bad else OK
 
 
 def _report(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    summary = _load_results(arguments.results, reporter)
+    experiment, rows = _load_results(arguments.results, reporter)
+    if not _is_simulated(rows):
+        found = _analyse(experiment, rows)
+        for path in compare.write_files(arguments.results, renderings.files(found)):
+            print(f"wrote {path}")
+        return _verdict(found)
+    summary = summarise(experiment, rows)
     command = shlex.join(["fast", "run", str(arguments.results / "experiment.toml")])
     _write_report(summary, arguments.results, command)
-    return _verdict(summary)
+    return _verdict(findings.from_summary(summary))
 
 
-def _load_results(directory: Path, reporter: Reporter) -> Summary:
+def _load_results(directory: Path, reporter: Reporter) -> tuple[Experiment, list[results.Row]]:
     file = directory / "experiment.toml"
     if not file.is_file():
         raise FastError(
@@ -353,7 +410,7 @@ def _load_results(directory: Path, reporter: Reporter) -> Summary:
     rows, warning = results.read_rows(directory / "runs.jsonl")
     if warning:
         reporter.say(warning)
-    return summarise(experiment, rows)
+    return experiment, rows
 
 
 def _print_tables(summary: Summary) -> None:
@@ -374,16 +431,11 @@ def _write_report(summary: Summary, directory: Path, command: str) -> None:
         print(f"wrote {path}")
 
 
-def _verdict(summary: Summary) -> int:
+def _verdict(found: Findings) -> int:
     """Name the runs that say nothing; a comparison without them is not the one asked for."""
-    if not summary.excluded:
+    if not found.left_out:
         return OK
-    lines = [
-        f"  {one.variant_name}: {one.benchmark}, {one.threads} threads, seed {one.seed}: "
-        f"{one.status}: {one.reason}"
-        for one in summary.excluded
-    ]
-    return _complain("\n".join(["runs that are in no comparison:", *lines]), INCOMPLETE)
+    return _complain("\n  ".join(["runs that are in no comparison:", *found.left_out]), INCOMPLETE)
 
 
 def _kernel_build(arguments: argparse.Namespace, reporter: Reporter) -> int:

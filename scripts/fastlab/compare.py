@@ -114,11 +114,11 @@ def csv_text(summary: Summary) -> str:
 def markdown_text(summary: Summary) -> str:
     """The whole comparison as one Markdown document."""
     tables = standard(summary) + [everything(summary, name) for name in summary.variant_names]
-    parts = [f"# {summary.experiment.name}\n", *(_markdown(table) for table in tables)]
+    parts = [f"# {summary.experiment.name}\n", *(markdown_table(table) for table in tables)]
     return "\n".join(parts)
 
 
-def _markdown(table: Table) -> str:
+def markdown_table(table: Table) -> str:
     lines = [f"## {table.title}", ""]
     if table.rows:
         rule = ["---" if i < table.labels else "--:" for i in range(len(table.columns))]

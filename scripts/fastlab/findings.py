@@ -169,7 +169,7 @@ def _verdict(summary: Summary, one: Comparison) -> tuple[Verdict, str]:
     if invalid:
         return "INVALID", invalid[0].reason
     if bad:
-        return "incomplete", f"{len(bad)} runs are missing or failed: {bad[0].reason}"
+        return "incomplete", f"runs are missing or failed: {len(bad)}; {bad[0].reason}"
     if one.improvement_pct is None:
         zero = one.baseline == 0
         return "n/a", "the baseline is 0" if zero else f"no run has {one.metric.name}"

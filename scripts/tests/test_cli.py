@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import paired
 import pytest
 import samples
 
 from fastlab import cli
+from fastlab.dataset import Slot, make_plan
 from fastlab.experiment import load_experiment, plan
 from fastlab.kernels import BuildRequest, DebRequest
 from fastlab.model import FastError, Kernel
@@ -211,6 +213,69 @@ def test_compare_tells_of_runs_not_made_yet(
     err = capsys.readouterr().err
     assert "old/runs.jsonl:6: the last row was cut short" in err
     assert "fast-deep: single_ctr, 4 threads, seed 2: missing: not made yet" in err
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "words"),
+    [("50", 0, ""), ("-5", 0, ""), ("60.5", 4, "not at least +60.5 %")],
+)
+def test_fail_below(
+    asked: str,
+    status: int,
+    words: str,
+    experiment_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_results(experiment_file, Path("old"))
+    assert cli.main(["compare", "old", "--fail-below", asked]) == status
+    assert words in capsys.readouterr().err
+
+
+def test_no_answer_is_no_pass(experiment_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_results(experiment_file, Path("old"))
+    rows = Path("old/runs.jsonl")
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:5]))
+    assert cli.main(["compare", "old", "--fail-below", "-5"]) == 3
+    assert "fast-deep: single_ctr-4: incomplete" in capsys.readouterr().err
+
+
+def test_compare_in_another_form(experiment_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_results(experiment_file, Path("old"))
+    assert cli.main(["compare", "old", "--format", "ktap", "--fail-below", "70"]) == 4
+    assert capsys.readouterr().out.startswith("KTAP version 1\n1..2\n")
+
+
+def test_results_of_a_real_machine(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same commands: another backend's rows are judged by the statistics of blocks."""
+    real = Path("real")
+    real.mkdir()
+    text = EXPERIMENT.replace('series = "6.12"', 'series = "6.12"\nprimary = "elapsed_ns"')
+    (real / "experiment.toml").write_text(text)
+    plan_of = make_plan(load_experiment(real / "experiment.toml"), "soft")
+    gains = {"fast": 0.2, "fast-deep": 0.0, "baseline": 0.0}
+
+    def simulate(slot: Slot, number: int) -> float:
+        noise = 0.02 * ((number * 0.6180339887) % 1 - 0.5)
+        return 1e6 * (1 + noise) * (1 - gains[slot.pair] * (slot.side == "B"))
+
+    with RunLog(real / "runs.jsonl") as log:
+        for row in paired.experiment(plan_of, simulate).rows:
+            log.append(row)
+    assert cli.main(["compare", "real"]) == 0
+    out = capsys.readouterr().out
+    assert "95 % interval" in out
+    assert "noise floor" in out
+    assert cli.main(["compare", "real", "--fail-below", "1"]) == 4
+    err = capsys.readouterr().err
+    assert "fast-deep: single_ctr-4: elapsed_ns" in err
+    assert "fast: single_ctr-4" not in err
+    assert cli.main(["report", "real"]) == 0
+    assert "wrote real/summary.xml" in capsys.readouterr().out
+    assert json.loads((real / "summary.json").read_text())["primary"] == "elapsed_ns"
+    (real / "experiment.toml").write_text(EXPERIMENT.replace("seeds", 'primary = "bad"\nseeds'))
+    assert cli.main(["compare", "real"]) == 1
 
 
 def test_report_needs_only_the_results(

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every rendering against a golden file, and what reads it: a schema, and the kernel's parser.
+
+`python scripts/tests/test_renderings.py` writes the golden files anew.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import paired
+import pytest
+import samples
+import xmlschema
+
+from fastlab.ab import analyse
+from fastlab.cache import cache_dir
+from fastlab.dataset import Dataset, PairedRow, Slot
+from fastlab.experiment import plan
+from fastlab.findings import Finding, Findings, from_summary
+from fastlab.model import FastError, Workload
+from fastlab.renderings import ENDINGS, FORMATS, judge, junit, ktap
+from fastlab.stats import summarise
+
+HERE = Path(__file__).parent
+GOLDEN = HERE / "golden"
+ASKED = -5.0
+
+
+def simulated() -> Findings:
+    """Exact: a gain and a loss; prod_cons never fires, and affinity lacks a run."""
+    of = samples.experiment(("single_ctr", "prod_cons", "affinity"), (4, 16), (1, 2))
+    rows = []
+    for run in plan(of):
+        fast = run.variant.name == "fast"
+        benchmark = run.workload.benchmark
+        factor = (0.75 if run.workload.threads == 4 else 1.1) if fast else 1.0
+        never = {"mechanism": dict.fromkeys(samples.MECHANISM, 0)}
+        cycles = round(1_000_000 * (1 + 0.01 * run.seed) * factor)
+        counters = {"cycles": cycles, "l2_misses": round(400 * factor)}
+        if (benchmark, run.seed, fast) != ("affinity", 2, True):
+            extra = never if fast and benchmark == "prod_cons" else {}
+            rows.append(samples.row(of, run, counters, **extra))
+    return from_summary(summarise(of, rows))
+
+
+def real() -> Findings:
+    """On a real machine: a gain, nothing, a loss, and a FAST that never fired."""
+    effects = {"single_ctr": 0.2, "multiple_ctr": 0.0, "doubly_list": -0.15, "prod_cons": 0.3}
+    of = replace(paired.PLAN, workloads=tuple(Workload(name, 4) for name in effects), max_blocks=12)
+
+    def one(slot: Slot, number: int) -> float:
+        # Noise of about 2 % that is the same everywhere, whatever numpy's generators do.
+        noise = 0.03 * math.sin(12.9898 * (number + 1) ** 1.5)
+        faster = effects[slot.workload.benchmark] if slot.side == "B" else 0
+        return 1e6 * (1 - faster * (slot.pair == "strict")) * math.exp(noise)
+
+    dataset = paired.experiment(of, one)
+    return analyse(replace(dataset, rows=tuple(map(_furnished, dataset.rows))))
+
+
+def _furnished(row: PairedRow) -> PairedRow:
+    """With a few more metrics; and some rows are bad."""
+    strict = row["side"] == "B" and row["pair"] == "strict"
+    row = {**row, "context_switches": 900 + row["block"] * 7 % 5, "fairness": 0.98}
+    row["thread_throughput"] = [90.0 + row["position"], 100.0, 100.0, 100.0]
+    row["latency"] = {"handoff": [(1000, 900), (2000 if strict else 4000, 95), (64000, 5)]}
+    environment = {**paired.CIRCUMSTANCES["environment"], "virtual": True, "turbo": None}
+    row["circumstances"] = {**paired.CIRCUMSTANCES, "environment": environment}
+    if strict and row["benchmark"] == "prod_cons" and row["block"] == 3:
+        row["status"], row["reason"] = "invalid", "FAST never fired: used + same_cpu = 0"
+    return row
+
+
+SAMPLES: Mapping[str, Callable[[], Findings]] = {"simulated": simulated, "real": real}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("form", FORMATS)
+def test_golden(sample: str, form: str) -> None:
+    text = FORMATS[form](SAMPLES[sample](), ASKED)
+    assert text == (GOLDEN / f"{sample}.{ENDINGS[form]}").read_text()
+
+
+def primary(findings: Findings) -> dict[str, Finding]:
+    return {one.workload: one for one in findings.of_metric(findings.primary)}
+
+
+def test_what_the_samples_show() -> None:
+    assert {name: one.verdict for name, one in primary(real()).items()} == {
+        "single_ctr-4": "better",
+        "multiple_ctr-4": "~",
+        "doubly_list-4": "worse",
+        "prod_cons-4": "INVALID",
+    }
+    assert {name: one.verdict for name, one in primary(simulated()).items()} == {
+        "single_ctr-4": "better",
+        "single_ctr-16": "worse",
+        "prod_cons-4": "INVALID",
+        "prod_cons-16": "INVALID",
+        "affinity-4": "incomplete",
+        "affinity-16": "incomplete",
+    }
+
+
+def test_cases_by_threshold() -> None:
+    def outcomes(fail_below: float | None) -> list[str]:
+        return [case.outcome for case in judge(real(), fail_below)]
+
+    assert outcomes(None) == ["passed", "passed", "passed", "error"]
+    assert outcomes(-5) == ["passed", "passed", "failed", "error"]
+    assert outcomes(-50) == ["passed", "passed", "passed", "error"]
+    # No significant change is no gain, however large it looks.
+    assert outcomes(1) == ["passed", "failed", "failed", "error"]
+
+
+def test_a_primary_metric_that_is_not_measured() -> None:
+    with pytest.raises(
+        FastError, match="primary metric handoff_p99 is not measured by backend sim"
+    ):
+        judge(replace(simulated(), primary="handoff_p99"), None)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("fail_below", [None, ASKED, 50.0])
+def test_junit_is_valid(sample: str, fail_below: float | None) -> None:
+    schema = xmlschema.XMLSchema(HERE / "junit.xsd")
+    text = junit(SAMPLES[sample](), fail_below)
+    schema.validate(text)
+    with pytest.raises(xmlschema.XMLSchemaValidationError):
+        schema.validate(text.replace("<testcase ", "<testcase time='now' ", 1))
+
+
+def test_junit_of_unprintable_words() -> None:
+    found = simulated()
+    text = junit(replace(found, left_out=("panic: \x1b[1m <&> \x00",)))
+    xmlschema.XMLSchema(HERE / "junit.xsd").validate(text)
+    assert "panic: ?[1m &lt;&amp;&gt; ?" in text
+
+
+def kunit() -> Path:
+    """The kernel's parser, of any source tree that `fast kernel build` has unpacked."""
+    trees = cache_dir() / "trees"
+    found = sorted(trees.glob("*/source/tools/testing/kunit/kunit.py"))
+    if not found:
+        pytest.skip(f"no kernel source is in {trees}: `fast kernel build` unpacks one")
+    return found[0]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("fail_below", [None, ASKED])
+def test_the_kernel_reads_ktap(sample: str, fail_below: float | None, tmp_path: Path) -> None:
+    findings = SAMPLES[sample]()
+    cases = judge(findings, fail_below)
+    path = tmp_path / "results"
+    path.write_text(ktap(findings, fail_below))
+    parsed = subprocess.run(
+        [sys.executable, kunit(), "parse", "--json", path], capture_output=True, text=True
+    )
+    output = parsed.stdout + parsed.stderr
+    passed = sum(case.outcome == "passed" for case in cases)
+    assert f"Ran {len(cases)} tests: passed: {passed}, failed: {len(cases) - passed}" in output
+    assert "[ERROR]" not in output
+    for case in cases:
+        word = "PASSED" if case.outcome == "passed" else "FAILED"
+        assert f"[{word}] {case.finding.workload}" in output
+
+
+def test_the_kernel_accepts_what_passes(tmp_path: Path) -> None:
+    findings = real()
+    good = tuple(one for one in findings.findings if one.benchmark != "prod_cons")
+    path = tmp_path / "results"
+    path.write_text(ktap(replace(findings, findings=good), -50))
+    assert subprocess.run([kunit(), "parse", path], capture_output=True).returncode == 0
+
+
+def test_nothing_is_dropped_silently() -> None:
+    """Whatever the form, each bad run and each doubt is in it."""
+    findings = real()
+    assert findings.doubts and findings.left_out and findings.calibration
+    for form, render in FORMATS.items():
+        text = render(findings, None)
+        for line in (*findings.doubts, *findings.left_out, *findings.calibration):
+            assert line in text, form
+        for metric in findings.not_available:
+            assert metric.name in text, form
+
+
+def test_an_empty_dataset_is_still_rendered() -> None:
+    nothing = analyse(Dataset(paired.PLAN, ()))
+    for render in FORMATS.values():
+        assert "calibration" in render(nothing, ASKED)
+
+
+if __name__ == "__main__":
+    for name, make in SAMPLES.items():
+        for form, render in FORMATS.items():
+            (GOLDEN / f"{name}.{ENDINGS[form]}").write_text(render(make(), ASKED))
