@@ -58,8 +58,16 @@ def cholesky(said: Said) -> Judgement:
     return Judgement(True, judged.detail, {"operations": float(found[1])})
 
 
+# Step, kinetic energy, three potential energies; total energy, temperature, pressure.
+_WATER_STEP = re.compile(r"^\s*\d+((?:\s+\S+){4})\s*\n((?:\s+\S+){3})\s*$", re.MULTILINE)
+
+
 def water(said: Said) -> Judgement:
-    """Its total energy, which is all that it says."""
+    """Its energies and the pressure, which depends on all forces.
+
+    The temperature is said, not judged: in Splash-3's Water-spatial it is wrong
+    (Documentation/splash2.rst).
+    """
     found = re.search(r"^Exited Happily with XTT = (\S+)", said.output, re.MULTILINE)
     if not found:
         return Judgement(False, 'it never said "Exited Happily"')
@@ -67,7 +75,14 @@ def water(said: Said) -> Judgement:
     # With velocities that were never set it is some 1e33.
     if not abs(energy) < 1e12:
         return Judgement(False, f"its total energy is {found[1]}")
-    return Judgement(True, f"XTT {found[1]}", {"XTT": energy})
+    steps = _WATER_STEP.findall(said.output)
+    if not steps:
+        return Judgement(False, "it never printed a step's energies")
+    *_, potential = map(_number, steps[-1][0].split())
+    _, temperature, pressure = map(_number, steps[-1][1].split())
+    detail = f"XTT {found[1]}, pressure {pressure:.5g}, {temperature:.0f} K"
+    values = {"XTT": energy, "potential energy": potential, "pressure": pressure}
+    return Judgement(all(map(math.isfinite, values.values())), detail, values)
 
 
 def barnes(softening: float, step: float, bound: float) -> Judge:

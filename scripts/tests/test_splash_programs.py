@@ -92,6 +92,13 @@ def judged(name: str, output: str, *report: str) -> splash_judge.Judgement:
     return named(name).judge(Said(output, report))
 
 
+WATER_STEP = """***** NEW RUN STARTING FROM REGULAR LATTICE *****
+         3        1.55091      0.05469     10.60384                      -2.18384
+           10.026        302.62666        -19.54609
+COMPUTESTART (after initialization) = 0
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "output", "right", "words"),
     [
@@ -105,7 +112,8 @@ def judged(name: str, output: str, *report: str) -> splash_judge.Judgement:
         ("cholesky", "9 operations for factorization\nPASSED\n", True, "PASSED"),
         ("cholesky", "9 operations for factorization\nMax error is 0.5\n", False, "0.5"),
         ("cholesky", "9 operations for factorization\n", False, "never said"),
-        ("water_spatial", "Exited Happily with XTT = 10.0255 (note)\n", True, "10.0255"),
+        ("water_spatial", WATER_STEP + "Exited Happily with XTT = 10.026 (note)\n", True, "303 K"),
+        ("water_spatial", "Exited Happily with XTT = 10.026 (note)\n", False, "step's energies"),
         ("water_spatial", "Exited Happily with XTT = 1.998e+33 (note)\n", False, "1.998e+33"),
         ("water_spatial", "Exited Happily with XTT = nan (note)\n", False, "nan"),
         ("water_spatial", "Exited Happily with XTT = - (note)\n", False, "-"),
@@ -126,6 +134,14 @@ def test_choleskys_work_is_the_same_at_every_thread_count() -> None:
     assert differences(one, one, 0) == []
     assert differences(two, one, 0) == ["operations is 8.0, 9.0 is right"]
     assert differences({}, one, 0) == ["operations is None, 9.0 is right"]
+
+
+def test_waters_pressure_is_the_same_at_every_thread_count() -> None:
+    end = "Exited Happily with XTT = 10.0256 (note)"
+    one = judged("water_nsquared", WATER_STEP + end).values
+    assert one == {"XTT": 10.0256, "potential energy": -2.18384, "pressure": -19.54609}
+    other = judged("water_nsquared", WATER_STEP.replace("-19.546", "-19.556") + end).values
+    assert differences(other, one, 1e-5) == ["pressure is -19.55609, -19.54609 is right"]
 
 
 def bodies(count: int = 100, wrong: float = 1.0) -> list[str]:
