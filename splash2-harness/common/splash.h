@@ -126,9 +126,16 @@ void splash_lock_init(struct splash_lock *lock);
 void splash_lock(struct splash_worker *w, struct splash_lock *lock);
 void splash_unlock(struct splash_lock *lock);
 
-/* BARRIER of all workers. */
+/*
+ * BARRIER of all workers. A mutex and a condition variable, as in PARMACS on pthreads:
+ * those who are let go take the mutex one after the other, each from the last, which
+ * a pthread_barrier_t spares them.
+ */
 struct splash_barrier {
-	_Alignas(128) pthread_barrier_t barrier;
+	_Alignas(128) pthread_mutex_t mutex;
+	pthread_cond_t passed;
+	unsigned int threads, arrived;
+	uint64_t generation;
 };
 
 void splash_barrier_init(struct splash_barrier *barrier, unsigned int threads);

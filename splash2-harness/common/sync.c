@@ -37,7 +37,11 @@ void splash_unlock(struct splash_lock *lock)
 
 void splash_barrier_init(struct splash_barrier *barrier, unsigned int threads)
 {
-	pthread_barrier_init(&barrier->barrier, NULL, threads);
+	pthread_mutex_init(&barrier->mutex, NULL);
+	pthread_cond_init(&barrier->passed, NULL);
+	barrier->threads = threads;
+	barrier->arrived = 0;
+	barrier->generation = 0;
 }
 
 void splash_barrier(struct splash_worker *w, struct splash_barrier *barrier)
@@ -45,7 +49,18 @@ void splash_barrier(struct splash_worker *w, struct splash_barrier *barrier)
 	uint64_t start = w->opt->profile ? clock_ns(CLOCK_MONOTONIC) : 0;
 
 	w->profile.barriers++;
-	pthread_barrier_wait(&barrier->barrier);
+	pthread_mutex_lock(&barrier->mutex);
+	if (++barrier->arrived == barrier->threads) {
+		barrier->arrived = 0;
+		barrier->generation++;
+		pthread_cond_broadcast(&barrier->passed);
+	} else {
+		const uint64_t generation = barrier->generation;
+
+		while (barrier->generation == generation)
+			pthread_cond_wait(&barrier->passed, &barrier->mutex);
+	}
+	pthread_mutex_unlock(&barrier->mutex);
 	if (w->opt->profile)
 		w->profile.barrier_ns += clock_ns(CLOCK_MONOTONIC) - start;
 }
