@@ -6,8 +6,8 @@ independent from block to block. A block is one number, the logarithm of its B m
 Over a comparison's blocks:
 
 * Student's t gives the effect, its 95 % interval and a p-value. It needs the mean of the blocks to
-  be about normal. A bootstrap would not, but from a dozen blocks its intervals are too narrow and
-  find two to four times as many changes as there are (Documentation/statistics.rst).
+  be about normal. A bootstrap would not, but from a dozen blocks its intervals are too narrow:
+  twice as many false claims as are allowed (Documentation/statistics.rst).
 * Wilcoxon's signed rank test stands beside it: it needs only that noise is as often up as down, and
   a few wild blocks do not move it.
 

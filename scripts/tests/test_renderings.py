@@ -115,6 +115,8 @@ def test_cases_by_threshold() -> None:
     assert outcomes(None) == ["passed", "passed", "passed", "error"]
     assert outcomes(-5) == ["passed", "passed", "failed", "error"]
     assert outcomes(-50) == ["passed", "passed", "passed", "error"]
+    # What is asked for is enough.
+    assert judge(simulated(), 25)[0].outcome == "passed"
     # No significant change is no gain, however large it looks.
     assert outcomes(1) == ["passed", "failed", "failed", "error"]
 

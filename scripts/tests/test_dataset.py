@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What an A/B experiment makes, in which order, and what a run's row says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import paired
+import pytest
+import samples
+
+from fastlab.dataset import Slot, make_dataset, make_plan, percentile, slots, value
+from fastlab.model import PERCENTILES, REAL_METRICS, FastError, Workload
+
+HISTOGRAM = [(4000, 90), (1000, 900), (64000, 9), (128000, 1)]
+SLOT = Slot(Workload("single_ctr", 4), "strict", 0, 0, "B")
+
+
+def test_blocks_are_abba_or_baab_at_random() -> None:
+    orders: dict[int, str] = {}
+    for slot in slots(paired.PLAN, ["strict"], 200):
+        assert slot.position == len(orders.get(slot.block, ""))
+        orders[slot.block] = orders.get(slot.block, "") + slot.side
+    count = Counter(orders.values())
+    assert set(count) == {"ABBA", "BAAB"}
+    assert 75 < count["ABBA"] < 125
+
+
+def test_the_order_depends_on_the_seed_and_on_nothing_else() -> None:
+    def order(plan: object = paired.PLAN, pairs: tuple[str, ...] = ("strict",)) -> list[Slot]:
+        return [one for one in slots(plan, pairs, 50) if one.pair == "strict"]  # type: ignore[arg-type]
+
+    assert order() == order(pairs=("soft", "strict"))
+    assert order() != order(replace(paired.PLAN, seed=2))
+
+
+def test_an_interrupted_experiment_has_as_much_of_everything() -> None:
+    loads = (Workload("single_ctr", 4), Workload("prod_cons", 4))
+    made = list(slots(replace(paired.PLAN, workloads=loads), ["strict"], 3))
+    assert [slot.block for slot in made] == [0] * 8 + [1] * 8 + [2] * 8
+
+
+def test_plan_of_an_experiment() -> None:
+    of = replace(samples.experiment(seeds=(9, 8)), primary="elapsed_ns")
+    plan = make_plan(of, "perf")
+    assert (plan.baseline, plan.variants, plan.seed) == ("baseline", ("fast",), 9)
+    assert plan.primary == "elapsed_ns"
+    with pytest.raises(FastError, match="primary = nonsense is nothing that a real machine"):
+        make_plan(replace(of, primary="nonsense"), "perf")
+
+
+def test_rows_of_another_backend_are_refused() -> None:
+    good = paired.row(SLOT, 1e6)
+    assert make_dataset(paired.PLAN, [good]).rows == (good,)
+    of = samples.experiment()
+    with pytest.raises(
+        FastError, match=r"none of backend soft's blocks \(backend sim; it lacks bl"
+    ):
+        make_dataset(paired.PLAN, [samples.row(of, samples.run_of(of, "fast"))])
+    with pytest.raises(FastError, match="backend perf; it lacks nothing"):
+        make_dataset(paired.PLAN, [paired.row(SLOT, 1e6, backend="perf")])
+
+
+def test_a_run_made_again_replaces_the_first() -> None:
+    rows = [paired.row(SLOT, 1e6, status="failed"), paired.row(SLOT, 2e6)]
+    (kept,) = make_dataset(paired.PLAN, rows).rows
+    assert kept["elapsed_ns"] == 2e6
+
+
+def test_percentiles() -> None:
+    found = {name: percentile(HISTOGRAM, PERCENTILES[name]) for name in PERCENTILES}
+    assert found == {"p50": 1000, "p90": 1000, "p99": 4000, "p99.9": 64000, "max": 128000}
+    assert percentile([(1000, 1), (9000, 0)], 1000) == 1000
+    assert percentile([], 500) is None
+
+
+def test_values_of_a_run() -> None:
+    row = paired.row(
+        SLOT,
+        1e6,
+        thread_throughput=[80.0, 100.0],
+        fairness=0.99,
+        latency={"handoff": HISTOGRAM},
+        counters={"cycles": {"unit": "cycles", "user": 3, "kernel": 4, "total": 7}},
+    )
+    known = {"elapsed_ns": 1e6, "cycles": 7, "fairness": 0.99, "fairness_min_max": 0.8}
+    known |= {"handoff_p50": 1000, "handoff_p90": 1000, "handoff_p99": 4000}
+    known |= {"handoff_p99.9": 64000, "handoff_max": 128000}
+    for metric in REAL_METRICS:
+        assert value(row, metric.name) == known.get(metric.name), metric.name
+
+
+def test_no_thread_moved_is_no_fairness() -> None:
+    assert value(paired.row(SLOT, 1e6, thread_throughput=[0.0, 0.0]), "fairness_min_max") is None
