@@ -193,6 +193,15 @@ static int inside_holds(ivl_interval *self, void *arg)
 	return note(self, &g->trace);
 }
 
+/* Beside its parent's body, which it is not kept apart from. */
+static int holds_too(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	CHECK(ivl_holds(g->guard[0]));
+	return note(self, &g->trace);
+}
+
 static int does_not_hold(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
@@ -210,7 +219,7 @@ static int held_by_children(ivl_interval *self, void *arg)
 
 	CHECK(!ivl_holds(g->guard[0]));
 	guard(holder, g->guard[0]);
-	child = make(holder, "c", inside_holds, g);
+	child = make(holder, "c", holds_too, g);
 	CHECK(ivl_add_guard(holder, g->guard[1]) == EBUSY);
 	ivl_schedule();
 	CHECK(ivl_add_guard(other, g->guard[0]) == EALREADY);
