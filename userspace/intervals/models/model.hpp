@@ -46,7 +46,7 @@ template <typename suite> ivl_failure ivl_simulate(rl::iteration_t schedules, bo
 	if (rl::simulate<suite>(params))
 		return {};
 	if (show)
-		fprintf(stderr, "%s\n", output.str().c_str());
+		std::cerr << output.str() << std::endl;
 	return { params.stop_iteration, rl::test_result_str(params.test_result) };
 }
 

@@ -66,7 +66,10 @@ auto ivl_model_load(const atomic *object, rl::memory_order order, rl::debug_info
 template <typename T> class ivl_shared {
 public:
 	ivl_shared() {}
+	ivl_shared(T value) { var_($).store(value); }
 	ivl_shared(const ivl_shared &other) { var_($).store(other.var_($).load()); }
+	/* Its end is a write: who used it must have done before. */
+	~ivl_shared() { var_($).store(T()); }
 	operator T() const { return var_($).load(); }
 	T operator->() const { return var_($).load(); }
 	T operator=(T value)
@@ -75,6 +78,8 @@ public:
 		return value;
 	}
 	T operator=(const ivl_shared &other) { return *this = other.var_($).load(); }
+	T operator++(int) { return var_($)++; }
+	T operator--(int) { return var_($)--; }
 
 private:
 	rl::var<T> var_;

@@ -46,7 +46,7 @@ struct spawner {
  * finish, so it gives them back before it does anything else (ivl_return_credit()).
  */
 #ifndef IVL_AHEAD
-#define IVL_AHEAD 64
+#define IVL_AHEAD 64		/* 2 or more: a worker that remembers the finish holds one */
 #endif
 
 /* The waiter, if these were the last. */

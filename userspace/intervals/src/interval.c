@@ -112,9 +112,9 @@ static void tell_ended(struct ivl_worker *worker, struct ivl_batch *batch)
 {
 	struct ivl_interval *parent = worker->parent;
 
-	/* Not the last: it has not ended. Release: as in drop(). */
+	/* Not the last: it has not ended. Relaxed: the arrival comes after it, and releases. */
 	if (worker->references)
-		atomic_fetch_sub_explicit(&parent->refs, worker->references, memory_order_release);
+		atomic_fetch_sub_explicit(&parent->refs, worker->references, memory_order_relaxed);
 	ivl_arrive(&parent->end, worker->ended, batch);
 	worker->parent = NULL;
 	worker->ended = 0;

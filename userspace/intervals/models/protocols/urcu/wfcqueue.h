@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* In the models' place of liburcu: the mailboxes are queues of the model (relacy_worker.hpp). */
+#ifndef IVL_MODEL_WFCQUEUE_H
+#define IVL_MODEL_WFCQUEUE_H
+
+#include "relacy_queue.hpp"
+
+struct cds_wfcq_node {
+	struct cds_wfcq_node *next;
+};
+
+struct cds_wfcq_head {
+	/* Who takes from it must be alone. */
+	IVL_SHARED(int) taken;
+};
+
+struct cds_wfcq_tail {
+	ivl_model_queue queue;
+};
+
+#define CDS_WFCQ_WOULDBLOCK ((struct cds_wfcq_node *)-1)
+#define cds_wfcq_node_init(node) ((node)->next = NULL)
+#define cds_wfcq_enqueue(head, tail, node) ((tail)->queue.put(node))
+#define cds_wfcq_empty(head, tail) ((tail)->queue.size() == 0)
+#define __cds_wfcq_dequeue_nonblocking(head, tail) \
+	((head)->taken = 0, (struct cds_wfcq_node *)(tail)->queue.take_oldest())
+
+#endif
