@@ -31,13 +31,32 @@ ALARM = re.compile(
 )
 
 
-class Console:
-    """A serial log that another process appends to. Used by one thread."""
+class Tail:
+    """The lines of a file that another process appends to. Used by one thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._offset = 0
         self._rest = b""
+
+    def lines(self) -> list[str]:
+        """Those that were completed since the last call; none while there is no file."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset)
+                new = file.read()
+        except FileNotFoundError:
+            return []
+        self._offset += len(new)
+        *complete, self._rest = (self._rest + new).split(b"\n")
+        return [line.decode(errors="replace").rstrip() for line in complete]
+
+
+class Console:
+    """A serial log: what in it says that the kernel is in trouble. Used by one thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._tail = Tail(path)
         self._alarmed = False
         self._lines: list[str] = []
 
@@ -52,16 +71,8 @@ class Console:
         return "\n".join(self._lines)
 
     def _read(self) -> None:
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self._offset)
-                new = file.read()
-        except FileNotFoundError:
-            return
-        self._offset += len(new)
-        *complete, self._rest = (self._rest + new).split(b"\n")
-        for line in complete:
-            self._take(line.decode(errors="replace").rstrip())
+        for line in self._tail.lines():
+            self._take(line)
 
     def _take(self, line: str) -> None:
         if self._alarmed:
