@@ -48,6 +48,24 @@ def publish(staging: Path, final: Path) -> None:
     staging.rename(final)
 
 
+# Less than this many bytes free, and a failure is the disk's.
+FULL = 1 << 20
+
+
+def is_full(directory: Path) -> bool:
+    """Has the disk under the directory no room left?"""
+    return shutil.disk_usage(directory).free < FULL
+
+
+def check_room(results: Path) -> None:
+    """After a run failed: raise FastError if that is because the results' disk is full."""
+    if is_full(results):
+        raise FastError(
+            f"the disk is full under {results}; the rows written are safe. "
+            "Make room and run the same command again to go on"
+        )
+
+
 def full_disk(cache: Path) -> FastError:
     """The error that a full disk under the cache is."""
     usage = shutil.disk_usage(cache)

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from fastlab import splash_sizes
 from fastlab.model import (
@@ -112,10 +112,10 @@ def plan(experiment: Experiment) -> list[Run]:
     ]
 
 
-def workload_argv(workload: Workload, seed: int) -> list[str]:
-    """The benchmark's command line inside the guest."""
+def workload_argv(workload: Workload, seed: int, program: Path | None = None) -> list[str]:
+    """The benchmark's command line: of this program, or of the one inside the guest."""
     return [
-        f"/bin/{workload.benchmark}",
+        str(program or f"/bin/{workload.benchmark}"),
         "--threads",
         str(workload.threads),
         *workload.options,
@@ -123,6 +123,18 @@ def workload_argv(workload: Workload, seed: int) -> list[str]:
         str(seed),
         "--json",
     ]
+
+
+def benchmark_result(lines: Iterable[str]) -> Mapping[str, Any] | None:
+    """The JSON object among the lines of a benchmark's output; None if there is no whole one."""
+    for line in lines:
+        if line.startswith("{"):
+            try:
+                value: Mapping[str, Any] = json.loads(line)
+            except ValueError:
+                return None
+            return value
+    return None
 
 
 def further_programs(experiment: Experiment) -> tuple[str, ...]:

@@ -33,6 +33,11 @@ FURTHER: Mapping[str, str] = {
 REMOVED = ("--strip-all", "--remove-section=.note.gnu.build-id")
 
 
+def program_path(build: Path, name: str) -> Path:
+    """Where Meson's build directory has a benchmark."""
+    return build / FURTHER.get(name, "microbench") / name
+
+
 @dataclass(frozen=True)
 class Built:
     """What `ninja` has built and a simulation takes: the guest's programs and QEMU's plugin.
@@ -50,19 +55,22 @@ def find_built(build: Path, further: Sequence[str] = ()) -> Built:
     `further` names programs of FURTHER. Only who runs them has them in the guest: what else is in
     its file system moves what the caches see.
     """
-    programs = (
-        {"/init": build / "userspace/guest/init"}
-        | {f"/bin/{name}": build / "microbench" / name for name in BENCHMARKS}
-        | {f"/bin/{name}": build / FURTHER[name] / name for name in further}
-    )
+    programs = {"/init": build / "userspace/guest/init"} | {
+        f"/bin/{name}": program_path(build, name) for name in (*BENCHMARKS, *further)
+    }
     plugin = build / "userspace/cachesim/libcachesim.so"
-    missing = [path for path in (*programs.values(), plugin) if not path.is_file()]
+    check_built(build, (*programs.values(), plugin))
+    return Built(programs, plugin)
+
+
+def check_built(build: Path, paths: Iterable[Path]) -> None:
+    """Raise FastError that names what is not there."""
+    missing = [path for path in paths if not path.is_file()]
     if missing:
         raise FastError(
             f"{', '.join(map(str, missing))}: not built; build the programs first: "
             f"meson setup {build} && ninja -C {build}"
         )
-    return Built(programs, plugin)
 
 
 def build_image(programs: Mapping[str, Path]) -> bytes:

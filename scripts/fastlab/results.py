@@ -7,12 +7,12 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
-from fastlab.experiment import workload_argv
 from fastlab.model import SCHEMA_VERSION, FastError, Kernel, Machine, Run
 
 Status = Literal["ok", "invalid", "failed"]
@@ -39,13 +39,19 @@ UNITS: Mapping[str, str] = {
 FIRED = ("used", "same_cpu")
 
 
-class Counter(TypedDict):
-    """One counter over the region of interest; the idle loop is in none of the three."""
-
+class _EveryCounter(TypedDict):
     unit: str
+    total: int
+
+
+class Counter(_EveryCounter, total=False):
+    """One counter over the region of interest. The simulation tells user and kernel apart, and has
+    the idle loop in none of the three. `share` is that of the time in which a hardware counter
+    was counting; `total` is scaled up."""
+
     user: int
     kernel: int
-    total: int
+    share: float
 
 
 class KernelId(TypedDict):
@@ -105,14 +111,39 @@ class Row(_EveryRow, total=False):
     profile: Waits
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What a backend measured in a run. `machine` says where, `complaint` why it cannot be trusted,
+    "" if it can."""
+
+    backend: str
+    machine: dict[str, Any]
+    counters: dict[str, Counter]
+    throughput: float | None
+    complaint: str = ""
+
+
+def simulated(
+    machine: Machine, document: Mapping[str, Any] | None, output: Mapping[str, Any] | None
+) -> Measured:
+    """By the plugin's JSON document; `output` is the benchmark's. None: there was none."""
+    return Measured(
+        "sim",
+        machine_record(machine),
+        _counters(document) if document else {},
+        _throughput(document, output or {}),
+        _complaint(machine, document),
+    )
+
+
 def build_row(
     *,
     run: Run,
-    machine: Machine,
+    argv: Sequence[str],
+    measured: Measured,
     kernel: Kernel,
     key: str,
     tools_id: str,
-    document: Mapping[str, Any] | None,
     output: Mapping[str, Any] | None,
     mechanism: Mapping[str, int] | None,
     exit_status: int | None,
@@ -121,15 +152,15 @@ def build_row(
 ) -> Row:
     """Make a run's row and judge it.
 
-    `document` is the plugin's JSON document, `output` the benchmark's JSON object, `mechanism` the
-    guest's `FAST stat` lines, `exit_status` the guest's `FAST exit`; each None if there was none.
-    `duration` is host seconds. `failure` says what the executor saw go wrong (a hang, a panic).
+    `argv` is the benchmark's, `output` its JSON object, `mechanism` what the kernel counted during
+    the run, `exit_status` the benchmark's; each None if there was none. `duration` is host seconds.
+    `failure` says what the executor saw go wrong (a hang, a panic).
 
     "failed": there is nothing to trust. "invalid": it ran, but not what its variant says: FAST
     never fired in a FAST run, or fired in a run with FAST off. Neither enters a comparison.
     """
     output = output or {}
-    reason = failure or _failure(run, machine, document, output, exit_status)
+    reason = failure or _failure(run, output, exit_status) or measured.complaint
     status: Status = "failed" if reason else "ok"
     if not reason:
         reason = _invalidity(run, mechanism)
@@ -144,16 +175,16 @@ def build_row(
         sysctls=dict(run.variant.sysctls),
         benchmark=run.workload.benchmark,
         threads=run.workload.threads,
-        argv=workload_argv(run.workload, run.seed),
+        argv=list(argv),
         seed=run.seed,
-        machine=machine_record(machine),
-        backend="sim",
-        counters=_counters(document) if document else {},
+        machine=measured.machine,
+        backend=measured.backend,
+        counters=measured.counters,
         check=output.get("check"),
         check_detail=output.get("check_detail", ""),
         mechanism=dict(mechanism) if mechanism is not None else None,
         elapsed_ns=output.get("elapsed_ns"),
-        throughput=_throughput(document, output),
+        throughput=measured.throughput,
         thread_throughput=output.get("thread_throughput"),
         context_switches=output.get("context_switches"),
         migrations=output.get("migrations"),
@@ -189,14 +220,8 @@ def machine_record(machine: Machine) -> dict[str, Any]:
     }
 
 
-def _failure(
-    run: Run,
-    machine: Machine,
-    document: Mapping[str, Any] | None,
-    output: Mapping[str, Any],
-    exit_status: int | None,
-) -> str:
-    """Why the run cannot be trusted, or ""."""
+def _failure(run: Run, output: Mapping[str, Any], exit_status: int | None) -> str:
+    """Why the run cannot be trusted, by the benchmark itself, or ""."""
     if output.get("check") == "failed":
         return f"self-check failed: {output.get('check_detail') or 'no detail'}"
     if exit_status is None:
@@ -215,6 +240,11 @@ def _failure(
             return f"the benchmark reports {name} {output.get(name)}, asked was {value}"
     if output.get("check") != "ok":
         return f"the benchmark reports check {output.get('check')}, neither ok nor failed"
+    return ""
+
+
+def _complaint(machine: Machine, document: Mapping[str, Any] | None) -> str:
+    """Why the cache model's document cannot be trusted, or ""."""
     if not document:
         return "the cache model wrote no document: did the region of interest begin and end?"
     for name, value in {"preset": machine.preset, "cpus": machine.cpus}.items():

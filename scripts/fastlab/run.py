@@ -21,17 +21,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from fastlab import guest, tools, vm
-from fastlab.cache import cache_dir, explained_full_disk, full_disk, locked, publish
+from fastlab.cache import (
+    cache_dir,
+    check_room,
+    explained_full_disk,
+    full_disk,
+    is_full,
+    locked,
+    publish,
+)
 from fastlab.experiment import PRESETS, plan, run_key, workload_argv
 from fastlab.model import Experiment, FastError, Kernel, Machine, Run
 from fastlab.reporter import Reporter
-from fastlab.results import Row, RunLog, build_row, finished_keys, latest
+from fastlab.results import Row, RunLog, build_row, finished_keys, latest, simulated
 from fastlab.snapshot import CLOCK_SETTLED
 
 _T = TypeVar("_T")
-
-# Less than this many bytes free, and a machine's failure is the disk's.
-FULL = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -237,7 +242,7 @@ class _Execution:
                 try:
                     vm.save_machine(simulation, staging, watchdogs, self._cancelled)
                 except vm.GuestError as error:
-                    if shutil.disk_usage(cache).free < FULL:
+                    if is_full(cache):
                         raise full_disk(cache) from error
                     raise
                 publish(staging, final)
@@ -267,21 +272,19 @@ class _Execution:
                 said = "\n".join(outcome.errors)
                 failure = f"the benchmark ended with status {outcome.exit_status}: {said}"
         except vm.GuestError as error:
-            if shutil.disk_usage(self._directory).free < FULL:
-                raise FastError(
-                    f"the disk is full under {self._directory}; the rows written are safe. "
-                    "Make room and run the same command again to go on"
-                ) from error
+            check_room(self._directory)
             failure = str(error)
         duration = time.monotonic() - begun
+        document = outcome.document if outcome else None
+        output = outcome.output if outcome else None
         row = build_row(
             run=run,
-            machine=self._experiment.machine,
+            argv=job.argv,
+            measured=simulated(self._experiment.machine, document, output),
             kernel=task.kernel,
             key=task.key,
             tools_id=self._toolbox.id,
-            document=outcome.document if outcome else None,
-            output=outcome.output if outcome else None,
+            output=output,
             mechanism=outcome.mechanism if outcome else None,
             exit_status=outcome.exit_status if outcome else None,
             duration=duration,

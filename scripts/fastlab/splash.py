@@ -18,6 +18,7 @@ from typing import Any, Literal
 from fastlab import splash_tree
 from fastlab.cache import locked
 from fastlab.model import SCHEMA_VERSION, FastError
+from fastlab.process import run_group
 from fastlab.reporter import Reporter
 from fastlab.splash_judge import Said, differences
 from fastlab.splash_programs import Program, Size, select
@@ -214,7 +215,7 @@ def _run(request: Request, tree: Tree, program: Program, path: Path, threads: in
     status = None
     with (directory / "input").open("rb") as given, (directory / "output").open("wb") as output:
         try:
-            status = splash_tree.run_group(
+            status = run_group(
                 command, request.timeout, cwd=directory, stdin=given, stdout=output, env=environment
             )
         except subprocess.TimeoutExpired:

@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from fastlab import tools
 from fastlab.model import FastError
+from fastlab.process import run_group
 from fastlab.splash_programs import PROGRAMS, Program
 
 CONFIGS = ("Makefile.config", "makefile.config")
@@ -207,33 +207,3 @@ def _run(program: Program, command: Sequence[str], directory: Path, log: Path) -
             f"{program.name} cannot be built: {first}\n"
             f"in {directory}: {shlex.join(command)}\nended with status {status}; {log} has it all"
         )
-
-
-def run_group(
-    command: Sequence[str | Path],
-    seconds: float,
-    *,
-    cwd: Path,
-    stdout: object,
-    env: dict[str, str],
-    stdin: object = subprocess.DEVNULL,
-) -> int:
-    """Run a program and whatever it starts; its status. All of them end with this call.
-
-    Raises subprocess.TimeoutExpired.
-    """
-    process = subprocess.Popen(
-        command,
-        cwd=cwd,
-        env=env,
-        stdin=stdin,  # type: ignore[call-overload]
-        stdout=stdout,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        return int(process.wait(seconds))
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()

@@ -21,6 +21,7 @@ from typing import Any
 
 from fastlab import tools
 from fastlab.alarms import Console
+from fastlab.experiment import benchmark_result
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.qmp import Qmp, QmpError
 from fastlab.snapshot import settle_clock
@@ -374,18 +375,9 @@ def _outcome(vm: _Vm, workload: float) -> Outcome:
     mechanism = {name: int(value) for name, value in (line.split() for line in said["stat"])}
     return Outcome(
         document=json.loads(lines[0]) if lines else None,
-        output=_object(said["out"]),
+        output=benchmark_result(said["out"]),
         mechanism=mechanism or None,
         exit_status=int(said["exit"][0]),
         errors=tuple(said["err"]),
         workload=workload,
     )
-
-
-def _object(lines: Sequence[str]) -> Mapping[str, Any] | None:
-    """The JSON object among the lines of the benchmark's output."""
-    for line in lines:
-        if line.startswith("{"):
-            value: Mapping[str, Any] = json.loads(line)
-            return value
-    return None

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastlab.experiment import plan, run_key
+from fastlab.experiment import plan, run_key, workload_argv
 from fastlab.model import Experiment, Kernel, Machine, Run, Variant, Workload
-from fastlab.results import UNITS, Row, build_row
+from fastlab.results import UNITS, Row, build_row, simulated
 
 BASELINE = Variant("baseline", "baseline")
 FAST = Variant("fast", "fast", "strict", {"sched_fast": 1})
@@ -116,7 +116,7 @@ def row(
     kernel = Kernel(of.series, run.variant.kernel, f"kernel-{run.variant.kernel}", "", "")
     given: dict[str, Any] = {
         "run": run,
-        "machine": of.machine,
+        "argv": workload_argv(run.workload, run.seed),
         "kernel": kernel,
         "key": run_key(of, run, kernel.id, "tools"),
         "tools_id": "tools",
@@ -126,7 +126,9 @@ def row(
         "exit_status": 0,
         "duration": 12.5,
     }
-    return build_row(**(given | arguments))
+    given |= arguments
+    measured = simulated(of.machine, given.pop("document"), given["output"])
+    return build_row(measured=measured, **given)
 
 
 def run_of(of: Experiment, variant: str, seed: int = 1) -> Run:

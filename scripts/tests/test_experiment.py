@@ -14,6 +14,7 @@ import samples
 from fastlab.experiment import (
     KERNELS,
     PRESETS,
+    benchmark_result,
     further_programs,
     load_experiment,
     plan,
@@ -357,3 +358,16 @@ def test_the_runtimes_benchmarks_are_in_the_guest_of_who_runs_them() -> None:
     assert further_programs(intervals) == INTERVALS_BENCHMARKS
     one = replace(intervals, workloads=(Workload("intervals_idle", 4), *demo.workloads))
     assert further_programs(one) == ("intervals_idle",)
+
+
+@pytest.mark.parametrize(
+    ("lines", "result"),
+    [
+        (["hello", '{"check": "ok"}', "{}"], {"check": "ok"}),
+        (["hello"], None),
+        (['{"check": "o'], None),
+        ([], None),
+    ],
+)
+def test_the_result_in_a_benchmarks_output(lines: list[str], result: object) -> None:
+    assert benchmark_result(lines) == result

@@ -166,7 +166,7 @@ def test_a_full_disk_ends_the_experiment(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_first(machines, vm.GuestError("QEMU ended with status 1"))
-    monkeypatch.setattr(run, "FULL", 1 << 62)
+    monkeypatch.setattr(cache, "FULL", 1 << 62)
     with pytest.raises(FastError, match="the disk is full"):
         execute(tmp_path, jobs=1)
 
