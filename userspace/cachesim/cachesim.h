@@ -10,9 +10,11 @@
  *	cache_array.h		one set-associative array of line tags and states
  *	line_directory.[ch]	who holds a copy of each line
  *	presets.c		the machines: geometry and latency tables
+ *	futexes.[ch]		futex system calls, by address
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
  *	qemu_plugin_api.h	the used subset of QEMU's plugin interface
+ *	registers.[ch]		the guest's registers
  *	vcpu.[ch]		which vCPU executes: QEMU does not say
  *	plugin.c		the QEMU plugin
  *	tests/			unit tests, and the comparison with cachegrind

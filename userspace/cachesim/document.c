@@ -72,7 +72,29 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 		m->latency.cache_to_cache, m->latency.upgrade);
 }
 
-static void put_document(FILE *out, const struct cachesim *cs)
+/* The program's own first. */
+static void put_futexes(FILE *out, const struct futexes *f)
+{
+	size_t n;
+	const struct futex *all = futexes_all(f, &n);
+	const char *comma = "";
+
+	fputs(",\"futexes\":[", out);
+	for (int program = 1; program >= 0; program--) {
+		for (const struct futex *one = all; one < all + n; one++) {
+			if ((one->space == futexes_program_space(f)) != program)
+				continue;
+			fprintf(out, "%s{\"program\":%s,\"address\":%" PRIu64 ",\"wakes\":%" PRIu64
+				",\"handoffs\":%" PRIu64 ",\"pi_unlocks\":%" PRIu64 "}", comma,
+				program ? "true" : "false", one->address, one->wakes, one->handoffs,
+				one->pi_unlocks);
+			comma = ",";
+		}
+	}
+	fputc(']', out);
+}
+
+static void put_document(FILE *out, const struct cachesim *cs, const struct futexes *futexes)
 {
 	const struct cachesim_machine *m = cachesim_machine(cs);
 	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
@@ -92,17 +114,19 @@ static void put_document(FILE *out, const struct cachesim *cs)
 	}
 	fputs("],", out);
 	put_machine(out, m);
+	if (futexes)
+		put_futexes(out, futexes);
 	fputs("}\n", out);
 }
 
-char *document_format(const struct cachesim *cs, size_t *length)
+char *document_format(const struct cachesim *cs, const struct futexes *futexes, size_t *length)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, length);
 
 	if (!out)
 		return NULL;
-	put_document(out, cs);
+	put_document(out, cs, futexes);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

@@ -4,12 +4,13 @@
 #define DOCUMENT_H
 
 #include "cachesim.h"
+#include "futexes.h"
 
 /*
- * The counts of `cs` as one line of JSON with its newline; the caller frees
- * it. NULL without memory. *length gets its length in bytes.
+ * The counts of `cs`, and of `futexes` unless it is NULL, as one line of JSON with its
+ * newline; the caller frees it. NULL without memory. *length gets its length in bytes.
  */
-char *document_format(const struct cachesim *cs, size_t *length);
+char *document_format(const struct cachesim *cs, const struct futexes *futexes, size_t *length);
 
 /*
  * Append `length` bytes to the file behind `fd`: all of them or, when the file

@@ -9,7 +9,8 @@
 
 static const char usage[] =
 	"use preset=NAME,idle=0xSTART-0xEND,out=FILE (idle: __cpuidle_text_start and "
-	"__cpuidle_text_end of the guest kernel's System.map)";
+	"__cpuidle_text_end of the guest kernel's System.map) and, to count futexes too, "
+	"futexes=own or futexes=next";
 
 /* An address and what follows it; strtoull alone would take a sign or spaces. */
 static int parse_address(const char *text, uint64_t *address, char **end)
@@ -60,6 +61,12 @@ static int parse_one(struct options *o, const char *arg, char *error, size_t siz
 		if (*value)
 			return 0;
 		snprintf(error, size, "out= names no file: %s", usage);
+	} else if ((value = value_of(arg, "futexes")) && !o->futexes) {
+		o->futexes = !strcmp(value, "own") ? FUTEXES_OWN :
+			     !strcmp(value, "next") ? FUTEXES_NEXT : 0;
+		if (o->futexes)
+			return 0;
+		snprintf(error, size, "futexes=%s is neither own nor next: %s", value, usage);
 	} else {
 		snprintf(error, size, "argument \"%s\" is unknown or given twice: %s", arg, usage);
 	}

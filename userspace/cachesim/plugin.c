@@ -26,8 +26,10 @@
 
 #include "cachesim.h"
 #include "document.h"
+#include "futexes.h"
 #include "options.h"
 #include "qemu_plugin_api.h"
+#include "registers.h"
 #include "vcpu.h"
 
 /* 0f 1f 84 00 imm32, imm32 = 0x46410000 | id: userspace/roi/roi.h. */
@@ -36,6 +38,9 @@
 #define MARKER_MAGIC 0x46410000u
 
 enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END };
+
+/* What is below it in cr3 is no part of the page table's address. */
+#define PAGE_TABLE_MASK 0x000ffffffffff000ull
 
 /* The guest kernel's text and data, mapped linearly from physical address 0 (nokaslr). */
 #define KERNEL_MAP_START 0xffffffff80000000ull
@@ -61,6 +66,7 @@ struct block {
 static struct {
 	enum { OUTSIDE, WARMUP, COUNTING } state;
 	struct cachesim *model;
+	struct futexes *futexes;	/* NULL: not counted */
 	struct options options;
 	int out;
 	qemu_plugin_id_t id;
@@ -100,7 +106,7 @@ static void free_blocks(void)
 static void write_document(void)
 {
 	size_t length;
-	char *text = document_format(sim.model, &length);
+	char *text = document_format(sim.model, sim.futexes, &length);
 
 	if (!text)
 		die(sim.options.out, "out of memory for the document");
@@ -121,6 +127,18 @@ static void enter(int state)
 		qemu_plugin_reset(sim.id, on_reset);
 }
 
+static uint64_t address_space(void)
+{
+	return register_read(REGISTER_CR3) & PAGE_TABLE_MASK;
+}
+
+static void begin_counting(void)
+{
+	cachesim_zero_counts(sim.model);
+	if (sim.futexes)
+		futexes_begin(sim.futexes, address_space());
+}
+
 static void on_marker(unsigned int passed, void *userdata)
 {
 	(void)passed;
@@ -136,7 +154,7 @@ static void on_marker(unsigned int passed, void *userdata)
 			say("begin marker while counting: counting starts anew");
 		if (sim.state == OUTSIDE)
 			cachesim_reset(sim.model);
-		cachesim_zero_counts(sim.model);
+		begin_counting();
 		enter(COUNTING);
 		break;
 	case MARKER_END:
@@ -166,8 +184,59 @@ static enum marker marker_of(const struct qemu_plugin_insn *insn)
 
 static void watch_marker(struct qemu_plugin_insn *insn, enum marker marker)
 {
-	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_PLUGIN_CB_NO_REGS,
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_PLUGIN_CB_R_REGS,
 					       (void *)(uintptr_t)marker);
+}
+
+static void on_system_call(unsigned int passed, void *userdata)
+{
+	const uint64_t arguments[] = {
+		register_read(REGISTER_RDI),
+		register_read(REGISTER_RSI),
+		register_read(REGISTER_RDX),
+	};
+
+	(void)passed;
+	(void)userdata;
+	if (sim.state == COUNTING &&
+	    futexes_call(sim.futexes, address_space(), register_read(REGISTER_FS_BASE),
+			 register_read(REGISTER_RAX), arguments))
+		die("futexes", "out of memory; give the host more and run again");
+}
+
+static void on_kernel_return(unsigned int passed, void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	if (sim.state != COUNTING || !futexes_expects_return(sim.futexes))
+		return;
+	/* An interrupt of the kernel itself returns to it. */
+	if (vcpu_has_program_state() &&
+	    futexes_return(sim.futexes, address_space(), register_read(REGISTER_FS_BASE),
+			   register_read(REGISTER_RAX)))
+		die("futexes", "out of memory; give the host more and run again");
+}
+
+/* Programs enter the kernel by syscall; it returns to them by sysretq or iretq. */
+static void watch_futexes(struct qemu_plugin_insn *insn)
+{
+	static const uint8_t syscall[] = { 0x0f, 0x05 }, sysretq[] = { 0x48, 0x0f, 0x07 },
+			     iretq[] = { 0x48, 0xcf };
+	qemu_plugin_vcpu_udata_cb_t callback = NULL;
+	bool kernel = qemu_plugin_insn_vaddr(insn) >> 63;
+	size_t size = qemu_plugin_insn_size(insn);
+	uint8_t bytes[3];
+
+	if (size > sizeof(bytes))
+		return;
+	qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+	if (!kernel && size == sizeof(syscall) && !memcmp(bytes, syscall, size))
+		callback = on_system_call;
+	else if (kernel && ((size == sizeof(sysretq) && !memcmp(bytes, sysretq, size)) ||
+			    (size == sizeof(iretq) && !memcmp(bytes, iretq, size))))
+		callback = on_kernel_return;
+	if (callback)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_R_REGS, NULL);
 }
 
 /* Kernel text tells where in the host guest RAM begins; all other code then follows. */
@@ -395,6 +464,8 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 						 QEMU_PLUGIN_MEM_R, NULL);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_W, NULL);
+		if (sim.futexes)
+			watch_futexes(insn);
 		if (marker != MARKER_NONE) {
 			watch_marker(insn, marker);
 			b = NULL;
@@ -434,13 +505,18 @@ static void on_reset(qemu_plugin_id_t id)
 /* Runs in the thread that will run the vCPU. */
 static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
+	const char *missing;
+
 	(void)id;
 	(void)vcpu;
 	if (sim.have_vcpu_thread && !pthread_equal(sim.vcpu_thread, pthread_self()))
 		die("vCPUs run in several threads", "start QEMU with -accel tcg,thread=single");
 	sim.vcpu_thread = pthread_self();
-	if (!sim.have_vcpu_thread && !vcpu_find_registers())
-		die("no registers gs_base and k_gs_base", "use QEMU 9.2 to 10.0");
+	if (sim.have_vcpu_thread)
+		return;
+	missing = registers_find();
+	if (missing)
+		die(missing, "this QEMU does not tell this register; use QEMU 9.2 to 10.0");
 	sim.have_vcpu_thread = true;
 }
 
@@ -482,6 +558,14 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	if (!sim.model) {
 		snprintf(error, size, "preset %s with %d vCPUs: %s", sim.options.machine->name,
 			 info->system.smp_vcpus, why);
+		close(sim.out);
+		return -1;
+	}
+	if (!sim.options.futexes)
+		return 0;
+	sim.futexes = futexes_new(sim.options.futexes);
+	if (!sim.futexes) {
+		snprintf(error, size, "out of memory");
 		close(sim.out);
 		return -1;
 	}

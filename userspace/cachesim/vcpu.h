@@ -16,13 +16,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Find the registers that vcpu_identity() reads; call it from a vCPU's init
- * callback. False when this QEMU does not have them.
- */
-bool vcpu_find_registers(void);
-
 /* The kernel GS base of the vCPU that runs now; 0 before its kernel has set one. */
 uint64_t vcpu_identity(void);
+
+/* Is the GS base a program's: in a program, and in the kernel right before it returns to one? */
+bool vcpu_has_program_state(void);
 
 /* `identity` belongs to vCPU `index`. */
 void vcpu_learn(uint64_t identity, unsigned int index);

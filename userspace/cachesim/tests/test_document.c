@@ -45,10 +45,39 @@ static void the_document_is_exactly_this(void **state)
 	cachesim_execute(cs, 1, CACHESIM_USER, 5, &line, 1);
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_store(cs, 1, 64, 8);
-	text = document_format(cs, &length);
+	text = document_format(cs, NULL, &length);
 	assert_string_equal(text, expected);
 	assert_int_equal(length, strlen(expected));
 	free(text);
+	cachesim_free(cs);
+}
+
+static void futexes_are_told_when_they_are_counted(void **state)
+{
+	static const char futexes[] =
+		",\"futexes\":["
+		"{\"program\":true,\"address\":4210752,\"wakes\":1,\"handoffs\":1,\"pi_unlocks\":0},"
+		"{\"program\":false,\"address\":140737488355327,\"wakes\":1,\"handoffs\":0,"
+		"\"pi_unlocks\":0}]}\n";
+	const uint64_t mine[] = { 4210752, 1, 1 }, others[] = { 140737488355327, 1, 1 };
+	struct futexes *f = futexes_new(FUTEXES_OWN);
+	struct cachesim *cs = model(&tiny, 1);
+	size_t length;
+	char *text;
+
+	(void)state;
+	futexes_begin(f, 0x2000);
+	text = document_format(cs, f, &length);
+	assert_non_null(strstr(text, "},\"futexes\":[]}\n"));
+	free(text);
+	futexes_call(f, 0x1000, 1, 202, others);
+	futexes_return(f, 0x1000, 1, 0);
+	futexes_call(f, 0x2000, 1, 202, mine);
+	futexes_return(f, 0x2000, 1, 1);
+	text = document_format(cs, f, &length);
+	assert_string_equal(text + length - strlen(futexes), futexes);
+	free(text);
+	futexes_free(f);
 	cachesim_free(cs);
 }
 
@@ -81,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_exactly_this),
+		cmocka_unit_test(futexes_are_told_when_they_are_counted),
 		cmocka_unit_test(documents_are_appended),
 		cmocka_unit_test(a_full_disk_is_reported),
 	};

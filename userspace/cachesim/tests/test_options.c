@@ -26,6 +26,21 @@ static void good_arguments_in_any_order(void **state)
 	assert_int_equal(o.idle_start, 0xffffffff81000000);
 	assert_int_equal(o.idle_end, 0xffffffff81000100);
 	assert_string_equal(o.out, "/x/y.jsonl");
+	assert_int_equal(o.futexes, 0);
+}
+
+static void futexes_may_be_counted(void **state)
+{
+	const char *own[] = { "out=o", RANGE, "futexes=own", "preset=xeon-2s" };
+	const char *next[] = { "futexes=next", "out=o", RANGE, "preset=xeon-2s" };
+	struct options o;
+	char error[512];
+
+	(void)state;
+	assert_int_equal(parse(&o, error, sizeof(error), 4, own), 0);
+	assert_int_equal(o.futexes, FUTEXES_OWN);
+	assert_int_equal(parse(&o, error, sizeof(error), 4, next), 0);
+	assert_int_equal(o.futexes, FUTEXES_NEXT);
 }
 
 static void bad_arguments_are_named(void **state)
@@ -51,6 +66,8 @@ static void bad_arguments_are_named(void **state)
 		{ { "preset=rx4640", RANGE, "out=o", "out=p" }, "\"out=p\" is unknown or given twice" },
 		{ { "preset=rx4640", RANGE, "out=o", RANGE }, "given twice" },
 		{ { "preset=rx4640", RANGE, "out=o", "preset=rx4640" }, "given twice" },
+		{ { "preset=rx4640", RANGE, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
+		{ { RANGE, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
 	};
 
 	(void)state;
@@ -71,6 +88,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_arguments_in_any_order),
+		cmocka_unit_test(futexes_may_be_counted),
 		cmocka_unit_test(bad_arguments_are_named),
 	};
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "qemu_plugin_api.h"
+#include "registers.h"
 #include "roi.h"
 
 #define KERNEL 0xffffffff80000000ull
@@ -54,6 +55,8 @@ static struct {
 	unsigned int running, translator;
 	bool swapped;	/* a program runs: the kernel's GS base is set aside */
 	bool no_kernel;	/* and none has set one */
+	bool no_rdi;	/* an older QEMU */
+	uint64_t rax, rdi, rsi, rdx, fs_base, cr3;
 	qemu_plugin_vcpu_simple_cb_t vcpu_init;
 	qemu_plugin_vcpu_tb_trans_cb_t translate;
 	qemu_plugin_simple_cb_t flush, reset;
@@ -186,16 +189,32 @@ struct glib_array *qemu_plugin_get_registers(void)
 		{ (void *)1, "rax", "core" },
 		{ (void *)2, "gs_base", "core" },
 		{ (void *)3, "k_gs_base", "core" },
+		{ (void *)4, "fs_base", "core" },
+		{ (void *)5, "cr3", "core" },
+		{ (void *)6, "rsi", "core" },
+		{ (void *)7, "rdx", "core" },
+		{ (void *)8, "rdi", "core" },
 	};
-	static struct glib_array array = { .data = registers, .len = 3 };
+	static struct glib_array array = { .data = registers };
 
+	array.len = qemu.no_rdi ? 7 : 8;
 	return &array;
 }
 
 int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf)
 {
-	bool kernel_base = (uintptr_t)handle == (qemu.swapped ? 3 : 2) && !qemu.no_kernel;
-	uint64_t value = kernel_base ? 0xffff888000000000 + 0x1000 * qemu.running : 0x7000;
+	uint64_t kernel_base = qemu.no_kernel ? 0x7000 : 0xffff888000000000 + 0x1000 * qemu.running;
+	const uint64_t values[] = {
+		[1] = qemu.rax,
+		[2] = qemu.swapped ? 0x7000 : kernel_base,
+		[3] = qemu.swapped ? kernel_base : 0x7000,
+		[4] = qemu.fs_base,
+		[5] = qemu.cr3,
+		[6] = qemu.rsi,
+		[7] = qemu.rdx,
+		[8] = qemu.rdi,
+	};
+	uint64_t value = values[(uintptr_t)handle];
 
 	memcpy((uint8_t *)buf->data + buf->len, &value, sizeof(value));
 	buf->len += sizeof(value);
@@ -556,6 +575,67 @@ static void shared_translations_count_for_the_vcpu_that_runs(void **state)
 	assert_int_equal(total(doc, "kernel", "cache_to_cache"), 3);
 }
 
+static void run_bytes(uint64_t vaddr, const uint8_t *bytes, size_t size, unsigned int vcpu)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+	struct qemu_plugin_insn *insn = add(&tb, vaddr);
+
+	insn->bytes = bytes;
+	insn->size = size;
+	run(&tb, vcpu);
+}
+
+/* A thread of an address space makes a futex call. */
+static void call_futex(uint64_t space, uint64_t thread, uint64_t address)
+{
+	static const uint8_t syscall[] = { 0x0f, 0x05 };
+
+	qemu.swapped = true;
+	qemu.cr3 = space | 0x7;
+	qemu.fs_base = thread;
+	qemu.rax = 202;
+	qemu.rdi = address;
+	qemu.rsi = 129;		/* FUTEX_WAKE_PRIVATE */
+	qemu.rdx = 1;
+	run_bytes(USER, syscall, sizeof(syscall), 0);
+	qemu.swapped = false;
+}
+
+/* On another vCPU an interrupt of the kernel ends or, to_program, the kernel returns to one. */
+static void return_from_kernel(uint64_t space, uint64_t thread, uint64_t result, bool to_program)
+{
+	static const uint8_t sysretq[] = { 0x48, 0x0f, 0x07 }, iretq[] = { 0x48, 0xcf };
+
+	qemu.swapped = to_program;
+	qemu.cr3 = space;
+	qemu.fs_base = thread;
+	qemu.rax = result;
+	if (to_program && thread % 2)
+		run_bytes(KERNEL, sysretq, sizeof(sysretq), 1);
+	else
+		run_bytes(KERNEL, iretq, sizeof(iretq), 1);
+	qemu.swapped = false;
+}
+
+static void some_futex_calls(void)
+{
+	call_futex(0x2000, 1, 0x404040);
+	return_from_kernel(0x2000, 1, 1, false);
+	return_from_kernel(0x2000, 2, 1, true);
+	return_from_kernel(0x2000, 1, 0, true);
+	call_futex(0x2000, 2, 0x404040);
+	return_from_kernel(0x2000, 2, 1, true);
+}
+
+static void futexes_are_not_looked_at_unasked(void **state)
+{
+	(void)state;
+	run_marker(begin);
+	some_futex_calls();
+	run_marker(end);
+	assert_null(strstr(documents(), "futexes"));
+}
+
 /* Run f with stderr in a file; what it said. */
 static const char *said(void (*f)(void))
 {
@@ -675,6 +755,74 @@ static int status_of(void (*f)(void))
 	return WEXITSTATUS(status);
 }
 
+/* Another plugin than that of the other tests, in a process of its own. */
+static void install_for_futexes(const char *whose)
+{
+	char *argv[] = { "preset=rx4640", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out,
+			 (char *)whose };
+
+	offered = info_of_qemu();
+	if (qemu_plugin_install(1, &offered, 4, argv))
+		_exit(2);
+}
+
+static void count_own(void)
+{
+	const char *doc;
+	long unasked;
+
+	run_marker(begin);
+	some_futex_calls();
+	run_marker(end);
+	unasked = total(documents(), "user", "cycles");
+
+	install_for_futexes("futexes=own");
+	qemu.cr3 = 0x2000;
+	run_marker(begin);
+	some_futex_calls();
+	run_marker(end);
+	doc = documents();
+	/* Looking at them changes nothing else. */
+	if (total(doc, "user", "cycles") != unasked)
+		_exit(3);
+	if (!strstr(doc, ",\"futexes\":[{\"program\":true,\"address\":4210752,\"wakes\":2,"
+		    "\"handoffs\":1,\"pi_unlocks\":0}]}\n"))
+		_exit(4);
+}
+
+static void count_next(void)
+{
+	install_for_futexes("futexes=next");
+	qemu.cr3 = 0x1000;
+	run_marker(begin);
+	call_futex(0x1000, 1, 0x404000);
+	return_from_kernel(0x1000, 1, 1, true);
+	return_from_kernel(0x2000, 0, 0, true);
+	some_futex_calls();
+	run_marker(end);
+	if (!strstr(documents(), ",\"futexes\":["
+		    "{\"program\":true,\"address\":4210752,\"wakes\":2,\"handoffs\":1,\"pi_unlocks\":0},"
+		    "{\"program\":false,\"address\":4210688,\"wakes\":1,\"handoffs\":1,\"pi_unlocks\":0}"
+		    "]}\n"))
+		_exit(4);
+}
+
+static void handoffs_are_counted_by_address(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(count_own), 0);
+	assert_int_equal(status_of(count_next), 0);
+}
+
+static void a_register_that_is_missing_is_named(void **state)
+{
+	(void)state;
+	qemu.no_rdi = true;
+	assert_string_equal(registers_find(), "rdi");
+	qemu.no_rdi = false;
+	assert_null(registers_find());
+}
+
 static void write_to_a_full_disk(void)
 {
 	out = "out=/dev/full";
@@ -772,6 +920,9 @@ int main(void)
 		cmocka_unit_test(an_access_across_pages_goes_to_both),
 		cmocka_unit_test(io_is_no_memory),
 		cmocka_unit_test(shared_translations_count_for_the_vcpu_that_runs),
+		cmocka_unit_test(futexes_are_not_looked_at_unasked),
+		cmocka_unit_test(handoffs_are_counted_by_address),
+		cmocka_unit_test(a_register_that_is_missing_is_named),
 		cmocka_unit_test(stray_markers_and_early_exits_are_told),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(what_would_lose_or_spoil_counts_ends_qemu),
