@@ -52,6 +52,15 @@ class CancelledError(FastError):
 
 
 @dataclass(frozen=True)
+class Accelerator:
+    """How QEMU executes the guest."""
+
+    cpu: str
+    arguments: Sequence[str]
+    command_line: str
+
+
+@dataclass(frozen=True)
 class Simulation:
     """What all machines of an experiment that run the same kernel have in common."""
 
@@ -61,6 +70,8 @@ class Simulation:
     machine: Machine
     # For a kernel with Kbuild/numa.config, whose image has a table of NUMA nodes (srat.py).
     acpi: bool = False
+    # None is the deterministic mode.
+    accelerator: Accelerator | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ class Outcome:
 def machine_arguments(simulation: Simulation) -> list[str]:
     """The machine itself: all that a saved machine must find again when it is loaded."""
     return [
-        *hardware(simulation.machine),
+        *hardware(simulation.machine, simulation.accelerator),
         # Of two values QEMU takes the last.
         *(("-machine", "acpi=on") if simulation.acpi else ()),
         *("-kernel", simulation.kernel.vmlinux),
@@ -99,20 +110,29 @@ def machine_arguments(simulation: Simulation) -> list[str]:
     ]
 
 
-def hardware(machine: Machine) -> list[str]:
+def deterministic() -> Accelerator:
+    """The mode of Documentation/deterministic-mode.rst."""
+    arguments = (
+        *("-accel", "tcg,thread=single"),
+        *("-icount", "shift=0,sleep=off"),
+        *("-rtc", "clock=vm,base=2020-01-01"),
+        *("-seed", "7"),
+    )
+    return Accelerator("max", arguments, COMMAND_LINE)
+
+
+def hardware(machine: Machine, accelerator: Accelerator | None = None) -> list[str]:
     """The part of the arguments that is the same whatever kernel and image it boots."""
+    accelerator = accelerator or deterministic()
     # The guest's scheduler must believe in the caches of the model: a socket shares one.
     sockets = 2 if machine.preset == "xeon-2s" else machine.cpus
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
         *("-bios", "qboot.rom"),
-        *("-cpu", "max"),
+        *("-cpu", accelerator.cpu),
         *("-m", str(machine.memory_mb)),
         *("-smp", f"{machine.cpus},sockets={sockets}"),
-        *("-accel", "tcg,thread=single"),
-        *("-icount", "shift=0,sleep=off"),
-        *("-rtc", "clock=vm,base=2020-01-01"),
-        *("-seed", "7"),
+        *accelerator.arguments,
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
         *("-serial", "file:serial.log"),
@@ -122,8 +142,16 @@ def hardware(machine: Machine) -> list[str]:
         # The guest stops itself here, between two instructions.
         *("-device", "pvpanic,ioport=0x505"),
         *("-action", "panic=pause"),
-        *("-append", COMMAND_LINE),
+        *("-append", accelerator.command_line),
     ]
+
+
+def boot(
+    simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
+) -> None:
+    """Boot the machine up to the guest's stop, and end it there."""
+    with _started(simulation, directory, [], cancelled) as vm:
+        vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
 
 
 def save_machine(

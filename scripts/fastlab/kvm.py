@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Is KVM of any use here? Only a guest that really booted says so.
+
+/dev/kvm can be there and run no ordinary kernel: in a virtual machine whose own hypervisor
+implements a part of what QEMU asks for.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+from fastlab import guest, tools, vm
+from fastlab.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.programs import build_programs
+from fastlab.reporter import Reporter
+
+DEVICE = Path("/dev/kvm")
+# The processor as it is, and what it counts with, where it has that.
+ACCELERATOR = vm.Accelerator("host", ("-accel", "kvm"), "console=ttyS0 panic=-1")
+
+# A boot with KVM takes a second. Host seconds.
+BOOT_SECONDS = 30.0
+
+
+def probe(kernel: Kernel, project: Path, directory: Path, reporter: Reporter) -> str:
+    """Boot the kernel with KVM up to the laboratory's init; returns why it cannot be used, or "".
+
+    What the machine said is kept in the directory when it failed.
+    """
+    try:
+        os.close(os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as error:
+        return f"{DEVICE}: {error.strerror}"
+    init = {"/init": build_programs(project, reporter) / "userspace/guest/init"}
+    directory.mkdir(parents=True, exist_ok=True)
+    image = directory / "initramfs"
+    image.write_bytes(guest.build_image(init))
+    qemu = tools.require("qemu-system-x86_64")
+    simulation = vm.Simulation(qemu, kernel, image, Machine(cpus=2), accelerator=ACCELERATOR)
+    reporter.say("trying KVM")
+    try:
+        vm.boot(simulation, directory, Watchdogs(boot=BOOT_SECONDS), threading.Event())
+    except FastError as error:
+        lines = str(error).splitlines()
+        return f"{DEVICE} is there, but no guest boots with it: {'; '.join(lines)}"
+    shutil.rmtree(directory)
+    return ""
