@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs somebody else's program as the workload: all of it, from its first instruction
+ * to its exit, is the region of interest, unless it marks its own.
+ *
+ *	subject WORDS
+ *
+ * WORDS are "whole" or "marked", the directory to run it in, the path of the program
+ * and its argv, as words_parse() takes them, since a job's words end at spaces.
+ *
+ * The program's input is empty and its output is thrown away; its errors are ours. When it
+ * is over, one JSON object tells
+ *
+ *	context_switches	of its threads and children; null: the kernel does not count
+ *	migrations		the same
+ *	maps			the lines of its /proc/PID/maps when it ended
+ *
+ * and our exit status is the program's, as a shell would have it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "roi.h"
+#include "words.h"
+
+#define CANNOT_PREPARE 126
+#define CANNOT_RUN 127	/* as the shell says it */
+
+enum { WHOLE, DIRECTORY, PATH, ARGV };	/* of the words */
+
+struct subject {
+	pid_t pid;
+	bool marking;		/* its region of interest is ours to end */
+	char *maps;		/* NULL: it has not been seen to end */
+};
+
+static _Noreturn void fail(const char *what)
+{
+	fprintf(stderr, "subject: %s: %s\n", what, strerror(errno));
+	exit(CANNOT_PREPARE);
+}
+
+static _Noreturn void become(char **words)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null < 0)
+		fail("/dev/null");
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	close(null);
+	if (chdir(words[DIRECTORY]))
+		fail(words[DIRECTORY]);
+	/* So that a lock has the same address in every run. */
+	personality(ADDR_NO_RANDOMIZE);
+	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 0);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		fail("PTRACE_TRACEME");
+	execv(words[PATH], words + ARGV);
+	fprintf(stderr, "cannot run %s: %s\n", words[PATH], strerror(errno));
+	_exit(CANNOT_RUN);
+}
+
+/* Count an event of the program and all that it will start. -1: the kernel cannot. */
+static int count(pid_t pid, uint64_t event)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = event,
+		.inherit = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void print_count(const char *name, int fd)
+{
+	uint64_t value;
+
+	if (fd >= 0 && read(fd, &value, sizeof(value)) == sizeof(value))
+		printf("\"%s\":%" PRIu64 ",", name, value);
+	else
+		printf("\"%s\":null,", name);
+}
+
+static char *read_maps(pid_t pid)
+{
+	char path[64], *text = NULL;
+	size_t size = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fail(path);
+	do {
+		text = realloc(text, size + 65536 + 1);
+		if (!text)
+			fail("memory for its maps");
+		n = read(fd, text + size, 65536);
+		if (n < 0)
+			fail(path);
+		size += (size_t)n;
+	} while (n);
+	text[size] = '\0';
+	close(fd);
+	return text;
+}
+
+static void print_maps(const char *maps)
+{
+	fputs("\"maps\":[", stdout);
+	for (const char *c = maps; *c; c++) {
+		if (c == maps || c[-1] == '\n')
+			fputs(c == maps ? "\"" : ",\"", stdout);
+		if (*c == '\n')
+			putchar('"');
+		else if ((unsigned char)*c < ' ')
+			printf("\\u%04x", (unsigned char)*c);
+		else
+			printf(*c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+	}
+	putchar(']');
+}
+
+static void end_region(struct subject *subject)
+{
+	if (subject->marking)
+		ROI_MARK(ROI_END);
+	subject->marking = false;
+}
+
+/* Its first thread ends, and has its memory yet. */
+static void note_exit(struct subject *subject)
+{
+	struct user_regs_struct registers;
+
+	if (ptrace(PTRACE_GETREGS, subject->pid, NULL, &registers))
+		return;
+	/* By this system call it ends without the others, such as by pthread_exit(). */
+	if (registers.orig_rax != SYS_exit)
+		end_region(subject);
+	free(subject->maps);
+	subject->maps = read_maps(subject->pid);
+}
+
+/* Let it run to its end; returns its status as a shell would. */
+static int wait_for_end(struct subject *subject)
+{
+	int status, signal;
+
+	for (;;) {
+		if (waitpid(subject->pid, &status, 0) < 0)
+			fail("waitpid");
+		if (!WIFSTOPPED(status))
+			break;
+		signal = status >> 16 ? 0 : WSTOPSIG(status);
+		if (status >> 16 == PTRACE_EVENT_EXIT)
+			note_exit(subject);
+		/* It fails where the program has been killed meanwhile, which the next wait tells. */
+		ptrace(PTRACE_CONT, subject->pid, NULL, (void *)(intptr_t)signal);
+	}
+	end_region(subject);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* What glibc expects below the /dev that init has mounted. */
+static void mount_shared_memory(void)
+{
+	if (!mkdir("/dev/shm", 01777) && mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL))
+		fail("/dev/shm");
+}
+
+int main(int argc, char **argv)
+{
+	static char **words;
+	static struct subject subject;
+	int status, switches, migrations;
+
+	words = argc == 2 ? words_parse(argv[1]) : NULL;
+	for (int i = 0; i <= ARGV; i++) {
+		if (!words || !words[i]) {
+			fprintf(stderr, "subject: WORDS are not WHOLE DIRECTORY PATH ARGV...\n");
+			return CANNOT_PREPARE;
+		}
+	}
+	mount_shared_memory();
+	subject.pid = fork();
+	if (subject.pid < 0)
+		fail("fork");
+	if (!subject.pid)
+		become(words);
+	if (waitpid(subject.pid, &status, 0) < 0)
+		fail("waitpid");
+	if (!WIFSTOPPED(status))
+		return WIFEXITED(status) ? WEXITSTATUS(status) : CANNOT_PREPARE;
+
+	/* It stands before its first instruction. */
+	switches = count(subject.pid, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	migrations = count(subject.pid, PERF_COUNT_SW_CPU_MIGRATIONS);
+	if (ptrace(PTRACE_SETOPTIONS, subject.pid, NULL,
+		   (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)))
+		fail("PTRACE_SETOPTIONS");
+	subject.marking = !strcmp(words[WHOLE], "whole");
+	if (subject.marking)
+		ROI_MARK(ROI_BEGIN);
+	if (ptrace(PTRACE_CONT, subject.pid, NULL, NULL))
+		fail("PTRACE_CONT");
+	status = wait_for_end(&subject);
+
+	putchar('{');
+	print_count("context_switches", switches);
+	print_count("migrations", migrations);
+	print_maps(subject.maps ? subject.maps : "");
+	puts("}");
+	return fflush(stdout) ? CANNOT_PREPARE : status;
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The subject's runner: whatever the program is told, does and says, it comes through."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+import urllib.parse
+
+SUBJECT, ENDS_IN_THREAD = map(os.path.abspath, sys.argv[1:3])
+
+
+def run(path, *argv, directory="/", whole="whole"):
+    words = urllib.parse.quote("\0".join([whole, directory, path, *argv]))
+    return subprocess.run(
+        [SUBJECT, words], capture_output=True, text=True, input="not for the program", timeout=60
+    )
+
+
+def shell(script, *words, **more):
+    return run("/bin/sh", "sh", "-c", script, *words, **more)
+
+
+class Subject(unittest.TestCase):
+    def test_words_and_directory(self):
+        script = 'pwd >&2; for word; do echo "<$word>" >&2; done'
+        answer = shell(script, "sh", "two words", "", "%20\\", "ü\n", directory="/usr")
+        self.assertEqual(answer.stderr, "/usr\n<two words>\n<>\n<%20\\>\n<ü\n>\n")
+        self.assertEqual(answer.returncode, 0)
+
+    def test_streams(self):
+        answer = shell("cat; echo said; cat >&2; echo error >&2")
+        self.assertEqual(answer.stderr, "error\n")
+        self.assertNotIn("said", answer.stdout)
+
+    def test_document(self):
+        document = json.loads(shell("sleep 0; sleep 0").stdout)
+        self.assertEqual(list(document), ["context_switches", "migrations", "maps"])
+        for name in ("context_switches", "migrations"):
+            self.assertTrue(document[name] is None or document[name] >= 0)
+        self.assertTrue(any(line.endswith("[heap]") for line in document["maps"]))
+
+    def test_addresses_repeat(self):
+        first, second = (json.loads(shell("true").stdout)["maps"] for _ in range(2))
+        # The kernel's own pages move nevertheless.
+        self.assertEqual(
+            [line for line in first if "[v" not in line],
+            [line for line in second if "[v" not in line],
+        )
+
+    def test_status(self):
+        for script, status in (("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)):
+            with self.subTest(script):
+                self.assertEqual(shell(script).returncode, status)
+
+    def test_signals_reach_it(self):
+        answer = shell('trap "echo caught >&2; exit 4" USR1; kill -USR1 $$; exit 1')
+        self.assertEqual((answer.stderr, answer.returncode), ("caught\n", 4))
+
+    def test_it_may_run_another_program(self):
+        answer = shell("exec /bin/sh -c 'exit 6'")
+        self.assertEqual(answer.returncode, 6)
+        self.assertTrue(json.loads(answer.stdout)["maps"])
+
+    def test_the_first_thread_may_end_first(self):
+        answer = run(ENDS_IN_THREAD, "name")
+        self.assertEqual(answer.returncode, 5)
+        self.assertTrue(json.loads(answer.stdout)["maps"])
+
+    def test_what_cannot_be_run_is_named(self):
+        answer = run("/nonexistent/program", "name")
+        self.assertEqual(answer.returncode, 127)
+        self.assertEqual(
+            answer.stderr, "cannot run /nonexistent/program: No such file or directory\n"
+        )
+        answer = shell("true", directory="/nonexistent")
+        self.assertEqual(answer.returncode, 126)
+        self.assertIn("/nonexistent: No such file", answer.stderr)
+
+    def test_bad_words(self):
+        for words in ([], ["whole"], ["a%00b%00c"], ["whole%0"], ["a", "b"]):
+            with self.subTest(words):
+                answer = subprocess.run([SUBJECT, *words], capture_output=True, text=True)
+                self.assertEqual(answer.returncode, 126)
+                self.assertIn("WHOLE DIRECTORY PATH ARGV", answer.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
