@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,37 @@ from lab import PROJECT, kernel
 
 from fastlab import programs, run
 from fastlab.experiment import further_programs, load_experiment
-from fastlab.model import SPLASH_PROGRAMS
+from fastlab.model import SPLASH_PROGRAMS, Experiment
 from fastlab.progress import PlainReporter
+from fastlab.results import Row
 from fastlab.stats import summarise
 
 FILE = PROJECT / "experiments/splash2-short.toml"
+THREADS = (1, 2, 4, 7, 16, 64)
+
+
+def make_runs(experiment: Experiment, directory: Path) -> list[Row]:
+    reporter = PlainReporter(io.StringIO())
+    build = programs.build_programs(PROJECT, reporter)
+    toolbox = run.find_toolbox(build, further_programs(experiment))
+    kernels = {variant.kernel: kernel(variant.kernel) for variant in experiment.variants}
+    return run.run_experiment(experiment, FILE, kernels, toolbox, directory, reporter)
+
+
+@pytest.mark.full
+def test_all_pass_their_checks_in_a_guest(tmp_path: Path) -> None:
+    short = load_experiment(FILE)
+    workloads = {replace(one, threads=count): None for one in short.workloads for count in THREADS}
+    experiment = replace(short, variants=short.variants[:1], workloads=tuple(workloads))
+    rows = make_runs(experiment, tmp_path / "results")
+    assert len(rows) == len(SPLASH_PROGRAMS) * len(THREADS)
+    assert {(row["status"], row["check"]) for row in rows} == {("ok", "ok")}
 
 
 @pytest.mark.full
 def test_the_short_experiment(tmp_path: Path) -> None:
     experiment = load_experiment(FILE)
-    reporter = PlainReporter(io.StringIO())
-    build = programs.build_programs(PROJECT, reporter)
-    toolbox = run.find_toolbox(build, further_programs(experiment))
-    built = {name: kernel(name) for name in ("baseline", "fast")}
-    rows = run.run_experiment(experiment, FILE, built, toolbox, tmp_path / "results", reporter)
+    rows = make_runs(experiment, tmp_path / "results")
 
     # A program that hands nothing over is INVALID with FAST; nothing else may go wrong.
     reasons = [row["reason"] for row in rows if row["status"] != "ok"]
