@@ -7,7 +7,6 @@ spent) and machines/, what each machine wrote.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -21,16 +20,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from fastlab import guest, tools, vm
-from fastlab.cache import (
-    cache_dir,
-    check_room,
-    explained_full_disk,
-    full_disk,
-    is_full,
-    locked,
-    publish,
-)
+from fastlab.cache import check_room, explained_full_disk
 from fastlab.experiment import PRESETS, plan, run_key, workload_argv
+from fastlab.machines import saved_machine
 from fastlab.model import Experiment, FastError, Kernel, Machine, Run
 from fastlab.reporter import Reporter
 from fastlab.results import Row, RunLog, build_row, finished_keys, latest, simulated
@@ -229,24 +221,9 @@ class _Execution:
             file.write(json.dumps(record) + "\n")
 
     def _saved_machine(self, simulation: vm.Simulation) -> Path:
-        """The saved machine, from the cache or made now."""
-        hardware = vm.hardware(self._experiment.machine)
-        parts = [simulation.kernel.id, self._toolbox.id, *hardware]
-        name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-        cache = cache_dir()
-        final = cache / "machines" / name
-        with locked(cache / "machines" / f"{name}.lock", self._reporter):
-            if not (final / vm.SNAPSHOT).is_file():
-                staging = cache / "machines" / f"{name}.new"
-                watchdogs = self._experiment.watchdogs
-                try:
-                    vm.save_machine(simulation, staging, watchdogs, self._cancelled)
-                except vm.GuestError as error:
-                    if is_full(cache):
-                        raise full_disk(cache) from error
-                    raise
-                publish(staging, final)
-        return final / vm.SNAPSHOT
+        watchdogs = self._experiment.watchdogs
+        made_of = [self._toolbox.id]
+        return saved_machine(simulation, made_of, watchdogs, self._cancelled, self._reporter)
 
     def _run(self, task: _Task, simulation: vm.Simulation, snapshot: Path) -> _Done:
         run = task.run

@@ -47,6 +47,10 @@ class GuestError(FastError):
     """A machine that did not do what it was asked; where its files are is part of the text."""
 
 
+class WatchdogError(GuestError):
+    """The machine took longer than it was allowed to."""
+
+
 class CancelledError(FastError):
     """The machine was ended because the experiment is over."""
 
@@ -179,11 +183,13 @@ def run_job(
     directory: Path,
     watchdogs: Watchdogs,
     cancelled: threading.Event,
+    futexes: str = "",
 ) -> Outcome:
     """Let the saved machine go on with the job, to its end.
 
     `directory` gets, and keeps, what machine and plugin write. Without a plugin there is no
-    document.
+    document. With `futexes`, which says whose are the program's (userspace/cachesim/futexes.h),
+    the document has the hand-offs of each.
     """
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "job").write_text(job.text())
@@ -194,7 +200,7 @@ def run_job(
         *("-object", f"filter-buffer,id=quantum,netdev=net,interval={machine.quantum_us}"),
         *("-fw_cfg", "name=opt/fast/job,file=job"),
         *("-incoming", "defer"),
-        *(_plugin_arguments(simulation, plugin) if plugin else ()),
+        *(_plugin_arguments(simulation, plugin, futexes) if plugin else ()),
     ]
     with _started(simulation, directory, arguments, cancelled) as vm:
         # Else QEMU announces the machine to the network by timers of the host's clock, which
@@ -212,11 +218,12 @@ def run_job(
         return _outcome(vm, over - begun)
 
 
-def _plugin_arguments(simulation: Simulation, plugin: Path) -> tuple[str, str]:
+def _plugin_arguments(simulation: Simulation, plugin: Path, futexes: str) -> tuple[str, str]:
     idle = "-".join(f"0x{address:x}" for address in idle_range(Path(simulation.kernel.system_map)))
     escaped = str(plugin).replace(",", ",,")
     preset = simulation.machine.preset
-    return "-plugin", f"{escaped},preset={preset},idle={idle},out=plugin.jsonl"
+    options = f"{escaped},preset={preset},idle={idle},out=plugin.jsonl"
+    return "-plugin", options + (f",futexes={futexes}" if futexes else "")
 
 
 def idle_range(system_map: Path) -> tuple[int, int]:
@@ -296,12 +303,13 @@ class _Vm:
             if time.monotonic() > end:
                 raise self.failure(
                     f"watchdog: {stage} took longer than {seconds:g} s; the guest hangs, or "
-                    f"[watchdogs] of the experiment allow too little\n{self._console.excerpt()}"
+                    f"[watchdogs] of the experiment allow too little\n{self._console.excerpt()}",
+                    WatchdogError,
                 )
             self._doze()
 
-    def failure(self, what: str) -> GuestError:
-        return GuestError(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
+    def failure(self, what: str, kind: type[GuestError] = GuestError) -> GuestError:
+        return kind(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
 
     def check_complete(self) -> None:
         """QEMU has ended: did the guest say its last line?"""
