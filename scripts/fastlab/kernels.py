@@ -112,7 +112,7 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     series = load_catalogue(places.project).pick_series(request.series)
     tools.require_all(DEB_TOOLS, headers=tools.HEADERS)
     start = _whole_config(request.config, reporter)
-    fragments = _fragment_files(places.project, ("fast", "deb"))
+    fragments = _fragment_files(places.project, ("fast", "release", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
     with explained_full_disk(places.cache), locked(tree.root / "lock", reporter):
         source = sources.locate(series.origin, request.source, places.cache, reporter)

@@ -134,9 +134,8 @@ def make_project(root: Path, tarball: Path, url: str = "file:///none", sha256: s
     (kbuild / "kernels.toml").write_text(CATALOGUE.format(tarball=tarball, url=url, sha256=sha256))
     (kbuild / "base.config").write_text("CONFIG_SMP=y\nCONFIG_FUTEX=y\n")
     (kbuild / "fast.config").write_text("CONFIG_SCHED_FAST=y\n")
-    (kbuild / "deb.config").write_text(
-        'CONFIG_LOCALVERSION="-fast"\nCONFIG_SYSTEM_TRUSTED_KEYS=""\n'
-    )
+    (kbuild / "release.config").write_text('CONFIG_LOCALVERSION="-fast"\n')
+    (kbuild / "deb.config").write_text('CONFIG_SYSTEM_TRUSTED_KEYS=""\n')
     (kbuild / "debug-locking.config").write_text("CONFIG_DEBUG=y\n")
     (folder / "0001-fast.patch").write_text(PATCH)
     (folder / "series").write_text("0001-fast.patch\n")

@@ -420,7 +420,7 @@ def test_the_projects_own_catalogue_and_fragments_are_well_formed() -> None:
     catalogue = load_catalogue(project)
     assert catalogue.pick_series(None).name == "6.12"
     names = {name for entry in catalogue.variants.values() for name in entry.fragments}
-    for name in {*names, "debug-locking", "debug-kcsan", "deb"}:
+    for name in {*names, "debug-locking", "debug-kcsan", "shell", "release", "deb"}:
         assert kconfig.read(project / f"Kbuild/{name}.config")
 
 
