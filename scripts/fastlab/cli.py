@@ -2,8 +2,8 @@
 """The `fast` command: reads its arguments, calls the stages, prints what they return.
 
 Exit status: 0 all is well, 1 an error, 2 bad usage, 3 some run is in no comparison,
-4 an improvement is below what --fail-below asks for, 130 interrupted. Results go to stdout,
-everything else to stderr.
+4 an improvement is below what --fail-below asks for, 130 interrupted; of `fast shell -- COMMAND`
+that of the command. Results go to stdout, everything else to stderr.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from fastlab import (
     results,
     run,
     runtimes,
+    shell,
     splash,
     splash_programs,
     stealing,
@@ -60,7 +61,7 @@ Command = Callable[[argparse.Namespace, Reporter], int]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status. Bad usage raises SystemExit(2)."""
     words = sys.argv[1:] if argv is None else list(argv)
-    arguments = _parser().parse_args(words)
+    arguments = _parse(words)
     # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
     signal.signal(signal.SIGTERM, _interrupt)
     command: Command = arguments.command
@@ -78,6 +79,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         again = shlex.join(["fast", *words])
         return _complain(f"interrupted; what is finished is kept. To go on: {again}", INTERRUPTED)
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments; what stands behind `--` is `argv`, the words of another program."""
+    end = words.index("--") if "--" in words else len(words)
+    parser = _parser()
+    arguments = parser.parse_args(words[:end])
+    if words[end + 1 :] and "argv" not in arguments:
+        parser.error(f"{words[0]} runs no other program: {shlex.join(words[end:])}")
+    arguments.argv = tuple(words[end + 1 :])
+    return arguments
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -98,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_results(commands)
     _add_kernel(commands)
+    _add_shell(commands)
     _add_bench(commands)
     _add_splash(commands)
     return parser
@@ -191,6 +204,23 @@ def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
     listing = kernel.add_parser("list", help="say what is built, and where")
     listing.set_defaults(command=_kernel_list)
+
+
+def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "shell",
+        usage="%(prog)s [-h] [--variant V] [SERIES] [-- COMMAND...]",
+        help="boot a kernel with this file system: a shell in it, or one command",
+        description="Boot a kernel with this machine's file system, and run a shell or a command "
+        "in it. What that writes is gone with it.",
+    )
+    parser.set_defaults(command=_shell, argv=())
+    parser.add_argument(
+        "series", nargs="?", metavar="SERIES", help="such as 6.12 (default: the primary one)"
+    )
+    parser.add_argument(
+        "--variant", metavar="V", default="fast", help="of Kbuild/kernels.toml (default: fast)"
+    )
 
 
 def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -460,6 +490,11 @@ def _kernel_deb(arguments: argparse.Namespace, reporter: Reporter) -> int:
 def _kernel_list(arguments: argparse.Namespace, reporter: Reporter) -> int:
     kernels.list_kernels(kernels.ListRequest(), PlainReporter(sys.stdout))
     return OK
+
+
+def _shell(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = shell.Request(arguments.series, arguments.variant, arguments.argv)
+    return shell.run(request, reporter)
 
 
 def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:

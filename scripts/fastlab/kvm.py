@@ -8,12 +8,12 @@ implements a part of what QEMU asks for.
 from __future__ import annotations
 
 import os
-import shutil
+import tempfile
 import threading
 from pathlib import Path
 
 from fastlab import guest, tools, vm
-from fastlab.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.model import Kernel, Machine, Watchdogs
 from fastlab.programs import build_programs
 from fastlab.reporter import Reporter
 
@@ -25,26 +25,24 @@ ACCELERATOR = vm.Accelerator("host", ("-accel", "kvm"), "console=ttyS0 panic=-1"
 BOOT_SECONDS = 30.0
 
 
-def probe(kernel: Kernel, project: Path, directory: Path, reporter: Reporter) -> str:
-    """Boot the kernel with KVM up to the laboratory's init; returns why it cannot be used, or "".
-
-    What the machine said is kept in the directory when it failed.
-    """
+def probe(kernel: Kernel, project: Path, reporter: Reporter) -> str:
+    """Boot the kernel with KVM, up to the laboratory's init; what speaks against KVM, or ""."""
     try:
         os.close(os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
         return f"{DEVICE}: {error.strerror}"
     init = {"/init": build_programs(project, reporter) / "userspace/guest/init"}
-    directory.mkdir(parents=True, exist_ok=True)
-    image = directory / "initramfs"
-    image.write_bytes(guest.build_image(init))
     qemu = tools.require("qemu-system-x86_64")
-    simulation = vm.Simulation(qemu, kernel, image, Machine(cpus=2), accelerator=ACCELERATOR)
     reporter.say("trying KVM")
-    try:
-        vm.boot(simulation, directory, Watchdogs(boot=BOOT_SECONDS), threading.Event())
-    except FastError as error:
-        lines = str(error).splitlines()
-        return f"{DEVICE} is there, but no guest boots with it: {'; '.join(lines)}"
-    shutil.rmtree(directory)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        image = directory / "initramfs"
+        image.write_bytes(guest.build_image(init))
+        simulation = vm.Simulation(qemu, kernel, image, Machine(cpus=2), accelerator=ACCELERATOR)
+        try:
+            vm.boot(simulation, directory, Watchdogs(boot=BOOT_SECONDS), threading.Event())
+        except vm.GuestError as error:
+            # All but where the log is, which goes with the directory.
+            lines = [line for line in str(error).splitlines() if name not in line]
+            return f"{DEVICE} is there, but no guest boots with it: {'; '.join(lines)}"
     return ""

@@ -32,8 +32,11 @@ PACKAGES: dict[str, str] = {
     "qemu-system-x86_64": "qemu-system-x86",
     "rsync": "rsync",
     "setpriv": "util-linux",
+    "strings": "binutils",
     "strip": "binutils",
+    "su": "util-linux",
     "tar": "tar",
+    "udevadm": "udev",
     "xz": "xz-utils",
     "zstd": "zstd",
 }
