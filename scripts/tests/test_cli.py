@@ -19,7 +19,7 @@ import paired
 import pytest
 import samples
 
-from fastlab import cli
+from fastlab import cli, shell
 from fastlab.dataset import Slot, make_plan
 from fastlab.experiment import load_experiment, plan
 from fastlab.kernels import BuildRequest, DebRequest
@@ -85,6 +85,8 @@ def write_results(file: Path, directory: Path, broken: str = "") -> None:
         (["kernel"], "the following arguments are required: COMMAND"),
         (["compare"], "required: RESULTS_DIR"),
         (["report", "a", "b"], "unrecognized arguments: b"),
+        (["shell", "6.12", "uname"], "unrecognized arguments: uname"),
+        (["report", "a", "--", "true"], "report runs no other program: -- true"),
     ],
 )
 def test_bad_usage_is_status_2(
@@ -117,6 +119,32 @@ def test_dry_run_lists_the_runs_and_does_nothing(
     assert lines[-1] == "6 runs, kernels 6.12: baseline, fast"
     assert len(lines) == 7
     assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ([], shell.Request(None, "fast", ())),
+        (["--"], shell.Request(None, "fast", ())),
+        (["--", "uname", "-r"], shell.Request(None, "fast", ("uname", "-r"))),
+        (
+            ["6.12", "--variant", "baseline", "--", "sh", "--", "--variant"],
+            shell.Request("6.12", "baseline", ("sh", "--", "--variant")),
+        ),
+    ],
+)
+def test_shell_hands_over_the_words_behind_two_dashes(
+    words: list[str], asked: shell.Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[shell.Request] = []
+
+    def run(request: shell.Request, reporter: object) -> int:
+        heard.append(request)
+        return 7
+
+    monkeypatch.setattr(cli.shell, "run", run)
+    assert cli.main(["shell", *words]) == 7
+    assert heard == [asked]
 
 
 class Stages:
