@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast shell` for real: the patched kernel, booted with this machine's file system.
+
+Its kernel is another one than the experiments', and takes minutes to build.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from lab import PROJECT, kernel
+
+from fastlab import kernels
+from fastlab.catalogue import load_catalogue
+from fastlab.shell import fragments
+
+SECONDS = 60.0
+pytestmark = pytest.mark.full
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    """The kernel is built before anything is timed."""
+    (fast,) = load_catalogue(PROJECT).pick_variants(("fast",))
+    kernel("fast", *fragments(fast))
+
+
+def shell(*argv: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    words: Sequence[str | Path] = [PROJECT / "scripts/fast", "shell", "--", *argv]
+    return subprocess.run(words, input=stdin, capture_output=True, timeout=600)
+
+
+def test_uname_tells_the_patched_kernel_within_a_minute() -> None:
+    begun = time.monotonic()
+    answer = shell("uname", "-r")
+    took = time.monotonic() - begun
+    version = kernels.built(kernels.Places().cache)[-1].version
+    assert (answer.returncode, answer.stdout.decode()) == (0, f"{version}-fast\n"), answer.stderr
+    assert took < SECONDS
+
+
+def test_a_command_has_its_input_its_output_and_its_status() -> None:
+    data = b"a line\n" * 20000
+    answer = shell("sh", "-c", "cat; echo to stderr >&2; exit 7", stdin=data)
+    assert answer.returncode == 7
+    assert answer.stdout == data
+    assert answer.stderr.endswith(b"to stderr\n")
+
+
+def test_the_policy_is_there_and_the_hosts_files_stay_as_they_are() -> None:
+    mine = Path(__file__)
+    before = mine.read_bytes()
+    script = f"sysctl -w kernel.sched_fast=1 && echo changed >>{mine} && tail -n 1 {mine}"
+    answer = shell("sh", "-c", script)
+    assert answer.stdout.decode() == "kernel.sched_fast = 1\nchanged\n", answer.stderr
+    assert mine.read_bytes() == before
+
+
+def test_a_kernel_that_panics_is_an_error_with_its_last_words() -> None:
+    answer = shell("sh", "-c", "echo c >/proc/sysrq-trigger; sleep 600")
+    assert answer.returncode == 1
+    assert b"the kernel panicked" in answer.stderr
+    assert b"sysrq triggered crash" in answer.stderr
