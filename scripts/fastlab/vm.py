@@ -93,7 +93,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a guest handed over; None for what it did not. `workload` is host seconds of it."""
+    """What a guest handed over; None for what it did not. `workload` is host seconds of it, `said`
+    the lines of its output."""
 
     document: Mapping[str, Any] | None
     output: Mapping[str, Any] | None
@@ -101,6 +102,7 @@ class Outcome:
     exit_status: int
     errors: tuple[str, ...]
     workload: float
+    said: tuple[str, ...] = ()
 
 
 def machine_arguments(simulation: Simulation) -> list[str]:
@@ -191,14 +193,12 @@ def run_job(
     document. With `futexes`, which says whose are the program's (userspace/cachesim/futexes.h),
     the document has the hand-offs of each.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "job").write_text(job.text())
     machine = simulation.machine
     arguments = [
         # A timer of the machine that needs no guest: it ends the CPUs' turns (the quantum).
         *("-netdev", "hubport,id=net,hubid=0"),
         *("-object", f"filter-buffer,id=quantum,netdev=net,interval={machine.quantum_us}"),
-        *("-fw_cfg", "name=opt/fast/job,file=job"),
+        *_hand_over(job, directory),
         *("-incoming", "defer"),
         *(_plugin_arguments(simulation, plugin, futexes) if plugin else ()),
     ]
@@ -208,14 +208,38 @@ def run_job(
         vm.execute("migrate-set-parameters", **{"announce-rounds": 0})
         vm.execute("migrate-incoming", uri=f"file:{snapshot}")
         vm.wait_for(lambda: vm.status() != "inmigrate", "restore", TRANSFER_SECONDS)
-        vm.execute("cont")
-        # From here on QEMU hears nothing from outside.
-        vm.wait_for(lambda: "FAST start" in vm.said(), "start", watchdogs.boot, may_end=True)
-        begun = time.monotonic()
-        vm.wait_for(lambda: vm.said()[-1:] == ["FAST end"], "run", watchdogs.run, may_end=True)
-        over = time.monotonic()
-        vm.wait_for(lambda: False, "end", ANSWER_SECONDS, may_end=True)
-        return _outcome(vm, over - begun)
+        return _go_on(vm, watchdogs)
+
+
+def boot_job(
+    simulation: Simulation,
+    job: Job,
+    directory: Path,
+    watchdogs: Watchdogs,
+    cancelled: threading.Event,
+) -> Outcome:
+    """Boot the machine and let it do the job, to its end: for those that cannot be saved."""
+    arguments = _hand_over(job, directory)
+    with _started(simulation, directory, arguments, cancelled) as vm:
+        vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
+        return _go_on(vm, watchdogs)
+
+
+def _hand_over(job: Job, directory: Path) -> tuple[str, str]:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "job").write_text(job.text())
+    return "-fw_cfg", "name=opt/fast/job,file=job"
+
+
+def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
+    """From the guest's stop to its end. QEMU hears nothing from outside meanwhile."""
+    vm.execute("cont")
+    vm.wait_for(lambda: "FAST start" in vm.said(), "start", watchdogs.boot, may_end=True)
+    begun = time.monotonic()
+    vm.wait_for(lambda: vm.said()[-1:] == ["FAST end"], "run", watchdogs.run, may_end=True)
+    over = time.monotonic()
+    vm.wait_for(lambda: False, "end", ANSWER_SECONDS, may_end=True)
+    return _outcome(vm, over - begun)
 
 
 def _plugin_arguments(simulation: Simulation, plugin: Path, futexes: str) -> tuple[str, str]:
@@ -416,4 +440,5 @@ def _outcome(vm: _Vm, workload: float) -> Outcome:
         exit_status=int(said["exit"][0]),
         errors=tuple(said["err"]),
         workload=workload,
+        said=tuple(said["out"]),
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import struct
@@ -41,6 +42,9 @@ class Lab:
 
     def boot(self) -> None:
         vm.save_machine(self.simulation, self.directory, self.watchdogs, self.cancelled)
+
+    def boot_job(self) -> vm.Outcome:
+        return vm.boot_job(self.simulation, JOB, self.directory, self.watchdogs, self.cancelled)
 
     def run(self) -> vm.Outcome:
         plugin, snapshot = Path("libcachesim.so"), Path("snapshot")
@@ -103,6 +107,15 @@ def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
     assert outcome.mechanism == {"used": 3}
 
 
+def test_a_machine_that_is_not_saved_does_its_job_after_its_boot(lab: Lab) -> None:
+    outcome = lab.boot_job()
+    assert (lab.directory / "job").read_text() == JOB.text()
+    assert outcome.exit_status == 0
+    assert outcome.mechanism == {"used": 3}
+    (line,) = outcome.said
+    assert json.loads(line) == outcome.output
+
+
 def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:
     lab.mode("usage")
     outcome = lab.run()
@@ -116,6 +129,8 @@ def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:
     [
         ("boot-panic", Lab.boot, ["Kernel panic - not syncing: No working init", "CPU: 0"]),
         ("boot-hang", Lab.boot, ["watchdog: boot took longer than 1 s"]),
+        ("boot-hang", Lab.boot_job, ["watchdog: boot took longer than 1 s"]),
+        ("hang", Lab.boot_job, ["watchdog: run took longer than 1 s"]),
         ("no-room", Lab.boot, ["cannot be saved", "No space left on device"]),
         ("no-plugin", Lab.run, ["ended with status 1", "undefined symbol"]),
         ("panic", Lab.run, ["Oops: general protection fault", "fast_select"]),
