@@ -38,10 +38,19 @@ from fastlab import (
     splash,
     splash_programs,
     stealing,
+    trial,
+    verdict,
 )
-from fastlab.experiment import further_programs, load_experiment, plan, workload_argv
+from fastlab.experiment import (
+    MAX_CPUS,
+    PRESETS,
+    further_programs,
+    load_experiment,
+    plan,
+    workload_argv,
+)
 from fastlab.findings import Findings
-from fastlab.model import Experiment, FastError
+from fastlab.model import Experiment, FastError, Machine, Watchdogs
 from fastlab.progress import PlainReporter, make_reporter
 from fastlab.reporter import Reporter
 from fastlab.stats import Summary, summarise
@@ -108,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_run(commands)
+    _add_try(commands)
     _add_results(commands)
     _add_kernel(commands)
     _add_shell(commands)
@@ -135,6 +145,57 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="results directory (default: results/NAME)"
     )
+
+
+def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "try",
+        help="say whether FAST helps a program of your own",
+        usage="fast try [options] -- PROGRAM [ARGUMENT ...]",
+        description="Run a program in the deterministic mode, without FAST and with it, and say "
+        "whether FAST helps it, by how much, and which locks its hand-offs come from.",
+    )
+    parser.set_defaults(command=_try)
+    default = Machine()
+    parser.add_argument(
+        "--with",
+        dest="more",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a file, or a directory with all in it, that the program needs besides its libraries "
+        "and the files its arguments name; may be repeated",
+    )
+    parser.add_argument(
+        "--cpus",
+        type=_count,
+        default=default.cpus,
+        metavar="N",
+        help="CPUs of the simulated machine (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--memory-mb",
+        type=_count,
+        default=default.memory_mb,
+        metavar="N",
+        help="its memory (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--preset",
+        choices=PRESETS,
+        default=default.preset,
+        help="its caches (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_count,
+        metavar="SECONDS",
+        default=int(Watchdogs.run),
+        help="a run that takes longer is an error (default: %(default)s)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all data to FILE too")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def _add_results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -364,6 +425,31 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     _write_report(summary, directory, command)
     print(f"digest of the results: {results.counters_digest(rows)}")
     return _verdict(findings.from_summary(summary))
+
+
+def _try(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    words = arguments.words[arguments.words[:1] == ["--"] :]
+    if not words:
+        raise FastError("no program is named: fast try [options] -- PROGRAM [ARGUMENT ...]")
+    if arguments.cpus > MAX_CPUS:
+        raise FastError(f"--cpus {arguments.cpus}: the simulated machine has at most {MAX_CPUS}")
+    _check_writable(arguments.json)
+    request = trial.Request(
+        argv=tuple(words),
+        more=tuple(arguments.more),
+        machine=Machine(arguments.cpus, arguments.memory_mb, arguments.preset),
+        seconds=arguments.timeout,
+        directory=Path.cwd(),
+    )
+    found = trial.run(request, reporter)
+    verdicts = verdict.judge(found)
+    _print(compare.rich_table(table) for table in verdict.tables(found))
+    for one in verdicts:
+        print(one.sentence)
+    if arguments.json:
+        runtimes.write_json(arguments.json, verdict.document(found, verdicts))
+        print(f"wrote {arguments.json}")
+    return OK
 
 
 def _kernels_of(experiment: Experiment) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ A program that is dynamic brings its libraries and its loader, at the paths they
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 import tempfile
@@ -17,10 +18,11 @@ from pathlib import Path, PurePosixPath
 from fastlab import tools
 from fastlab.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS, FastError
 
-_DIRECTORY = 0o040755
-_PROGRAM = 0o100755
-_DATA = 0o100644
-_CONSOLE = 0o020600
+DIRECTORY = 0o040755
+PROGRAM = 0o100755
+DATA = 0o100644
+LINK = 0o120777
+CONSOLE = 0o020600
 
 # Programs that only some guests have, and where they are built.
 FURTHER: Mapping[str, str] = {
@@ -81,19 +83,18 @@ def build_image(programs: Mapping[str, Path]) -> bytes:
     """
     needed = libraries(programs.values())
     entries = [
-        _entry("bin", _DIRECTORY),
-        _entry("dev", _DIRECTORY),
+        entry("bin", DIRECTORY),
+        entry("dev", DIRECTORY),
         # Without it, init would start with no standard files open.
-        _entry("dev/console", _CONSOLE, device=(5, 1)),
+        entry("dev/console", CONSOLE, device=(5, 1)),
     ]
     for directory in _directories(needed):
-        entries.append(_entry(directory, _DIRECTORY))
+        entries.append(entry(directory, DIRECTORY))
     for path in needed:
-        entries.append(_entry(path.lstrip("/"), _PROGRAM, Path(path).read_bytes()))
+        entries.append(entry(path.lstrip("/"), PROGRAM, Path(path).read_bytes()))
     for path, program in sorted(programs.items()):
-        entries.append(_entry(path.lstrip("/"), _PROGRAM, stripped(program)))
-    entries.append(_entry("TRAILER!!!", 0))
-    return b"".join(entries)
+        entries.append(entry(path.lstrip("/"), PROGRAM, stripped(program)))
+    return archive(entries)
 
 
 def firmware(tables: Mapping[str, bytes]) -> bytes:
@@ -101,12 +102,11 @@ def firmware(tables: Mapping[str, bytes]) -> bytes:
     (Linux: Documentation/admin-guide/acpi/initrd_table_override.rst)."""
     directory = PurePosixPath("kernel/firmware/acpi")
     entries = [
-        _entry(str(path), _DIRECTORY) for path in (*reversed(directory.parents[:-1]), directory)
+        entry(str(path), DIRECTORY) for path in (*reversed(directory.parents[:-1]), directory)
     ]
     for name, table in sorted(tables.items()):
-        entries.append(_entry(str(directory / name), _DATA, table))
-    entries.append(_entry("TRAILER!!!", 0))
-    return b"".join(entries)
+        entries.append(entry(str(directory / name), DATA, table))
+    return archive(entries)
 
 
 def libraries(programs: Iterable[Path]) -> list[str]:
@@ -140,10 +140,15 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _entry(name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
+def archive(entries: Iterable[bytes]) -> bytes:
+    """The files as the kernel takes them for its first file system."""
+    return b"".join([*entries, entry("TRAILER!!!", 0)])
+
+
+def entry(name: str, mode: int, data: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
     """One file of a "newc" archive (Linux: Documentation/driver-api/early-userspace/
     buffer-format.rst). Inode, owner and times are 0 for all; no file has two names."""
-    encoded = name.encode() + b"\0"
+    encoded = os.fsencode(name) + b"\0"
     fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(encoded), 0)
     header = b"070701" + b"".join(b"%08X" % field for field in fields)
     return _padded(header + encoded) + _padded(data)

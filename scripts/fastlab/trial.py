@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A program under each policy of the FAST kernel, in the deterministic mode.
+
+A foreign program has no seed. What is varied instead is a property of the machine that no program
+may depend on: how long a CPU's turn is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fastlab import guest, kernels, tools, vm
+from fastlab.cache import cache_dir, explained_full_disk, locked
+from fastlab.machines import saved_machine
+from fastlab.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.programs import build_programs
+from fastlab.reporter import Reporter
+from fastlab.snapshot import CLOCK_SETTLED
+from fastlab.subject import Subject, find_subject
+from fastlab.symbols import Symbols, parse_maps
+
+# The quantum of each run, in microseconds. With four, runs that differ by chance alone stand apart,
+# all of one policy on one side, in 2 of 70 trials.
+QUANTA_US = (7, 8, 9, 10)
+# What the series offers: the values of kernel.sched_fast. The first is the baseline.
+POLICIES: Mapping[str, int] = {"off": 0, "strict": 1}
+BASELINE = "off"
+KERNEL = "fast"
+# Saved machines in the cache: one for each program, or version of it.
+KEPT = 4
+# On a host that is busy with other things.
+BOOT_SECONDS = 600.0
+# Of a program that fails.
+LAST_LINES = 10
+
+# The plugin's counters that are summed over program and kernel.
+COUNTERS = ("cycles", "instructions", "l2_misses", "l3_misses", "bus_requests")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A command line, what it needs besides, and the machine to run it in."""
+
+    argv: tuple[str, ...]
+    more: tuple[Path, ...]
+    machine: Machine
+    seconds: float
+    directory: Path
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A futex and what was done with it. `program`: it is the program's own, and has a `name`."""
+
+    name: str
+    address: int
+    program: bool
+    wakes: int
+    handoffs: int
+    pi_unlocks: int
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One run. `values` are by metric, None is "not available"."""
+
+    policy: str
+    quantum_us: int
+    values: Mapping[str, int | None]
+    mechanism: Mapping[str, int]
+    locks: tuple[Lock, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """All runs of a program."""
+
+    request: Request
+    kernel: Kernel
+    marked: bool
+    shots: tuple[Shot, ...]
+
+
+def run(request: Request, reporter: Reporter) -> Trial:
+    """Make all runs, as many at a time as this machine has CPUs.
+
+    A program that does not end well, in any of them, is a FastError that says how it ended.
+    """
+    build_request = kernels.BuildRequest(variants=(KERNEL,))
+    project = build_request.places.project
+    build = build_programs(project, reporter)
+    ours = (build / "userspace/guest/init", build / "userspace/guest/subject")
+    plugin = build / "userspace/cachesim/libcachesim.so"
+    guest.check_built(build, (*ours, plugin))
+    subject = find_subject(
+        request.argv, request.more, request.directory, ours, request.machine.memory_mb
+    )
+    if subject.advice:
+        reporter.say(subject.advice)
+    (kernel,) = kernels.build(build_request, reporter)
+    directory = project / "build/try"
+    with locked(cache_dir() / "try.lock", reporter), explained_full_disk(cache_dir()):
+        directory.mkdir(parents=True, exist_ok=True)
+        image = directory / "guest.cpio"
+        image.write_bytes(subject.image)
+        simulation = vm.Simulation(tools.require_qemu(), kernel, image, request.machine)
+        shots = _Execution(request, subject, simulation, plugin, directory, reporter).shots()
+    return Trial(request, kernel, subject.marked, tuple(shots))
+
+
+class _Execution:
+    """One call of run()."""
+
+    def __init__(
+        self,
+        request: Request,
+        subject: Subject,
+        simulation: vm.Simulation,
+        plugin: Path,
+        directory: Path,
+        reporter: Reporter,
+    ) -> None:
+        self._request = request
+        self._subject = subject
+        self._simulation = simulation
+        self._plugin = plugin
+        self._directory = directory
+        self._reporter = reporter
+        self._watchdogs = Watchdogs(boot=BOOT_SECONDS, run=request.seconds)
+        self._cancelled = threading.Event()
+
+    def shots(self) -> list[Shot]:
+        pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        try:
+            booting = pool.submit(self._saved_machine)
+            self._wait("booting the machine", [booting])
+            snapshot = booting.result()
+            futures = [
+                pool.submit(self._shot, snapshot, policy, quantum_us)
+                for quantum_us in QUANTA_US
+                for policy in POLICIES
+            ]
+            self._wait(f"running {self._subject.path.name}", futures)
+            return [future.result() for future in futures]
+        finally:
+            # Also after Ctrl-C and the first failure: the machines end within a glance.
+            self._cancelled.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _wait(self, task: str, futures: Sequence[Future[Any]]) -> None:
+        self._reporter.start(task, len(futures))
+        try:
+            for done, future in enumerate(as_completed(futures), 1):
+                # The first to fail ends all.
+                future.result()
+                self._reporter.advance(task, done)
+        finally:
+            self._reporter.finish(task)
+
+    def _saved_machine(self) -> Path:
+        version = subprocess.run(
+            [self._simulation.qemu, "--version"], capture_output=True, text=True, check=True
+        )
+        made_of = [version.stdout, CLOCK_SETTLED, guest.digest(self._subject.image)]
+        snapshot = saved_machine(
+            self._simulation, made_of, self._watchdogs, self._cancelled, self._reporter, "try"
+        )
+        snapshot.parent.touch()
+        saved = [path for path in snapshot.parents[1].iterdir() if path.is_dir()]
+        for path in sorted(saved, key=lambda path: path.stat().st_mtime)[:-KEPT]:
+            shutil.rmtree(path)
+            path.with_suffix(".lock").unlink(missing_ok=True)
+        return snapshot
+
+    def _shot(self, snapshot: Path, policy: str, quantum_us: int) -> Shot:
+        machine = replace(self._simulation.machine, quantum_us=quantum_us)
+        directory = self._directory / f"{policy}-{quantum_us}us"
+        try:
+            outcome = vm.run_job(
+                replace(self._simulation, machine=machine),
+                snapshot,
+                self._plugin,
+                vm.Job({"kernel.sched_fast": POLICIES[policy]}, self._subject.job()),
+                directory,
+                self._watchdogs,
+                self._cancelled,
+                futexes="own" if self._subject.marked else "next",
+            )
+        except vm.WatchdogError as error:
+            raise FastError(
+                f"{self._subject.path} took longer than {self._watchdogs.run:g} s with policy "
+                f"{policy}; it hangs, or it needs a smaller task or more time (--timeout)\n{error}"
+            ) from error
+        except vm.GuestError as error:
+            raise FastError(f"{error}{self._out_of_memory(directory)}") from error
+        if outcome.exit_status:
+            raise FastError(self._explain(outcome, policy, directory))
+        if outcome.document is None or outcome.output is None:
+            raise FastError(
+                f"{self._subject.path} ended without a region of interest: it has the markers of "
+                f"roi.h, but did not pass them\n(all that the machine said: {directory})"
+            )
+        maps = parse_maps(outcome.output["maps"])
+        return Shot(
+            policy,
+            quantum_us,
+            values(outcome.document, outcome.output),
+            outcome.mechanism or {},
+            locks(outcome.document, Symbols(maps, self._subject.path)),
+        )
+
+    def _explain(self, outcome: vm.Outcome, policy: str, directory: Path) -> str:
+        lines = [
+            f"{self._subject.path} {_ending(outcome.exit_status)} with policy {policy}",
+            *(outcome.errors[-LAST_LINES:] or ["(it said nothing on its standard error)"]),
+        ]
+        if self._subject.advice:
+            lines.append(self._subject.advice)
+        lines.append(f"(all that the machine said: {directory})")
+        return "\n".join(lines) + self._out_of_memory(directory)
+
+    def _out_of_memory(self, directory: Path) -> str:
+        said = (directory / "serial.log").read_text(errors="replace")
+        if "Out of memory" not in said:
+            return ""
+        return (
+            f"\nThe guest was out of memory: give it more than {self._request.machine.memory_mb} "
+            "MB (--memory-mb)"
+        )
+
+
+def _ending(status: int) -> str:
+    """How a program with this status ended, as a shell has it."""
+    if status - 128 in signal.valid_signals():
+        return f"was ended by {signal.Signals(status - 128).name}"
+    return f"ended with status {status}"
+
+
+def values(document: Mapping[str, Any], output: Mapping[str, Any]) -> dict[str, int | None]:
+    """The metrics of a run, from the plugin's document and the runner's."""
+    total = document["total"]
+    return {
+        "time": document["elapsed_cycles"],
+        **{name: total["user"][name] + total["kernel"][name] for name in COUNTERS},
+        "context_switches": output["context_switches"],
+        "migrations": output["migrations"],
+    }
+
+
+def locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
+    """The futexes of a run. Those of other programs cannot be told apart by name."""
+    return tuple(
+        Lock(
+            symbols.describe(one["address"]) if one["program"] else "",
+            one["address"],
+            one["program"],
+            one["wakes"],
+            one["handoffs"],
+            one["pi_unlocks"],
+        )
+        for one in document["futexes"]
+    )
+
+
+def of_policy(shots: Iterable[Shot], policy: str) -> list[Shot]:
+    """The policy's runs, by their quanta."""
+    return sorted(
+        (shot for shot in shots if shot.policy == policy), key=lambda shot: shot.quantum_us
+    )

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does FAST help this program? A trial's runs compared, in words, as tables and as a document.
+
+A difference counts when every run under the policy stands on the same side of every run without it:
+then it is larger than what turns of another length make of the same program.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from fastlab.model import SCHEMA_VERSION
+from fastlab.results import FIRED, machine_record
+from fastlab.tables import NOT_AVAILABLE, Cell, Table, Tone, value
+from fastlab.trial import BASELINE, POLICIES, Lock, Shot, Trial, of_policy
+
+Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
+Side = Literal["better", "worse", ""]
+
+# Of all of them less is better. The first decides.
+METRICS = {
+    "time": "time, in modelled cycles",
+    "cycles": "cycles, all CPUs together",
+    "instructions": "instructions",
+    "l2_misses": "L2 misses",
+    "l3_misses": "L3 misses",
+    "bus_requests": "bus requests",
+    "context_switches": "context switches",
+    "migrations": "migrations",
+}
+# Lines of the table of locks.
+SHOWN = 6
+_TONES: dict[Side, Tone] = {"better": "gain", "worse": "loss", "": ""}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A metric without and with a policy, run by run. `improvements` are in percent of the run with
+    the same quantum; None where that counted nothing."""
+
+    off: tuple[int | None, ...]
+    on: tuple[int | None, ...]
+
+    @property
+    def improvements(self) -> tuple[float, ...] | None:
+        found = []
+        for off, on in zip(self.off, self.on, strict=True):
+            if not off or on is None:
+                return None
+            found.append((off - on) * 100 / off)
+        return tuple(found)
+
+    @property
+    def side(self) -> Side:
+        """Where all runs with the policy stand, if they do."""
+        off = [number for number in self.off if number is not None]
+        on = [number for number in self.on if number is not None]
+        if not off or not on:
+            return ""
+        if max(on) < min(off):
+            return "better"
+        return "worse" if min(on) > max(off) else ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one policy. `sentence` is for people."""
+
+    policy: str
+    kind: Kind
+    sentence: str
+
+
+def changes(trial: Trial, policy: str) -> dict[str, Change]:
+    """Every metric under the policy beside the baseline."""
+    off, on = of_policy(trial.shots, BASELINE), of_policy(trial.shots, policy)
+    return {
+        name: Change(
+            tuple(shot.values[name] for shot in off), tuple(shot.values[name] for shot in on)
+        )
+        for name in METRICS
+    }
+
+
+def judge(trial: Trial) -> list[Verdict]:
+    """The answer for each policy but the baseline."""
+    return [_judge(trial, policy) for policy in POLICIES if policy != BASELINE]
+
+
+def _judge(trial: Trial, policy: str) -> Verdict:
+    idle = _idleness(of_policy(trial.shots, policy))
+    if idle:
+        sentence = f"FAST has nothing to act on in this program: {idle}."
+        return Verdict(policy, "nothing to act on", _with_pi(trial, sentence))
+    found = changes(trial, policy)
+    time = found["time"]
+    percent = _range(time.improvements)
+    kind: Kind = "no difference"
+    if time.side == "better":
+        kind = "helps"
+        sentence = f"FAST helps this program: policy {policy} takes {percent} off its time"
+    elif time.side == "worse":
+        kind = "hurts"
+        more = _range(tuple(-one for one in time.improvements or ()))
+        sentence = f"FAST hurts this program: policy {policy} adds {more} to its time"
+    else:
+        sentence = (
+            f"FAST makes no difference to this program's time that can be told from that of "
+            f"turns of another length: policy {policy} takes {percent} off it"
+        )
+    work = found["cycles"]
+    if work.side and work.side != time.side:
+        does = "less" if work.side == "better" else "more"
+        sentence += f"; its CPUs together do {does} work, though ({percent_of(work)} fewer cycles)"
+    return Verdict(policy, kind, _with_pi(trial, f"{sentence}."))
+
+
+def percent_of(change: Change) -> str:
+    """The range of its improvements."""
+    return _range(change.improvements)
+
+
+def _idleness(shots: Sequence[Shot]) -> str:
+    """Why FAST never decided where a thread runs, or ""."""
+    if any(sum(shot.mechanism.get(name, 0) for name in FIRED) for shot in shots):
+        return ""
+    hints = sum(shot.mechanism.get("hint_set", 0) for shot in shots)
+    if not hints:
+        return "no thread was woken by a lock's hand-off (hint_set = 0)"
+    reasons = ", ".join(
+        f"{name} {number}"
+        for name in shots[0].mechanism
+        if name not in (*FIRED, "hint_set")
+        and (number := sum(shot.mechanism[name] for shot in shots))
+    )
+    return f"of {hints} hints none was used ({reasons or 'no reason was counted'})"
+
+
+def _with_pi(trial: Trial, sentence: str) -> str:
+    total = sum(lock.pi_unlocks for lock in _locks_of(trial))
+    if not total:
+        return sentence
+    return (
+        f"{sentence} FAST leaves hand-offs with priority inheritance alone, of which it has "
+        f"{value(total / len(of_policy(trial.shots, BASELINE)))}."
+    )
+
+
+def _locks_of(trial: Trial) -> list[Lock]:
+    return [lock for shot in of_policy(trial.shots, BASELINE) for lock in shot.locks]
+
+
+def _range(improvements: Iterable[float] | None) -> str:
+    numbers = list(improvements or ())
+    if not numbers:
+        return NOT_AVAILABLE
+    low, high = (f"{round(one, 1) or 0.0:.1f}" for one in (min(numbers), max(numbers)))
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def tables(trial: Trial) -> list[Table]:
+    """For people."""
+    found = []
+    for policy in POLICIES:
+        if policy != BASELINE:
+            found += [_metrics(trial, policy), _mechanism(trial, policy)]
+    return [*found, *_locks(trial)]
+
+
+def _metrics(trial: Trial, policy: str) -> Table:
+    machine = trial.request.machine
+    rows = []
+    for name, change in changes(trial, policy).items():
+        rows.append(
+            [
+                Cell(METRICS[name]),
+                Cell(_mean(change.off)),
+                Cell(_mean(change.on)),
+                Cell(
+                    # Of nothing there is no percentage.
+                    percent_of(change) if change.improvements else "-",
+                    bool(change.side),
+                    _TONES[change.side],
+                ),
+            ]
+        )
+    region = "its region of interest" if trial.marked else "all of it"
+    return Table(
+        f"{shlex.join(trial.request.argv)}: {region}, on {machine.cpus} CPUs of {machine.preset}",
+        ["", BASELINE, policy, "improvement"],
+        rows,
+        f"Means of {len(of_policy(trial.shots, policy))} runs each, with turns of other lengths; "
+        "the improvement is its range over them. Coloured: every run with the policy stands on "
+        "the same side of every run without.",
+    )
+
+
+def _mean(numbers: Sequence[int | None]) -> str:
+    known = [number for number in numbers if number is not None]
+    return value(sum(known) / len(known) if len(known) == len(numbers) else None)
+
+
+def _mechanism(trial: Trial, policy: str) -> Table:
+    shots = of_policy(trial.shots, policy)
+    names = list(shots[0].mechanism)
+    # What did not happen needs no column, but for what a reader looks for.
+    shown = [
+        name
+        for name in names
+        if name in (*FIRED, "hint_set", "expired") or any(shot.mechanism[name] for shot in shots)
+    ]
+    return Table(
+        "",
+        [f"what {policy} did", *shown],
+        [[Cell("mean"), *(Cell(_mean([one.mechanism[name] for one in shots])) for name in shown)]],
+    )
+
+
+def _locks(trial: Trial) -> list[Table]:
+    """Where the hand-offs come from without FAST, the most important locks first."""
+    runs = len(of_policy(trial.shots, BASELINE))
+    sums = sorted(sum_locks(_locks_of(trial)), key=_weight, reverse=True)
+    total = sum(map(_weight, sums))
+    if not total:
+        return []
+    rows = []
+    for lock in sums[:SHOWN]:
+        if _weight(lock):
+            rows.append(
+                [
+                    Cell(lock.name),
+                    Cell(f"{lock.address:#x}" if lock.program else ""),
+                    Cell(value(_weight(lock) / runs)),
+                    Cell(f"{_weight(lock) * 100 / total:.1f} %"),
+                    Cell("priority inheritance" if lock.pi_unlocks else "", tone="aside"),
+                ]
+            )
+    left = sum(map(_weight, sums[SHOWN:]))
+    note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
+    return [
+        Table(
+            "",
+            ["hand-offs come from", "address", f"per run ({BASELINE})", "share", ""],
+            rows,
+            note,
+        )
+    ]
+
+
+def _weight(lock: Lock) -> int:
+    return lock.handoffs + lock.pi_unlocks
+
+
+def sum_locks(found: Iterable[Lock]) -> list[Lock]:
+    """One for each lock of the program, and one for all other programs."""
+    sums: dict[tuple[bool, int], Lock] = {}
+    for lock in found:
+        key = (lock.program, lock.address if lock.program else 0)
+        name = lock.name if lock.program else "other programs that it started"
+        known = sums.get(key, Lock(name, key[1], lock.program, 0, 0, 0))
+        sums[key] = Lock(
+            known.name,
+            key[1],
+            lock.program,
+            known.wakes + lock.wakes,
+            known.handoffs + lock.handoffs,
+            known.pi_unlocks + lock.pi_unlocks,
+        )
+    return list(sums.values())
+
+
+def document(trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """For programs: the verdicts, and every run."""
+    kernel = trial.kernel
+    return {
+        "schema": SCHEMA_VERSION,
+        "argv": list(trial.request.argv),
+        "backend": "sim",
+        "machine": machine_record(trial.request.machine),
+        "kernel": {"series": kernel.series, "variant": kernel.variant, "id": kernel.id},
+        "marked": trial.marked,
+        "baseline": BASELINE,
+        "verdicts": [
+            {
+                **asdict(one),
+                "improvements": {
+                    name: change.improvements for name, change in changes(trial, one.policy).items()
+                },
+            }
+            for one in verdicts
+        ],
+        "runs": [asdict(shot) for shot in trial.shots],
+    }
