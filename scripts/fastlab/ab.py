@@ -32,7 +32,7 @@ from scipy import optimize, stats
 
 from fastlab import environment
 from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value
-from fastlab.findings import Finding, Findings, Verdict, side
+from fastlab.findings import Finding, Findings, Side, Verdict, side
 from fastlab.model import REAL_METRICS, Metric, Workload
 from fastlab.stats import improvement
 
@@ -287,10 +287,10 @@ def analyse(dataset: Dataset) -> Findings:
         variants=plan.variants,
         primary=plan.primary,
         mean="Gmean",
-        setting=_setting(plan, calibration, runs),
+        setting=_setting(dataset, calibration, runs),
         findings=tuple(findings),
         calibration=tuple(_calibration_lines(plan, calibration)),
-        doubts=tuple(environment.doubts(runs)),
+        doubts=(*environment.doubts(runs), *_scaled(dataset)),
         left_out=(
             *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
             *_not_made(dataset, calibration),
@@ -301,18 +301,46 @@ def analyse(dataset: Dataset) -> Findings:
 def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric]) -> list[Finding]:
     """The comparisons that are corrected for together."""
     plan = dataset.plan
+    absent = _absent(dataset)
     tested: list[tuple[Finding, Test | None, Noise | None]] = []
     for workload in plan.workloads:
         for variant in plan.variants:
             rows = dataset.of(workload, variant)
             for metric in metrics:
-                tested.append(_compare(workload, variant, metric, rows, calibration))
+                if metric.name in absent:
+                    tested.append((_not_available(workload, variant, metric), None, None))
+                else:
+                    tested.append(_compare(workload, variant, metric, rows, calibration))
     # What could not be tested stays in the family: it was planned.
     corrected = holm(test.p if test else 1.0 for _, test, _ in tested)
     return [
         _judge(finding, test, noise, p, calibration.blocks or 0, len(tested))
         for (finding, test, noise), p in zip(tested, corrected, strict=True)
     ]
+
+
+def _absent(dataset: Dataset) -> set[str]:
+    """The metrics that the backend does not have on this machine."""
+    good = [row for row in dataset.rows if row["status"] == "ok"]
+    return {
+        metric.name
+        for metric in REAL_METRICS
+        if good and all(value(row, metric.name) is None for row in good)
+    }
+
+
+def _not_available(workload: Workload, variant: str, metric: Metric) -> Finding:
+    return Finding(
+        benchmark=workload.benchmark,
+        threads=workload.threads,
+        metric=metric,
+        variant_name=variant,
+        baseline=Side(),
+        variant=Side(),
+        improvement_pct=None,
+        verdict="n/a",
+        reason=f"no run has {metric.name}",
+    )
 
 
 def _compare(
@@ -432,8 +460,9 @@ def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
 
 
 def _setting(
-    plan: Plan, calibration: Calibration, runs: Sequence[environment.Circumstances]
+    dataset: Dataset, calibration: Calibration, runs: Sequence[environment.Circumstances]
 ) -> dict[str, str]:
+    plan = dataset.plan
     blocks = "not calibrated" if calibration.blocks is None else str(calibration.blocks)
     setting = {"backend": plan.backend, "blocks": blocks}
     if runs:
@@ -443,9 +472,24 @@ def _setting(
             "cpus": str(one.cpus),
             "microcode": one.microcode or "not available",
             "governor": ", ".join(one.governors or ()) or "not available",
+            "boots": str(len({row["boot"] for row in dataset.rows})),
             "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
         }
     return setting
+
+
+def _scaled(dataset: Dataset) -> Iterable[str]:
+    """Doubts about counters that took turns, because the CPU has too few."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for row in dataset.rows:
+        for name, counter in row["counters"].items():
+            if counter.get("share", 1.0) < 1:
+                shares[name].append(counter["share"])
+    for name, found in shares.items():
+        yield (
+            f"In {len(found)} of {len(dataset.rows)} runs {name} was counted only part of the time "
+            f"(at least {min(found):.0%} of it) and scaled up."
+        )
 
 
 def _left_out(row: PairedRow) -> str:

@@ -29,6 +29,8 @@ from fastlab import (
     findings,
     kernels,
     programs,
+    real,
+    real_machine,
     renderings,
     report,
     results,
@@ -136,6 +138,13 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.set_defaults(command=_run)
     parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
     parser.add_argument(
+        "--backend",
+        choices=("sim", *real_machine.EVENTS),
+        default="sim",
+        help="where to count: in the simulation (the default), or on the running kernel with "
+        "hardware counters (perf) or without (soft)",
+    )
+    parser.add_argument(
         "--jobs",
         type=_count,
         metavar="N",
@@ -143,7 +152,10 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("--dry-run", action="store_true", help="only list the runs")
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="results directory (default: results/NAME)"
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="results directory (default: results/NAME, of a real machine results/NAME-BACKEND)",
     )
 
 
@@ -407,6 +419,8 @@ _counts.__name__ = "list of whole numbers of at least 1"
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     experiment = load_experiment(arguments.experiment)
+    if arguments.backend != "sim":
+        return _run_real(arguments, experiment, reporter)
     if arguments.dry_run:
         return _list_runs(experiment)
     directory: Path = arguments.output or Path("results", experiment.name)
@@ -465,6 +479,44 @@ def _list_runs(experiment: Experiment) -> int:
     return OK
 
 
+def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: Reporter) -> int:
+    backend: str = arguments.backend
+    if arguments.jobs:
+        raise FastError(f"--jobs is for simulations; backend {backend} makes one run at a time")
+    if arguments.dry_run:
+        return _list_slots(experiment, dataset.make_plan(experiment, backend))
+    directory: Path = arguments.output or Path("results", f"{experiment.name}-{backend}")
+    build = programs.build_programs(kernels.BuildRequest().places.project, reporter)
+    toolbox = real_machine.find_toolbox(build, experiment)
+    outcome = real.run_experiment(
+        experiment, backend, arguments.experiment, toolbox, directory, reporter
+    )
+    found = ab.analyse(outcome.dataset)
+    _print(renderings.terminal_tables(found))
+    _write_renderings(found, directory)
+    status = _verdict(found)
+    if outcome.next_boot:
+        again = shlex.join(["fast", *sys.argv[1:]])
+        _complain(f"{outcome.next_boot}. Then go on: {again}", status)
+    return status
+
+
+def _list_slots(experiment: Experiment, plan: dataset.Plan) -> int:
+    fewest = min(ab.MIN_BLOCKS, plan.max_blocks)
+    calibration = dataset.slots(plan, [plan.baseline], plan.calibration_blocks)
+    for slot in (*calibration, *dataset.slots(plan, plan.variants, fewest)):
+        where = f"{slot.pair}, block {slot.block}, run {slot.position + 1} ({slot.side})"
+        argv = shlex.join(workload_argv(slot.workload, plan.seed))
+        print(f"{where}: {dataset.variant_of(plan, slot)}: {argv}")
+    print(
+        f"the calibration's {plan.calibration_blocks} blocks of each workload, and the first "
+        f"{fewest} of each comparison; the calibration decides how many more, up to "
+        f"{plan.max_blocks}; kernels: {', '.join(_kernels_of(experiment))}"
+        f"{', each side of a block in a boot of its own' if plan.boots else ', in one boot'}"
+    )
+    return OK
+
+
 def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
     experiment, rows = _load_results(arguments.results, reporter)
     if _is_simulated(rows):
@@ -506,8 +558,7 @@ def _report(arguments: argparse.Namespace, reporter: Reporter) -> int:
     experiment, rows = _load_results(arguments.results, reporter)
     if not _is_simulated(rows):
         found = _analyse(experiment, rows)
-        for path in compare.write_files(arguments.results, renderings.files(found)):
-            print(f"wrote {path}")
+        _write_renderings(found, arguments.results)
         return _verdict(found)
     summary = summarise(experiment, rows)
     command = shlex.join(["fast", "run", str(arguments.results / "experiment.toml")])
@@ -544,6 +595,11 @@ def _print(tables: Iterable[Table]) -> None:
 
 def _write_report(summary: Summary, directory: Path, command: str) -> None:
     for path in report.write_report(summary, directory, command):
+        print(f"wrote {path}")
+
+
+def _write_renderings(found: Findings, directory: Path) -> None:
+    for path in compare.write_files(directory, renderings.files(found)):
         print(f"wrote {path}")
 
 

@@ -7,6 +7,10 @@ orders a block has is random, so that what only the first or the last run of a b
 on either side by chance. The blocks in which the baseline stands against itself are the
 calibration.
 
+Where the variants run on two kernels, a boot is part of a block: its order is AABB or BBAA, each
+side in a boot of its own, that no other block of the comparison shares. What a boot happens to be
+like is then in every block anew, those of the calibration too, and so in the noise.
+
 The backends `perf` and `soft` append a PairedRow for each Slot to runs.jsonl.
 """
 
@@ -30,12 +34,29 @@ from fastlab.stats import metric_value
 
 Label = Literal["A", "B"]
 ORDERS: tuple[tuple[Label, ...], ...] = (("A", "B", "B", "A"), ("B", "A", "A", "B"))
+# Of two kernels. Each side is one boot; a third one for each block would buy less than more blocks.
+BOOT_ORDERS: tuple[tuple[Label, ...], ...] = (("A", "A", "B", "B"), ("B", "B", "A", "A"))
 BLOCK = 4
+
+# Metrics that need hardware counters.
+HARDWARE = (
+    "cycles",
+    "instructions",
+    "l2_references",
+    "l2_misses",
+    "l2_miss_ratio",
+    "l3_references",
+    "l3_misses",
+    "l3_miss_ratio",
+    "bus_requests",
+    "cache_to_cache",
+)
 
 
 class PairedRow(Row):
     """A run of a block. `policy` and `kernel` are those of its side; `pair` names the variant that
-    stands against the baseline in this block, in a calibration block the baseline itself.
+    stands against the baseline in this block, in a calibration block the baseline itself. `boot` is
+    the kernel's boot_id. `sysctls` are all of FAST's that the kernel has.
 
     `circumstances` is environment.record(). `latency` has for each of LATENCIES that was measured
     a histogram: pairs of a bucket's upper end in ns and the number of events in it.
@@ -45,6 +66,7 @@ class PairedRow(Row):
     side: Label
     block: int
     position: int
+    boot: str
     circumstances: dict[str, Any]
     latency: dict[str, list[tuple[int, int]]]
 
@@ -55,6 +77,7 @@ class Plan:
 
     `effect_pct` is the smallest effect worth finding: the calibration says how many blocks that
     takes, up to `max_blocks`. It is one number for the whole experiment, and no result changes it.
+    `boots`: the variants run on two kernels, and a boot is part of a block.
     """
 
     name: str
@@ -67,6 +90,7 @@ class Plan:
     effect_pct: float = 5.0
     calibration_blocks: int = 12
     max_blocks: int = 40
+    boots: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,11 +123,16 @@ class Dataset:
 
 def make_plan(experiment: Experiment, backend: str) -> Plan:
     """The plan of an experiment's A/B. Raises FastError where the primary metric is not one."""
-    names = [metric.name for metric in REAL_METRICS]
+    names = [
+        metric.name
+        for metric in REAL_METRICS
+        if metric.name.partition("_")[0] not in LATENCIES
+        and (backend == "perf" or metric.name not in HARDWARE)
+    ]
     if experiment.primary not in names:
         raise FastError(
-            f"primary = {experiment.primary} is nothing that a real machine measures; "
-            f"choose one of {', '.join(names)}"
+            f"primary = {experiment.primary} is nothing that backend {backend} measures; in the "
+            f"experiment file, choose one of {', '.join(names)}"
         )
     return Plan(
         name=experiment.name,
@@ -115,6 +144,7 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
         ),
         workloads=experiment.workloads,
         seed=experiment.seeds[0],
+        boots=len({variant.kernel for variant in experiment.variants}) > 1,
     )
 
 
@@ -129,9 +159,17 @@ def slots(plan: Plan, pairs: Iterable[str], blocks: int) -> Iterator[Slot]:
             for pair in names:
                 # Of its own seed: what else is planned does not change a block's order.
                 where = f"{plan.seed} {workload.benchmark} {workload.threads} {pair} {block}"
-                order = random.Random(where).choice(ORDERS)
+                if plan.boots:
+                    # The same for all comparisons, so that they share their boots.
+                    where = f"{plan.seed} {block}"
+                order = random.Random(where).choice(BOOT_ORDERS if plan.boots else ORDERS)
                 for position, label in enumerate(order):
                     yield Slot(workload, pair, block, position, label)
+
+
+def variant_of(plan: Plan, slot: Slot) -> str:
+    """The name of the variant that a slot runs."""
+    return slot.pair if slot.side == "B" else plan.baseline
 
 
 def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:

@@ -117,8 +117,13 @@ class Findings:
 
     @property
     def not_available(self) -> tuple[Metric, ...]:
-        measured = self.measured
-        return tuple(metric for metric in self.metrics if metric not in measured)
+        """Those that no run has; what is only not compared yet is not among them."""
+        return tuple(
+            metric
+            for metric in self.metrics
+            if metric not in self.measured
+            and all(one.verdict == "n/a" for one in self.of_metric(metric.name))
+        )
 
 
 def from_summary(summary: Summary) -> Findings:

@@ -71,6 +71,7 @@ def row(slot: Slot, elapsed_ns: float, **changes: Any) -> PairedRow:
         "side": slot.side,
         "block": slot.block,
         "position": slot.position,
+        "boot": "the only one",
         "circumstances": CIRCUMSTANCES,
         "latency": {},
     }

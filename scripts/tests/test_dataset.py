@@ -11,7 +11,7 @@ import pytest
 import samples
 
 from fastlab.dataset import Slot, make_dataset, make_plan, percentile, slots, value
-from fastlab.model import PERCENTILES, REAL_METRICS, FastError, Workload
+from fastlab.model import PERCENTILES, REAL_METRICS, FastError, Variant, Workload
 
 HISTOGRAM = [(4000, 90), (1000, 900), (64000, 9), (128000, 1)]
 SLOT = Slot(Workload("single_ctr", 4), "strict", 0, 0, "B")
@@ -46,8 +46,44 @@ def test_plan_of_an_experiment() -> None:
     plan = make_plan(of, "perf")
     assert (plan.baseline, plan.variants, plan.seed) == ("baseline", ("fast",), 9)
     assert plan.primary == "elapsed_ns"
-    with pytest.raises(FastError, match="primary = nonsense is nothing that a real machine"):
-        make_plan(replace(of, primary="nonsense"), "perf")
+    assert make_plan(replace(of, primary="cycles"), "perf").primary == "cycles"
+
+
+@pytest.mark.parametrize(
+    ("primary", "backend"),
+    [("nonsense", "perf"), ("cycles", "soft"), ("l2_miss_ratio", "soft"), ("handoff_p99", "perf")],
+)
+def test_a_primary_metric_that_the_backend_does_not_measure(primary: str, backend: str) -> None:
+    of = replace(samples.experiment(), primary=primary)
+    with pytest.raises(
+        FastError, match=f"primary = {primary} is nothing that backend {backend} measures"
+    ) as error:
+        make_plan(of, backend)
+    offered = str(error.value).partition("choose one of ")[2].split(", ")
+    assert "elapsed_ns" in offered
+    assert ("cycles" in offered) == (backend == "perf")
+
+
+def test_a_boot_is_part_of_a_block_of_two_kernels() -> None:
+    of = replace(samples.experiment(("single_ctr", "affinity")), primary="elapsed_ns")
+    plan = make_plan(of, "soft")
+    assert plan.boots
+    orders: dict[tuple[int, str], str] = {}
+    for slot in slots(plan, ["baseline", "fast"], 200):
+        where = slot.block, f"{slot.workload} {slot.pair}"
+        orders[where] = orders.get(where, "") + slot.side
+    count = Counter(orders.values())
+    assert set(count) == {"AABB", "BBAA"}
+    assert 300 < count["AABB"] < 500
+    # All comparisons agree: one boot serves them all.
+    for block in range(200):
+        assert len({order for (number, _), order in orders.items() if number == block}) == 1
+
+
+def test_one_kernel_needs_one_boot() -> None:
+    off = Variant("off", "fast")
+    of = replace(samples.experiment(variants=(off, samples.FAST)), baseline="off")
+    assert not make_plan(replace(of, primary="elapsed_ns"), "soft").boots
 
 
 def test_rows_of_another_backend_are_refused() -> None:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A machine whose /proc and /sys are files, and a fast-stat on it that runs nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from fastlab.real_machine import Toolbox
+
+SCRIPT = Path(__file__).parent / "fake_fast_stat.sh"
+
+
+class FakeMachine:
+    """`root` is what fastlab takes for /; `toolbox` has the fake fast-stat."""
+
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / "root"
+        self._write("proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\n")
+        self._write("proc/loadavg", "0.00 0.00 0.00 1/99 1234\n")
+        self._write("proc/cpuinfo", "model name\t: Some CPU\nflags\t\t: fpu\n")
+        self._write("sys/devices/system/cpu/online", "0-3\n")
+        self.boot(0)
+        program = directory / "fast-stat"
+        shutil.copyfile(SCRIPT, program)
+        program.chmod(0o755)
+        names = ("single_ctr", "affinity")
+        self.toolbox = Toolbox("tools", program, {name: Path("/bin", name) for name in names})
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def boot(self, number: int, fast: bool = False, release: str = "6.12.30") -> None:
+        """Another boot, of a kernel with FAST or without."""
+        self._write("proc/sys/kernel/random/boot_id", f"boot-{number}\n")
+        self._write("proc/sys/kernel/osrelease", f"{release}{'-fast' if fast else ''}\n")
+        self._write("proc/sys/kernel/version", "#1 SMP\n")
+        files = {
+            "proc/sys/kernel/sched_fast": "0\n",
+            "proc/sys/kernel/sched_fast_depth": "64\n",
+            "proc/fast_stat": "hint_set 5\nused 3\nsame_cpu 2\n",
+        }
+        for name, text in files.items():
+            (self.root / name).unlink(missing_ok=True)
+            if fast:
+                self._write(name, text)
+
+    def mode(self, mode: str) -> None:
+        """How the next run ends; "at N how" only the N-th of all."""
+        self._write("mode", mode)
+
+    def runs(self) -> list[list[str]]:
+        """Program, policy and depth of each run, in the order they were made."""
+        path = self.root / "runs"
+        return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+
+    def sysctl(self, name: str) -> int:
+        return int((self.root / "proc/sys/kernel" / name).read_text())

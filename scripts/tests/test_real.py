@@ -1,0 +1,451 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The run stage on a real machine, mostly on a fake one: blocks, policies, boots, what fails."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import time
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import samples
+from fake_machine import FakeMachine
+from test_run import Silent
+
+from fastlab import cache, environment
+from fastlab.ab import MIN_BLOCKS, analyse, calibrate
+from fastlab.dataset import Dataset, PairedRow
+from fastlab.model import Experiment, FastError, Variant, Watchdogs, Workload
+from fastlab.real import Outcome, run_experiment
+from fastlab.real_machine import find_toolbox
+from fastlab.results import read_rows
+
+OFF = Variant("off", "fast")
+STRICT = Variant("strict", "fast", "strict", {"sched_fast": 1})
+DEEP = Variant("deep", "fast", "strict", {"sched_fast": 1, "sched_fast_depth": 2})
+# Both policies of one kernel, and two kernels.
+POLICIES = replace(
+    samples.experiment(seeds=(7,), variants=(OFF, STRICT)), baseline="off", primary="elapsed_ns"
+)
+KERNELS = replace(samples.experiment(), primary="elapsed_ns")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> FakeMachine:
+    return FakeMachine(tmp_path)
+
+
+def execute(
+    machine: FakeMachine, experiment: Experiment = POLICIES, backend: str = "soft"
+) -> Outcome:
+    directory = machine.root.parent
+    source = directory / "source.toml"
+    source.write_text("# the experiment\n")
+    results = directory / "results"
+    return run_experiment(
+        experiment, backend, source, machine.toolbox, results, Silent(), machine.root
+    )
+
+
+def rows_of(machine: FakeMachine) -> list[PairedRow]:
+    rows, _ = read_rows(machine.root.parent / "results/runs.jsonl")
+    return rows  # type: ignore[return-value]
+
+
+def orders(dataset: Dataset) -> dict[tuple[str, int], str]:
+    found: dict[tuple[str, int], str] = defaultdict(str)
+    for row in dataset.rows:
+        found[row["pair"], row["block"]] += row["side"]
+    return found
+
+
+def test_one_kernel_is_one_boot(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    outcome = execute(machine)
+    assert outcome.next_boot == ""
+    dataset = outcome.dataset
+    blocks = calibrate(dataset).blocks
+    assert blocks
+    # First the calibration, then as many blocks as it asks for.
+    assert [row["pair"] for row in dataset.rows] == ["off"] * 48 + ["strict"] * 4 * blocks
+    assert set(orders(dataset).values()) == {"ABBA", "BAAB"}
+    for row, (_, policy, depth) in zip(dataset.rows, machine.runs(), strict=True):
+        on = row["pair"] == "strict" and row["side"] == "B"
+        assert row["variant"] == ("strict" if on else "off")
+        assert (policy, depth) == ("1" if on else "0", "64")
+    (finding,) = analyse(dataset).of_metric("elapsed_ns")
+    assert finding.verdict == "better"
+    assert finding.improvement_pct == pytest.approx(19.9, abs=0.3)
+
+
+def test_what_a_row_says(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    row = next(row for row in execute(machine).dataset.rows if row["variant"] == "strict")
+    assert row["backend"] == "soft"
+    assert row["status"] == "ok"
+    assert row["kernel"] == {"series": "6.12", "variant": "fast", "id": "6.12.30-fast #1 SMP"}
+    assert row["boot"] == "boot-1"
+    assert row["policy"] == "strict"
+    assert row["sysctls"] == {"sched_fast": 1, "sched_fast_depth": 64}
+    assert row["argv"][0] == "/bin/single_ctr"
+    assert row["seed"] == 7
+    # Of this run, not since boot.
+    assert row["mechanism"] == {"hint_set": 7, "used": 7, "same_cpu": 7}
+    # The kernel's own counts.
+    assert row["context_switches"] in (40, 41, 42)
+    assert row["migrations"] in (4, 5)
+    assert row["counters"]["task_clock"]["total"] == 2 * (row["elapsed_ns"] or 0)
+    assert row["throughput"] == pytest.approx(2e12 / (row["elapsed_ns"] or 0))
+    assert row["machine"] == {"cpu": "Some CPU", "cpus": 4, "virtual": False, "vendor": None}
+    assert environment.from_record(row["circumstances"]).environment.kernel == "6.12.30-fast"
+
+
+def test_without_hardware_counters_the_caches_are_not_available(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    missing = {metric.name for metric in analyse(execute(machine).dataset).not_available}
+    assert {"cycles", "l2_misses", "l3_miss_ratio", "bus_requests", "handoff_p99"} <= missing
+    assert not missing & {"elapsed_ns", "task_clock", "migrations", "throughput", "fairness"}
+
+
+def test_hardware_counters(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("pmu")
+    found = analyse(execute(machine, replace(POLICIES, primary="cycles"), "perf").dataset)
+    assert found.of_metric("cycles")[0].verdict == "better"
+    assert any(
+        "l2_misses was counted only part of the time (at least 50%" in line for line in found.doubts
+    )
+    # No value is not 0.
+    assert "l3_misses" in {metric.name for metric in found.not_available}
+
+
+def test_no_hardware_counters_are_said_before_the_first_run(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    with pytest.raises(FastError, match="backend perf is not available here: fast-stat: no PMU"):
+        execute(machine, backend="perf")
+    assert machine.runs() == []
+    assert not (machine.root.parent / "results").exists()
+
+
+def test_what_was_set_before_is_put_back(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    (machine.root / "proc/sys/kernel/sched_fast").write_text("1\n")
+    (machine.root / "proc/sys/kernel/sched_fast_depth").write_text("5\n")
+    outcome = execute(machine, replace(POLICIES, variants=(OFF, STRICT, DEEP)))
+    depths = {row["variant"]: row["sysctls"]["sched_fast_depth"] for row in outcome.dataset.rows}
+    # A variant has what it names; the rest is as it was found.
+    assert depths == {"off": 5, "strict": 5, "deep": 2}
+    assert {(policy, depth) for _, policy, depth in machine.runs()} == {
+        ("0", "5"),
+        ("1", "5"),
+        ("1", "2"),
+    }
+    assert (machine.sysctl("sched_fast"), machine.sysctl("sched_fast_depth")) == (1, 5)
+
+
+def test_what_no_variant_names_stays_as_it_was_at_first(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 5 interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        execute(machine)
+    machine.mode("")
+    (machine.root / "proc/sys/kernel/sched_fast_depth").write_text("5\n")
+    execute(machine)
+    assert {depth for _, _, depth in machine.runs()} == {"64"}
+    assert machine.sysctl("sched_fast_depth") == 5
+
+
+def test_an_interruption_restores_the_policy_and_the_next_call_goes_on(
+    machine: FakeMachine,
+) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 60 interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        execute(machine)
+    assert machine.sysctl("sched_fast") == 0
+    kept = rows_of(machine)
+    assert len(kept) == 59
+    machine.mode("")
+    outcome = execute(machine)
+    assert list(outcome.dataset.rows[:59]) == kept
+    assert len(machine.runs()) == len(outcome.dataset.rows) + 1
+
+
+def test_an_error_restores_the_policy(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 60 fails")
+    monkeypatch.setattr(cache, "FULL", 1 << 62)
+    with pytest.raises(FastError, match=r"the disk is full under .*; the rows written are safe"):
+        execute(machine)
+    assert len(rows_of(machine)) == 59
+    assert machine.sysctl("sched_fast") == 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("fails", "it ended with status 2: single_ctr: cannot make threads"),
+        ("killed", "ended with status -9"),
+        ("no-counts", "fast-stat wrote no counts"),
+        ("two-rois", "2 regions of interest in one run"),
+    ],
+)
+def test_a_failed_run_is_a_row_and_is_made_again(
+    machine: FakeMachine, mode: str, reason: str
+) -> None:
+    machine.boot(1, fast=True)
+    machine.mode(f"at 3 {mode}")
+    outcome = execute(machine)
+    assert [row["status"] for row in outcome.dataset.rows] == ["ok"] * 2 + ["failed"] + ["ok"] * 45
+    assert reason in outcome.dataset.rows[2]["reason"]
+    # Without the whole calibration no comparison begins, and nothing is claimed.
+    assert calibrate(outcome.dataset).blocks is None
+    assert any(reason in line for line in analyse(outcome.dataset).left_out)
+    machine.mode("")
+    again = execute(machine)
+    assert {row["status"] for row in again.dataset.rows} == {"ok"}
+    assert len(again.dataset.rows) == len(machine.runs()) - 1
+
+
+def test_a_run_that_hangs_is_killed_with_its_children(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 3 hang")
+    begun = time.monotonic()
+    outcome = execute(machine, replace(POLICIES, watchdogs=Watchdogs(run=1.0)))
+    assert time.monotonic() - begun < 45
+    assert outcome.dataset.rows[2]["status"] == "failed"
+    assert "watchdog: no end after 1 s" in outcome.dataset.rows[2]["reason"]
+    child = Path("/proc", (machine.root / "child").read_text(), "stat")
+    for _ in range(50):
+        # Gone, or a zombie that its new parent has not buried yet.
+        if not child.exists() or child.read_text().split()[2] == "Z":
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the child still runs")
+
+
+def test_the_total_watchdog(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    with pytest.raises(FastError, match=r"longer than 0\.2 s in all; the \d+ rows written"):
+        execute(machine, replace(POLICIES, watchdogs=Watchdogs(total=0.2)))
+    assert rows_of(machine)
+    assert machine.sysctl("sched_fast") == 0
+
+
+def test_fast_that_never_fires_is_invalid(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("idle")
+    found = analyse(execute(machine).dataset)
+    (finding,) = found.of_metric("elapsed_ns")
+    assert finding.verdict == "INVALID"
+    assert "FAST never fired" in finding.reason
+
+
+def test_a_kernel_that_lacks_what_a_variant_needs(machine: FakeMachine) -> None:
+    with pytest.raises(FastError, match=r"runs on kernel fast, and the running kernel, 6\.12\.30"):
+        execute(machine)
+    machine.boot(1, fast=True)
+    unknown = replace(STRICT, sysctls={"sched_fast": 1, "sched_fast_nonsense": 1})
+    with pytest.raises(FastError, match=r"has no sysctl kernel.sched_fast_nonsense; it has "):
+        execute(machine, replace(POLICIES, variants=(OFF, unknown)))
+    (machine.root / "proc/fast_stat").unlink()
+    with pytest.raises(FastError, match=r"has kernel.sched_fast but no /proc/fast_stat"):
+        execute(machine)
+    assert machine.runs() == []
+
+
+def test_policies_need_root(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.boot(1, fast=True)
+    # Root may write everything, so the kernel's answer to others is put here.
+    write = Path.write_text
+
+    def refuse(path: Path, text: str) -> int:
+        if "sys/kernel" in str(path):
+            raise PermissionError(13, "Permission denied")
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(FastError, match=r"kernel.sched_fast.* cannot be set: .* needs root"):
+        execute(machine)
+    assert machine.runs() == []
+
+
+def test_one_experiment_at_a_time(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    with (machine.root / "proc/sys/kernel/random/boot_id").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(FastError, match="another `fast run` is measuring on this machine"):
+            execute(machine)
+    assert machine.runs() == []
+
+
+def test_a_plan_that_changed_after_the_first_run(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 2 interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        execute(machine)
+    changed = replace(
+        POLICIES, primary="task_clock", workloads=(*POLICIES.workloads, Workload("affinity", 4))
+    )
+    with pytest.raises(FastError, match="the first runs were planned otherwise") as error:
+        execute(machine, changed)
+    text = str(error.value)
+    assert 'primary: "elapsed_ns" then, "task_clock" now' in text
+    assert 'workloads: no more nothing; new {"benchmark": "affinity"' in text
+    assert "--output" in text
+    assert "effect_pct" not in text
+    machine.toolbox = replace(machine.toolbox, id="newer")
+    with pytest.raises(FastError, match='tools: "tools" then, "newer" now'):
+        execute(machine)
+    assert len(machine.runs()) == 2
+
+
+def test_before_the_first_run_the_plan_may_change(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 1 interrupt")
+    with pytest.raises(KeyboardInterrupt):
+        execute(machine)
+    machine.mode("")
+    execute(machine, replace(POLICIES, primary="task_clock"))
+    plan = json.loads((machine.root.parent / "results/plan.json").read_text())
+    assert plan["primary"] == "task_clock"
+    assert plan["kernels"] == {"off": "fast", "strict": "fast"}
+
+
+def test_rows_without_their_plan(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    execute(machine)
+    (machine.root.parent / "results/plan.json").write_text("{")
+    with pytest.raises(FastError, match=r"plan\.json: cannot be read, but there are runs"):
+        execute(machine)
+
+
+def boots(machine: FakeMachine, experiment: Experiment = KERNELS, limit: int = 200) -> int:
+    """Do as one is told until nothing is left to boot; how many boots that took."""
+    fast = False
+    for number in range(1, limit):
+        machine.boot(number, fast)
+        outcome = execute(machine, experiment)
+        if not outcome.next_boot:
+            return number
+        names = "a kernel with FAST", "6.12.30-fast #1 SMP, as before"
+        if "the running kernel again" not in outcome.next_boot:
+            fast = any(f"boot {name}" in outcome.next_boot for name in names)
+    pytest.fail("it never ends")
+
+
+def test_of_two_kernels_a_boot_is_part_of_a_block(machine: FakeMachine) -> None:
+    both = samples.experiment(("single_ctr", "affinity"))
+    taken = boots(machine, replace(both, primary="elapsed_ns"))
+    outcome = execute(machine, replace(both, primary="elapsed_ns"))
+    dataset = outcome.dataset
+    assert calibrate(dataset).blocks == MIN_BLOCKS
+    assert len(dataset.rows) == 2 * 4 * (12 + MIN_BLOCKS)
+    sides = defaultdict(set)
+    for row in dataset.rows:
+        where = row["benchmark"], row["pair"], row["boot"]
+        sides[where].add((row["block"], row["side"]))
+        assert row["kernel"]["variant"] == ("fast" if row["variant"] == "fast" else "baseline")
+    # Never two sides or two blocks of one comparison in one boot.
+    assert all(len(found) == 1 for found in sides.values())
+    assert set(orders_in_time(dataset).values()) == {"AABB", "BBAA"}
+    # 24 of the baseline for the calibration, which has the comparisons' A sides, too.
+    assert taken == 24 + MIN_BLOCKS
+    assert analyse(dataset).setting["boots"] == str(taken)
+
+
+def orders_in_time(dataset: Dataset) -> dict[tuple[str, str, int], str]:
+    found: dict[tuple[str, str, int], str] = defaultdict(str)
+    for row in dataset.rows:
+        found[row["benchmark"], row["pair"], row["block"]] += row["side"]
+    return found
+
+
+def test_the_calibration_alone_on_an_ordinary_kernel(machine: FakeMachine) -> None:
+    outcome = execute(machine, KERNELS)
+    assert {(row["variant"], row["pair"], row["block"]) for row in outcome.dataset.rows} <= {
+        ("baseline", "baseline", 0),
+        ("baseline", "fast", 0),
+    }
+    assert "Now boot " in outcome.next_boot
+    assert "At least 29 more boots" in outcome.next_boot
+    # The same boot has nothing more to give.
+    before = len(machine.runs())
+    assert execute(machine, KERNELS).next_boot == outcome.next_boot
+    assert len(machine.runs()) == before
+    found = analyse(outcome.dataset)
+    assert {metric.name for metric in found.not_available} >= {"cycles", "l3_misses"}
+    assert not {metric.name for metric in found.not_available} & {"elapsed_ns", "throughput"}
+
+
+def test_a_failed_run_does_not_need_another_boot(machine: FakeMachine) -> None:
+    machine.mode("at 1 fails")
+    assert execute(machine, KERNELS).next_boot == ""
+    machine.mode("")
+    outcome = execute(machine, KERNELS)
+    assert outcome.next_boot
+    assert {row["status"] for row in outcome.dataset.rows} == {"ok"}
+
+
+def test_a_side_keeps_its_kernel(machine: FakeMachine) -> None:
+    execute(machine, KERNELS)
+    machine.boot(2, release="6.12.31")
+    with pytest.raises(
+        FastError, match=r"made by 6\.12\.30 #1 SMP, and 6\.12\.31 #1 SMP is running"
+    ):
+        execute(machine, KERNELS)
+    machine.boot(2, fast=True, release="6.18.1")
+    with pytest.raises(FastError, match=r"6\.12\.30 .* and 6\.18\.1-fast .* of different series"):
+        execute(machine, KERNELS)
+
+
+def built() -> Path:
+    """Where `make` has built the programs."""
+    directory = Path(__file__).parents[2] / "build/user"
+    if not (directory / "userspace/counters/fast-stat").exists():
+        pytest.skip(f"{directory} has no fast-stat: `make` builds it")
+    return directory
+
+
+def test_this_machine(tmp_path: Path) -> None:
+    """End to end on the running kernel, whichever it is: the first boot of two kernels."""
+    experiment = replace(
+        KERNELS, workloads=(Workload("single_ctr", 2, ("--iterations=2000", "--warmup=200")),)
+    )
+    source = tmp_path / "source.toml"
+    source.write_text("# the experiment\n")
+    toolbox = find_toolbox(built(), experiment)
+    outcome = run_experiment(experiment, "soft", source, toolbox, tmp_path / "results", Silent())
+    assert outcome.next_boot
+    rows = outcome.dataset.rows
+    assert {row["status"] for row in rows} == {"ok"}
+    for row in rows:
+        assert row["elapsed_ns"]
+        assert row["counters"]["task_clock"]["total"] > 0
+        assert row["context_switches"] is not None
+        assert "cycles" not in row["counters"]
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert {row["boot"] for row in rows} == {boot}
+    release = os.uname().release
+    assert all(row["kernel"]["id"].startswith(release) for row in rows)
+
+
+def test_perf_where_there_is_no_pmu(tmp_path: Path) -> None:
+    listing = subprocess.run(
+        [built() / "userspace/counters/fast-stat", "--list"], capture_output=True, text=True
+    )
+    if "no PMU" not in listing.stdout + listing.stderr:
+        pytest.skip("this machine has hardware counters")
+    experiment = replace(KERNELS, primary="cycles")
+    toolbox = find_toolbox(built(), experiment)
+    with pytest.raises(FastError, match="backend perf is not available here: fast-stat: no PMU"):
+        run_experiment(experiment, "perf", tmp_path, toolbox, tmp_path / "results", Silent())
+    assert not (tmp_path / "results").exists()
