@@ -167,7 +167,7 @@ def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description="Run a program in the deterministic mode, without FAST and with it, and say "
         "whether FAST helps it, by how much, and which locks its hand-offs come from.",
     )
-    parser.set_defaults(command=_try)
+    parser.set_defaults(command=_try, argv=())
     default = Machine()
     parser.add_argument(
         "--with",
@@ -207,7 +207,6 @@ def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="a run that takes longer is an error (default: %(default)s)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all data to FILE too")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def _add_results(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -442,14 +441,13 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _try(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    words = arguments.words[arguments.words[:1] == ["--"] :]
-    if not words:
+    if not arguments.argv:
         raise FastError("no program is named: fast try [options] -- PROGRAM [ARGUMENT ...]")
     if arguments.cpus > MAX_CPUS:
         raise FastError(f"--cpus {arguments.cpus}: the simulated machine has at most {MAX_CPUS}")
     _check_writable(arguments.json)
     request = trial.Request(
-        argv=tuple(words),
+        argv=arguments.argv,
         more=tuple(arguments.more),
         machine=Machine(arguments.cpus, arguments.memory_mb, arguments.preset),
         seconds=arguments.timeout,
