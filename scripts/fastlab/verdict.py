@@ -58,7 +58,7 @@ class Change:
         """Where all runs with the policy stand, if they do."""
         off = [number for number in self.off if number is not None]
         on = [number for number in self.on if number is not None]
-        if not off or not on:
+        if len(off) < len(self.off) or len(on) < len(self.on):
             return ""
         if max(on) < min(off):
             return "better"
@@ -104,8 +104,7 @@ def _judge(trial: Trial, policy: str) -> Verdict:
         sentence = f"FAST helps this program: policy {policy} takes {percent} off its time"
     elif time.side == "worse":
         kind = "hurts"
-        more = _range(tuple(-one for one in time.improvements or ()))
-        sentence = f"FAST hurts this program: policy {policy} adds {more} to its time"
+        sentence = f"FAST hurts this program: policy {policy} adds {_added(time)} to its time"
     else:
         sentence = (
             f"FAST makes no difference to this program's time that can be told from that of "
@@ -113,14 +112,20 @@ def _judge(trial: Trial, policy: str) -> Verdict:
         )
     work = found["cycles"]
     if work.side and work.side != time.side:
-        does = "less" if work.side == "better" else "more"
-        sentence += f"; its CPUs together do {does} work, though ({percent_of(work)} fewer cycles)"
+        does, share = "less", f"{percent_of(work)} fewer"
+        if work.side == "worse":
+            does, share = "more", f"{_added(work)} more"
+        sentence += f"; its CPUs together do {does} work, though ({share} cycles)"
     return Verdict(policy, kind, _with_pi(trial, f"{sentence}."))
 
 
 def percent_of(change: Change) -> str:
     """The range of its improvements."""
     return _range(change.improvements)
+
+
+def _added(change: Change) -> str:
+    return _range(-one for one in change.improvements or ())
 
 
 def _idleness(shots: Sequence[Shot]) -> str:
@@ -145,7 +150,7 @@ def _with_pi(trial: Trial, sentence: str) -> str:
         return sentence
     return (
         f"{sentence} FAST leaves hand-offs with priority inheritance alone, of which it has "
-        f"{value(total / len(of_policy(trial.shots, BASELINE)))}."
+        f"{value(total / len(of_policy(trial.shots, BASELINE)))} a run."
     )
 
 
@@ -180,8 +185,7 @@ def _metrics(trial: Trial, policy: str) -> Table:
                 Cell(_mean(change.off)),
                 Cell(_mean(change.on)),
                 Cell(
-                    # Of nothing there is no percentage.
-                    percent_of(change) if change.improvements else "-",
+                    _improvement(change),
                     bool(change.side),
                     _TONES[change.side],
                 ),
@@ -196,6 +200,13 @@ def _metrics(trial: Trial, policy: str) -> Table:
         "the improvement is its range over them. Coloured: every run with the policy stands on "
         "the same side of every run without.",
     )
+
+
+def _improvement(change: Change) -> str:
+    if change.improvements is None and None not in (*change.off, *change.on):
+        # Of nothing there is no percentage.
+        return "-"
+    return percent_of(change)
 
 
 def _mean(numbers: Sequence[int | None]) -> str:
@@ -222,22 +233,20 @@ def _mechanism(trial: Trial, policy: str) -> Table:
 def _locks(trial: Trial) -> list[Table]:
     """Where the hand-offs come from without FAST, the most important locks first."""
     runs = len(of_policy(trial.shots, BASELINE))
-    sums = sorted(sum_locks(_locks_of(trial)), key=_weight, reverse=True)
+    sums = sorted(filter(_weight, sum_locks(_locks_of(trial))), key=_weight, reverse=True)
     total = sum(map(_weight, sums))
     if not total:
         return []
-    rows = []
-    for lock in sums[:SHOWN]:
-        if _weight(lock):
-            rows.append(
-                [
-                    Cell(lock.name),
-                    Cell(f"{lock.address:#x}" if lock.program else ""),
-                    Cell(value(_weight(lock) / runs)),
-                    Cell(f"{_weight(lock) * 100 / total:.1f} %"),
-                    Cell("priority inheritance" if lock.pi_unlocks else "", tone="aside"),
-                ]
-            )
+    rows = [
+        [
+            Cell(lock.name),
+            Cell(f"{lock.address:#x}" if lock.program else ""),
+            Cell(value(_weight(lock) / runs)),
+            Cell(f"{_weight(lock) * 100 / total:.1f} %"),
+            Cell("priority inheritance" if lock.pi_unlocks else "", tone="aside"),
+        ]
+        for lock in sums[:SHOWN]
+    ]
     left = sum(map(_weight, sums[SHOWN:]))
     note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
     return [

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does FAST help this program? Verdicts on made-up runs, and what is shown of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastlab import verdict
+from fastlab.model import Kernel, Machine
+from fastlab.tables import Table
+from fastlab.trial import QUANTA_US, Lock, Request, Shot, Trial, values
+from fastlab.verdict import Change, judge
+
+FIRED = {"hint_set": 50, "used": 40, "same_cpu": 5, "rejected_depth": 5, "expired": 0}
+OFF = dict.fromkeys(FIRED, 0)
+MUTEX = Lock("mutex", 0x404040, True, wakes=40, handoffs=30, pi_unlocks=0)
+QUEUE = Lock("queue+0x28", 0x404080, True, wakes=10, handoffs=10, pi_unlocks=0)
+
+
+def shots(policy: str, numbers: Sequence[int | None], **more: Any) -> list[Shot]:
+    """Runs whose every metric is the number, but for those named."""
+    mechanism = more.pop("mechanism", OFF if policy == "off" else FIRED)
+    locks = more.pop("locks", (MUTEX, QUEUE))
+    return [
+        Shot(policy, quantum_us, dict.fromkeys(verdict.METRICS, number) | more, mechanism, locks)
+        for quantum_us, number in zip(QUANTA_US, numbers, strict=True)
+    ]
+
+
+def trial(off: list[Shot], strict: list[Shot]) -> Trial:
+    request = Request(("./program", "two words"), (), Machine(), 600.0, Path("/"))
+    # As runs end: in any order.
+    return Trial(request, Kernel("6.12", "fast", "abc", "", ""), False, (*strict, *reversed(off)))
+
+
+def sentence(found: Trial, kind: str) -> str:
+    (one,) = judge(found)
+    assert one.policy == "strict"
+    assert one.kind == kind
+    return one.sentence
+
+
+def test_all_runs_better_is_help() -> None:
+    said = sentence(
+        trial(shots("off", [1000, 1010, 1020, 1030]), shots("strict", [900, 909, 816, 999])),
+        "helps",
+    )
+    assert said == "FAST helps this program: policy strict takes 3.0 to 20.0 % off its time."
+
+
+def test_all_runs_worse_is_harm() -> None:
+    said = sentence(
+        trial(shots("off", [1000, 1000, 1000, 1000]), shots("strict", [1100, 1200, 1150, 1100])),
+        "hurts",
+    )
+    assert said == "FAST hurts this program: policy strict adds 10.0 to 20.0 % to its time."
+
+
+@pytest.mark.parametrize(
+    ("off", "strict"),
+    [
+        # The signs differ.
+        ([1000, 1000, 1000, 1000], [900, 900, 900, 1001]),
+        # Better with each quantum, but by less than the quantum makes.
+        ([1000, 1100, 1200, 1300], [990, 1090, 1190, 1290]),
+        ([1000, 1000, 1000, 1000], [1000, 1000, 1000, 1000]),
+        # One run as good as the worst of the others.
+        ([1000, 1000, 1000, 1000], [900, 900, 900, 1000]),
+    ],
+)
+def test_anything_else_is_no_difference(off: list[int], strict: list[int]) -> None:
+    said = sentence(trial(shots("off", off), shots("strict", strict)), "no difference")
+    assert "no difference to this program's time" in said
+
+
+def test_ranges_are_said_where_there_is_no_difference() -> None:
+    found = trial(shots("off", [1000] * 4), shots("strict", [990, 1005, 1000, 1000]))
+    assert "policy strict takes -0.5 to 1.0 % off it." in sentence(found, "no difference")
+    same = trial(shots("off", [1000] * 4), shots("strict", [1000] * 4))
+    assert "takes 0.0 % off it." in sentence(same, "no difference")
+
+
+def test_less_time_may_be_more_work_and_the_reverse() -> None:
+    off = shots("off", [1000] * 4)
+    more_work = shots("strict", [900] * 4, cycles=1100)
+    assert "do more work, though (10.0 % more cycles)." in sentence(trial(off, more_work), "helps")
+    less_work = shots("strict", [1000] * 4, cycles=800)
+    assert "do less work, though (20.0 % fewer cycles)." in sentence(
+        trial(off, less_work), "no difference"
+    )
+
+
+def test_no_hint_is_nothing_to_act_on_whatever_the_numbers_are() -> None:
+    strict = shots("strict", [500] * 4, mechanism=OFF)
+    said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
+    assert "no thread was woken by a lock's hand-off (hint_set = 0)" in said
+
+
+def test_hints_that_were_never_used_are_told_with_their_reasons() -> None:
+    mechanism = OFF | {"hint_set": 7, "rejected_depth": 4, "expired": 3}
+    strict = shots("strict", [500] * 4, mechanism=mechanism)
+    said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
+    assert "of 28 hints none was used (rejected_depth 16, expired 12)" in said
+
+
+def test_one_decision_in_one_run_is_not_nothing() -> None:
+    strict = shots("strict", [1000] * 4, mechanism=OFF | {"hint_set": 1})
+    strict[2] = replace(strict[2], mechanism=OFF | {"hint_set": 1, "same_cpu": 1})
+    sentence(trial(shots("off", [1000] * 4), strict), "no difference")
+
+
+def test_priority_inheritance_is_said_to_be_left_alone() -> None:
+    pi = Lock("pi", 0x404100, True, 0, 0, 12)
+    strict = shots("strict", [1000] * 4, mechanism=OFF)
+    found = trial(shots("off", [1000] * 4, locks=(pi,)), strict)
+    said = sentence(found, "nothing to act on")
+    assert said.endswith("hand-offs with priority inheritance alone, of which it has 12 a run.")
+    (table,) = [one for one in verdict.tables(found) if one.columns[0] == "hand-offs come from"]
+    assert texts(table) == [["pi", "0x404100", "12", "100.0 %", "priority inheritance"]]
+
+
+def test_what_was_not_counted_is_not_available() -> None:
+    found = trial(
+        shots("off", [1000] * 4, migrations=None, context_switches=0),
+        shots("strict", [900] * 4, migrations=None, context_switches=5),
+    )
+    rows = {row[0]: row[1:] for row in texts(verdict.tables(found)[0])}
+    assert rows["migrations"] == ["n/a", "n/a", "n/a"]
+    # Of nothing there is no percentage.
+    assert rows["context switches"] == ["0", "5", "-"]
+    assert rows["time, in modelled cycles"] == ["1,000", "900", "10.0 %"]
+
+
+def test_a_partly_known_metric_is_not_available() -> None:
+    change = Change((None, 10, 10, 10), (1, 1, 1, 1))
+    assert change.improvements is None
+    assert change.side == ""
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def test_the_locks_of_the_most_hand_offs_come_first() -> None:
+    others = [
+        Lock("", 0x1000, False, wakes=5, handoffs=4, pi_unlocks=0),
+        Lock("", 0x2000, False, wakes=5, handoffs=4, pi_unlocks=0),
+    ]
+    small = [Lock(f"small{i}", i, True, 2, 2, 0) for i in range(6)]
+    never = Lock("never", 0x9000, True, 3, 0, 0)
+    found = trial(
+        shots("off", [1000] * 4, locks=(*small, QUEUE, never, MUTEX, *others)),
+        shots("strict", [900] * 4, locks=()),
+    )
+    table = verdict.tables(found)[-1]
+    assert texts(table)[:4] == [
+        ["mutex", "0x404040", "30", "50.0 %", ""],
+        ["queue+0x28", "0x404080", "10", "16.7 %", ""],
+        ["other programs that it started", "", "8", "13.3 %", ""],
+        ["small0", "0x0", "2", "3.3 %", ""],
+    ]
+    assert len(table.rows) == verdict.SHOWN
+    assert table.note == "And 6 more of 3 other futexes."
+
+
+def test_without_hand_offs_there_is_no_table_of_them() -> None:
+    found = trial(shots("off", [1000] * 4, locks=()), shots("strict", [1000] * 4, locks=()))
+    assert [table.columns[0] for table in verdict.tables(found)] == ["", "what strict did"]
+
+
+def test_the_mechanism_is_shown_with_what_happened() -> None:
+    found = trial(
+        shots("off", [1000] * 4),
+        shots(
+            "strict",
+            [900] * 4,
+            mechanism={
+                **FIRED,
+                "rejected_mm": 0,
+            },
+        ),
+    )
+    table = verdict.tables(found)[1]
+    assert list(table.columns) == [
+        "what strict did",
+        "hint_set",
+        "used",
+        "same_cpu",
+        "rejected_depth",
+        "expired",
+    ]
+    assert texts(table) == [["mean", "50", "40", "5", "5", "0"]]
+
+
+def test_the_document_has_everything() -> None:
+    found = trial(shots("off", [1000] * 4), shots("strict", [900] * 4))
+    document = json.loads(json.dumps(verdict.document(found, judge(found))))
+    assert document["verdicts"][0]["kind"] == "helps"
+    assert document["verdicts"][0]["improvements"]["l3_misses"] == [10.0] * 4
+    assert len(document["runs"]) == 8
+    assert document["runs"][0]["locks"][0]["name"] == "mutex"
+    assert document["kernel"] == {"series": "6.12", "variant": "fast", "id": "abc"}
+
+
+def test_values_are_summed_over_program_and_kernel() -> None:
+    def mode(number: int) -> Mapping[str, int]:
+        names = ("cycles", "instructions", "l2_misses", "l3_misses", "bus_requests")
+        return dict.fromkeys(names, number)
+
+    document = {
+        "elapsed_cycles": 77,
+        "total": {"user": mode(1), "kernel": mode(10), "idle": mode(100)},
+    }
+    found = values(document, {"context_switches": 5, "migrations": None})
+    assert found["time"] == 77
+    assert found["cycles"] == found["bus_requests"] == 11
+    assert found["context_switches"] == 5
+    assert found["migrations"] is None
