@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Findings as text: tables for documents and terminals, the shapes that changelogs of kernel
-patches have (mmtests, LKP), and what continuous integration reads (KTAP, JUnit).
+patches have (mmtests, LKP), what continuous integration reads (KTAP, JUnit), and a page.
 
-Every rendering says the same: values, verdicts, and beside them what is doubtful or left out.
+Every rendering says the same: values, verdicts, and, but for CSV, beside them what is doubtful or
+left out.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -21,6 +24,7 @@ from fastlab.compare import markdown_table, rich_table
 from fastlab.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Side
 from fastlab.model import SCHEMA_VERSION, FastError, Metric
 from fastlab.tables import NOT_AVAILABLE, Cell, Table, Tone, value
+from fastlab.templating import render
 
 TONES: Mapping[str, Tone] = {"better": "gain", "worse": "loss", "INVALID": "loss"}
 # LKP leaves out a deviation that is smaller; it would be noise in the table.
@@ -88,23 +92,29 @@ def _interval(one: Finding) -> str:
 
 def notes(findings: Findings) -> list[str]:
     """What belongs beside the numbers, a line each."""
-    missing = ", ".join(metric.name for metric in findings.not_available)
+    missing = _missing(findings)
+    return [
+        *(f"Calibration: {line}" for line in findings.calibration),
+        *(f"Doubtful: {line}" for line in findings.doubts),
+        *([f"Not available: {missing}."] if missing else []),
+        *(f"No claim: {line}" for line in _no_claims(findings)),
+        *(f"Left out: {line}" for line in findings.left_out),
+    ]
+
+
+def _missing(findings: Findings) -> str:
+    return ", ".join(metric.name for metric in findings.not_available)
+
+
+def _no_claims(findings: Findings) -> list[str]:
+    """Why there is no claim, and of which metrics."""
     reasons: dict[str, list[str]] = {}
     for metric in findings.measured:
         for one in findings.of_metric(metric.name):
             if one.reason:
                 text = f"{one.variant_name}: {one.workload}: {one.verdict}: {one.reason}"
                 reasons.setdefault(text, []).append(metric.name)
-    return [
-        *(f"Calibration: {line}" for line in findings.calibration),
-        *(f"Doubtful: {line}" for line in findings.doubts),
-        *([f"Not available: {missing}."] if missing else []),
-        *(
-            f"No claim: {text} ({_names(names, findings.measured)})"
-            for text, names in reasons.items()
-        ),
-        *(f"Left out: {line}" for line in findings.left_out),
-    ]
+    return [f"{text} ({_names(names, findings.measured)})" for text, names in reasons.items()]
 
 
 def _names(names: Sequence[str], measured: Sequence[Metric]) -> str:
@@ -323,6 +333,90 @@ def json_text(findings: Findings) -> str:
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
+CSV_COLUMNS = (
+    "benchmark",
+    "threads",
+    "metric",
+    "unit",
+    "variant_name",
+    "baseline",
+    "baseline_deviation_pct",
+    "baseline_runs",
+    "variant",
+    "variant_deviation_pct",
+    "variant_runs",
+    "improvement_pct",
+    "low",
+    "high",
+    "p",
+    "p_rank",
+    "floor_pct",
+    "detectable_pct",
+    "verdict",
+    "reason",
+)
+
+
+def csv_text(findings: Findings) -> str:
+    """A line for each finding; an empty field says "not available". What stands beside the numbers
+    is in the other forms."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, CSV_COLUMNS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for one in findings.findings:
+        sides = {
+            f"{name}{suffix}": number
+            for name, side in (("baseline", one.baseline), ("variant", one.variant))
+            for suffix, number in (
+                ("", side.mean),
+                ("_deviation_pct", side.deviation_pct),
+                ("_runs", side.runs),
+            )
+        }
+        writer.writerow(vars(one) | sides | {"metric": one.metric.name, "unit": one.metric.unit})
+    return out.getvalue()
+
+
+def html(findings: Findings) -> str:
+    """One page that loads nothing."""
+    return render(
+        "findings.html",
+        findings=findings,
+        tallies=[_verdicts(findings, variant) for variant in findings.variants],
+        warnings=[
+            ("Runs that are in no comparison", findings.left_out),
+            ("What makes the numbers doubtful", findings.doubts),
+            ("What is not claimed, and why", _no_claims(findings)),
+        ],
+        tables=result_tables(findings),
+        missing=_missing(findings),
+    )
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """How a variant's comparisons of the primary metric ended."""
+
+    variant: str
+    better: int
+    worse: int
+    unchanged: int
+    unanswered: int
+
+
+def _verdicts(findings: Findings, variant: str) -> Verdicts:
+    found = [
+        one.verdict for one in findings.of_metric(findings.primary) if one.variant_name == variant
+    ]
+    return Verdicts(
+        variant,
+        better=found.count("better"),
+        worse=found.count("worse"),
+        unchanged=sum(one in NO_CHANGE for one in found),
+        unanswered=sum(one in NO_ANSWER for one in found),
+    )
+
+
 FORMATS: Mapping[str, Callable[[Findings, float | None], str]] = {
     "markdown": lambda findings, _: markdown(findings),
     "mmtests": lambda findings, _: mmtests(findings),
@@ -330,6 +424,8 @@ FORMATS: Mapping[str, Callable[[Findings, float | None], str]] = {
     "ktap": ktap,
     "junit": junit,
     "json": lambda findings, _: json_text(findings),
+    "csv": lambda findings, _: csv_text(findings),
+    "html": lambda findings, _: html(findings),
 }
 ENDINGS: Mapping[str, str] = {
     "markdown": "md",
@@ -338,6 +434,8 @@ ENDINGS: Mapping[str, str] = {
     "ktap": "ktap",
     "junit": "xml",
     "json": "json",
+    "csv": "csv",
+    "html": "html",
 }
 
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from fastlab import charts, paper, tables
 from fastlab.compare import csv_text, json_text, markdown_text, write_files
 from fastlab.experiment import workload_argv
 from fastlab.stats import Summary
+from fastlab.templating import render
 
 FIGURES = ("cycles", "bus_requests", "throughput", "l2_misses")
 
@@ -38,15 +37,9 @@ def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:
 
 def html_text(summary: Summary, command: str) -> str:
     """The whole report as one HTML page that loads nothing."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fastlab"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     experiment = summary.experiment
-    return environment.get_template("report.html").render(
+    return render(
+        "report.html",
         summary=summary,
         experiment=experiment,
         evaluation=paper.evaluation(summary.benchmarks),
