@@ -108,7 +108,7 @@ def _judge(trial: Trial, policy: str) -> Verdict:
     else:
         sentence = (
             f"FAST makes no difference to this program's time that can be told from that of "
-            f"turns of another length: policy {policy} takes {percent} off it"
+            f"turns of another length: with policy {policy} it improves by {percent}"
         )
     work = found["cycles"]
     if work.side and work.side != time.side:

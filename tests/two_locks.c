@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hands `often' over three times as often as `seldom': 30 and 10 times, exactly. With an
+ * argument it does something else instead.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t often = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t seldom = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_for_it(void *lock)
+{
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
+	return NULL;
+}
+
+static void hand_over(pthread_mutex_t *lock)
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(lock);
+	if (pthread_create(&thread, NULL, wait_for_it, lock))
+		exit(1);
+	/* glibc: it has been found locked, and its finder is about to sleep. */
+	while (*(volatile int *)&lock->__data.__lock != 2)
+		;
+	usleep(1000);
+	pthread_mutex_unlock(lock);
+	pthread_join(thread, NULL);
+}
+
+/* Each of them is unlocked with a waiter, and none is handed over by futex_wake. */
+static void hand_over_with_priority_inheritance(void)
+{
+	static pthread_mutex_t inheriting;
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&inheriting, &attributes);
+	for (int i = 0; i < 5; i++) {
+		pthread_t thread;
+
+		pthread_mutex_lock(&inheriting);
+		if (pthread_create(&thread, NULL, wait_for_it, &inheriting))
+			exit(1);
+		usleep(10000);
+		pthread_mutex_unlock(&inheriting);
+		pthread_join(thread, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *instead = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(instead, "fail")) {
+		fprintf(stderr, "this is why\n");
+		return 3;
+	}
+	if (!strcmp(instead, "hang"))
+		for (;;)
+			pause();
+	if (!strcmp(instead, "alone"))
+		return 0;
+	if (!strcmp(instead, "inherit")) {
+		hand_over_with_priority_inheritance();
+		return 0;
+	}
+	for (int i = 0; i < 40; i++)
+		hand_over(i % 4 ? &often : &seldom);
+	return 0;
+}
