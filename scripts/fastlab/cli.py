@@ -481,8 +481,9 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     backend: str = arguments.backend
     if arguments.jobs:
         raise FastError(f"--jobs is for simulations; backend {backend} makes one run at a time")
+    plan = dataset.make_plan(experiment, backend)
     if arguments.dry_run:
-        return _list_slots(experiment, dataset.make_plan(experiment, backend))
+        return _list_slots(experiment, plan)
     directory: Path = arguments.output or Path("results", f"{experiment.name}-{backend}")
     build = programs.build_programs(kernels.BuildRequest().places.project, reporter)
     toolbox = real_machine.find_toolbox(build, experiment)
@@ -494,8 +495,9 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     _write_renderings(found, directory)
     status = _verdict(found)
     if outcome.next_boot:
-        again = shlex.join(["fast", *sys.argv[1:]])
-        _complain(f"{outcome.next_boot}. Then go on: {again}", status)
+        words = ["fast", "run", str(arguments.experiment), "--backend", backend]
+        words += ["--output", str(directory)] if arguments.output else []
+        _complain(f"{outcome.next_boot}. Then go on: {shlex.join(words)}", status)
     return status
 
 

@@ -54,6 +54,10 @@ interrupt)
 	kill -INT $PPID
 	sleep 60
 	;;
+terminate)
+	kill -TERM $PPID
+	sleep 60
+	;;
 fails)
 	echo "single_ctr: cannot make threads" >&2
 	exit 2

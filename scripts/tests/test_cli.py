@@ -12,12 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import paired
 import pytest
 import samples
+from fake_machine import FakeMachine
 
 from fastlab import cli, shell
 from fastlab.dataset import Slot, make_plan
@@ -81,6 +83,7 @@ def write_results(file: Path, directory: Path, broken: str = "") -> None:
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         (["run"], "required: EXPERIMENT.toml"),
         (["run", "x.toml", "--jobs", "0"], "invalid whole number of at least 1 value: '0'"),
+        (["run", "x.toml", "--backend", "hard"], "invalid choice: 'hard'"),
         (["run", "x.toml", "--jobs", "many"], "invalid whole number of at least 1 value: 'many'"),
         (["kernel"], "the following arguments are required: COMMAND"),
         (["compare"], "required: RESULTS_DIR"),
@@ -446,3 +449,110 @@ def test_a_failed_stage_is_an_error(
     monkeypatch.setattr(cli.kernels, "build", fail)
     assert cli.main(["kernel", "build"]) == 1
     assert capsys.readouterr().err == "fast: no compiler: install gcc\n"
+
+
+REAL = EXPERIMENT.replace("series =", 'primary = "elapsed_ns"\nseries =')
+REAL_OFF = REAL.replace(
+    'name = "baseline"\nkernel = "baseline"', 'name = "baseline"\nkernel = "fast"'
+)
+
+
+@pytest.fixture
+def fake(experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
+    """`fast run` on a fake machine; small.toml needs two kernels."""
+    experiment_file.write_text(REAL)
+    machine = FakeMachine(tmp_path / "machine")
+    measure = partial(cli.real.run_experiment, root=machine.root)
+    monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
+    monkeypatch.setattr(cli.real_machine, "find_toolbox", lambda build, of: machine.toolbox)
+    monkeypatch.setattr(cli.real, "run_experiment", measure)
+    return machine
+
+
+def test_two_kernels_end_with_what_to_boot_next(
+    fake: FakeMachine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "small.toml", "--backend", "soft"]) == 3
+    out, err = capsys.readouterr()
+    assert "wrote results/small-soft/summary.html" in out
+    last = err.splitlines()[-1]
+    assert "Now boot " in last
+    assert last.endswith("Then go on: fast run small.toml --backend soft")
+    assert cli.main(["run", "small.toml", "--backend", "soft", "--output", "there"]) == 3
+    assert capsys.readouterr().err.endswith("--backend soft --output there\n")
+    assert Path("there/plan.json").is_file()
+
+
+def test_one_kernel_ends_with_the_comparison(
+    fake: FakeMachine, experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment_file.write_text(REAL_OFF)
+    fake.boot(1, fast=True)
+    assert cli.main(["run", "small.toml", "--backend", "soft"]) == 0
+    out, err = capsys.readouterr()
+    assert "Not available: cycles, instructions, l2_references" in out
+    assert "fast-deep" in out and "better" in out
+    assert "boot" not in err
+    page = Path("results/small-soft/summary.html").read_text()
+    assert "Not available: cycles, instructions" in page
+    # Again from the results alone.
+    assert cli.main(["report", "results/small-soft"]) == 0
+    assert Path("results/small-soft/summary.html").read_text() == page
+    assert cli.main(["compare", "results/small-soft", "--fail-below", "5"]) == 0
+
+
+def test_an_interrupted_real_machine_is_told_how_to_go_on(
+    fake: FakeMachine, experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment_file.write_text(REAL_OFF)
+    fake.boot(1, fast=True)
+    fake.mode("at 3 terminate")
+    assert cli.main(["run", "small.toml", "--backend", "soft"]) == 130
+    assert "To go on: fast run small.toml --backend soft" in capsys.readouterr().err
+    assert fake.sysctl("sched_fast") == 0
+
+
+def test_dry_run_of_a_real_machine_lists_the_slots(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment_file.write_text(REAL)
+    assert cli.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 12 * 4 + 2 * 6 * 4 + 1
+    assert lines[0].startswith("baseline, block 0, run 1 (")
+    assert lines[0].endswith(
+        ": baseline: /bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json"
+    )
+    assert {line.split(": ")[1] for line in lines if "(A): " in line} == {"baseline"}
+    assert {
+        line.split(": ")[1] for line in lines if line.startswith("fast,") and "(B)" in line
+    } == {"fast"}
+    assert "each side of a block in a boot of its own" in lines[-1]
+    assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--jobs", "2"], "--jobs is for simulations; backend soft makes one run at a time"),
+        ([], "primary = cycles is nothing that backend soft measures"),
+    ],
+)
+def test_what_a_real_machine_does_not_do(
+    words: list[str],
+    what: str,
+    experiment_file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
+    monkeypatch.setattr(cli.real_machine, "find_toolbox", lambda build, of: None)
+    assert cli.main(["run", "small.toml", "--backend", "soft", *words]) == 1
+    assert what in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["ab", "ab-kernels"])
+@pytest.mark.parametrize("backend", ["perf", "soft"])
+def test_the_examples_can_be_planned(name: str, backend: str) -> None:
+    path = Path(__file__).parents[2] / f"experiments/{name}.toml"
+    assert make_plan(load_experiment(path), backend).boots == (name == "ab-kernels")
