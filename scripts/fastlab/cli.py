@@ -27,6 +27,7 @@ from fastlab import (
     compare,
     dataset,
     findings,
+    guests,
     kernels,
     programs,
     real,
@@ -139,10 +140,10 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
     parser.add_argument(
         "--backend",
-        choices=("sim", *real_machine.EVENTS),
+        choices=("sim", *real_machine.EVENTS, dataset.GUESTS),
         default="sim",
-        help="where to count: in the simulation (the default), or on the running kernel with "
-        "hardware counters (perf) or without (soft)",
+        help="where to count: in the simulation (the default), on the running kernel with hardware "
+        "counters (perf) or without (soft), or in guests that KVM executes (kvm)",
     )
     parser.add_argument(
         "--jobs",
@@ -485,11 +486,26 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     if arguments.dry_run:
         return _list_slots(experiment, plan)
     directory: Path = arguments.output or Path("results", f"{experiment.name}-{backend}")
-    build = programs.build_programs(kernels.BuildRequest().places.project, reporter)
+    request = kernels.BuildRequest(experiment.series, _kernels_of(experiment))
+    build = programs.build_programs(request.places.project, reporter)
     toolbox = real_machine.find_toolbox(build, experiment)
-    outcome = real.run_experiment(
-        experiment, backend, arguments.experiment, toolbox, directory, reporter
-    )
+    if backend == dataset.GUESTS:
+        built = kernels.build(request, reporter)
+        guests.check_available(built[0], request.places.project, reporter)
+        made = guests.run_experiment(
+            experiment,
+            arguments.experiment,
+            build,
+            toolbox,
+            dict(zip(request.variants, built, strict=True)),
+            directory,
+            reporter,
+        )
+        outcome = real.Outcome(made, next_boot="")
+    else:
+        outcome = real.run_experiment(
+            experiment, backend, arguments.experiment, toolbox, directory, reporter
+        )
     found = ab.analyse(outcome.dataset)
     _print(renderings.terminal_tables(found))
     _write_renderings(found, directory)
@@ -503,6 +519,7 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
 
 def _list_slots(experiment: Experiment, plan: dataset.Plan) -> int:
     fewest = min(ab.MIN_BLOCKS, plan.max_blocks)
+    own = ", each run in a guest of its own" if plan.backend == dataset.GUESTS else ", in one boot"
     calibration = dataset.slots(plan, [plan.baseline], plan.calibration_blocks)
     for slot in (*calibration, *dataset.slots(plan, plan.variants, fewest)):
         where = f"{slot.pair}, block {slot.block}, run {slot.position + 1} ({slot.side})"
@@ -512,7 +529,7 @@ def _list_slots(experiment: Experiment, plan: dataset.Plan) -> int:
         f"the calibration's {plan.calibration_blocks} blocks of each workload, and the first "
         f"{fewest} of each comparison; the calibration decides how many more, up to "
         f"{plan.max_blocks}; kernels: {', '.join(_kernels_of(experiment))}"
-        f"{', each side of a block in a boot of its own' if plan.boots else ', in one boot'}"
+        f"{', each side of a block in a boot of its own' if plan.boots else own}"
     )
     return OK
 

@@ -11,7 +11,7 @@ Where the variants run on two kernels, a boot is part of a block: its order is A
 side in a boot of its own, that no other block of the comparison shares. What a boot happens to be
 like is then in every block anew, those of the calibration too, and so in the noise.
 
-The backends `perf` and `soft` append a PairedRow for each Slot to runs.jsonl.
+The backends `perf`, `soft` and `kvm` append a PairedRow for each Slot to runs.jsonl.
 """
 
 from __future__ import annotations
@@ -51,6 +51,12 @@ HARDWARE = (
     "bus_requests",
     "cache_to_cache",
 )
+
+
+# The backend whose every run is a guest of its own: there two kernels take turns as policies do.
+GUESTS = "kvm"
+# The backends that have hardware counters, where the machine has them.
+COUNTING = ("perf", GUESTS)
 
 
 class PairedRow(Row):
@@ -127,7 +133,7 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
         metric.name
         for metric in REAL_METRICS
         if metric.name.partition("_")[0] not in LATENCIES
-        and (backend == "perf" or metric.name not in HARDWARE)
+        and (backend in COUNTING or metric.name not in HARDWARE)
     ]
     if experiment.primary not in names:
         raise FastError(
@@ -144,7 +150,7 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
         ),
         workloads=experiment.workloads,
         seed=experiment.seeds[0],
-        boots=len({variant.kernel for variant in experiment.variants}) > 1,
+        boots=backend != GUESTS and len({one.kernel for one in experiment.variants}) > 1,
     )
 
 

@@ -11,12 +11,12 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from fastlab import plan_file
 from fastlab.boots import Agenda, agenda
 from fastlab.cache import explained_full_disk
-from fastlab.dataset import Dataset, Plan, Slot, make_dataset, make_plan
+from fastlab.dataset import Dataset, PairedRow, Plan, Slot, make_dataset, make_plan
 from fastlab.model import Experiment, FastError
 from fastlab.real_machine import RealMachine, Toolbox, check_counters
 from fastlab.reporter import Reporter
@@ -73,7 +73,7 @@ def run_experiment(
         _check_pins(dataset, running)
         shutil.copyfile(source, directory / "experiment.toml")
         machine = RealMachine(experiment, plan, toolbox, directory, root, running, sysctls, dataset)
-        execution = _Execution(experiment, machine, log, reporter)
+        execution = Execution(experiment, machine, log, reporter)
         left = execution.execute()
         return Outcome(left.dataset, _next_boot(left, running))
 
@@ -120,11 +120,23 @@ def _next_boot(left: Agenda, running: Running) -> str:
     )
 
 
-class _Execution:
+class Machine(Protocol):
+    """What makes an experiment's runs."""
+
+    plan: Plan
+
+    def here(self, left: Agenda) -> list[Slot]:
+        """What of the agenda can be made now, in the order to make it."""
+
+    def measure(self, slot: Slot) -> PairedRow:
+        """Make one run."""
+
+
+class Execution:
     """One call of run_experiment()."""
 
     def __init__(
-        self, experiment: Experiment, machine: RealMachine, log: RunLog, reporter: Reporter
+        self, experiment: Experiment, machine: Machine, log: RunLog, reporter: Reporter
     ) -> None:
         self._experiment = experiment
         self._machine = machine
@@ -135,14 +147,14 @@ class _Execution:
     def execute(self) -> Agenda:
         """Make what can be made; what is left then. A run that fails is not tried again now."""
         kernels = {variant.name: variant.kernel for variant in self._experiment.variants}
-        plan, running = self._machine.plan, self._machine.running
+        plan = self._machine.plan
         title = f"running {self._experiment.name}"
         tried: set[Slot] = set()
         self._reporter.start(title, 0)
         try:
             while True:
                 left = agenda(make_dataset(plan, self._log.rows), kernels)
-                now = [slot for slot in left.here(running) if slot not in tried]
+                now = [slot for slot in self._machine.here(left) if slot not in tried]
                 if not now:
                     return left
                 self._reporter.start(title, len(tried) + len(now))

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from fastlab import environment, guest
+from fastlab.boots import Agenda
 from fastlab.cache import check_room
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, variant_of
 from fastlab.experiment import benchmark_result, workload_argv
-from fastlab.model import Experiment, FastError, Run
+from fastlab.model import Experiment, FastError, Kernel, Run
 from fastlab.process import run_group
 from fastlab.results import Counter, Measured, build_row
 from fastlab.running import SWITCH, Running, Sysctls, difference, mechanism
@@ -63,13 +64,72 @@ def check_counters(backend: str, toolbox: Toolbox) -> None:
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """How a run ended: None is "not available"."""
+class Answer:
+    """How a run ended: None is "not available". `counts` is fast-stat's document."""
 
     status: int | None
     output: Mapping[str, Any] | None
     counts: Mapping[str, Any] | None
     failure: str
+    mechanism: Mapping[str, int] | None = None
+    duration: float = 0.0
+
+
+@dataclass(frozen=True)
+class Where:
+    """On which boot of which kernel, with which programs, and in what surroundings."""
+
+    kernel: Kernel
+    boot: str
+    tools_id: str
+    circumstances: environment.Circumstances
+
+
+def paired_row(
+    plan: Plan, slot: Slot, run: Run, argv: Sequence[str], where: Where, answer: Answer
+) -> PairedRow:
+    """A slot's row. `run` has all of FAST's sysctls."""
+    counters = _counters(answer.counts)
+    surroundings = where.circumstances.environment
+    measured = Measured(
+        backend=plan.backend,
+        machine={
+            name: getattr(surroundings, name) for name in ("cpu", "cpus", "virtual", "vendor")
+        },
+        counters=counters,
+        throughput=(answer.output or {}).get("throughput"),
+        complaint=_complaint(answer.counts),
+    )
+    row = build_row(
+        run=run,
+        argv=argv,
+        measured=measured,
+        kernel=where.kernel,
+        key=_key(slot),
+        tools_id=where.tools_id,
+        output=answer.output and {**answer.output, **_scheduling(counters)},
+        mechanism=answer.mechanism,
+        exit_status=answer.status,
+        duration=answer.duration,
+        failure=answer.failure,
+    )
+    return PairedRow(
+        **row,
+        pair=slot.pair,
+        side=slot.side,
+        block=slot.block,
+        position=slot.position,
+        boot=where.boot,
+        circumstances=environment.record(where.circumstances),
+        latency={},
+    )
+
+
+def _key(slot: Slot) -> str:
+    """The plan, which does not change, says everything else."""
+    load = slot.workload
+    words = (load.benchmark, load.threads, slot.pair, slot.block, slot.position)
+    return "-".join(map(str, words))
 
 
 class RealMachine:
@@ -117,46 +177,20 @@ class RealMachine:
         after = environment.activity(self._root)
         if answer.failure:
             check_room(self._directory)
-        counters = _counters(answer.counts)
-        measured = Measured(
-            backend=self.plan.backend,
-            machine={
-                name: getattr(surroundings, name) for name in ("cpu", "cpus", "virtual", "vendor")
-            },
-            counters=counters,
-            throughput=(answer.output or {}).get("throughput"),
-            complaint=_complaint(answer.counts),
+        answer = replace(
+            answer, mechanism=difference(counted, mechanism(self._root)), duration=duration
         )
-        row = build_row(
-            run=run,
-            argv=argv,
-            measured=measured,
-            kernel=self.running.kernel,
-            key=self._key(slot),
-            tools_id=self._toolbox.id,
-            output=answer.output and {**answer.output, **_scheduling(counters)},
-            mechanism=difference(counted, mechanism(self._root)),
-            exit_status=answer.status,
-            duration=duration,
-            failure=answer.failure,
+        where = Where(
+            self.running.kernel,
+            self.running.boot,
+            self._toolbox.id,
+            environment.Circumstances(surroundings, before, after),
         )
-        circumstances = environment.Circumstances(surroundings, before, after)
-        return PairedRow(
-            **row,
-            pair=slot.pair,
-            side=slot.side,
-            block=slot.block,
-            position=slot.position,
-            boot=self.running.boot,
-            circumstances=environment.record(circumstances),
-            latency={},
-        )
+        return paired_row(self.plan, slot, run, argv, where, answer)
 
-    def _key(self, slot: Slot) -> str:
-        """The plan, which does not change, says everything else."""
-        load = slot.workload
-        words = (load.benchmark, load.threads, slot.pair, slot.block, slot.position)
-        return "-".join(map(str, words))
+    def here(self, left: Agenda) -> list[Slot]:
+        """What of the agenda this boot can make."""
+        return left.here(self.running)
 
     def _switch(self, name: str) -> dict[str, int]:
         """Set the variant's policy; all of FAST's sysctls as they are then."""
@@ -167,7 +201,7 @@ class RealMachine:
         self._sysctls.set(wanted)
         return wanted
 
-    def _execute(self, argv: Sequence[str]) -> _Answer:
+    def _execute(self, argv: Sequence[str]) -> Answer:
         directory = (self._directory / "last-run").absolute()
         directory.mkdir(exist_ok=True)
         paths = [directory / name for name in ("output", "errors", "counts.json")]
@@ -188,7 +222,7 @@ class RealMachine:
         if status and said:
             failure = f"it ended with status {status}: {said}"
         lines = output.read_text(errors="replace").splitlines()
-        return _Answer(status, benchmark_result(lines), _document(counts), failure)
+        return Answer(status, benchmark_result(lines), _document(counts), failure)
 
 
 def _document(path: Path) -> Mapping[str, Any] | None:

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The run stage in guests that KVM executes: an experiment's blocks, each run a boot of its own.
+
+The guest counts with fast-stat, as the backends on the running kernel do: with the hardware's
+counters where the host has them, else with the kernel's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fastlab import environment, guest, kvm, plan_file, tools, vm
+from fastlab.boots import Agenda
+from fastlab.cache import check_room, explained_full_disk
+from fastlab.dataset import GUESTS, HARDWARE, Dataset, PairedRow, Slot, make_plan, variant_of
+from fastlab.experiment import workload_argv
+from fastlab.model import Experiment, FastError, Kernel, Run
+from fastlab.real import Execution
+from fastlab.real_machine import EVENTS, Answer, Toolbox, Where, paired_row
+from fastlab.reporter import Reporter
+from fastlab.results import RunLog
+from fastlab.running import SWITCH, only_user
+
+# Where the kernel says that it can count with the hardware; KVM gives a guest what it has.
+PMU = "sys/bus/event_source/devices/cpu"
+FAST_STAT = "/bin/fast-stat"
+# The guest hands over what its job writes to its output.
+COUNTS = "/proc/self/fd/1"
+
+
+def check_available(kernel: Kernel, project: Path, reporter: Reporter) -> None:
+    """Raises FastError, that says why, where no guest boots with KVM."""
+    why = kvm.probe(kernel, project, reporter)
+    if why:
+        raise FastError(
+            f"backend {GUESTS} is not available here: {why}; use --backend soft on a patched "
+            "kernel, or the simulation (--backend sim)"
+        )
+
+
+def run_experiment(
+    experiment: Experiment,
+    source: Path,
+    build: Path,
+    toolbox: Toolbox,
+    kernels: Mapping[str, Kernel],
+    directory: Path,
+    reporter: Reporter,
+    root: Path = Path("/"),
+) -> Dataset:
+    """Make every run that is not finished, one at a time; what there is then.
+
+    `source` is the experiment's file, `build` Meson's directory, `kernels` has the variants'
+    kernels by name, `root` the /proc and /sys of the host. May be interrupted in any way: the rows
+    written are safe, and a further call goes on.
+    """
+    plan = make_plan(experiment, GUESTS)
+    _check_host(experiment, root)
+    with (
+        only_user(root),
+        RunLog(directory / "runs.jsonl") as log,
+        explained_full_disk(directory),
+    ):
+        if log.warning:
+            reporter.say(log.warning)
+        machine = GuestMachine(experiment, build, toolbox, kernels, directory, root)
+        plan_file.keep(directory, plan, experiment, machine.tools_id, bool(log.rows))
+        shutil.copyfile(source, directory / "experiment.toml")
+        return Execution(experiment, machine, log, reporter).execute().dataset
+
+
+def _check_host(experiment: Experiment, root: Path) -> None:
+    cpus = len(os.sched_getaffinity(0))
+    if experiment.machine.cpus > cpus:
+        raise FastError(
+            f"the experiment's machine has {experiment.machine.cpus} CPUs, and there are {cpus} "
+            "here: the guest's would wait for each other, and that would be measured; in the "
+            f"experiment file, set cpus = {cpus} or less under [machine]"
+        )
+    if experiment.primary in HARDWARE and not _has_pmu(root):
+        raise FastError(
+            f"primary = {experiment.primary} needs hardware counters, and this machine has none "
+            f"(there is no {root / PMU}); in the experiment file, choose another one, such as "
+            "elapsed_ns"
+        )
+
+
+def _has_pmu(root: Path) -> bool:
+    return (root / PMU).exists()
+
+
+class GuestMachine:
+    """Makes one run, in a guest that is booted for it."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        build: Path,
+        toolbox: Toolbox,
+        kernels: Mapping[str, Kernel],
+        directory: Path,
+        root: Path,
+    ) -> None:
+        self.plan = make_plan(experiment, GUESTS)
+        self._experiment = experiment
+        self._kernels = kernels
+        self._directory = directory
+        self._root = root
+        self._variants = {variant.name: variant for variant in experiment.variants}
+        self._events = EVENTS["perf" if _has_pmu(root) else "soft"]
+        self._qemu = tools.require("qemu-system-x86_64")
+        programs = {f"/bin/{name}": path for name, path in toolbox.programs.items()}
+        init = {"/init": build / "userspace/guest/init", FAST_STAT: toolbox.fast_stat}
+        content = guest.build_image(programs | init)
+        self._image = directory / "guest.cpio"
+        self._image.write_bytes(content)
+        version = subprocess.run([self._qemu, "--version"], capture_output=True, check=True).stdout
+        parts = [content, version, *(kernel.id.encode() for kernel in kernels.values())]
+        # Of the kernels, too: none may be another one in the middle of an experiment.
+        self.tools_id = guest.digest("".join(map(guest.digest, parts)).encode())
+
+    def here(self, left: Agenda) -> list[Slot]:
+        return list(left.left)
+
+    def measure(self, slot: Slot) -> PairedRow:
+        variant = self._variants[variant_of(self.plan, slot)]
+        kernel = self._kernels[variant.kernel]
+        off = {SWITCH: 0} if variant.kernel == "fast" else {}
+        run = Run(
+            replace(variant, sysctls=off | dict(variant.sysctls)), slot.workload, self.plan.seed
+        )
+        argv = workload_argv(slot.workload, run.seed)
+        surroundings = replace(
+            environment.capture(self._root),
+            kernel=kernel.id,
+            command_line=kvm.ACCELERATOR.command_line,
+            virtual=True,
+        )
+        before = environment.activity(self._root)
+        answer = self._execute(kernel, run, argv)
+        after = environment.activity(self._root)
+        if answer.failure:
+            check_room(self._directory)
+        circumstances = environment.Circumstances(surroundings, before, after)
+        where = Where(kernel, str(uuid.uuid4()), self.tools_id, circumstances)
+        return paired_row(self.plan, slot, run, argv, where, answer)
+
+    def _execute(self, kernel: Kernel, run: Run, argv: list[str]) -> Answer:
+        options = ["--roi", "--events", self._events, "--json", COUNTS]
+        sysctls = {f"kernel.{name}": value for name, value in run.variant.sysctls.items()}
+        job = vm.Job(sysctls, [FAST_STAT, *options, "--", *argv])
+        machine = vm.Simulation(
+            self._qemu,
+            kernel,
+            self._image.absolute(),
+            self._experiment.machine,
+            accelerator=kvm.ACCELERATOR,
+        )
+        begun = time.monotonic()
+        try:
+            outcome = vm.boot_job(
+                machine,
+                job,
+                self._directory / "last-run",
+                self._experiment.watchdogs,
+                threading.Event(),
+            )
+        except vm.GuestError as error:
+            return Answer(None, None, None, str(error), duration=time.monotonic() - begun)
+        output, counts = _documents(outcome.said)
+        failure = ""
+        if outcome.exit_status and outcome.errors:
+            failure = f"it ended with status {outcome.exit_status}: {' '.join(outcome.errors)}"
+        return Answer(
+            outcome.exit_status, output, counts, failure, outcome.mechanism, outcome.workload
+        )
+
+
+def _documents(
+    said: Iterable[str],
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """The benchmark's JSON document and fast-stat's, which has counters."""
+    found: dict[bool, Mapping[str, Any]] = {}
+    for line in said:
+        if line.startswith("{"):
+            document = json.loads(line)
+            found.setdefault("counters" in document, document)
+    return found.get(False), found.get(True)
