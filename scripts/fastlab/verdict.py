@@ -33,6 +33,11 @@ METRICS = {
 }
 # Lines of the table of locks.
 SHOWN = 6
+# Reasons that are the program's own doing.
+_WHY = {
+    "rejected_class": ": threads with a real-time or deadline policy",
+    "rejected_mm": ": threads of other processes",
+}
 _TONES: dict[Side, Tone] = {"better": "gain", "worse": "loss", "": ""}
 
 
@@ -132,16 +137,16 @@ def _idleness(shots: Sequence[Shot]) -> str:
     """Why FAST never decided where a thread runs, or ""."""
     if any(sum(shot.mechanism.get(name, 0) for name in FIRED) for shot in shots):
         return ""
-    hints = sum(shot.mechanism.get("hint_set", 0) for shot in shots)
-    if not hints:
-        return "no thread was woken by a lock's hand-off (hint_set = 0)"
+    counted = {name: sum(shot.mechanism[name] for shot in shots) for name in shots[0].mechanism}
+    hints = counted.pop("hint_set", 0)
     reasons = ", ".join(
-        f"{name} {number}"
-        for name in shots[0].mechanism
-        if name not in (*FIRED, "hint_set")
-        and (number := sum(shot.mechanism[name] for shot in shots))
+        f"{name} {number}{_WHY.get(name, '')}" for name, number in counted.items() if number
     )
-    return f"of {hints} hints none was used ({reasons or 'no reason was counted'})"
+    if hints:
+        return f"of {hints} hints none was used ({reasons or 'no reason was counted'})"
+    if reasons:
+        return f"no hand-off of a lock was one that it takes part in ({reasons})"
+    return "no thread was woken by a lock's hand-off (hint_set = 0)"
 
 
 def _with_pi(trial: Trial, sentence: str) -> str:

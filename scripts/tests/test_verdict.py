@@ -109,6 +109,12 @@ def test_hints_that_were_never_used_are_told_with_their_reasons() -> None:
     assert "of 28 hints none was used (rejected_depth 16, expired 12)" in said
 
 
+def test_hand_offs_that_set_no_hint_are_not_denied() -> None:
+    strict = shots("strict", [500] * 4, mechanism=OFF | {"rejected_class": 146})
+    said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
+    assert "takes part in (rejected_class 584: threads with a real-time or deadline" in said
+
+
 def test_one_decision_in_one_run_is_not_nothing() -> None:
     strict = shots("strict", [1000] * 4, mechanism=OFF | {"hint_set": 1})
     strict[2] = replace(strict[2], mechanism=OFF | {"hint_set": 1, "same_cpu": 1})

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The runs of `fast try`, with a stand-in for the machines: what is asked, and what goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastlab import cli, kernels, trial, vm
+from fastlab.cache import cache_dir
+from fastlab.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.trial import QUANTA_US, Request, Trial
+
+MODE = dict.fromkeys(trial.COUNTERS, 100)
+DOCUMENT = {
+    "elapsed_cycles": 1000,
+    "total": {"user": MODE, "kernel": MODE, "idle": MODE},
+    "futexes": [
+        {"program": True, "address": 0x1000, "wakes": 2, "handoffs": 1, "pi_unlocks": 0},
+        {"program": False, "address": 0x1000, "wakes": 3, "handoffs": 3, "pi_unlocks": 0},
+    ],
+}
+OUTPUT = {"context_switches": 7, "migrations": None, "maps": ["1000-2000 rw-p 00000000 00:00 0"]}
+MECHANISM = {"hint_set": 1, "used": 1, "same_cpu": 0}
+
+
+class Silent:
+    """A reporter that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def start(self, task: str, total: int) -> None:
+        pass
+
+    def advance(self, task: str, done: int, note: str = "") -> None:
+        pass
+
+    def finish(self, task: str) -> None:
+        pass
+
+
+def outcome(**changed: Any) -> vm.Outcome:
+    given: dict[str, Any] = {
+        "document": DOCUMENT,
+        "output": OUTPUT,
+        "mechanism": MECHANISM,
+        "exit_status": 0,
+        "errors": (),
+        "workload": 1.0,
+    }
+    return vm.Outcome(**(given | changed))
+
+
+Answer = Callable[[vm.Job, int], vm.Outcome]
+
+
+class Lab:
+    """A directory with a program, and machines that answer as `answer` does."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.answer: Answer = lambda job, quantum_us: outcome()
+        self.serial = ""
+        self.seconds = 5.0
+        self.jobs: list[tuple[vm.Job, int, str]] = []
+        self.boots = 0
+        self._lock = threading.Lock()
+
+    def run(self, *argv: str, memory_mb: int = 512) -> Trial:
+        machine = Machine(memory_mb=memory_mb)
+        request = Request(argv or ("./program",), (), machine, self.seconds, self.directory)
+        return trial.run(request, Silent())
+
+    def run_job(
+        self,
+        simulation: vm.Simulation,
+        snapshot: Path,
+        plugin: Path,
+        job: vm.Job,
+        directory: Path,
+        watchdogs: Watchdogs,
+        cancelled: threading.Event,
+        futexes: str,
+    ) -> vm.Outcome:
+        assert snapshot.is_file()
+        assert watchdogs.run == self.seconds
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "serial.log").write_text(self.serial)
+        quantum_us = simulation.machine.quantum_us
+        with self._lock:
+            self.jobs.append((job, quantum_us, futexes))
+        return self.answer(job, quantum_us)
+
+    def save_machine(self, simulation: vm.Simulation, directory: Path, *others: object) -> None:
+        self.boots += 1
+        directory.mkdir(parents=True)
+        (directory / vm.SNAPSHOT).write_bytes(b"machine")
+
+
+def compiled(directory: Path, status: int) -> None:
+    (directory / "main.c").write_text(f"int main(void) {{ return {status}; }}\n")
+    subprocess.run(["gcc", "-o", "program", "main.c"], cwd=directory, check=True)
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    build = tmp_path / "project/build/user"
+    for name in ("guest/init", "guest/subject", "cachesim/libcachesim.so"):
+        (build / "userspace" / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / "userspace" / name).write_bytes(Path("/bin/true").read_bytes())
+    compiled(tmp_path, 0)
+    lab = Lab(tmp_path)
+    qemu = tmp_path / "qemu"
+    qemu.write_text("#!/bin/sh\necho QEMU emulator version 10.0.2\n")
+    qemu.chmod(0o755)
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernels.Places, "project", tmp_path / "project")
+    monkeypatch.setattr(trial, "build_programs", lambda project, reporter: build)
+    monkeypatch.setattr(
+        trial.kernels, "build", lambda request, reporter: (Kernel("6.12", "fast", "k", "", ""),)
+    )
+    monkeypatch.setattr(
+        trial.kernels,
+        "BuildRequest",
+        lambda variants: kernels.ListRequest(kernels.Places(tmp_path / "project")),
+    )
+    monkeypatch.setattr(trial.tools, "require_qemu", lambda: qemu)
+    monkeypatch.setattr(trial.vm, "run_job", lab.run_job)
+    monkeypatch.setattr("fastlab.machines.vm.save_machine", lab.save_machine)
+    return lab
+
+
+def refusal(lab: Lab, *argv: str) -> str:
+    with pytest.raises(FastError) as caught:
+        lab.run(*argv)
+    return str(caught.value)
+
+
+def test_every_policy_is_run_with_every_quantum(lab: Lab) -> None:
+    found = lab.run("./program", "two words")
+    asked = sorted((job.sysctls["kernel.sched_fast"], quantum) for job, quantum, _ in lab.jobs)
+    assert asked == [(value, quantum) for value in (0, 1) for quantum in QUANTA_US]
+    assert {futexes for _, _, futexes in lab.jobs} == {"next"}
+    assert len(found.shots) == 2 * len(QUANTA_US)
+    shot = found.shots[0]
+    assert shot.values["cycles"] == 200
+    assert shot.values["migrations"] is None
+    assert [lock.name for lock in shot.locks] == ["anonymous memory", ""]
+    assert lab.boots == 1
+
+
+def test_a_machine_is_booted_again_for_another_program_only(lab: Lab) -> None:
+    lab.run("./program")
+    lab.run("./program", "with", "words")
+    assert lab.boots == 1
+    compiled(lab.directory, 1)
+    lab.run("./program")
+    assert lab.boots == 2
+
+
+def test_the_machines_tried_last_are_kept(lab: Lab) -> None:
+    for status in range(trial.KEPT + 2):
+        compiled(lab.directory, status)
+        lab.run("./program")
+    saved = [path for path in (cache_dir() / "try").iterdir() if path.is_dir()]
+    assert len(saved) == trial.KEPT
+    boots = lab.boots
+    lab.run("./program")
+    assert lab.boots == boots
+
+
+def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:
+    words = tuple(f"line {i}" for i in range(20))
+    lab.answer = lambda job, quantum: outcome(exit_status=3, errors=words)
+    said = refusal(lab)
+    assert f"{lab.directory}/program ended with status 3 with policy" in said
+    assert "line 19" in said
+    assert "line 9\n" not in said
+    lab.answer = lambda job, quantum: outcome(exit_status=139, document=None, output=None)
+    assert "was ended by SIGSEGV with policy" in refusal(lab)
+    assert "said nothing on its standard error" in refusal(lab)
+
+
+def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:
+    def answer(job: vm.Job, quantum_us: int) -> vm.Outcome:
+        strict = job.sysctls["kernel.sched_fast"] == 1
+        return outcome(exit_status=1 if strict and quantum_us == QUANTA_US[-1] else 0)
+
+    lab.answer = answer
+    assert "ended with status 1 with policy strict" in refusal(lab)
+
+
+def test_a_guest_without_memory_is_told_how_to_get_more(lab: Lab) -> None:
+    lab.serial = "Out of memory: Killed process 77 (program)\n"
+    lab.answer = lambda job, quantum: outcome(exit_status=137)
+    said = refusal(lab)
+    assert "was ended by SIGKILL" in said
+    assert "more than 512 MB (--memory-mb)" in said
+
+    def panic(job: vm.Job, quantum_us: int) -> vm.Outcome:
+        raise vm.GuestError("the guest's kernel is in trouble")
+
+    lab.answer = panic
+    assert "(--memory-mb)" in refusal(lab)
+    lab.serial = ""
+    assert refusal(lab) == "the guest's kernel is in trouble"
+
+
+def test_a_program_that_takes_too_long_is_told_of_timeout(lab: Lab) -> None:
+    def hang(job: vm.Job, quantum_us: int) -> vm.Outcome:
+        raise vm.WatchdogError("watchdog: run took longer than 5 s")
+
+    lab.answer = hang
+    said = refusal(lab)
+    assert f"{lab.directory}/program took longer than 5 s with policy" in said
+    assert "(--timeout)" in said
+
+
+def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
+    lab.answer = lambda job, quantum: outcome(document=None)
+    assert "ended without a region of interest" in refusal(lab)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (["try"], 1, "no program is named: fast try [options] -- PROGRAM"),
+        (["try", "--cpus", "65", "--", "true"], 1, "at most 64"),
+        (["try", "--json", "/nonexistent/file", "--", "true"], 1, "its directory does not exist"),
+    ],
+)
+def test_bad_usage(
+    words: Sequence[str], status: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == status
+    assert says in capsys.readouterr().err
+
+
+def test_the_command_prints_table_and_verdict(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.directory)
+    lab.seconds = 7
+    assert (
+        cli.main(["try", "--timeout=7", "--json=all.json", "--", "./program", "--json", "x"]) == 0
+    )
+    said = capsys.readouterr().out
+    assert "./program --json x: all of it, on 4 CPUs of rx4640" in said
+    assert "no difference to this program's time" in said
+    assert (lab.directory / "all.json").stat().st_size > 100
