@@ -32,6 +32,10 @@ TOOLS = ("qemu-system-x86_64", "setpriv", "strings", "su", "udevadm")
 
 # Directories of the host that the guest has its own of.
 OWN = frozenset({"dev", "lost+found", "proc", "run", "sys"})
+# virtme-ng hands each overlay over as a variable, and of a guest's init Linux takes 32 in all. So
+# these come first, if the host has more directories than that.
+USUAL = frozenset({"etc", "home", "opt", "root", "srv", "tmp", "usr", "var"})
+MOST_OVERLAYS = 20
 MEMORY = "2G"
 
 # The second serial port: virtme-ng gives the first one to the shell, or to nobody.
@@ -116,11 +120,13 @@ def command_line(
 
 def overlaid(root: Path = Path("/")) -> list[Path]:
     """The directories of the host that the guest may write to, each into an overlay."""
-    return sorted(
+    usual = {*USUAL, *Path.cwd().parts[1:2]}
+    found = sorted(
         path
         for path in root.iterdir()
         if path.is_dir() and not path.is_symlink() and path.name not in OWN
     )
+    return sorted(found, key=lambda path: path.name not in usual)[:MOST_OVERLAYS]
 
 
 def _mortal_qemu(directory: Path) -> Path:

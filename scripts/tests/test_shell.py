@@ -198,6 +198,17 @@ def test_every_directory_of_the_host_is_writable_but_those_that_are_the_guests(
     assert given == [str(path) for path in shell.overlaid()]
 
 
+def test_of_very_many_directories_the_usual_ones_and_ours_are_writable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"a{number:02}" for number in range(40)]
+    for name in (*names, "etc", "usr", "zz"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/zz/work"))
+    found = [path.name for path in shell.overlaid(tmp_path)]
+    assert found == ["etc", "usr", "zz", *names[:17]]
+
+
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [
