@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The backend kvm: blocks in guests that are booted for each run, with a stand-in for the guest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+from fake_machine import FakeMachine
+from test_run import Silent
+
+from fastlab import guests, kvm, vm
+from fastlab.ab import analyse, calibrate
+from fastlab.dataset import Dataset, make_plan
+from fastlab.model import Experiment, FastError, Kernel, Machine, Run, Watchdogs
+
+CPUS = len(os.sched_getaffinity(0))
+EXPERIMENT = replace(
+    samples.experiment(seeds=(7,)), primary="elapsed_ns", machine=Machine(cpus=CPUS)
+)
+KERNELS = {
+    name: Kernel("6.12", name, f"6.12-{name}-0123", f"/{name}/vmlinux", "")
+    for name in ("baseline", "fast")
+}
+
+
+class Guests:
+    """Where guests are booted, and what they did."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        self.host = FakeMachine(path)
+        self.host.boot(1, fast=False)
+        self.jobs: list[tuple[str, vm.Job]] = []
+        self.accelerators: set[vm.Accelerator | None] = set()
+        self.failing: dict[int, str] = {}
+        self.kernels: Mapping[str, Kernel] = KERNELS
+        self.source = path / "source.toml"
+        self.source.write_text("# the experiment\n")
+        programs = path / "build/userspace/guest"
+        programs.mkdir(parents=True)
+        shutil.copy("/bin/true", programs / "init")
+        self.toolbox = replace(
+            self.host.toolbox,
+            fast_stat=Path("/bin/true"),
+            programs={"single_ctr": Path("/bin/true")},
+        )
+        monkeypatch.setattr(vm, "boot_job", self._boot)
+
+    def _boot(
+        self,
+        simulation: vm.Simulation,
+        job: vm.Job,
+        directory: Path,
+        watchdogs: Watchdogs,
+        cancelled: object,
+    ) -> vm.Outcome:
+        self.accelerators.add(simulation.accelerator)
+        assert simulation.image.is_file() and simulation.image.is_absolute()
+        self.jobs.append((simulation.kernel.variant, job))
+        number = len(self.jobs)
+        if number in self.failing:
+            raise vm.GuestError(self.failing[number])
+        fast = simulation.kernel.variant == "fast"
+        # As much noise as is needed for blocks to differ.
+        elapsed = 1_000_000 + 1_000 * (number * 7919 % 11) - 200_000 * fast
+        run = Run(samples.FAST, EXPERIMENT.workloads[0], 7)
+        output = samples.output(run, elapsed_ns=elapsed, throughput=2e12 / elapsed)
+        return vm.Outcome(
+            document=None,
+            output=output,
+            mechanism={"hint_set": 7, "used": 7, "same_cpu": 7} if fast else None,
+            exit_status=0,
+            errors=(),
+            workload=1.0,
+            said=("a line", json.dumps(output), json.dumps(self.counts())),
+        )
+
+    @staticmethod
+    def counts() -> dict[str, Any]:
+        """fast-stat's document."""
+        counters = {
+            "context_switches": {"unit": "switches", "value": 40, "share": 1.0},
+            "cycles": {"unit": "cycles", "value": None, "share": None},
+        }
+        return {"schema": 1, "regions": 1, "counters": counters}
+
+    def run(self, experiment: Experiment = EXPERIMENT) -> Dataset:
+        return guests.run_experiment(
+            experiment,
+            self.source,
+            self.path / "build",
+            self.toolbox,
+            self.kernels,
+            self.path / "results",
+            Silent(),
+            self.host.root,
+        )
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guests:
+    return Guests(tmp_path, monkeypatch)
+
+
+def test_two_kernels_take_turns_and_every_run_is_a_boot(lab: Guests) -> None:
+    dataset = lab.run()
+    blocks = calibrate(dataset).blocks
+    assert blocks
+    assert len(lab.jobs) == len(dataset.rows) == 48 + 4 * blocks
+    orders: dict[tuple[str, int], str] = defaultdict(str)
+    for row, (kernel, _) in zip(dataset.rows, lab.jobs, strict=True):
+        orders[row["pair"], row["block"]] += row["side"]
+        assert row["kernel"]["id"] == f"6.12-{kernel}-0123"
+        assert kernel == ("fast" if (row["pair"], row["side"]) == ("fast", "B") else "baseline")
+    assert set(orders.values()) == {"ABBA", "BAAB"}
+    assert len({row["boot"] for row in dataset.rows}) == len(dataset.rows)
+    (finding,) = analyse(dataset).of_metric("elapsed_ns")
+    assert finding.verdict == "better"
+    assert lab.accelerators == {kvm.ACCELERATOR}
+
+
+def test_what_a_row_says(lab: Guests) -> None:
+    row = next(row for row in lab.run().rows if row["variant"] == "fast")
+    assert (row["backend"], row["status"], row["policy"]) == ("kvm", "ok", "strict")
+    assert row["sysctls"] == {"sched_fast": 1}
+    assert row["mechanism"] == {"hint_set": 7, "used": 7, "same_cpu": 7}
+    # The kernel's own count, not the benchmark's; what has no value is not there.
+    assert row["context_switches"] == 40
+    assert set(row["counters"]) == {"context_switches"}
+    assert row["machine"]["virtual"] is True
+    assert row["circumstances"]["environment"]["kernel"] == "6.12-fast-0123"
+
+
+def test_the_job_sets_the_policy_and_counts_with_fast_stat(lab: Guests) -> None:
+    lab.run()
+    jobs = {kernel: job for kernel, job in lab.jobs}
+    assert jobs["baseline"].sysctls == {}
+    assert jobs["fast"].sysctls == {"kernel.sched_fast": 1}
+    words = list(jobs["fast"].argv)
+    assert words[: words.index("--")] == [
+        *("/bin/fast-stat", "--roi", "--events", "software", "--json", "/proc/self/fd/1")
+    ]
+    assert words[words.index("--") + 1 :][:3] == ["/bin/single_ctr", "--threads", "4"]
+
+
+def test_the_hosts_counters_are_asked_for_where_it_has_them(lab: Guests) -> None:
+    (lab.host.root / guests.PMU).mkdir(parents=True)
+    lab.run(replace(EXPERIMENT, primary="cycles"))
+    assert "all" in lab.jobs[0][1].argv
+
+
+def test_a_guest_that_fails_is_a_row_and_is_made_again(lab: Guests) -> None:
+    lab.failing = {3: "watchdog: run took longer than 1 s"}
+    failed = [row for row in lab.run().rows if row["status"] == "failed"]
+    assert [row["reason"] for row in failed] == ["watchdog: run took longer than 1 s"]
+    made = len(lab.jobs)
+    assert all(row["status"] == "ok" for row in lab.run().rows)
+    first_after = lab.jobs[made][1]
+    assert first_after == lab.jobs[2][1]
+
+
+def test_what_is_finished_is_not_made_again(lab: Guests) -> None:
+    lab.run()
+    made = len(lab.jobs)
+    lab.run()
+    assert len(lab.jobs) == made
+
+
+def test_another_kernel_in_the_middle_of_an_experiment_is_refused(lab: Guests) -> None:
+    lab.run()
+    lab.kernels = {**KERNELS, "fast": replace(KERNELS["fast"], id="6.12-fast-4567")}
+    with pytest.raises(FastError, match="planned otherwise"):
+        lab.run()
+
+
+def test_hardware_counters_that_are_not_there_are_no_primary_metric(lab: Guests) -> None:
+    with pytest.raises(FastError, match=r"primary = cycles needs hardware counters.*elapsed_ns"):
+        lab.run(replace(EXPERIMENT, primary="cycles"))
+    assert lab.jobs == []
+
+
+def test_a_guest_larger_than_the_host_is_refused(lab: Guests) -> None:
+    with pytest.raises(FastError, match=f"has {CPUS + 1} CPUs, and there are {CPUS} here"):
+        lab.run(replace(EXPERIMENT, machine=Machine(cpus=CPUS + 1)))
+    assert lab.jobs == []
+
+
+def test_two_kernels_need_no_boots_of_the_machine() -> None:
+    assert not make_plan(EXPERIMENT, "kvm").boots
+    assert make_plan(EXPERIMENT, "soft").boots
+
+
+def test_where_no_guest_boots_the_backend_is_not_available(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kvm, "probe", lambda *arguments: "/dev/kvm: Permission denied")
+    with pytest.raises(FastError, match=r"kvm is not available here: /dev/kvm: Permission denied;"):
+        guests.check_available(KERNELS["fast"], Path(), Silent())
+    monkeypatch.setattr(kvm, "probe", lambda *arguments: "")
+    guests.check_available(KERNELS["fast"], Path(), Silent())

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The backend kvm with real guests. KVM itself is rarely there, so QEMU executes them (TCG)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab import PROJECT, built, kernel
+
+from fastlab import guests, kvm
+from fastlab.dataset import PairedRow, slots
+from fastlab.model import Experiment, Machine, Variant, Watchdogs, Workload
+from fastlab.real_machine import find_toolbox
+
+# Long enough for the clock of a machine without KVM's, and for hand-offs.
+LOAD = Workload("single_ctr", 4, ("--iterations=20000", "--think=0", "--cs-lines=64"))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PairedRow]:
+    """A run of each side of a block."""
+    built()
+    with pytest.MonkeyPatch.context() as patch:
+        accelerator = replace(kvm.ACCELERATOR, cpu="max", arguments=("-accel", "tcg"))
+        patch.setattr(kvm, "ACCELERATOR", accelerator)
+        experiment = Experiment(
+            name="guests",
+            series="6.12",
+            machine=Machine(cpus=min(2, len(os.sched_getaffinity(0)))),
+            variants=(
+                Variant("baseline", "baseline"),
+                Variant("strict", "fast", "strict", {"sched_fast": 1}),
+            ),
+            baseline="baseline",
+            workloads=(LOAD,),
+            seeds=(1,),
+            primary="elapsed_ns",
+            watchdogs=Watchdogs(boot=300),
+        )
+        build = PROJECT / "build/user"
+        machine = guests.GuestMachine(
+            experiment,
+            build,
+            find_toolbox(build, experiment),
+            {name: kernel(name) for name in ("baseline", "fast")},
+            tmp_path_factory.mktemp("guests"),
+            Path("/"),
+        )
+        of_a_block = {slot.side: slot for slot in slots(machine.plan, ["strict"], 1)}
+        return {side: machine.measure(slot) for side, slot in of_a_block.items()}
+
+
+def test_the_guest_runs_the_benchmark_and_counts(rows: dict[str, PairedRow]) -> None:
+    for row in rows.values():
+        assert (row["status"], row["reason"], row["check"]) == ("ok", "", "ok")
+        assert row["elapsed_ns"] and row["context_switches"]
+        assert row["counters"]["task_clock"]["total"] > 0
+
+
+def test_each_side_runs_its_kernel_under_its_policy(rows: dict[str, PairedRow]) -> None:
+    assert rows["A"]["kernel"]["variant"] == "baseline"
+    assert rows["A"]["mechanism"] is None
+    assert rows["B"]["kernel"]["variant"] == "fast"
+    assert rows["B"]["mechanism"] and rows["B"]["mechanism"]["used"] > 0
