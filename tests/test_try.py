@@ -54,12 +54,13 @@ def test_known_hand_offs_of_named_locks(directory: Path) -> None:
 
 def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None:
     found = run(directory, "./two_locks", "inherit")
-    assert [[(lock.name, lock.pi_unlocks) for lock in shot.locks] for shot in found.shots] == [
-        [("inheriting", 5)]
-    ] * (2 * len(QUANTA_US))
+    for shot in found.shots:
+        unlocks = {lock.name: lock.pi_unlocks for lock in shot.locks if lock.pi_unlocks}
+        # Five waiters, each of which cannot know that nobody waits for it.
+        assert unlocks == {"inheriting": 10}
     (one,) = verdict.judge(found)
     assert one.kind == "nothing to act on"
-    assert "priority inheritance alone, of which it has 5 a run" in one.sentence
+    assert "priority inheritance alone, which the kernel unlocked 10 times a run" in one.sentence
 
 
 def test_a_program_without_locks_gives_nothing_to_act_on(directory: Path) -> None:

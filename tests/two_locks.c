@@ -11,6 +11,7 @@
 
 static pthread_mutex_t often = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t seldom = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t inheriting;
 
 static void *wait_for_it(void *lock)
 {
@@ -34,10 +35,9 @@ static void hand_over(pthread_mutex_t *lock)
 	pthread_join(thread, NULL);
 }
 
-/* Each of them is unlocked with a waiter, and none is handed over by futex_wake. */
+/* Five times, and none by futex_wake. The kernel unlocks it for the waiter, too. */
 static void hand_over_with_priority_inheritance(void)
 {
-	static pthread_mutex_t inheriting;
 	pthread_mutexattr_t attributes;
 
 	pthread_mutexattr_init(&attributes);

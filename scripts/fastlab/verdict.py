@@ -154,8 +154,8 @@ def _with_pi(trial: Trial, sentence: str) -> str:
     if not total:
         return sentence
     return (
-        f"{sentence} FAST leaves hand-offs with priority inheritance alone, of which it has "
-        f"{value(total / len(of_policy(trial.shots, BASELINE)))} a run."
+        f"{sentence} FAST leaves locks with priority inheritance alone, which the kernel unlocked "
+        f"{value(total / len(of_policy(trial.shots, BASELINE)))} times a run."
     )
 
 
@@ -239,20 +239,26 @@ def _locks(trial: Trial) -> list[Table]:
     """Where the hand-offs come from without FAST, the most important locks first."""
     runs = len(of_policy(trial.shots, BASELINE))
     sums = sorted(filter(_weight, sum_locks(_locks_of(trial))), key=_weight, reverse=True)
-    total = sum(map(_weight, sums))
-    if not total:
+    total = sum(lock.handoffs for lock in sums)
+    if not sums:
         return []
     rows = [
         [
             Cell(lock.name),
             Cell(f"{lock.address:#x}" if lock.program else ""),
-            Cell(value(_weight(lock) / runs)),
-            Cell(f"{_weight(lock) * 100 / total:.1f} %"),
-            Cell("priority inheritance" if lock.pi_unlocks else "", tone="aside"),
+            Cell(value(lock.handoffs / runs if lock.handoffs else None)),
+            Cell(f"{lock.handoffs * 100 / total:.1f} %" if lock.handoffs else NOT_AVAILABLE),
+            Cell(
+                # Nobody says which of these woke a thread.
+                f"priority inheritance, {value(lock.pi_unlocks / runs)} unlocks"
+                if lock.pi_unlocks
+                else "",
+                tone="aside",
+            ),
         ]
         for lock in sums[:SHOWN]
     ]
-    left = sum(map(_weight, sums[SHOWN:]))
+    left = sum(lock.handoffs for lock in sums[SHOWN:])
     note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
     return [
         Table(
@@ -265,6 +271,7 @@ def _locks(trial: Trial) -> list[Table]:
 
 
 def _weight(lock: Lock) -> int:
+    """Of the locks that something can be said of, more first."""
     return lock.handoffs + lock.pi_unlocks
 
 

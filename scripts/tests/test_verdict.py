@@ -126,9 +126,11 @@ def test_priority_inheritance_is_said_to_be_left_alone() -> None:
     strict = shots("strict", [1000] * 4, mechanism=OFF)
     found = trial(shots("off", [1000] * 4, locks=(pi,)), strict)
     said = sentence(found, "nothing to act on")
-    assert said.endswith("hand-offs with priority inheritance alone, of which it has 12 a run.")
+    assert said.endswith(
+        "locks with priority inheritance alone, which the kernel unlocked 12 times a run."
+    )
     (table,) = [one for one in verdict.tables(found) if one.columns[0] == "hand-offs come from"]
-    assert texts(table) == [["pi", "0x404100", "12", "100.0 %", "priority inheritance"]]
+    assert texts(table) == [["pi", "0x404100", "n/a", "n/a", "priority inheritance, 12 unlocks"]]
 
 
 def test_what_was_not_counted_is_not_available() -> None:

@@ -24,7 +24,7 @@ struct futex {
 	uint64_t address;
 	uint64_t wakes;		/* calls that would wake one thread */
 	uint64_t handoffs;	/* of these, that woke one */
-	uint64_t pi_unlocks;	/* a lock with priority inheritance was handed over */
+	uint64_t pi_unlocks;	/* a lock with priority inheritance, by the kernel */
 };
 
 struct futexes;

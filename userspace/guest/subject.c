@@ -175,7 +175,7 @@ static int wait_for_end(struct subject *subject)
 		signal = status >> 16 ? 0 : WSTOPSIG(status);
 		if (status >> 16 == PTRACE_EVENT_EXIT)
 			note_exit(subject);
-		/* It fails where the program has been killed meanwhile, which the next wait tells. */
+		/* It fails where the program was killed meanwhile, which the next wait tells. */
 		ptrace(PTRACE_CONT, subject->pid, NULL, (void *)(intptr_t)signal);
 	}
 	end_region(subject);
