@@ -22,7 +22,7 @@ import samples
 from fake_machine import FakeMachine
 
 from fastlab import cli, shell
-from fastlab.dataset import Slot, make_plan
+from fastlab.dataset import Dataset, Slot, make_dataset, make_plan
 from fastlab.experiment import load_experiment, plan
 from fastlab.kernels import BuildRequest, DebRequest
 from fastlab.model import FastError, Kernel
@@ -528,6 +528,8 @@ def test_dry_run_of_a_real_machine_lists_the_slots(
         line.split(": ")[1] for line in lines if line.startswith("fast,") and "(B)" in line
     } == {"fast"}
     assert "each side of a block in a boot of its own" in lines[-1]
+    assert cli.main(["run", "small.toml", "--backend", "kvm", "--dry-run"]) == 0
+    assert capsys.readouterr().out.endswith(", each run in a guest of its own\n")
     assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
 
 
@@ -549,6 +551,39 @@ def test_what_a_real_machine_does_not_do(
     monkeypatch.setattr(cli.real_machine, "find_toolbox", lambda build, of: None)
     assert cli.main(["run", "small.toml", "--backend", "soft", *words]) == 1
     assert what in capsys.readouterr().err
+
+
+def test_guests_need_a_kvm_that_boots_them(
+    fake: FakeMachine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = Stages(monkeypatch)
+    monkeypatch.setattr(cli.guests.kvm, "probe", lambda *arguments: "/dev/kvm: No such file")
+    assert cli.main(["run", "small.toml", "--backend", "kvm"]) == 1
+    assert kernels.asked == [("6.12", ("baseline", "fast"))]
+    err = capsys.readouterr().err
+    assert err.startswith("fast: backend kvm is not available here: /dev/kvm: No such file;")
+    assert not Path("results").exists()
+
+
+def test_guests_get_the_kernels_of_the_variants(
+    fake: FakeMachine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Stages(monkeypatch)
+    monkeypatch.setattr(cli.guests.kvm, "probe", lambda *arguments: "")
+    asked: list[Any] = []
+
+    def run(*given: Any) -> Dataset:
+        asked.extend(given)
+        return make_dataset(make_plan(given[0], "kvm"), [])
+
+    monkeypatch.setattr(cli.guests, "run_experiment", run)
+    assert cli.main(["run", "small.toml", "--backend", "kvm"]) == 3
+    assert {name: kernel.id for name, kernel in asked[4].items()} == {
+        "baseline": "6.12-baseline",
+        "fast": "6.12-fast",
+    }
+    assert asked[5] == Path("results/small-kvm")
+    assert "wrote results/small-kvm/summary.html" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["ab", "ab-kernels"])
