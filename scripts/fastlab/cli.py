@@ -446,6 +446,11 @@ def _try(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise FastError("no program is named: fast try [options] -- PROGRAM [ARGUMENT ...]")
     if arguments.cpus > MAX_CPUS:
         raise FastError(f"--cpus {arguments.cpus}: the simulated machine has at most {MAX_CPUS}")
+    if arguments.memory_mb > trial.MAX_MEMORY_MB:
+        raise FastError(
+            f"--memory-mb {arguments.memory_mb}: the simulated machine has at most "
+            f"{trial.MAX_MEMORY_MB}"
+        )
     _check_writable(arguments.json)
     request = trial.Request(
         argv=arguments.argv,

@@ -35,6 +35,8 @@ QUANTA_US = (7, 8, 9, 10)
 POLICIES: Mapping[str, int] = {"off": 0, "strict": 1}
 BASELINE = "off"
 KERNEL = "fast"
+# In one piece, as the cache model wants it.
+MAX_MEMORY_MB = 3072
 # Saved machines in the cache: one for each program, or version of it.
 KEPT = 4
 # On a host that is busy with other things.
