@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -34,6 +34,7 @@ from fastlab import environment
 from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value
 from fastlab.findings import Finding, Findings, Side, Verdict, side
 from fastlab.model import REAL_METRICS, Metric, Workload
+from fastlab.results import Counter
 from fastlab.stats import improvement
 
 ALPHA = 0.05
@@ -220,15 +221,23 @@ def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
     if len(whole) < wanted:
         reason = f"{len(whole)} of {wanted} blocks are whole"
         return Blocks((a, b), (None, None), (), "incomplete", reason)
+    return whole_blocks((a, b), whole)
+
+
+def whole_blocks(
+    sides: tuple[tuple[float, ...], tuple[float, ...]],
+    whole: Sequence[tuple[Sequence[float], Sequence[float]]],
+) -> Blocks:
+    """Blocks that have all their runs: each one's A runs and B runs."""
     means = np.array([[np.mean(half) for half in one] for one in whole])
     if (means <= 0).any():
         count = int((means <= 0).any(axis=1).sum())
         reason = f"in {count} of {len(whole)} blocks a side is 0: there is no ratio"
-        return Blocks((a, b), (None, None), (), "n/a", reason)
+        return Blocks(sides, (None, None), (), "n/a", reason)
     logs = np.log(means)
     centres = np.exp(logs.mean(axis=0))
     ratios = tuple(float(one) for one in logs[:, 1] - logs[:, 0])
-    return Blocks((a, b), (float(centres[0]), float(centres[1])), ratios, None, "")
+    return Blocks(sides, (float(centres[0]), float(centres[1])), ratios, None, "")
 
 
 def _nothing(verdict: Verdict, reason: str) -> Blocks:
@@ -290,7 +299,7 @@ def analyse(dataset: Dataset) -> Findings:
         setting=_setting(dataset, calibration, runs),
         findings=tuple(findings),
         calibration=tuple(_calibration_lines(plan, calibration)),
-        doubts=(*environment.doubts(runs), *_scaled(dataset)),
+        doubts=(*environment.doubts(runs), *scaled([row["counters"] for row in dataset.rows])),
         left_out=(
             *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
             *_not_made(dataset, calibration),
@@ -382,8 +391,8 @@ def _judge(
     if test is None or noise is None:
         return finding
     floor, detectable = noise.floor(blocks), noise.detectable(blocks, family)
-    ends = sorted(_percent(end, finding.metric) for end in (test.low, test.high))
-    pct = _percent(test.mean, finding.metric)
+    ends = sorted(percent(end, finding.metric) for end in (test.low, test.high))
+    pct = percent(test.mean, finding.metric)
     verdict: Verdict = "better" if pct > 0 else "worse"
     reason = ""
     if p > ALPHA:
@@ -406,7 +415,7 @@ def _judge(
     )
 
 
-def _percent(log_ratio: float, metric: Metric) -> float:
+def percent(log_ratio: float, metric: Metric) -> float:
     """The paper's improvement, in percent."""
     pct = improvement(1.0, float(np.exp(log_ratio)), metric.better)
     assert pct is not None
@@ -478,16 +487,16 @@ def _setting(
     return setting
 
 
-def _scaled(dataset: Dataset) -> Iterable[str]:
+def scaled(runs: Sequence[Mapping[str, Counter]]) -> Iterable[str]:
     """Doubts about counters that took turns, because the CPU has too few."""
     shares: dict[str, list[float]] = defaultdict(list)
-    for row in dataset.rows:
-        for name, counter in row["counters"].items():
+    for counters in runs:
+        for name, counter in counters.items():
             if counter.get("share", 1.0) < 1:
                 shares[name].append(counter["share"])
     for name, found in shares.items():
         yield (
-            f"In {len(found)} of {len(dataset.rows)} runs {name} was counted only part of the time "
+            f"In {len(found)} of {len(runs)} runs {name} was counted only part of the time "
             f"(at least {min(found):.0%} of it) and scaled up."
         )
 

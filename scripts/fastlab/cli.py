@@ -25,6 +25,7 @@ from fastlab import (
     ab,
     bench,
     compare,
+    counting,
     dataset,
     findings,
     guests,
@@ -140,7 +141,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
     parser.add_argument(
         "--backend",
-        choices=("sim", *real_machine.EVENTS, dataset.GUESTS),
+        choices=("sim", *counting.EVENTS, dataset.GUESTS),
         default="sim",
         help="where to count: in the simulation (the default), on the running kernel with hardware "
         "counters (perf) or without (soft), or in guests that KVM executes (kvm)",

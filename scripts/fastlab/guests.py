@@ -22,11 +22,12 @@ from typing import Any
 from fastlab import environment, guest, kvm, plan_file, tools, vm
 from fastlab.boots import Agenda
 from fastlab.cache import check_room, explained_full_disk
+from fastlab.counting import EVENTS
 from fastlab.dataset import GUESTS, HARDWARE, Dataset, PairedRow, Slot, make_plan, variant_of
 from fastlab.experiment import workload_argv
 from fastlab.model import Experiment, FastError, Kernel, Run
 from fastlab.real import Execution
-from fastlab.real_machine import EVENTS, Answer, Toolbox, Where, paired_row
+from fastlab.real_machine import Answer, Toolbox, Where, paired_row
 from fastlab.reporter import Reporter
 from fastlab.results import RunLog
 from fastlab.running import SWITCH, only_user

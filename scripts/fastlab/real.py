@@ -16,9 +16,10 @@ from typing import Protocol, cast
 from fastlab import plan_file
 from fastlab.boots import Agenda, agenda
 from fastlab.cache import explained_full_disk
+from fastlab.counting import check_counters
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, make_dataset, make_plan
 from fastlab.model import Experiment, FastError
-from fastlab.real_machine import RealMachine, Toolbox, check_counters
+from fastlab.real_machine import RealMachine, Toolbox
 from fastlab.reporter import Reporter
 from fastlab.results import Row, RunLog
 from fastlab.running import Running, Sysctls, only_user, running_kernel
@@ -59,7 +60,7 @@ def run_experiment(
     plan = make_plan(experiment, backend)
     running = running_kernel(root)
     _check_kernel(experiment, plan, running)
-    check_counters(backend, toolbox)
+    check_counters(backend, toolbox.fast_stat)
     with (
         only_user(root),
         RunLog(directory / "runs.jsonl") as log,

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One run on a real machine: its policy switched, under fast-stat, and what went on around it."""
+"""A run of an experiment on a real machine: its policy switched, its row."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,15 +11,13 @@ from typing import Any
 from fastlab import environment, guest
 from fastlab.boots import Agenda
 from fastlab.cache import check_room
+from fastlab.counting import FAST_STAT, Call, Counted, count_run, counters_of
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, variant_of
 from fastlab.experiment import benchmark_result, workload_argv
-from fastlab.model import Experiment, FastError, Kernel, Run
-from fastlab.process import run_group
+from fastlab.model import Experiment, Kernel, Run
 from fastlab.results import Counter, Measured, build_row
-from fastlab.running import SWITCH, Running, Sysctls, difference, mechanism
+from fastlab.running import SWITCH, Running, Sysctls
 
-# What fast-stat is asked for.
-EVENTS: Mapping[str, str] = {"perf": "all", "soft": "software"}
 # The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
 SCHEDULING = ("context_switches", "migrations")
 
@@ -39,7 +33,7 @@ class Toolbox:
 
 def find_toolbox(build: Path, experiment: Experiment) -> Toolbox:
     """The programs in Meson's build directory; a FastError names what is not there."""
-    fast_stat = build / "userspace/counters/fast-stat"
+    fast_stat = build / FAST_STAT
     names = {workload.benchmark for workload in experiment.workloads}
     programs = {name: guest.program_path(build, name) for name in sorted(names)}
     used = (fast_stat, *programs.values())
@@ -48,19 +42,6 @@ def find_toolbox(build: Path, experiment: Experiment) -> Toolbox:
     parts += [Path(path).read_bytes() for path in guest.libraries(used)]
     identity = "".join(guest.digest(part) for part in parts)
     return Toolbox(guest.digest(identity.encode()), fast_stat, programs)
-
-
-def check_counters(backend: str, toolbox: Toolbox) -> None:
-    """Count nothing once: what fast-stat complains of is said before the first run."""
-    program, events = str(toolbox.fast_stat), EVENTS[backend]
-    with tempfile.NamedTemporaryFile() as counts:
-        command = [program, "--events", events, "--json", counts.name, "true"]
-        answer = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-        )
-    if answer.returncode:
-        said = answer.stderr.strip() or f"fast-stat ended with status {answer.returncode}"
-        raise FastError(f"backend {backend} is not available here: {said}")
 
 
 @dataclass(frozen=True)
@@ -89,7 +70,7 @@ def paired_row(
     plan: Plan, slot: Slot, run: Run, argv: Sequence[str], where: Where, answer: Answer
 ) -> PairedRow:
     """A slot's row. `run` has all of FAST's sysctls."""
-    counters = _counters(answer.counts)
+    counters = counters_of(answer.counts)
     surroundings = where.circumstances.environment
     measured = Measured(
         backend=plan.backend,
@@ -168,23 +149,16 @@ class RealMachine:
         run = Run(replace(self._variants[name], sysctls=sysctls), slot.workload, self.plan.seed)
         program = self._toolbox.programs[slot.workload.benchmark]
         argv = workload_argv(slot.workload, run.seed, program.absolute())
-        surroundings = environment.capture(self._root)
-        counted = mechanism(self._root)
-        before = environment.activity(self._root)
-        begun = time.monotonic()
-        answer = self._execute(argv)
-        duration = time.monotonic() - begun
-        after = environment.activity(self._root)
+        scratch = (self._directory / "last-run").absolute()
+        scratch.mkdir(exist_ok=True)
+        seconds = self._experiment.watchdogs.run
+        call = Call(argv, seconds, roi=True, directory=scratch, scratch=scratch)
+        counted = count_run(call, self._toolbox.fast_stat, self.plan.backend, self._root)
+        answer = _answer(call, counted)
         if answer.failure:
             check_room(self._directory)
-        answer = replace(
-            answer, mechanism=difference(counted, mechanism(self._root)), duration=duration
-        )
         where = Where(
-            self.running.kernel,
-            self.running.boot,
-            self._toolbox.id,
-            environment.Circumstances(surroundings, before, after),
+            self.running.kernel, self.running.boot, self._toolbox.id, counted.circumstances
         )
         return paired_row(self.plan, slot, run, argv, where, answer)
 
@@ -201,47 +175,24 @@ class RealMachine:
         self._sysctls.set(wanted)
         return wanted
 
-    def _execute(self, argv: Sequence[str]) -> Answer:
-        directory = (self._directory / "last-run").absolute()
-        directory.mkdir(exist_ok=True)
-        paths = [directory / name for name in ("output", "errors", "counts.json")]
-        output, errors, counts = paths
-        counts.unlink(missing_ok=True)
-        events = EVENTS[self.plan.backend]
-        options = ["--roi", "--events", events, "--json", str(counts)]
-        command = [str(self._toolbox.fast_stat.absolute()), *options, "--", *argv]
-        seconds = self._experiment.watchdogs.run
-        status = None
-        failure = ""
-        with output.open("wb") as out, errors.open("wb") as err:
-            try:
-                status = run_group(command, seconds, cwd=directory, stdout=out, stderr=err)
-            except subprocess.TimeoutExpired:
-                failure = f"watchdog: no end after {seconds:g} s; it was killed"
-        said = errors.read_text(errors="replace").strip()
-        if status and said:
-            failure = f"it ended with status {status}: {said}"
-        lines = output.read_text(errors="replace").splitlines()
-        return Answer(status, benchmark_result(lines), _document(counts), failure)
 
-
-def _document(path: Path) -> Mapping[str, Any] | None:
-    """fast-stat's; it leaves nothing where it failed or was killed."""
-    try:
-        found: Mapping[str, Any] = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None
-    return found
-
-
-def _counters(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
-    """What has a value; the rest is not available."""
-    given = counts["counters"] if counts else {}
-    return {
-        name: Counter(unit=one["unit"], total=one["value"], share=one["share"])
-        for name, one in given.items()
-        if one["value"] is not None
-    }
+def _answer(call: Call, counted: Counted) -> Answer:
+    """What a benchmark's output says of its run."""
+    failure = ""
+    said = call.errors.read_text(errors="replace").strip()
+    if counted.status is None:
+        failure = f"watchdog: no end after {call.seconds:g} s; it was killed"
+    elif counted.status and said:
+        failure = f"it ended with status {counted.status}: {said}"
+    lines = call.output.read_text(errors="replace").splitlines()
+    return Answer(
+        counted.status,
+        benchmark_result(lines),
+        counted.counts,
+        failure,
+        counted.mechanism,
+        counted.duration,
+    )
 
 
 def _scheduling(counters: Mapping[str, Counter]) -> dict[str, int | None]:

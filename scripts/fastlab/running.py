@@ -63,13 +63,13 @@ def _text(path: Path) -> str:
 
 @contextmanager
 def only_user(root: Path) -> Iterator[None]:
-    """Be the only experiment on this machine: two would set each other's policy."""
+    """Be the only one who measures on this machine: two would set each other's policy."""
     with (root / _BOOT_ID).open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FastError(
-                "another `fast run` is measuring on this machine; wait for it or stop it first"
+                "another `fast run` or `fast try` is measuring here; wait for it or stop it first"
             ) from error
         yield
 

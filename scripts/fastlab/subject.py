@@ -69,7 +69,7 @@ def find_subject(
 
     `ours` are our init and runner. A FastError says what does not go into the guest, and why.
     """
-    path = _find_program(argv[0], directory)
+    path = find_program(argv[0], directory)
     files = _Files(memory_mb)
     for file, name in zip(ours, ("/init", RUNNER), strict=True):
         files.put(name, guest.PROGRAM, guest.stripped(file))
@@ -87,12 +87,17 @@ def find_subject(
         files.add_all(directory / one)
     if LOADER_CACHE.is_file():
         files.add(LOADER_CACHE)
-    marked = not script and MARKER in _read(path)
     advice = f"{path} is a script: what it runs and reads must be named by --with" if script else ""
-    return Subject(path, tuple(argv), directory, marked, files.image(), advice)
+    return Subject(path, tuple(argv), directory, is_marked(path), files.image(), advice)
 
 
-def _find_program(word: str, directory: Path) -> Path:
+def is_marked(path: Path) -> bool:
+    """Does the program say itself where its region of interest is?"""
+    return not _head(path).startswith(b"#!") and MARKER in _read(path)
+
+
+def find_program(word: str, directory: Path) -> Path:
+    """The program that a command line begins with, in the directory or in PATH."""
     if "/" in word:
         path = directory / word
     else:
@@ -124,7 +129,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise FastError(f"{path}: cannot be put into the guest: {error.strerror}") from error
+        raise FastError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 class _Files:

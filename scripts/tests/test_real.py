@@ -285,7 +285,7 @@ def test_one_experiment_at_a_time(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     with (
         only_user(machine.root),
-        pytest.raises(FastError, match="another `fast run` is measuring on this machine"),
+        pytest.raises(FastError, match="another `fast run` or `fast try` is measuring here"),
     ):
         execute(machine)
     assert machine.runs() == []
