@@ -7,6 +7,7 @@ Everything is below a root directory, whose /proc is this machine's or a test's.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -51,7 +52,17 @@ def running_kernel(root: Path) -> Running:
             f"the running kernel, {release}, has kernel.{SWITCH} but no /proc/fast_stat, which "
             "says whether FAST fired; boot one that `fast kernel deb` has packed"
         )
-    return Running(release, _text(root / "proc/sys/kernel/version"), _text(root / _BOOT_ID), fast)
+    version = f"{_text(root / 'proc/sys/kernel/version')}{_build_id(root)}"
+    return Running(release, version, _text(root / _BOOT_ID), fast)
+
+
+def _build_id(root: Path) -> str:
+    """What tells two builds apart that were made to look alike; "" where the kernel does not say."""
+    try:
+        notes = (root / "sys/kernel/notes").read_bytes()
+    except OSError:
+        return ""
+    return f" {hashlib.sha256(notes).hexdigest()[:12]}"
 
 
 def _text(path: Path) -> str:

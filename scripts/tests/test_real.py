@@ -411,6 +411,16 @@ def test_a_side_keeps_its_kernel(machine: FakeMachine) -> None:
         execute(machine, KERNELS)
 
 
+def test_another_build_is_another_kernel(machine: FakeMachine) -> None:
+    notes = machine.root / "sys/kernel/notes"
+    notes.parent.mkdir()
+    notes.write_bytes(b"GNU one")
+    execute(machine, KERNELS)
+    notes.write_bytes(b"GNU other")
+    with pytest.raises(FastError, match=r"made by 6\.12\.30 #1 SMP \w{12}, and 6\.12\.30 #1 SMP"):
+        execute(machine, KERNELS)
+
+
 def built() -> Path:
     """Where `make` has built the programs."""
     directory = Path(__file__).parents[2] / "build/user"
