@@ -57,7 +57,7 @@ def running_kernel(root: Path) -> Running:
 
 
 def _build_id(root: Path) -> str:
-    """What tells two builds apart that were made to look alike; "" where the kernel does not say."""
+    """What tells builds apart that were made to look alike; "" where the kernel does not say."""
     try:
         notes = (root / "sys/kernel/notes").read_bytes()
     except OSError:
