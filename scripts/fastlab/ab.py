@@ -196,16 +196,16 @@ def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
     """Gather a comparison's blocks. `wanted`: how many were planned."""
     bad = [row for row in rows if row["status"] == "invalid"]
     if bad:
-        return _nothing("INVALID", f"{len(bad)} of {len(rows)} runs: {bad[0]['reason']}")
+        return nothing("INVALID", f"{len(bad)} of {len(rows)} runs: {bad[0]['reason']}")
     extra = [row for row in rows if row["block"] >= wanted]
     if extra:
-        return _nothing("INVALID", f"{len(extra)} runs are of blocks beyond the {wanted} planned")
+        return nothing("INVALID", f"{len(extra)} runs are of blocks beyond the {wanted} planned")
     good = [row for row in rows if row["status"] == "ok"]
     known = [(row, number) for row in good if (number := value(row, metric.name)) is not None]
     if not known:
         if good:
-            return _nothing("n/a", f"no run has {metric.name}")
-        return _nothing("incomplete", f"0 of {wanted} blocks are there")
+            return nothing("n/a", f"no run has {metric.name}")
+        return nothing("incomplete", f"0 of {wanted} blocks are there")
     sides = tuple(
         tuple(number for row, number in known if row["side"] == label) for label in ("A", "B")
     )
@@ -240,7 +240,8 @@ def whole_blocks(
     return Blocks(sides, (float(centres[0]), float(centres[1])), ratios, None, "")
 
 
-def _nothing(verdict: Verdict, reason: str) -> Blocks:
+def nothing(verdict: Verdict, reason: str) -> Blocks:
+    """No blocks, and why."""
     return Blocks(((), ()), (None, None), (), verdict, reason)
 
 
@@ -363,7 +364,7 @@ def _compare(
     key = workload, metric.name
     blocks = blocks_of(rows, metric, calibration.blocks or 0) if calibration.blocks else None
     if blocks is None:
-        blocks = _nothing("incomplete", "the A/A calibration of the primary metric is not there")
+        blocks = nothing("incomplete", "the A/A calibration of the primary metric is not there")
     noise = calibration.noise.get(key)
     verdict, reason = blocks.verdict, blocks.reason
     if verdict is None and noise is None:

@@ -43,7 +43,9 @@ from fastlab import (
     splash_programs,
     stealing,
     trial,
+    trial_real,
     verdict,
+    verdict_real,
 )
 from fastlab.experiment import (
     MAX_CPUS,
@@ -167,10 +169,18 @@ def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="say whether FAST helps a program of your own",
         usage="fast try [options] -- PROGRAM [ARGUMENT ...]",
         description="Run a program in the deterministic mode, without FAST and with it, and say "
-        "whether FAST helps it, by how much, and which locks its hand-offs come from.",
+        "whether FAST helps it, by how much, and which locks its hand-offs come from. Or run it on "
+        "the running kernel, if that has FAST.",
     )
     parser.set_defaults(command=_try, argv=())
     default = Machine()
+    parser.add_argument(
+        "--backend",
+        choices=("sim", *counting.EVENTS),
+        default="sim",
+        help="where to run it: in the simulation (the default), or on the running kernel with "
+        "hardware counters (perf) or without (soft)",
+    )
     parser.add_argument(
         "--with",
         dest="more",
@@ -184,22 +194,19 @@ def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "--cpus",
         type=_count,
-        default=default.cpus,
         metavar="N",
-        help="CPUs of the simulated machine (default: %(default)s)",
+        help=f"CPUs of the simulated machine (default: {default.cpus})",
     )
     parser.add_argument(
         "--memory-mb",
         type=_count,
-        default=default.memory_mb,
         metavar="N",
-        help="its memory (default: %(default)s)",
+        help=f"its memory (default: {default.memory_mb})",
     )
     parser.add_argument(
         "--preset",
         choices=PRESETS,
-        default=default.preset,
-        help="its caches (default: %(default)s)",
+        help=f"its caches (default: {default.preset})",
     )
     parser.add_argument(
         "--timeout",
@@ -445,30 +452,66 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 def _try(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if not arguments.argv:
         raise FastError("no program is named: fast try [options] -- PROGRAM [ARGUMENT ...]")
-    if arguments.cpus > MAX_CPUS:
-        raise FastError(f"--cpus {arguments.cpus}: the simulated machine has at most {MAX_CPUS}")
-    if arguments.memory_mb > trial.MAX_MEMORY_MB:
+    _check_writable(arguments.json)
+    if arguments.backend != "sim":
+        return _try_real(arguments, reporter)
+    default = Machine()
+    machine = Machine(
+        arguments.cpus or default.cpus,
+        arguments.memory_mb or default.memory_mb,
+        arguments.preset or default.preset,
+    )
+    if machine.cpus > MAX_CPUS:
+        raise FastError(f"--cpus {machine.cpus}: the simulated machine has at most {MAX_CPUS}")
+    if machine.memory_mb > trial.MAX_MEMORY_MB:
         raise FastError(
-            f"--memory-mb {arguments.memory_mb}: the simulated machine has at most "
+            f"--memory-mb {machine.memory_mb}: the simulated machine has at most "
             f"{trial.MAX_MEMORY_MB}"
         )
-    _check_writable(arguments.json)
     request = trial.Request(
         argv=arguments.argv,
         more=tuple(arguments.more),
-        machine=Machine(arguments.cpus, arguments.memory_mb, arguments.preset),
+        machine=machine,
         seconds=arguments.timeout,
         directory=Path.cwd(),
     )
     found = trial.run(request, reporter)
     verdicts = verdict.judge(found)
-    _print(compare.rich_table(table) for table in verdict.tables(found))
-    for one in verdicts:
-        print(one.sentence)
+    _show_trial(map(compare.rich_table, verdict.tables(found)), verdicts)
     if arguments.json:
         runtimes.write_json(arguments.json, verdict.document(found, verdicts))
         print(f"wrote {arguments.json}")
     return OK
+
+
+def _try_real(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    for option, given in (
+        ("--with", arguments.more),
+        ("--cpus", arguments.cpus),
+        ("--memory-mb", arguments.memory_mb),
+        ("--preset", arguments.preset),
+    ):
+        if given:
+            raise FastError(
+                f"{option} is about the simulated machine; backend {arguments.backend} runs the "
+                "program on this one, with all that it has. Leave one of the two options out"
+            )
+    request = trial_real.Request(arguments.argv, arguments.backend, arguments.timeout, Path.cwd())
+    found = trial_real.run(request, reporter)
+    verdicts = verdict_real.judge(found)
+    _show_trial(map(compare.rich_table, verdict_real.tables(found)), verdicts)
+    for doubt in verdict_real.doubts(found):
+        print(f"- {doubt}")
+    if arguments.json:
+        runtimes.write_json(arguments.json, verdict_real.document(found, verdicts))
+        print(f"wrote {arguments.json}")
+    return OK
+
+
+def _show_trial(tables: Iterable[Table], verdicts: Iterable[verdict.Verdict]) -> None:
+    _print(tables)
+    for one in verdicts:
+        print(one.sentence)
 
 
 def _kernels_of(experiment: Experiment) -> tuple[str, ...]:

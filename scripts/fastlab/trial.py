@@ -198,10 +198,8 @@ class _Execution:
                 futexes="own" if self._subject.marked else "next",
             )
         except vm.WatchdogError as error:
-            raise FastError(
-                f"{self._subject.path} took longer than {self._watchdogs.run:g} s with policy "
-                f"{policy}; it hangs, or it needs a smaller task or more time (--timeout)\n{error}"
-            ) from error
+            said = too_long(self._subject.path, self._watchdogs.run, policy)
+            raise FastError(f"{said}\n{error}") from error
         except vm.GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
         if outcome.exit_status:
@@ -221,10 +219,7 @@ class _Execution:
         )
 
     def _explain(self, outcome: vm.Outcome, policy: str, directory: Path) -> str:
-        lines = [
-            f"{self._subject.path} {_ending(outcome.exit_status)} with policy {policy}",
-            *(outcome.errors[-LAST_LINES:] or ["(it said nothing on its standard error)"]),
-        ]
+        lines = how_it_failed(self._subject.path, outcome.exit_status, policy, outcome.errors)
         if self._subject.advice:
             lines.append(self._subject.advice)
         lines.append(f"(all that the machine said: {directory})")
@@ -238,6 +233,20 @@ class _Execution:
             f"\nThe guest was out of memory: give it more than {self._request.machine.memory_mb} "
             "MB (--memory-mb)"
         )
+
+
+def too_long(path: Path, seconds: float, policy: str) -> str:
+    """Of a run that the watchdog ended."""
+    return (
+        f"{path} took longer than {seconds:g} s with policy {policy}; it hangs, or it needs a "
+        "smaller task or more time (--timeout)"
+    )
+
+
+def how_it_failed(path: Path, status: int, policy: str, errors: Sequence[str]) -> list[str]:
+    """Of a run with this status: how it ended, and its last words."""
+    said = errors[-LAST_LINES:] or ["(it said nothing on its standard error)"]
+    return [f"{path} {_ending(status)} with policy {policy}", *said]
 
 
 def _ending(status: int) -> str:

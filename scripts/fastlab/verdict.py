@@ -8,14 +8,15 @@ then it is larger than what turns of another length make of the same program.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any, Literal
 
 from fastlab.model import SCHEMA_VERSION
 from fastlab.results import FIRED, machine_record
 from fastlab.tables import NOT_AVAILABLE, Cell, Table, Tone, value
-from fastlab.trial import BASELINE, POLICIES, Lock, Shot, Trial, of_policy
+from fastlab.trial import BASELINE, POLICIES, Lock, Trial, of_policy
 
 Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
 Side = Literal["better", "worse", ""]
@@ -38,7 +39,7 @@ _WHY = {
     "rejected_class": ": threads with a real-time or deadline policy",
     "rejected_mm": ": threads of other processes",
 }
-_TONES: dict[Side, Tone] = {"better": "gain", "worse": "loss", "": ""}
+TONES: dict[Side, Tone] = {"better": "gain", "worse": "loss", "": ""}
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def judge(trial: Trial) -> list[Verdict]:
 
 
 def _judge(trial: Trial, policy: str) -> Verdict:
-    idle = _idleness(of_policy(trial.shots, policy))
+    idle = idleness([shot.mechanism for shot in of_policy(trial.shots, policy)])
     if idle:
         sentence = f"FAST has nothing to act on in this program: {idle}."
         return Verdict(policy, "nothing to act on", _with_pi(trial, sentence))
@@ -133,11 +134,11 @@ def _added(change: Change) -> str:
     return _range(-one for one in change.improvements or ())
 
 
-def _idleness(shots: Sequence[Shot]) -> str:
-    """Why FAST never decided where a thread runs, or ""."""
-    if any(sum(shot.mechanism.get(name, 0) for name in FIRED) for shot in shots):
+def idleness(mechanisms: Sequence[Mapping[str, int]]) -> str:
+    """Why FAST never decided where a thread runs, or "", by the counters of each run."""
+    counted = {name: sum(one[name] for one in mechanisms) for name in mechanisms[0]}
+    if any(counted.get(name, 0) for name in FIRED):
         return ""
-    counted = {name: sum(shot.mechanism[name] for shot in shots) for name in shots[0].mechanism}
     hints = counted.pop("hint_set", 0)
     reasons = ", ".join(
         f"{name} {number}{_WHY.get(name, '')}" for name, number in counted.items() if number
@@ -176,7 +177,9 @@ def tables(trial: Trial) -> list[Table]:
     found = []
     for policy in POLICIES:
         if policy != BASELINE:
-            found += [_metrics(trial, policy), _mechanism(trial, policy)]
+            mechanisms = [shot.mechanism for shot in of_policy(trial.shots, policy)]
+            means = {name: fmean(one[name] for one in mechanisms) for name in mechanisms[0]}
+            found += [_metrics(trial, policy), mechanism_table(policy, "mean", means)]
     return [*found, *_locks(trial)]
 
 
@@ -192,19 +195,23 @@ def _metrics(trial: Trial, policy: str) -> Table:
                 Cell(
                     _improvement(change),
                     bool(change.side),
-                    _TONES[change.side],
+                    TONES[change.side],
                 ),
             ]
         )
-    region = "its region of interest" if trial.marked else "all of it"
     return Table(
-        f"{shlex.join(trial.request.argv)}: {region}, on {machine.cpus} CPUs of {machine.preset}",
+        f"{what_ran(trial.request.argv, trial.marked)}, on {machine.cpus} CPUs of {machine.preset}",
         ["", BASELINE, policy, "improvement"],
         rows,
         f"Means of {len(of_policy(trial.shots, policy))} runs each, with turns of other lengths; "
         "the improvement is its range over them. Coloured: every run with the policy stands on "
         "the same side of every run without.",
     )
+
+
+def what_ran(argv: Sequence[str], marked: bool) -> str:
+    """The program, and what of it was measured."""
+    return f"{shlex.join(argv)}: {'its region of interest' if marked else 'all of it'}"
 
 
 def _improvement(change: Change) -> str:
@@ -219,19 +226,18 @@ def _mean(numbers: Sequence[int | None]) -> str:
     return value(sum(known) / len(known) if len(known) == len(numbers) else None)
 
 
-def _mechanism(trial: Trial, policy: str) -> Table:
-    shots = of_policy(trial.shots, policy)
-    names = list(shots[0].mechanism)
+def mechanism_table(policy: str, label: str, numbers: Mapping[str, float]) -> Table:
+    """What the kernel counted of its decisions under the policy."""
     # What did not happen needs no column, but for what a reader looks for.
-    shown = [
-        name
-        for name in names
-        if name in (*FIRED, "hint_set", "expired") or any(shot.mechanism[name] for shot in shots)
-    ]
+    shown = {
+        name: number
+        for name, number in numbers.items()
+        if number or name in (*FIRED, "hint_set", "expired")
+    }
     return Table(
         "",
         [f"what {policy} did", *shown],
-        [[Cell("mean"), *(Cell(_mean([one.mechanism[name] for one in shots])) for name in shown)]],
+        [[Cell(label), *(Cell(value(number)) for number in shown.values())]],
     )
 
 

@@ -4,7 +4,7 @@
 # what a benchmark would, and counts hand-offs in /proc/fast_stat as a kernel would. What is in
 # root/mode says how else it ends. In sh, since the tests make some thousand runs.
 root=${0%/*}/root
-events= counts= roi= mode=
+events= counts= roi= mode= threads=1 seed=0
 while [ "$1" != -- ] && [ $# -gt 0 ]; do
 	case $1 in
 	--events) events=$2 ;;
@@ -15,7 +15,8 @@ while [ "$1" != -- ] && [ $# -gt 0 ]; do
 done
 [ -f "$root/mode" ] && read -r mode < "$root/mode"
 
-if [ -z "$roi" ]; then
+# Only asked what it can count.
+if [ $# -eq 0 ]; then
 	[ "$events" = software ] || [ "$mode" = pmu ] && exit
 	echo "fast-stat: no PMU: this machine has no hardware counters" >&2
 	exit 125
@@ -69,6 +70,7 @@ killed)
 esac
 
 stat=$root/proc/fast_stat
+[ "$mode" = meddle ] && policy=1
 if [ -f "$stat" ] && [ "$policy" != 0 ] && [ "$mode" != idle ]; then
 	after=
 	while read -r name count; do
@@ -79,7 +81,12 @@ if [ -f "$stat" ] && [ "$policy" != 0 ] && [ "$mode" != idle ]; then
 fi
 
 # Blocks have to differ, as a real machine's do.
-elapsed=$((1000000 + 1000 * (number * 7919 % 11) - 200000 * policy))
+gain=200000
+case $mode in
+same) gain=0 ;;
+slower) gain=-100000 ;;
+esac
+elapsed=$((1000000 + 1000 * (number * 7919 % 11) - gain * policy))
 each=500 more=$threads
 while [ "$more" -gt 1 ]; do
 	more=$((more - 1))
@@ -97,11 +104,12 @@ counter()
 	printf '"%s": {"unit": "%s", "value": %s, "share": %s, "why_not": null}' "$@"
 }
 
-regions=1
+regions=null
+[ "$roi" ] && regions=1
 [ "$mode" = two-rois ] && regions=2
 [ "$mode" = no-counts ] && exit
 {
-	printf '{"schema": 1, "regions": %s, "counters": {' "$regions"
+	printf '{"schema": 1, "regions": %s, "elapsed_ns": %s, "counters": {' "$regions" "$elapsed"
 	counter context_switches switches $((40 + number % 3)) 1.0
 	printf ', '
 	counter migrations migrations $((4 + number % 2)) 1.0
