@@ -39,8 +39,8 @@ METRICS = {
 TIME = "elapsed_ns"
 INTERVAL = "95 % interval: "
 NO_FLOOR = (
-    "The noise floor was not measured, that is how far off lies turns out without FAST; `fast run` "
-    "measures it first, and claims nothing below it."
+    "The noise floor was not measured: how much off differs from itself here is not known. `fast "
+    "run` measures that first, and claims nothing below it."
 )
 NO_LOCKS = (
     "Which locks the hand-offs come from is not available on a real machine; leave --backend out "
