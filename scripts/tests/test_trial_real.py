@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
+from test_real import built
 from test_run import Silent
 
 from fastlab import cli, kernels, trial_real, verdict_real
@@ -238,3 +239,18 @@ def test_the_command(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -
     assert len(document["runs"]) == RUNS
     assert document["runs"][0]["circumstances"]["environment"]["cpu"] == "Some CPU"
     assert document["backend"] == "soft"
+
+
+def test_the_real_fast_stat(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its counts of a program without markers. What this kernel does not have is still fake."""
+    build = built()
+    monkeypatch.setattr(trial_real, "build_programs", lambda project, reporter: build)
+    found = attempt()
+    assert len(found.shots) == RUNS
+    for shot in found.shots:
+        assert shot.elapsed_ns > 0
+        assert shot.value("task_clock")
+        assert shot.value("context_switches") is not None
+        assert shot.value("cycles") is None
+    # No kernel with FAST counted anything.
+    assert verdict_real.judge(found)[0].kind == "nothing to act on"
