@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""SPLASH-2's FFT and LU against numpy, whose transform and solver (LAPACK) are others' work."""
+"""SPLASH-2's FFT, LU and Cholesky against numpy, whose transform and LAPACK are others' work."""
 
 from __future__ import annotations
 
@@ -51,3 +51,24 @@ def test_lu(programs: Path, tmp_path: Path, program: str, n: int, b: int, thread
     expected = numpy.linalg.solve(matrix, right)
     # The diagonal dominates: the condition is near one.
     assert numpy.linalg.norm(solution - expected) <= n * EPSILON * numpy.linalg.norm(expected)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--dense=1", "-t1"),
+        ("--dense=100", "--block=16", "-t6"),
+        ("--grid=5", "--block=7", "-t4"),
+        ("--grid=6", "--order=mindegree", "-t3"),
+        ("--grid=4", "--order=natural", "-t16"),
+    ],
+)
+def test_cholesky(programs: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    values = dump(programs / "cholesky", tmp_path / "dump", *options)
+    n = round((len(values) / 2) ** 0.5)
+    matrix, factor = values.reshape(2, n, n)
+    assert (factor == numpy.tril(factor)).all()
+    # There is one factor with a positive diagonal; the matrices' condition is below a hundred.
+    expected = numpy.linalg.cholesky(matrix)
+    scale = numpy.linalg.norm(expected)
+    assert numpy.linalg.norm(factor - expected) <= 100 * n * EPSILON * scale

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/splash.h"
+#include "dense.h"
 #include "fanout.h"
 #include "order.h"
 #include "solve.h"
@@ -23,7 +24,7 @@
 #define MAX_DENSE 65536
 
 static uint64_t grid, dense, width = 32;
-static const char *file, *order_name;
+static const char *file, *order_name, *dump_name;
 
 static struct matrix a;
 static struct factor factor;
@@ -68,6 +69,8 @@ static void check(const struct splash_options *opt, struct verdict *verdict)
 {
 	double residual, bound = 3 * ((double)a.n + 1) * DBL_EPSILON;
 
+	if (dump_name)
+		dense_dump(dump_name, &a, &factor);
 	fanout_check(opt->threads, verdict);
 	residual = solve_residual(&a, &factor, opt->seed);
 	if (!(residual <= bound))
@@ -93,6 +96,8 @@ static const struct splash_word words[] = {
 	{ "matrix", "a Harwell-Boeing or Rutherford-Boeing file of type RSA, ISA or PSA", &file },
 	{ "order", "of elimination: natural, mindegree or dissection (of --grid); default: "
 	  "dissection of --grid, mindegree of --matrix, natural of --dense", &order_name },
+	{ "dump", "a file for the matrix and for its factor, both dense, as doubles, row by row",
+	  &dump_name },
 	{ 0 }
 };
 
