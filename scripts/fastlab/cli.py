@@ -478,9 +478,7 @@ def _try(arguments: argparse.Namespace, reporter: Reporter) -> int:
     found = trial.run(request, reporter)
     verdicts = verdict.judge(found)
     _show_trial(map(compare.rich_table, verdict.tables(found)), verdicts)
-    if arguments.json:
-        runtimes.write_json(arguments.json, verdict.document(found, verdicts))
-        print(f"wrote {arguments.json}")
+    _keep(arguments.json, verdict.document(found, verdicts))
     return OK
 
 
@@ -502,9 +500,7 @@ def _try_real(arguments: argparse.Namespace, reporter: Reporter) -> int:
     _show_trial(map(compare.rich_table, verdict_real.tables(found)), verdicts)
     for doubt in verdict_real.doubts(found):
         print(f"- {doubt}")
-    if arguments.json:
-        runtimes.write_json(arguments.json, verdict_real.document(found, verdicts))
-        print(f"wrote {arguments.json}")
+    _keep(arguments.json, verdict_real.document(found, verdicts))
     return OK
 
 
@@ -512,6 +508,13 @@ def _show_trial(tables: Iterable[Table], verdicts: Iterable[verdict.Verdict]) ->
     _print(tables)
     for one in verdicts:
         print(one.sentence)
+
+
+def _keep(path: Path | None, document: dict[str, Any]) -> None:
+    """Write what --json asks for."""
+    if path:
+        runtimes.write_json(path, document)
+        print(f"wrote {path}")
 
 
 def _kernels_of(experiment: Experiment) -> tuple[str, ...]:
@@ -715,9 +718,7 @@ def _bench_stealing(arguments: argparse.Namespace, reporter: Reporter) -> int:
     request = stealing.EVERYTHING
     counts = stealing.measure(reporter, request)
     _print(compare.rich_table(table) for table in stealing.tables(counts))
-    if arguments.json:
-        runtimes.write_json(arguments.json, stealing.document(counts, request))
-        print(f"wrote {arguments.json}")
+    _keep(arguments.json, stealing.document(counts, request))
     return OK
 
 
@@ -754,10 +755,8 @@ def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
 def _show_runtimes(session: runtimes.Session, request: runtimes.Request, path: Path | None) -> None:
     rows = session.rows()
     _print([compare.rich_table(runtimes.table(rows))])
-    if path:
-        command = shlex.join(["fast", *sys.argv[1:]])
-        runtimes.write_json(path, runtimes.document(rows, command, request))
-        print(f"wrote {path}")
+    command = shlex.join(["fast", *sys.argv[1:]])
+    _keep(path, runtimes.document(rows, command, request))
 
 
 def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -777,9 +776,7 @@ def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     )
     rows = splash.run(request, reporter)
     _print([compare.rich_table(splash.table(rows))])
-    if arguments.json:
-        runtimes.write_json(arguments.json, splash.document(rows, request))
-        print(f"wrote {arguments.json}")
+    _keep(arguments.json, splash.document(rows, request))
     wrong = splash.failures(rows)
     where = f"these are not right (what they said is in {splash.output_directory(request)}):"
     return _complain("\n  ".join([where, *wrong]), ERROR) if wrong else OK

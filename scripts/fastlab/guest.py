@@ -135,6 +135,11 @@ def _directories(paths: Iterable[str]) -> list[str]:
     return sorted(around - {"", "bin", "dev"})
 
 
+def digest_all(contents: Iterable[bytes]) -> str:
+    """A name for all of them in this order."""
+    return digest("".join(map(digest, contents)).encode())
+
+
 def digest(content: bytes) -> str:
     """A name for the content: 16 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(content).hexdigest()[:16]

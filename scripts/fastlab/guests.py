@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import threading
 import time
 import uuid
@@ -125,10 +124,10 @@ class GuestMachine:
         content = guest.build_image(programs | init)
         self._image = directory / "guest.cpio"
         self._image.write_bytes(content)
-        version = subprocess.run([self._qemu, "--version"], capture_output=True, check=True).stdout
-        parts = [content, version, *(kernel.id.encode() for kernel in kernels.values())]
+        parts = [content, tools.version(self._qemu)]
+        parts += [kernel.id.encode() for kernel in kernels.values()]
         # Of the kernels, too: none may be another one in the middle of an experiment.
-        self.tools_id = guest.digest("".join(map(guest.digest, parts)).encode())
+        self.tools_id = guest.digest_all(parts)
 
     def here(self, left: Agenda) -> list[Slot]:
         return list(left.left)

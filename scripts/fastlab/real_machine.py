@@ -40,8 +40,7 @@ def find_toolbox(build: Path, experiment: Experiment) -> Toolbox:
     guest.check_built(build, used)
     parts = [guest.stripped(path) for path in used]
     parts += [Path(path).read_bytes() for path in guest.libraries(used)]
-    identity = "".join(guest.digest(part) for part in parts)
-    return Toolbox(guest.digest(identity.encode()), fast_stat, programs)
+    return Toolbox(guest.digest_all(parts), fast_stat, programs)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,12 +62,11 @@ def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
     qemu = tools.require_qemu()
     built = guest.find_built(build, further)
     image = guest.build_image(built.programs)
-    version = subprocess.run([qemu, "--version"], capture_output=True, check=True).stdout
     hardware = [word for preset in PRESETS for word in vm.hardware(Machine(preset=preset))]
     words = [*hardware, CLOCK_SETTLED]
-    parts = [version, guest.stripped(built.plugin), image, *(word.encode() for word in words)]
-    names = "".join(guest.digest(part) for part in parts)
-    return Toolbox(guest.digest(names.encode()), qemu, built.plugin, image)
+    parts = [tools.version(qemu), guest.stripped(built.plugin), image]
+    parts += [word.encode() for word in words]
+    return Toolbox(guest.digest_all(parts), qemu, built.plugin, image)
 
 
 def current_rows(

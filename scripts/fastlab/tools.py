@@ -101,6 +101,11 @@ def require_qemu(minimum: tuple[int, int] = QEMU_MINIMUM) -> Path:
     return path
 
 
+def version(program: Path) -> bytes:
+    """All that a program says of its version."""
+    return subprocess.run([program, "--version"], capture_output=True, check=True).stdout
+
+
 def _has_header(name: str) -> bool:
     answer = subprocess.run(
         ["gcc", "-E", "-x", "c", "-", "-o", "/dev/null"],

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -169,10 +168,8 @@ class _Execution:
             self._reporter.finish(task)
 
     def _saved_machine(self) -> Path:
-        version = subprocess.run(
-            [self._simulation.qemu, "--version"], capture_output=True, text=True, check=True
-        )
-        made_of = [version.stdout, CLOCK_SETTLED, guest.digest(self._subject.image)]
+        version = tools.version(self._simulation.qemu).decode()
+        made_of = [version, CLOCK_SETTLED, guest.digest(self._subject.image)]
         snapshot = saved_machine(
             self._simulation, made_of, self._watchdogs, self._cancelled, self._reporter, "try"
         )
