@@ -16,17 +16,8 @@
 #include "model.hpp"
 #include "relacy_mortal.hpp"
 #include "relacy_queue.hpp"
+#include "relacy_words.hpp"
 
-#undef new
-#undef delete
-#undef malloc
-#undef calloc
-#undef realloc
-#undef free
-#undef errno
-#undef assert
-
-#define _Alignas alignas
 #define _Noreturn __attribute__((noreturn))
 #define atomic_signal_fence(...)
 /* Nothing takes time. */

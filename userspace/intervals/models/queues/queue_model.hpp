@@ -20,16 +20,8 @@
 #include <cstdlib>
 #include <new>
 
-#undef new
-#undef delete
-#undef malloc
-#undef calloc
-#undef realloc
-#undef free
-#undef errno
-#undef assert
+#include "relacy_words.hpp"
 
-#define _Alignas alignas
 #define _Static_assert static_assert
 
 const int MOST_THREADS = 4;

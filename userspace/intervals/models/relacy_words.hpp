@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Words that relacy makes macros of, and by which the runtime's sources mean C's.
+ * To be included behind relacy.
+ */
+#undef new
+#undef delete
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+#undef errno
+#undef assert
+
+#define _Alignas alignas
