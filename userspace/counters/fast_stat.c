@@ -2,26 +2,12 @@
 /* fast-stat: counts a program's events, by the names that all counter backends share. */
 #include <argp.h>
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "child.h"
-#include "control.h"
 #include "counters.h"
 #include "report.h"
-
-/* As env, nice and timeout have it: these are ours, all others the program's. */
-#define EXIT_OURS 125
-#define EXIT_CANNOT_RUN 126
-#define EXIT_NOT_FOUND 127
-#define EXIT_SIGNAL 128
+#include "session.h"
 
 struct options {
 	unsigned int wanted;
@@ -96,166 +82,27 @@ static const struct argp argp = {
 	       "signal N killed it.",
 };
 
-__attribute__((format(printf, 1, 2)))
-static int complain(const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("fast-stat: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	return EXIT_OURS;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* One program that is being counted. */
-struct session {
+struct count {
 	const struct options *opt;
 	struct counters counters;
-	struct control control;
-	struct child child;
-	int signals;
-	bool inside;		/* a region of interest, or the program, is being counted */
-	unsigned int regions;
-	uint64_t begun;
-	uint64_t elapsed;
+	struct session session;
 };
 
-/*
- * A terminal sends ^C and ^\ to the program, too: its end is what we wait for.
- * Who asks only us to end means both.
- */
-static int take_signals(void)
+static int enable(void *meter)
 {
-	sigset_t forwarded;
-
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&forwarded);
-	sigaddset(&forwarded, SIGTERM);
-	sigaddset(&forwarded, SIGHUP);
-	sigprocmask(SIG_BLOCK, &forwarded, NULL);
-	return signalfd(-1, &forwarded, SFD_CLOEXEC);
-}
-
-static void forward_signal(const struct session *s)
-{
-	struct signalfd_siginfo info;
-
-	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
-		kill(s->child.pid, (int)info.ssi_signo);
-}
-
-static int obey(struct session *s, enum control_command command)
-{
+	struct count *c = meter;
 	struct counters_error error;
 
-	switch (command) {
-	case CONTROL_ENABLE:
-		if (s->inside)
-			return complain("the program began a region of interest inside another");
-		if (counters_enable(&s->counters, &error))
-			return complain("%s", error.text);
-		s->inside = true;
-		s->begun = now_ns();
-		return 0;
-	case CONTROL_DISABLE:
-		if (!s->inside)
-			return complain("the program ended a region of interest that it had not "
-					"begun");
-		s->elapsed += now_ns() - s->begun;
-		if (counters_disable(&s->counters, &error))
-			return complain("%s", error.text);
-		s->inside = false;
-		s->regions++;
-		return 0;
-	default:
-		return complain("the program sent \"%s\" through FAST_PERF_CTL, which is neither "
-				"enable nor disable", s->control.line);
-	}
+	return counters_enable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
-/* 1: the pipe is closed. */
-static int serve(struct session *s)
+static int disable(void *meter)
 {
-	enum control_command command;
-	int status;
+	struct count *c = meter;
+	struct counters_error error;
 
-	if (control_read(&s->control, &command))
-		return complain("cannot read the program's markers: %s", strerror(errno));
-	if (command == CONTROL_CLOSED)
-		return 1;
-	if (command == CONTROL_NONE)
-		return 0;
-	status = obey(s, command);
-	if (!status && control_ack(&s->control))
-		status = complain("cannot answer the program's marker: %s", strerror(errno));
-	return status;
-}
-
-/* Until the program has ended. Its last marker is served before its end is seen. */
-static int attend(struct session *s)
-{
-	struct pollfd fds[] = {
-		{ .fd = s->opt->roi ? s->control.commands : -1, .events = POLLIN },
-		{ .fd = s->signals, .events = POLLIN },
-		{ .fd = s->child.pidfd, .events = POLLIN },
-	};
-
-	for (;;) {
-		if (poll(fds, 3, -1) < 0) {
-			if (errno == EINTR)
-				continue;
-			return complain("poll: %s", strerror(errno));
-		}
-		if (fds[1].revents)
-			forward_signal(s);
-		if (fds[0].revents) {
-			int status = serve(s);
-
-			if (status > 1)
-				return status;
-			if (status)
-				fds[0].fd = -1;
-		} else if (fds[2].revents) {
-			return 0;
-		}
-	}
-}
-
-static int cannot_run(const struct options *opt, int number)
-{
-	complain("cannot run %s: %s", opt->command[0], strerror(number));
-	return number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-}
-
-static int exit_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? EXIT_SIGNAL + WTERMSIG(wait_status) :
-	       WEXITSTATUS(wait_status);
-}
-
-/* What an incomplete region leaves is no result. */
-static int check_regions(const struct session *s)
-{
-	if (s->inside)
-		return complain("the program ended inside a region of interest: "
-				"nothing is reported");
-	if (!s->regions)
-		return complain("the program gave no marker of a region of interest: it ended "
-				"before it, or knows nothing of userspace/roi/roi.h (then count it "
-				"all, without --roi)");
-	return 0;
+	return counters_disable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
 static int write_json(FILE *json, const struct report *report, const char *name)
@@ -266,24 +113,22 @@ static int write_json(FILE *json, const struct report *report, const char *name)
 	return 0;
 }
 
-static int tell(struct session *s, FILE *json, int wait_status)
+static int tell(struct count *c, FILE *json)
 {
-	const struct options *opt = s->opt;
+	const struct options *opt = c->opt;
 	struct counters_result results[COUNTERS];
 	struct counters_error error;
 	const struct report report = {
-		.events = s->counters.events,
+		.events = c->counters.events,
 		.wanted = opt->wanted,
 		.results = results,
 		.roi = opt->roi,
-		.regions = s->regions,
-		.elapsed_ns = s->elapsed,
-		.wait_status = wait_status,
+		.regions = c->session.regions,
+		.elapsed_ns = c->session.elapsed_ns,
+		.wait_status = c->session.wait_status,
 	};
 
-	if (opt->roi && check_regions(s))
-		return EXIT_OURS;
-	if (counters_read(&s->counters, results, &error))
+	if (counters_read(&c->counters, results, &error))
 		return complain("%s", error.text);
 	report_scaled(stderr, &report);
 	if (json)
@@ -292,53 +137,34 @@ static int tell(struct session *s, FILE *json, int wait_status)
 	return 0;
 }
 
-/* The program waits to be let go, and its counters are open. */
-static int count(struct session *s, FILE *json)
+static int count(const struct options *opt, const struct events *events, FILE *json)
 {
-	int number, status, wait_status;
+	struct count c = {
+		.opt = opt,
+		.session = {
+			.command = opt->command,
+			.roi = opt->roi,
+			.enable = enable,
+			.disable = disable,
+			.meter = &c,
+		},
+	};
+	struct counters_error error;
+	int status = session_start(&c.session);
 
-	s->signals = take_signals();
-	if (s->signals < 0) {
-		child_drop(&s->child);
-		return complain("signalfd: %s", strerror(errno));
-	}
-	s->begun = now_ns();
-	number = child_go(&s->child);
-	if (number) {
-		child_wait(&s->child);
-		return cannot_run(s->opt, number);
-	}
-	status = attend(s);
-	if (status)
-		kill(s->child.pid, SIGKILL);
-	wait_status = child_wait(&s->child);
 	if (status)
 		return status;
-	if (!s->opt->roi)
-		s->elapsed = now_ns() - s->begun;
-	status = tell(s, json, wait_status);
-	return exit_status(wait_status) ?: status;
-}
-
-static int start(const struct options *opt, const struct events *events, FILE *json)
-{
-	struct session s = { .opt = opt };
-	struct counters_error error;
-	int status;
-
-	if (opt->roi && (control_open(&s.control) || control_announce(&s.control)))
-		return complain("cannot make the pipes of FAST_PERF_CTL: %s", strerror(errno));
-	if (child_start(&s.child, opt->command))
-		return complain("cannot start a process: %s", strerror(errno));
-	if (opt->roi)
-		control_hand_over(&s.control);
-	if (counters_open(&s.counters, &counters_linux, events, opt->wanted, s.child.pid,
+	if (counters_open(&c.counters, &counters_linux, events, opt->wanted, c.session.child.pid,
 			  opt->roi ? COUNT_WHEN_ENABLED : COUNT_FROM_EXEC, &error)) {
-		child_drop(&s.child);
+		session_drop(&c.session);
 		return complain("%s", error.text);
 	}
-	status = count(&s, json);
-	counters_close(&s.counters);
+	status = session_run(&c.session);
+	if (!status) {
+		status = tell(&c, json);
+		status = session_exit_status(&c.session) ?: status;
+	}
+	counters_close(&c.counters);
 	return status;
 }
 
@@ -379,7 +205,7 @@ int main(int argc, char **argv)
 		if (opt.json && !json)
 			status = complain("cannot write %s: %s", opt.json, strerror(errno));
 		else
-			status = start(&opt, &events, json);
+			status = count(&opt, &events, json);
 		if (json)
 			fclose(json);
 	}

@@ -4,8 +4,8 @@
  * a line each, come through one pipe, and "ack" goes back through another. The
  * program finds its ends in FAST_PERF_CTL; userspace/roi/roi.h is its side.
  */
-#ifndef FAST_COUNTERS_CONTROL_H
-#define FAST_COUNTERS_CONTROL_H
+#ifndef FAST_SUPERVISE_CONTROL_H
+#define FAST_SUPERVISE_CONTROL_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The counted program: a process that waits until it may become it. */
-#ifndef FAST_COUNTERS_CHILD_H
-#define FAST_COUNTERS_CHILD_H
+#ifndef FAST_SUPERVISE_CHILD_H
+#define FAST_SUPERVISE_CHILD_H
 
 #include <sys/types.h>
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int complain(const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return EXIT_OURS;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int session_start(struct session *s)
+{
+	if (s->roi && (control_open(&s->control) || control_announce(&s->control)))
+		return complain("cannot make the pipes of FAST_PERF_CTL: %s", strerror(errno));
+	if (child_start(&s->child, s->command))
+		return complain("cannot start a process: %s", strerror(errno));
+	if (s->roi)
+		control_hand_over(&s->control);
+	return 0;
+}
+
+void session_drop(struct session *s)
+{
+	child_drop(&s->child);
+}
+
+/*
+ * A terminal sends ^C and ^\ to the program, too: its end is what we wait for.
+ * Who asks only us to end means both.
+ */
+static int take_signals(void)
+{
+	sigset_t forwarded;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&forwarded);
+	sigaddset(&forwarded, SIGTERM);
+	sigaddset(&forwarded, SIGHUP);
+	sigprocmask(SIG_BLOCK, &forwarded, NULL);
+	return signalfd(-1, &forwarded, SFD_CLOEXEC);
+}
+
+static void forward_signal(const struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
+		kill(s->child.pid, (int)info.ssi_signo);
+}
+
+static int enter(struct session *s)
+{
+	int status;
+
+	if (s->inside)
+		return complain("the program began a region of interest inside another");
+	status = s->enable(s->meter);
+	s->inside = true;
+	s->begun = now_ns();
+	return status;
+}
+
+static int leave(struct session *s)
+{
+	if (!s->inside)
+		return complain("the program ended a region of interest that it had not begun");
+	s->elapsed_ns += now_ns() - s->begun;
+	s->inside = false;
+	s->regions++;
+	return s->disable(s->meter);
+}
+
+static int obey(struct session *s, enum control_command command)
+{
+	switch (command) {
+	case CONTROL_ENABLE:
+		return enter(s);
+	case CONTROL_DISABLE:
+		return leave(s);
+	default:
+		return complain("the program sent \"%s\" through FAST_PERF_CTL, which is neither "
+				"enable nor disable", s->control.line);
+	}
+}
+
+/* 1: the pipe is closed. */
+static int serve(struct session *s)
+{
+	enum control_command command;
+	int status;
+
+	if (control_read(&s->control, &command))
+		return complain("cannot read the program's markers: %s", strerror(errno));
+	if (command == CONTROL_CLOSED)
+		return 1;
+	if (command == CONTROL_NONE)
+		return 0;
+	status = obey(s, command);
+	if (!status && control_ack(&s->control))
+		status = complain("cannot answer the program's marker: %s", strerror(errno));
+	return status;
+}
+
+/* Until the program has ended. Its last marker is served before its end is seen. */
+static int attend(struct session *s)
+{
+	struct pollfd fds[] = {
+		{ .fd = s->roi ? s->control.commands : -1, .events = POLLIN },
+		{ .fd = s->signals, .events = POLLIN },
+		{ .fd = s->child.pidfd, .events = POLLIN },
+	};
+
+	for (;;) {
+		if (poll(fds, 3, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return complain("poll: %s", strerror(errno));
+		}
+		if (fds[1].revents)
+			forward_signal(s);
+		if (fds[0].revents) {
+			int status = serve(s);
+
+			if (status > 1)
+				return status;
+			if (status)
+				fds[0].fd = -1;
+		} else if (fds[2].revents) {
+			return 0;
+		}
+	}
+}
+
+static int cannot_run(const struct session *s, int number)
+{
+	complain("cannot run %s: %s", s->command[0], strerror(number));
+	return number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* What an incomplete region leaves is no result. */
+static int check_regions(const struct session *s)
+{
+	if (s->inside)
+		return complain("the program ended inside a region of interest: "
+				"nothing is reported");
+	if (!s->regions)
+		return complain("the program gave no marker of a region of interest: it ended "
+				"before it, or knows nothing of userspace/roi/roi.h (then count it "
+				"all, without --roi)");
+	return 0;
+}
+
+int session_run(struct session *s)
+{
+	int number, status;
+
+	s->signals = take_signals();
+	if (s->signals < 0) {
+		session_drop(s);
+		return complain("signalfd: %s", strerror(errno));
+	}
+	if (!s->roi)
+		s->begun = now_ns();
+	number = child_go(&s->child);
+	if (number) {
+		child_wait(&s->child);
+		return cannot_run(s, number);
+	}
+	status = attend(s);
+	if (status)
+		kill(s->child.pid, SIGKILL);
+	s->wait_status = child_wait(&s->child);
+	if (status)
+		return status;
+	if (!s->roi) {
+		s->elapsed_ns = now_ns() - s->begun;
+		return 0;
+	}
+	return check_regions(s) ? session_exit_status(s) ?: EXIT_OURS : 0;
+}
+
+int session_exit_status(const struct session *s)
+{
+	return WIFSIGNALED(s->wait_status) ? EXIT_SIGNAL + WTERMSIG(s->wait_status) :
+	       WEXITSTATUS(s->wait_status);
+}
