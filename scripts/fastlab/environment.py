@@ -7,6 +7,7 @@ What a machine does not tell is None, "not available"; nothing is guessed.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -99,6 +100,18 @@ def capture(root: Path = Path("/")) -> Environment:
         virtual=_virtual(root, cpuinfo),
         vendor=_read(root / "sys/class/dmi/id/sys_vendor"),
     )
+
+
+def host() -> dict[str, Any]:
+    """What the file of a benchmark says of the machine that it was run on: CPUs that it might use.
+
+    Null says "not available".
+    """
+    found = capture()
+    return {
+        "machine": {"cpu": found.cpu, "cpus": len(os.sched_getaffinity(0))},
+        "kernel": found.kernel,
+    }
 
 
 def activity(root: Path = Path("/")) -> Activity:

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import signal
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +17,9 @@ from statistics import median, quantiles
 from typing import Any, Literal
 
 from fastlab.compare import write_files
+from fastlab.environment import host
 from fastlab.model import SCHEMA_VERSION, FastError
+from fastlab.process import ask, ending
 from fastlab.reporter import Reporter
 from fastlab.tables import NOT_AVAILABLE, Cell, Table
 
@@ -169,29 +168,18 @@ class Session:
             point.benchmark,
         ]
         try:
-            answer = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=self._request.timeout,
-                env={**ENVIRONMENT, **os.environ},
-            )
-        except subprocess.TimeoutExpired:
-            _fail(samples, f"did not end within {self._request.timeout:g} s")
+            answer = ask(command, self._request.timeout, {**ENVIRONMENT, **os.environ})
+        except FastError as error:
+            _fail(samples, str(error))
             return
-        except OSError as error:
-            _fail(samples, f"cannot be run: {error.strerror}")
-            return
-        if answer.returncode == NOT_WRITTEN:
+        if answer.status == NOT_WRITTEN:
             samples.status = "not available"
             samples.reason = "not written for this runtime"
             return
-        if answer.returncode:
-            _fail(samples, _ending(answer.returncode, answer.stderr))
+        if answer.status:
+            _fail(samples, ending(answer.status, answer.errors))
             return
-        _take(answer.stdout, samples)
+        _take(answer.output, samples)
 
 
 def points(request: Request) -> list[Point]:
@@ -230,8 +218,7 @@ def document(rows: Iterable[Row], command: str, request: Request) -> dict[str, A
         "schema": SCHEMA_VERSION,
         "command": command,
         "rounds": request.rounds,
-        "machine": {"cpu": _cpu_model(), "cpus": len(os.sched_getaffinity(0))},
-        "kernel": platform.release(),
+        **host(),
         "environment": {
             name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
         },
@@ -276,14 +263,6 @@ def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
 def _fail(samples: Samples, reason: str) -> None:
     samples.status = "failed"
     samples.reason = reason
-
-
-def _ending(status: int, errors: str) -> str:
-    lines = errors.strip().splitlines()
-    said = f": {lines[-1]}" if lines else ""
-    if status < 0:
-        return f"killed by {signal.Signals(-status).name}{said}"
-    return f"ended with status {status}{said}"
 
 
 def _take(output: str, samples: Samples) -> None:
@@ -385,11 +364,3 @@ def _ratio_cell(row: Row) -> Cell:
     if row.ratio is None or row.point.runtime == OURS:
         return Cell("")
     return Cell(f"{row.ratio:.2f}", tone="gain" if row.ratio > 1 else "loss")
-
-
-def _cpu_model() -> str | None:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((line.partition(":")[2].strip() for line in lines if "model name" in line), None)

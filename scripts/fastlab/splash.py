@@ -7,10 +7,10 @@ import hashlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from typing import Any, Literal
 from fastlab import splash_tree
 from fastlab.cache import locked
 from fastlab.model import SCHEMA_VERSION, FastError
-from fastlab.process import run_group
+from fastlab.process import ending, last_words, run_group
 from fastlab.reporter import Reporter
 from fastlab.splash_judge import Said, differences
 from fastlab.splash_programs import Program, Size, select
@@ -30,7 +30,8 @@ Verdict = Literal["ok", "wrong", "failed", "hung", "skipped"]
 
 THREADS = (1, 2, 4)
 TIMEOUT = 600.0
-LAST_CHARACTERS = 200
+# What a program printed, in the directory of its run.
+OUTPUT = "output"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,20 @@ class Built:
     failure: str = ""
 
 
+@dataclass(frozen=True)
+class Job:
+    """One run of what was built. `sources` are the program's own in the tree; `directory` is made
+    anew, and keeps what the program says."""
+
+    program: Program
+    path: Path
+    sources: Path
+    size: str
+    threads: int
+    directory: Path
+    timeout: float
+
+
 def output_directory(request: Request) -> Path:
     """Where a tree is built: a directory of its own under build/, unless one is given."""
     if request.output:
@@ -83,9 +98,19 @@ def output_directory(request: Request) -> Path:
 
 def build(request: Request, reporter: Reporter) -> list[Built]:
     """Build every program that is asked for. One that cannot be built does not stop the others."""
-    tree = _find(request)
-    with locked(output_directory(request) / "lock", reporter):
-        return _build(request, tree, reporter)
+    with prepared(request, reporter) as (_, built):
+        return built
+
+
+@contextmanager
+def prepared(request: Request, reporter: Reporter) -> Iterator[tuple[Tree, list[Built]]]:
+    """The tree, and the programs that are asked for, built. Nobody else builds or runs them until
+    this is left."""
+    tree = splash_tree.find_tree(request.root)
+    output = output_directory(request)
+    splash_tree.check(tree, output)
+    with locked(output / "lock", reporter):
+        yield tree, _build(request, tree, reporter)
 
 
 def run(request: Request, reporter: Reporter) -> list[Row]:
@@ -94,9 +119,7 @@ def run(request: Request, reporter: Reporter) -> list[Row]:
     What a program says of itself counts, and that it says the same at every number of threads: the
     fewest are the reference.
     """
-    tree = _find(request)
-    with locked(output_directory(request) / "lock", reporter):
-        built = _build(request, tree, reporter)
+    with prepared(request, reporter) as (tree, built):
         rows = [
             Row(one.program.name, "", 0, "", None, None, None, "failed", one.failure)
             for one in built
@@ -109,9 +132,18 @@ def run(request: Request, reporter: Reporter) -> list[Row]:
         for program, path in ready:
             reference: Row | None = None
             for threads in sorted(request.threads):
-                row = _run(request, tree, program, path, threads)
+                job = Job(
+                    program,
+                    path,
+                    tree.codes / program.directory,
+                    program.sizes[request.size],
+                    threads,
+                    output_directory(request) / "runs" / f"{program.name}-{threads}",
+                    request.timeout,
+                )
+                row = attempt(job)
                 if reference:
-                    row = _compared(row, reference, program)
+                    row = compared(row, reference, program)
                 elif row.verdict == "ok":
                     reference = row
                 rows.append(row)
@@ -119,12 +151,6 @@ def run(request: Request, reporter: Reporter) -> list[Row]:
                 reporter.advance(task, done, f"{row.program} {row.threads} threads")
         reporter.finish(task)
         return rows
-
-
-def _find(request: Request) -> Tree:
-    tree = splash_tree.find_tree(request.root)
-    splash_tree.check(tree, output_directory(request))
-    return tree
 
 
 def _build(request: Request, tree: Tree, reporter: Reporter) -> list[Built]:
@@ -189,55 +215,55 @@ def document(rows: Sequence[Row], request: Request) -> dict[str, Any]:
     }
 
 
-def _run(request: Request, tree: Tree, program: Program, path: Path, threads: int) -> Row:
-    size = program.sizes[request.size]
+def attempt(job: Job) -> Row:
+    """Run a program once, and judge what it says."""
+    program, threads, directory = job.program, job.threads, job.directory
 
     def row(verdict: Verdict, detail: str, **more: Any) -> Row:
         given = {"command": "", "seconds": None, "parallel_ns": None, "exit_status": None}
-        return Row(program.name, size, threads, verdict=verdict, detail=detail, **(given | more))
+        return Row(
+            program.name, job.size, threads, verdict=verdict, detail=detail, **(given | more)
+        )
 
     if refusal := program.refusal(threads):
         return row("skipped", refusal)
     try:
-        call = program.call(tree.codes / program.directory, size, threads)
+        call = program.call(job.sources, job.size, threads)
     except FastError as error:
         return row("failed", str(error))
 
-    directory = output_directory(request) / "runs" / f"{program.name}-{threads}"
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     for name, content in {**call.files, "input": call.input}.items():
         (directory / name).write_text(content)
-    command = [str(path), *call.arguments]
+    command = [str(job.path), *call.arguments]
     report = directory / "report"
     environment = {**os.environ, "FAST_SPLASH_REPORT": str(report)}
     begun = time.monotonic()
     status = None
-    with (directory / "input").open("rb") as given, (directory / "output").open("wb") as output:
+    with (directory / "input").open("rb") as given, (directory / OUTPUT).open("wb") as output:
         try:
             status = run_group(
-                command, request.timeout, cwd=directory, stdin=given, stdout=output, env=environment
+                command, job.timeout, cwd=directory, stdin=given, stdout=output, env=environment
             )
         except subprocess.TimeoutExpired:
             pass
         except OSError as error:
-            return row("failed", f"{path}: cannot be started: {error.strerror}")
+            return row("failed", f"{job.path}: cannot be started: {error.strerror}")
     more = {
         "command": " ".join(command) + (f" < {directory / 'input'}" if call.input else ""),
         "seconds": time.monotonic() - begun,
         "exit_status": status,
     }
     said = Said(
-        (directory / "output").read_text(errors="replace"),
+        (directory / OUTPUT).read_text(errors="replace"),
         report.read_text(errors="replace").splitlines() if report.is_file() else [],
     )
+    words = last_words(said.output) or "it said nothing"
     if status is None:
-        return row("hung", f"no end after {request.timeout:g} s: {_last_words(said)}", **more)
-    if status < 0:
-        name = signal.Signals(-status).name
-        return row("failed", f"killed by {name}: {_last_words(said)}", **more)
+        return row("hung", f"no end after {job.timeout:g} s: {words}", **more)
     if status:
-        return row("failed", f"it ended with status {status}: {_last_words(said)}", **more)
+        return row("failed", ending(status, words), **more)
     facts = _facts(said)
     more["parallel_ns"] = facts.get("parallel_ns")
     judgement = program.judge(said)
@@ -248,7 +274,7 @@ def _run(request: Request, tree: Tree, program: Program, path: Path, threads: in
     return row("ok", judgement.detail, values=dict(judgement.values), **more)
 
 
-def _compared(row: Row, reference: Row, program: Program) -> Row:
+def compared(row: Row, reference: Row, program: Program) -> Row:
     """The row, wrong if its values are not those of the reference."""
     if row.verdict != "ok":
         return row
@@ -267,8 +293,3 @@ def _facts(said: Said) -> dict[str, int]:
 
 def _first(text: str) -> str:
     return text.partition("\n")[0]
-
-
-def _last_words(said: Said) -> str:
-    lines = said.output.strip().splitlines()
-    return lines[-1].strip()[:LAST_CHARACTERS] if lines else "it said nothing"

@@ -73,6 +73,11 @@ def _radix(directory: Path, size: str, threads: int) -> Call:
 
 def _cholesky(directory: Path, size: str, threads: int) -> Call:
     """Its options have their value in the same word: with "-p 4", 4 is the matrix's file."""
+    return Call([f"-p{threads}", "-B32", "-C16384", "-t", str(matrix(directory, size))])
+
+
+def matrix(directory: Path, size: str) -> Path:
+    """The file of a matrix that comes with Cholesky."""
     inputs = directory / "inputs"
     found = [path for path in sorted(inputs.glob("*")) if path.name.lower() == f"{size}.o"]
     if not found:
@@ -81,7 +86,7 @@ def _cholesky(directory: Path, size: str, threads: int) -> Call:
             f"{inputs}/{size}.O is not there"
             + (f"; unpack {packed[0]} first" if packed else ": the tree lacks this matrix")
         )
-    return Call([f"-p{threads}", "-B32", "-C16384", "-t", str(found[0])])
+    return found[0]
 
 
 def _barnes(directory: Path, size: str, threads: int) -> Call:

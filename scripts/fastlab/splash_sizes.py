@@ -125,6 +125,10 @@ def most_threads(name: str, options: Mapping[str, Any]) -> int:
 
 
 def words(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The command line. What the threads wait for is measured always."""
-    sizes = (f"--{key.replace('_', '-')}={value}" for key, value in options.items())
-    return (*sizes, "--profile")
+    """The command line of a run in an experiment, which always measures what threads wait for."""
+    return (*size_words(options), "--profile")
+
+
+def size_words(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options alone."""
+    return tuple(f"--{key.replace('_', '-')}={value}" for key, value in options.items())
