@@ -40,6 +40,7 @@ from fastlab import (
     runtimes,
     shell,
     splash,
+    splash_bench,
     splash_programs,
     stealing,
     trial,
@@ -339,18 +340,53 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=(),
         help="numbers of workers (default: 1, 2, 4, ... up to the CPUs of this machine)",
     )
-    runtime.add_argument(
-        "--rounds",
-        type=_count,
-        metavar="N",
-        default=runtimes.ROUNDS,
-        help="how often each program is run (default: %(default)s)",
-    )
-    runtime.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
     for peer in ("lace", "libfork"):
         runtime.add_argument(
             f"--{peer}", type=Path, metavar="PATH", help=f"a checkout of {peer}, to be a peer"
         )
+
+    original = what.add_parser(
+        "splash",
+        help="measure the SPLASH-2 programs beside those of an original tree",
+        description="Measure the SPLASH-2 programs beside those of an original tree with the same "
+        "work, in turn, and compare them.",
+    )
+    original.set_defaults(command=_bench_splash)
+    _add_tree(original)
+    original.add_argument(
+        "--only",
+        type=_names,
+        metavar="NAME,...",
+        default=(),
+        help=f"only these of {', '.join(splash_programs.NAMES)}",
+    )
+    original.add_argument(
+        "--threads",
+        type=_counts,
+        metavar="N,...",
+        default=splash_bench.THREADS,
+        help="numbers of threads (default: 1,2)",
+    )
+
+    for one, rounds in ((runtime, runtimes.ROUNDS), (original, splash_bench.ROUNDS)):
+        one.add_argument(
+            "--rounds",
+            type=_count,
+            metavar="N",
+            default=rounds,
+            help="how often each program is run (default: %(default)s)",
+        )
+        one.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
+
+
+def _add_tree(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tree",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="the unpacked SPLASH-2 or Splash-3; it is only read",
+    )
 
 
 def _add_splash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -366,13 +402,7 @@ def _add_splash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     runs.set_defaults(command=_splash_run)
     for one in (build, runs):
-        one.add_argument(
-            "--tree",
-            type=Path,
-            required=True,
-            metavar="DIR",
-            help="the unpacked SPLASH-2 or Splash-3; it is only read",
-        )
+        _add_tree(one)
         one.add_argument(
             "--output", type=Path, metavar="DIR", help="where to build (default: in build/splash)"
         )
@@ -740,23 +770,58 @@ def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
     project = kernels.BuildRequest().places.project
     build = programs.build_benchmarks(project, options, reporter)
     session = runtimes.Session(request, runtimes.find_programs(build))
+
+    def show() -> None:
+        rows = session.rows()
+        _print([compare.rich_table(runtimes.table(rows))])
+        _keep(arguments.json, runtimes.document(rows, _own_command(), request))
+
+    _measure(session, show, reporter)
+    wrong = runtimes.failures(session.rows())
+    return _complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
+
+
+def _bench_splash(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    _check_writable(arguments.json)
+    request = splash.Request(
+        root=arguments.tree,
+        project=kernels.BuildRequest().places.project,
+        programs=arguments.only,
+        threads=arguments.threads,
+        timeout=splash_bench.TIMEOUT,
+    )
+    with splash.prepared(request, reporter) as (tree, built):
+        build = programs.build_programs(request.project, reporter)
+        session = splash_bench.Session(request, arguments.rounds, tree, built, build)
+
+        def show() -> None:
+            rows = session.rows()
+            _print([compare.rich_table(splash_bench.table(rows))])
+            document = splash_bench.document(rows, _own_command(), request, arguments.rounds)
+            _keep(arguments.json, document)
+
+        _measure(session, show, reporter)
+    wrong = splash_bench.failures(session.rows())
+    where = f"these have no ratio (what was said is in {splash.output_directory(request)}):"
+    return _complain("\n  ".join([where, *wrong]), ERROR) if wrong else OK
+
+
+def _measure(
+    session: runtimes.Session | splash_bench.Session, show: Callable[[], None], reporter: Reporter
+) -> None:
+    """All rounds, and show what they gave; of an interrupted measurement what there is."""
     try:
         session.run(reporter)
     except KeyboardInterrupt:
         # An older file with results is better than a new one without.
         if any(row.runs for row in session.rows()):
-            _show_runtimes(session, request, arguments.json)
+            show()
         raise
-    _show_runtimes(session, request, arguments.json)
-    wrong = runtimes.failures(session.rows())
-    return _complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
+    show()
 
 
-def _show_runtimes(session: runtimes.Session, request: runtimes.Request, path: Path | None) -> None:
-    rows = session.rows()
-    _print([compare.rich_table(runtimes.table(rows))])
-    command = shlex.join(["fast", *sys.argv[1:]])
-    _keep(path, runtimes.document(rows, command, request))
+def _own_command() -> str:
+    return shlex.join(["fast", *sys.argv[1:]])
 
 
 def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:

@@ -116,6 +116,8 @@ def _water(cutoff: str, directory: Path, size: str, threads: int) -> Call:
 BARNES_STEP = 0.025
 BARNES_SOFTENING = 0.05
 FMM_STEP = 0.025
+# A quarter of the box of 512 molecules.
+WATER_CUTOFF = "6.212752"
 
 _WATER_SIZES: Mapping[Size, str] = {"small": "512", "base": "512", "paper": "9261"}
 
@@ -177,7 +179,7 @@ PROGRAMS: tuple[Program, ...] = (
             f"water_{kind}",
             f"apps/water-{kind}",
             _WATER_SIZES,
-            partial(_water, "6.212752"),
+            partial(_water, WATER_CUTOFF),
             splash_judge.water,
             tolerance=1e-5,
         )
