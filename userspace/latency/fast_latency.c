@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/* fast-latency: how long a program's hand-offs of mutexes and its threads' wake-ups take. */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "session.h"
+#include "shared.h"
+#include "trace.h"
+#include "wakeups.h"
+
+#define LIBRARY "libfast-handoff.so"
+
+struct options {
+	bool roi;
+	const char *json;
+	char **command;
+};
+
+static const struct argp_option argp_options[] = {
+	{ "roi", 'r', NULL, 0,
+	  "between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
+	{ "json", 'j', "FILE", 0, "write the histograms to FILE as one JSON object on one line, "
+	  "and no table", 0 },
+	{ 0 }
+};
+
+static error_t parse_key(int key, char *arg, struct argp_state *state)
+{
+	struct options *opt = state->input;
+
+	switch (key) {
+	case 'r':
+		opt->roi = true;
+		break;
+	case 'j':
+		opt->json = arg;
+		break;
+	case ARGP_KEY_ARGS:
+		opt->command = state->argv + state->next;
+		break;
+	case ARGP_KEY_END:
+		if (!opt->command)
+			argp_error(state, "which program? fast-latency [OPTION...] -- PROGRAM "
+				   "[ARGUMENT...]");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse_key,
+	.args_doc = "-- PROGRAM [ARGUMENT...]",
+	.doc = "Measures how long the hand-offs of a program's mutexes and the wake-ups of its "
+	       "threads take, with all that it starts, and prints percentiles to standard error. "
+	       "Wake-ups need root.\vIts exit status is the program's; 125 if fast-latency "
+	       "failed, 126 or 127 if the program could not be run or found, 128 + N if signal N "
+	       "killed it.",
+};
+
+/* One program that is being measured. */
+struct measurement {
+	struct shared *shared;
+	struct wakeups wakeups;
+	struct trace trace;
+	struct session session;
+};
+
+static int enable(void *meter)
+{
+	struct measurement *m = meter;
+
+	trace_begin(&m->trace);
+	__atomic_store_n(&m->shared->measuring, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int disable(void *meter)
+{
+	struct measurement *m = meter;
+
+	__atomic_store_n(&m->shared->measuring, 0, __ATOMIC_RELAXED);
+	trace_end(&m->trace);
+	return 0;
+}
+
+/* It lies beside this program. */
+static int library_path(char *path, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", path, size - sizeof(LIBRARY));
+	char *slash;
+
+	if (length < 0)
+		return complain("/proc/self/exe: %s; is /proc mounted?", strerror(errno));
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	strcpy(slash + 1, LIBRARY);
+	if (access(path, R_OK))
+		return complain("%s: %s; it belongs beside this program", path, strerror(errno));
+	return 0;
+}
+
+static int preload(const char *path)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *all;
+
+	if (strpbrk(path, " :"))
+		return complain("%s: a directory with a space or a colon in its name cannot be "
+				"preloaded from", path);
+	if (asprintf(&all, "%s%s%s", path, others ? ":" : "", others ? others : "") < 0 ||
+	    setenv("LD_PRELOAD", all, 1))
+		return complain("%s", strerror(errno));
+	free(all);
+	return 0;
+}
+
+/* Memory that the program inherits, by a descriptor. */
+static int share(struct measurement *m)
+{
+	char text[16];
+	int fd = memfd_create("fast-latency", 0);
+
+	if (fd < 0 || ftruncate(fd, sizeof(*m->shared)))
+		return complain("cannot make memory to share: %s", strerror(errno));
+	m->shared = mmap(NULL, sizeof(*m->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (m->shared == MAP_FAILED)
+		return complain("cannot map memory to share: %s", strerror(errno));
+	snprintf(text, sizeof(text), "%d", fd);
+	if (setenv(SHARED_VARIABLE, text, 1))
+		return complain("%s", strerror(errno));
+	return 0;
+}
+
+static const char *no_handoffs(const struct shared *shared)
+{
+	if (!shared->processes)
+		return "the program does not load libraries: it is static, or privileged";
+	if (shared->processes > SHARED_PROCESSES)
+		return "the program has started too many processes";
+	if (shared->no_room)
+		return "the program has too many mutexes";
+	return NULL;
+}
+
+static int tell(const struct measurement *m, const struct options *opt, FILE *json)
+{
+	const struct latency latencies[] = {
+		{ "handoff", &m->shared->handoff, no_handoffs(m->shared) },
+		{ "wakeup", &m->wakeups.histogram,
+		  m->trace.why_not[0] ? m->trace.why_not : NULL },
+	};
+	const struct report report = { &m->session, latencies, 2, m->shared };
+
+	if (!json) {
+		report_text(stderr, &report);
+		return 0;
+	}
+	report_json(json, &report);
+	if (fflush(json) || ferror(json))
+		return complain("cannot write %s: %s", opt->json, strerror(errno));
+	return 0;
+}
+
+/* The program waits to be let go. */
+static int run(struct measurement *m, const struct options *opt, FILE *json)
+{
+	int status;
+
+	trace_open(&m->trace, m->session.child.pid, &m->wakeups);
+	if (!opt->roi)
+		enable(m);
+	status = session_run(&m->session);
+	if (!status && !opt->roi)
+		disable(m);
+	trace_close(&m->trace);
+	if (status)
+		return status;
+	status = tell(m, opt, json);
+	return session_exit_status(&m->session) ?: status;
+}
+
+static int measure(const struct options *opt, FILE *json)
+{
+	struct measurement m = {
+		.session = {
+			.command = opt->command,
+			.roi = opt->roi,
+			.enable = enable,
+			.disable = disable,
+			.meter = &m,
+		},
+	};
+	char path[PATH_MAX];
+	int status = library_path(path, sizeof(path)) ?: preload(path) ?: share(&m);
+
+	if (status)
+		return status;
+	if (wakeups_open(&m.wakeups))
+		return complain("%s", strerror(errno));
+	status = session_start(&m.session) ?: run(&m, opt, json);
+	wakeups_close(&m.wakeups);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { 0 };
+	FILE *json = NULL;
+	int status;
+
+	argp_err_exit_status = EXIT_OURS;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
+	/* Before the program has run for an hour, not after. */
+	if (opt.json)
+		json = fopen(opt.json, "we");
+	if (opt.json && !json)
+		return complain("cannot write %s: %s", opt.json, strerror(errno));
+	status = measure(&opt, json);
+	if (json)
+		fclose(json);
+	return status;
+}

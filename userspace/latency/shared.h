@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The memory that fast-latency shares with the library that it has preloaded into
+ * the program and into all that the program starts. It begins as zeroes.
+ */
+#ifndef FAST_LATENCY_SHARED_H
+#define FAST_LATENCY_SHARED_H
+
+#include <stdint.h>
+
+#include "histogram.h"
+
+/* The environment's variable with the number of the memory's descriptor. */
+#define SHARED_VARIABLE "FAST_LATENCY"
+
+/* A lock's key is its address and, above, the number of its process. */
+#define SHARED_ADDRESS_BITS 48
+#define SHARED_PROCESSES 0xffffu
+
+#define SHARED_LOCKS 16384u
+#define SHARED_MAPS (512 * 1024)
+
+/* Only the lock's holder writes to what follows the key. */
+struct shared_lock {
+	uint64_t key;		/* 0: this entry is free */
+	uint64_t released_ns;	/* CLOCK_MONOTONIC; 0: it is held, or not known */
+	uint64_t releaser;	/* a thread, in its process */
+	uint64_t handoffs;
+} __attribute__((aligned(64)));
+
+struct shared {
+	uint32_t measuring;	/* 0 outside of regions of interest */
+	uint32_t processes;	/* that have loaded the library, each with a number from 1 on */
+	uint32_t no_room;	/* a lock was left out, for there were too many */
+	uint32_t maps_lock;
+	uint32_t maps_process;	/* of the ended processes, the one with the most hand-offs */
+	uint32_t maps_size;
+	uint64_t maps_handoffs;
+	struct histogram handoff;
+	struct shared_lock locks[SHARED_LOCKS];
+	char maps[SHARED_MAPS];	/* its /proc/PID/maps at its end */
+};
+
+static inline uint64_t shared_key(uint32_t process, const void *address)
+{
+	return (uint64_t)process << SHARED_ADDRESS_BITS | (uintptr_t)address;
+}
+
+#endif

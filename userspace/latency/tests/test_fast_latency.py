@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""fast-latency on this machine: hand-offs and wake-ups whose number is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+STATIC = Path(sys.argv.pop())
+SUBJECT = Path(sys.argv.pop())
+FAST_LATENCY = Path(sys.argv.pop())
+INSTANCES = Path("/sys/kernel/tracing/instances")
+NOBODY = 65534
+
+
+def fast_latency(
+    *words: str | Path, program: Path = FAST_LATENCY, user: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=60, user=user)
+
+
+def instances() -> list[str]:
+    return sorted(path.name for path in INSTANCES.glob("fast-latency-*"))
+
+
+class Measuring(unittest.TestCase):
+    def measure(self, *words: str | Path, roi: bool = False) -> dict[str, Any]:
+        """The JSON document of a program that goes well."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "latencies.json"
+            done = fast_latency(*(["--roi"] if roi else []), "--json", path, "--", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.output = done.stdout
+            document: dict[str, Any] = json.loads(path.read_text())
+            return document
+
+    def handoffs(self, *words: str, roi: bool = False) -> int:
+        latency = self.measure(SUBJECT, *words, roi=roi)["latencies"]["handoff"]
+        self.assertIsNone(latency["why_not"])
+        self.assertEqual(sum(count for _, count in latency["buckets"]), latency["events"])
+        return int(latency["events"])
+
+
+class Handoffs(Measuring):
+    def test_each_is_counted_once(self) -> None:
+        for mode in ("mutex", "recursive", "cond", "timed"):
+            with self.subTest(mode=mode):
+                self.assertEqual(self.handoffs("handoffs", "5", mode), 5)
+
+    def test_what_is_none(self) -> None:
+        self.assertEqual(self.handoffs("alone", "1000"), 0)
+        self.assertEqual(self.handoffs("polls", "3"), 0)
+        # What another process does to it could not be seen.
+        self.assertEqual(self.handoffs("handoffs", "3", "shared"), 0)
+
+    def test_only_the_region_is_measured(self) -> None:
+        self.assertEqual(self.handoffs("region", "4", "3", roi=True), 4)
+
+    def test_of_processes(self) -> None:
+        """After fork() there are two mutexes at one address."""
+        document = self.measure(SUBJECT, "forks", "2")
+        self.assertEqual(document["latencies"]["handoff"]["events"], 4)
+        locks = document["locks"]
+        self.assertEqual(sorted(lock["process"] for lock in locks), [1, 2])
+        self.assertEqual({lock["handoffs"] for lock in locks}, {2})
+        self.assertEqual({lock["address"] for lock in locks}, {self.output.split()[0]})
+
+    def test_times(self) -> None:
+        """From the release on: not the time for which it was held, that is a millisecond."""
+        document = self.measure(SUBJECT, "handoffs", "50")
+        buckets = document["latencies"]["handoff"]["buckets"]
+        times = [end for end, count in buckets for _ in range(count)]
+        self.assertGreater(times[0], 100)
+        # On a busy machine some take long, but the half does not.
+        self.assertLess(times[25], document["elapsed_ns"] / 50)
+
+    def test_the_lock_and_its_place(self) -> None:
+        document = self.measure(SUBJECT, "handoffs", "3")
+        (lock,) = document["locks"]
+        self.assertEqual((lock["address"], lock["handoffs"]), (self.output.strip(), 3))
+        self.assertEqual(document["maps"]["process"], lock["process"])
+        ranges = [
+            line.split()[0].split("-")
+            for line in document["maps"]["text"].splitlines()
+            if line.endswith(str(SUBJECT.resolve()))
+        ]
+        address = int(lock["address"], 16)
+        self.assertTrue(any(int(a, 16) <= address < int(b, 16) for a, b in ranges), ranges)
+
+    def test_a_static_program(self) -> None:
+        document = self.measure(STATIC, "handoffs", "2")
+        latency = document["latencies"]["handoff"]
+        self.assertEqual((latency["events"], latency["buckets"]), (None, None))
+        self.assertIn("it is static", latency["why_not"])
+
+    def test_another_preloaded_library_stays(self) -> None:
+        os.environ["LD_PRELOAD"] = "libpthread.so.0"
+        self.addCleanup(os.environ.pop, "LD_PRELOAD")
+        self.measure("sh", "-c", "echo $LD_PRELOAD")
+        self.assertRegex(self.output, r"/libfast-handoff.so:libpthread.so.0$")
+
+
+class Wakeups(Measuring):
+    def wakeups(self, *words: str, roi: bool = False) -> dict[str, Any]:
+        latency: dict[str, Any] = self.measure(SUBJECT, *words, roi=roi)["latencies"]["wakeup"]
+        if latency["why_not"]:
+            self.skipTest(latency["why_not"])
+        return latency
+
+    def test_each_sleep_ends_in_one(self) -> None:
+        few, many = self.wakeups("sleeps", "10")["events"], self.wakeups("sleeps", "210")["events"]
+        # Besides: the thread's end wakes who joins it, and the kernel may hold a thread up.
+        self.assertGreaterEqual(few, 11)
+        self.assertGreaterEqual(many, 211)
+        self.assertLess(many, 300)
+
+    def test_times(self) -> None:
+        """Not the millisecond of the sleep."""
+        buckets = self.wakeups("sleeps", "100")["buckets"]
+        times = [end for end, count in buckets for _ in range(count)]
+        self.assertGreater(times[0], 100)
+        self.assertLess(times[10], 1_000_000)
+
+    def test_in_the_region(self) -> None:
+        """The waiting thread was started before it."""
+        inside = self.wakeups("region", "2", "20", roi=True)["events"]
+        everything = self.wakeups("region", "2", "20")["events"]
+        self.assertGreaterEqual(inside, 2)
+        self.assertLess(inside, everything / 4)
+
+
+class Instances(Measuring):
+    def setUp(self) -> None:
+        why = self.measure("true")["latencies"]["wakeup"]["why_not"]
+        if why:
+            self.skipTest(why)
+
+    def test_nothing_is_left(self) -> None:
+        self.assertEqual(instances(), [])
+
+    def test_what_a_killed_one_left_goes_with_the_next(self) -> None:
+        process = subprocess.Popen(
+            [FAST_LATENCY, "--", "sh", "-c", "echo; exec sleep 60"], stdout=subprocess.PIPE
+        )
+        assert process.stdout
+        process.stdout.read(1)
+        self.assertEqual(instances(), [f"fast-latency-{process.pid}"])
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        deadline = time.monotonic() + 30
+        while instances() and time.monotonic() < deadline:
+            self.measure("true")
+        self.assertEqual(instances(), [])
+
+
+class Ends(unittest.TestCase):
+    def test_table(self) -> None:
+        done = fast_latency("--", SUBJECT, "handoffs", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^handoff +3( +\d+\.\d\d){5}$")
+        self.assertRegex(done.stderr, r"(?m)^wakeup +(\d+|not available: \S)")
+
+    def test_statuses(self) -> None:
+        for script, status in (("exit 3", 3), ("kill -9 $$", 128 + signal.SIGKILL)):
+            with self.subTest(script=script):
+                self.assertEqual(fast_latency("--", "sh", "-c", script).returncode, status)
+        self.assertEqual(fast_latency("--", "/no/such/program").returncode, 127)
+        self.assertEqual(fast_latency("--", "/etc/passwd").returncode, 126)
+
+    def assert_fails(self, what: str, *words: str | Path, program: Path = FAST_LATENCY) -> None:
+        done = fast_latency(*words, program=program)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn(what, done.stderr)
+        self.assertEqual(done.stdout, "", "the program has run all the same")
+
+    def test_usage(self) -> None:
+        self.assert_fails("which program?")
+        self.assert_fails("cannot write /no/such/x", "-j", "/no/such/x", "--", "echo", "x")
+
+    def test_a_program_without_regions(self) -> None:
+        self.assert_fails("gave no marker of a region", "--roi", "--", "true")
+
+    def test_without_its_library(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            alone = Path(directory) / "fast-latency"
+            shutil.copy(FAST_LATENCY, alone)
+            missing = f"{directory}/libfast-handoff.so: No such"
+            self.assert_fails(missing, "--", "echo", "x", program=alone)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may become another user")
+    def test_who_may_not_trace_has_handoffs(self) -> None:
+        try:
+            done = fast_latency("--", SUBJECT, "handoffs", "2", user=NOBODY)
+        except PermissionError as error:
+            self.skipTest(f"another user may not run it: {error}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^handoff +2 ")
+        self.assertRegex(done.stderr, r"(?m)^wakeup +not available: tracefs cannot be used: .*root")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

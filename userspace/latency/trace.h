@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The scheduler's events of a program, from the kernel's tracefs: in an instance of
+ * its own, so that it disturbs no other tracing.
+ */
+#ifndef FAST_LATENCY_TRACE_H
+#define FAST_LATENCY_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "wakeups.h"
+
+struct trace {
+	struct tracefs_instance *instance;
+	struct tep_handle *formats;
+	struct wakeups *wakeups;
+	int on;			/* the file tracing_on */
+	char why_not[160];	/* no latencies: why; "" while all is well */
+};
+
+/*
+ * To follow the process and all that it will start. False where that cannot be, with
+ * the reason in t->why_not; the other functions then do nothing.
+ */
+bool trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups);
+void trace_close(struct trace *t);
+
+/* A region of interest begins. */
+void trace_begin(struct trace *t);
+/* It ends: its events go to the wake-ups. Takes its time, the program should stand still. */
+void trace_end(struct trace *t);
+
+#endif

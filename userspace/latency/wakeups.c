@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "wakeups.h"
+
+#include <stdlib.h>
+
+/* The kernel's PID_MAX_LIMIT. Memory for ids that do not occur is never touched. */
+#define THREADS (4u << 20)
+
+enum state {
+	UNKNOWN,
+	RUNNING,
+	WAITING,	/* for a CPU; nobody needs to wake it */
+	ASLEEP,
+};
+
+struct wakeups_thread {
+	uint64_t woken_ns;	/* 0: nobody has woken it */
+	uint32_t gap;		/* before which all that was known of it; now it is unknown */
+	uint8_t state;
+	bool followed;
+};
+
+int wakeups_open(struct wakeups *w)
+{
+	w->threads = calloc(THREADS, sizeof(*w->threads));
+	return w->threads ? 0 : -1;
+}
+
+void wakeups_close(struct wakeups *w)
+{
+	free(w->threads);
+}
+
+static struct wakeups_thread *thread_of(struct wakeups *w, pid_t tid)
+{
+	struct wakeups_thread *thread = &w->threads[(unsigned int)tid % THREADS];
+
+	if (tid <= 0 || !thread->followed)
+		return NULL;
+	if (thread->gap != w->gap)
+		*thread = (struct wakeups_thread){ .gap = w->gap, .followed = true };
+	return thread;
+}
+
+void wakeups_follow(struct wakeups *w, pid_t tid)
+{
+	if (tid > 0)
+		w->threads[(unsigned int)tid % THREADS].followed = true;
+}
+
+void wakeups_gap(struct wakeups *w)
+{
+	w->gap++;
+}
+
+void wakeups_waking(struct wakeups *w, pid_t tid, uint64_t ns)
+{
+	struct wakeups_thread *thread = thread_of(w, tid);
+
+	if (thread)
+		thread->woken_ns = ns;
+}
+
+static void leaves(struct wakeups *w, struct wakeups_thread *thread, bool runnable)
+{
+	if (thread->state == WAITING || thread->state == ASLEEP) {
+		w->missing++;
+		thread->woken_ns = 0;
+	}
+	/* It was woken before it slept, and went on: now somebody else takes the CPU from it. */
+	if (runnable)
+		thread->woken_ns = 0;
+	thread->state = runnable ? WAITING : ASLEEP;
+}
+
+static void enters(struct wakeups *w, struct wakeups_thread *thread, uint64_t ns)
+{
+	if (thread->woken_ns)
+		histogram_add(&w->histogram, ns - thread->woken_ns);
+	thread->woken_ns = 0;
+	thread->state = RUNNING;
+}
+
+void wakeups_switch(struct wakeups *w, pid_t prev, bool runnable, pid_t next, uint64_t ns)
+{
+	struct wakeups_thread *thread = thread_of(w, prev);
+
+	if (thread)
+		leaves(w, thread, runnable);
+	thread = thread_of(w, next);
+	if (thread)
+		enters(w, thread, ns);
+}
