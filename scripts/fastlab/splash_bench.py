@@ -44,7 +44,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Pair:
-    """The times of one round."""
+    """The times of two runs, one after the other."""
 
     ours_ns: int
     theirs_ns: int
@@ -69,7 +69,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Spread:
-    """A median over the rounds, and their range."""
+    """A median, and the range."""
 
     median: float
     least: float
@@ -91,7 +91,7 @@ class Row:
 
     @property
     def runs(self) -> int:
-        """Rounds that were measured."""
+        """Pairs that were measured."""
         return len(self.pairs)
 
 
@@ -124,8 +124,9 @@ class Session:
         for number in range(self._rounds):
             for point, samples in self._samples.items():
                 reporter.advance(task, done, str(point))
-                if samples.status == "ok":
-                    _measure(samples, ours_first=number % 2 == 0)
+                for turn in range(point.case.pairs):
+                    if samples.status == "ok":
+                        _measure(samples, ours_first=(number + turn) % 2 == 0)
                 done += 1
         reporter.finish(task)
 
@@ -149,7 +150,7 @@ class Session:
 
 
 def _measure(samples: Samples, ours_first: bool) -> None:
-    """One round of a point. One that is not complete is none."""
+    """One more pair, if both runs have a time."""
     ns = {}
     for name in ("ours", "theirs") if ours_first else ("theirs", "ours"):
         try:
@@ -187,7 +188,7 @@ def _spread(values: Iterable[float]) -> Spread | None:
 def document(
     rows: Iterable[Row], command: str, request: splash.Request, rounds: int
 ) -> dict[str, Any]:
-    """The JSON file, with the times of every round. Null says "not available"."""
+    """The JSON file, with the times of every pair. Null says "not available"."""
     return {
         "schema": SCHEMA_VERSION,
         "command": command,
@@ -217,14 +218,14 @@ def _record(row: Row) -> dict[str, Any]:
 
 def table(rows: Sequence[Row]) -> Table:
     """For people: a line for each row."""
-    columns = ("program", "problem", "result", "threads", "rounds", "ours, ms", "theirs, ms")
+    columns = ("program", "problem", "result", "threads", "pairs", "ours, ms", "theirs, ms")
     return Table(
         "SPLASH-2 programs, side by side",
         (*columns, "ours / theirs"),
         [_line(row) for row in rows],
-        "The parallel phase, as each program reports it: the median over the rounds, and their "
-        "range. Ours / theirs is the median of the rounds' ratios, not the ratio of the medians; "
-        "below 1, ours is faster.",
+        "The parallel phase, as each program reports it: the median over the pairs, and the range. "
+        "Ours / theirs is the median of the pairs' ratios, not the ratio of the medians; below 1, "
+        "ours is faster.",
         labels=3,
     )
 

@@ -10,28 +10,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+from fake_tree import PROJECT, change, copy_tree
 
 from fastlab import cli, splash, splash_tree
 from fastlab.model import FastError
 from fastlab.progress import PlainReporter
 from fastlab.splash import Request, Row
 
-PROJECT = Path(__file__).parents[2]
-TREE = PROJECT / "splash2-harness/macros/tests/tree"
 ROI = bytes.fromhex("0f1f8400")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    shutil.copytree(TREE, tmp_path / "tree")
-    return tmp_path / "tree"
-
-
-def change(tree: Path, name: str, old: str, new: str) -> None:
-    path = tree / "codes" / name
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+    return copy_tree(tmp_path)
 
 
 def request(tree: Path, *programs: str, threads: tuple[int, ...] = (2,), **more: int) -> Request:

@@ -69,6 +69,7 @@ void step()
 int main()
 {
 	double given[12];
+	unsigned long begun, ended;
 	long i, k;
 
 	for (i = 0; i < 12; i++)
@@ -90,9 +91,12 @@ int main()
 		for (k = 0; k < 3; k++)
 			Pos(bodytab + i)[k] = drand48();
 	}
+	CLOCK(begun);
 	SPLASH3_ROI_BEGIN();
 	CREATE(step, nproc);
 	WAIT_FOR_END(nproc);
 	SPLASH3_ROI_END();
+	CLOCK(ended);
+	printf("TRACKTIME     = %12lu\n", ended - begun);
 	MAIN_END;
 }
