@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from fastlab import environment
-from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value
-from fastlab.findings import Finding, Findings, Side, Verdict, side
+from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value, why_missing
+from fastlab.findings import Finding, Findings, Side, Verdict, no_run, side
 from fastlab.model import REAL_METRICS, Metric, Workload
 from fastlab.results import Counter
 from fastlab.stats import improvement
@@ -204,7 +204,7 @@ def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
     known = [(row, number) for row in good if (number := value(row, metric.name)) is not None]
     if not known:
         if good:
-            return nothing("n/a", f"no run has {metric.name}")
+            return nothing("n/a", no_run(metric.name, why_missing(good, metric.name)))
         return nothing("incomplete", f"0 of {wanted} blocks are there")
     sides = tuple(
         tuple(number for row, number in known if row["side"] == label) for label in ("A", "B")
@@ -212,7 +212,8 @@ def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
     a, b = sides
     if len(known) < len(good):
         lack = len(good) - len(known)
-        reason = f"{lack} of {len(good)} runs have no {metric.name}"
+        why = why_missing(good, metric.name)
+        reason = f"{lack} of {len(good)} runs have no {metric.name}{f': {why}' if why else ''}"
         return Blocks((a, b), (None, None), (), "n/a", reason)
     halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for row, number in known:
@@ -318,7 +319,9 @@ def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric
             rows = dataset.of(workload, variant)
             for metric in metrics:
                 if metric.name in absent:
-                    tested.append((_not_available(workload, variant, metric), None, None))
+                    reason = no_run(metric.name, absent[metric.name])
+                    finding = _not_available(workload, variant, metric, reason)
+                    tested.append((finding, None, None))
                 else:
                     tested.append(_compare(workload, variant, metric, rows, calibration))
     # What could not be tested stays in the family: it was planned.
@@ -329,17 +332,17 @@ def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric
     ]
 
 
-def _absent(dataset: Dataset) -> set[str]:
-    """The metrics that the backend does not have on this machine."""
+def _absent(dataset: Dataset) -> dict[str, str]:
+    """The metrics that the backend does not have on this machine, and why if that is known."""
     good = [row for row in dataset.rows if row["status"] == "ok"]
     return {
-        metric.name
+        metric.name: why_missing(good, metric.name)
         for metric in REAL_METRICS
         if good and all(value(row, metric.name) is None for row in good)
     }
 
 
-def _not_available(workload: Workload, variant: str, metric: Metric) -> Finding:
+def _not_available(workload: Workload, variant: str, metric: Metric, reason: str) -> Finding:
     return Finding(
         benchmark=workload.benchmark,
         threads=workload.threads,
@@ -349,7 +352,7 @@ def _not_available(workload: Workload, variant: str, metric: Metric) -> Finding:
         variant=Side(),
         improvement_pct=None,
         verdict="n/a",
-        reason=f"no run has {metric.name}",
+        reason=reason,
     )
 
 

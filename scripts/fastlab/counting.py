@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program on the running kernel under fast-stat, and what went on around it."""
+"""A program on the running kernel under fast-stat or fast-latency, and what went on around it."""
 
 from __future__ import annotations
 
@@ -13,34 +13,58 @@ from pathlib import Path
 from typing import Any
 
 from fastlab import environment
-from fastlab.model import FastError
+from fastlab.model import LATENCIES, FastError
 from fastlab.process import run_group
 from fastlab.results import Counter
 from fastlab.running import difference, mechanism
 
 # What fast-stat is asked for.
 EVENTS: Mapping[str, str] = {"perf": "all", "soft": "software"}
-# In Meson's build directory.
+# In Meson's build directory. fast-latency loads the library into the program.
 FAST_STAT = "userspace/counters/fast-stat"
+FAST_LATENCY = "userspace/latency/fast-latency"
+HANDOFF_LIBRARY = "userspace/latency/libfast-handoff.so"
+
+Histogram = list[tuple[int, int]]
 
 
 def check_counters(backend: str, fast_stat: Path) -> None:
     """Count nothing once: what fast-stat complains of is said before the first run."""
-    program, events = str(fast_stat), EVENTS[backend]
-    with tempfile.NamedTemporaryFile() as counts:
-        command = [program, "--events", events, "--json", counts.name, "true"]
+    _, said = _try_out(fast_stat, "--events", EVENTS[backend])
+    if said:
+        raise FastError(f"backend {backend} is not available here: {said}")
+
+
+def check_latencies(fast_latency: Path) -> dict[str, str]:
+    """Time nothing once: which latencies cannot be measured here, and why."""
+    document, said = _try_out(fast_latency)
+    if not document:
+        raise FastError(
+            f"latencies cannot be measured here: {said or 'nothing was written'}; leave "
+            "latencies = true out of the experiment file"
+        )
+    _, missing = latencies_of(document)
+    return missing
+
+
+def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, str]:
+    """What the program, fast-stat or fast-latency, measures of `true`; what it says if it fails."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "document")
+        command = [str(program), *options, "--json", str(path), "true"]
         answer = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
-    if answer.returncode:
-        said = answer.stderr.strip() or f"fast-stat ended with status {answer.returncode}"
-        raise FastError(f"backend {backend} is not available here: {said}")
+        if answer.returncode == 0:
+            return _document(path), ""
+    status = f"{program.name} ended with status {answer.returncode}"
+    return None, answer.stderr.strip() or status
 
 
 @dataclass(frozen=True)
 class Call:
-    """A program to be counted. `roi`: only between its markers. What it prints and its counts are
-    left in the directory `scratch`."""
+    """A program to be measured. `roi`: only between its markers. What it prints and what is
+    measured are left in the directory `scratch`."""
 
     argv: Sequence[str]
     seconds: float
@@ -55,30 +79,37 @@ class Call:
 
     @property
     def errors(self) -> Path:
-        """Its standard error, and fast-stat's."""
+        """Its standard error, and that of fast-stat or fast-latency."""
         return self.scratch / "errors"
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How it ended, None if it was killed since it took too long; `counts` is fast-stat's document.
-    `mechanism` and the circumstances are of the whole machine meanwhile."""
+class Observed:
+    """How it ended, None if it was killed since it took too long; `document` is what fast-stat or
+    fast-latency wrote. `mechanism` and the circumstances are of the whole machine meanwhile."""
 
     status: int | None
-    counts: Mapping[str, Any] | None
+    document: Mapping[str, Any] | None
     mechanism: Mapping[str, int] | None
     duration: float
     circumstances: environment.Circumstances
 
 
-def count_run(call: Call, fast_stat: Path, backend: str, root: Path) -> Counted:
+def count_run(call: Call, fast_stat: Path, backend: str, root: Path) -> Observed:
     """Run the program under fast-stat, and look at the machine before and after."""
-    counts = call.scratch.absolute() / "counts.json"
-    counts.unlink(missing_ok=True)
-    options = ["--events", EVENTS[backend], "--json", str(counts)]
-    if call.roi:
-        options.append("--roi")
-    command = [str(fast_stat.absolute()), *options, "--", *call.argv]
+    return _measure(call, [str(fast_stat.absolute()), "--events", EVENTS[backend]], root)
+
+
+def time_run(call: Call, fast_latency: Path, root: Path) -> Observed:
+    """The same under fast-latency."""
+    return _measure(call, [str(fast_latency.absolute())], root)
+
+
+def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
+    path = call.scratch.absolute() / "measured.json"
+    path.unlink(missing_ok=True)
+    options = ["--json", str(path), *(["--roi"] if call.roi else [])]
+    command = [*program, *options, "--", *call.argv]
     surroundings = environment.capture(root)
     fired = mechanism(root)
     before = environment.activity(root)
@@ -90,9 +121,9 @@ def count_run(call: Call, fast_stat: Path, backend: str, root: Path) -> Counted:
             status = None
     duration = time.monotonic() - begun
     after = environment.activity(root)
-    return Counted(
+    return Observed(
         status,
-        _document(counts),
+        _document(path),
         difference(fired, mechanism(root)),
         duration,
         environment.Circumstances(surroundings, before, after),
@@ -100,7 +131,7 @@ def count_run(call: Call, fast_stat: Path, backend: str, root: Path) -> Counted:
 
 
 def _document(path: Path) -> Mapping[str, Any] | None:
-    """fast-stat's; it leaves nothing where it failed or was killed."""
+    """What was measured; there is nothing where that failed or was killed."""
     try:
         found: Mapping[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -116,3 +147,16 @@ def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
         for name, one in given.items()
         if one["value"] is not None
     }
+
+
+def latencies_of(document: Mapping[str, Any]) -> tuple[dict[str, Histogram], dict[str, str]]:
+    """The histograms of fast-latency's document, and of the others why they are not there."""
+    histograms: dict[str, Histogram] = {}
+    missing: dict[str, str] = {}
+    for name in LATENCIES:
+        one = document["latencies"][name]
+        if one["buckets"] is None:
+            missing[name] = one["why_not"]
+        else:
+            histograms[name] = [(end, count) for end, count in one["buckets"]]
+    return histograms, missing

@@ -65,7 +65,9 @@ class PairedRow(Row):
     the kernel's boot_id. `sysctls` are all of FAST's that the kernel has.
 
     `circumstances` is environment.record(). `latency` has for each of LATENCIES that was measured
-    a histogram: pairs of a bucket's upper end in ns and the number of events in it.
+    a histogram: pairs of a bucket's upper end in ns and the number of events in it. It is that of a
+    run of its own, made after the one that all other fields are of. `latency_missing` says of the
+    others why they were not measured.
     """
 
     pair: str
@@ -75,6 +77,7 @@ class PairedRow(Row):
     boot: str
     circumstances: dict[str, Any]
     latency: dict[str, list[tuple[int, int]]]
+    latency_missing: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,8 @@ class Plan:
 
     `effect_pct` is the smallest effect worth finding: the calibration says how many blocks that
     takes, up to `max_blocks`. It is one number for the whole experiment, and no result changes it.
-    `boots`: the variants run on two kernels, and a boot is part of a block.
+    `boots`: the variants run on two kernels, and a boot is part of a block. `latencies`: a second
+    run follows each one, and measures them.
     """
 
     name: str
@@ -97,6 +101,7 @@ class Plan:
     calibration_blocks: int = 12
     max_blocks: int = 40
     boots: bool = False
+    latencies: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
     names = [
         metric.name
         for metric in REAL_METRICS
-        if metric.name.partition("_")[0] not in LATENCIES
+        if (experiment.latencies or latency_of(metric.name) is None)
         and (backend in COUNTING or metric.name not in HARDWARE)
     ]
     if experiment.primary not in names:
@@ -151,6 +156,7 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
         workloads=experiment.workloads,
         seed=experiment.seeds[0],
         boots=backend != GUESTS and len({one.kernel for one in experiment.variants}) > 1,
+        latencies=experiment.latencies,
     )
 
 
@@ -195,16 +201,38 @@ def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:
 
 def value(row: PairedRow, metric: str) -> float | None:
     """A run's value of one of REAL_METRICS; None: not available."""
-    latency, _, name = metric.partition("_")
-    if latency in LATENCIES:
-        histogram = row["latency"].get(latency)
-        return percentile(histogram, PERCENTILES[name]) if histogram else None
+    latency = latency_of(metric)
+    if latency:
+        histogram = row["latency"].get(latency, ())
+        return percentile(histogram, PERCENTILES[metric.removeprefix(f"{latency}_")])
     if metric == "elapsed_ns":
         return row["elapsed_ns"]
     if metric == "fairness_min_max":
         threads = row["thread_throughput"]
         return min(threads) / max(threads) if threads and max(threads) else None
     return metric_value(row, metric)
+
+
+def latency_of(metric: str) -> str | None:
+    """Which of LATENCIES the metric is a percentile of."""
+    latency, _, name = metric.partition("_")
+    return latency if latency in LATENCIES and name in PERCENTILES else None
+
+
+def why_missing(rows: Iterable[PairedRow], metric: str) -> str:
+    """Why the metric is not available in those of the runs that lack it, "" if that is unknown."""
+    latency = latency_of(metric)
+    if latency is None:
+        return ""
+    lacking = (row["latency_missing"] for row in rows if value(row, metric) is None)
+    return first_reasons(missing.get(latency, f"there was no {latency}") for missing in lacking)
+
+
+def first_reasons(given: Iterable[str]) -> str:
+    """Two of the reasons, and how many more there are: with numbers in them that may be many."""
+    reasons = list(dict.fromkeys(given))
+    more = [f"and {len(reasons) - 2} reasons more"] if len(reasons) > 2 else []
+    return "; ".join([*reasons[:2], *more])
 
 
 def percentile(histogram: Iterable[tuple[int, int]], thousandths: int) -> float | None:

@@ -35,6 +35,7 @@ KEYS = (
     "series",
     "baseline",
     "primary",
+    "latencies",
     "threads",
     "seeds",
     "machine",
@@ -96,6 +97,7 @@ def load_experiment(path: Path) -> Experiment:
         seeds=top.integers("seeds", 0, MAX_SEED),
         watchdogs=_watchdogs(top.table("watchdogs")),
         primary=top.choice("primary", metrics, Experiment.primary),
+        latencies=top.boolean("latencies", Experiment.latencies),
     )
 
 
@@ -326,6 +328,12 @@ class _Table:
         if not isinstance(value, str) or value not in allowed:
             hint = _closest(value, allowed) if isinstance(value, str) else ""
             self.fail(key, value, ", ".join(allowed) + hint)
+        return value
+
+    def boolean(self, key: str, default: bool) -> bool:
+        value = self.data.get(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, value, "true, false")
         return value
 
     def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:

@@ -33,6 +33,11 @@ class Side:
     runs: int = 0
 
 
+def no_run(metric: str, why: str = "") -> str:
+    """The reason of a finding whose metric no run has."""
+    return f"no run has {metric}{f': {why}' if why else ''}"
+
+
 def side(values: Iterable[float], mean: float | None) -> Side:
     """The Side of these values, whose mean of whatever kind is given."""
     known = list(values)
@@ -125,6 +130,14 @@ class Findings:
             and all(one.verdict == "n/a" for one in self.of_metric(metric.name))
         )
 
+    def why_not_available(self, metric: str) -> str:
+        """What is known of why no run has it, or ""."""
+        unknown = no_run(metric)
+        reasons = [
+            one.reason.removeprefix(unknown).removeprefix(": ") for one in self.of_metric(metric)
+        ]
+        return "; ".join(filter(None, dict.fromkeys(reasons)))
+
 
 def from_summary(summary: Summary) -> Findings:
     """The simulation's comparisons as findings."""
@@ -177,7 +190,7 @@ def _verdict(summary: Summary, one: Comparison) -> tuple[Verdict, str]:
         return "incomplete", f"runs are missing or failed: {len(bad)}; {bad[0].reason}"
     if one.improvement_pct is None:
         zero = one.baseline == 0
-        return "n/a", "the baseline is 0" if zero else f"no run has {one.metric.name}"
+        return "n/a", "the baseline is 0" if zero else no_run(one.metric.name)
     if not one.improvement_pct:
         return "same", ""
     return ("better" if one.improvement_pct > 0 else "worse"), ""

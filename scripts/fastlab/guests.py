@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The run stage in guests that KVM executes: an experiment's blocks, each run a boot of its own.
 
-The guest counts with fast-stat, as the backends on the running kernel do: with the hardware's
-counters where the host has them, else with the kernel's.
+The guest measures with fast-stat and fast-latency, as the backends on the running kernel do; it
+counts with the hardware's counters where the host has them, else with the kernel's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,16 @@ from fastlab.dataset import GUESTS, HARDWARE, Dataset, PairedRow, Slot, make_pla
 from fastlab.experiment import workload_argv
 from fastlab.model import Experiment, FastError, Kernel, Run
 from fastlab.real import Execution
-from fastlab.real_machine import Answer, Toolbox, Where, paired_row
+from fastlab.real_machine import (
+    LAST_LATENCY_RUN,
+    LAST_RUN,
+    Answer,
+    Toolbox,
+    Where,
+    paired_row,
+    wants_latencies,
+    with_latencies,
+)
 from fastlab.reporter import Reporter
 from fastlab.results import RunLog
 from fastlab.running import SWITCH, only_user
@@ -34,8 +43,12 @@ from fastlab.running import SWITCH, only_user
 # Where the kernel says that it can count with the hardware; KVM gives a guest what it has.
 PMU = "sys/bus/event_source/devices/cpu"
 FAST_STAT = "/bin/fast-stat"
+FAST_LATENCY = "/bin/fast-latency"
+HANDOFF_LIBRARY = "/bin/libfast-handoff.so"
 # The guest hands over what its job writes to its output.
-COUNTS = "/proc/self/fd/1"
+OUTPUT = "/proc/self/fd/1"
+# What only the documents of these two have.
+MEASURED = {"counters", "latencies"}
 
 
 def check_available(kernel: Kernel, project: Path, reporter: Reporter) -> None:
@@ -120,8 +133,13 @@ class GuestMachine:
         self._events = EVENTS["perf" if _has_pmu(root) else "soft"]
         self._qemu = tools.require("qemu-system-x86_64")
         programs = {f"/bin/{name}": path for name, path in toolbox.programs.items()}
-        init = {"/init": build / "userspace/guest/init", FAST_STAT: toolbox.fast_stat}
-        content = guest.build_image(programs | init)
+        ours = {
+            "/init": build / "userspace/guest/init",
+            FAST_STAT: toolbox.fast_stat,
+            FAST_LATENCY: toolbox.fast_latency,
+            HANDOFF_LIBRARY: toolbox.handoff,
+        }
+        content = guest.build_image(programs | ours)
         self._image = directory / "guest.cpio"
         self._image.write_bytes(content)
         parts = [content, tools.version(self._qemu)]
@@ -147,18 +165,22 @@ class GuestMachine:
             virtual=True,
         )
         before = environment.activity(self._root)
-        answer = self._execute(kernel, run, argv)
+        answer = self._execute(kernel, run, [FAST_STAT, "--events", self._events], argv, LAST_RUN)
         after = environment.activity(self._root)
-        if answer.failure:
-            check_room(self._directory)
         circumstances = environment.Circumstances(surroundings, before, after)
         where = Where(kernel, str(uuid.uuid4()), self.tools_id, circumstances)
-        return paired_row(self.plan, slot, run, argv, where, answer)
+        row = paired_row(self.plan, slot, run, argv, where, answer)
+        if not wants_latencies(self.plan, row):
+            return row
+        answer = self._execute(kernel, run, [FAST_LATENCY], argv, LAST_LATENCY_RUN)
+        return with_latencies(row, run, answer)
 
-    def _execute(self, kernel: Kernel, run: Run, argv: list[str]) -> Answer:
-        options = ["--roi", "--events", self._events, "--json", COUNTS]
+    def _execute(
+        self, kernel: Kernel, run: Run, program: list[str], argv: list[str], scratch: str
+    ) -> Answer:
+        """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
         sysctls = {f"kernel.{name}": value for name, value in run.variant.sysctls.items()}
-        job = vm.Job(sysctls, [FAST_STAT, *options, "--", *argv])
+        job = vm.Job(sysctls, [*program, "--roi", "--json", OUTPUT, "--", *argv])
         machine = vm.Simulation(
             self._qemu,
             kernel,
@@ -171,28 +193,30 @@ class GuestMachine:
             outcome = vm.boot_job(
                 machine,
                 job,
-                self._directory / "last-run",
+                self._directory / scratch,
                 self._experiment.watchdogs,
                 threading.Event(),
             )
         except vm.GuestError as error:
+            check_room(self._directory)
             return Answer(None, None, None, str(error), duration=time.monotonic() - begun)
-        output, counts = _documents(outcome.said)
+        output, measured = _documents(outcome.said)
         failure = ""
         if outcome.exit_status and outcome.errors:
             failure = f"it ended with status {outcome.exit_status}: {' '.join(outcome.errors)}"
+            check_room(self._directory)
         return Answer(
-            outcome.exit_status, output, counts, failure, outcome.mechanism, outcome.workload
+            outcome.exit_status, output, measured, failure, outcome.mechanism, outcome.workload
         )
 
 
 def _documents(
     said: Iterable[str],
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """The benchmark's JSON document and fast-stat's, which has counters."""
+    """The benchmark's JSON document, and fast-stat's or fast-latency's."""
     found: dict[bool, Mapping[str, Any]] = {}
     for line in said:
         if line.startswith("{"):
             document = json.loads(line)
-            found.setdefault("counters" in document, document)
+            found.setdefault(not MEASURED.isdisjoint(document), document)
     return found.get(False), found.get(True)

@@ -44,8 +44,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("fairness", "Jain's index over the threads' throughput", "higher"),
 )
 
-# Of these a run on a real machine may have a histogram. handoff: from the futex_wake of a hand-off
-# to the acquiring thread's first instruction; wakeup: the same for any wake-up.
+# Of these a real machine's runs may have histograms. handoff: from the release of a mutex to the
+# moment when another thread, which was waiting for it then, has it; wakeup: from the kernel's
+# decision to wake a thread to its switch onto a CPU.
 LATENCIES: tuple[str, ...] = ("handoff", "wakeup")
 # In thousandths, so that comparing them with counts is exact.
 PERCENTILES: Mapping[str, int] = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
@@ -141,7 +142,7 @@ class Watchdogs:
 @dataclass(frozen=True)
 class Experiment:
     """What an experiment file asks for; `baseline` names the variant the others stand against,
-    `primary` the metric that decides."""
+    `primary` the metric that decides. `latencies`: a real machine measures them, too."""
 
     name: str
     series: str
@@ -152,6 +153,7 @@ class Experiment:
     seeds: tuple[int, ...]
     watchdogs: Watchdogs = Watchdogs()
     primary: str = "cycles"
+    latencies: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 """The run stage on a real machine: an experiment's blocks on the running kernel, and resumed.
 
 results/NAME-BACKEND/ gets plan.json, experiment.toml, runs.jsonl (the rows) and last-run/, what the
-last run wrote.
+last run and the last latency run wrote.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Protocol, cast
 from fastlab import plan_file
 from fastlab.boots import Agenda, agenda
 from fastlab.cache import explained_full_disk
-from fastlab.counting import check_counters
-from fastlab.dataset import Dataset, PairedRow, Plan, Slot, make_dataset, make_plan
+from fastlab.counting import check_counters, check_latencies
+from fastlab.dataset import Dataset, PairedRow, Plan, Slot, latency_of, make_dataset, make_plan
 from fastlab.model import Experiment, FastError
 from fastlab.real_machine import RealMachine, Toolbox
 from fastlab.reporter import Reporter
@@ -61,6 +61,8 @@ def run_experiment(
     running = running_kernel(root)
     _check_kernel(experiment, plan, running)
     check_counters(backend, toolbox.fast_stat)
+    if plan.latencies:
+        _check_latencies(plan, toolbox, reporter)
     with (
         only_user(root),
         RunLog(directory / "runs.jsonl") as log,
@@ -87,6 +89,17 @@ def _check_kernel(experiment: Experiment, plan: Plan, running: Running) -> None:
             f"every variant of this experiment runs on kernel {needed}, and the running kernel, "
             f"{running.release}, is not {LACKS[needed]}; boot {NEEDED[needed]} and run this again"
         )
+
+
+def _check_latencies(plan: Plan, toolbox: Toolbox, reporter: Reporter) -> None:
+    """What is not to be had is said before the first run, too."""
+    for name, why in check_latencies(toolbox.fast_latency).items():
+        if latency_of(plan.primary) == name:
+            raise FastError(
+                f"primary = {plan.primary} cannot be measured here: {why}; change that, or choose "
+                "another one in the experiment file, such as elapsed_ns"
+            )
+        reporter.say(f"{name} latency is not available: {why}")
 
 
 def _check_pins(dataset: Dataset, running: Running) -> None:

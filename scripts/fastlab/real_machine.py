@@ -11,45 +11,70 @@ from typing import Any
 from fastlab import environment, guest
 from fastlab.boots import Agenda
 from fastlab.cache import check_room
-from fastlab.counting import FAST_STAT, Call, Counted, count_run, counters_of
+from fastlab.counting import (
+    FAST_LATENCY,
+    FAST_STAT,
+    HANDOFF_LIBRARY,
+    Call,
+    Observed,
+    count_run,
+    counters_of,
+    latencies_of,
+    time_run,
+)
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, variant_of
 from fastlab.experiment import benchmark_result, workload_argv
-from fastlab.model import Experiment, Kernel, Run
-from fastlab.results import Counter, Measured, build_row
+from fastlab.model import BENCHMARKS, LATENCIES, SPLASH_PROGRAMS, Experiment, Kernel, Run
+from fastlab.results import Counter, Measured, build_row, judge
 from fastlab.running import SWITCH, Running, Sysctls
 
 # The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
 SCHEDULING = ("context_switches", "migrations")
+# What the simulation runs is static; into these a library can be loaded.
+DYNAMIC = (*BENCHMARKS, *SPLASH_PROGRAMS)
+# Below the directory of the results: what the last runs wrote.
+LAST_RUN = "last-run"
+LAST_LATENCY_RUN = "last-run/latency"
+# Where the plan has no latencies.
+NOT_ASKED = "the experiment does not ask for it with latencies = true"
 
 
 @dataclass(frozen=True)
 class Toolbox:
-    """What every run uses besides the kernel. `id` changes with any of it."""
+    """What every run uses besides the kernel. `id` changes with any of it. `handoff` is the library
+    that fast-latency, which stands beside it, loads into programs."""
 
     id: str
     fast_stat: Path
+    fast_latency: Path
+    handoff: Path
     programs: Mapping[str, Path]
 
 
 def find_toolbox(build: Path, experiment: Experiment) -> Toolbox:
     """The programs in Meson's build directory; a FastError names what is not there."""
-    fast_stat = build / FAST_STAT
+    ours = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
     names = {workload.benchmark for workload in experiment.workloads}
-    programs = {name: guest.program_path(build, name) for name in sorted(names)}
-    used = (fast_stat, *programs.values())
+    programs = {name: _program_path(build, name) for name in sorted(names)}
+    used = (*ours, *programs.values())
     guest.check_built(build, used)
     parts = [guest.stripped(path) for path in used]
     parts += [Path(path).read_bytes() for path in guest.libraries(used)]
-    return Toolbox(guest.digest_all(parts), fast_stat, programs)
+    return Toolbox(guest.digest_all(parts), *ours, programs)
+
+
+def _program_path(build: Path, name: str) -> Path:
+    path = guest.program_path(build, name)
+    return path.with_name(f"{name}-dynamic") if name in DYNAMIC else path
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How a run ended: None is "not available". `counts` is fast-stat's document."""
+    """How a run ended: None is "not available". `document` is fast-stat's or fast-latency's."""
 
     status: int | None
     output: Mapping[str, Any] | None
-    counts: Mapping[str, Any] | None
+    document: Mapping[str, Any] | None
     failure: str
     mechanism: Mapping[str, int] | None = None
     duration: float = 0.0
@@ -69,7 +94,7 @@ def paired_row(
     plan: Plan, slot: Slot, run: Run, argv: Sequence[str], where: Where, answer: Answer
 ) -> PairedRow:
     """A slot's row. `run` has all of FAST's sysctls."""
-    counters = counters_of(answer.counts)
+    counters = counters_of(answer.document)
     surroundings = where.circumstances.environment
     measured = Measured(
         backend=plan.backend,
@@ -78,7 +103,7 @@ def paired_row(
         },
         counters=counters,
         throughput=(answer.output or {}).get("throughput"),
-        complaint=_complaint(answer.counts),
+        complaint=_complaint(answer.document, "fast-stat wrote no counts"),
     )
     row = build_row(
         run=run,
@@ -102,7 +127,29 @@ def paired_row(
         boot=where.boot,
         circumstances=environment.record(where.circumstances),
         latency={},
+        latency_missing={} if plan.latencies else dict.fromkeys(LATENCIES, NOT_ASKED),
     )
+
+
+def wants_latencies(plan: Plan, row: PairedRow) -> bool:
+    """Is a latency run to follow? Not if the row is in no comparison."""
+    return plan.latencies and row["status"] == "ok"
+
+
+def with_latencies(row: PairedRow, run: Run, answer: Answer) -> PairedRow:
+    """The row with what its latency run measured; as bad as that, if it did not go well."""
+    status, reason = judge(
+        run,
+        answer.output or {},
+        answer.mechanism,
+        answer.status,
+        answer.failure,
+        _complaint(answer.document, "fast-latency wrote no latencies"),
+    )
+    if status != "ok" or answer.document is None:
+        return {**row, "status": status, "reason": f"latency run: {reason}"}
+    histograms, missing = latencies_of(answer.document)
+    return {**row, "latency": histograms, "latency_missing": missing}
 
 
 def _key(slot: Slot) -> str:
@@ -148,18 +195,29 @@ class RealMachine:
         run = Run(replace(self._variants[name], sysctls=sysctls), slot.workload, self.plan.seed)
         program = self._toolbox.programs[slot.workload.benchmark]
         argv = workload_argv(slot.workload, run.seed, program.absolute())
-        scratch = (self._directory / "last-run").absolute()
-        scratch.mkdir(exist_ok=True)
-        seconds = self._experiment.watchdogs.run
-        call = Call(argv, seconds, roi=True, directory=scratch, scratch=scratch)
+        call = self._call(argv, LAST_RUN)
         counted = count_run(call, self._toolbox.fast_stat, self.plan.backend, self._root)
-        answer = _answer(call, counted)
-        if answer.failure:
-            check_room(self._directory)
         where = Where(
             self.running.kernel, self.running.boot, self._toolbox.id, counted.circumstances
         )
-        return paired_row(self.plan, slot, run, argv, where, answer)
+        row = paired_row(self.plan, slot, run, argv, where, self._answer(call, counted))
+        if not wants_latencies(self.plan, row):
+            return row
+        call = self._call(argv, LAST_LATENCY_RUN)
+        timed = time_run(call, self._toolbox.fast_latency, self._root)
+        return with_latencies(row, run, self._answer(call, timed))
+
+    def _call(self, argv: Sequence[str], scratch: str) -> Call:
+        directory = (self._directory / scratch).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+        seconds = self._experiment.watchdogs.run
+        return Call(argv, seconds, roi=True, directory=directory, scratch=directory)
+
+    def _answer(self, call: Call, observed: Observed) -> Answer:
+        answer = _answer(call, observed)
+        if answer.failure:
+            check_room(self._directory)
+        return answer
 
     def here(self, left: Agenda) -> list[Slot]:
         """What of the agenda this boot can make."""
@@ -175,22 +233,22 @@ class RealMachine:
         return wanted
 
 
-def _answer(call: Call, counted: Counted) -> Answer:
+def _answer(call: Call, observed: Observed) -> Answer:
     """What a benchmark's output says of its run."""
     failure = ""
     said = call.errors.read_text(errors="replace").strip()
-    if counted.status is None:
+    if observed.status is None:
         failure = f"watchdog: no end after {call.seconds:g} s; it was killed"
-    elif counted.status and said:
-        failure = f"it ended with status {counted.status}: {said}"
+    elif observed.status and said:
+        failure = f"it ended with status {observed.status}: {said}"
     lines = call.output.read_text(errors="replace").splitlines()
     return Answer(
-        counted.status,
+        observed.status,
         benchmark_result(lines),
-        counted.counts,
+        observed.document,
         failure,
-        counted.mechanism,
-        counted.duration,
+        observed.mechanism,
+        observed.duration,
     )
 
 
@@ -200,9 +258,10 @@ def _scheduling(counters: Mapping[str, Counter]) -> dict[str, int | None]:
     return {name: counters[name]["total"] if name in counters else None for name in SCHEDULING}
 
 
-def _complaint(counts: Mapping[str, Any] | None) -> str:
-    if not counts:
-        return "fast-stat wrote no counts"
-    if counts["regions"] != 1:
-        return f"{counts['regions']} regions of interest in one run; there must be one"
+def _complaint(document: Mapping[str, Any] | None, nothing: str) -> str:
+    """Why the document cannot be trusted, or ""; `nothing` says that there is none."""
+    if not document:
+        return nothing
+    if document["regions"] != 1:
+        return f"{document['regions']} regions of interest in one run; there must be one"
     return ""

@@ -103,7 +103,13 @@ def notes(findings: Findings) -> list[str]:
 
 
 def _missing(findings: Findings) -> str:
-    return ", ".join(metric.name for metric in findings.not_available)
+    """The metrics that no run has, those together that lack for the same reason."""
+    names: dict[str, list[str]] = {}
+    for metric in findings.not_available:
+        names.setdefault(findings.why_not_available(metric.name), []).append(metric.name)
+    return "; ".join(
+        f"{', '.join(found)}{f' ({why})' if why else ''}" for why, found in names.items()
+    )
 
 
 def _no_claims(findings: Findings) -> list[str]:

@@ -155,16 +155,9 @@ def build_row(
     `argv` is the benchmark's, `output` its JSON object, `mechanism` what the kernel counted during
     the run, `exit_status` the benchmark's; each None if there was none. `duration` is host seconds.
     `failure` says what the executor saw go wrong (a hang, a panic).
-
-    "failed": there is nothing to trust. "invalid": it ran, but not what its variant says: FAST
-    never fired in a FAST run, or fired in a run with FAST off. Neither enters a comparison.
     """
     output = output or {}
-    reason = failure or _failure(run, output, exit_status) or measured.complaint
-    status: Status = "failed" if reason else "ok"
-    if not reason:
-        reason = _invalidity(run, mechanism)
-        status = "invalid" if reason else "ok"
+    status, reason = judge(run, output, mechanism, exit_status, failure, measured.complaint)
     row = Row(
         schema=SCHEMA_VERSION,
         key=key,
@@ -197,6 +190,27 @@ def build_row(
     if profile := output.get("profile"):
         row["profile"] = cast(Waits, {name: profile[name] for name in Waits.__annotations__})
     return row
+
+
+def judge(
+    run: Run,
+    output: Mapping[str, Any],
+    mechanism: Mapping[str, int] | None,
+    exit_status: int | None,
+    failure: str,
+    complaint: str,
+) -> tuple[Status, str]:
+    """How a run ended, and why it is not ok. The arguments are build_row()'s; `complaint` is the
+    backend's.
+
+    "failed": there is nothing to trust. "invalid": it ran, but not what its variant says: FAST
+    never fired in a FAST run, or fired in a run with FAST off. Neither enters a comparison.
+    """
+    reason = failure or _failure(run, output, exit_status) or complaint
+    if reason:
+        return "failed", reason
+    reason = _invalidity(run, mechanism)
+    return ("invalid" if reason else "ok"), reason
 
 
 def _throughput(document: Mapping[str, Any] | None, output: Mapping[str, Any]) -> float | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fastlab import environment, guest
 from fastlab.cache import check_room, explained_full_disk
-from fastlab.counting import FAST_STAT, Call, Counted, check_counters, count_run, counters_of
+from fastlab.counting import FAST_STAT, Call, Observed, check_counters, count_run, counters_of
 from fastlab.dataset import BLOCK, ORDERS
 from fastlab.kernels import Places
 from fastlab.model import FastError, Kernel
@@ -147,7 +147,7 @@ class _Execution:
 
     def _shot(self, policy: str, pair: str, block: int, position: int) -> Shot:
         counted = self._count(policy)
-        counts, mechanism = counted.counts, counted.mechanism
+        counts, mechanism = counted.document, counted.mechanism
         if not counts or not counts["elapsed_ns"]:
             raise FastError(
                 f"{self._path} ended well with policy {policy}, but fast-stat wrote no counts\n"
@@ -172,7 +172,7 @@ class _Execution:
             counted.circumstances,
         )
 
-    def _count(self, policy: str) -> Counted:
+    def _count(self, policy: str) -> Observed:
         """A run that ended well."""
         self._sysctls.set({SWITCH: POLICIES[policy]})
         counted = count_run(self._call, self._fast_stat, self._request.backend, self._root)

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Acts as fast-stat and the benchmark below it, on the machine whose root is beside this file: prints
-# what a benchmark would, and counts hand-offs in /proc/fast_stat as a kernel would. What is in
-# root/mode says how else it ends. In sh, since the tests make some thousand runs.
+# Acts as fast-stat, or under that name as fast-latency, and the benchmark below it, on the machine
+# whose root is beside this file: prints what a benchmark would, and counts hand-offs in
+# /proc/fast_stat as a kernel would. What is in root/mode says how else it ends. In sh, since the
+# tests make some thousand runs.
+me=${0##*/}
 root=${0%/*}/root
-events= counts= roi= mode= threads=1 seed=0
+events= counts= roi= mode= latency= threads=1 seed=0
 while [ "$1" != -- ] && [ $# -gt 0 ]; do
 	case $1 in
 	--events) events=$2 ;;
@@ -13,10 +15,40 @@ while [ "$1" != -- ] && [ $# -gt 0 ]; do
 	esac
 	shift
 done
+[ "$me" = fast-latency ] && latency=1
 [ -f "$root/mode" ] && read -r mode < "$root/mode"
 
-# Only asked what it can count.
-if [ $# -eq 0 ]; then
+latencies()
+{
+	wakeup='"events": 1000, "buckets": [[3000, 900], [9000, 100]], "why_not": null'
+	[ "$mode" = no-tracefs ] &&
+		wakeup='"events": null, "buckets": null, "why_not": "tracefs cannot be used: denied"'
+	handoff='"events": 0, "buckets": []'
+	[ "$1" = 0 ] || handoff="\"events\": 100, \"buckets\": [[$1, 99], [64000, 1]]"
+	printf '{"schema": 1, "exit_status": 0, "signal": null, "regions": %s, "elapsed_ns": 123, ' \
+		"$regions"
+	printf '"latencies": {"handoff": {"unit": "ns", %s, "why_not": null}, ' "$handoff"
+	printf '"wakeup": {"unit": "ns", %s}}, ' "$wakeup"
+	if [ "$1" != 0 ]; then
+		printf '"locks": [{"process": 2, "address": "0x4c8080", "handoffs": 90}, '
+		printf '{"process": 1, "address": "0x4c8080", "handoffs": 10}], '
+		printf '"maps": {"process": 2, "text": "4c8000-4c9000 rw-p 00000000 00:00 0 '
+		printf '                  [heap]\\n"}}\n'
+	else
+		printf '"locks": [], "maps": null}\n'
+	fi
+}
+
+# Only asked what it can measure.
+regions=null
+if [ $# -eq 0 ] && [ "$me" = fast-latency ]; then
+	if [ "$mode" = no-latencies ]; then
+		echo "fast-latency: libfast-handoff.so: not found" >&2
+		exit 125
+	fi
+	latencies 0 > "$counts"
+	exit
+elif [ $# -eq 0 ]; then
 	[ "$events" = software ] || [ "$mode" = pmu ] && exit
 	echo "fast-stat: no PMU: this machine has no hardware counters" >&2
 	exit 125
@@ -36,7 +68,7 @@ policy=0 depth=- number=0
 sysctls=$root/proc/sys/kernel
 [ -f "$sysctls/sched_fast" ] && read -r policy < "$sysctls/sched_fast"
 [ -f "$sysctls/sched_fast_depth" ] && read -r depth < "$sysctls/sched_fast_depth"
-echo "$program $policy $depth" >> "$root/runs"
+echo "$program $policy $depth${latency:+ latency}" >> "$root/runs"
 while read -r _; do
 	number=$((number + 1))
 done < "$root/runs"
@@ -104,10 +136,15 @@ counter()
 	printf '"%s": {"unit": "%s", "value": %s, "share": %s, "why_not": null}' "$@"
 }
 
-regions=null
 [ "$roi" ] && regions=1
 [ "$mode" = two-rois ] && regions=2
 [ "$mode" = no-counts ] && exit
+if [ "$latency" ]; then
+	waits=$((4000 - 1000 * policy + 10 * (number % 5)))
+	[ "$mode" = uncontended ] && waits=0
+	latencies $waits > "$counts"
+	exit
+fi
 {
 	printf '{"schema": 1, "regions": %s, "elapsed_ns": %s, "counters": {' "$regions" "$elapsed"
 	counter context_switches switches $((40 + number % 3)) 1.0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine whose /proc and /sys are files, and a fast-stat on it that runs nothing."""
+"""A machine whose /proc and /sys are files, and on it a fast-stat and a fast-latency that run
+nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ SCRIPT = Path(__file__).parent / "fake_fast_stat.sh"
 
 
 class FakeMachine:
-    """`root` is what fastlab takes for /; `toolbox` has the fake fast-stat."""
+    """`root` is what fastlab takes for /; `toolbox` has the fakes."""
 
     def __init__(self, directory: Path) -> None:
         self.root = directory / "root"
@@ -21,11 +22,12 @@ class FakeMachine:
         self._write("proc/cpuinfo", "model name\t: Some CPU\nflags\t\t: fpu\n")
         self._write("sys/devices/system/cpu/online", "0-3\n")
         self.boot(0)
-        program = directory / "fast-stat"
-        shutil.copyfile(SCRIPT, program)
-        program.chmod(0o755)
-        names = ("single_ctr", "affinity")
-        self.toolbox = Toolbox("tools", program, {name: Path("/bin", name) for name in names})
+        measuring = (directory / "fast-stat", directory / "fast-latency")
+        for program in measuring:
+            shutil.copyfile(SCRIPT, program)
+            program.chmod(0o755)
+        programs = {name: Path("/bin", name) for name in ("single_ctr", "affinity")}
+        self.toolbox = Toolbox("tools", *measuring, directory / "libfast-handoff.so", programs)
 
     def _write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -52,7 +54,8 @@ class FakeMachine:
         self._write("mode", mode)
 
     def runs(self) -> list[list[str]]:
-        """Program, policy and depth of each run, in the order they were made."""
+        """Program, policy and depth of each run, in the order they were made; a fourth word says
+        that it measured latencies."""
         path = self.root / "runs"
         return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 

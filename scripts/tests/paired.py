@@ -74,6 +74,7 @@ def row(slot: Slot, elapsed_ns: float, **changes: Any) -> PairedRow:
         "boot": "the only one",
         "circumstances": CIRCUMSTANCES,
         "latency": {},
+        "latency_missing": {},
     }
     return given | changes  # type: ignore[return-value]
 

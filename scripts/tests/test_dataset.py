@@ -10,7 +10,15 @@ import paired
 import pytest
 import samples
 
-from fastlab.dataset import Slot, make_dataset, make_plan, percentile, slots, value
+from fastlab.dataset import (
+    Slot,
+    make_dataset,
+    make_plan,
+    percentile,
+    slots,
+    value,
+    why_missing,
+)
 from fastlab.model import PERCENTILES, REAL_METRICS, FastError, Variant, Workload
 
 HISTOGRAM = [(4000, 90), (1000, 900), (64000, 9), (128000, 1)]
@@ -47,6 +55,9 @@ def test_plan_of_an_experiment() -> None:
     assert (plan.baseline, plan.variants, plan.seed) == ("baseline", ("fast",), 9)
     assert plan.primary == "elapsed_ns"
     assert make_plan(replace(of, primary="cycles"), "perf").primary == "cycles"
+    assert not plan.latencies
+    timed = make_plan(replace(of, primary="handoff_p99", latencies=True), "soft")
+    assert (timed.primary, timed.latencies) == ("handoff_p99", True)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +128,7 @@ def test_values_of_a_run() -> None:
         1e6,
         thread_throughput=[80.0, 100.0],
         fairness=0.99,
-        latency={"handoff": HISTOGRAM},
+        latency={"handoff": HISTOGRAM, "wakeup": []},
         counters={"cycles": {"unit": "cycles", "user": 3, "kernel": 4, "total": 7}},
     )
     known = {"elapsed_ns": 1e6, "cycles": 7, "fairness": 0.99, "fairness_min_max": 0.8}
@@ -125,6 +136,17 @@ def test_values_of_a_run() -> None:
     known |= {"handoff_p99.9": 64000, "handoff_max": 128000}
     for metric in REAL_METRICS:
         assert value(row, metric.name) == known.get(metric.name), metric.name
+
+
+def test_why_a_value_is_missing() -> None:
+    none = paired.row(SLOT, 1e6, latency={"handoff": []}, latency_missing={"wakeup": "denied"})
+    some = paired.row(SLOT, 1e6, latency={"handoff": HISTOGRAM}, latency_missing={"wakeup": "gone"})
+    assert why_missing([none, some, none], "handoff_p50") == "there was no handoff"
+    assert why_missing([none, some, none], "wakeup_p99.9") == "denied; gone"
+    assert why_missing([some], "handoff_p50") == ""
+    lost = [paired.row(SLOT, 1e6, latency_missing={"wakeup": f"{one} lost"}) for one in range(9)]
+    assert why_missing(lost, "wakeup_max") == "0 lost; 1 lost; and 7 reasons more"
+    assert why_missing([none], "cycles") == ""
 
 
 def test_no_thread_moved_is_no_fairness() -> None:

@@ -95,6 +95,15 @@ def test_primary_metric(tmp_path: Path) -> None:
     assert load_experiment(write(tmp_path, named)).primary == "handoff_p99"
 
 
+def test_latencies_are_asked_for(tmp_path: Path) -> None:
+    assert not load_experiment(write(tmp_path, GOOD)).latencies
+    asked = GOOD.replace("threads = [4, 16]", "threads = [4, 16]\nlatencies = true")
+    experiment = load_experiment(write(tmp_path, asked))
+    assert experiment.latencies
+    # The simulation makes the same runs.
+    assert plan(experiment) == plan(load_experiment(write(tmp_path, GOOD)))
+
+
 def test_command_line(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     assert workload_argv(experiment.workloads[0], 7) == [
@@ -207,6 +216,16 @@ BAD = {
     "policy without its sysctl": ("{ sched_fast = 1 }", "{}", ["policy", "strict", "sched_fast"]),
     "sysctl without a policy": ('policy = "strict"', "", ["policy", "off", "sched_fast"]),
     "policy on the unpatched kernel": ('kernel = "fast"', 'kernel = "baseline"', ["unpatched"]),
+    "latencies": (
+        "seeds = [1, 2]",
+        'seeds = [1]\nlatencies = "yes"',
+        ['latencies = "yes"', "true, false"],
+    ),
+    "latencies by number": (
+        "seeds = [1, 2]",
+        "seeds = [1]\nlatencies = 1",
+        ["latencies = 1", "true, false"],
+    ),
     "watchdog": ("[machine]", "[watchdogs]\nrun = nan\n[machine]", ["watchdogs", "run", "more"]),
 }
 

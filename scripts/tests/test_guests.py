@@ -51,6 +51,8 @@ class Guests:
         self.toolbox = replace(
             self.host.toolbox,
             fast_stat=Path("/bin/true"),
+            fast_latency=Path("/bin/true"),
+            handoff=Path("/bin/true"),
             programs={"single_ctr": Path("/bin/true")},
         )
         monkeypatch.setattr(vm, "boot_job", self._boot)
@@ -81,8 +83,18 @@ class Guests:
             exit_status=0,
             errors=(),
             workload=1.0,
-            said=("a line", json.dumps(output), json.dumps(self.counts())),
+            said=("a line", json.dumps(output), json.dumps(self._document(job))),
         )
+
+    def _document(self, job: vm.Job) -> dict[str, Any]:
+        return self.latencies() if job.argv[0] == guests.FAST_LATENCY else self.counts()
+
+    @staticmethod
+    def latencies() -> dict[str, Any]:
+        """fast-latency's document."""
+        handoff = {"unit": "ns", "events": 3, "buckets": [[900, 2], [4000, 1]], "why_not": None}
+        wakeup = {"unit": "ns", "events": None, "buckets": None, "why_not": "no tracefs"}
+        return {"schema": 1, "regions": 1, "latencies": {"handoff": handoff, "wakeup": wakeup}}
 
     @staticmethod
     def counts() -> dict[str, Any]:
@@ -147,9 +159,30 @@ def test_the_job_sets_the_policy_and_counts_with_fast_stat(lab: Guests) -> None:
     assert jobs["fast"].sysctls == {"kernel.sched_fast": 1}
     words = list(jobs["fast"].argv)
     assert words[: words.index("--")] == [
-        *("/bin/fast-stat", "--roi", "--events", "software", "--json", "/proc/self/fd/1")
+        *("/bin/fast-stat", "--events", "software", "--roi", "--json", "/proc/self/fd/1")
     ]
     assert words[words.index("--") + 1 :][:3] == ["/bin/single_ctr", "--threads", "4"]
+
+
+def test_latencies_are_a_second_boot(lab: Guests) -> None:
+    rows = lab.run(replace(EXPERIMENT, latencies=True)).rows
+    assert len(lab.jobs) == 2 * len(rows)
+    for row, (kernel, job) in zip(rows, lab.jobs[1::2], strict=True):
+        assert row["kernel"]["variant"] == kernel
+        assert job.sysctls == ({"kernel.sched_fast": 1} if kernel == "fast" else {})
+        assert list(job.argv[: job.argv.index("--")]) == [
+            *("/bin/fast-latency", "--roi", "--json", "/proc/self/fd/1")
+        ]
+        assert row["latency"] == {"handoff": [(900, 2), (4000, 1)]}
+        assert row["latency_missing"] == {"wakeup": "no tracefs"}
+        assert set(row["counters"]) == {"context_switches"}
+
+
+def test_a_latency_run_that_fails(lab: Guests) -> None:
+    lab.failing = {4: "watchdog: run took longer than 1 s"}
+    rows = lab.run(replace(EXPERIMENT, latencies=True)).rows
+    failed = [row["reason"] for row in rows if row["status"] != "ok"]
+    assert failed == ["latency run: watchdog: run took longer than 1 s"]
 
 
 def test_the_hosts_counters_are_asked_for_where_it_has_them(lab: Guests) -> None:

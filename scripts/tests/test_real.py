@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections import defaultdict
@@ -19,9 +20,11 @@ from test_run import Silent
 from fastlab import cache, environment
 from fastlab.ab import MIN_BLOCKS, analyse, calibrate
 from fastlab.dataset import Dataset, PairedRow
-from fastlab.model import Experiment, FastError, Variant, Watchdogs, Workload
+from fastlab.model import PERCENTILES, Experiment, FastError, Variant, Watchdogs, Workload
 from fastlab.real import Outcome, run_experiment
-from fastlab.real_machine import find_toolbox
+from fastlab.real_machine import NOT_ASKED, find_toolbox
+from fastlab.renderings import markdown
+from fastlab.reporter import Reporter
 from fastlab.results import read_rows
 from fastlab.running import only_user
 
@@ -33,6 +36,7 @@ POLICIES = replace(
     samples.experiment(seeds=(7,), variants=(OFF, STRICT)), baseline="off", primary="elapsed_ns"
 )
 KERNELS = replace(samples.experiment(), primary="elapsed_ns")
+LATENCIES = replace(POLICIES, latencies=True)
 
 
 @pytest.fixture
@@ -41,14 +45,17 @@ def machine(tmp_path: Path) -> FakeMachine:
 
 
 def execute(
-    machine: FakeMachine, experiment: Experiment = POLICIES, backend: str = "soft"
+    machine: FakeMachine,
+    experiment: Experiment = POLICIES,
+    backend: str = "soft",
+    reporter: Reporter | None = None,
 ) -> Outcome:
     directory = machine.root.parent
     source = directory / "source.toml"
     source.write_text("# the experiment\n")
     results = directory / "results"
     return run_experiment(
-        experiment, backend, source, machine.toolbox, results, Silent(), machine.root
+        experiment, backend, source, machine.toolbox, results, reporter or Silent(), machine.root
     )
 
 
@@ -125,6 +132,133 @@ def test_hardware_counters(machine: FakeMachine) -> None:
     )
     # No value is not 0.
     assert "l3_misses" in {metric.name for metric in found.not_available}
+
+
+def test_a_second_run_of_each_slot_measures_latencies(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    dataset = execute(machine, LATENCIES).dataset
+    runs = machine.runs()
+    assert len(runs) == 2 * len(dataset.rows)
+    for row, counted, timed in zip(dataset.rows, runs[::2], runs[1::2], strict=True):
+        # The same program under the same policy, and the row's other fields are of the first run.
+        assert timed == [*counted, "latency"]
+        policy = row["sysctls"]["sched_fast"]
+        assert 4000 - 1000 * policy <= row["latency"]["handoff"][0][0] < 4050 - 1000 * policy
+        assert row["latency"]["wakeup"] == [(3000, 900), (9000, 100)]
+        assert row["latency_missing"] == {}
+        assert (row["mechanism"] or {})["used"] == 7 * policy
+        assert row["counters"]["task_clock"]["total"] == 2 * (row["elapsed_ns"] or 0)
+    found = analyse(dataset)
+    (handoff,) = found.of_metric("handoff_p50")
+    assert handoff.verdict == "better"
+    assert handoff.improvement_pct == pytest.approx(25, abs=1)
+    assert found.of_metric("handoff_max")[0].baseline.mean == pytest.approx(64000)
+    assert not {"handoff_p99", "wakeup_max"} & {metric.name for metric in found.not_available}
+    # As it comes back from the file, and goes on.
+    assert analyse(execute(machine, LATENCIES).dataset) == found
+    assert len(machine.runs()) == len(runs)
+    last = machine.root.parent / "results/last-run"
+    assert json.loads((last / "measured.json").read_text())["counters"]
+    assert json.loads((last / "latency/measured.json").read_text())["regions"] == 1
+
+
+def test_latencies_that_nobody_asked_for(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("no-latencies")
+    found = analyse(execute(machine).dataset)
+    (one,) = found.of_metric("wakeup_p99")
+    assert one.reason == f"no run has wakeup_p99: {NOT_ASKED}"
+
+
+def test_a_latency_that_is_not_available(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("no-tracefs")
+    reporter = Silent()
+    dataset = execute(machine, LATENCIES, reporter=reporter).dataset
+    denied = "tracefs cannot be used: denied"
+    assert reporter.lines == [f"wakeup latency is not available: {denied}"]
+    assert {json.dumps(row["latency_missing"]) for row in dataset.rows} == {
+        json.dumps({"wakeup": denied})
+    }
+    found = analyse(dataset)
+    assert found.of_metric("handoff_p50")[0].verdict == "better"
+    assert found.why_not_available("wakeup_p50") == denied
+    assert found.why_not_available("cycles") == ""
+    text = markdown(found)
+    names = ", ".join(f"wakeup_{name}" for name in PERCENTILES)
+    assert f"; {names} ({denied})." in text
+    assert text.count(denied) == 1
+
+
+def test_no_event_is_no_latency(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("uncontended")
+    dataset = execute(machine, LATENCIES).dataset
+    assert dataset.rows[0]["latency"]["handoff"] == []
+    assert analyse(dataset).why_not_available("handoff_max") == "there was no handoff"
+
+
+def test_a_latency_that_only_some_runs_have(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    # Of the last run of all, which is a latency run.
+    last = len(execute(machine, LATENCIES).dataset.rows) * 2
+    (machine.root.parent / "results/runs.jsonl").unlink()
+    (machine.root / "runs").unlink()
+    machine.mode(f"at {last} no-tracefs")
+    (one,) = analyse(execute(machine, LATENCIES).dataset).of_metric("wakeup_p50")
+    assert one.verdict == "n/a"
+    assert re.fullmatch(r"1 of \d+ runs have no wakeup_p50: tracefs .*: denied", one.reason)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "reason"),
+    [
+        ("fails", "failed", "latency run: it ended with status 2: single_ctr: cannot make threads"),
+        ("killed", "failed", "latency run: the benchmark ended with status -9"),
+        ("hang", "failed", "latency run: watchdog: no end after 2 s; it was killed"),
+        ("no-counts", "failed", "latency run: fast-latency wrote no latencies"),
+        ("two-rois", "failed", "latency run: 2 regions of interest in one run; there must be one"),
+        ("meddle", "invalid", "latency run: FAST fired 14 times with policy off"),
+    ],
+)
+def test_a_latency_run_that_says_nothing(
+    machine: FakeMachine, mode: str, status: str, reason: str
+) -> None:
+    machine.boot(1, fast=True)
+    machine.mode(f"at 4 {mode}")
+    experiment = replace(LATENCIES, watchdogs=Watchdogs(run=2.0))
+    rows = execute(machine, experiment).dataset.rows
+    assert [row["status"] for row in rows[:4]] == ["ok", status, "ok", "ok"]
+    assert rows[1]["reason"] == reason
+    assert rows[1]["latency"] == {}
+    # The counted run is in the row nevertheless.
+    assert rows[1]["elapsed_ns"]
+
+
+def test_a_bad_run_has_no_latency_run(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 3 fails")
+    execute(machine, LATENCIES)
+    assert [run[3:] for run in machine.runs()[:6]] == [[], ["latency"], [], [], ["latency"], []]
+
+
+def test_a_fast_latency_that_does_not_work(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("no-latencies")
+    with pytest.raises(
+        FastError, match=r"latencies cannot be measured here: fast-latency: libfast.*not found;"
+    ):
+        execute(machine, LATENCIES)
+    assert machine.runs() == []
+
+
+def test_a_latency_may_decide(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    decided = analyse(execute(machine, replace(LATENCIES, primary="handoff_p50")).dataset)
+    assert decided.of_metric("handoff_p50")[0].verdict == "better"
+    machine.mode("no-tracefs")
+    with pytest.raises(FastError, match=r"primary = wakeup_p99 cannot be measured here: tracefs"):
+        execute(machine, replace(LATENCIES, primary="wakeup_p99"))
 
 
 def test_no_hardware_counters_are_said_before_the_first_run(machine: FakeMachine) -> None:
@@ -431,9 +565,8 @@ def built() -> Path:
 
 def test_this_machine(tmp_path: Path) -> None:
     """End to end on the running kernel, whichever it is: the first boot of two kernels."""
-    experiment = replace(
-        KERNELS, workloads=(Workload("single_ctr", 2, ("--iterations=2000", "--warmup=200")),)
-    )
+    load = Workload("single_ctr", 4, ("--iterations=200000", "--warmup=200"))
+    experiment = replace(KERNELS, workloads=(load,), latencies=True)
     source = tmp_path / "source.toml"
     source.write_text("# the experiment\n")
     toolbox = find_toolbox(built(), experiment)
@@ -446,6 +579,11 @@ def test_this_machine(tmp_path: Path) -> None:
         assert row["counters"]["task_clock"]["total"] > 0
         assert row["context_switches"] is not None
         assert "cycles" not in row["counters"]
+        # Any machine can measure hand-offs, and these threads have some.
+        histogram = row["latency"]["handoff"]
+        assert sum(count for _, count in histogram) > 0
+        assert all(0 < end < 1e9 for end, _ in histogram)
+        assert ("wakeup" in row["latency"]) != bool(row["latency_missing"])
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert {row["boot"] for row in rows} == {boot}
     release = os.uname().release

@@ -73,6 +73,7 @@ def _furnished(row: PairedRow) -> PairedRow:
     row = {**row, "context_switches": 900 + row["block"] * 7 % 5, "fairness": 0.98}
     row["thread_throughput"] = [90.0 + row["position"], 100.0, 100.0, 100.0]
     row["latency"] = {"handoff": [(1000, 900), (2000 if strict else 4000, 95), (64000, 5)]}
+    row["latency_missing"] = {"wakeup": "tracefs cannot be used: Permission denied"}
     environment = {**paired.CIRCUMSTANCES["environment"], "virtual": True, "turbo": None}
     row["circumstances"] = {**paired.CIRCUMSTANCES, "environment": environment}
     if strict and row["benchmark"] == "prod_cons" and row["block"] == 3:
@@ -196,6 +197,7 @@ def test_nothing_is_dropped_silently() -> None:
             assert line in text, form
         for metric in findings.not_available:
             assert metric.name in text, form
+            assert findings.why_not_available(metric.name) in text, form
 
 
 def test_an_empty_dataset_is_still_rendered() -> None:

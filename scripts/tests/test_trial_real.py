@@ -159,7 +159,7 @@ def test_of_nothing_there_is_no_percentage(machine: FakeMachine) -> None:
 
 def test_markers_are_counted_by(machine: FakeMachine) -> None:
     attempt()
-    counts = Path("project/build/try/soft/counts.json")
+    counts = Path("project/build/try/soft/measured.json")
     assert json.loads(counts.read_text())["regions"] is None
     with Path("program").open("ab") as file:
         file.write(MARKER)
