@@ -17,6 +17,7 @@ from fastlab.model import LATENCIES, FastError
 from fastlab.process import run_group
 from fastlab.results import Counter
 from fastlab.running import difference, mechanism
+from fastlab.tools import require
 
 # What fast-stat is asked for.
 EVENTS: Mapping[str, str] = {"perf": "all", "soft": "software"}
@@ -100,9 +101,10 @@ def count_run(call: Call, fast_stat: Path, backend: str, root: Path) -> Observed
     return _measure(call, [str(fast_stat.absolute()), "--events", EVENTS[backend]], root)
 
 
-def time_run(call: Call, fast_latency: Path, root: Path) -> Observed:
-    """The same under fast-latency."""
-    return _measure(call, [str(fast_latency.absolute())], root)
+def time_run(call: Call, fast_latency: Path, root: Path, fixed: bool = False) -> Observed:
+    """The same under fast-latency. `fixed`: memory lies in each run where it lay in the others."""
+    still = [str(require("setarch")), "--addr-no-randomize"] if fixed else []
+    return _measure(call, [*still, str(fast_latency.absolute())], root)
 
 
 def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:

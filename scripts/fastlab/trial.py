@@ -60,14 +60,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Lock:
-    """A futex and what was done with it. `program`: it is the program's own, and has a `name`."""
+    """A futex and what was done with it; None: not available. `program`: it is the program's own,
+    and has a `name`."""
 
     name: str
     address: int
     program: bool
-    wakes: int
+    wakes: int | None
     handoffs: int
-    pi_unlocks: int
+    pi_unlocks: int | None
 
 
 @dataclass(frozen=True)

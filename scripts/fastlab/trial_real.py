@@ -6,25 +6,41 @@ from __future__ import annotations
 import random
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fastlab import environment, guest
 from fastlab.cache import check_room, explained_full_disk
-from fastlab.counting import FAST_STAT, Call, Observed, check_counters, count_run, counters_of
+from fastlab.counting import (
+    FAST_LATENCY,
+    FAST_STAT,
+    HANDOFF_LIBRARY,
+    Call,
+    Histogram,
+    Observed,
+    check_counters,
+    count_run,
+    counters_of,
+    latencies_of,
+    time_run,
+)
 from fastlab.dataset import BLOCK, ORDERS
 from fastlab.kernels import Places
-from fastlab.model import FastError, Kernel
+from fastlab.model import LATENCIES, FastError, Kernel
 from fastlab.programs import build_programs
 from fastlab.real import LACKS, NEEDED
 from fastlab.reporter import Reporter
 from fastlab.results import FIRED, Counter
 from fastlab.running import SWITCH, Running, Sysctls, only_user, running_kernel
 from fastlab.subject import find_program, is_marked
-from fastlab.trial import BASELINE, LAST_LINES, POLICIES, how_it_failed, too_long
+from fastlab.symbols import Symbols, parse_maps
+from fastlab.trial import BASELINE, LAST_LINES, POLICIES, Lock, how_it_failed, too_long
 
 # Of each policy against the baseline: what an A/A calibration has at first.
 BLOCKS = 12
+# Of each policy: their latencies are shown, not judged.
+LATENCY_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +75,17 @@ class Shot:
 
 
 @dataclass(frozen=True)
+class Latencies:
+    """What a run under fast-latency measured: the histograms of those of LATENCIES that it could,
+    in `missing` why not the others, and the locks that were handed over."""
+
+    policy: str
+    histograms: Mapping[str, Histogram]
+    missing: Mapping[str, str]
+    locks: tuple[Lock, ...]
+
+
+@dataclass(frozen=True)
 class Trial:
     """All runs of a program, in the order they were made."""
 
@@ -66,13 +93,15 @@ class Trial:
     kernel: Kernel
     marked: bool
     shots: tuple[Shot, ...]
+    latencies: tuple[Latencies, ...]
 
 
 def run(request: Request, reporter: Reporter, root: Path = Path("/")) -> Trial:
     """Make all runs; `root` has the /proc and /sys of the machine.
 
-    A program that does not end well, in any of them, is a FastError that says how it ended. FAST's
-    sysctls are put back in any case.
+    A program that does not end well, in any that is counted, is a FastError that says how it ended.
+    If it cannot be run with its latencies measured, there are none. FAST's sysctls are put back in
+    any case.
     """
     running = running_kernel(root)
     _check_kernel(request, running)
@@ -80,16 +109,17 @@ def run(request: Request, reporter: Reporter, root: Path = Path("/")) -> Trial:
     marked = is_marked(path)
     project = Places().project
     build = build_programs(project, reporter)
-    fast_stat = build / FAST_STAT
-    guest.check_built(build, [fast_stat])
-    check_counters(request.backend, fast_stat)
+    programs = _Programs(build / FAST_STAT, build / FAST_LATENCY)
+    guest.check_built(build, [*astuple(programs), build / HANDOFF_LIBRARY])
+    check_counters(request.backend, programs.fast_stat)
     scratch = project / "build/try" / request.backend
     scratch.mkdir(parents=True, exist_ok=True)
     call = Call(request.argv, request.seconds, marked, request.directory, scratch)
     with only_user(root), explained_full_disk(scratch), Sysctls(root) as sysctls:
-        execution = _Execution(request, path, call, fast_stat, root, sysctls)
+        execution = _Execution(request, path, call, programs, root, sysctls)
         shots = execution.shots(reporter)
-    return Trial(request, running.kernel, marked, tuple(shots))
+        latencies = execution.latencies(reporter)
+    return Trial(request, running.kernel, marked, tuple(shots), tuple(latencies))
 
 
 def _check_kernel(request: Request, running: Running) -> None:
@@ -112,6 +142,14 @@ def _order(argv: tuple[str, ...]) -> Iterator[tuple[str, str, int, int]]:
                     yield (pair if side == "B" else BASELINE), pair, block, position
 
 
+@dataclass(frozen=True)
+class _Programs:
+    """What measures."""
+
+    fast_stat: Path
+    fast_latency: Path
+
+
 class _Execution:
     """One call of run()."""
 
@@ -120,14 +158,14 @@ class _Execution:
         request: Request,
         path: Path,
         call: Call,
-        fast_stat: Path,
+        programs: _Programs,
         root: Path,
         sysctls: Sysctls,
     ) -> None:
         self._request = request
         self._path = path
         self._call = call
-        self._fast_stat = fast_stat
+        self._programs = programs
         self._root = root
         self._sysctls = sysctls
 
@@ -175,13 +213,57 @@ class _Execution:
     def _count(self, policy: str) -> Observed:
         """A run that ended well."""
         self._sysctls.set({SWITCH: POLICIES[policy]})
-        counted = count_run(self._call, self._fast_stat, self._request.backend, self._root)
+        fast_stat = self._programs.fast_stat
+        counted = count_run(self._call, fast_stat, self._request.backend, self._root)
         if counted.status == 0:
             return counted
         check_room(self._call.scratch)
-        errors = self._call.errors.read_text(errors="replace").splitlines()
-        if counted.status is None:
-            lines = [too_long(self._path, self._request.seconds, policy), *errors[-LAST_LINES:]]
-        else:
-            lines = how_it_failed(self._path, counted.status, policy, errors)
+        lines = self._how_it_failed(self._call, counted, policy)
         raise FastError("\n".join([*lines, f"(all that it said: {self._call.scratch})"]))
+
+    def _how_it_failed(self, call: Call, observed: Observed, policy: str) -> list[str]:
+        errors = call.errors.read_text(errors="replace").splitlines()
+        if observed.status is None:
+            return [too_long(self._path, self._request.seconds, policy), *errors[-LAST_LINES:]]
+        return how_it_failed(self._path, observed.status, policy, errors)
+
+    def latencies(self, reporter: Reporter) -> list[Latencies]:
+        """Further runs, the policies in turn. The first that fails ends it: so would the others."""
+        task = f"measuring latencies of {self._path.name}"
+        scratch = self._call.scratch / "latency"
+        scratch.mkdir(exist_ok=True)
+        call = replace(self._call, scratch=scratch)
+        found: list[Latencies] = []
+        reporter.start(task, LATENCY_RUNS * len(POLICIES))
+        try:
+            for policy in [*POLICIES] * LATENCY_RUNS:
+                found.append(self._time(call, policy))
+                reporter.advance(task, len(found))
+                if len(found[-1].missing) == len(LATENCIES):
+                    break
+            return found
+        finally:
+            reporter.finish(task)
+
+    def _time(self, call: Call, policy: str) -> Latencies:
+        self._sysctls.set({SWITCH: POLICIES[policy]})
+        timed = time_run(call, self._programs.fast_latency, self._root, fixed=True)
+        if timed.status != 0 or not timed.document:
+            check_room(call.scratch)
+            lines = self._how_it_failed(call, timed, policy)
+            why = f"under fast-latency {': '.join(dict.fromkeys((lines[0], lines[-1])))}"
+            return Latencies(policy, {}, dict.fromkeys(LATENCIES, why), ())
+        histograms, missing = latencies_of(timed.document)
+        return Latencies(policy, histograms, missing, self._locks(timed.document))
+
+    def _locks(self, document: Mapping[str, Any]) -> tuple[Lock, ...]:
+        """The locks of the process whose memory is known are the program's."""
+        maps = document["maps"] or {"process": None, "text": ""}
+        symbols = Symbols(parse_maps(maps["text"].splitlines()), self._path)
+        found = []
+        for one in document["locks"]:
+            address = int(one["address"], 16)
+            ours = one["process"] == maps["process"]
+            name = symbols.describe(address) if ours else ""
+            found.append(Lock(name, address, ours, None, one["handoffs"], None))
+        return tuple(found)

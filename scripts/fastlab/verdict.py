@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any, Literal
 
@@ -151,7 +151,7 @@ def idleness(mechanisms: Sequence[Mapping[str, int]]) -> str:
 
 
 def _with_pi(trial: Trial, sentence: str) -> str:
-    total = sum(lock.pi_unlocks for lock in _locks_of(trial))
+    total = sum(lock.pi_unlocks or 0 for lock in _locks_of(trial))
     if not total:
         return sentence
     return (
@@ -180,7 +180,8 @@ def tables(trial: Trial) -> list[Table]:
             mechanisms = [shot.mechanism for shot in of_policy(trial.shots, policy)]
             means = {name: fmean(one[name] for one in mechanisms) for name in mechanisms[0]}
             found += [_metrics(trial, policy), mechanism_table(policy, "mean", means)]
-    return [*found, *_locks(trial)]
+    runs = len(of_policy(trial.shots, BASELINE))
+    return [*found, *locks_table(_locks_of(trial), runs)]
 
 
 def _metrics(trial: Trial, policy: str) -> Table:
@@ -241,10 +242,10 @@ def mechanism_table(policy: str, label: str, numbers: Mapping[str, float]) -> Ta
     )
 
 
-def _locks(trial: Trial) -> list[Table]:
-    """Where the hand-offs come from without FAST, the most important locks first."""
-    runs = len(of_policy(trial.shots, BASELINE))
-    sums = sorted(filter(_weight, sum_locks(_locks_of(trial))), key=_weight, reverse=True)
+def locks_table(found: Iterable[Lock], runs: int) -> list[Table]:
+    """Where the hand-offs of so many runs without FAST come from, the most important locks first;
+    no table, if there were none."""
+    sums = sorted(filter(_weight, sum_locks(found)), key=_weight, reverse=True)
     total = sum(lock.handoffs for lock in sums)
     if not sums:
         return []
@@ -278,7 +279,7 @@ def _locks(trial: Trial) -> list[Table]:
 
 def _weight(lock: Lock) -> int:
     """Of the locks that something can be said of, more first."""
-    return lock.handoffs + lock.pi_unlocks
+    return lock.handoffs + (lock.pi_unlocks or 0)
 
 
 def sum_locks(found: Iterable[Lock]) -> list[Lock]:
@@ -286,17 +287,22 @@ def sum_locks(found: Iterable[Lock]) -> list[Lock]:
     sums: dict[tuple[bool, int], Lock] = {}
     for lock in found:
         key = (lock.program, lock.address if lock.program else 0)
-        name = lock.name if lock.program else "other programs that it started"
-        known = sums.get(key, Lock(name, key[1], lock.program, 0, 0, 0))
-        sums[key] = Lock(
-            known.name,
-            key[1],
-            lock.program,
-            known.wakes + lock.wakes,
-            known.handoffs + lock.handoffs,
-            known.pi_unlocks + lock.pi_unlocks,
-        )
+        known = sums.get(key)
+        if known:
+            sums[key] = replace(
+                known,
+                wakes=_sum(known.wakes, lock.wakes),
+                handoffs=known.handoffs + lock.handoffs,
+                pi_unlocks=_sum(known.pi_unlocks, lock.pi_unlocks),
+            )
+        else:
+            name = lock.name if lock.program else "other programs that it started"
+            sums[key] = replace(lock, name=name, address=key[1])
     return list(sums.values())
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 def document(trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:

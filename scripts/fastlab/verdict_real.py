@@ -10,16 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from fastlab import ab, environment
-from fastlab.dataset import BLOCK
-from fastlab.model import REAL_METRICS, SCHEMA_VERSION, Metric
+from fastlab.dataset import BLOCK, first_reasons, percentile
+from fastlab.model import PERCENTILES, REAL_METRICS, SCHEMA_VERSION, Metric
 from fastlab.tables import NOT_AVAILABLE, Cell, Table, value
 from fastlab.trial import BASELINE, POLICIES
-from fastlab.trial_real import BLOCKS, Shot, Trial
-from fastlab.verdict import TONES, Kind, Side, Verdict, idleness, mechanism_table, what_ran
+from fastlab.trial_real import BLOCKS, LATENCY_RUNS, Shot, Trial
+from fastlab.verdict import (
+    TONES,
+    Kind,
+    Side,
+    Verdict,
+    idleness,
+    locks_table,
+    mechanism_table,
+    what_ran,
+)
 
 # The first decides.
 METRICS = {
@@ -43,9 +52,11 @@ NO_FLOOR = (
     "run` measures that first, and claims nothing below it."
 )
 NO_LOCKS = (
-    "Which locks the hand-offs come from is not available on a real machine; leave --backend out "
-    "to see them."
+    "Which locks the hand-offs come from is not available here; leave --backend out to see them."
 )
+# The percentiles that are shown, with their columns' names.
+SHOWN = {"p50": "median", "p99": "99 %"}
+LATENCY_NAMES = {"handoff": "hand-off of a mutex", "wakeup": "wake-up"}
 
 
 @dataclass(frozen=True)
@@ -125,7 +136,7 @@ def _judge(trial: Trial, policy: str) -> Verdict:
     idle = idleness([shot.mechanism for shot in _under(trial, policy)])
     if idle:
         sentence = f"FAST has nothing to act on in this program: {idle}."
-        return Verdict(policy, "nothing to act on", f"{sentence} {NO_LOCKS}")
+        return Verdict(policy, "nothing to act on", _with_locks(trial, sentence))
     time = changes(trial, policy)[TIME]
     kind: Kind = "no difference"
     if time.side == "better":
@@ -143,7 +154,14 @@ def _judge(trial: Trial, policy: str) -> Verdict:
             "FAST makes no difference to this program's time that can be told from noise: with "
             f"policy {policy} it improves by {_size(time, INTERVAL)}"
         )
-    return Verdict(policy, kind, f"{sentence}; {_evidence(time)}. {NO_FLOOR} {NO_LOCKS}")
+    sentence = _with_locks(trial, f"{sentence}; {_evidence(time)}. {NO_FLOOR}")
+    return Verdict(policy, kind, sentence)
+
+
+def _with_locks(trial: Trial, sentence: str) -> str:
+    """Who finds no table of locks has to know whether there was no hand-off."""
+    measured = all("handoff" in one.histograms for one in trial.latencies)
+    return sentence if measured else f"{sentence} {NO_LOCKS}"
 
 
 def _under(trial: Trial, policy: str) -> list[Shot]:
@@ -174,6 +192,56 @@ def tables(trial: Trial) -> list[Table]:
             sums = {name: sum(one[name] for one in mechanisms) for name in mechanisms[0]}
             label = f"sum of {len(mechanisms)} runs"
             found += [_metrics(trial, policy), mechanism_table(policy, label, sums)]
+    off = [one for one in trial.latencies if one.policy == BASELINE]
+    locks = [lock for one in off for lock in one.locks]
+    return [*found, _latencies(trial), *locks_table(locks, len(off))]
+
+
+def _latencies(trial: Trial) -> Table:
+    """Percentiles of each run under each policy; not judged."""
+    rows = []
+    for latency, name in LATENCY_NAMES.items():
+        cells = [
+            Cell(_middle(trial, policy, latency, PERCENTILES[shown]))
+            for policy in POLICIES
+            for shown in SHOWN
+        ]
+        rows.append([Cell(name), *cells])
+    columns = [f"{policy}, {shown}" for policy in POLICIES for shown in SHOWN.values()]
+    return Table(
+        "",
+        ["latency, us", *columns],
+        rows,
+        f"The middle one of {LATENCY_RUNS} runs each, or of those that could be measured, and "
+        "their range. These are runs of their own, and no test was made. "
+        f"{NOT_AVAILABLE}: not available.{_why_no_latency(trial)}",
+    )
+
+
+def _middle(trial: Trial, policy: str, latency: str, thousandths: int) -> str:
+    """In microseconds, over the runs in which it was measured and there was one."""
+    runs = [
+        one.histograms[latency]
+        for one in trial.latencies
+        if one.policy == policy and latency in one.histograms
+    ]
+    if not runs:
+        return NOT_AVAILABLE
+    known = [number for run in runs if (number := percentile(run, thousandths)) is not None]
+    if not known:
+        return "none"
+    middle, low, high = (value(one / 1000) for one in (median(known), min(known), max(known)))
+    return f"{middle} ({low} to {high})"
+
+
+def _why_no_latency(trial: Trial) -> str:
+    """Of each that some run lacks."""
+    found = ""
+    for latency, name in LATENCY_NAMES.items():
+        lacking = [one.missing[latency] for one in trial.latencies if latency in one.missing]
+        if lacking:
+            runs = f"in {len(lacking)} of {len(trial.latencies)} runs"
+            found += f" {name.capitalize()}, {runs}: {first_reasons(lacking)}."
     return found
 
 
@@ -235,4 +303,5 @@ def document(trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         ],
         "doubts": doubts(trial),
         "runs": [asdict(shot) for shot in trial.shots],
+        "latencies": [asdict(one) for one in trial.latencies],
     }

@@ -19,7 +19,7 @@ from fastlab import cli, kernels, trial_real, verdict_real
 from fastlab.dataset import BLOCK, ORDERS
 from fastlab.model import FastError
 from fastlab.subject import MARKER
-from fastlab.trial_real import BLOCKS, Request, Trial
+from fastlab.trial_real import BLOCKS, LATENCY_RUNS, Request, Trial
 
 RUNS = BLOCKS * BLOCK
 # What kernel.sched_fast is before: none of the policies that are tried.
@@ -34,6 +34,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     counters.mkdir(parents=True)
     machine = FakeMachine(counters)
     machine.boot(1, fast=True)
+    (build / "userspace/latency").symlink_to("counters")
+    (counters / "libfast-handoff.so").touch()
     (machine.root / "proc/sys/kernel/sched_fast").write_text(f"{FOUND}\n")
     shutil.copyfile("/bin/true", tmp_path / "program")
     (tmp_path / "program").chmod(0o755)
@@ -68,7 +70,7 @@ def test_help_is_told_with_its_evidence(machine: FakeMachine) -> None:
     assert "12 blocks, p = " in one.sentence
     assert "by the rank test 0.00049." in one.sentence
     assert "The noise floor was not measured" in one.sentence
-    assert "not available on a real machine; leave --backend out" in one.sentence
+    assert "leave --backend out" not in one.sentence
     time = verdict_real.changes(found, "strict")["elapsed_ns"]
     assert time.improvement_pct == pytest.approx(19.9, abs=0.1)
     assert time.low == pytest.approx(19.8, abs=0.2)
@@ -105,7 +107,12 @@ def test_nothing_to_act_on_whatever_the_times_are(machine: FakeMachine) -> None:
 
 def test_policies_take_turns_in_blocks(machine: FakeMachine) -> None:
     found = attempt()
-    policies = [policy for _, policy, _ in machine.runs()]
+    # Then come the latencies.
+    policies = [run[1] for run in machine.runs() if len(run) == 3]
+    assert [run[1:2] + run[3:] for run in machine.runs()[RUNS + 1 :]] == [
+        ["0", "latency"],
+        ["1", "latency"],
+    ] * LATENCY_RUNS
     # The first run only warms up.
     assert len(policies) == RUNS + 1
     assert policies[0] == "0"
@@ -127,12 +134,76 @@ def test_what_is_shown(machine: FakeMachine) -> None:
     assert rows["cycles"] == ["n/a", "n/a", "n/a"]
     assert rows["time on a CPU, all threads together, ns"][2].startswith("19.9 % (")
     assert rows["migrations"][0] != "n/a"
-    metrics, mechanism = verdict_real.tables(found)
+    metrics, mechanism, _, _ = verdict_real.tables(found)
     assert metrics.title == (
         "./program 'two words': all of it, on 6.12.30-fast #1 SMP, backend soft"
     )
     assert [cell.text for cell in mechanism.rows[0]] == ["sum of 24 runs", "168", "168", "168"]
     assert any("of the whole machine" in line for line in verdict_real.doubts(found))
+
+
+def test_latencies_and_their_locks(machine: FakeMachine) -> None:
+    found = attempt()
+    _, _, latencies, locks = verdict_real.tables(found)
+    assert [cell.text for cell in latencies.rows[0]] == [
+        *("hand-off of a mutex", "4.02 (4 to 4.04)", "4.02 (4 to 4.04)"),
+        *("3.01 (3 to 3.03)", "3.01 (3 to 3.03)"),
+    ]
+    assert [cell.text for cell in latencies.rows[1]][1:3] == ["3 (3 to 3)", "9 (9 to 9)"]
+    assert [[cell.text for cell in row[:4]] for row in locks.rows] == [
+        ["heap+0x80", "0x4c8080", "90", "90.0 %"],
+        ["other programs that it started", "", "10", "10.0 %"],
+    ]
+    document = verdict_real.document(found, [])
+    assert [one["policy"] for one in document["latencies"]] == ["off", "strict"] * LATENCY_RUNS
+    # Nobody counted them.
+    assert document["latencies"][0]["locks"][0]["wakes"] is None
+
+
+def test_a_latency_that_is_not_available(machine: FakeMachine) -> None:
+    machine.mode("no-tracefs")
+    found = attempt()
+    latencies = verdict_real.tables(found)[2]
+    assert [cell.text for cell in latencies.rows[1]] == ["wake-up", *["n/a"] * 4]
+    assert latencies.note.endswith(" Wake-up, in 6 of 6 runs: tracefs cannot be used: denied.")
+    assert latencies.rows[0][1].text != "n/a"
+    machine.mode(f"at {2 * (RUNS + 1) + 2 * LATENCY_RUNS + 1} no-tracefs")
+    latencies = verdict_real.tables(attempt())[2]
+    assert [cell.text for cell in latencies.rows[1]][1:3] == ["3 (3 to 3)", "9 (9 to 9)"]
+    assert latencies.note.endswith(" Wake-up, in 1 of 6 runs: tracefs cannot be used: denied.")
+
+
+def test_no_hand_off_is_no_table_of_locks(machine: FakeMachine) -> None:
+    machine.mode("uncontended")
+    found = attempt()
+    _, _, latencies = verdict_real.tables(found)
+    assert [cell.text for cell in latencies.rows[0]][1:] == ["none"] * 4
+    assert "leave --backend out" not in verdict_real.judge(found)[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("fails", "program ended with status 2 with policy strict: single_ctr: cannot make"),
+        ("hang", "program took longer than 1 s with policy strict"),
+        ("no-counts", "program ended with status 0 with policy strict"),
+    ],
+)
+def test_a_program_that_cannot_be_measured_so(machine: FakeMachine, mode: str, why: str) -> None:
+    """What was counted is not lost."""
+    machine.mode(f"at {RUNS + 3} {mode}")
+    found = attempt(seconds=1.0)
+    assert len(machine.runs()) == RUNS + 3
+    *_, latencies, _ = verdict_real.tables(found)
+    assert [cell.text for cell in latencies.rows[1]] == [
+        *("wake-up", "3 (3 to 3)", "9 (9 to 9)", "n/a", "n/a")
+    ]
+    assert "Wake-up, in 1 of 2 runs: under fast-latency " in latencies.note
+    assert why in latencies.note
+    (one,) = verdict_real.judge(found)
+    assert one.kind == "helps"
+    assert "which locks the hand-offs come from is not available here" in one.sentence.lower()
+    assert machine.sysctl("sched_fast") == FOUND
 
 
 def test_hardware_counters(machine: FakeMachine) -> None:
