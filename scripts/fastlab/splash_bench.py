@@ -17,10 +17,10 @@ from typing import Any, Literal
 from fastlab import splash
 from fastlab.environment import host
 from fastlab.guest import check_built, program_path
-from fastlab.model import SCHEMA_VERSION
+from fastlab.model import SCHEMA_VERSION, FastError
 from fastlab.reporter import Reporter
 from fastlab.splash import Built, Job
-from fastlab.splash_timing import CASES, Case, Failure, NoTimeError, Ours, Theirs
+from fastlab.splash_timing import CASES, Case, Failure, NoTimeError, Ours, Theirs, our_command
 from fastlab.splash_tree import Tree
 from fastlab.tables import NOT_AVAILABLE, Cell, Table
 
@@ -142,11 +142,15 @@ class Session:
             return Samples(status="failed", reason=f"theirs: {built.failure}")
         if refusal := program.refusal(threads):
             return Samples(status="skipped", reason=f"theirs: {refusal}")
-        ours = Ours(case, threads, program_path(self._build, case.program), sources, timeout)
+        try:
+            command = our_command(case, threads, program_path(self._build, program.name), sources)
+        except FastError as error:
+            return Samples(status="failed", reason=f"theirs: {error}")
         output = splash.output_directory(self._request) / "bench"
         directory = output / f"{program.name}-{case.size}-{threads}"
         job = Job(program, built.path, sources, case.size, threads, directory, timeout)
-        return Samples({"ours": ours, "theirs": Theirs(case, job, self._references)})
+        theirs = Theirs(case, job, self._references)
+        return Samples({"ours": Ours(command, timeout), "theirs": theirs})
 
 
 def _measure(samples: Samples, ours_first: bool) -> None:

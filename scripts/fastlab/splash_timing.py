@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -102,21 +102,25 @@ class NoTimeError(Exception):
         self.failure = failure
 
 
+def our_command(case: Case, threads: int, path: Path, sources: Path) -> list[str]:
+    """`sources` are the original program's, which bring the matrices: FastError if they do not."""
+    options = dict(case.options)
+    if case.program == "cholesky":
+        options["matrix"] = matrix(sources, case.size)
+    return [str(path), *size_words(options), f"--threads={threads}", "--json"]
+
+
 @dataclass(frozen=True)
 class Ours:
-    """Our program for a case. `sources` are the original's, which bring the matrices."""
+    """Our program for a case."""
 
-    case: Case
-    threads: int
-    path: Path
-    sources: Path
+    command: Sequence[str]
     timeout: float
 
     def run(self) -> Timed:
         """Once; raises NoTimeError."""
         try:
-            command = self._command()
-            answer = ask(command, self.timeout)
+            answer = ask(self.command, self.timeout)
         except FastError as error:
             raise NoTimeError("failed", str(error)) from error
         if answer.status not in (0, CHECK_FAILED):
@@ -130,13 +134,7 @@ class Ours:
             raise NoTimeError("failed", f"printed no result: {words}") from error
         if answer.status or not right:
             raise NoTimeError("wrong", f"self-check: {detail}")
-        return Timed(shlex.join(command), ns)
-
-    def _command(self) -> list[str]:
-        options = dict(self.case.options)
-        if self.case.program == "cholesky":
-            options["matrix"] = matrix(self.sources, self.case.size)
-        return [str(self.path), *size_words(options), f"--threads={self.threads}", "--json"]
+        return Timed(shlex.join(self.command), ns)
 
 
 class Theirs:

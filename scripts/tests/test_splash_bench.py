@@ -280,7 +280,9 @@ def test_a_tree_without_the_matrix(lab: Lab, monkeypatch: pytest.MonkeyPatch) ->
     lab.theirs("cholesky", *lab.times(1))
     (row,) = lab.rows()
     assert row.status == "failed"
+    assert row.reason.startswith("theirs: ")
     assert "d750.O is not there: the tree lacks this matrix" in row.reason
+    assert not lab.log.exists()
 
 
 def test_what_theirs_cannot_do_is_skipped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
