@@ -37,22 +37,20 @@ static bool give_up(struct trace *t, const char *format, ...)
 }
 
 /* What one that was killed has left behind would hold its memory until the next boot. */
-static void tidy_up(void)
+static int tidy_up(const char *name, void *unused)
 {
-	char **names = tracefs_instances("^" INSTANCE "[0-9]*$");
+	struct tracefs_instance *left;
+	int pid;
 
-	for (int i = 0; names && names[i]; i++) {
-		struct tracefs_instance *left;
-
-		if (!kill(atoi(names[i] + strlen(INSTANCE)), 0) || errno != ESRCH)
-			continue;
-		left = tracefs_instance_create(names[i]);
-		if (left) {
-			tracefs_instance_destroy(left);
-			tracefs_instance_free(left);
-		}
+	(void)unused;
+	if (sscanf(name, INSTANCE "%d", &pid) != 1 || !kill(pid, 0) || errno != ESRCH)
+		return 0;
+	left = tracefs_instance_create(name);
+	if (left) {
+		tracefs_instance_destroy(left);
+		tracefs_instance_free(left);
 	}
-	tracefs_list_free(names);
+	return 0;
 }
 
 static size_t buffer_kb(void)
@@ -115,7 +113,7 @@ bool trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups)
 	if (!tracefs_tracing_dir() || access(tracefs_tracing_dir(), W_OK))
 		return give_up(t, "tracefs cannot be used: %s (it takes root, and a kernel with "
 			       "trace events)", errno ? strerror(errno) : "it is not mounted");
-	tidy_up();
+	tracefs_instances_walk(tidy_up, NULL);
 	snprintf(name, sizeof(name), INSTANCE "%d", (int)getpid());
 	t->instance = tracefs_instance_create(name);
 	if (!t->instance)

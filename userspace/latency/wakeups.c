@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "wakeups.h"
 
-#include <stdlib.h>
+#include <stddef.h>
+#include <sys/mman.h>
 
 /* The kernel's PID_MAX_LIMIT. Memory for ids that do not occur is never touched. */
 #define THREADS (4u << 20)
@@ -22,13 +23,14 @@ struct wakeups_thread {
 
 int wakeups_open(struct wakeups *w)
 {
-	w->threads = calloc(THREADS, sizeof(*w->threads));
-	return w->threads ? 0 : -1;
+	w->threads = mmap(NULL, THREADS * sizeof(*w->threads), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return w->threads == MAP_FAILED ? -1 : 0;
 }
 
 void wakeups_close(struct wakeups *w)
 {
-	free(w->threads);
+	munmap(w->threads, THREADS * sizeof(*w->threads));
 }
 
 static struct wakeups_thread *thread_of(struct wakeups *w, pid_t tid)
