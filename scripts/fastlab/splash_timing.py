@@ -56,7 +56,7 @@ class Case:
 # the first step, or a step, in the warm-up. Both count as many steps.
 CASES: tuple[Case, ...] = (
     Case("barnes", "92,000 bodies, 2 steps", "92000", {"bodies": 92000, "steps": 2}, _BARNES),
-    # The largest matrices of the tree, and not large.
+    # The paper's, and the most work that comes with a tree, which is not much.
     *(
         Case("cholesky", f"{name}.O", name, {"order": "natural"}, pairs=pairs)
         for name, pairs in (("d750", 8), ("tk29", 4))
