@@ -72,21 +72,54 @@ static bool put(struct trace *t, const char *file, const char *text)
 	return give_up(t, "tracefs: cannot write %s to %s: %s", text, file, strerror(errno));
 }
 
+/*
+ * tracefs_local_events_system() would read all formats, and every symbol of the kernel
+ * along with them.
+ */
+static bool learn(struct trace *t, const char *event)
+{
+	int size;
+	char *format = tracefs_event_file_read(NULL, "sched", event, "format", &size);
+	bool known = format && !tep_parse_event(t->formats, format, (unsigned long)size, "sched");
+
+	free(format);
+	return known || give_up(t, "tracefs: the kernel has no event sched:%s", event);
+}
+
+static bool learn_pages(struct trace *t)
+{
+	int size;
+	char *format = tracefs_instance_file_read(NULL, "events/header_page", &size);
+	bool known = format && !tep_parse_header_page(t->formats, format, (unsigned long)size,
+						      sizeof(long));
+
+	free(format);
+	return known || give_up(t, "tracefs: events/header_page cannot be read");
+}
+
+static bool learn_formats(struct trace *t)
+{
+	t->formats = tep_alloc();
+	if (!t->formats)
+		return give_up(t, "tracefs: no memory for the formats of events");
+	tep_set_file_bigendian(t->formats, tep_is_local_bigendian(t->formats));
+	return learn_pages(t) && learn(t, "sched_waking") && learn(t, "sched_switch") &&
+	       learn(t, "sched_process_fork");
+}
+
 static bool enable(struct trace *t, const char *event)
 {
 	if (!tracefs_event_enable(t->instance, "sched", event))
 		return true;
-	return give_up(t, "tracefs: the kernel has no event sched:%s that can be enabled", event);
+	return give_up(t, "tracefs: sched:%s cannot be enabled: %s", event, strerror(errno));
 }
 
 static bool set_up(struct trace *t, pid_t pid)
 {
-	static const char *const systems[] = { "sched", NULL };
 	char text[16];
 
-	t->formats = tracefs_local_events_system(NULL, systems);
-	if (!t->formats)
-		return give_up(t, "tracefs: the formats of the sched events cannot be read");
+	if (!learn_formats(t))
+		return false;
 	t->on = tracefs_trace_on_get_fd(t->instance);
 	if (t->on < 0)
 		return give_up(t, "tracefs: tracing_on: %s", strerror(errno));
