@@ -47,9 +47,6 @@ static int (*real_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct t
 static int (*real_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t,
 			     const struct timespec *);
 
-/* Its address is the thread's name. */
-static _Thread_local char self __attribute__((tls_model("initial-exec")));
-
 static void *find(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);
@@ -184,12 +181,11 @@ static struct shared_lock *entry(const pthread_mutex_t *mutex)
 
 static void released(struct shared_lock *lock)
 {
-	if (!lock)
-		return;
-	__atomic_store_n(&lock->releaser, (uintptr_t)&self, __ATOMIC_RELAXED);
-	__atomic_store_n(&lock->released_ns, now_ns(), __ATOMIC_RELAXED);
+	if (lock)
+		__atomic_store_n(&lock->released_ns, now_ns(), __ATOMIC_RELAXED);
 }
 
+/* Who has waited since before the release is not who released it. */
 static void acquired(struct shared_lock *lock, uint64_t since_ns)
 {
 	uint64_t released_ns;
@@ -198,9 +194,7 @@ static void acquired(struct shared_lock *lock, uint64_t since_ns)
 		return;
 	released_ns = __atomic_load_n(&lock->released_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&lock->released_ns, 0, __ATOMIC_RELAXED);
-	if (since_ns >= released_ns ||
-	    __atomic_load_n(&lock->releaser, __ATOMIC_RELAXED) == (uintptr_t)&self ||
-	    !__atomic_load_n(&shared->measuring, __ATOMIC_RELAXED))
+	if (since_ns >= released_ns || !__atomic_load_n(&shared->measuring, __ATOMIC_RELAXED))
 		return;
 	histogram_add(&shared->handoff, now_ns() - released_ns);
 	lock->handoffs++;

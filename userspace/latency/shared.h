@@ -24,7 +24,6 @@
 struct shared_lock {
 	uint64_t key;		/* 0: this entry is free */
 	uint64_t released_ns;	/* CLOCK_MONOTONIC; 0: it is held, or not known */
-	uint64_t releaser;	/* a thread, in its process */
 	uint64_t handoffs;
 } __attribute__((aligned(64)));
 
