@@ -137,7 +137,8 @@ def wants_latencies(plan: Plan, row: PairedRow) -> bool:
 
 
 def with_latencies(row: PairedRow, run: Run, answer: Answer) -> PairedRow:
-    """The row with what its latency run measured; as bad as that, if it did not go well."""
+    """The row with what its latency run measured. It has failed if that has, but one that was not
+    what its variant says has only no latencies: what was counted before it was."""
     status, reason = judge(
         run,
         answer.output or {},
@@ -146,8 +147,11 @@ def with_latencies(row: PairedRow, run: Run, answer: Answer) -> PairedRow:
         answer.failure,
         _complaint(answer.document, "fast-latency wrote no latencies"),
     )
-    if status != "ok" or answer.document is None:
-        return {**row, "status": status, "reason": f"latency run: {reason}"}
+    reason = f"latency run: {reason}"
+    if status == "failed" or answer.document is None:
+        return {**row, "status": status, "reason": reason}
+    if status == "invalid":
+        return {**row, "latency_missing": dict.fromkeys(LATENCIES, reason)}
     histograms, missing = latencies_of(answer.document)
     return {**row, "latency": histograms, "latency_missing": missing}
 
