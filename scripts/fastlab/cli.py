@@ -612,6 +612,7 @@ def _list_slots(experiment: Experiment, plan: dataset.Plan) -> int:
         f"{fewest} of each comparison; the calibration decides how many more, up to "
         f"{plan.max_blocks}; kernels: {', '.join(_kernels_of(experiment))}"
         f"{', each side of a block in a boot of its own' if plan.boots else own}"
+        f"{'; a second run of each measures latencies' if plan.latencies else ''}"
     )
     return OK
 

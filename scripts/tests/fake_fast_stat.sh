@@ -143,7 +143,8 @@ if [ "$latency" ]; then
 	waits=$((4000 - 1000 * policy + 10 * (number % 5)))
 	[ "$mode" = uncontended ] && waits=0
 	latencies $waits > "$counts"
-	exit
+	[ "$mode" = ends-badly ] && exit 3
+	exit 0
 fi
 {
 	printf '{"schema": 1, "regions": %s, "elapsed_ns": %s, "counters": {' "$regions" "$elapsed"

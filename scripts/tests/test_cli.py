@@ -530,6 +530,9 @@ def test_dry_run_of_a_real_machine_lists_the_slots(
     assert "each side of a block in a boot of its own" in lines[-1]
     assert cli.main(["run", "small.toml", "--backend", "kvm", "--dry-run"]) == 0
     assert capsys.readouterr().out.endswith(", each run in a guest of its own\n")
+    experiment_file.write_text(f"latencies = true\n{REAL}")
+    assert cli.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
+    assert capsys.readouterr().out.endswith("; a second run of each measures latencies\n")
     assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
 
 

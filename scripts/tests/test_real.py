@@ -216,6 +216,7 @@ def test_a_latency_that_only_some_runs_have(machine: FakeMachine) -> None:
         ("fails", "latency run: it ended with status 2: single_ctr: cannot make threads"),
         ("killed", "latency run: the benchmark ended with status -9"),
         ("hang", "latency run: watchdog: no end after 2 s; it was killed"),
+        ("ends-badly", "latency run: the benchmark ended with status 3"),
         ("no-counts", "latency run: fast-latency wrote no latencies"),
         ("two-rois", "latency run: 2 regions of interest in one run; there must be one"),
     ],

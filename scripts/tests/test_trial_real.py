@@ -186,6 +186,7 @@ def test_no_hand_off_is_no_table_of_locks(machine: FakeMachine) -> None:
     [
         ("fails", "program ended with status 2 with policy strict: single_ctr: cannot make"),
         ("hang", "program took longer than 1 s with policy strict"),
+        ("ends-badly", "program ended with status 3 with policy strict: (it said nothing"),
         ("no-counts", "program ended with status 0 with policy strict"),
     ],
 )
