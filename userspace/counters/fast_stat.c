@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fast-stat: counts a program's events, by the names that all counter backends share. */
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "counters.h"
+#include "document.h"
 #include "report.h"
 #include "session.h"
 
@@ -105,14 +104,6 @@ static int disable(void *meter)
 	return counters_disable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
-static int write_json(FILE *json, const struct report *report, const char *name)
-{
-	report_json(json, report);
-	if (fflush(json) || ferror(json))
-		return complain("cannot write %s: %s", name, strerror(errno));
-	return 0;
-}
-
 static int tell(struct count *c, FILE *json)
 {
 	const struct options *opt = c->opt;
@@ -122,19 +113,18 @@ static int tell(struct count *c, FILE *json)
 		.events = c->counters.events,
 		.wanted = opt->wanted,
 		.results = results,
-		.roi = opt->roi,
-		.regions = c->session.regions,
-		.elapsed_ns = c->session.elapsed_ns,
-		.wait_status = c->session.wait_status,
+		.session = &c->session,
 	};
 
 	if (counters_read(&c->counters, results, &error))
 		return complain("%s", error.text);
 	report_scaled(stderr, &report);
-	if (json)
-		return write_json(json, &report, opt->json);
-	report_text(stderr, &report);
-	return 0;
+	if (!json) {
+		report_text(stderr, &report);
+		return 0;
+	}
+	report_json(json, &report);
+	return document_flush(json, opt->json);
 }
 
 static int count(const struct options *opt, const struct events *events, FILE *json)
@@ -199,13 +189,7 @@ int main(int argc, char **argv)
 	if (opt.list) {
 		status = list(&events);
 	} else {
-		/* Before the program has run for an hour, not after. */
-		if (opt.json)
-			json = fopen(opt.json, "we");
-		if (opt.json && !json)
-			status = complain("cannot write %s: %s", opt.json, strerror(errno));
-		else
-			status = count(&opt, &events, json);
+		status = document_open(&json, opt.json) ?: count(&opt, &events, json);
 		if (json)
 			fclose(json);
 	}

@@ -2,7 +2,9 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <sys/wait.h>
+#include <string.h>
+
+#include "document.h"
 
 static void put_ratio(FILE *out, const struct report *report, const char *name,
 		      enum counter references, enum counter misses)
@@ -17,12 +19,13 @@ static void put_ratio(FILE *out, const struct report *report, const char *name,
 void report_text(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
+	const struct session *session = report->session;
 
 	fprintf(out, "\nfast-stat: %s on %s, ",
 		events->user_only ? "user space" : "user and kernel", events->cpu);
-	if (report->roi)
-		fprintf(out, "in %u region%s of interest\n\n", report->regions,
-			report->regions == 1 ? "" : "s");
+	if (session->roi)
+		fprintf(out, "in %u region%s of interest\n\n", session->regions,
+			session->regions == 1 ? "" : "s");
 	else
 		fputs("the whole program\n\n", out);
 	for (int i = 0; i < COUNTERS; i++) {
@@ -44,7 +47,7 @@ void report_text(FILE *out, const struct report *report)
 	}
 	put_ratio(out, report, "L2 misses per reference", L2_REFERENCES, L2_MISSES);
 	put_ratio(out, report, "L3 misses per reference", L3_REFERENCES, L3_MISSES);
-	fprintf(out, "%20.6f  seconds elapsed\n\n", (double)report->elapsed_ns / 1e9);
+	fprintf(out, "%20.6f  seconds elapsed\n\n", (double)session->elapsed_ns / 1e9);
 }
 
 void report_scaled(FILE *out, const struct report *report)
@@ -67,21 +70,9 @@ void report_scaled(FILE *out, const struct report *report)
 		fputs(". Name fewer (--events) to have them counted all the time\n", out);
 }
 
-static void put_number(FILE *out, const char *name, bool known, uint64_t value)
-{
-	if (known)
-		fprintf(out, ",\"%s\":%" PRIu64, name, value);
-	else
-		fprintf(out, ",\"%s\":null", name);
-}
-
-/* No text of ours, of libpfm's or of strerror() has a character that JSON wants escaped. */
 static void put_text(FILE *out, const char *name, const char *text)
 {
-	if (text)
-		fprintf(out, ",\"%s\":\"%s\"", name, text);
-	else
-		fprintf(out, ",\"%s\":null", name);
+	document_text(out, name, text, text ? strlen(text) : 0);
 }
 
 static void put_counter(FILE *out, int i, const struct event *event,
@@ -89,10 +80,10 @@ static void put_counter(FILE *out, int i, const struct event *event,
 {
 	fprintf(out, "\"%s\":{\"unit\":\"%s\"", counter_names[i].name, counter_names[i].unit);
 	put_text(out, "event", event->name);
-	put_number(out, "value", result->available, result->value);
-	put_number(out, "raw", result->available, result->raw);
-	put_number(out, "enabled_ns", result->available, result->enabled_ns);
-	put_number(out, "running_ns", result->available, result->running_ns);
+	document_number(out, "value", result->available, result->value);
+	document_number(out, "raw", result->available, result->raw);
+	document_number(out, "enabled_ns", result->available, result->enabled_ns);
+	document_number(out, "running_ns", result->available, result->running_ns);
 	if (result->available)
 		fprintf(out, ",\"share\":%.6f", counters_share(result));
 	else
@@ -104,15 +95,11 @@ static void put_counter(FILE *out, int i, const struct event *event,
 void report_json(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
-	int status = report->wait_status;
 	bool first = true;
 
 	fprintf(out, "{\"schema\":1,\"cpu\":\"%s\",\"modes\":[\"user\"%s]", events->cpu,
 		events->user_only ? "" : ",\"kernel\"");
-	put_number(out, "exit_status", WIFEXITED(status), (uint64_t)WEXITSTATUS(status));
-	put_number(out, "signal", WIFSIGNALED(status), (uint64_t)WTERMSIG(status));
-	put_number(out, "regions", report->roi, report->regions);
-	put_number(out, "elapsed_ns", true, report->elapsed_ns);
+	document_session(out, report->session);
 	fputs(",\"counters\":{", out);
 	for (int i = 0; i < COUNTERS; i++) {
 		if (!(report->wanted & COUNTER_BIT(i)))

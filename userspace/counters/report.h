@@ -5,15 +5,13 @@
 #include <stdio.h>
 
 #include "counters.h"
+#include "session.h"
 
 struct report {
 	const struct events *events;
 	unsigned int wanted;
 	const struct counters_result *results;
-	bool roi;
-	unsigned int regions;	/* of interest, that were counted */
-	uint64_t elapsed_ns;	/* inside them, or of the whole program */
-	int wait_status;	/* of the program */
+	const struct session *session;	/* the program that was counted */
 };
 
 void report_text(FILE *out, const struct report *report);

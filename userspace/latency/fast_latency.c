@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "document.h"
 #include "report.h"
 #include "session.h"
 #include "shared.h"
@@ -166,9 +167,7 @@ static int tell(const struct measurement *m, const struct options *opt, FILE *js
 		return 0;
 	}
 	report_json(json, &report);
-	if (fflush(json) || ferror(json))
-		return complain("cannot write %s: %s", opt->json, strerror(errno));
-	return 0;
+	return document_flush(json, opt->json);
 }
 
 /* The program waits to be let go. */
@@ -215,17 +214,12 @@ static int measure(const struct options *opt, FILE *json)
 int main(int argc, char **argv)
 {
 	struct options opt = { 0 };
-	FILE *json = NULL;
+	FILE *json;
 	int status;
 
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
-	/* Before the program has run for an hour, not after. */
-	if (opt.json)
-		json = fopen(opt.json, "we");
-	if (opt.json && !json)
-		return complain("cannot write %s: %s", opt.json, strerror(errno));
-	status = measure(&opt, json);
+	status = document_open(&json, opt.json) ?: measure(&opt, json);
 	if (json)
 		fclose(json);
 	return status;

@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/wait.h>
+
+#include "document.h"
 
 /* In thousandths. */
 static const unsigned int percentiles[] = { 500, 900, 990, 999, 1000 };
@@ -48,30 +49,6 @@ void report_text(FILE *out, const struct report *report)
 	fprintf(out, "\n%.6f seconds elapsed\n", (double)s->elapsed_ns / 1e9);
 }
 
-static void put_string(FILE *out, const char *text, size_t size)
-{
-	fputc('"', out);
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < ' ')
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
-
-static void put_number(FILE *out, const char *name, bool known, uint64_t value)
-{
-	if (known)
-		fprintf(out, ",\"%s\":%" PRIu64, name, value);
-	else
-		fprintf(out, ",\"%s\":null", name);
-}
-
 static void put_buckets(FILE *out, const struct histogram *histogram)
 {
 	const char *comma = "";
@@ -91,12 +68,12 @@ static void put_latency(FILE *out, const struct latency *latency)
 {
 	fprintf(out, "\"%s\":{\"unit\":\"ns\"", latency->name);
 	if (latency->why_not) {
-		fputs(",\"events\":null,\"buckets\":null,\"why_not\":", out);
-		put_string(out, latency->why_not, strlen(latency->why_not));
+		fputs(",\"events\":null,\"buckets\":null", out);
+		document_text(out, "why_not", latency->why_not, strlen(latency->why_not));
 	} else {
-		put_number(out, "events", true, histogram_events(latency->histogram));
+		document_number(out, "events", true, histogram_events(latency->histogram));
 		put_buckets(out, latency->histogram);
-		fputs(",\"why_not\":null", out);
+		document_text(out, "why_not", NULL, 0);
 	}
 	fputc('}', out);
 }
@@ -126,21 +103,15 @@ static void put_maps(FILE *out, const struct shared *shared)
 		fputs(",\"maps\":null", out);
 		return;
 	}
-	fprintf(out, ",\"maps\":{\"process\":%u,\"text\":", shared->maps_process);
-	put_string(out, shared->maps, shared->maps_size);
+	fprintf(out, ",\"maps\":{\"process\":%u", shared->maps_process);
+	document_text(out, "text", shared->maps, shared->maps_size);
 	fputc('}', out);
 }
 
 void report_json(FILE *out, const struct report *report)
 {
-	const struct session *s = report->session;
-	int status = s->wait_status;
-
 	fputs("{\"schema\":1", out);
-	put_number(out, "exit_status", WIFEXITED(status), (uint64_t)WEXITSTATUS(status));
-	put_number(out, "signal", WIFSIGNALED(status), (uint64_t)WTERMSIG(status));
-	put_number(out, "regions", s->roi, s->regions);
-	put_number(out, "elapsed_ns", true, s->elapsed_ns);
+	document_session(out, report->session);
 	fputs(",\"latencies\":{", out);
 	for (unsigned int i = 0; i < report->count; i++) {
 		if (i)

@@ -8,6 +8,7 @@
 #include "report.h"
 
 static struct counters_result results[COUNTERS];
+static struct session session;
 static struct report report;
 
 static int setup(void **state)
@@ -30,8 +31,9 @@ static int setup(void **state)
 		.wanted = COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L2_MISSES) |
 			  COUNTER_BIT(L3_MISSES) | COUNTER_BIT(TASK_CLOCK),
 		.results = results,
-		.elapsed_ns = 1500000000,
+		.session = &session,
 	};
+	session = (struct session){ .elapsed_ns = 1500000000 };
 	return 0;
 }
 
@@ -75,9 +77,9 @@ static void the_object(void **state)
 	report.wanted = COUNTER_BIT(L2_MISSES) | COUNTER_BIT(L3_MISSES);
 	fake_events.user_only = true;
 	fake_events.of[L3_MISSES].name = NULL;
-	report.roi = true;
-	report.regions = 2;
-	report.wait_status = 3 << 8;
+	session.roi = true;
+	session.regions = 2;
+	session.wait_status = 3 << 8;
 	assert_prints(report_json,
 		      "{\"schema\":1,\"cpu\":\"fake\",\"modes\":[\"user\"],\"exit_status\":3,"
 		      "\"signal\":null,\"regions\":2,\"elapsed_ns\":1500000000,\"counters\":{"

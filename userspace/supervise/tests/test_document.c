@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "document.h"
+
+static void assert_session(const struct session *session, const char *expected)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	document_session(out, session);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void how_it_ended(void **state)
+{
+	struct session session = { .elapsed_ns = 5, .wait_status = 3 << 8 };
+
+	(void)state;
+	assert_session(&session,
+		       ",\"exit_status\":3,\"signal\":null,\"regions\":null,\"elapsed_ns\":5");
+	session.roi = true;
+	session.regions = 2;
+	session.wait_status = 9;
+	assert_session(&session,
+		       ",\"exit_status\":null,\"signal\":9,\"regions\":2,\"elapsed_ns\":5");
+}
+
+static void assert_text(const char *given, const char *expected)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	document_text(out, "x", given, given ? strlen(given) : 0);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void any_text(void **state)
+{
+	(void)state;
+	assert_text("a \"b\" \\ c\nd", ",\"x\":\"a \\\"b\\\" \\\\ c\\u000ad\"");
+	assert_text("", ",\"x\":\"\"");
+	assert_text(NULL, ",\"x\":null");
+}
+
+/* A full disk is noticed when what is written goes there. */
+static void a_full_disk(void **state)
+{
+	FILE *document;
+
+	(void)state;
+	assert_int_equal(document_open(&document, "/dev/full"), 0);
+	document_number(document, "x", true, 1);
+	assert_int_equal(document_flush(document, "/dev/full"), EXIT_OURS);
+	fclose(document);
+	assert_int_equal(document_open(&document, "/no/such/file"), EXIT_OURS);
+	assert_int_equal(document_open(&document, NULL), 0);
+	assert_null(document);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(how_it_ended),
+		cmocka_unit_test(any_text),
+		cmocka_unit_test(a_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
