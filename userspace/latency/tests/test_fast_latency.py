@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,9 @@ def fast_latency(
     return subprocess.run([program, *words], capture_output=True, text=True, timeout=60, user=user)
 
 
-def instances() -> list[str]:
-    return sorted(path.name for path in INSTANCES.glob("fast-latency-*"))
+def instance(process: subprocess.Popen[bytes]) -> Path:
+    """What a fast-latency has in tracefs."""
+    return INSTANCES / f"fast-latency-{process.pid}"
 
 
 class Measuring(unittest.TestCase):
@@ -145,23 +145,33 @@ class Instances(Measuring):
         if why:
             self.skipTest(why)
 
-    def test_nothing_is_left(self) -> None:
-        self.assertEqual(instances(), [])
-
-    def test_what_a_killed_one_left_goes_with_the_next(self) -> None:
+    def started(self) -> subprocess.Popen[bytes]:
+        """One that measures a program which waits."""
         process = subprocess.Popen(
-            [FAST_LATENCY, "--", "sh", "-c", "echo; exec sleep 60"], stdout=subprocess.PIPE
+            [FAST_LATENCY, "--", "sh", "-c", "echo; exec sleep 60"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
         assert process.stdout
         process.stdout.read(1)
-        self.assertEqual(instances(), [f"fast-latency-{process.pid}"])
+        self.assertTrue(instance(process).exists())
+        return process
+
+    def test_nothing_is_left(self) -> None:
+        process = self.started()
+        process.terminate()
+        self.assertEqual(process.wait(30), 128 + signal.SIGTERM)
+        self.assertFalse(instance(process).exists())
+
+    def test_what_a_killed_one_left_goes_with_the_next(self) -> None:
+        process = self.started()
         process.kill()
-        process.wait()
-        process.stdout.close()
-        deadline = time.monotonic() + 30
-        while instances() and time.monotonic() < deadline:
-            self.measure("true")
-        self.assertEqual(instances(), [])
+        process.wait(30)
+        self.assertTrue(instance(process).exists())
+        self.measure("true")
+        self.assertFalse(instance(process).exists())
 
 
 class Ends(unittest.TestCase):
