@@ -249,32 +249,31 @@ def locks_table(found: Iterable[Lock], runs: int) -> list[Table]:
     total = sum(lock.handoffs for lock in sums)
     if not sums:
         return []
+    shown = sums[:SHOWN]
+    columns = ["hand-offs come from", "address", f"per run ({BASELINE})", "share"]
     rows = [
         [
             Cell(lock.name),
             Cell(f"{lock.address:#x}" if lock.program else ""),
             Cell(value(lock.handoffs / runs if lock.handoffs else None)),
             Cell(f"{lock.handoffs * 100 / total:.1f} %" if lock.handoffs else NOT_AVAILABLE),
-            Cell(
-                # Nobody says which of these woke a thread.
-                f"priority inheritance, {value(lock.pi_unlocks / runs)} unlocks"
-                if lock.pi_unlocks
-                else "",
-                tone="aside",
-            ),
         ]
-        for lock in sums[:SHOWN]
+        for lock in shown
     ]
+    if any(lock.pi_unlocks for lock in shown):
+        columns.append("")
+        for row, lock in zip(rows, shown, strict=True):
+            row.append(_remark(lock, runs))
     left = sum(lock.handoffs for lock in sums[SHOWN:])
     note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
-    return [
-        Table(
-            "",
-            ["hand-offs come from", "address", f"per run ({BASELINE})", "share", ""],
-            rows,
-            note,
-        )
-    ]
+    return [Table("", columns, rows, note)]
+
+
+def _remark(lock: Lock, runs: int) -> Cell:
+    """Nobody says which of these unlocks woke a thread."""
+    unlocks = (lock.pi_unlocks or 0) / runs
+    text = f"priority inheritance, {value(unlocks)} unlocks" if unlocks else ""
+    return Cell(text, tone="aside")
 
 
 def _weight(lock: Lock) -> int:
