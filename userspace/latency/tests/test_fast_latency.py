@@ -18,7 +18,6 @@ from typing import Any
 STATIC = Path(sys.argv.pop())
 SUBJECT = Path(sys.argv.pop())
 FAST_LATENCY = Path(sys.argv.pop())
-INSTANCES = Path("/sys/kernel/tracing/instances")
 NOBODY = 65534
 
 
@@ -29,8 +28,10 @@ def fast_latency(
 
 
 def instance(process: subprocess.Popen[bytes]) -> Path:
-    """What a fast-latency has in tracefs."""
-    return INSTANCES / f"fast-latency-{process.pid}"
+    """What a fast-latency has in tracefs, wherever it found or mounted that."""
+    mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
+    tracefs = next(where for _, where, kind, *_ in mounts if kind == "tracefs")
+    return Path(tracefs, "instances", f"fast-latency-{process.pid}")
 
 
 class Measuring(unittest.TestCase):
