@@ -129,9 +129,9 @@ static int preload(const char *path)
 static int share(struct measurement *m)
 {
 	char text[16];
-	int fd = memfd_create("fast-latency", 0);
+	int fd = memfd_create("fast-latency", MFD_ALLOW_SEALING);
 
-	if (fd < 0 || ftruncate(fd, sizeof(*m->shared)))
+	if (fd < 0 || ftruncate(fd, sizeof(*m->shared)) || fcntl(fd, F_ADD_SEALS, SHARED_SEALS))
 		return complain("cannot make memory to share: %s", strerror(errno));
 	m->shared = mmap(NULL, sizeof(*m->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (m->shared == MAP_FAILED)

@@ -83,13 +83,19 @@ static void join(void)
 	process = __atomic_add_fetch(&shared->processes, 1, __ATOMIC_RELAXED);
 }
 
+/* A shell may have put a file of its own in the descriptor's place. */
+static bool is_ours(int fd)
+{
+	return fcntl(fd, F_GET_SEALS) == SHARED_SEALS;
+}
+
 __attribute__((constructor)) static void attach(void)
 {
 	const char *text = getenv(SHARED_VARIABLE);
 	void *memory;
 
 	resolve();
-	if (!text)
+	if (!text || !is_ours(atoi(text)))
 		return;
 	memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(text), 0);
 	if (memory == MAP_FAILED)

@@ -6,12 +6,16 @@
 #ifndef FAST_LATENCY_SHARED_H
 #define FAST_LATENCY_SHARED_H
 
+#include <fcntl.h>
 #include <stdint.h>
 
 #include "histogram.h"
 
 /* The environment's variable with the number of the memory's descriptor. */
 #define SHARED_VARIABLE "FAST_LATENCY"
+
+/* It keeps its size; by this the library knows it from other files. */
+#define SHARED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 /* A lock's key is its address and, above, the number of its process. */
 #define SHARED_ADDRESS_BITS 48

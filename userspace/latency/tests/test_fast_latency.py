@@ -104,6 +104,18 @@ class Handoffs(Measuring):
         self.assertEqual((latency["events"], latency["buckets"]), (None, None))
         self.assertIn("it is static", latency["why_not"])
 
+    def test_a_file_in_the_memorys_place(self) -> None:
+        """The shell gives the descriptor to a file of the user's: that is not written to."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "file"
+            content = b"mine" * 1_000_000
+            path.write_bytes(content)
+            script = f'eval "exec $FAST_LATENCY<>{path}"; exec "$0" handoffs 2'
+            done = fast_latency("--", "bash", "-c", script, SUBJECT)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, r"(?m)^handoff +0 ")
+            self.assertEqual(path.read_bytes(), content)
+
     def test_another_preloaded_library_stays(self) -> None:
         os.environ["LD_PRELOAD"] = "libpthread.so.0"
         self.addCleanup(os.environ.pop, "LD_PRELOAD")
