@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "document.h"
 
@@ -70,16 +69,11 @@ void report_scaled(FILE *out, const struct report *report)
 		fputs(". Name fewer (--events) to have them counted all the time\n", out);
 }
 
-static void put_text(FILE *out, const char *name, const char *text)
-{
-	document_text(out, name, text, text ? strlen(text) : 0);
-}
-
 static void put_counter(FILE *out, int i, const struct event *event,
 			const struct counters_result *result)
 {
 	fprintf(out, "\"%s\":{\"unit\":\"%s\"", counter_names[i].name, counter_names[i].unit);
-	put_text(out, "event", event->name);
+	document_text(out, "event", event->name);
 	document_number(out, "value", result->available, result->value);
 	document_number(out, "raw", result->available, result->raw);
 	document_number(out, "enabled_ns", result->available, result->enabled_ns);
@@ -88,7 +82,7 @@ static void put_counter(FILE *out, int i, const struct event *event,
 		fprintf(out, ",\"share\":%.6f", counters_share(result));
 	else
 		fputs(",\"share\":null", out);
-	put_text(out, "why_not", result->available ? NULL : result->why_not);
+	document_text(out, "why_not", result->available ? NULL : result->why_not);
 	fputc('}', out);
 }
 

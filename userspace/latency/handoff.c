@@ -127,12 +127,12 @@ static void leave_maps(uint64_t handoffs)
 
 	if (fd < 0)
 		return;
-	while (size < SHARED_MAPS && (n = read(fd, shared->maps + size, SHARED_MAPS - size)) > 0)
+	while ((n = read(fd, shared->maps + size, SHARED_MAPS - 1 - size)) > 0)
 		size += (size_t)n;
 	close(fd);
+	shared->maps[size] = '\0';
 	shared->maps_process = process;
 	shared->maps_handoffs = handoffs;
-	shared->maps_size = (uint32_t)size;
 }
 
 __attribute__((destructor)) static void detach(void)
@@ -206,35 +206,36 @@ static void acquired(struct shared_lock *lock, uint64_t since_ns)
 	lock->handoffs++;
 }
 
-static bool has_it(int error)
+/* After a lock function and after a wait; the error goes on to the caller. */
+static int locked(struct shared_lock *lock, uint64_t since_ns, int error)
 {
-	return !error || error == EOWNERDEAD;
+	if (!error || error == EOWNERDEAD)
+		acquired(lock, since_ns);
+	return error;
+}
+
+static int waited(struct shared_lock *lock, int error)
+{
+	acquired(lock, NOT_WAITING);
+	return error;
 }
 
 EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	struct shared_lock *lock = entry(mutex);
 	uint64_t since_ns = lock ? now_ns() : 0;
-	int error;
 
 	resolve();
-	error = real_lock(mutex);
-	if (has_it(error))
-		acquired(lock, since_ns);
-	return error;
+	return locked(lock, since_ns, real_lock(mutex));
 }
 
 EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
 {
 	struct shared_lock *lock = entry(mutex);
 	uint64_t since_ns = lock ? now_ns() : 0;
-	int error;
 
 	resolve();
-	error = real_timedlock(mutex, until);
-	if (has_it(error))
-		acquired(lock, since_ns);
-	return error;
+	return locked(lock, since_ns, real_timedlock(mutex, until));
 }
 
 EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
@@ -242,24 +243,15 @@ EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 {
 	struct shared_lock *lock = entry(mutex);
 	uint64_t since_ns = lock ? now_ns() : 0;
-	int error;
 
 	resolve();
-	error = real_clocklock(mutex, clock, until);
-	if (has_it(error))
-		acquired(lock, since_ns);
-	return error;
+	return locked(lock, since_ns, real_clocklock(mutex, clock, until));
 }
 
 EXPORTED int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
-	int error;
-
 	resolve();
-	error = real_trylock(mutex);
-	if (has_it(error))
-		acquired(entry(mutex), NOT_WAITING);
-	return error;
+	return locked(entry(mutex), NOT_WAITING, real_trylock(mutex));
 }
 
 EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -272,37 +264,28 @@ EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 EXPORTED int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	struct shared_lock *lock = entry(mutex);
-	int error;
 
 	resolve();
 	released(lock);
-	error = real_wait(cond, mutex);
-	acquired(lock, NOT_WAITING);
-	return error;
+	return waited(lock, real_wait(cond, mutex));
 }
 
 EXPORTED int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				    const struct timespec *until)
 {
 	struct shared_lock *lock = entry(mutex);
-	int error;
 
 	resolve();
 	released(lock);
-	error = real_timedwait(cond, mutex, until);
-	acquired(lock, NOT_WAITING);
-	return error;
+	return waited(lock, real_timedwait(cond, mutex, until));
 }
 
 EXPORTED int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 				    clockid_t clock, const struct timespec *until)
 {
 	struct shared_lock *lock = entry(mutex);
-	int error;
 
 	resolve();
 	released(lock);
-	error = real_clockwait(cond, mutex, clock, until);
-	acquired(lock, NOT_WAITING);
-	return error;
+	return waited(lock, real_clockwait(cond, mutex, clock, until));
 }

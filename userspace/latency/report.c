@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "document.h"
 
@@ -69,11 +68,11 @@ static void put_latency(FILE *out, const struct latency *latency)
 	fprintf(out, "\"%s\":{\"unit\":\"ns\"", latency->name);
 	if (latency->why_not) {
 		fputs(",\"events\":null,\"buckets\":null", out);
-		document_text(out, "why_not", latency->why_not, strlen(latency->why_not));
+		document_text(out, "why_not", latency->why_not);
 	} else {
 		document_number(out, "events", true, histogram_events(latency->histogram));
 		put_buckets(out, latency->histogram);
-		document_text(out, "why_not", NULL, 0);
+		document_text(out, "why_not", NULL);
 	}
 	fputc('}', out);
 }
@@ -99,12 +98,12 @@ static void put_locks(FILE *out, const struct shared *shared)
 
 static void put_maps(FILE *out, const struct shared *shared)
 {
-	if (!shared->maps_size) {
+	if (!*shared->maps) {
 		fputs(",\"maps\":null", out);
 		return;
 	}
 	fprintf(out, ",\"maps\":{\"process\":%u", shared->maps_process);
-	document_text(out, "text", shared->maps, shared->maps_size);
+	document_text(out, "text", shared->maps);
 	fputc('}', out);
 }
 

@@ -37,7 +37,6 @@ struct shared {
 	uint32_t no_room;	/* a lock was left out, for there were too many */
 	uint32_t maps_lock;
 	uint32_t maps_process;	/* of the ended processes, the one with the most hand-offs */
-	uint32_t maps_size;
 	uint64_t maps_handoffs;
 	struct histogram handoff;
 	struct shared_lock locks[SHARED_LOCKS];

@@ -72,20 +72,6 @@ static bool put(struct trace *t, const char *file, const char *text)
 	return give_up(t, "tracefs: cannot write %s to %s: %s", text, file, strerror(errno));
 }
 
-/*
- * tracefs_local_events_system() would read all formats, and every symbol of the kernel
- * along with them.
- */
-static bool learn(struct trace *t, const char *event)
-{
-	int size;
-	char *format = tracefs_event_file_read(NULL, "sched", event, "format", &size);
-	bool known = format && !tep_parse_event(t->formats, format, (unsigned long)size, "sched");
-
-	free(format);
-	return known || give_up(t, "tracefs: the kernel has no event sched:%s", event);
-}
-
 static bool learn_pages(struct trace *t)
 {
 	int size;
@@ -97,29 +83,32 @@ static bool learn_pages(struct trace *t)
 	return known || give_up(t, "tracefs: events/header_page cannot be read");
 }
 
-static bool learn_formats(struct trace *t)
-{
-	t->formats = tep_alloc();
-	if (!t->formats)
-		return give_up(t, "tracefs: no memory for the formats of events");
-	tep_set_file_bigendian(t->formats, tep_is_local_bigendian(t->formats));
-	return learn_pages(t) && learn(t, "sched_waking") && learn(t, "sched_switch") &&
-	       learn(t, "sched_process_fork");
-}
-
+/*
+ * tracefs_local_events_system() would read the formats of all events, and every symbol
+ * of the kernel along with them.
+ */
 static bool enable(struct trace *t, const char *event)
 {
-	if (!tracefs_event_enable(t->instance, "sched", event))
-		return true;
-	return give_up(t, "tracefs: sched:%s cannot be enabled: %s", event, strerror(errno));
+	int size;
+	char *format = tracefs_event_file_read(NULL, "sched", event, "format", &size);
+	bool known = format && !tep_parse_event(t->formats, format, (unsigned long)size, "sched");
+
+	free(format);
+	if (!known)
+		return give_up(t, "tracefs: the kernel has no event sched:%s", event);
+	if (tracefs_event_enable(t->instance, "sched", event))
+		return give_up(t, "tracefs: sched:%s cannot be enabled: %s", event, strerror(errno));
+	return true;
 }
 
 static bool set_up(struct trace *t, pid_t pid)
 {
 	char text[16];
 
-	if (!learn_formats(t))
-		return false;
+	t->formats = tep_alloc();
+	if (!t->formats)
+		return give_up(t, "tracefs: no memory for the formats of events");
+	tep_set_file_bigendian(t->formats, tep_is_local_bigendian(t->formats));
 	t->on = tracefs_trace_on_get_fd(t->instance);
 	if (t->on < 0)
 		return give_up(t, "tracefs: tracing_on: %s", strerror(errno));
@@ -133,30 +122,30 @@ static bool set_up(struct trace *t, pid_t pid)
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	/* CPUs' own clocks would not agree well enough. */
 	return put(t, "trace_clock", "mono") && put(t, "set_event_pid", text) &&
-	       enable(t, "sched_waking") && enable(t, "sched_switch") &&
+	       learn_pages(t) && enable(t, "sched_waking") && enable(t, "sched_switch") &&
 	       enable(t, "sched_process_fork");
 }
 
-bool trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups)
+void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups)
 {
 	char name[32];
 
 	*t = (struct trace){ .on = -1, .wakeups = wakeups };
 	errno = 0;
-	if (!tracefs_tracing_dir() || access(tracefs_tracing_dir(), W_OK))
-		return give_up(t, "tracefs cannot be used: %s (it takes root, and a kernel with "
-			       "trace events)", errno ? strerror(errno) : "it is not mounted");
+	if (!tracefs_tracing_dir() || access(tracefs_tracing_dir(), W_OK)) {
+		give_up(t, "tracefs cannot be used: %s (it takes root, and a kernel with trace "
+			"events)", errno ? strerror(errno) : "it is not mounted");
+		return;
+	}
 	tracefs_instances_walk(tidy_up, NULL);
 	snprintf(name, sizeof(name), INSTANCE "%d", (int)getpid());
 	t->instance = tracefs_instance_create(name);
 	if (!t->instance)
-		return give_up(t, "tracefs: no instance can be made: %s", strerror(errno));
-	if (!set_up(t, pid)) {
+		give_up(t, "tracefs: no instance can be made: %s", strerror(errno));
+	else if (set_up(t, pid))
+		wakeups_follow(wakeups, pid);
+	else
 		trace_close(t);
-		return false;
-	}
-	wakeups_follow(wakeups, pid);
-	return true;
 }
 
 void trace_close(struct trace *t)

@@ -6,7 +6,6 @@
 #ifndef FAST_LATENCY_TRACE_H
 #define FAST_LATENCY_TRACE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,10 +20,10 @@ struct trace {
 };
 
 /*
- * To follow the process and all that it will start. False where that cannot be, with
- * the reason in t->why_not; the other functions then do nothing.
+ * To follow the process and all that it will start. Where that cannot be, the reason is
+ * in t->why_not, and the other functions do nothing.
  */
-bool trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups);
+void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups);
 void trace_close(struct trace *t);
 
 /* A region of interest begins. */

@@ -65,12 +65,11 @@ void wakeups_waking(struct wakeups *w, pid_t tid, uint64_t ns)
 
 static void leaves(struct wakeups *w, struct wakeups_thread *thread, bool runnable)
 {
-	if (thread->state == WAITING || thread->state == ASLEEP) {
-		w->missing++;
-		thread->woken_ns = 0;
-	}
-	/* It was woken before it slept, and went on: now somebody else takes the CPU from it. */
-	if (runnable)
+	bool missed = thread->state == WAITING || thread->state == ASLEEP;
+
+	w->missing += missed;
+	/* Runnable: it was woken before it slept, went on, and has to leave the CPU now. */
+	if (missed || runnable)
 		thread->woken_ns = 0;
 	thread->state = runnable ? WAITING : ASLEEP;
 }

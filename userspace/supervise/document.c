@@ -29,7 +29,7 @@ void document_number(FILE *document, const char *name, bool known, uint64_t valu
 		fprintf(document, ",\"%s\":null", name);
 }
 
-void document_text(FILE *document, const char *name, const char *text, size_t size)
+void document_text(FILE *document, const char *name, const char *text)
 {
 	fprintf(document, ",\"%s\":", name);
 	if (!text) {
@@ -37,8 +37,8 @@ void document_text(FILE *document, const char *name, const char *text, size_t si
 		return;
 	}
 	fputc('"', document);
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)text[i];
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
 
 		if (c == '"' || c == '\\')
 			fprintf(document, "\\%c", c);

@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "document.h"
 
@@ -44,7 +43,7 @@ static void assert_text(const char *given, const char *expected)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	document_text(out, "x", given, given ? strlen(given) : 0);
+	document_text(out, "x", given);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, expected);
 	free(text);
