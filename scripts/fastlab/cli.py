@@ -360,13 +360,7 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=(),
         help=f"only these of {', '.join(splash_programs.NAMES)}",
     )
-    original.add_argument(
-        "--threads",
-        type=_counts,
-        metavar="N,...",
-        default=splash_bench.THREADS,
-        help="numbers of threads (default: 1,2)",
-    )
+    _add_threads(original, splash_bench.THREADS)
 
     for one, rounds in ((runtime, runtimes.ROUNDS), (original, splash_bench.ROUNDS)):
         one.add_argument(
@@ -386,6 +380,16 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="DIR",
         help="the unpacked SPLASH-2 or Splash-3; it is only read",
+    )
+
+
+def _add_threads(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:
+    parser.add_argument(
+        "--threads",
+        type=_counts,
+        metavar="N,...",
+        default=default,
+        help=f"numbers of threads (default: {','.join(map(str, default))})",
     )
 
 
@@ -412,13 +416,7 @@ def _add_splash(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
             metavar="PROGRAM",
             help=f"only these of {', '.join(splash_programs.NAMES)}",
         )
-    runs.add_argument(
-        "--threads",
-        type=_counts,
-        metavar="N,...",
-        default=splash.THREADS,
-        help="numbers of threads (default: 1,2,4)",
-    )
+    _add_threads(runs, splash.THREADS)
     runs.add_argument(
         "--size",
         choices=splash_programs.SIZES,

@@ -14,7 +14,7 @@ from typing import Any
 
 from fastlab import environment
 from fastlab.model import LATENCIES, FastError
-from fastlab.process import run_group
+from fastlab.process import ask, run_group
 from fastlab.results import Counter
 from fastlab.running import difference, mechanism
 from fastlab.tools import require
@@ -25,6 +25,9 @@ EVENTS: Mapping[str, str] = {"perf": "all", "soft": "software"}
 FAST_STAT = "userspace/counters/fast-stat"
 FAST_LATENCY = "userspace/latency/fast-latency"
 HANDOFF_LIBRARY = "userspace/latency/libfast-handoff.so"
+
+# For a measurement of nothing.
+TRY_SECONDS = 60.0
 
 Histogram = list[tuple[int, int]]
 
@@ -52,14 +55,13 @@ def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, st
     """What the program, fast-stat or fast-latency, measures of `true`; what it says if it fails."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "document")
-        command = [str(program), *options, "--json", str(path), "true"]
-        answer = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-        )
-        if answer.returncode == 0:
+        try:
+            answer = ask([str(program), *options, "--json", str(path), "true"], TRY_SECONDS)
+        except FastError as error:
+            return None, f"{program.name} {error}"
+        if answer.status == 0:
             return _document(path), ""
-    status = f"{program.name} ended with status {answer.returncode}"
-    return None, answer.stderr.strip() or status
+    return None, answer.errors.strip() or f"{program.name} ended with status {answer.status}"
 
 
 @dataclass(frozen=True)
