@@ -8,6 +8,8 @@
  * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
  *	sysctl NAME=VALUE	any number of them, set in their order
+ *	feature NAME		of the scheduler, as debugfs has them; any number, after the sysctls
+ *	cpus N			the workload keeps to the CPUs 0..N-1; all, without it
  *	run PATH WORD...	the workload and its arguments, separated by spaces
  *
  * and reads, from the I/O port of QEMU's isa-debugcon:
@@ -39,6 +41,7 @@
 
 #include "frame.h"
 #include "job.h"
+#include "settings.h"
 
 #define PORT_HOST 0xe9	/* isa-debugcon */
 #define PORT_EXIT 0xf4	/* isa-debug-exit: QEMU exits with STATUS * 2 + 1 */
@@ -176,28 +179,8 @@ static char *read_job(void)
 	end_simulation(CANNOT_PREPARE);
 }
 
-static void set_sysctl(const struct sysctl *sysctl)
-{
-	char path[256] = "/proc/sys/";
-	size_t length = strlen(path);
-	int fd;
-
-	snprintf(path + length, sizeof(path) - length, "%s", sysctl->name);
-	for (char *c = path + length; *c; c++) {
-		if (*c == '.')
-			*c = '/';
-	}
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, sysctl->value, strlen(sysctl->value)) < 0) {
-		frame_line("err init: cannot set sysctl %s to %s: %s", sysctl->name, sysctl->value,
-			   strerror(errno));
-		end_simulation(CANNOT_PREPARE);
-	}
-	close(fd);
-}
-
-/* Start argv[0] with its output going into two pipes, whose reading ends it returns. */
-static pid_t start_workload(char **argv, int *out, int *err)
+/* Start the job's workload with its output going into two pipes, whose reading ends it returns. */
+static pid_t start_workload(const struct job *job, int *out, int *err)
 {
 	int out_pipe[2], err_pipe[2];
 	pid_t pid;
@@ -210,8 +193,13 @@ static pid_t start_workload(char **argv, int *out, int *err)
 	if (!pid) {
 		dup2(out_pipe[1], STDOUT_FILENO);
 		dup2(err_pipe[1], STDERR_FILENO);
-		execv(argv[0], argv);
-		dprintf(STDERR_FILENO, "init: cannot run %s: %s\n", argv[0], strerror(errno));
+		if (!settings_confine(job->cpus)) {
+			dprintf(STDERR_FILENO, "init: cannot confine the workload to %u CPUs: %s\n",
+				job->cpus, strerror(errno));
+			_exit(CANNOT_PREPARE);
+		}
+		execv(job->argv[0], job->argv);
+		dprintf(STDERR_FILENO, "init: cannot run %s: %s\n", job->argv[0], strerror(errno));
 		_exit(CANNOT_RUN);
 	}
 	close(out_pipe[1]);
@@ -236,11 +224,11 @@ static bool forward(struct stream *stream, int fd)
 }
 
 /* Run the workload to its end, passing on its output. Returns its status as a shell would. */
-static int run_workload(char **argv)
+static int run_workload(const struct job *job)
 {
 	struct stream streams[2] = { { .name = "out" }, { .name = "err" } };
 	struct pollfd fds[3] = { { .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN } };
-	pid_t pid = start_workload(argv, &fds[0].fd, &fds[1].fd);
+	pid_t pid = start_workload(job, &fds[0].fd, &fds[1].fd);
 	int status;
 
 	fds[2].fd = pidfd_open(pid, 0);
@@ -311,10 +299,10 @@ int main(void)
 		end_simulation(CANNOT_PREPARE);
 	}
 	start_cpus();
-	for (size_t i = 0; i < job.n_sysctls; i++)
-		set_sysctl(&job.sysctls[i]);
+	if (!settings_apply(&job, ""))
+		end_simulation(CANNOT_PREPARE);
 	frame_line("start");
-	status = run_workload(job.argv);
+	status = run_workload(&job);
 	report_mechanism_counters();
 	end_simulation(status);
 }

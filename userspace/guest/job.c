@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
 #include <string.h>
 
 #include "job.h"
+
+#define MOST_CPUS 64
 
 static const char *add_sysctl(struct job *job, char *setting)
 {
@@ -13,6 +16,31 @@ static const char *add_sysctl(struct job *job, char *setting)
 		return "too many sysctl lines";
 	*value++ = '\0';
 	job->sysctls[job->n_sysctls++] = (struct sysctl){ setting, value };
+	return NULL;
+}
+
+static const char *add_feature(struct job *job, const char *name)
+{
+	if (!*name || strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != strlen(name))
+		return "a feature line is not feature NAME";
+	if (job->n_features == JOB_MAX_FEATURES)
+		return "too many feature lines";
+	job->features[job->n_features++] = name;
+	return NULL;
+}
+
+static const char *set_cpus(struct job *job, const char *number)
+{
+	unsigned long cpus;
+	char *end;
+
+	if (job->cpus)
+		return "more than one cpus line";
+	cpus = strtoul(number, &end, 10);
+	/* strtoul() would take a sign or a space, too. */
+	if (*number < '1' || *number > '9' || *end || cpus > MOST_CPUS)
+		return "a cpus line is not cpus N with N from 1 to 64";
+	job->cpus = (unsigned int)cpus;
 	return NULL;
 }
 
@@ -40,10 +68,14 @@ const char *job_parse(struct job *job, char *text)
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (!strncmp(line, "sysctl ", 7))
 			error = add_sysctl(job, line + 7);
+		else if (!strncmp(line, "feature ", 8))
+			error = add_feature(job, line + 8);
+		else if (!strncmp(line, "cpus ", 5))
+			error = set_cpus(job, line + 5);
 		else if (!strncmp(line, "run ", 4))
 			error = set_argv(job, line + 4);
 		else
-			error = "a line is neither sysctl nor run";
+			error = "a line is neither sysctl, feature, cpus nor run";
 		if (error)
 			return error;
 	}

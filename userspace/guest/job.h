@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #define JOB_MAX_SYSCTLS 64
+#define JOB_MAX_FEATURES 16
 #define JOB_MAX_WORDS 64
 
 struct sysctl {
@@ -16,12 +17,16 @@ struct sysctl {
 struct job {
 	struct sysctl sysctls[JOB_MAX_SYSCTLS];
 	size_t n_sysctls;
+	const char *features[JOB_MAX_FEATURES];	/* of the scheduler, as its debugfs file has them */
+	size_t n_features;
+	unsigned int cpus;	/* the workload keeps to the CPUs 0..cpus-1; 0: to all there are */
 	char *argv[JOB_MAX_WORDS + 1];	/* the workload, ended by NULL */
 };
 
 /*
- * Take the text apart: "sysctl NAME=VALUE" lines, then one "run PATH WORD..." line.
- * The job points into the text, which is changed. Returns NULL, or what is wrong.
+ * Take the text apart: "sysctl NAME=VALUE", "feature NAME" and "cpus N" lines, then one
+ * "run PATH WORD..." line. The job points into the text, which is changed. Returns NULL,
+ * or what is wrong.
  */
 const char *job_parse(struct job *job, char *text);
 

@@ -28,15 +28,27 @@ static void understands_a_job(void)
 {
 	struct job job;
 
-	CHECK(!parse(&job, "sysctl kernel.a=1\nsysctl kernel.b=x=y\nrun /bin/one  two --three=4\n"));
+	CHECK(!parse(&job, "sysctl kernel.a=1\nsysctl kernel.b=x=y\nfeature NO_DELAY_DEQUEUE\n"
+			   "cpus 64\nrun /bin/one  two --three=4\n"));
 	CHECK(job.n_sysctls == 2);
 	CHECK(!strcmp(job.sysctls[0].name, "kernel.a"));
 	CHECK(!strcmp(job.sysctls[0].value, "1"));
 	CHECK(!strcmp(job.sysctls[1].value, "x=y"));
+	CHECK(job.n_features == 1);
+	CHECK(!strcmp(job.features[0], "NO_DELAY_DEQUEUE"));
+	CHECK(job.cpus == 64);
 	CHECK(!strcmp(job.argv[0], "/bin/one"));
 	CHECK(!strcmp(job.argv[1], "two"));
 	CHECK(!strcmp(job.argv[2], "--three=4"));
 	CHECK(!job.argv[3]);
+}
+
+static void asks_for_no_more_than_it_says(void)
+{
+	struct job job;
+
+	CHECK(!parse(&job, "run /a\n"));
+	CHECK(!job.n_sysctls && !job.n_features && !job.cpus);
 }
 
 static void refuses_anything_else(void)
@@ -44,6 +56,10 @@ static void refuses_anything_else(void)
 	static const char *const wrong[] = {
 		"", "\n", "sysctl kernel.a=1\n", "run one\n", "run  \n", "sysctl kernel.a\nrun /a\n",
 		"sysctl =1\nrun /a\n", "sysctl a=\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
+		"cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
+		"cpus  1\nrun /a\n", "cpus 99999999999999999999\nrun /a\n", "cpus \nrun /a\n",
+		"cpus 1\ncpus 1\nrun /a\n", "feature \nrun /a\n", "feature no\nrun /a\n",
+		"feature A B\nrun /a\n",
 	};
 	struct job job;
 
@@ -57,6 +73,7 @@ static void refuses_anything_else(void)
 
 static void bounds_what_it_holds(void)
 {
+	char features[JOB_MAX_FEATURES * 10 + 32] = "";
 	char sysctls[JOB_MAX_SYSCTLS * 11 + 32] = "";
 	char words[JOB_MAX_WORDS * 2 + 32] = "run /a";
 	struct job job;
@@ -67,6 +84,13 @@ static void bounds_what_it_holds(void)
 	CHECK(!parse(&job, sysctls));
 	memmove(sysctls + 11, sysctls, strlen(sysctls) + 1);
 	CHECK(parse(&job, sysctls));
+
+	for (int i = 0; i < JOB_MAX_FEATURES; i++)
+		strcat(features, "feature A\n");
+	strcat(features, "run /a\n");
+	CHECK(!parse(&job, features));
+	memmove(features + 10, features, strlen(features) + 1);
+	CHECK(parse(&job, features));
 
 	for (int i = 1; i < JOB_MAX_WORDS; i++)
 		strcat(words, " b");
@@ -79,6 +103,7 @@ static void bounds_what_it_holds(void)
 int main(void)
 {
 	understands_a_job();
+	asks_for_no_more_than_it_says();
 	refuses_anything_else();
 	bounds_what_it_holds();
 	return failures ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frame.h"
+
+static bool write_setting(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written;
+
+	if (fd < 0)
+		return false;
+	written = write(fd, value, strlen(value)) >= 0;
+	close(fd);
+	return written;
+}
+
+static bool set_sysctl(const struct sysctl *sysctl, const char *root)
+{
+	char path[256];
+	int length = snprintf(path, sizeof(path), "%s/proc/sys/", root);
+
+	snprintf(path + length, sizeof(path) - (size_t)length, "%s", sysctl->name);
+	for (char *c = path + length; *c; c++) {
+		if (*c == '.')
+			*c = '/';
+	}
+	if (write_setting(path, sysctl->value))
+		return true;
+	frame_line("err init: cannot set sysctl %s to %s: %s", sysctl->name, sysctl->value,
+		   strerror(errno));
+	return false;
+}
+
+static bool set_feature(const char *name, const char *root)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/debug/sched/features", root);
+	if (write_setting(path, name))
+		return true;
+	frame_line("err init: cannot set scheduler feature %s: %s", name, strerror(errno));
+	return false;
+}
+
+bool settings_apply(const struct job *job, const char *root)
+{
+	for (size_t i = 0; i < job->n_sysctls; i++) {
+		if (!set_sysctl(&job->sysctls[i], root))
+			return false;
+	}
+	for (size_t i = 0; i < job->n_features; i++) {
+		if (!set_feature(job->features[i], root))
+			return false;
+	}
+	return true;
+}
+
+bool settings_confine(unsigned int cpus)
+{
+	cpu_set_t set;
+
+	if (!cpus)
+		return true;
+	CPU_ZERO(&set);
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		CPU_SET(cpu, &set);
+	/* The kernel takes a set of which only some CPUs are there. */
+	if (sched_setaffinity(0, sizeof(set), &set) || sched_getaffinity(0, sizeof(set), &set))
+		return false;
+	if ((unsigned int)CPU_COUNT(&set) != cpus) {
+		errno = ENODEV;
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a job asks of the guest's kernel before and while its workload runs. */
+#ifndef GUEST_SETTINGS_H
+#define GUEST_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "job.h"
+
+/*
+ * Set the job's sysctls, then the scheduler's features, each in its order. `root` is what
+ * comes before /proc and /sys: "" in the guest. False when the kernel refuses one: which,
+ * and why, has been sent to the host.
+ */
+bool settings_apply(const struct job *job, const char *root);
+
+/*
+ * Confine the calling thread, and the children that it will have, to the CPUs 0..cpus-1;
+ * 0 confines to nothing. False with errno set when one of them is not there.
+ */
+bool settings_confine(unsigned int cpus);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Settings reach the files that stand for the kernel's, and what is refused is named. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../frame.h"
+#include "../settings.h"
+
+static char root[] = "/tmp/settings-XXXXXX";
+static char said[4096];
+static int failures;
+
+#define CHECK(condition)								\
+	do {										\
+		if (!(condition)) {							\
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);	\
+			failures++;							\
+		}									\
+	} while (0)
+
+void frame_emit(const char *bytes, size_t size)
+{
+	strncat(said, bytes, size);
+}
+
+static const char *at(const char *path)
+{
+	static char whole[256];
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	return whole;
+}
+
+static const char *const directories[] = {
+	"/proc", "/proc/sys", "/proc/sys/kernel", "/sys", "/sys/kernel", "/sys/kernel/debug",
+	"/sys/kernel/debug/sched",
+};
+static const char *const files[] = {
+	"/proc/sys/kernel/sched_fast", "/sys/kernel/debug/sched/features",
+};
+
+static void make_tree(void)
+{
+	CHECK(mkdtemp(root));
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+		CHECK(!mkdir(at(directories[i]), 0700));
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		close(open(at(files[i]), O_CREAT | O_WRONLY, 0600));
+}
+
+static void remove_tree(void)
+{
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		unlink(at(files[i]));
+	for (size_t i = sizeof(directories) / sizeof(directories[0]); i--; )
+		rmdir(at(directories[i]));
+	rmdir(root);
+}
+
+static const char *content(const char *path)
+{
+	static char text[256];
+	FILE *file = fopen(at(path), "r");
+	size_t size = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	text[size] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+static void sets_what_is_asked(void)
+{
+	const struct job job = {
+		.sysctls = { { "kernel.sched_fast", "1" } },
+		.n_sysctls = 1,
+		.features = { "NEXT_BUDDY" },
+		.n_features = 1,
+	};
+
+	CHECK(settings_apply(&job, root));
+	CHECK(!strcmp(content(files[0]), "1"));
+	CHECK(!strcmp(content(files[1]), "NEXT_BUDDY"));
+	CHECK(!*said);
+}
+
+static void names_what_is_refused(void)
+{
+	const struct job sysctl = { .sysctls = { { "kernel.no", "1" } }, .n_sysctls = 1 };
+	const struct job feature = { .features = { "NO_SUCH" }, .n_features = 1 };
+
+	CHECK(!settings_apply(&sysctl, root));
+	CHECK(!strcmp(said, "FAST err init: cannot set sysctl kernel.no to 1: "
+			    "No such file or directory\n"));
+	*said = '\0';
+	unlink(at(files[1]));
+	CHECK(!settings_apply(&feature, root));
+	CHECK(!strcmp(said, "FAST err init: cannot set scheduler feature NO_SUCH: "
+			    "No such file or directory\n"));
+	*said = '\0';
+	/* Opened, but the kernel knows no such feature: a device that refuses stands for it. */
+	CHECK(!symlink("/dev/full", at(files[1])));
+	CHECK(!settings_apply(&feature, root));
+	CHECK(strstr(said, "NO_SUCH: No space left on device\n"));
+}
+
+static void confines(void)
+{
+	cpu_set_t before, after;
+
+	CHECK(!sched_getaffinity(0, sizeof(before), &before));
+	CHECK(settings_confine(0));
+	CHECK(!sched_getaffinity(0, sizeof(after), &after));
+	CHECK(CPU_EQUAL(&before, &after));
+
+	/* As many as no machine of the tests has. */
+	errno = 0;
+	CHECK(!settings_confine(1000));
+	CHECK(errno);
+
+	/* A test that was itself confined to others has no CPU 0. */
+	if (CPU_ISSET(0, &before)) {
+		CHECK(settings_confine(1));
+		CHECK(!sched_getaffinity(0, sizeof(after), &after));
+		CHECK(CPU_COUNT(&after) == 1 && CPU_ISSET(0, &after));
+	}
+}
+
+int main(void)
+{
+	make_tree();
+	sets_what_is_asked();
+	names_what_is_refused();
+	confines();
+	remove_tree();
+	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
