@@ -14,6 +14,9 @@ from fastlab.sources import Origin
 
 T = TypeVar("T")
 
+# Stands for the patches of kernel-patches/ among the names of a variant's patches.
+SERIES = "series"
+
 
 @dataclass(frozen=True)
 class SeriesEntry:
@@ -27,11 +30,16 @@ class SeriesEntry:
 
 @dataclass(frozen=True)
 class VariantEntry:
-    """A variant of kernels.toml."""
+    """A variant of kernels.toml. `patches` are names of patch_folder()'s."""
 
     name: str
-    patched: bool
+    patches: tuple[str, ...]
     fragments: tuple[str, ...]
+
+    @property
+    def patched(self) -> bool:
+        """Is FAST in it?"""
+        return SERIES in self.patches
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ def load_catalogue(project: Path) -> Catalogue:
             for name, entry in table["series"].items()
         }
         variants = {
-            name: VariantEntry(name, bool(entry["patched"]), tuple(entry["fragments"]))
+            name: VariantEntry(name, _names(entry, "patches"), _names(entry, "fragments"))
             for name, entry in table["variants"].items()
         }
     except KeyError as error:
@@ -84,6 +92,20 @@ def load_catalogue(project: Path) -> Catalogue:
     if sum(entry.primary for entry in series.values()) != 1:
         raise FastError(f"{path}: exactly one series must be primary")
     return Catalogue(series, variants)
+
+
+def patch_folder(project: Path, series: str, name: str) -> Path:
+    """Where the patches of this name are that are made for this kernel series."""
+    if name == SERIES:
+        return project / "kernel-patches" / series
+    return project / "Kbuild/patches" / series / name
+
+
+def _names(entry: Mapping[str, object], key: str) -> tuple[str, ...]:
+    names = entry[key]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{key} must be a list of names")
+    return tuple(names)
 
 
 def pick(known: Mapping[str, T], name: str, kind: str) -> T:

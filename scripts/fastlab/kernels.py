@@ -22,7 +22,15 @@ from typing import Any
 
 from fastlab import kbuild, kconfig, patches, sources, tools
 from fastlab.cache import cache_dir, explained_full_disk, locked, publish
-from fastlab.catalogue import Catalogue, SeriesEntry, VariantEntry, load_catalogue, pick
+from fastlab.catalogue import (
+    SERIES,
+    Catalogue,
+    SeriesEntry,
+    VariantEntry,
+    load_catalogue,
+    patch_folder,
+    pick,
+)
 from fastlab.kbuild import Tree
 from fastlab.model import FastError, Kernel
 from fastlab.reporter import Reporter
@@ -116,7 +124,7 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
     with explained_full_disk(places.cache), locked(tree.root / "lock", reporter):
         source = sources.locate(series.origin, request.source, places.cache, reporter)
-        series_patches = patches.read_series(places.project / "kernel-patches" / series.name)
+        series_patches = _patches(places.project, series.name, (SERIES,))
         _fill(tree, source, series.name, series_patches, places.cache, reporter)
         for old in tree.root.glob("*.deb"):
             old.unlink()
@@ -173,8 +181,7 @@ def _build(
     reporter: Reporter,
 ) -> Kernel:
     fragments = _fragment_files(places.project, (*variant.fragments, *extra))
-    folder = places.project / "kernel-patches" / series.name
-    series_patches = patches.read_series(folder) if variant.patched else patches.Series(())
+    series_patches = _patches(places.project, series.name, variant.patches)
     inputs = {
         "recipe": RECIPE,
         "source": source.digest,
@@ -212,6 +219,12 @@ def _build(
         _publish(tree, final, document)
     reporter.say(f"built {final}")
     return _read_build(final).kernel
+
+
+def _patches(project: Path, series: str, names: Sequence[str]) -> patches.Series:
+    """The patches of these names, as one series."""
+    found = [patches.read_series(patch_folder(project, series, name)) for name in names]
+    return patches.Series(tuple(patch for one in found for patch in one.patches))
 
 
 def _fill(

@@ -84,6 +84,17 @@ new file mode 100644
 +int fast = 1;
 """
 
+SIMULATOR_PATCH = """Subject: [PATCH] fork: as the simulator needs it
+
+---
+diff --git a/kernel/fork.c b/kernel/fork.c
+--- a/kernel/fork.c
++++ b/kernel/fork.c
+@@ -1 +1 @@
+-int fork = 1;
++int fork = 2;
+"""
+
 CATALOGUE = """
 [series."6.12"]
 primary = true
@@ -93,10 +104,10 @@ url = "{url}"
 sha256 = "{sha256}"
 objects = 3
 [variants.baseline]
-patched = false
+patches = []
 fragments = ["base"]
 [variants.fast]
-patched = true
+patches = ["simulator", "series"]
 fragments = ["base", "fast"]
 """
 
@@ -127,7 +138,7 @@ def pack(source: Path, tarball: Path) -> Path:
 
 
 def make_project(root: Path, tarball: Path, url: str = "file:///none", sha256: str = "0") -> Path:
-    """A project with the two variants, their fragments and a series of one patch."""
+    """A project with the two variants, their fragments and a patch in each of two folders."""
     kbuild, folder = root / "Kbuild", root / "kernel-patches/6.12"
     kbuild.mkdir(parents=True)
     folder.mkdir(parents=True)
@@ -139,6 +150,10 @@ def make_project(root: Path, tarball: Path, url: str = "file:///none", sha256: s
     (kbuild / "debug-locking.config").write_text("CONFIG_DEBUG=y\n")
     (folder / "0001-fast.patch").write_text(PATCH)
     (folder / "series").write_text("0001-fast.patch\n")
+    simulator = kbuild / "patches/6.12/simulator"
+    simulator.mkdir(parents=True)
+    (simulator / "0001-fork.patch").write_text(SIMULATOR_PATCH)
+    (simulator / "series").write_text("0001-fork.patch\n")
     return root
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from fake_kernel import Heard, bin_without, make_project, make_source, pack
 
-from fastlab import cache, kconfig, kernels
-from fastlab.catalogue import load_catalogue
+from fastlab import cache, kconfig, kernels, patches
+from fastlab.catalogue import load_catalogue, patch_folder
 from fastlab.kernels import BuildRequest, DebRequest, ListRequest, Places
 from fastlab.model import FastError, Kernel
 
@@ -94,6 +94,21 @@ def test_an_unchanged_kernel_is_reused(lab: Lab) -> None:
     assert f"{first[0].id} is built already" in heard.said
 
 
+def test_a_variant_has_the_patches_that_it_lists(lab: Lab) -> None:
+    lab.build()
+    trees = lab.places.cache / "trees"
+    for name, fork, fast in (("baseline", 1, False), ("fast", 2, True)):
+        source = trees / f"6.12-{name}/source"
+        assert (source / "kernel/fork.c").read_text() == f"int fork = {fork};\n"
+        assert (source / "kernel/fast.c").is_file() == fast
+
+
+def test_patches_that_are_not_there_are_named(lab: Lab) -> None:
+    path = lab.fragments / "kernels.toml"
+    path.write_text(path.read_text().replace("patches = []", 'patches = ["none"]'))
+    assert "Kbuild/patches/6.12/none/series is missing" in lab.error("baseline")
+
+
 def new_source(lab: Lab) -> None:
     (lab.source / "kernel/futex.c").write_text("int futex = 2;\n")
     lab.repack()
@@ -109,6 +124,11 @@ def new_config(lab: Lab) -> None:
         fragment.write("CONFIG_DEBUG=y\n")
 
 
+def new_simulator_patch(lab: Lab) -> None:
+    patch = lab.fragments / "patches/6.12/simulator/0001-fork.patch"
+    patch.write_text(patch.read_text().replace("int fork = 2", "int fork = 3"))
+
+
 def no_patched_file(lab: Lab) -> None:
     patch = lab.patches / "0001-fast.patch"
     patch.write_text(patch.read_text().partition("diff --git a/kernel/fast.c")[0])
@@ -119,6 +139,7 @@ def no_patched_file(lab: Lab) -> None:
     [
         (new_source, ["kernel/futex.o"]),
         (new_patch, ["kernel/fast.o"]),
+        (new_simulator_patch, ["kernel/fork.o"]),
         (new_config, ["kernel/fast.o", *ALL]),
         (no_patched_file, []),
     ],
@@ -349,6 +370,9 @@ def test_deb_packs_the_given_configuration(lab: Lab) -> None:
     request = DebRequest(output, config=config, places=lab.places)
     (package,) = kernels.deb(request, heard := Heard())
     assert package == output / "linux-image-6.12.117-fast.deb"
+    source = lab.places.cache / "trees/6.12-deb/source"
+    assert (source / "kernel/fast.c").is_file()
+    assert (source / "kernel/fork.c").read_text() == "int fork = 1;\n"
     assert package.read_text().splitlines() == [
         "CONFIG_DEBUG=y",
         'CONFIG_LOCALVERSION="-fast"',
@@ -419,6 +443,10 @@ def test_the_projects_own_catalogue_and_fragments_are_well_formed() -> None:
     project = Places().project
     catalogue = load_catalogue(project)
     assert catalogue.pick_series(None).name == "6.12"
+    for series in catalogue.series:
+        for entry in catalogue.variants.values():
+            for name in entry.patches:
+                assert patches.read_series(patch_folder(project, series, name))
     names = {name for entry in catalogue.variants.values() for name in entry.fragments}
     for name in {*names, "debug-locking", "debug-kcsan", "shell", "release", "deb"}:
         assert kconfig.read(project / f"Kbuild/{name}.config")
@@ -431,6 +459,9 @@ def test_the_projects_own_catalogue_and_fragments_are_well_formed() -> None:
         ("primary = true", "primary = false", "exactly one series must be primary"),
         ("objects = 3", 'objects = "many"', "invalid literal"),
         ("objects = 3", "objects =", "Invalid value"),
+        ("patches = []", "patches = true", "patches must be a list of names"),
+        ("patches = []", "patches = [1]", "patches must be a list of names"),
+        ("patches = []", "", "the key 'patches' is missing"),
     ],
 )
 def test_a_bad_catalogue_says_where(lab: Lab, old: str, new: str, said: str) -> None:

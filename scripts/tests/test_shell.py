@@ -139,7 +139,7 @@ def test_output_that_is_appended_to_a_file_leaves_what_is_in_it(lab: Lab) -> Non
 def test_a_patched_kernel_has_a_name_that_says_so(lab: Lab) -> None:
     lab.run("true")
     assert (lab.asked[0].variants, lab.asked[0].fragments) == (("fast",), ("shell", "release"))
-    assert shell.fragments(VariantEntry("baseline", False, ("base",))) == ("shell",)
+    assert shell.fragments(VariantEntry("baseline", ("simulator",), ("base",))) == ("shell",)
 
 
 def test_the_default_is_the_fast_variant_of_the_primary_series() -> None:
