@@ -205,8 +205,6 @@ def value(row: PairedRow, metric: str) -> float | None:
     if latency:
         histogram = row["latency"].get(latency, ())
         return percentile(histogram, PERCENTILES[metric.removeprefix(f"{latency}_")])
-    if metric == "elapsed_ns":
-        return row["elapsed_ns"]
     if metric == "fairness_min_max":
         threads = row["thread_throughput"]
         return min(threads) / max(threads) if threads and max(threads) else None

@@ -44,7 +44,7 @@ KEYS = (
     "benchmark",
     "watchdogs",
 )
-KERNELS = ("baseline", "fast")
+KERNELS = ("baseline", "fast", "wakecpu")
 POLICIES = ("off", "strict", "soft", "adaptive")
 PRESETS = ("rx4640", "rx4640-quarter", "xeon-2s")
 # What a benchmark takes besides threads, iterations and seed, and the range of each as the

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Better = Literal["lower", "higher"]
 
@@ -28,7 +28,10 @@ class Metric:
     better: Better
 
 
+# The simulation's. A second is one of the guest's clock, which is the modelled time; `cycles` are
+# those in which a CPU is not idle, of all CPUs together.
 METRICS: tuple[Metric, ...] = (
+    Metric("elapsed_ns", "ns of modelled time", "lower"),
     Metric("cycles", "modelled cycles", "lower"),
     Metric("instructions", "instructions", "lower"),
     Metric("l2_references", "references", "lower"),
@@ -38,7 +41,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("l3_misses", "misses", "lower"),
     Metric("l3_miss_ratio", "misses per reference", "lower"),
     Metric("bus_requests", "requests", "lower"),
-    Metric("throughput", "iterations per million modelled cycles of all CPUs together", "higher"),
+    Metric("throughput", "iterations per second of modelled time", "higher"),
     Metric("context_switches", "switches", "lower"),
     Metric("migrations", "migrations", "lower"),
     Metric("fairness", "Jain's index over the threads' throughput", "higher"),
@@ -152,7 +155,7 @@ class Experiment:
     workloads: tuple[Workload, ...]
     seeds: tuple[int, ...]
     watchdogs: Watchdogs = Watchdogs()
-    primary: str = "cycles"
+    primary: str = "elapsed_ns"
     latencies: bool = False
 
 

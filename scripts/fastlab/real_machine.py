@@ -102,6 +102,7 @@ def paired_row(
             name: getattr(surroundings, name) for name in ("cpu", "cpus", "virtual", "vendor")
         },
         counters=counters,
+        elapsed_ns=(answer.output or {}).get("elapsed_ns"),
         throughput=(answer.output or {}).get("throughput"),
         complaint=_complaint(answer.document, "fast-stat wrote no counts"),
     )

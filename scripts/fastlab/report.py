@@ -12,7 +12,7 @@ from fastlab.experiment import workload_argv
 from fastlab.stats import Summary
 from fastlab.templating import render
 
-FIGURES = ("cycles", "bus_requests", "throughput", "l2_misses")
+FIGURES = ("elapsed_ns", "cycles", "bus_requests", "throughput", "l2_misses")
 
 
 def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:

@@ -119,6 +119,7 @@ class Measured:
     backend: str
     machine: dict[str, Any]
     counters: dict[str, Counter]
+    elapsed_ns: int | None
     throughput: float | None
     complaint: str = ""
 
@@ -127,11 +128,15 @@ def simulated(
     machine: Machine, document: Mapping[str, Any] | None, output: Mapping[str, Any] | None
 ) -> Measured:
     """By the plugin's JSON document; `output` is the benchmark's. None: there was none."""
+    document = document or {}
+    elapsed = _elapsed_ns(document)
+    iterations = (output or {}).get("iterations")
     return Measured(
         "sim",
         machine_record(machine),
-        _counters(document) if document else {},
-        _throughput(document, output or {}),
+        _counters(document),
+        elapsed,
+        iterations * 1e9 / elapsed if iterations and elapsed else None,
         _complaint(machine, document),
     )
 
@@ -176,7 +181,7 @@ def build_row(
         check=output.get("check"),
         check_detail=output.get("check_detail", ""),
         mechanism=dict(mechanism) if mechanism is not None else None,
-        elapsed_ns=output.get("elapsed_ns"),
+        elapsed_ns=measured.elapsed_ns,
         throughput=measured.throughput,
         thread_throughput=output.get("thread_throughput"),
         context_switches=output.get("context_switches"),
@@ -213,15 +218,11 @@ def judge(
     return ("invalid" if reason else "ok"), reason
 
 
-def _throughput(document: Mapping[str, Any] | None, output: Mapping[str, Any]) -> float | None:
-    """Iterations per million modelled cycles that went by for all CPUs together.
-
-    Not the benchmark's own figure: the guest's clock advances with every instruction of every CPU,
-    so it shows neither lost parallelism nor misses.
-    """
-    iterations = output.get("iterations")
-    elapsed = (document or {}).get("elapsed_cycles")
-    return iterations * 1e6 / elapsed if iterations and elapsed else None
+def _elapsed_ns(document: Mapping[str, Any]) -> int | None:
+    """The region's length by the modelled machine's own clock, to which no clock of the guest's
+    adds its rounding."""
+    cycles, mhz = document.get("elapsed_cycles"), document.get("mhz")
+    return round(cycles * 1000 / mhz) if cycles and mhz else None
 
 
 def machine_record(machine: Machine) -> dict[str, Any]:
@@ -257,13 +258,16 @@ def _failure(run: Run, output: Mapping[str, Any], exit_status: int | None) -> st
     return ""
 
 
-def _complaint(machine: Machine, document: Mapping[str, Any] | None) -> str:
+def _complaint(machine: Machine, document: Mapping[str, Any]) -> str:
     """Why the cache model's document cannot be trusted, or ""."""
     if not document:
         return "the cache model wrote no document: did the region of interest begin and end?"
     for name, value in {"preset": machine.preset, "cpus": machine.cpus}.items():
         if document.get(name) != value:
             return f"the cache model reports {name} {document.get(name)}, asked was {value}"
+    for name in ("elapsed_cycles", "mhz"):
+        if not document.get(name):
+            return f"the cache model's document lacks {name}"
     for mode in ("user", "kernel"):
         missing = UNITS.keys() - document.get("total", {}).get(mode, {}).keys()
         if missing:

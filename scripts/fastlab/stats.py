@@ -23,8 +23,8 @@ RATIOS = {
     "l2_miss_ratio": ("l2_misses", "l2_references"),
     "l3_miss_ratio": ("l3_misses", "l3_references"),
 }
-# These are the benchmark's own measurements, the others the cache model's counters.
-MEASURED = ("throughput", "context_switches", "migrations", "fairness")
+# These stand in the row by their names, the others among the cache model's counters.
+MEASURED = ("elapsed_ns", "throughput", "context_switches", "migrations", "fairness")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Mechanism:
 class Synchronization:
     """What a workload's threads did at locks, barriers and flags, means over the seeds.
 
-    Rates are per second of the guest's clock, shares are of the threads' time, 0 to 1. None: the
+    Rates are per second of modelled time, shares are of the threads' time, 0 to 1. None: the
     kernel counts no hand-offs.
     """
 

@@ -13,7 +13,7 @@ from fastlab.stats import Comparison, Summary
 
 Tone = Literal["", "gain", "loss", "aside"]
 
-HEADLINES = ("cycles", "bus_requests", "throughput")
+HEADLINES = ("elapsed_ns", "cycles", "bus_requests", "throughput")
 NOT_AVAILABLE = "n/a"
 SIGN = (
     "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
@@ -203,11 +203,10 @@ def synchronization(summary: Summary) -> Table:
     columns = ["benchmark", "variant", "threads", "locks/s", "barriers/s", "flags/s"]
     columns += ["hand-offs/s", "switches/s", "contended %", "at locks %", "at barriers %"]
     note = (
-        "Operations of all threads together; seconds are those of the guest's clock, in each of "
-        "which all CPUs together execute 10^9 instructions. hand-offs: wake-ups that left a hint, "
-        "of the whole run, which only a kernel with FAST counts. contended: of the locks, those "
-        "that were not free. At locks, barriers, flags: the share of the threads' time that they "
-        "waited there, which includes waiting for a CPU."
+        "Operations of all threads together; seconds are modelled time. hand-offs: wake-ups that "
+        "left a hint, of the whole run, which only a kernel with FAST counts. contended: of the "
+        "locks, those that were not free. At locks, barriers, flags: the share of the threads' "
+        "time that they waited there, which includes waiting for a CPU."
     )
     return Table("Synchronization", [*columns, "at flags %"], rows, note, 2)
 

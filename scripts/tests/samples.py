@@ -70,6 +70,7 @@ def document(elapsed_cycles: int = 1_000_000, **total: int) -> dict[str, Any]:
         "schema": 1,
         "preset": "rx4640",
         "cpus": 4,
+        "mhz": 1000,
         "elapsed_cycles": elapsed_cycles,
         "total": {"user": user, "kernel": kernel, "idle": idle},
     }

@@ -73,7 +73,8 @@ def write_results(file: Path, directory: Path, broken: str = "") -> None:
         for run in plan(experiment):
             given = {"mechanism": IDLE_FAST} if run.variant.name == broken else {}
             cycles = 1000 if run.variant.name == "baseline" else 400
-            log.append(samples.row(experiment, run, {"cycles": cycles}, **given))
+            effect = {"cycles": cycles, "elapsed_cycles": cycles}
+            log.append(samples.row(experiment, run, effect, **given))
 
 
 @pytest.mark.parametrize(
@@ -552,6 +553,7 @@ def test_what_a_real_machine_does_not_do(
 ) -> None:
     monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
     monkeypatch.setattr(cli.real_machine, "find_toolbox", lambda build, of: None)
+    experiment_file.write_text(f'primary = "cycles"\n{EXPERIMENT}')
     assert cli.main(["run", "small.toml", "--backend", "soft", *words]) == 1
     assert what in capsys.readouterr().err
 

@@ -90,7 +90,7 @@ def test_own_options_win_over_defaults(tmp_path: Path) -> None:
 
 
 def test_primary_metric(tmp_path: Path) -> None:
-    assert load_experiment(write(tmp_path, GOOD)).primary == "cycles"
+    assert load_experiment(write(tmp_path, GOOD)).primary == "elapsed_ns"
     named = GOOD.replace("threads = [4, 16]", 'threads = [4, 16]\nprimary = "handoff_p99"')
     assert load_experiment(write(tmp_path, named)).primary == "handoff_p99"
 
@@ -182,7 +182,7 @@ BAD = {
     "unknown key in a table": ("cpus = 4", "cpu = 4", ["machine", "did you mean cpus?"]),
     "missing list": ("seeds = [1, 2]", "", ["seeds", "missing"]),
     "benchmark": ('"single_ctr"', '"singel_ctr"', ["singel_ctr", *BENCHMARKS, "mean single_ctr"]),
-    "kernel": ('kernel = "fast"', 'kernel = "fsat"', ["fsat", "baseline, fast"]),
+    "kernel": ('kernel = "fast"', 'kernel = "fsat"', ["fsat", "baseline, fast, wakecpu"]),
     "policy": ('"strict"', '"harsh"', ["harsh", "off, strict"]),
     "preset": ("cpus = 4", 'preset = "rx"', ["rx", "rx4640"]),
     "no threads": ("[4, 16]", "[0]", ["threads", "0", "1 to 1024"]),

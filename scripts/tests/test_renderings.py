@@ -45,7 +45,7 @@ def simulated() -> Findings:
         factor = (0.75 if run.workload.threads == 4 else 1.1) if fast else 1.0
         never = {"mechanism": dict.fromkeys(samples.MECHANISM, 0)}
         cycles = round(1_000_000 * (1 + 0.01 * run.seed) * factor)
-        counters = {"cycles": cycles, "l2_misses": round(400 * factor)}
+        counters = {"elapsed_cycles": cycles, "cycles": cycles, "l2_misses": round(400 * factor)}
         if (benchmark, run.seed, fast) != ("affinity", 2, True):
             extra = never if fast and benchmark == "prod_cons" else {}
             rows.append(samples.row(of, run, counters, **extra))

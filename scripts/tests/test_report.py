@@ -95,7 +95,7 @@ def test_page_says_what_was_measured_and_how() -> None:
         "kernel-fast",
         "rx4640",
         "30.0 ±0.0",  # the known effect
-        "Misses do not slow the guest",
+        "a miss inside a critical section makes others wait",
         "8 runs are in no comparison",
         "not made yet",
         "sched_fast = 1",

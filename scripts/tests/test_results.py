@@ -49,6 +49,20 @@ def test_counters_keep_user_and_kernel_apart_and_leave_idle_out() -> None:
     assert row["kernel"] == {"series": "6.12", "variant": "fast", "id": "kernel-fast"}
 
 
+def test_time_is_the_modelled_machines() -> None:
+    document = samples.document(elapsed_cycles=2_600_001) | {"mhz": 1300}
+    # The benchmark's own clock says something else.
+    row = samples.row(EXPERIMENT, FAST_RUN, changes={"elapsed_ns": 7}, document=document)
+    assert row["elapsed_ns"] == 2_000_001
+    assert row["throughput"] == pytest.approx(2000 * 1e9 / 2_000_001)
+
+
+def test_without_a_document_there_is_no_time() -> None:
+    row = samples.row(EXPERIMENT, FAST_RUN, document=None)
+    assert row["elapsed_ns"] is None
+    assert row["throughput"] is None
+
+
 def test_what_threads_waited_for_is_kept() -> None:
     row = samples.row(EXPERIMENT, FAST_RUN, changes={"profile": samples.PROFILE})
     assert row["profile"] == samples.PROFILE
@@ -91,7 +105,10 @@ def test_a_run_must_be_what_its_variant_says(
         ({"changes": {"benchmark": "affinity"}}, "reports benchmark affinity"),
         ({"output": None}, "printed no result"),
         ({"document": None}, "no document"),
-        ({"document": {"preset": "rx4640", "cpus": 4}}, "lacks bus_requests"),
+        ({"document": {"preset": "rx4640", "cpus": 4}}, "lacks elapsed_cycles"),
+        ({"document": samples.document(elapsed_cycles=0)}, "lacks elapsed_cycles"),
+        ({"document": samples.document() | {"mhz": 0}}, "lacks mhz"),
+        ({"document": samples.document() | {"total": {}}}, "lacks bus_requests"),
         ({"document": samples.document() | {"preset": "xeon-2s"}}, "preset xeon-2s"),
         ({"exit_status": 139}, "status 139"),
         ({"exit_status": None}, "without the benchmark's exit status"),
@@ -154,10 +171,10 @@ def test_garbage_at_the_end_is_a_torn_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"schema": 1, ', "not a row"),
+        ('{"schema": 2, ', "not a row"),
         ("null", "no schema version"),
-        ('{"schema": 1}', "lacks argv"),
-        ('{"schema": 2}', "schema version 2, this program knows 1"),
+        ('{"schema": 2}', "lacks argv"),
+        ('{"schema": 1}', "schema version 1, this program knows 2"),
     ],
 )
 def test_a_corrupt_middle_line_is_an_error(tmp_path: Path, line: str, message: str) -> None:
@@ -175,8 +192,8 @@ def test_a_corrupt_middle_line_is_an_error(tmp_path: Path, line: str, message: s
 
 def test_an_unknown_schema_in_the_last_line_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
-    path.write_text('{"schema": 2}\n')
-    with pytest.raises(FastError, match="schema version 2"):
+    path.write_text('{"schema": 1}\n')
+    with pytest.raises(FastError, match="schema version 1"):
         read_rows(path)
 
 
