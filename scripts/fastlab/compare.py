@@ -49,6 +49,8 @@ def summary_document(summary: Summary) -> dict[str, Any]:
                 "kernel": variant.kernel,
                 "policy": variant.policy,
                 "sysctls": dict(variant.sysctls),
+                "features": list(variant.features),
+                "cpus": variant.cpus,
             }
             for variant in experiment.variants
         ],

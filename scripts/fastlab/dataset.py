@@ -133,7 +133,14 @@ class Dataset:
 
 
 def make_plan(experiment: Experiment, backend: str) -> Plan:
-    """The plan of an experiment's A/B. Raises FastError where the primary metric is not one."""
+    """The plan of an experiment's A/B. Raises FastError for what only the simulation has."""
+    for variant in experiment.variants:
+        if variant.features or variant.cpus or variant.kernel not in ("baseline", "fast"):
+            raise FastError(
+                f"variant {variant.name} is a control of the simulation (cpus, features, kernel "
+                f"{variant.kernel}), which backend {backend} does not have; leave it out of the "
+                "experiment file, or use --backend sim"
+            )
     names = [
         metric.name
         for metric in REAL_METRICS

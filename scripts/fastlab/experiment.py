@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -65,6 +66,7 @@ MAX_SEED = 2**32 - 1
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 _SERIES = re.compile(r"[0-9]+\.[0-9]+")
+_FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
 _SYSCTL = re.compile(r"sched_fast(_[a-z]+)*")
 
 
@@ -83,14 +85,15 @@ def load_experiment(path: Path) -> Experiment:
 
     top = _Table(path, "", data)
     top.only(*KEYS)
-    variants = tuple(_variant(table) for table in top.tables("variant"))
+    machine = _machine(top.table("machine"))
+    variants = tuple(_variant(table, machine) for table in top.tables("variant"))
     names = [variant.name for variant in variants]
     top.no_duplicates("variant", names)
     metrics = tuple(dict.fromkeys(metric.name for metric in METRICS + REAL_METRICS))
     return Experiment(
         name=top.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
         series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
-        machine=_machine(top.table("machine")),
+        machine=machine,
         variants=variants,
         baseline=top.choice("baseline", names),
         workloads=_workloads(top),
@@ -164,29 +167,31 @@ def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> 
 
 
 def _machine(table: _Table) -> Machine:
-    table.only("cpus", "memory_mb", "preset", "quantum_us")
+    table.only("cpus", "memory_mb", "preset", "quantum")
     default = Machine()
     return Machine(
         cpus=table.integer("cpus", 1, MAX_CPUS, default.cpus),
         memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),
         preset=table.choice("preset", PRESETS, default.preset),
-        quantum_us=table.integer("quantum_us", 1, 1000, default.quantum_us),
+        quantum=table.integer("quantum", 100, 100_000, default.quantum),
     )
 
 
-def _variant(table: _Table) -> Variant:
-    table.only("name", "kernel", "policy", "sysctls")
+def _variant(table: _Table, machine: Machine) -> Variant:
+    table.only("name", "kernel", "policy", "sysctls", "features", "cpus")
     variant = Variant(
         name=table.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
         kernel=table.choice("kernel", KERNELS),
         policy=table.choice("policy", POLICIES, "off"),
         sysctls=_sysctls(table.table("sysctls")),
+        features=_features(table),
+        cpus=table.integer("cpus", 1, machine.cpus) if "cpus" in table.data else None,
     )
-    if variant.kernel == "baseline" and (variant.policy != "off" or variant.sysctls):
+    if variant.kernel != "fast" and (variant.policy != "off" or variant.sysctls):
         table.fail(
             "kernel",
-            "baseline",
-            'the unpatched kernel has no FAST to configure: use kernel = "fast", '
+            variant.kernel,
+            'only the kernel with FAST has one to configure: use kernel = "fast", '
             "or leave policy and sysctls out",
         )
     if (variant.policy != "off") != (variant.sysctls.get("sched_fast", 0) != 0):
@@ -203,6 +208,16 @@ def _sysctls(table: _Table) -> dict[str, int]:
         if not _SYSCTL.fullmatch(name):
             table.fail(name, table.data[name], "a sysctl of FAST: sched_fast or sched_fast_<what>")
     return {name: table.integer(name, 0, 2**31 - 1) for name in table.data}
+
+
+def _features(table: _Table) -> tuple[str, ...]:
+    """Only how they are spelt: the guest's kernel says which it does not have."""
+    names = table.texts("features", _FEATURE, 'names such as "NEXT_BUDDY" or "NO_DELAY_DEQUEUE"')
+    plain = [name.removeprefix("NO_") for name in names]
+    for name, count in Counter(plain).items():
+        if count > 1:
+            table.fail("features", names, f"{name} only once")
+    return names
 
 
 def _watchdogs(table: _Table) -> Watchdogs:
@@ -322,6 +337,16 @@ class _Table:
         if not isinstance(value, str) or not pattern.fullmatch(value):
             self.fail(key, value, allowed)
         return value
+
+    def texts(self, key: str, pattern: re.Pattern[str], allowed: str) -> tuple[str, ...]:
+        """A list of them, which may be left out."""
+        values = self.data.get(key, [])
+        if not isinstance(values, list):
+            self.fail(key, values, f"a list of {allowed}")
+        for value in values:
+            if not isinstance(value, str) or not pattern.fullmatch(value):
+                self.fail(key, value, allowed)
+        return tuple(values)
 
     def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
         value = self.data.get(key, default)

@@ -106,22 +106,27 @@ SPLASH_PROGRAMS: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class Machine:
-    """The simulated machine: guest CPUs, memory, cache preset, scheduling quantum of the CPUs."""
+    """The simulated machine: guest CPUs, memory, cache preset. The CPUs take turns of `quantum`
+    cycles; what they do to each other within one is not seen."""
 
     cpus: int = 4
     memory_mb: int = 512
     preset: str = "rx4640"
-    quantum_us: int = 8
+    quantum: int = 2000
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel and a policy. `kernel` names a kernel variant ("baseline", "fast")."""
+    """An arm of an experiment: a kernel, a policy, or a control. `kernel` names a kernel variant
+    ("baseline", "fast", "wakecpu"). `features` are of the scheduler, as its debugfs file has them;
+    `cpus` confines the workload to that many CPUs of the machine, None to all of them."""
 
     name: str
     kernel: str
     policy: str = "off"
     sysctls: Mapping[str, int] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    cpus: int | None = None
 
 
 @dataclass(frozen=True)

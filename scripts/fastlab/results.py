@@ -83,6 +83,8 @@ class _EveryRow(TypedDict):
     variant: str
     policy: str
     sysctls: dict[str, int]
+    features: list[str]
+    cpus: int | None
     benchmark: str
     threads: int
     argv: list[str]
@@ -171,6 +173,8 @@ def build_row(
         variant=run.variant.name,
         policy=run.variant.policy,
         sysctls=dict(run.variant.sysctls),
+        features=list(run.variant.features),
+        cpus=run.variant.cpus,
         benchmark=run.workload.benchmark,
         threads=run.workload.threads,
         argv=list(argv),
@@ -231,7 +235,7 @@ def machine_record(machine: Machine) -> dict[str, Any]:
         "cpus": machine.cpus,
         "memory_mb": machine.memory_mb,
         "preset": machine.preset,
-        "quantum_us": machine.quantum_us,
+        "quantum": machine.quantum,
     }
 
 

@@ -229,7 +229,12 @@ class _Execution:
         name = "-".join((*names, f"seed{run.seed}", task.key[:8]))
         directory = self._directory / "machines" / name
         sysctls = {f"kernel.{key}": value for key, value in run.variant.sysctls.items()}
-        job = vm.Job(sysctls, workload_argv(run.workload, run.seed))
+        job = vm.Job(
+            sysctls,
+            workload_argv(run.workload, run.seed),
+            run.variant.features,
+            run.variant.cpus,
+        )
         begun = time.monotonic()
         outcome = None
         failure = ""

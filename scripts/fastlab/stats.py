@@ -314,6 +314,8 @@ def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
         row["machine"] == machine_record(experiment.machine)
         and row["policy"] == run.variant.policy
         and row["sysctls"] == dict(run.variant.sysctls)
+        and row["features"] == list(run.variant.features)
+        and row["cpus"] == run.variant.cpus
         and row["kernel"]["variant"] == run.variant.kernel
         and row["kernel"]["series"] == experiment.series
     )

@@ -27,9 +27,9 @@ from fastlab.snapshot import CLOCK_SETTLED
 from fastlab.subject import Subject, find_subject
 from fastlab.symbols import Symbols, parse_maps
 
-# The quantum of each run, in microseconds. With four, runs that differ by chance alone stand apart,
+# The quantum of each run, in cycles. With four, runs that differ by chance alone stand apart,
 # all of one policy on one side, in 2 of 70 trials.
-QUANTA_US = (7, 8, 9, 10)
+QUANTA = (1750, 2000, 2250, 2500)
 # What the series offers: the values of kernel.sched_fast. The first is the baseline.
 POLICIES: Mapping[str, int] = {"off": 0, "strict": 1}
 BASELINE = "off"
@@ -76,7 +76,7 @@ class Shot:
     """One run. `values` are by metric, None is "not available"."""
 
     policy: str
-    quantum_us: int
+    quantum: int
     values: Mapping[str, int | None]
     mechanism: Mapping[str, int]
     locks: tuple[Lock, ...]
@@ -147,8 +147,8 @@ class _Execution:
             self._wait("booting the machine", [booting])
             snapshot = booting.result()
             futures = [
-                pool.submit(self._shot, snapshot, policy, quantum_us)
-                for quantum_us in QUANTA_US
+                pool.submit(self._shot, snapshot, policy, quantum)
+                for quantum in QUANTA
                 for policy in POLICIES
             ]
             self._wait(f"running {self._subject.path.name}", futures)
@@ -181,9 +181,9 @@ class _Execution:
             path.with_suffix(".lock").unlink(missing_ok=True)
         return snapshot
 
-    def _shot(self, snapshot: Path, policy: str, quantum_us: int) -> Shot:
-        machine = replace(self._simulation.machine, quantum_us=quantum_us)
-        directory = self._directory / f"{policy}-{quantum_us}us"
+    def _shot(self, snapshot: Path, policy: str, quantum: int) -> Shot:
+        machine = replace(self._simulation.machine, quantum=quantum)
+        directory = self._directory / f"{policy}-{quantum}"
         try:
             outcome = vm.run_job(
                 replace(self._simulation, machine=machine),
@@ -210,7 +210,7 @@ class _Execution:
         maps = parse_maps(outcome.output["maps"])
         return Shot(
             policy,
-            quantum_us,
+            quantum,
             values(outcome.document, outcome.output),
             outcome.mechanism or {},
             locks(outcome.document, Symbols(maps, self._subject.path)),
@@ -283,5 +283,5 @@ def locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
 def of_policy(shots: Iterable[Shot], policy: str) -> list[Shot]:
     """The policy's runs, by their quanta."""
     return sorted(
-        (shot for shot in shots if shot.policy == policy), key=lambda shot: shot.quantum_us
+        (shot for shot in shots if shot.policy == policy), key=lambda shot: shot.quantum
     )

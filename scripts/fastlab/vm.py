@@ -40,6 +40,9 @@ TRANSFER_SECONDS = 120.0
 GLANCE = 0.05
 LAST_WORDS = 0.5
 
+# The guest's microseconds after which a CPU's turn ends at the latest.
+TURN_US = 8
+
 SNAPSHOT = "snapshot"
 
 
@@ -80,14 +83,19 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Job:
-    """What one run asks of the guest: sysctls in their order, then the workload."""
+    """What one run asks of the guest: sysctls and features of the scheduler in their order, then
+    the workload, confined to so many `cpus` if not None."""
 
     sysctls: Mapping[str, int]
     argv: Sequence[str]
+    features: Sequence[str] = ()
+    cpus: int | None = None
 
     def text(self) -> str:
         """The job as the guest's init reads it (userspace/guest/job.h)."""
         lines = [f"sysctl {name}={value}" for name, value in self.sysctls.items()]
+        lines += [f"feature {name}" for name in self.features]
+        lines += [f"cpus {self.cpus}"] if self.cpus else []
         return "\n".join([*lines, f"run {' '.join(self.argv)}"]) + "\n"
 
 
@@ -193,11 +201,10 @@ def run_job(
     document. With `futexes`, which says whose are the program's (userspace/cachesim/futexes.h),
     the document has the hand-offs of each.
     """
-    machine = simulation.machine
     arguments = [
-        # A timer of the machine that needs no guest: it ends the CPUs' turns (the quantum).
+        # A timer of the machine that needs no guest: it ends the CPUs' turns.
         *("-netdev", "hubport,id=net,hubid=0"),
-        *("-object", f"filter-buffer,id=quantum,netdev=net,interval={machine.quantum_us}"),
+        *("-object", f"filter-buffer,id=quantum,netdev=net,interval={TURN_US}"),
         *_hand_over(job, directory),
         *("-incoming", "defer"),
         *(_plugin_arguments(simulation, plugin, futexes) if plugin else ()),

@@ -49,6 +49,20 @@ def test_an_interrupted_experiment_has_as_much_of_everything() -> None:
     assert [slot.block for slot in made] == [0] * 8 + [1] * 8 + [2] * 8
 
 
+@pytest.mark.parametrize(
+    "control",
+    [
+        Variant("c", "baseline", cpus=1),
+        Variant("c", "fast", features=("A",)),
+        Variant("c", "wakecpu"),
+    ],
+)
+def test_controls_are_the_simulations(control: Variant) -> None:
+    of = samples.experiment(variants=(samples.BASELINE, control))
+    with pytest.raises(FastError, match="variant c is a control of the simulation"):
+        make_plan(of, "kvm")
+
+
 def test_plan_of_an_experiment() -> None:
     of = replace(samples.experiment(seeds=(9, 8)), primary="elapsed_ns")
     plan = make_plan(of, "perf")

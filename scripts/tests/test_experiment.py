@@ -63,7 +63,9 @@ def write(tmp_path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "threads", "seeds", "variants", "runs"),
     [
-        ("demo", {4, 16}, 3, 2, 7 * 2 * 3 * 2),
+        ("demo", {4, 16}, 3, 3, 7 * 2 * 3 * 3),
+        ("think", {4, 16}, 3, 3, 7 * 2 * 3 * 3),
+        ("arms", {4, 16}, 3, 6, 7 * 2 * 3 * 6),
         ("paper", {4, 8, 16, 32, 64, 128}, 5, 2, 7 * 6 * 5 * 2),
         ("depth", {4, 8, 16, 32, 64, 128}, 1, 8, 7 * 6 * 1 * 8),
     ],
@@ -87,6 +89,20 @@ def test_own_options_win_over_defaults(tmp_path: Path) -> None:
     assert experiment.workloads[-1] == Workload(
         "prod_cons", 16, ("--iterations=2000", "--warmup=400")
     )
+
+
+def test_controls(tmp_path: Path) -> None:
+    more = """
+[[variant]]
+name = "control"
+kernel = "wakecpu"
+cpus = 2
+features = ["NO_DELAY_DEQUEUE", "NEXT_BUDDY"]
+"""
+    *_, free, control = load_experiment(write(tmp_path, GOOD + more)).variants
+    assert (free.features, free.cpus) == ((), None)
+    assert (control.kernel, control.policy, control.cpus) == ("wakecpu", "off", 2)
+    assert control.features == ("NO_DELAY_DEQUEUE", "NEXT_BUDDY")
 
 
 def test_primary_metric(tmp_path: Path) -> None:
@@ -152,7 +168,11 @@ def test_key_changes_with_what_changes_the_result(tmp_path: Path) -> None:
             "t",
         ),
         run_key(
-            replace(experiment, machine=replace(experiment.machine, quantum_us=16)), run, "k", "t"
+            experiment, replace(run, variant=replace(run.variant, features=("A",))), "k", "t"
+        ),
+        run_key(experiment, replace(run, variant=replace(run.variant, cpus=1)), "k", "t"),
+        run_key(
+            replace(experiment, machine=replace(experiment.machine, quantum=4000)), run, "k", "t"
         ),
     ]
     assert len({key, *others}) == len(others) + 1
@@ -215,7 +235,30 @@ BAD = {
     "sysctl": ("{ sched_fast = 1 }", "{ sched_fats = 1 }", ["sysctls", "sched_fats"]),
     "policy without its sysctl": ("{ sched_fast = 1 }", "{}", ["policy", "strict", "sched_fast"]),
     "sysctl without a policy": ('policy = "strict"', "", ["policy", "off", "sched_fast"]),
-    "policy on the unpatched kernel": ('kernel = "fast"', 'kernel = "baseline"', ["unpatched"]),
+    "policy on the unpatched kernel": (
+        'kernel = "fast"',
+        'kernel = "baseline"',
+        ["kernel with FAST"],
+    ),
+    "policy on a control": ('kernel = "fast"', 'kernel = "wakecpu"', ["kernel with FAST"]),
+    "cpus": ('policy = "strict"', 'policy = "strict"\ncpus = 5', ["cpus = 5", "from 1 to 4"]),
+    "no cpus": ('policy = "strict"', 'policy = "strict"\ncpus = 0', ["cpus = 0", "from 1 to 4"]),
+    "feature": (
+        'policy = "strict"',
+        'policy = "strict"\nfeatures = ["no_wakeup"]',
+        ["features", "no_wakeup", "NEXT_BUDDY"],
+    ),
+    "a feature that is no list": (
+        'policy = "strict"',
+        'policy = "strict"\nfeatures = "NEXT_BUDDY"',
+        ["features", "a list of"],
+    ),
+    "a feature both ways": (
+        'policy = "strict"',
+        'policy = "strict"\nfeatures = ["NEXT_BUDDY", "NO_NEXT_BUDDY"]',
+        ["features", "NEXT_BUDDY only once"],
+    ),
+    "quantum": ("cpus = 4", "quantum = 99", ["quantum = 99", "100 to 100000"]),
     "latencies": (
         "seeds = [1, 2]",
         'seeds = [1]\nlatencies = "yes"',

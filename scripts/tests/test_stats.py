@@ -178,7 +178,9 @@ def test_nothing_measured() -> None:
     assert len(summary.excluded) == 6
 
 
-@pytest.mark.parametrize("part", ["kernel", "tools", "argv", "machine", "sysctls"])
+@pytest.mark.parametrize(
+    "part", ["kernel", "tools", "argv", "machine", "sysctls", "features", "cpus"]
+)
 def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
     of = samples.experiment(seeds=(1,))
     old, new, base = (
@@ -189,8 +191,10 @@ def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
         "kernel": {**old["kernel"], "id": "older"},
         "tools": "older",
         "argv": ["/bin/single_ctr"],
-        "machine": {**old["machine"], "quantum_us": 99},
+        "machine": {**old["machine"], "quantum": 99},
         "sysctls": {"sched_fast": 7},
+        "features": ["NEXT_BUDDY"],
+        "cpus": 1,
     }
     old = {**old, "key": "old", part: foreign[part]}  # type: ignore[misc]
     cycles = one(summarise(of, [old, base, new]), "cycles")

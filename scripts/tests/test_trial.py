@@ -14,7 +14,7 @@ import pytest
 from fastlab import cli, kernels, trial, vm
 from fastlab.cache import cache_dir
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
-from fastlab.trial import QUANTA_US, Request, Trial
+from fastlab.trial import QUANTA, Request, Trial
 
 MODE = dict.fromkeys(trial.COUNTERS, 100)
 DOCUMENT = {
@@ -68,7 +68,7 @@ class Lab:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.answer: Answer = lambda job, quantum_us: outcome()
+        self.answer: Answer = lambda job, quantum: outcome()
         self.serial = ""
         self.seconds = 5.0
         self.jobs: list[tuple[vm.Job, int, str]] = []
@@ -95,10 +95,10 @@ class Lab:
         assert watchdogs.run == self.seconds
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "serial.log").write_text(self.serial)
-        quantum_us = simulation.machine.quantum_us
+        quantum = simulation.machine.quantum
         with self._lock:
-            self.jobs.append((job, quantum_us, futexes))
-        return self.answer(job, quantum_us)
+            self.jobs.append((job, quantum, futexes))
+        return self.answer(job, quantum)
 
     def save_machine(self, simulation: vm.Simulation, directory: Path, *others: object) -> None:
         self.boots += 1
@@ -148,9 +148,9 @@ def refusal(lab: Lab, *argv: str) -> str:
 def test_every_policy_is_run_with_every_quantum(lab: Lab) -> None:
     found = lab.run("./program", "two words")
     asked = sorted((job.sysctls["kernel.sched_fast"], quantum) for job, quantum, _ in lab.jobs)
-    assert asked == [(value, quantum) for value in (0, 1) for quantum in QUANTA_US]
+    assert asked == [(value, quantum) for value in (0, 1) for quantum in QUANTA]
     assert {futexes for _, _, futexes in lab.jobs} == {"next"}
-    assert len(found.shots) == 2 * len(QUANTA_US)
+    assert len(found.shots) == 2 * len(QUANTA)
     shot = found.shots[0]
     assert shot.values["cycles"] == 200
     assert shot.values["migrations"] is None
@@ -191,9 +191,9 @@ def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:
 
 
 def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:
-    def answer(job: vm.Job, quantum_us: int) -> vm.Outcome:
+    def answer(job: vm.Job, quantum: int) -> vm.Outcome:
         strict = job.sysctls["kernel.sched_fast"] == 1
-        return outcome(exit_status=1 if strict and quantum_us == QUANTA_US[-1] else 0)
+        return outcome(exit_status=1 if strict and quantum == QUANTA[-1] else 0)
 
     lab.answer = answer
     assert "ended with status 1 with policy strict" in refusal(lab)
@@ -206,7 +206,7 @@ def test_a_guest_without_memory_is_told_how_to_get_more(lab: Lab) -> None:
     assert "was ended by SIGKILL" in said
     assert "more than 512 MB (--memory-mb)" in said
 
-    def panic(job: vm.Job, quantum_us: int) -> vm.Outcome:
+    def panic(job: vm.Job, quantum: int) -> vm.Outcome:
         raise vm.GuestError("the guest's kernel is in trouble")
 
     lab.answer = panic
@@ -216,7 +216,7 @@ def test_a_guest_without_memory_is_told_how_to_get_more(lab: Lab) -> None:
 
 
 def test_a_program_that_takes_too_long_is_told_of_timeout(lab: Lab) -> None:
-    def hang(job: vm.Job, quantum_us: int) -> vm.Outcome:
+    def hang(job: vm.Job, quantum: int) -> vm.Outcome:
         raise vm.WatchdogError("watchdog: run took longer than 5 s")
 
     lab.answer = hang

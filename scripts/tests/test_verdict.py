@@ -14,7 +14,7 @@ import pytest
 from fastlab import verdict
 from fastlab.model import Kernel, Machine
 from fastlab.tables import Table
-from fastlab.trial import QUANTA_US, Lock, Request, Shot, Trial, values
+from fastlab.trial import QUANTA, Lock, Request, Shot, Trial, values
 from fastlab.verdict import Change, judge
 
 FIRED = {"hint_set": 50, "used": 40, "same_cpu": 5, "rejected_depth": 5, "expired": 0}
@@ -28,8 +28,8 @@ def shots(policy: str, numbers: Sequence[int | None], **more: Any) -> list[Shot]
     mechanism = more.pop("mechanism", OFF if policy == "off" else FIRED)
     locks = more.pop("locks", (MUTEX, QUEUE))
     return [
-        Shot(policy, quantum_us, dict.fromkeys(verdict.METRICS, number) | more, mechanism, locks)
-        for quantum_us, number in zip(QUANTA_US, numbers, strict=True)
+        Shot(policy, quantum, dict.fromkeys(verdict.METRICS, number) | more, mechanism, locks)
+        for quantum, number in zip(QUANTA, numbers, strict=True)
     ]
 
 

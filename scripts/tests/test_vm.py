@@ -116,6 +116,13 @@ def test_a_machine_that_is_not_saved_does_its_job_after_its_boot(lab: Lab) -> No
     assert json.loads(line) == outcome.output
 
 
+def test_a_job_of_a_control() -> None:
+    job = vm.Job({"kernel.a": 1}, ["/bin/x"], ["NEXT_BUDDY", "NO_WA_BIAS"], 2)
+    assert job.text() == (
+        "sysctl kernel.a=1\nfeature NEXT_BUDDY\nfeature NO_WA_BIAS\ncpus 2\nrun /bin/x\n"
+    )
+
+
 def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:
     lab.mode("usage")
     outcome = lab.run()
