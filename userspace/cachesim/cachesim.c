@@ -23,6 +23,8 @@
 
 struct cpu {
 	struct cachesim_counts *now;	/* counts of the mode it runs in */
+	uint64_t *clock;		/* of cs->clocks */
+	uint64_t miss;			/* what the miss under way takes, so far */
 	struct cache_array l1d, l1i, l2, l3;	/* l3 may be the cluster's */
 	uint64_t cpu_bit;
 	uint64_t hierarchy_bit;
@@ -41,17 +43,24 @@ struct cachesim {
 	unsigned int hierarchies;
 	uint64_t members[CACHESIM_MAX_CPUS];	/* CPUs of each hierarchy */
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
+	uint64_t clocks[CACHESIM_MAX_CPUS];
 	struct cachesim_machine machine;
-	struct {
-		unsigned int cpu;	/* whose turn it is */
-		uint64_t start;		/* its busy cycles when the turn began */
-		uint64_t longest;	/* of the turns of this round that are over */
-		uint64_t elapsed;	/* the longest turns of the rounds before */
-	} turn;
 };
+
+/* A latency of the machine's, in the model's unit of time. */
+#define TIME(cs, field) ((uint64_t)(cs)->machine.latency.field * CACHESIM_CYCLE)
 
 #define for_each_bit(bit, mask) \
 	for (uint64_t _m = (mask); _m && ((bit) = __builtin_ctzll(_m), 1); _m &= _m - 1)
+
+/* `c` waits for the miss that is now answered. */
+static void stall(struct cpu *c)
+{
+	c->now->stall_cycles += c->miss;
+	c->now->cycles += c->miss;
+	*c->clock += c->miss;
+	c->miss = 0;
+}
 
 static void drop_from_l1(struct cachesim *cs, struct cpu *c, uint64_t line)
 {
@@ -149,8 +158,12 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 	c->now->l3_misses++;
 	c->now->bus_requests++;
 	if (others && (write ? bus_invalidate(cs, c, h, others, line)
-			     : bus_share(cs, h, others, line)))
+			     : bus_share(cs, h, others, line))) {
 		c->now->cache_to_cache++;
+		c->miss += TIME(cs, cache_to_cache);
+	} else {
+		c->miss += TIME(cs, memory);
+	}
 	victim = cache_insert(&c->l3, line, state);
 	if (victim)
 		evict_from_l3(cs, c, victim);
@@ -168,6 +181,7 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 	uint64_t siblings;
 
 	c->now->l3_references++;
+	c->miss += TIME(cs, l3);
 	if (!entry) {
 		state = bus_read(cs, c, h, line, write);
 		h->cpus |= c->cpu_bit;
@@ -176,6 +190,7 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 	if (write) {
 		if (entry_state(*entry) == CACHESIM_S) {
 			c->now->bus_requests++;
+			c->miss += TIME(cs, upgrade);
 			bus_invalidate(cs, c, h, h->hierarchies & ~c->hierarchy_bit, line);
 		}
 		entry_set_state(entry, CACHESIM_M);
@@ -229,7 +244,9 @@ static inline void fetch_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	if (cache_use(&c->l1i, line))
 		return;
 	c->now->l1i_misses++;
+	c->miss = TIME(cs, l2);
 	l2_access(cs, c, line >> cs->fetches_per_line, false);
+	stall(c);
 	cache_insert(&c->l1i, line, CACHESIM_S);
 }
 
@@ -241,7 +258,9 @@ static inline void load_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	if (cache_use(&c->l1d, line))
 		return;
 	c->now->l1d_misses++;
+	c->miss = TIME(cs, l2);
 	state = l2_access(cs, c, line >> cs->data_per_line, false);
+	stall(c);
 	cache_insert(&c->l1d, line, cs->write_through ? CACHESIM_S : state);
 }
 
@@ -252,7 +271,9 @@ static void store_back(struct cachesim *cs, struct cpu *c, uint64_t line)
 
 	if (!entry) {
 		c->now->l1d_misses++;
+		c->miss = TIME(cs, l2);
 		l2_access(cs, c, below, true);
+		stall(c);
 		cache_insert(&c->l1d, line, CACHESIM_M);
 		return;
 	}
@@ -266,6 +287,7 @@ static void store_back(struct cachesim *cs, struct cpu *c, uint64_t line)
 	default:
 		/* Inclusion: the L2 holds the line, so nothing leaves the L1D. */
 		l2_access(cs, c, below, true);
+		stall(c);
 	}
 	entry_set_state(entry, CACHESIM_M);
 }
@@ -277,9 +299,13 @@ static inline void store_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 		store_back(cs, c, line);
 		return;
 	}
-	if (!cache_use(&c->l1d, line))
+	if (!cache_use(&c->l1d, line)) {
 		c->now->l1d_misses++;
+		c->miss = TIME(cs, l2);
+	}
 	l2_access(cs, c, line >> cs->data_per_line, true);
+	if (c->miss)
+		stall(c);
 }
 
 static inline uint64_t physical(uint64_t address)
@@ -291,9 +317,12 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
 		      unsigned int instructions, const uint64_t *lines, unsigned int n)
 {
 	struct cpu *c = &cs->cpu[cpu];
+	uint64_t time = (uint64_t)instructions * cs->machine.cpi;
 
 	c->now = &c->counts[mode];
 	c->now->instructions += instructions;
+	c->now->cycles += time;
+	*c->clock += time;
 	for (unsigned int i = 0; i < n; i++)
 		fetch_line(cs, c, lines[i]);
 }
@@ -352,8 +381,10 @@ static const char *check_machine(const struct cachesim_machine *m, unsigned int 
 		return "only the L3 can be shared";
 	if (m->l2.write != CACHESIM_WRITE_BACK || m->l3.write != CACHESIM_WRITE_BACK)
 		return "only the L1D can write through";
-	if (m->l3.shared && (!m->clusters || m->clusters > CACHESIM_MAX_CPUS))
-		return "a shared L3 needs 1 to 64 clusters";
+	if (!m->clusters == !m->cluster_cpus || m->clusters > CACHESIM_MAX_CPUS)
+		return "either clusters must be 1 to 64, or cluster_cpus more than 0";
+	if (!m->cpi || !m->mhz || !m->overlap)
+		return "cpi, mhz and overlap must be more than 0";
 	return NULL;
 }
 
@@ -376,16 +407,24 @@ static struct cache_array array_of(const struct cachesim_level *l, uint64_t **en
 	return a;
 }
 
+/* The cluster of a CPU: with fewer CPUs than clusters, those between stay empty. */
+static unsigned int cluster_of(const struct cachesim_machine *m, unsigned int cpu,
+			       unsigned int cpus)
+{
+	return m->clusters ? cpu * m->clusters / cpus : cpu / m->cluster_cpus;
+}
+
 static void build_cpus(struct cachesim *cs)
 {
 	const struct cachesim_machine *m = &cs->machine;
 	uint64_t *entries = cs->entries;
 
 	for (unsigned int i = 0; i < cs->cpus; i++) {
-		unsigned int h = m->l3.shared ? i * m->clusters / cs->cpus : i;
+		unsigned int h = m->l3.shared ? cluster_of(m, i, cs->cpus) : i;
 		struct cpu *c = &cs->cpu[i];
 
 		c->now = &c->counts[CACHESIM_KERNEL];
+		c->clock = &cs->clocks[i];
 		c->l1i = array_of(&m->l1i, &entries);
 		c->l1d = array_of(&m->l1d, &entries);
 		c->l2 = array_of(&m->l2, &entries);
@@ -403,7 +442,7 @@ static void build_cpus(struct cachesim *cs)
 struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned int cpus,
 			      const char **error)
 {
-	unsigned int l3s = machine->l3.shared && machine->clusters < cpus ? machine->clusters : cpus;
+	unsigned int l3s;
 	struct cachesim *cs;
 
 	*error = check_machine(machine, cpus);
@@ -415,6 +454,10 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 		return NULL;
 	cs->machine = *machine;
 	cs->cpus = cpus;
+	/* No more hierarchies than CPUs, though their numbers may have gaps. */
+	l3s = machine->l3.shared ? cluster_of(machine, cpus - 1, cpus) + 1 : cpus;
+	if (l3s > cpus)
+		l3s = cpus;
 	cs->write_through = machine->l1d.write == CACHESIM_WRITE_THROUGH;
 	cs->fetches_per_line = __builtin_ctz(machine->l2.line / machine->l1i.line);
 	cs->data_per_line = __builtin_ctz(machine->l2.line / machine->l1d.line);
@@ -453,37 +496,11 @@ void cachesim_zero_counts(struct cachesim *cs)
 {
 	for (unsigned int i = 0; i < cs->cpus; i++)
 		memset(cs->cpu[i].counts, 0, sizeof(cs->cpu[i].counts));
-	cs->turn.start = cs->turn.longest = cs->turn.elapsed = 0;
 }
 
-static uint64_t busy_cycles(const struct cachesim *cs, unsigned int cpu)
+uint64_t *cachesim_clocks(struct cachesim *cs)
 {
-	return cachesim_cycles(&cs->cpu[cpu].counts[CACHESIM_USER], &cs->machine.latency) +
-	       cachesim_cycles(&cs->cpu[cpu].counts[CACHESIM_KERNEL], &cs->machine.latency);
-}
-
-/* The longest turn of this round so far, that of the running CPU included. */
-static uint64_t longest_turn(const struct cachesim *cs)
-{
-	uint64_t running = busy_cycles(cs, cs->turn.cpu) - cs->turn.start;
-
-	return running > cs->turn.longest ? running : cs->turn.longest;
-}
-
-void cachesim_turn(struct cachesim *cs, unsigned int cpu)
-{
-	cs->turn.longest = longest_turn(cs);
-	if (cpu <= cs->turn.cpu) {
-		cs->turn.elapsed += cs->turn.longest;
-		cs->turn.longest = 0;
-	}
-	cs->turn.cpu = cpu;
-	cs->turn.start = busy_cycles(cs, cpu);
-}
-
-uint64_t cachesim_elapsed(const struct cachesim *cs)
-{
-	return cs->turn.elapsed + longest_turn(cs);
+	return cs->clocks;
 }
 
 unsigned int cachesim_fetch_shift(const struct cachesim *cs)
@@ -522,18 +539,9 @@ void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *cou
 	sum->cache_to_cache += counts->cache_to_cache;
 	sum->invalidations += counts->invalidations;
 	sum->writebacks += counts->writebacks;
-}
-
-uint64_t cachesim_cycles(const struct cachesim_counts *n, const struct cachesim_latency *latency)
-{
-	uint64_t upgrades = n->bus_requests - n->l3_misses - n->writebacks;
-
-	return n->instructions +
-	       (n->l1i_misses + n->l1d_misses) * latency->l2 +
-	       n->l3_references * latency->l3 +
-	       (n->l3_misses - n->cache_to_cache) * latency->memory +
-	       n->cache_to_cache * latency->cache_to_cache +
-	       upgrades * latency->upgrade;
+	sum->cycles += counts->cycles;
+	sum->stall_cycles += counts->stall_cycles;
+	sum->bus_wait_cycles += counts->bus_wait_cycles;
 }
 
 enum cachesim_state cachesim_state(const struct cachesim *cs, unsigned int cpu,

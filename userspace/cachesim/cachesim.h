@@ -9,7 +9,8 @@
  *	cachesim.c		the hierarchy of one CPU, and coherence between CPUs
  *	cache_array.h		one set-associative array of line tags and states
  *	line_directory.[ch]	who holds a copy of each line
- *	presets.c		the machines: geometry and latency tables
+ *	machine_file.[ch]	machines, from files
+ *	presets/		the machines that come with it
  *	futexes.[ch]		futex system calls, by address
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
@@ -29,6 +30,12 @@
 #include <stdint.h>
 
 #define CACHESIM_MAX_CPUS 64u
+
+/* Time inside the model is counted in hundredths of a cycle: a CPI need not be whole. */
+#define CACHESIM_CYCLE 100u
+
+/* Bytes of a machine's name, with its terminating zero. */
+#define CACHESIM_NAME_SIZE 32
 
 /* Physical addresses are taken modulo 2^CACHESIM_PHYS_BITS. */
 #define CACHESIM_PHYS_BITS 40
@@ -50,7 +57,7 @@ struct cachesim_level {
 	uint32_t line;
 	enum cachesim_write_policy write;
 	enum cachesim_replacement replacement;
-	bool shared;	/* by the CPUs of a cluster; else private to a CPU */
+	bool shared;	/* by the CPUs of a cluster; else private to a CPU. Only an L3 can be */
 };
 
 /* Cycles that an event adds to those of the levels before it. */
@@ -63,14 +70,24 @@ struct cachesim_latency {
 };
 
 /*
- * A machine. CPUs are split evenly, in order, among `clusters`; clusters
- * matter only where a level is shared.
+ * A machine. Its CPUs, in order, form clusters: either as many as `clusters` says,
+ * of equal size, or of `cluster_cpus` CPUs each, as many as it takes; the other of
+ * the two is 0. The CPUs of a cluster share an L3 that is `shared`, and the bus.
  */
 struct cachesim_machine {
-	const char *name;
-	struct cachesim_level l1i, l1d, l2, l3;
+	char name[CACHESIM_NAME_SIZE];
+	uint32_t mhz;		/* the CPUs' frequency: cycles of a microsecond */
+	uint32_t cpi;		/* hundredths of a cycle that an instruction takes without misses */
+	uint32_t overlap;	/* misses of a CPU that are waited for together; 1: none is */
+	uint32_t overlap_window; /* instructions within which they must be issued */
 	uint32_t clusters;
+	uint32_t cluster_cpus;
+	struct cachesim_level l1i, l1d, l2, l3;
 	struct cachesim_latency latency;
+	uint32_t bus;		/* cycles for which a line that is moved occupies the bus; 0: none */
+	/* Cycles; the model itself makes no use of these two. */
+	uint32_t wakeup;	/* leaving the idle state, with the interrupt that ends it */
+	uint32_t interrupt;	/* until another CPU's interrupt arrives at a busy CPU */
 };
 
 /* Whose work an access is. */
@@ -96,15 +113,13 @@ struct cachesim_counts {
 	uint64_t cache_to_cache; /* L3 misses answered by a modified line elsewhere */
 	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
 	uint64_t writebacks;	 /* modified lines evicted to memory */
+	/* Time, in hundredths of a cycle. */
+	uint64_t cycles;	 /* instructions * CPI + stall_cycles */
+	uint64_t stall_cycles;	 /* waiting for what the L1s did not have */
+	uint64_t bus_wait_cycles; /* of these, because the bus was busy */
 };
 
 struct cachesim;
-
-/* The preset called `name`, or NULL. */
-const struct cachesim_machine *cachesim_preset(const char *name);
-
-/* The names of all presets, separated by ", ". */
-const char *cachesim_preset_names(void);
 
 /*
  * A model of `machine` with `cpus` CPUs, all caches empty, all counts zero.
@@ -117,10 +132,10 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 /* `cs` may be NULL. */
 void cachesim_free(struct cachesim *cs);
 
-/* Empty all caches and zero all counts. */
+/* Empty all caches and zero all counts; the clocks go on. */
 void cachesim_reset(struct cachesim *cs);
 
-/* Zero all counts; the caches keep their lines. */
+/* Zero all counts; the caches keep their lines, and the clocks go on. */
 void cachesim_zero_counts(struct cachesim *cs);
 
 /* Bytes of an L1I line, as a power of two. */
@@ -149,23 +164,12 @@ const struct cachesim_counts *cachesim_counts(const struct cachesim *cs, unsigne
 /* *sum += *counts. */
 void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *counts);
 
-/* Modelled cycles: instructions + the sum of count * latency, without overlap. */
-uint64_t cachesim_cycles(const struct cachesim_counts *counts,
-			 const struct cachesim_latency *latency);
-
 /*
- * It is `cpu`'s turn now. An emulator that runs its CPUs in one thread gives them
- * turns, in order; a round ends when a CPU of the same or a smaller number
- * follows. Call it when the CPU changes.
+ * The CPUs' local clocks, by CPU, in hundredths of a cycle; they belong to the model
+ * and live as long. Whatever a CPU executes, idle or not, moves its clock on as it
+ * happens. The caller may move a clock on, too, never back: a CPU that waits.
  */
-void cachesim_turn(struct cachesim *cs, unsigned int cpu);
-
-/*
- * Modelled cycles that went by for all CPUs together, had those of a round run at
- * the same time: the sum over the rounds of the longest turn. The idle loop
- * takes no time.
- */
-uint64_t cachesim_elapsed(const struct cachesim *cs);
+uint64_t *cachesim_clocks(struct cachesim *cs);
 
 /* MESI states, and where a copy can be looked at (for tests). */
 enum cachesim_state { CACHESIM_I, CACHESIM_S, CACHESIM_E, CACHESIM_M };

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void put_counts(FILE *out, const char *mode, const struct cachesim_counts *n,
-		       const struct cachesim_latency *latency)
+static void put_counts(FILE *out, const char *mode, const struct cachesim_counts *n)
 {
 	const struct {
 		const char *name;
@@ -27,7 +26,9 @@ static void put_counts(FILE *out, const char *mode, const struct cachesim_counts
 		{ "cache_to_cache", n->cache_to_cache },
 		{ "invalidations", n->invalidations },
 		{ "writebacks", n->writebacks },
-		{ "cycles", cachesim_cycles(n, latency) },
+		{ "cycles", n->cycles / CACHESIM_CYCLE },
+		{ "stall_cycles", n->stall_cycles / CACHESIM_CYCLE },
+		{ "bus_wait_cycles", n->bus_wait_cycles / CACHESIM_CYCLE },
 	};
 
 	fprintf(out, "\"%s\":{", mode);
@@ -36,8 +37,7 @@ static void put_counts(FILE *out, const char *mode, const struct cachesim_counts
 	fputc('}', out);
 }
 
-static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MODES],
-		      const struct cachesim_latency *latency)
+static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MODES])
 {
 	static const char *const names[CACHESIM_MODES] = {
 		[CACHESIM_USER] = "user", [CACHESIM_KERNEL] = "kernel", [CACHESIM_IDLE] = "idle",
@@ -46,7 +46,7 @@ static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MO
 	for (int mode = 0; mode < CACHESIM_MODES; mode++) {
 		if (mode)
 			fputc(',', out);
-		put_counts(out, names[mode], &counts[mode], latency);
+		put_counts(out, names[mode], &counts[mode]);
 	}
 }
 
@@ -66,10 +66,13 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 	put_level(out, "l1d", &m->l1d);
 	put_level(out, "l2", &m->l2);
 	put_level(out, "l3", &m->l3);
-	fprintf(out, "\"clusters\":%u},\"latency\":{\"l2\":%u,\"l3\":%u,\"memory\":%u,"
-		"\"cache_to_cache\":%u,\"upgrade\":%u}",
-		m->clusters, m->latency.l2, m->latency.l3, m->latency.memory,
+	fprintf(out, "\"clusters\":%u,\"cluster_cpus\":%u},\"latency\":{\"l2\":%u,\"l3\":%u,"
+		"\"memory\":%u,\"cache_to_cache\":%u,\"upgrade\":%u},",
+		m->clusters, m->cluster_cpus, m->latency.l2, m->latency.l3, m->latency.memory,
 		m->latency.cache_to_cache, m->latency.upgrade);
+	fprintf(out, "\"cpi\":%u,\"overlap\":%u,\"overlap_window\":%u,\"bus\":%u,"
+		"\"wakeup\":%u,\"interrupt\":%u",
+		m->cpi, m->overlap, m->overlap_window, m->bus, m->wakeup, m->interrupt);
 }
 
 /* The program's own first. */
@@ -94,7 +97,8 @@ static void put_futexes(FILE *out, const struct futexes *f)
 	fputc(']', out);
 }
 
-static void put_document(FILE *out, const struct cachesim *cs, const struct futexes *futexes)
+static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
+			 const struct futexes *futexes)
 {
 	const struct cachesim_machine *m = cachesim_machine(cs);
 	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
@@ -102,14 +106,15 @@ static void put_document(FILE *out, const struct cachesim *cs, const struct fute
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++)
 		for (int mode = 0; mode < CACHESIM_MODES; mode++)
 			cachesim_add(&total[mode], cachesim_counts(cs, cpu, mode));
-	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"elapsed_cycles\":%" PRIu64
-		",\"total\":{", m->name, cachesim_cpus(cs), cachesim_elapsed(cs));
-	put_modes(out, total, &m->latency);
+	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"mhz\":%u,"
+		"\"elapsed_cycles\":%" PRIu64 ",\"total\":{",
+		m->name, cachesim_cpus(cs), m->mhz, elapsed);
+	put_modes(out, total);
 	fputs("},\"per_cpu\":[", out);
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++) {
 		fprintf(out, "%s{\"cpu\":%u,", cpu ? "," : "", cpu);
 		/* A CPU's counts lie one mode after the other. */
-		put_modes(out, cachesim_counts(cs, cpu, 0), &m->latency);
+		put_modes(out, cachesim_counts(cs, cpu, 0));
 		fputc('}', out);
 	}
 	fputs("],", out);
@@ -119,14 +124,15 @@ static void put_document(FILE *out, const struct cachesim *cs, const struct fute
 	fputs("}\n", out);
 }
 
-char *document_format(const struct cachesim *cs, const struct futexes *futexes, size_t *length)
+char *document_format(const struct cachesim *cs, uint64_t elapsed,
+		      const struct futexes *futexes, size_t *length)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, length);
 
 	if (!out)
 		return NULL;
-	put_document(out, cs, futexes);
+	put_document(out, cs, elapsed, futexes);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

@@ -9,8 +9,11 @@
 /*
  * The counts of `cs`, and of `futexes` unless it is NULL, as one line of JSON with its
  * newline; the caller frees it. NULL without memory. *length gets its length in bytes.
+ * `elapsed` cycles went by from the begin marker to the end marker. All times in the
+ * document are whole cycles.
  */
-char *document_format(const struct cachesim *cs, const struct futexes *futexes, size_t *length);
+char *document_format(const struct cachesim *cs, uint64_t elapsed,
+		      const struct futexes *futexes, size_t *length);
 
 /*
  * Append `length` bytes to the file behind `fd`: all of them or, when the file

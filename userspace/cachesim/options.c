@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine_file.h"
+
 static const char usage[] =
-	"use preset=NAME,idle=0xSTART-0xEND,out=FILE (idle: __cpuidle_text_start and "
-	"__cpuidle_text_end of the guest kernel's System.map) and, to count futexes too, "
-	"futexes=own or futexes=next";
+	"use machine=FILE,idle=0xSTART-0xEND,out=FILE (machine: one of userspace/cachesim/presets; "
+	"idle: __cpuidle_text_start and __cpuidle_text_end of the guest kernel's System.map) and, to "
+	"count futexes too, futexes=own or futexes=next";
 
 /* An address and what follows it; strtoull alone would take a sign or spaces. */
 static int parse_address(const char *text, uint64_t *address, char **end)
@@ -45,13 +47,9 @@ static int parse_one(struct options *o, const char *arg, char *error, size_t siz
 {
 	const char *value;
 
-	if ((value = value_of(arg, "preset")) && !o->machine) {
-		o->machine = cachesim_preset(value);
-		if (o->machine)
-			return 0;
-		snprintf(error, size, "no preset \"%s\": there are %s", value,
-			 cachesim_preset_names());
-	} else if ((value = value_of(arg, "idle")) && !o->idle_end) {
+	if ((value = value_of(arg, "machine")) && !*o->machine.name)
+		return machine_file_read(&o->machine, value, error, size);
+	if ((value = value_of(arg, "idle")) && !o->idle_end) {
 		if (!parse_range(value, &o->idle_start, &o->idle_end))
 			return 0;
 		snprintf(error, size, "idle=%s is not a range START-END of addresses: %s", value,
@@ -79,9 +77,9 @@ int options_parse(struct options *o, int argc, char **argv, char *error, size_t 
 	for (int i = 0; i < argc; i++)
 		if (parse_one(o, argv[i], error, size))
 			return -1;
-	if (!o->machine || !o->idle_end || !o->out) {
+	if (!*o->machine.name || !o->idle_end || !o->out) {
 		snprintf(error, size, "%s is missing: %s",
-			 !o->machine ? "preset" : !o->idle_end ? "idle" : "out", usage);
+			 !*o->machine.name ? "machine" : !o->idle_end ? "idle" : "out", usage);
 		return -1;
 	}
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The plugin's arguments: preset=NAME,idle=START-END,out=FILE, each exactly once, and
+ * The plugin's arguments: machine=FILE,idle=START-END,out=FILE, each exactly once, and
  * futexes=own|next, which may be left out.
  */
 #ifndef OPTIONS_H
@@ -10,7 +10,7 @@
 #include "futexes.h"
 
 struct options {
-	const struct cachesim_machine *machine;
+	struct cachesim_machine machine;
 	uint64_t idle_start;	/* virtual addresses [start, end) of the guest's idle loop */
 	uint64_t idle_end;
 	const char *out;	/* points into argv */

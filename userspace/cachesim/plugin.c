@@ -106,7 +106,7 @@ static void free_blocks(void)
 static void write_document(void)
 {
 	size_t length;
-	char *text = document_format(sim.model, sim.futexes, &length);
+	char *text = document_format(sim.model, 0, sim.futexes, &length);
 
 	if (!text)
 		die(sim.options.out, "out of memory for the document");
@@ -311,8 +311,6 @@ static void recognise_vcpu(unsigned int passed, const struct block *b, uintptr_t
 	if (env == sim.env && (unsigned int)index != sim.vcpu)
 		die("QEMU switched vCPUs unseen",
 		    "this QEMU's generated code is not as expected; use QEMU 9.2 to 10.0");
-	if ((unsigned int)index != sim.vcpu)
-		cachesim_turn(sim.model, index);
 	sim.vcpu = index;
 	sim.env = env;
 	sim.until_check = CHECK_INTERVAL;
@@ -554,9 +552,9 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 		snprintf(error, size, "cannot write %s: %s", sim.options.out, strerror(errno));
 		return -1;
 	}
-	sim.model = cachesim_new(sim.options.machine, info->system.smp_vcpus, &why);
+	sim.model = cachesim_new(&sim.options.machine, info->system.smp_vcpus, &why);
 	if (!sim.model) {
-		snprintf(error, size, "preset %s with %d vCPUs: %s", sim.options.machine->name,
+		snprintf(error, size, "machine %s with %d vCPUs: %s", sim.options.machine.name,
 			 info->system.smp_vcpus, why);
 		close(sim.out);
 		return -1;

@@ -55,6 +55,9 @@ int main(int argc, char **argv)
 {
 	struct cachesim_machine machine = {
 		.name = "cachegrind",
+		.mhz = 1000,
+		.cpi = CACHESIM_CYCLE,
+		.overlap = 1,
 		.l3 = { .size = 64u << 20, .ways = 16 },
 		.clusters = 1,
 	};

@@ -112,7 +112,8 @@ static void the_l3_knows_when_a_sibling_has_evicted_its_copy(void **state)
 
 static void cpus_are_split_evenly_in_order(void **state)
 {
-	struct cachesim *cs = model(cachesim_preset("xeon-2s"), 7);
+	const struct cachesim_machine xeon = preset("xeon-2s");
+	struct cachesim *cs = model(&xeon, 7);
 	unsigned int with_cpu0 = 0;
 
 	(void)state;
@@ -125,6 +126,26 @@ static void cpus_are_split_evenly_in_order(void **state)
 	cachesim_free(cs);
 }
 
+static void an_l3_for_each_so_many_cpus(void **state)
+{
+	struct cachesim_machine m = tiny;
+	struct cachesim *cs;
+
+	(void)state;
+	m.l3.shared = true;
+	m.clusters = 0;
+	m.cluster_cpus = 3;
+	cs = model(&m, 7);
+	for (unsigned int cpu = 0; cpu < 7; cpu += 3)
+		cachesim_load(cs, cpu, LINE + 256 * cpu, 8);
+	for (unsigned int cpu = 0; cpu < 7; cpu++)
+		for (unsigned int other = 0; other < 7; other += 3)
+			assert_int_equal(cachesim_state(cs, cpu, CACHESIM_L3, LINE + 256 * other),
+					 cpu / 3 == other / 3 ? CACHESIM_E : CACHESIM_I);
+	cachesim_free(cs);
+	cachesim_free(model(&m, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +155,7 @@ int main(void)
 		cmocka_unit_test(a_shared_l3_evicts_from_all_siblings),
 		cmocka_unit_test(the_l3_knows_when_a_sibling_has_evicted_its_copy),
 		cmocka_unit_test(cpus_are_split_evenly_in_order),
+		cmocka_unit_test(an_l3_for_each_so_many_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,38 +14,42 @@
 #define ZERO "{\"instructions\":0,\"l1i_references\":0,\"l1i_misses\":0,\"l1d_references\":0," \
 	"\"l1d_misses\":0,\"l2_references\":0,\"l2_misses\":0,\"l3_references\":0," \
 	"\"l3_misses\":0,\"bus_requests\":0,\"cache_to_cache\":0,\"invalidations\":0," \
-	"\"writebacks\":0,\"cycles\":0}"
+	"\"writebacks\":0,\"cycles\":0,\"stall_cycles\":0,\"bus_wait_cycles\":0}"
 /* 5 instructions in one line, a load, a store: two missing lines. */
 #define USER "{\"instructions\":5,\"l1i_references\":1,\"l1i_misses\":1,\"l1d_references\":2," \
 	"\"l1d_misses\":2,\"l2_references\":3,\"l2_misses\":2,\"l3_references\":2," \
 	"\"l3_misses\":2,\"bus_requests\":2,\"cache_to_cache\":0,\"invalidations\":0," \
-	"\"writebacks\":0,\"cycles\":228}"
+	"\"writebacks\":0,\"cycles\":228,\"stall_cycles\":223,\"bus_wait_cycles\":0}"
 #define LEVEL(size, ways, line, write) "{\"size\":" #size ",\"ways\":" #ways ",\"line\":" #line \
 	",\"write\":\"" write "\",\"replacement\":\"lru\",\"shared\":false}"
 
 static const char expected[] =
-	"{\"schema\":1,\"preset\":\"tiny\",\"cpus\":2,\"elapsed_cycles\":228,"
+	"{\"schema\":1,\"preset\":\"tiny\",\"cpus\":2,\"mhz\":1000,\"elapsed_cycles\":321,"
 	"\"total\":{\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "},"
 	"\"per_cpu\":[{\"cpu\":0,\"user\":" ZERO ",\"kernel\":" ZERO ",\"idle\":" ZERO "},"
 	"{\"cpu\":1,\"user\":" USER ",\"kernel\":" ZERO ",\"idle\":" ZERO "}],"
 	"\"geometry\":{\"l1i\":" LEVEL(256, 2, 64, "back") ",\"l1d\":" LEVEL(256, 2, 64, "through")
 	",\"l2\":" LEVEL(1024, 4, 128, "back") ",\"l3\":" LEVEL(2048, 8, 128, "back")
-	",\"clusters\":1},\"latency\":{\"l2\":1,\"l3\":10,\"memory\":100,"
-	"\"cache_to_cache\":1000,\"upgrade\":10000}}\n";
+	",\"clusters\":1,\"cluster_cpus\":0},\"latency\":{\"l2\":1,\"l3\":10,\"memory\":100,"
+	"\"cache_to_cache\":1000,\"upgrade\":10000},"
+	"\"cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"wakeup\":7,\"interrupt\":6}\n";
 
 static void the_document_is_exactly_this(void **state)
 {
-	struct cachesim *cs = model(&tiny, 2);
+	struct cachesim_machine m = tiny;
 	uint64_t line = 0x1000 >> 6;
+	struct cachesim *cs;
 	size_t length;
 	char *text;
 
 	(void)state;
-	cachesim_turn(cs, 1);
+	m.wakeup = 7;
+	m.interrupt = 6;
+	cs = model(&m, 2);
 	cachesim_execute(cs, 1, CACHESIM_USER, 5, &line, 1);
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_store(cs, 1, 64, 8);
-	text = document_format(cs, NULL, &length);
+	text = document_format(cs, 321, NULL, &length);
 	assert_string_equal(text, expected);
 	assert_int_equal(length, strlen(expected));
 	free(text);
@@ -67,14 +71,14 @@ static void futexes_are_told_when_they_are_counted(void **state)
 
 	(void)state;
 	futexes_begin(f, 0x2000);
-	text = document_format(cs, f, &length);
-	assert_non_null(strstr(text, "},\"futexes\":[]}\n"));
+	text = document_format(cs, 0, f, &length);
+	assert_non_null(strstr(text, ",\"futexes\":[]}\n"));
 	free(text);
 	futexes_call(f, 0x1000, 1, 202, others);
 	futexes_return(f, 0x1000, 1, 0);
 	futexes_call(f, 0x2000, 1, 202, mine);
 	futexes_return(f, 0x2000, 1, 1);
-	text = document_format(cs, f, &length);
+	text = document_format(cs, 0, f, &length);
 	assert_string_equal(text + length - strlen(futexes), futexes);
 	free(text);
 	futexes_free(f);

@@ -7,10 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
 #include "cachesim.h"
+#include "machine_file.h"
 
 /*
  * L1: 64-byte lines, 2 sets of 2. L2: 128-byte lines, 2 sets of 4. L3: 128-byte
@@ -19,6 +21,9 @@
  */
 static const struct cachesim_machine tiny = {
 	.name = "tiny",
+	.mhz = 1000,
+	.cpi = CACHESIM_CYCLE,
+	.overlap = 1,
 	.l1i = { .size = 256, .ways = 2, .line = 64 },
 	.l1d = { .size = 256, .ways = 2, .line = 64, .write = CACHESIM_WRITE_THROUGH },
 	.l2 = { .size = 1024, .ways = 4, .line = 128 },
@@ -35,6 +40,18 @@ static inline struct cachesim *model(const struct cachesim_machine *machine, uns
 	assert_non_null(cs);
 	assert_null(error);
 	return cs;
+}
+
+/* A machine that comes with the model. PRESETS: the folder, from Meson. */
+static inline struct cachesim_machine preset(const char *name)
+{
+	struct cachesim_machine machine;
+	char path[4096], error[512];
+
+	snprintf(path, sizeof(path), "%s/%s.toml", PRESETS, name);
+	if (machine_file_read(&machine, path, error, sizeof(error)))
+		fail_msg("%s", error);
+	return machine;
 }
 
 static inline const struct cachesim_counts *kernel_counts(struct cachesim *cs, unsigned int cpu)

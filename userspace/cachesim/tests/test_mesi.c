@@ -160,7 +160,8 @@ static void false_sharing_is_per_bus_line(void **state)
 
 static void sixty_four_cpus_share_one_bus(void **state)
 {
-	struct cachesim *cs = model(cachesim_preset("rx4640"), 64);
+	const struct cachesim_machine rx4640 = preset("rx4640");
+	struct cachesim *cs = model(&rx4640, 64);
 
 	(void)state;
 	for (unsigned int cpu = 0; cpu < 64; cpu++)

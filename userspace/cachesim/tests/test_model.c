@@ -227,51 +227,91 @@ static void zeroing_keeps_the_lines_and_reset_does_not(void **state)
 	cachesim_free(cs);
 }
 
-static void cycles_are_instructions_and_latencies(void **state)
-{
-	/* 2 upgrades: 9 requests - 5 L3 misses - 2 write-backs. */
-	struct cachesim_counts n = {
-		.instructions = 100, .l1i_misses = 3, .l1d_misses = 4, .l3_references = 6,
-		.l3_misses = 5, .cache_to_cache = 2, .writebacks = 2, .bus_requests = 9,
-	};
+#define CYCLES(n) ((n) * (uint64_t)CACHESIM_CYCLE)
 
-	(void)state;
-	assert_int_equal(cachesim_cycles(&n, &tiny.latency),
-			 100 + 7 * 1 + 6 * 10 + 3 * 100 + 2 * 1000 + 2 * 10000);
+/* What a CPU's clock shows; it is then set back. */
+static uint64_t time_of(struct cachesim *cs, unsigned int cpu)
+{
+	uint64_t time = cachesim_clocks(cs)[cpu];
+
+	cachesim_clocks(cs)[cpu] = 0;
+	return time;
 }
 
-static void work(struct cachesim *cs, unsigned int cpu, unsigned int instructions)
+static void every_event_takes_its_latency_as_it_happens(void **state)
 {
-	cachesim_turn(cs, cpu);
-	cachesim_execute(cs, cpu, cpu == 3 ? CACHESIM_IDLE : CACHESIM_KERNEL, instructions, NULL, 0);
-}
-
-static void a_round_takes_as_long_as_its_longest_turn(void **state)
-{
-	struct cachesim *cs = model(&tiny, 4);
+	struct cachesim *cs = model(&tiny, 2);
+	const uint64_t line = 0x9000 >> 6;
 
 	(void)state;
-	work(cs, 0, 10);
-	work(cs, 1, 30);
-	work(cs, 2, 20);
-	work(cs, 3, 1000);	/* idle: no time */
-	assert_int_equal(cachesim_elapsed(cs), 30);
-	work(cs, 1, 5);
-	assert_int_equal(cachesim_elapsed(cs), 35);
-	work(cs, 2, 7);
-	assert_int_equal(cachesim_elapsed(cs), 37);
-	/* Its own successor: one after the other. */
-	work(cs, 2, 7);
-	work(cs, 2, 7);
-	assert_int_equal(cachesim_elapsed(cs), 51);
-	/* Misses take time too: one to memory. */
-	cachesim_turn(cs, 0);
-	cachesim_load(cs, 0, 0x1000, 8);
-	assert_int_equal(cachesim_elapsed(cs), 51 + 1 + 10 + 100);
+	cachesim_load(cs, 0, 0x1000, 8);	/* memory */
+	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10 + 100));
+	cachesim_load(cs, 0, 0x1000, 8);	/* in the L1D */
+	assert_int_equal(time_of(cs, 0), 0);
+	cachesim_load(cs, 0, 0x1040, 8);	/* the other half of the L2's line */
+	assert_int_equal(time_of(cs, 0), CYCLES(1));
+	cachesim_store(cs, 0, 0x1000, 8);	/* Exclusive: silent, and nothing to wait for */
+	assert_int_equal(time_of(cs, 0), 0);
+	cachesim_load(cs, 1, 0x1000, 8);	/* Modified elsewhere */
+	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10 + 1000));
+	cachesim_store(cs, 0, 0x1000, 8);	/* Shared, in the L1D: an upgrade */
+	assert_int_equal(time_of(cs, 0), CYCLES(10 + 10000));
+	cachesim_execute(cs, 1, CACHESIM_IDLE, 7, &line, 1);	/* idle takes time, too */
+	assert_int_equal(time_of(cs, 1), CYCLES(7 + 1 + 10 + 100));
+	assert_count(cs, 0, cycles, CYCLES(1 + 10 + 100 + 1 + 10 + 10000));
+	assert_count(cs, 0, stall_cycles, CYCLES(1 + 10 + 100 + 1 + 10 + 10000));
+	assert_count(cs, 0, bus_wait_cycles, 0);
+	assert_int_equal(cachesim_counts(cs, 1, CACHESIM_IDLE)->cycles, CYCLES(7 + 1 + 10 + 100));
+	assert_int_equal(cachesim_counts(cs, 1, CACHESIM_IDLE)->stall_cycles, CYCLES(1 + 10 + 100));
+	cachesim_free(cs);
+}
+
+static void a_write_back_l1d_stalls_for_ownership(void **state)
+{
+	struct cachesim_machine back = tiny;
+	struct cachesim *cs;
+
+	(void)state;
+	back.l1d.write = CACHESIM_WRITE_BACK;
+	cs = model(&back, 2);
+	cachesim_store(cs, 0, 0x1000, 8);
+	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(1 + 10 + 100));
+	cachesim_load(cs, 1, 0x1000, 8);
+	cachesim_store(cs, 1, 0x1000, 8);
+	assert_int_equal(cachesim_clocks(cs)[1], CYCLES(1 + 10 + 1000 + 10 + 10000));
+	cachesim_free(cs);
+}
+
+static void a_cpi_need_not_be_whole(void **state)
+{
+	struct cachesim_machine fast = tiny;
+	struct cachesim *cs;
+
+	(void)state;
+	fast.cpi = 45;
+	cs = model(&fast, 1);
+	cachesim_execute(cs, 0, CACHESIM_KERNEL, 3, NULL, 0);
+	cachesim_load(cs, 0, 0, 8);
+	assert_int_equal(cachesim_clocks(cs)[0], 3 * 45 + CYCLES(111));
+	assert_count(cs, 0, cycles, 3 * 45 + CYCLES(111));
+	assert_count(cs, 0, stall_cycles, CYCLES(111));
+	cachesim_free(cs);
+}
+
+static void clocks_go_on_whatever_else_is_forgotten(void **state)
+{
+	struct cachesim *cs = model(&tiny, 2);
+
+	(void)state;
+	cachesim_clocks(cs)[1] = 1000000;	/* it waited */
+	cachesim_load(cs, 1, 0, 8);
 	cachesim_zero_counts(cs);
-	assert_int_equal(cachesim_elapsed(cs), 0);
-	work(cs, 1, 4);
-	assert_int_equal(cachesim_elapsed(cs), 4);
+	assert_int_equal(cachesim_clocks(cs)[1], 1000000 + CYCLES(111));
+	cachesim_reset(cs);
+	assert_int_equal(cachesim_clocks(cs)[1], 1000000 + CYCLES(111));
+	assert_int_equal(cachesim_clocks(cs)[0], 0);
+	assert_count(cs, 1, cycles, 0);
+	assert_count(cs, 1, stall_cycles, 0);
 	cachesim_free(cs);
 }
 
@@ -317,43 +357,24 @@ static void machines_that_cannot_be_are_refused(void **state)
 	m.l2.shared = true;
 	refused(&m, 1, "only the L3 can be shared");
 	m = tiny;
+	m.cpi = 0;
+	refused(&m, 1, "cpi, mhz and overlap must be more than 0");
+	m = tiny;
+	m.mhz = 0;
+	refused(&m, 1, "cpi, mhz and overlap must be more than 0");
+	m = tiny;
+	m.overlap = 0;
+	refused(&m, 1, "cpi, mhz and overlap must be more than 0");
+	m = tiny;
 	m.l2.write = CACHESIM_WRITE_THROUGH;
 	refused(&m, 1, "only the L1D can write through");
 	m = tiny;
-	m.l3.shared = true;
 	m.clusters = 0;
-	refused(&m, 1, "a shared L3 needs 1 to 64 clusters");
-}
-
-static void presets_are_the_documented_machines(void **state)
-{
-	const struct cachesim_machine *rx = cachesim_preset("rx4640");
-	const struct cachesim_machine *quarter = cachesim_preset("rx4640-quarter");
-	const struct cachesim_machine *xeon = cachesim_preset("xeon-2s");
-
-	(void)state;
-	/* The paper, Table 1. */
-	assert_int_equal(rx->l1i.size, 16384);
-	assert_int_equal(rx->l1d.size, 16384);
-	assert_int_equal(rx->l1d.line, 64);
-	assert_int_equal(rx->l1d.write, CACHESIM_WRITE_THROUGH);
-	assert_int_equal(rx->l2.size, 262144);
-	assert_int_equal(rx->l2.line, 128);
-	assert_int_equal(rx->l3.size, 4194304);
-	assert_int_equal(rx->l3.line, 128);
-	assert_false(rx->l3.shared);
-	assert_int_equal(quarter->l1d.size * 4, rx->l1d.size);
-	assert_int_equal(quarter->l2.size * 4, rx->l2.size);
-	assert_int_equal(quarter->l3.size * 4, rx->l3.size);
-	assert_memory_equal(&quarter->l1i, &rx->l1i, sizeof(rx->l1i));
-	assert_memory_equal(&quarter->latency, &rx->latency, sizeof(rx->latency));
-	assert_true(xeon->l3.shared);
-	assert_int_equal(xeon->clusters, 2);
-	assert_null(cachesim_preset("rx4641"));
-	for (unsigned int cpus = 1; cpus <= CACHESIM_MAX_CPUS; cpus *= 8) {
-		cachesim_free(model(rx, cpus));
-		cachesim_free(model(xeon, cpus));
-	}
+	refused(&m, 1, "either clusters must be 1 to 64, or cluster_cpus more than 0");
+	m.clusters = 65;
+	refused(&m, 1, "either clusters must be 1 to 64, or cluster_cpus more than 0");
+	m.clusters = m.cluster_cpus = 2;
+	refused(&m, 1, "either clusters must be 1 to 64, or cluster_cpus more than 0");
 }
 
 int main(void)
@@ -370,11 +391,12 @@ int main(void)
 		cmocka_unit_test(an_access_counts_every_line_it_touches),
 		cmocka_unit_test(modes_and_instructions_are_counted_apart),
 		cmocka_unit_test(zeroing_keeps_the_lines_and_reset_does_not),
-		cmocka_unit_test(cycles_are_instructions_and_latencies),
-		cmocka_unit_test(a_round_takes_as_long_as_its_longest_turn),
+		cmocka_unit_test(every_event_takes_its_latency_as_it_happens),
+		cmocka_unit_test(a_write_back_l1d_stalls_for_ownership),
+		cmocka_unit_test(a_cpi_need_not_be_whole),
+		cmocka_unit_test(clocks_go_on_whatever_else_is_forgotten),
 		cmocka_unit_test(adding_counts_adds_every_field),
 		cmocka_unit_test(machines_that_cannot_be_are_refused),
-		cmocka_unit_test(presets_are_the_documented_machines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

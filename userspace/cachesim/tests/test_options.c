@@ -8,6 +8,9 @@
 
 #define RANGE "idle=0xffffffff81000000-0xffffffff81000100"
 
+#define XEON "machine=" PRESETS "/xeon-2s.toml"
+#define RX "machine=" PRESETS "/rx4640.toml"
+
 static int parse(struct options *o, char *error, size_t size, int argc, const char **argv)
 {
 	error[0] = '\0';
@@ -16,13 +19,14 @@ static int parse(struct options *o, char *error, size_t size, int argc, const ch
 
 static void good_arguments_in_any_order(void **state)
 {
-	const char *argv[] = { "out=/x/y.jsonl", RANGE, "preset=xeon-2s" };
+	const char *argv[] = { "out=/x/y.jsonl", RANGE, XEON };
 	struct options o;
 	char error[512];
 
 	(void)state;
 	assert_int_equal(parse(&o, error, sizeof(error), 3, argv), 0);
-	assert_ptr_equal(o.machine, cachesim_preset("xeon-2s"));
+	assert_string_equal(o.machine.name, "xeon-2s");
+	assert_int_equal(o.machine.clusters, 2);
 	assert_int_equal(o.idle_start, 0xffffffff81000000);
 	assert_int_equal(o.idle_end, 0xffffffff81000100);
 	assert_string_equal(o.out, "/x/y.jsonl");
@@ -31,8 +35,8 @@ static void good_arguments_in_any_order(void **state)
 
 static void futexes_may_be_counted(void **state)
 {
-	const char *own[] = { "out=o", RANGE, "futexes=own", "preset=xeon-2s" };
-	const char *next[] = { "futexes=next", "out=o", RANGE, "preset=xeon-2s" };
+	const char *own[] = { "out=o", RANGE, "futexes=own", XEON };
+	const char *next[] = { "futexes=next", "out=o", RANGE, XEON };
 	struct options o;
 	char error[512];
 
@@ -49,24 +53,26 @@ static void bad_arguments_are_named(void **state)
 		const char *argv[4];
 		const char *says;
 	} cases[] = {
-		{ { "preset=vax", RANGE, "out=o" }, "no preset \"vax\": there are rx4640, rx4640-quarter" },
-		{ { "preset=", RANGE, "out=o" }, "no preset \"\"" },
-		{ { RANGE, "out=o" }, "preset is missing" },
-		{ { "preset=rx4640", "out=o" }, "idle is missing" },
-		{ { "preset=rx4640", RANGE }, "out is missing" },
-		{ { "preset=rx4640", RANGE, "out=" }, "out= names no file" },
-		{ { "preset=rx4640", "idle=0x10", "out=o" }, "idle=0x10 is not a range" },
-		{ { "preset=rx4640", "idle=0x10-", "out=o" }, "is not a range" },
-		{ { "preset=rx4640", "idle=-0x10-0x20", "out=o" }, "is not a range" },
-		{ { "preset=rx4640", "idle=0x10-0x20z", "out=o" }, "is not a range" },
-		{ { "preset=rx4640", "idle=0x20-0x20", "out=o" }, "is not a range" },
-		{ { "preset=rx4640", "idle=0x20-0x10", "out=o" }, "is not a range" },
-		{ { "preset=rx4640", "idle=0x10-0x1ffffffffffffffff", "out=o" }, "is not a range" },
-		{ { "preset=rx4640", RANGE, "out=o", "warm=1" }, "argument \"warm=1\" is unknown" },
-		{ { "preset=rx4640", RANGE, "out=o", "out=p" }, "\"out=p\" is unknown or given twice" },
-		{ { "preset=rx4640", RANGE, "out=o", RANGE }, "given twice" },
-		{ { "preset=rx4640", RANGE, "out=o", "preset=rx4640" }, "given twice" },
-		{ { "preset=rx4640", RANGE, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
+		{ { "machine=/none/vax.toml", RANGE, "out=o" }, "/none/vax.toml: No such file or directory" },
+		{ { "machine=", RANGE, "out=o" }, ": No such file or directory; name a machine's file" },
+		{ { "machine=/dev/null", RANGE, "out=o" }, "/dev/null:0: the file ends and name is missing" },
+		{ { "preset=rx4640", RANGE, "out=o" }, "argument \"preset=rx4640\" is unknown" },
+		{ { RANGE, "out=o" }, "machine is missing" },
+		{ { RX, "out=o" }, "idle is missing" },
+		{ { RX, RANGE }, "out is missing" },
+		{ { RX, RANGE, "out=" }, "out= names no file" },
+		{ { RX, "idle=0x10", "out=o" }, "idle=0x10 is not a range" },
+		{ { RX, "idle=0x10-", "out=o" }, "is not a range" },
+		{ { RX, "idle=-0x10-0x20", "out=o" }, "is not a range" },
+		{ { RX, "idle=0x10-0x20z", "out=o" }, "is not a range" },
+		{ { RX, "idle=0x20-0x20", "out=o" }, "is not a range" },
+		{ { RX, "idle=0x20-0x10", "out=o" }, "is not a range" },
+		{ { RX, "idle=0x10-0x1ffffffffffffffff", "out=o" }, "is not a range" },
+		{ { RX, RANGE, "out=o", "warm=1" }, "argument \"warm=1\" is unknown" },
+		{ { RX, RANGE, "out=o", "out=p" }, "\"out=p\" is unknown or given twice" },
+		{ { RX, RANGE, "out=o", RANGE }, "given twice" },
+		{ { RX, RANGE, "out=o", RX }, "given twice" },
+		{ { RX, RANGE, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
 		{ { RANGE, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
 	};
 

@@ -697,7 +697,7 @@ static int installed;
 
 static void install(void)
 {
-	char *argv[] = { "preset=rx4640", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out };
+	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out };
 
 	installed = qemu_plugin_install(1, &offered, 3, argv);
 }
@@ -758,7 +758,7 @@ static int status_of(void (*f)(void))
 /* Another plugin than that of the other tests, in a process of its own. */
 static void install_for_futexes(const char *whose)
 {
-	char *argv[] = { "preset=rx4640", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out,
+	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out,
 			 (char *)whose };
 
 	offered = info_of_qemu();
