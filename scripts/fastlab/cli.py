@@ -30,6 +30,7 @@ from fastlab import (
     findings,
     guests,
     kernels,
+    presets,
     programs,
     real,
     real_machine,
@@ -50,7 +51,6 @@ from fastlab import (
 )
 from fastlab.experiment import (
     MAX_CPUS,
-    PRESETS,
     further_programs,
     load_experiment,
     plan,
@@ -206,7 +206,7 @@ def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--preset",
-        choices=PRESETS,
+        choices=presets.names(),
         help=f"its caches (default: {default.preset})",
     )
     parser.add_argument(

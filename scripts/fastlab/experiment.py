@@ -7,6 +7,7 @@ import difflib
 import hashlib
 import json
 import re
+import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fastlab import splash_sizes
+from fastlab import presets, splash_sizes
 from fastlab.model import (
     BENCHMARKS,
     INTERVALS_BENCHMARKS,
@@ -47,7 +48,6 @@ KEYS = (
 )
 KERNELS = ("baseline", "fast", "wakecpu")
 POLICIES = ("off", "strict", "soft", "adaptive")
-PRESETS = ("rx4640", "rx4640-quarter", "xeon-2s")
 # What a benchmark takes besides threads, iterations and seed, and the range of each as the
 # benchmark states it; `cs_lines` here is `--cs-lines` there.
 OPTIONS = {
@@ -104,6 +104,14 @@ def load_experiment(path: Path) -> Experiment:
     )
 
 
+def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> None:
+    """Copy the experiment's file, and its machine's if that is its own, to the results."""
+    shutil.copyfile(source, directory / "experiment.toml")
+    preset = Path(experiment.machine.preset)
+    if preset.suffix == ".toml":
+        shutil.copyfile(preset, directory / preset.name)
+
+
 def plan(experiment: Experiment) -> list[Run]:
     """Every run of the experiment, in the order to make them.
 
@@ -158,7 +166,10 @@ def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> 
         "schema": SCHEMA_VERSION,
         "kernel": kernel_id,
         "tools": tools_id,
-        "machine": asdict(experiment.machine),
+        "machine": {
+            **asdict(experiment.machine),
+            "preset": presets.load(experiment.machine.preset).id,
+        },
         "variant": {**asdict(run.variant), "sysctls": dict(run.variant.sysctls)},
         "argv": workload_argv(run.workload, run.seed),
         "seed": run.seed,
@@ -169,12 +180,31 @@ def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> 
 def _machine(table: _Table) -> Machine:
     table.only("cpus", "memory_mb", "preset", "quantum")
     default = Machine()
+    cpus = table.integer("cpus", 1, MAX_CPUS, default.cpus)
     return Machine(
-        cpus=table.integer("cpus", 1, MAX_CPUS, default.cpus),
+        cpus=cpus,
         memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),
-        preset=table.choice("preset", PRESETS, default.preset),
+        preset=_preset(table, cpus, default.preset),
         quantum=table.integer("quantum", 100, 100_000, default.quantum),
     )
+
+
+def _preset(table: _Table, cpus: int, default: str) -> str:
+    """A built-in preset's name, or the path of a file that lies with the experiment's."""
+    given = table.data.get("preset", default)
+    allowed = "a built-in preset, or a file whose name ends in .toml in the experiment's directory"
+    if not isinstance(given, str):
+        table.fail("preset", given, allowed)
+    if given.endswith(".toml"):
+        # The copy among the results must find it, too.
+        if Path(given).name != given:
+            table.fail("preset", given, allowed)
+        given = str(table.path.absolute().parent / given)
+    try:
+        presets.load(given).l3s(cpus)
+    except FastError as error:
+        raise FastError(f"{table.path}: {table.place}: {error}") from error
+    return given
 
 
 def _variant(table: _Table, machine: Machine) -> Variant:

@@ -152,7 +152,7 @@ def from_summary(summary: Summary) -> Findings:
         setting={
             "backend": "sim",
             "series": experiment.series,
-            "machine": machine.preset,
+            "machine": machine.preset_name,
             "cpus": str(machine.cpus),
             "seeds": str(len(experiment.seeds)),
         },

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import threading
 import time
 import uuid
@@ -23,7 +22,7 @@ from fastlab.boots import Agenda
 from fastlab.cache import check_room, explained_full_disk
 from fastlab.counting import EVENTS
 from fastlab.dataset import GUESTS, HARDWARE, Dataset, PairedRow, Slot, make_plan, variant_of
-from fastlab.experiment import workload_argv
+from fastlab.experiment import keep_experiment, workload_argv
 from fastlab.model import Experiment, FastError, Kernel, Run
 from fastlab.real import Execution
 from fastlab.real_machine import (
@@ -88,7 +87,7 @@ def run_experiment(
             reporter.say(log.warning)
         machine = GuestMachine(experiment, build, toolbox, kernels, directory, root)
         plan_file.keep(directory, plan, experiment, machine.tools_id, bool(log.rows))
-        shutil.copyfile(source, directory / "experiment.toml")
+        keep_experiment(source, experiment, directory)
         return Execution(experiment, machine, log, reporter).execute().dataset
 
 

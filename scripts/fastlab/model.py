@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 SCHEMA_VERSION = 2
@@ -107,12 +108,20 @@ SPLASH_PROGRAMS: tuple[str, ...] = (
 @dataclass(frozen=True)
 class Machine:
     """The simulated machine: guest CPUs, memory, cache preset. The CPUs take turns of `quantum`
-    cycles; what they do to each other within one is not seen."""
+    cycles; what they do to each other within one is not seen.
+
+    `preset` is what presets.load() takes: a name, or a file's path.
+    """
 
     cpus: int = 4
     memory_mb: int = 512
     preset: str = "rx4640"
     quantum: int = 2000
+
+    @property
+    def preset_name(self) -> str:
+        """The preset's name: a file is called by it."""
+        return Path(self.preset).name.removesuffix(".toml")
 
 
 @dataclass(frozen=True)

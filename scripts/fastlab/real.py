@@ -7,7 +7,6 @@ last run and the last latency run wrote.
 
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from fastlab.boots import Agenda, agenda
 from fastlab.cache import explained_full_disk
 from fastlab.counting import check_counters, check_latencies
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, latency_of, make_dataset, make_plan
+from fastlab.experiment import keep_experiment
 from fastlab.model import Experiment, FastError
 from fastlab.real_machine import RealMachine, Toolbox
 from fastlab.reporter import Reporter
@@ -74,7 +74,7 @@ def run_experiment(
         plan_file.keep(directory, plan, experiment, toolbox.id, bool(log.rows))
         dataset = make_dataset(plan, log.rows)
         _check_pins(dataset, running)
-        shutil.copyfile(source, directory / "experiment.toml")
+        keep_experiment(source, experiment, directory)
         machine = RealMachine(experiment, plan, toolbox, directory, root, running, sysctls, dataset)
         execution = Execution(experiment, machine, log, reporter)
         left = execution.execute()

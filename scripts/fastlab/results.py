@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
+from fastlab import presets
 from fastlab.model import SCHEMA_VERSION, FastError, Kernel, Machine, Run
 
 Status = Literal["ok", "invalid", "failed"]
@@ -234,7 +235,8 @@ def machine_record(machine: Machine) -> dict[str, Any]:
     return {
         "cpus": machine.cpus,
         "memory_mb": machine.memory_mb,
-        "preset": machine.preset,
+        "preset": machine.preset_name,
+        "preset_id": presets.load(machine.preset).id,
         "quantum": machine.quantum,
     }
 
@@ -266,7 +268,7 @@ def _complaint(machine: Machine, document: Mapping[str, Any]) -> str:
     """Why the cache model's document cannot be trusted, or ""."""
     if not document:
         return "the cache model wrote no document: did the region of interest begin and end?"
-    for name, value in {"preset": machine.preset, "cpus": machine.cpus}.items():
+    for name, value in {"preset": machine.preset_name, "cpus": machine.cpus}.items():
         if document.get(name) != value:
             return f"the cache model reports {name} {document.get(name)}, asked was {value}"
     for name in ("elapsed_cycles", "mhz"):

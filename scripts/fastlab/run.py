@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from fastlab import guest, tools, vm
+from fastlab import guest, presets, tools, vm
 from fastlab.cache import check_room, explained_full_disk
-from fastlab.experiment import PRESETS, plan, run_key, workload_argv
+from fastlab.experiment import keep_experiment, plan, run_key, workload_argv
 from fastlab.machines import saved_machine
 from fastlab.model import Experiment, FastError, Kernel, Machine, Run
 from fastlab.reporter import Reporter
@@ -62,7 +61,7 @@ def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
     qemu = tools.require_qemu()
     built = guest.find_built(build, further)
     image = guest.build_image(built.programs)
-    hardware = [word for preset in PRESETS for word in vm.hardware(Machine(preset=preset))]
+    hardware = [word for name in presets.names() for word in vm.hardware(Machine(preset=name))]
     words = [*hardware, CLOCK_SETTLED]
     parts = [tools.version(qemu), guest.stripped(built.plugin), image]
     parts += [word.encode() for word in words]
@@ -96,7 +95,7 @@ def run_experiment(
     with RunLog(directory / "runs.jsonl") as log, explained_full_disk(directory):
         if log.warning:
             reporter.say(log.warning)
-        shutil.copyfile(source, directory / "experiment.toml")
+        keep_experiment(source, experiment, directory)
         tasks = _tasks(experiment, kernels, toolbox)
         finished = finished_keys(log.rows)
         left = [task for task in tasks if task.key not in finished]

@@ -201,7 +201,8 @@ def _metrics(trial: Trial, policy: str) -> Table:
             ]
         )
     return Table(
-        f"{what_ran(trial.request.argv, trial.marked)}, on {machine.cpus} CPUs of {machine.preset}",
+        f"{what_ran(trial.request.argv, trial.marked)}, "
+        f"on {machine.cpus} CPUs of {machine.preset_name}",
         ["", BASELINE, policy, "improvement"],
         rows,
         f"Means of {len(of_policy(trial.shots, policy))} runs each, with turns of other lengths; "

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastlab import tools
+from fastlab import presets, tools
 from fastlab.alarms import Console
 from fastlab.experiment import benchmark_result
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
@@ -139,7 +139,7 @@ def hardware(machine: Machine, accelerator: Accelerator | None = None) -> list[s
     """The part of the arguments that is the same whatever kernel and image it boots."""
     accelerator = accelerator or deterministic()
     # The guest's scheduler must believe in the caches of the model: a socket shares one.
-    sockets = 2 if machine.preset == "xeon-2s" else machine.cpus
+    sockets = presets.load(machine.preset).l3s(machine.cpus)
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
         *("-bios", "qboot.rom"),
@@ -252,8 +252,8 @@ def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
 def _plugin_arguments(simulation: Simulation, plugin: Path, futexes: str) -> tuple[str, str]:
     idle = "-".join(f"0x{address:x}" for address in idle_range(Path(simulation.kernel.system_map)))
     escaped = str(plugin).replace(",", ",,")
-    preset = simulation.machine.preset
-    options = f"{escaped},preset={preset},idle={idle},out=plugin.jsonl"
+    preset = str(presets.load(simulation.machine.preset).path.absolute()).replace(",", ",,")
+    options = f"{escaped},machine={preset},idle={idle},out=plugin.jsonl"
     return "-plugin", options + (f",futexes={futexes}" if futexes else "")
 
 

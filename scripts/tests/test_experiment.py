@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 import samples
 
+from fastlab import presets
 from fastlab.experiment import (
     KERNELS,
-    PRESETS,
     benchmark_result,
     further_programs,
+    keep_experiment,
     load_experiment,
     plan,
     run_key,
@@ -178,6 +179,27 @@ def test_key_changes_with_what_changes_the_result(tmp_path: Path) -> None:
     assert len({key, *others}) == len(others) + 1
 
 
+def test_a_machine_of_ones_own(tmp_path: Path) -> None:
+    text = (presets.DIRECTORY / "rx4640.toml").read_text().replace('"rx4640"', '"mine"')
+    (tmp_path / "mine.toml").write_text(text)
+    path = write(tmp_path, GOOD.replace("cpus = 4", 'cpus = 4\npreset = "mine.toml"'))
+    experiment = load_experiment(path)
+    assert experiment.machine.preset_name == "mine"
+    run = plan(experiment)[0]
+    key = run_key(experiment, run, "k", "t")
+
+    # The copy among the results is the same machine, wherever it lies.
+    (tmp_path / "results").mkdir()
+    keep_experiment(path, experiment, tmp_path / "results")
+    kept = load_experiment(tmp_path / "results/experiment.toml")
+    assert run_key(kept, run, "k", "t") == key
+    # A comment changes nothing, a figure does.
+    (tmp_path / "mine.toml").write_text(f"# Mine.\n{text}")
+    assert run_key(experiment, run, "k", "t") == key
+    (tmp_path / "mine.toml").write_text(text.replace("mhz = 1300", "mhz = 1301"))
+    assert run_key(experiment, run, "k", "t") != key
+
+
 def test_key_ignores_what_does_not(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     run = plan(experiment)[1]
@@ -204,7 +226,15 @@ BAD = {
     "benchmark": ('"single_ctr"', '"singel_ctr"', ["singel_ctr", *BENCHMARKS, "mean single_ctr"]),
     "kernel": ('kernel = "fast"', 'kernel = "fsat"', ["fsat", "baseline, fast, wakecpu"]),
     "policy": ('"strict"', '"harsh"', ["harsh", "off, strict"]),
-    "preset": ("cpus = 4", 'preset = "rx"', ["rx", "rx4640"]),
+    "preset": ("cpus = 4", 'preset = "rx464"', ["machine: ", "rx464", "did you mean rx4640?"]),
+    "preset of a wrong type": ("cpus = 4", "preset = 4", ["preset", "4", "built-in"]),
+    "preset elsewhere": ("cpus = 4", 'preset = "../a.toml"', ["../a.toml", "directory"]),
+    "preset that is not there": ("cpus = 4", 'preset = "a.toml"', ["a.toml: No such file"]),
+    "cpus that share no L3 evenly": (
+        "cpus = 4",
+        'cpus = 12\npreset = "epyc-milan"',
+        ["machine: cpus = 12", "1 to 8, or a multiple of 8"],
+    ),
     "no threads": ("[4, 16]", "[0]", ["threads", "0", "1 to 1024"]),
     "negative threads": ("[4, 16]", "[-4]", ["threads", "-4", "1 to 1024"]),
     "too many threads": ("[4, 16]", "[100000]", ["threads", "100000", "1 to 1024"]),
@@ -410,8 +440,6 @@ def test_not_text(tmp_path: Path) -> None:
 
 def test_names_are_those_of_the_parts_that_own_them() -> None:
     root = EXPERIMENTS.parent
-    presets = (root / "userspace/cachesim/presets.c").read_text()
-    assert tuple(re.findall(r'\.name = "([^"]+)"', presets)) == PRESETS
     kernels = tomllib.loads((root / "Kbuild/kernels.toml").read_text())
     assert tuple(kernels["variants"]) == KERNELS
     for name in BENCHMARKS:

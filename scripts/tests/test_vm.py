@@ -88,6 +88,7 @@ def test_a_machine_saved_in_another_way_is_refused(lab: Lab, mode: str, words: s
         ("rx4640", "8,sockets=8"),
         ("rx4640-quarter", "8,sockets=8"),
         ("xeon-2s", "8,sockets=2"),
+        ("epyc-milan", "8,sockets=1"),
     ],
 )
 def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: str) -> None:
