@@ -18,13 +18,16 @@
 
 #include <stdlib.h>
 
+#include "bus.h"
 #include "cache_array.h"
 #include "line_directory.h"
 
 struct cpu {
 	struct cachesim_counts *now;	/* counts of the mode it runs in */
 	uint64_t *clock;		/* of cs->clocks */
+	struct bus *bus;		/* the cluster's; NULL: never busy */
 	uint64_t miss;			/* what the miss under way takes, so far */
+	uint64_t waited;		/* of that, for the bus */
 	struct cache_array l1d, l1i, l2, l3;	/* l3 may be the cluster's */
 	uint64_t cpu_bit;
 	uint64_t hierarchy_bit;
@@ -44,11 +47,12 @@ struct cachesim {
 	uint64_t members[CACHESIM_MAX_CPUS];	/* CPUs of each hierarchy */
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
 	uint64_t clocks[CACHESIM_MAX_CPUS];
+	struct bus *buses;		/* by cluster; NULL: never busy */
 	struct cachesim_machine machine;
 };
 
-/* A latency of the machine's, in the model's unit of time. */
-#define TIME(cs, field) ((uint64_t)(cs)->machine.latency.field * CACHESIM_CYCLE)
+/* Cycles that the machine takes for something, in the model's unit of time. */
+#define TIME(cs, field) ((uint64_t)(cs)->machine.field * CACHESIM_CYCLE)
 
 #define for_each_bit(bit, mask) \
 	for (uint64_t _m = (mask); _m && ((bit) = __builtin_ctzll(_m), 1); _m &= _m - 1)
@@ -57,9 +61,10 @@ struct cachesim {
 static void stall(struct cpu *c)
 {
 	c->now->stall_cycles += c->miss;
+	c->now->bus_wait_cycles += c->waited;
 	c->now->cycles += c->miss;
 	*c->clock += c->miss;
-	c->miss = 0;
+	c->miss = c->waited = 0;
 }
 
 static void drop_from_l1(struct cachesim *cs, struct cpu *c, uint64_t line)
@@ -134,6 +139,12 @@ static bool bus_share(struct cachesim *cs, const struct line_holders *h, uint64_
 	return was == CACHESIM_M;
 }
 
+/* A line goes over the bus, now that the miss has come that far. Returns how long it waits. */
+static uint64_t move_line(struct cpu *c)
+{
+	return c->bus ? bus_take(c->bus, *c->clock + c->miss) : 0;
+}
+
 static void evict_from_l3(struct cachesim *cs, struct cpu *c, uint64_t victim)
 {
 	struct line_holders *h = line_directory_at(&cs->directory, entry_line(victim));
@@ -141,6 +152,7 @@ static void evict_from_l3(struct cachesim *cs, struct cpu *c, uint64_t victim)
 	if (entry_state(victim) == CACHESIM_M) {
 		c->now->writebacks++;
 		c->now->bus_requests++;
+		move_line(c);	/* out of a buffer: the CPU waits for none of it */
 	}
 	drop_from_cpus(cs, h, cs->members[__builtin_ctzll(c->hierarchy_bit)],
 		       entry_line(victim));
@@ -157,12 +169,14 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 
 	c->now->l3_misses++;
 	c->now->bus_requests++;
+	c->waited = move_line(c);
+	c->miss += c->waited;
 	if (others && (write ? bus_invalidate(cs, c, h, others, line)
 			     : bus_share(cs, h, others, line))) {
 		c->now->cache_to_cache++;
-		c->miss += TIME(cs, cache_to_cache);
+		c->miss += TIME(cs, latency.cache_to_cache);
 	} else {
-		c->miss += TIME(cs, memory);
+		c->miss += TIME(cs, latency.memory);
 	}
 	victim = cache_insert(&c->l3, line, state);
 	if (victim)
@@ -181,7 +195,7 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 	uint64_t siblings;
 
 	c->now->l3_references++;
-	c->miss += TIME(cs, l3);
+	c->miss += TIME(cs, latency.l3);
 	if (!entry) {
 		state = bus_read(cs, c, h, line, write);
 		h->cpus |= c->cpu_bit;
@@ -190,7 +204,7 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 	if (write) {
 		if (entry_state(*entry) == CACHESIM_S) {
 			c->now->bus_requests++;
-			c->miss += TIME(cs, upgrade);
+			c->miss += TIME(cs, latency.upgrade);
 			bus_invalidate(cs, c, h, h->hierarchies & ~c->hierarchy_bit, line);
 		}
 		entry_set_state(entry, CACHESIM_M);
@@ -244,7 +258,7 @@ static inline void fetch_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	if (cache_use(&c->l1i, line))
 		return;
 	c->now->l1i_misses++;
-	c->miss = TIME(cs, l2);
+	c->miss = TIME(cs, latency.l2);
 	l2_access(cs, c, line >> cs->fetches_per_line, false);
 	stall(c);
 	cache_insert(&c->l1i, line, CACHESIM_S);
@@ -258,7 +272,7 @@ static inline void load_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	if (cache_use(&c->l1d, line))
 		return;
 	c->now->l1d_misses++;
-	c->miss = TIME(cs, l2);
+	c->miss = TIME(cs, latency.l2);
 	state = l2_access(cs, c, line >> cs->data_per_line, false);
 	stall(c);
 	cache_insert(&c->l1d, line, cs->write_through ? CACHESIM_S : state);
@@ -271,7 +285,7 @@ static void store_back(struct cachesim *cs, struct cpu *c, uint64_t line)
 
 	if (!entry) {
 		c->now->l1d_misses++;
-		c->miss = TIME(cs, l2);
+		c->miss = TIME(cs, latency.l2);
 		l2_access(cs, c, below, true);
 		stall(c);
 		cache_insert(&c->l1d, line, CACHESIM_M);
@@ -301,7 +315,7 @@ static inline void store_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	}
 	if (!cache_use(&c->l1d, line)) {
 		c->now->l1d_misses++;
-		c->miss = TIME(cs, l2);
+		c->miss = TIME(cs, latency.l2);
 	}
 	l2_access(cs, c, line >> cs->data_per_line, true);
 	if (c->miss)
@@ -420,11 +434,16 @@ static void build_cpus(struct cachesim *cs)
 	uint64_t *entries = cs->entries;
 
 	for (unsigned int i = 0; i < cs->cpus; i++) {
-		unsigned int h = m->l3.shared ? cluster_of(m, i, cs->cpus) : i;
+		unsigned int cluster = cluster_of(m, i, cs->cpus);
+		unsigned int h = m->l3.shared ? cluster : i;
 		struct cpu *c = &cs->cpu[i];
 
 		c->now = &c->counts[CACHESIM_KERNEL];
 		c->clock = &cs->clocks[i];
+		if (cs->buses) {
+			c->bus = &cs->buses[cluster];
+			c->bus->slot = TIME(cs, bus);
+		}
 		c->l1i = array_of(&m->l1i, &entries);
 		c->l1d = array_of(&m->l1d, &entries);
 		c->l2 = array_of(&m->l2, &entries);
@@ -465,7 +484,9 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 				entries_of(&machine->l2)) + l3s * entries_of(&machine->l3);
 	cs->entries = calloc(cs->n_entries, sizeof(*cs->entries));
 	cs->cpu = calloc(cpus, sizeof(*cs->cpu));
-	if (!cs->entries || !cs->cpu ||
+	if (machine->bus)
+		cs->buses = calloc(CACHESIM_MAX_CPUS, sizeof(*cs->buses));
+	if (!cs->entries || !cs->cpu || (machine->bus && !cs->buses) ||
 	    line_directory_init(&cs->directory, __builtin_ctz(machine->l2.line))) {
 		cachesim_free(cs);
 		return NULL;
@@ -482,6 +503,7 @@ void cachesim_free(struct cachesim *cs)
 	line_directory_free(&cs->directory);
 	free(cs->entries);
 	free(cs->cpu);
+	free(cs->buses);
 	free(cs);
 }
 

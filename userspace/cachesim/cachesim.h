@@ -9,6 +9,7 @@
  *	cachesim.c		the hierarchy of one CPU, and coherence between CPUs
  *	cache_array.h		one set-associative array of line tags and states
  *	line_directory.[ch]	who holds a copy of each line
+ *	bus.[ch]		when a bus is busy
  *	machine_file.[ch]	machines, from files
  *	presets/		the machines that come with it
  *	futexes.[ch]		futex system calls, by address
