@@ -28,6 +28,11 @@ struct cpu {
 	struct bus *bus;		/* the cluster's; NULL: never busy */
 	uint64_t miss;			/* what the miss under way takes, so far */
 	uint64_t waited;		/* of that, for the bus */
+	struct {
+		uint64_t issued;	/* when the first miss was */
+		uint64_t stalled;	/* what the CPU has waited for them */
+		uint32_t room;		/* for further ones */
+	} group;			/* of misses that overlap */
 	struct cache_array l1d, l1i, l2, l3;	/* l3 may be the cluster's */
 	uint64_t cpu_bit;
 	uint64_t hierarchy_bit;
@@ -48,6 +53,7 @@ struct cachesim {
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
 	uint64_t clocks[CACHESIM_MAX_CPUS];
 	struct bus *buses;		/* by cluster; NULL: never busy */
+	uint64_t overlap_time;		/* of the instructions in the window */
 	struct cachesim_machine machine;
 };
 
@@ -57,13 +63,42 @@ struct cachesim {
 #define for_each_bit(bit, mask) \
 	for (uint64_t _m = (mask); _m && ((bit) = __builtin_ctzll(_m), 1); _m &= _m - 1)
 
-/* `c` waits for the miss that is now answered. */
-static void stall(struct cpu *c)
+/*
+ * Is the miss under way in the group of those before it? Instructions are told by the
+ * time they took: what has gone by since the group began, but for its stalls. A CPU
+ * that was made to wait meanwhile has left its group behind.
+ */
+static bool overlaps(const struct cachesim *cs, const struct cpu *c)
 {
-	c->now->stall_cycles += c->miss;
-	c->now->bus_wait_cycles += c->waited;
-	c->now->cycles += c->miss;
-	*c->clock += c->miss;
+	return c->group.room &&
+	       *c->clock - c->group.issued - c->group.stalled <= cs->overlap_time;
+}
+
+/* When the miss under way was issued. */
+static uint64_t issued(const struct cachesim *cs, const struct cpu *c)
+{
+	return overlaps(cs, c) ? c->group.issued : *c->clock;
+}
+
+/* `c` waits for what is left of the miss that is now answered. */
+static void stall(struct cachesim *cs, struct cpu *c)
+{
+	uint64_t gone = 0, left;
+
+	if (overlaps(cs, c)) {
+		gone = *c->clock - c->group.issued;
+		c->group.room--;
+	} else {
+		c->group.issued = *c->clock;
+		c->group.stalled = 0;
+		c->group.room = cs->machine.overlap - 1;
+	}
+	left = c->miss > gone ? c->miss - gone : 0;
+	c->group.stalled += left;
+	c->now->stall_cycles += left;
+	c->now->bus_wait_cycles += c->waited < left ? c->waited : left;
+	c->now->cycles += left;
+	*c->clock += left;
 	c->miss = c->waited = 0;
 }
 
@@ -140,9 +175,9 @@ static bool bus_share(struct cachesim *cs, const struct line_holders *h, uint64_
 }
 
 /* A line goes over the bus, now that the miss has come that far. Returns how long it waits. */
-static uint64_t move_line(struct cpu *c)
+static uint64_t move_line(const struct cachesim *cs, struct cpu *c)
 {
-	return c->bus ? bus_take(c->bus, *c->clock + c->miss) : 0;
+	return c->bus ? bus_take(c->bus, issued(cs, c) + c->miss) : 0;
 }
 
 static void evict_from_l3(struct cachesim *cs, struct cpu *c, uint64_t victim)
@@ -152,7 +187,7 @@ static void evict_from_l3(struct cachesim *cs, struct cpu *c, uint64_t victim)
 	if (entry_state(victim) == CACHESIM_M) {
 		c->now->writebacks++;
 		c->now->bus_requests++;
-		move_line(c);	/* out of a buffer: the CPU waits for none of it */
+		move_line(cs, c);	/* out of a buffer: the CPU waits for none of it */
 	}
 	drop_from_cpus(cs, h, cs->members[__builtin_ctzll(c->hierarchy_bit)],
 		       entry_line(victim));
@@ -169,7 +204,7 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 
 	c->now->l3_misses++;
 	c->now->bus_requests++;
-	c->waited = move_line(c);
+	c->waited = move_line(cs, c);
 	c->miss += c->waited;
 	if (others && (write ? bus_invalidate(cs, c, h, others, line)
 			     : bus_share(cs, h, others, line))) {
@@ -260,7 +295,7 @@ static inline void fetch_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	c->now->l1i_misses++;
 	c->miss = TIME(cs, latency.l2);
 	l2_access(cs, c, line >> cs->fetches_per_line, false);
-	stall(c);
+	stall(cs, c);
 	cache_insert(&c->l1i, line, CACHESIM_S);
 }
 
@@ -274,7 +309,7 @@ static inline void load_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	c->now->l1d_misses++;
 	c->miss = TIME(cs, latency.l2);
 	state = l2_access(cs, c, line >> cs->data_per_line, false);
-	stall(c);
+	stall(cs, c);
 	cache_insert(&c->l1d, line, cs->write_through ? CACHESIM_S : state);
 }
 
@@ -287,7 +322,7 @@ static void store_back(struct cachesim *cs, struct cpu *c, uint64_t line)
 		c->now->l1d_misses++;
 		c->miss = TIME(cs, latency.l2);
 		l2_access(cs, c, below, true);
-		stall(c);
+		stall(cs, c);
 		cache_insert(&c->l1d, line, CACHESIM_M);
 		return;
 	}
@@ -301,7 +336,7 @@ static void store_back(struct cachesim *cs, struct cpu *c, uint64_t line)
 	default:
 		/* Inclusion: the L2 holds the line, so nothing leaves the L1D. */
 		l2_access(cs, c, below, true);
-		stall(c);
+		stall(cs, c);
 	}
 	entry_set_state(entry, CACHESIM_M);
 }
@@ -319,7 +354,7 @@ static inline void store_line(struct cachesim *cs, struct cpu *c, uint64_t line)
 	}
 	l2_access(cs, c, line >> cs->data_per_line, true);
 	if (c->miss)
-		stall(c);
+		stall(cs, c);
 }
 
 static inline uint64_t physical(uint64_t address)
@@ -477,6 +512,7 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 	l3s = machine->l3.shared ? cluster_of(machine, cpus - 1, cpus) + 1 : cpus;
 	if (l3s > cpus)
 		l3s = cpus;
+	cs->overlap_time = (uint64_t)machine->overlap_window * machine->cpi;
 	cs->write_through = machine->l1d.write == CACHESIM_WRITE_THROUGH;
 	cs->fetches_per_line = __builtin_ctz(machine->l2.line / machine->l1i.line);
 	cs->data_per_line = __builtin_ctz(machine->l2.line / machine->l1d.line);

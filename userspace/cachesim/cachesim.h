@@ -79,8 +79,8 @@ struct cachesim_machine {
 	char name[CACHESIM_NAME_SIZE];
 	uint32_t mhz;		/* the CPUs' frequency: cycles of a microsecond */
 	uint32_t cpi;		/* hundredths of a cycle that an instruction takes without misses */
-	uint32_t overlap;	/* misses of a CPU that are waited for together; 1: none is */
-	uint32_t overlap_window; /* instructions within which they must be issued */
+	uint32_t overlap;	/* misses of a CPU that are under way at once, at most; 1: no overlap */
+	uint32_t overlap_window; /* instructions from the first of them to the last, at most */
 	uint32_t clusters;
 	uint32_t cluster_cpus;
 	struct cachesim_level l1i, l1d, l2, l3;

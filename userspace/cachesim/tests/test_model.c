@@ -298,6 +298,100 @@ static void a_cpi_need_not_be_whole(void **state)
 	cachesim_free(cs);
 }
 
+/* Up to 3 misses within 10 instructions; with a bus, lines follow each other in 30 cycles. */
+static struct cachesim *overlapping(uint32_t bus)
+{
+	struct cachesim_machine m = tiny;
+
+	m.overlap = 3;
+	m.overlap_window = 10;
+	m.bus = bus;
+	return model(&m, 2);
+}
+
+/* Execute `n` instructions, then miss to memory; the cycles that the CPU stands still. */
+static uint64_t miss_after(struct cachesim *cs, unsigned int n, uint64_t line)
+{
+	uint64_t before = kernel_counts(cs, 0)->stall_cycles;
+
+	cachesim_execute(cs, 0, CACHESIM_KERNEL, n, NULL, 0);
+	cachesim_load(cs, 0, line * 128, 8);
+	return (kernel_counts(cs, 0)->stall_cycles - before) / CACHESIM_CYCLE;
+}
+
+static void misses_that_are_close_overlap(void **state)
+{
+	struct cachesim *cs = overlapping(0);
+
+	(void)state;
+	assert_int_equal(miss_after(cs, 5, 1), 111);	/* the first of a group */
+	assert_int_equal(miss_after(cs, 5, 2), 0);
+	assert_int_equal(miss_after(cs, 5, 3), 0);
+	assert_int_equal(miss_after(cs, 0, 4), 111);	/* the fourth */
+	assert_int_equal(miss_after(cs, 11, 5), 111);	/* too far behind it */
+	assert_int_equal(miss_after(cs, 4, 6), 0);
+	assert_int_equal(miss_after(cs, 7, 7), 111);	/* 11 behind the first */
+	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(37 + 4 * 111));
+	assert_count(cs, 0, cycles, CYCLES(37 + 4 * 111));
+	cachesim_free(cs);
+}
+
+static void a_longer_miss_takes_what_is_left_of_it(void **state)
+{
+	struct cachesim *cs = overlapping(0);
+
+	(void)state;
+	cachesim_store(cs, 1, 128 * 2, 8);
+	assert_int_equal(miss_after(cs, 0, 1), 111);
+	/* Modified elsewhere: 1011 from the group's start; 111 and the instructions are over. */
+	assert_int_equal(miss_after(cs, 6, 2), 1011 - 111 - 6);
+	/* It does not count as instructions: this one is 10 behind the first. */
+	assert_int_equal(miss_after(cs, 4, 3), 0);
+	cachesim_free(cs);
+}
+
+static void hits_are_no_members_of_a_group(void **state)
+{
+	struct cachesim *cs = overlapping(0);
+
+	(void)state;
+	assert_int_equal(miss_after(cs, 0, 1), 111);
+	for (int i = 0; i < 5; i++) {
+		cachesim_load(cs, 0, 128, 8);
+		cachesim_store(cs, 0, 128, 8);	/* through, to a Modified line of the L2 */
+	}
+	assert_int_equal(miss_after(cs, 0, 2), 0);
+	assert_int_equal(miss_after(cs, 0, 3), 0);
+	assert_int_equal(miss_after(cs, 0, 4), 111);
+	cachesim_free(cs);
+}
+
+static void waiting_ends_a_group(void **state)
+{
+	struct cachesim *cs = overlapping(0);
+
+	(void)state;
+	assert_int_equal(miss_after(cs, 0, 1), 111);
+	cachesim_clocks(cs)[0] += CYCLES(50);
+	assert_int_equal(miss_after(cs, 0, 2), 111);
+	assert_int_equal(miss_after(cs, 0, 3), 0);
+	cachesim_free(cs);
+}
+
+static void the_bus_limits_what_overlaps(void **state)
+{
+	struct cachesim *cs = overlapping(30);
+
+	(void)state;
+	assert_int_equal(miss_after(cs, 0, 1), 111);
+	/* It asks at 11, when the first one did, and is put off to 30. */
+	assert_int_equal(miss_after(cs, 0, 2), 19);
+	assert_int_equal(miss_after(cs, 5, 3), 30 - 5);
+	assert_count(cs, 0, bus_wait_cycles, CYCLES(19 + 25));
+	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(111 + 19 + 30));
+	cachesim_free(cs);
+}
+
 static void clocks_go_on_whatever_else_is_forgotten(void **state)
 {
 	struct cachesim *cs = model(&tiny, 2);
@@ -394,6 +488,11 @@ int main(void)
 		cmocka_unit_test(every_event_takes_its_latency_as_it_happens),
 		cmocka_unit_test(a_write_back_l1d_stalls_for_ownership),
 		cmocka_unit_test(a_cpi_need_not_be_whole),
+		cmocka_unit_test(misses_that_are_close_overlap),
+		cmocka_unit_test(a_longer_miss_takes_what_is_left_of_it),
+		cmocka_unit_test(hits_are_no_members_of_a_group),
+		cmocka_unit_test(waiting_ends_a_group),
+		cmocka_unit_test(the_bus_limits_what_overlaps),
 		cmocka_unit_test(clocks_go_on_whatever_else_is_forgotten),
 		cmocka_unit_test(adding_counts_adds_every_field),
 		cmocka_unit_test(machines_that_cannot_be_are_refused),
