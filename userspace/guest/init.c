@@ -10,6 +10,7 @@
  *	sysctl NAME=VALUE	any number of them, set in their order
  *	feature NAME		of the scheduler, as debugfs has them; any number, after the sysctls
  *	cpus N			the workload keeps to the CPUs 0..N-1; all, without it
+ *	clock			time is that of the plugin (userspace/cachesim/clock.h)
  *	run PATH WORD...	the workload and its arguments, separated by spaces
  *
  * and reads, from the I/O port of QEMU's isa-debugcon:
@@ -39,8 +40,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "burner.h"
 #include "frame.h"
 #include "job.h"
+#include "roi.h"
 #include "settings.h"
 
 #define PORT_HOST 0xe9	/* isa-debugcon */
@@ -132,6 +135,16 @@ static void start_cpus(void)
 		write_file(path, "1");
 	}
 	write_file("/sys/kernel/rcu_expedited", "0");
+}
+
+/* From here on time is the plugin's. */
+static void start_clock(void)
+{
+	const char *error = burner_start();
+
+	if (error)
+		fail(error);
+	ROI_MARK(ROI_CLOCK);
 }
 
 /* The next `size` bytes of fw_cfg's selected item, as a big-endian number. */
@@ -301,6 +314,8 @@ int main(void)
 	start_cpus();
 	if (!settings_apply(&job, ""))
 		end_simulation(CANNOT_PREPARE);
+	if (job.clock)
+		start_clock();
 	frame_line("start");
 	status = run_workload(&job);
 	report_mechanism_counters();

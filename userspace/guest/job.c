@@ -59,6 +59,12 @@ static const char *set_argv(struct job *job, char *words)
 	return n && *job->argv[0] == '/' ? NULL : "the run line names no absolute path";
 }
 
+static const char *set_clock(struct job *job)
+{
+	job->clock = true;
+	return NULL;
+}
+
 const char *job_parse(struct job *job, char *text)
 {
 	const char *error;
@@ -72,10 +78,12 @@ const char *job_parse(struct job *job, char *text)
 			error = add_feature(job, line + 8);
 		else if (!strncmp(line, "cpus ", 5))
 			error = set_cpus(job, line + 5);
+		else if (!strcmp(line, "clock"))
+			error = set_clock(job);
 		else if (!strncmp(line, "run ", 4))
 			error = set_argv(job, line + 4);
 		else
-			error = "a line is neither sysctl, feature, cpus nor run";
+			error = "a line is neither sysctl, feature, cpus, clock nor run";
 		if (error)
 			return error;
 	}

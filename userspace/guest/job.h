@@ -3,6 +3,7 @@
 #ifndef GUEST_JOB_H
 #define GUEST_JOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define JOB_MAX_SYSCTLS 64
@@ -19,14 +20,15 @@ struct job {
 	size_t n_sysctls;
 	const char *features[JOB_MAX_FEATURES];	/* of the scheduler, as its debugfs file has them */
 	size_t n_features;
+	bool clock;		/* the host's plugin has a clock, which needs the burner */
 	unsigned int cpus;	/* the workload keeps to the CPUs 0..cpus-1; 0: to all there are */
 	char *argv[JOB_MAX_WORDS + 1];	/* the workload, ended by NULL */
 };
 
 /*
- * Take the text apart: "sysctl NAME=VALUE", "feature NAME" and "cpus N" lines, then one
- * "run PATH WORD..." line. The job points into the text, which is changed. Returns NULL,
- * or what is wrong.
+ * Take the text apart: "sysctl NAME=VALUE", "feature NAME", "cpus N" and "clock" lines, then
+ * one "run PATH WORD..." line. The job points into the text, which is changed. Returns
+ * NULL, or what is wrong.
  */
 const char *job_parse(struct job *job, char *text);
 

@@ -35,9 +35,10 @@
 #include <unistd.h>
 
 enum roi_mark {
-	ROI_WARMUP = 1,	/* the model runs, nothing is counted */
+	ROI_WARMUP = 1,	/* what follows is to be warmed up, not counted */
 	ROI_BEGIN = 2,	/* counting begins */
 	ROI_END = 3,	/* counting ends, the counts are written */
+	ROI_CLOCK = 4,	/* the simulated machine's init: its clock and its model begin */
 };
 
 #if defined(__x86_64__)

@@ -29,7 +29,7 @@ static void understands_a_job(void)
 	struct job job;
 
 	CHECK(!parse(&job, "sysctl kernel.a=1\nsysctl kernel.b=x=y\nfeature NO_DELAY_DEQUEUE\n"
-			   "cpus 64\nrun /bin/one  two --three=4\n"));
+			   "cpus 64\nclock\nrun /bin/one  two --three=4\n"));
 	CHECK(job.n_sysctls == 2);
 	CHECK(!strcmp(job.sysctls[0].name, "kernel.a"));
 	CHECK(!strcmp(job.sysctls[0].value, "1"));
@@ -37,6 +37,7 @@ static void understands_a_job(void)
 	CHECK(job.n_features == 1);
 	CHECK(!strcmp(job.features[0], "NO_DELAY_DEQUEUE"));
 	CHECK(job.cpus == 64);
+	CHECK(job.clock);
 	CHECK(!strcmp(job.argv[0], "/bin/one"));
 	CHECK(!strcmp(job.argv[1], "two"));
 	CHECK(!strcmp(job.argv[2], "--three=4"));
@@ -48,7 +49,7 @@ static void asks_for_no_more_than_it_says(void)
 	struct job job;
 
 	CHECK(!parse(&job, "run /a\n"));
-	CHECK(!job.n_sysctls && !job.n_features && !job.cpus);
+	CHECK(!job.n_sysctls && !job.n_features && !job.cpus && !job.clock);
 }
 
 static void refuses_anything_else(void)
@@ -56,7 +57,7 @@ static void refuses_anything_else(void)
 	static const char *const wrong[] = {
 		"", "\n", "sysctl kernel.a=1\n", "run one\n", "run  \n", "sysctl kernel.a\nrun /a\n",
 		"sysctl =1\nrun /a\n", "sysctl a=\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
-		"cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
+		"clock 1\nrun /a\n", "cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
 		"cpus  1\nrun /a\n", "cpus 99999999999999999999\nrun /a\n", "cpus \nrun /a\n",
 		"cpus 1\ncpus 1\nrun /a\n", "feature \nrun /a\n", "feature no\nrun /a\n",
 		"feature A B\nrun /a\n",
