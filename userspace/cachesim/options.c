@@ -7,32 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "machine_file.h"
 
 static const char usage[] =
-	"use machine=FILE,idle=0xSTART-0xEND,out=FILE (machine: one of userspace/cachesim/presets; "
-	"idle: __cpuidle_text_start and __cpuidle_text_end of the guest kernel's System.map) and, to "
-	"count futexes too, futexes=own or futexes=next";
+	"use machine=FILE,system_map=FILE,out=FILE (machine: one of userspace/cachesim/presets; "
+	"system_map: the guest kernel's), and quantum=CYCLES and, to count futexes too, futexes=own or futexes=next if wanted";
 
-/* An address and what follows it; strtoull alone would take a sign or spaces. */
-static int parse_address(const char *text, uint64_t *address, char **end)
+/* A number and what follows it; strtoull alone would take a sign or spaces. */
+static int parse_number(const char *text, uint64_t *number, char **end)
 {
 	if (!isdigit((unsigned char)*text))
 		return -1;
 	errno = 0;
-	*address = strtoull(text, end, 0);
+	*number = strtoull(text, end, 0);
 	return errno ? -1 : 0;
-}
-
-static int parse_range(const char *text, uint64_t *start, uint64_t *last)
-{
-	char *end;
-
-	if (parse_address(text, start, &end) || *end != '-')
-		return -1;
-	if (parse_address(end + 1, last, &end) || *end)
-		return -1;
-	return *start < *last ? 0 : -1;
 }
 
 /* The value of `arg` if it is "key=...", else NULL. */
@@ -49,16 +38,26 @@ static int parse_one(struct options *o, const char *arg, char *error, size_t siz
 
 	if ((value = value_of(arg, "machine")) && !*o->machine.name)
 		return machine_file_read(&o->machine, value, error, size);
-	if ((value = value_of(arg, "idle")) && !o->idle_end) {
-		if (!parse_range(value, &o->idle_start, &o->idle_end))
-			return 0;
-		snprintf(error, size, "idle=%s is not a range START-END of addresses: %s", value,
-			 usage);
-	} else if ((value = value_of(arg, "out")) && !o->out) {
+	if ((value = value_of(arg, "system_map")) && !o->system_map) {
+		o->system_map = value;
+		return 0;
+	}
+	if ((value = value_of(arg, "out")) && !o->out) {
 		o->out = value;
 		if (*value)
 			return 0;
 		snprintf(error, size, "out= names no file: %s", usage);
+	} else if ((value = value_of(arg, "quantum")) && !o->quantum) {
+		uint64_t cycles;
+		char *end;
+
+		if (!parse_number(value, &cycles, &end) && !*end && cycles >= CLOCK_MIN_QUANTUM &&
+		    cycles <= CLOCK_MAX_QUANTUM) {
+			o->quantum = cycles;
+			return 0;
+		}
+		snprintf(error, size, "quantum=%s is not a number of cycles from %u to %u: %s", value,
+			 CLOCK_MIN_QUANTUM, CLOCK_MAX_QUANTUM, usage);
 	} else if ((value = value_of(arg, "futexes")) && !o->futexes) {
 		o->futexes = !strcmp(value, "own") ? FUTEXES_OWN :
 			     !strcmp(value, "next") ? FUTEXES_NEXT : 0;
@@ -77,10 +76,12 @@ int options_parse(struct options *o, int argc, char **argv, char *error, size_t 
 	for (int i = 0; i < argc; i++)
 		if (parse_one(o, argv[i], error, size))
 			return -1;
-	if (!*o->machine.name || !o->idle_end || !o->out) {
-		snprintf(error, size, "%s is missing: %s",
-			 !*o->machine.name ? "machine" : !o->idle_end ? "idle" : "out", usage);
+	if (!*o->machine.name || !o->system_map || !o->out) {
+		snprintf(error, size, "%s is missing: %s", !*o->machine.name ? "machine" :
+			 !o->system_map ? "system_map" : "out", usage);
 		return -1;
 	}
+	if (!o->quantum)
+		o->quantum = CLOCK_DEFAULT_QUANTUM;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The plugin's arguments: machine=FILE,idle=START-END,out=FILE, each exactly once, and
- * futexes=own|next, which may be left out.
+ * The plugin's arguments: machine=FILE,system_map=FILE,out=FILE, each exactly once, and
+ * quantum=CYCLES and futexes=own|next, which may be left out.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -11,9 +11,9 @@
 
 struct options {
 	struct cachesim_machine machine;
-	uint64_t idle_start;	/* virtual addresses [start, end) of the guest's idle loop */
-	uint64_t idle_end;
-	const char *out;	/* points into argv */
+	const char *system_map;	/* these two point into argv */
+	const char *out;
+	unsigned int quantum;	/* cycles: clock.h */
 	enum futexes_program futexes;	/* 0: they are not counted */
 };
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The QEMU plugin: drives the model with what a guest executes between the
- * region-of-interest markers.
+ * The QEMU plugin: drives the model and the clock with what a guest executes.
  *
- *	           warm-up or begin            begin
- *	  OUTSIDE ------------------> WARMUP ---------> COUNTING
- *	     ^                           |                  | write the document
- *	     +---------------------------+------------------+
- *	                          end
+ *	           clock              begin
+ *	  OUTSIDE --------> RUNNING ---------> COUNTING
+ *	                       ^                   | write the document
+ *	                       +-------------------+
+ *	                                end
  *
- * OUTSIDE, translation only looks for markers, so the guest runs at its own
- * speed. Entering and leaving asks QEMU to drop all translations, which happens
- * at the next block boundary; on_reset() then registers what the state wants.
+ * OUTSIDE, translation only looks for markers, so the guest boots and starts its CPUs
+ * at its own speed. Its init marks where the clock begins; from there on
+ * the model runs to the guest's end, so that a region of interest begins in a state
+ * that the clock has made. That marker asks QEMU to drop all translations, which
+ * happens at the next block boundary; on_reset() then registers what is wanted.
  *
  * QEMU must run all vCPUs in one thread (-accel tcg,thread=single): there is no
  * lock here, and no other mode is deterministic.
@@ -24,12 +25,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "burner.h"
 #include "cachesim.h"
+#include "clock.h"
 #include "document.h"
 #include "futexes.h"
 #include "options.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
+#include "system_map.h"
 #include "vcpu.h"
 
 /* 0f 1f 84 00 imm32, imm32 = 0x46410000 | id: userspace/roi/roi.h. */
@@ -37,7 +41,7 @@
 #define MARKER_OPCODE 0x00841f0fu
 #define MARKER_MAGIC 0x46410000u
 
-enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END };
+enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END, MARKER_CLOCK };
 
 /* What is below it in cr3 is no part of the page table's address. */
 #define PAGE_TABLE_MASK 0x000ffffffffff000ull
@@ -53,33 +57,69 @@ enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END };
 /* Blocks between two checks that the vCPU is the one we think it is. */
 #define CHECK_INTERVAL 4096u
 
+enum kernel_symbol {
+	IDLE_START,
+	IDLE_END,
+	PER_CPU_OFFSET,
+	/* Where interrupts from other CPUs enter. */
+	FIRST_INTERRUPT,
+	LAST_INTERRUPT = FIRST_INTERRUPT + 2,
+	KERNEL_SYMBOLS
+};
+
+static struct symbol kernel[KERNEL_SYMBOLS] = {
+	[IDLE_START] = { .name = "__cpuidle_text_start" },
+	[IDLE_END] = { .name = "__cpuidle_text_end" },
+	[PER_CPU_OFFSET] = { .name = "__per_cpu_offset" },
+	[FIRST_INTERRUPT] = { .name = "asm_sysvec_reschedule_ipi" },
+	[FIRST_INTERRUPT + 1] = { .name = "asm_sysvec_call_function" },
+	[FIRST_INTERRUPT + 2] = { .name = "asm_sysvec_call_function_single" },
+};
+
 /* Instructions that are executed one after the other, and the L1I lines they lie in. */
 struct block {
 	struct block *next;	/* list of all, for freeing */
-	uint64_t translator;	/* vcpu_identity() of the vCPU that translated it */
 	enum cachesim_mode mode;
+	enum { ORDINARY, BURNER, INTERRUPT } kind;	/* what the clock must know of it */
+	bool reads_tsc;		/* as its last instruction */
 	unsigned int instructions;
 	unsigned int n_lines;
 	uint64_t lines[];
 };
 
 static struct {
-	enum { OUTSIDE, WARMUP, COUNTING } state;
+	enum { OUTSIDE, RUNNING, COUNTING } state;
 	struct cachesim *model;
+	struct parallel_clock clock;
+	const void *time_control;
+	uint64_t begun;		/* local clock at the begin of the region of interest */
 	struct futexes *futexes;	/* NULL: not counted */
 	struct options options;
 	int out;
 	qemu_plugin_id_t id;
 	uintptr_t ram_base;	/* host address of guest physical 0; 0: not known yet */
 	struct block *blocks;
+	unsigned int cpus;	/* of the model; the vCPU of this number is the burner */
 	unsigned int vcpu;	/* that executes now, */
 	uintptr_t env;		/* and its mark in a host register: see on_block */
+	bool turn_over;		/* QEMU has been asked to go on with the next vCPU */
+	struct {
+		bool read;	/* the vCPU's registers hold it when its next block begins */
+		unsigned int vcpu;
+		uint64_t executed;
+		uint64_t checked;	/* clock.end when it was last looked at */
+	} tsc;
 	unsigned int until_check;
 	pthread_t vcpu_thread;
 	bool have_vcpu_thread;
 } sim;
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+static uint64_t address_of(enum kernel_symbol symbol)
+{
+	return kernel[symbol].address;
+}
 
 static void say(const char *message)
 {
@@ -103,10 +143,17 @@ static void free_blocks(void)
 	}
 }
 
+/* The time of the CPU that executes, in hundredths of a cycle. */
+static uint64_t now(void)
+{
+	return sim.clock.local[sim.vcpu];
+}
+
 static void write_document(void)
 {
+	uint64_t elapsed = (now() - sim.begun) / CACHESIM_CYCLE;
 	size_t length;
-	char *text = document_format(sim.model, 0, sim.futexes, &length);
+	char *text = document_format(sim.model, elapsed, sim.futexes, &length);
 
 	if (!text)
 		die(sim.options.out, "out of memory for the document");
@@ -117,54 +164,63 @@ static void write_document(void)
 
 static void on_reset(qemu_plugin_id_t id);
 
-static void enter(int state)
-{
-	bool instrumented = sim.state != OUTSIDE;
-
-	sim.state = state;
-	sim.env = 0;	/* others may have run since */
-	if (instrumented != (state != OUTSIDE))
-		qemu_plugin_reset(sim.id, on_reset);
-}
-
 static uint64_t address_space(void)
 {
 	return register_read(REGISTER_CR3) & PAGE_TABLE_MASK;
 }
 
+static void begin_clock(void)
+{
+	if (sim.state != OUTSIDE)
+		die("the clock begins a second time", "only the guest's init may mark its begin");
+	if (!vcpu_learn(address_of(PER_CPU_OFFSET), sim.cpus))
+		die("the guest's table of per-CPU offsets cannot be read",
+		    "system_map= must be of the kernel that runs");
+	clock_start(&sim.clock, &sim.options.machine, cachesim_clocks(sim.model), sim.cpus,
+		    sim.options.quantum);
+	sim.state = RUNNING;
+	sim.env = 0;	/* it is not known yet */
+	qemu_plugin_reset(sim.id, on_reset);
+}
+
 static void begin_counting(void)
 {
+	if (sim.state == OUTSIDE)
+		die("a region of interest begins before the clock",
+		    "the guest's init has to begin it: give it a job with a clock line");
+	if (sim.state == COUNTING)
+		say("begin marker while counting: counting starts anew");
 	cachesim_zero_counts(sim.model);
+	sim.begun = now();
+	sim.state = COUNTING;
 	if (sim.futexes)
 		futexes_begin(sim.futexes, address_space());
+}
+
+static void end_counting(void)
+{
+	if (sim.state != COUNTING) {
+		say("end marker without a begin marker: no document written");
+		return;
+	}
+	write_document();
+	sim.state = RUNNING;
 }
 
 static void on_marker(unsigned int passed, void *userdata)
 {
 	(void)passed;
 	switch ((enum marker)(uintptr_t)userdata) {
-	case MARKER_WARMUP:
-		if (sim.state != OUTSIDE)
-			say("warm-up marker inside a region of interest: it starts anew");
-		cachesim_reset(sim.model);
-		enter(WARMUP);
+	case MARKER_CLOCK:
+		begin_clock();
 		break;
 	case MARKER_BEGIN:
-		if (sim.state == COUNTING)
-			say("begin marker while counting: counting starts anew");
-		if (sim.state == OUTSIDE)
-			cachesim_reset(sim.model);
 		begin_counting();
-		enter(COUNTING);
 		break;
 	case MARKER_END:
-		if (sim.state == COUNTING)
-			write_document();
-		else
-			say("end marker without a begin marker: no document written");
-		enter(OUTSIDE);
+		end_counting();
 		break;
-	default:
+	default:	/* the model is warm already */
 		break;
 	}
 }
@@ -179,7 +235,7 @@ static enum marker marker_of(const struct qemu_plugin_insn *insn)
 	if (word[0] != MARKER_OPCODE || (word[1] & 0xffff0000u) != MARKER_MAGIC)
 		return MARKER_NONE;
 	word[1] &= 0xffff;
-	return word[1] <= MARKER_END ? word[1] : MARKER_NONE;
+	return word[1] <= MARKER_CLOCK ? word[1] : MARKER_NONE;
 }
 
 static void watch_marker(struct qemu_plugin_insn *insn, enum marker marker)
@@ -217,6 +273,15 @@ static void on_kernel_return(unsigned int passed, void *userdata)
 		die("futexes", "out of memory; give the host more and run again");
 }
 
+/* Is it the instruction of these bytes? */
+static bool is(const struct qemu_plugin_insn *insn, const uint8_t *expected, size_t size)
+{
+	uint8_t bytes[3];
+
+	return qemu_plugin_insn_size(insn) == size && size <= sizeof(bytes) &&
+	       qemu_plugin_insn_data(insn, bytes, size) == size && !memcmp(bytes, expected, size);
+}
+
 /* Programs enter the kernel by syscall; it returns to them by sysretq or iretq. */
 static void watch_futexes(struct qemu_plugin_insn *insn)
 {
@@ -224,16 +289,10 @@ static void watch_futexes(struct qemu_plugin_insn *insn)
 			     iretq[] = { 0x48, 0xcf };
 	qemu_plugin_vcpu_udata_cb_t callback = NULL;
 	bool kernel = qemu_plugin_insn_vaddr(insn) >> 63;
-	size_t size = qemu_plugin_insn_size(insn);
-	uint8_t bytes[3];
 
-	if (size > sizeof(bytes))
-		return;
-	qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
-	if (!kernel && size == sizeof(syscall) && !memcmp(bytes, syscall, size))
+	if (!kernel && is(insn, syscall, sizeof(syscall)))
 		callback = on_system_call;
-	else if (kernel && ((size == sizeof(sysretq) && !memcmp(bytes, sysretq, size)) ||
-			    (size == sizeof(iretq) && !memcmp(bytes, iretq, size))))
+	else if (kernel && (is(insn, sysretq, sizeof(sysretq)) || is(insn, iretq, sizeof(iretq))))
 		callback = on_kernel_return;
 	if (callback)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_R_REGS, NULL);
@@ -263,30 +322,12 @@ static uint64_t code_address(const struct qemu_plugin_insn *insn)
 	return NOT_RAM | (qemu_plugin_insn_vaddr(insn) & (NOT_RAM - 1));
 }
 
-/* userdata: the vCPU that translated the code. */
-static void on_new_vcpu(unsigned int passed, void *userdata)
-{
-	if (vcpu_identity() == (uintptr_t)userdata)
-		vcpu_learn((uintptr_t)userdata, passed);
-}
-
-/* Meet every vCPU before the first region of interest. */
-static void watch_new_vcpu(struct qemu_plugin_insn *insn)
-{
-	uint64_t identity = vcpu_identity();
-
-	if (identity && vcpu_index(identity) < 0)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_new_vcpu, QEMU_PLUGIN_CB_R_REGS,
-						       (void *)(uintptr_t)identity);
-}
-
 static void on_translate_outside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
 	(void)id;
 	learn_ram_base(qemu_plugin_tb_get_insn(tb, 0));
-	watch_new_vcpu(qemu_plugin_tb_get_insn(tb, 0));
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		enum marker marker = marker_of(insn);
@@ -296,34 +337,115 @@ static void on_translate_outside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-/* Find out which vCPU executes `b`. */
-static void recognise_vcpu(unsigned int passed, const struct block *b, uintptr_t env)
+static unsigned int linux_cpu(void)
 {
-	uint64_t identity = vcpu_identity();
-	int index;
+	int cpu = vcpu_current();
 
-	if (identity == b->translator)
-		vcpu_learn(identity, passed);
-	index = vcpu_index(identity);
-	if (index < 0)
-		die("a vCPU cannot be told from the others",
-		    "the guest must run Linux with all its CPUs booted before the ROI");
-	if (env == sim.env && (unsigned int)index != sim.vcpu)
+	if (cpu < 0)
+		die("a vCPU executes that is none of Linux's CPUs",
+		    "the guest must start all its CPUs before the clock begins");
+	return cpu;
+}
+
+/* Find out which vCPU executes `b`. */
+static void recognise_vcpu(const struct block *b, uintptr_t env)
+{
+	unsigned int vcpu = b->kind == BURNER ? sim.cpus : linux_cpu();
+
+	if (env == sim.env && vcpu != sim.vcpu)
 		die("QEMU switched vCPUs unseen",
 		    "this QEMU's generated code is not as expected; use QEMU 9.2 to 10.0");
-	sim.vcpu = index;
+	if (vcpu != sim.vcpu)
+		sim.turn_over = false;
+	sim.vcpu = vcpu;
 	sim.env = env;
 	sim.until_check = CHECK_INTERVAL;
+}
+
+/*
+ * End the turn of the vCPU that executes, at the block's end. The clock does not move: QEMU's
+ * counts instructions. But it is asked for in a way that ends the turn.
+ */
+static void end_turn(void)
+{
+	if (sim.turn_over)
+		return;
+	sim.turn_over = true;
+	qemu_plugin_update_ns(sim.time_control, 0);
+}
+
+/* The guest has read QEMU's clock. */
+static void look_at_tsc(void)
+{
+	uint64_t tsc = register_read(REGISTER_RDX) << 32 |
+		       (register_read(REGISTER_RAX) & 0xffffffff);
+
+	clock_correct(&sim.clock, sim.tsc.executed, tsc);
+	sim.tsc.read = false;
+}
+
+static void expect_tsc(void)
+{
+	/* Once a quantum is enough. */
+	if (sim.tsc.read || sim.tsc.checked == sim.clock.end)
+		return;
+	sim.tsc.read = true;
+	sim.tsc.vcpu = sim.vcpu;
+	sim.tsc.executed = sim.clock.executed;
+	sim.tsc.checked = sim.clock.end;
 }
 
 __attribute__((used, visibility("hidden")))
 void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 {
 	const struct block *b = userdata;
+	bool over;
 
+	(void)passed;
 	if (__builtin_expect(env != sim.env || !--sim.until_check, 0))
-		recognise_vcpu(passed, b, env);
+		recognise_vcpu(b, env);
+	if (__builtin_expect(sim.tsc.read, 0) && sim.vcpu == sim.tsc.vcpu)
+		look_at_tsc();
+	if (__builtin_expect(b->kind != ORDINARY, 0)) {
+		if (b->kind == BURNER) {
+			if (clock_burnt(&sim.clock, b->instructions))
+				end_turn();
+			return;
+		}
+		clock_interrupt(&sim.clock, sim.vcpu);
+	}
 	cachesim_execute(sim.model, sim.vcpu, b->mode, b->instructions, b->lines, b->n_lines);
+	over = clock_executed(&sim.clock, sim.vcpu, b->instructions, b->mode == CACHESIM_IDLE);
+	if (b->reads_tsc)
+		expect_tsc();
+	if (!over)
+		return;
+	if (clock_stands(&sim.clock))
+		die("the burner does not run, and so the clock stands",
+		    "something in the guest has stopped the CPU that Linux does not know");
+	end_turn();
+}
+
+static void on_pause(unsigned int passed, void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	clock_pause(&sim.clock, sim.vcpu);
+}
+
+static bool is_pause(const struct qemu_plugin_insn *insn)
+{
+	static const uint8_t pause[] = { 0xf3, 0x90 };
+
+	return is(insn, pause, sizeof(pause));
+}
+
+/* QEMU ends a block after it. */
+static bool reads_tsc(const struct qemu_plugin_insn *insn)
+{
+	static const uint8_t rdtsc[] = { 0x0f, 0x31 }, rdtscp[] = { 0x0f, 0x01, 0xf9 };
+
+	return is(insn, rdtsc, sizeof(rdtsc)) || is(insn, rdtscp, sizeof(rdtscp));
 }
 
 /*
@@ -391,6 +513,16 @@ static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t v
 	access_memory(sim.vcpu, info, vaddr, true);
 }
 
+static int kind_of(const struct qemu_plugin_insn *first)
+{
+	if (code_address(first) - BURNER_PAGE < BURNER_SIZE)
+		return BURNER;
+	for (int i = FIRST_INTERRUPT; i <= LAST_INTERRUPT; i++)
+		if (qemu_plugin_insn_vaddr(first) == address_of(i))
+			return INTERRUPT;
+	return ORDINARY;
+}
+
 /* A block for the instructions from `first` to, at most, `last`, which follow one another. */
 static struct block *new_block(const struct qemu_plugin_insn *first,
 			       const struct qemu_plugin_insn *last)
@@ -406,9 +538,10 @@ static struct block *new_block(const struct qemu_plugin_insn *first,
 
 	if (!b)
 		die("translation", "out of memory; give the host more and run again");
-	b->mode = vaddr >= sim.options.idle_start && vaddr < sim.options.idle_end ? CACHESIM_IDLE :
+	b->mode = vaddr >= address_of(IDLE_START) && vaddr < address_of(IDLE_END) ? CACHESIM_IDLE :
 		  vaddr >> 63 ? CACHESIM_KERNEL : CACHESIM_USER;
-	b->translator = vcpu_identity();
+	b->kind = kind_of(first);
+	b->reads_tsc = reads_tsc(last);
 	b->instructions = 0;
 	b->n_lines = 0;
 	b->next = sim.blocks;
@@ -462,6 +595,9 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 						 QEMU_PLUGIN_MEM_R, NULL);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_W, NULL);
+		if (is_pause(insn))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pause,
+							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 		if (sim.futexes)
 			watch_futexes(insn);
 		if (marker != MARKER_NONE) {
@@ -482,8 +618,13 @@ static void on_qemu_exit(qemu_plugin_id_t id, void *userdata)
 {
 	(void)id;
 	(void)userdata;
-	if (sim.state != OUTSIDE)
+	if (sim.state == COUNTING)
 		say("QEMU ends inside a region of interest: its document is not written");
+	free_blocks();
+	if (sim.futexes)
+		futexes_free(sim.futexes);
+	cachesim_free(sim.model);
+	close(sim.out);
 }
 
 static void register_callbacks(qemu_plugin_id_t id)
@@ -532,9 +673,15 @@ static int check_qemu(const qemu_info_t *info, char *error, size_t size)
 			 info->target_name, info->system_emulation ? "" : " user emulation");
 		return -1;
 	}
-	if (info->system.max_vcpus > (int)CACHESIM_MAX_CPUS) {
-		snprintf(error, size, "%d vCPUs are too many: give QEMU -smp %u or less",
-			 info->system.max_vcpus, CACHESIM_MAX_CPUS);
+	if (info->system.smp_vcpus < 2 || info->system.smp_vcpus > (int)CACHESIM_MAX_CPUS + 1) {
+		snprintf(error, size, "%d vCPUs: give QEMU one more than the guest's CPUs, which are "
+			 "1 to %u: -smp 2 to -smp %u", info->system.smp_vcpus, CACHESIM_MAX_CPUS,
+			 CACHESIM_MAX_CPUS + 1);
+		return -1;
+	}
+	if (!qemu_plugin_request_time_control || !qemu_plugin_update_ns) {
+		snprintf(error, size, "this QEMU gives plugins no control of time: use QEMU 9.2 or "
+			 "newer");
 		return -1;
 	}
 	return 0;
@@ -544,18 +691,27 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 {
 	const char *why;
 
+	memset(&sim, 0, sizeof(sim));
 	if (check_qemu(info, error, size) ||
-	    options_parse(&sim.options, argc, argv, error, size))
+	    options_parse(&sim.options, argc, argv, error, size) ||
+	    system_map_find(sim.options.system_map, kernel, KERNEL_SYMBOLS, error, size))
 		return -1;
 	sim.out = open(sim.options.out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (sim.out < 0) {
 		snprintf(error, size, "cannot write %s: %s", sim.options.out, strerror(errno));
 		return -1;
 	}
-	sim.model = cachesim_new(&sim.options.machine, info->system.smp_vcpus, &why);
+	sim.cpus = info->system.smp_vcpus - 1;
+	sim.model = cachesim_new(&sim.options.machine, sim.cpus, &why);
 	if (!sim.model) {
-		snprintf(error, size, "machine %s with %d vCPUs: %s", sim.options.machine.name,
-			 info->system.smp_vcpus, why);
+		snprintf(error, size, "machine %s with %u CPUs: %s", sim.options.machine.name,
+			 sim.cpus, why);
+		close(sim.out);
+		return -1;
+	}
+	sim.time_control = qemu_plugin_request_time_control();
+	if (!sim.time_control) {
+		snprintf(error, size, "another plugin controls the time: leave it out");
 		close(sim.out);
 		return -1;
 	}

@@ -32,6 +32,7 @@ struct glib_array {
 };
 
 struct glib_array *g_byte_array_new(void);
+void g_byte_array_unref(struct glib_array *array);
 
 typedef struct {
 	struct qemu_plugin_register *handle;
@@ -107,6 +108,16 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 struct glib_array *qemu_plugin_get_registers(void);
 /* Appends a register of the vCPU that runs now to buf; returns its size, or -1. */
 int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf);
+
+/* Makes data hold the len bytes at the guest's virtual address; in a vCPU's callback (version 4). */
+bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, size_t len);
+
+/*
+ * Since 9.1; weak, so that an older QEMU can be told of. The handle, or NULL when another
+ * plugin has it. qemu_plugin_update_ns() is asynchronous: it ends the vCPU's turn.
+ */
+__attribute__((weak)) const void *qemu_plugin_request_time_control(void);
+__attribute__((weak)) void qemu_plugin_update_ns(const void *handle, int64_t time);
 
 /* log2 of the access's size in bytes. */
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);

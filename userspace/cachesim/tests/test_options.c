@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-#define RANGE "idle=0xffffffff81000000-0xffffffff81000100"
+#define MAP "system_map=m"
 
 #define XEON "machine=" PRESETS "/xeon-2s.toml"
 #define RX "machine=" PRESETS "/rx4640.toml"
@@ -19,7 +19,7 @@ static int parse(struct options *o, char *error, size_t size, int argc, const ch
 
 static void good_arguments_in_any_order(void **state)
 {
-	const char *argv[] = { "out=/x/y.jsonl", RANGE, XEON };
+	const char *argv[] = { "out=/x/y.jsonl", MAP, XEON };
 	struct options o;
 	char error[512];
 
@@ -27,24 +27,27 @@ static void good_arguments_in_any_order(void **state)
 	assert_int_equal(parse(&o, error, sizeof(error), 3, argv), 0);
 	assert_string_equal(o.machine.name, "xeon-2s");
 	assert_int_equal(o.machine.clusters, 2);
-	assert_int_equal(o.idle_start, 0xffffffff81000000);
-	assert_int_equal(o.idle_end, 0xffffffff81000100);
+	assert_string_equal(o.system_map, "m");
 	assert_string_equal(o.out, "/x/y.jsonl");
 	assert_int_equal(o.futexes, 0);
 }
 
-static void futexes_may_be_counted(void **state)
+static void what_may_be_left_out(void **state)
 {
-	const char *own[] = { "out=o", RANGE, "futexes=own", XEON };
-	const char *next[] = { "futexes=next", "out=o", RANGE, XEON };
+	const char *own[] = { "out=o", MAP, "futexes=own", XEON };
+	const char *next[] = { "futexes=next", "out=o", MAP, XEON };
+	const char *quantum[] = { "quantum=500", "out=o", MAP, XEON };
 	struct options o;
 	char error[512];
 
 	(void)state;
 	assert_int_equal(parse(&o, error, sizeof(error), 4, own), 0);
+	assert_int_equal(o.quantum, 2000);
 	assert_int_equal(o.futexes, FUTEXES_OWN);
 	assert_int_equal(parse(&o, error, sizeof(error), 4, next), 0);
 	assert_int_equal(o.futexes, FUTEXES_NEXT);
+	assert_int_equal(parse(&o, error, sizeof(error), 4, quantum), 0);
+	assert_int_equal(o.quantum, 500);
 }
 
 static void bad_arguments_are_named(void **state)
@@ -53,27 +56,25 @@ static void bad_arguments_are_named(void **state)
 		const char *argv[4];
 		const char *says;
 	} cases[] = {
-		{ { "machine=/none/vax.toml", RANGE, "out=o" }, "/none/vax.toml: No such file or directory" },
-		{ { "machine=", RANGE, "out=o" }, ": No such file or directory; name a machine's file" },
-		{ { "machine=/dev/null", RANGE, "out=o" }, "/dev/null:0: the file ends and name is missing" },
-		{ { "preset=rx4640", RANGE, "out=o" }, "argument \"preset=rx4640\" is unknown" },
-		{ { RANGE, "out=o" }, "machine is missing" },
-		{ { RX, "out=o" }, "idle is missing" },
-		{ { RX, RANGE }, "out is missing" },
-		{ { RX, RANGE, "out=" }, "out= names no file" },
-		{ { RX, "idle=0x10", "out=o" }, "idle=0x10 is not a range" },
-		{ { RX, "idle=0x10-", "out=o" }, "is not a range" },
-		{ { RX, "idle=-0x10-0x20", "out=o" }, "is not a range" },
-		{ { RX, "idle=0x10-0x20z", "out=o" }, "is not a range" },
-		{ { RX, "idle=0x20-0x20", "out=o" }, "is not a range" },
-		{ { RX, "idle=0x20-0x10", "out=o" }, "is not a range" },
-		{ { RX, "idle=0x10-0x1ffffffffffffffff", "out=o" }, "is not a range" },
-		{ { RX, RANGE, "out=o", "warm=1" }, "argument \"warm=1\" is unknown" },
-		{ { RX, RANGE, "out=o", "out=p" }, "\"out=p\" is unknown or given twice" },
-		{ { RX, RANGE, "out=o", RANGE }, "given twice" },
-		{ { RX, RANGE, "out=o", RX }, "given twice" },
-		{ { RX, RANGE, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
-		{ { RANGE, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
+		{ { "machine=/none/vax.toml", MAP, "out=o" }, "/none/vax.toml: No such file or directory" },
+		{ { "machine=", MAP, "out=o" }, ": No such file or directory; name a machine's file" },
+		{ { "machine=/dev/null", MAP, "out=o" }, "/dev/null:0: the file ends and name is missing" },
+		{ { "preset=rx4640", MAP, "out=o" }, "argument \"preset=rx4640\" is unknown" },
+		{ { MAP, "out=o" }, "machine is missing" },
+		{ { RX, "out=o" }, "system_map is missing" },
+		{ { RX, MAP }, "out is missing" },
+		{ { RX, MAP, "out=" }, "out= names no file" },
+		{ { RX, MAP, "out=o", "warm=1" }, "argument \"warm=1\" is unknown" },
+		{ { RX, MAP, "out=o", "out=p" }, "\"out=p\" is unknown or given twice" },
+		{ { RX, MAP, "out=o", MAP }, "given twice" },
+		{ { RX, MAP, "out=o", RX }, "given twice" },
+		{ { RX, MAP, "out=o", "quantum=99" }, "quantum=99 is not a number of cycles from 100" },
+		{ { RX, MAP, "out=o", "quantum=100001" }, "is not a number of cycles" },
+		{ { RX, MAP, "out=o", "quantum=2e3" }, "is not a number of cycles" },
+		{ { RX, MAP, "out=o", "quantum=" }, "is not a number of cycles" },
+		{ { MAP, "out=o", "quantum=500", "quantum=500" }, "\"quantum=500\" is unknown or" },
+		{ { RX, MAP, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
+		{ { MAP, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
 	};
 
 	(void)state;
@@ -94,7 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_arguments_in_any_order),
-		cmocka_unit_test(futexes_may_be_counted),
+		cmocka_unit_test(what_may_be_left_out),
 		cmocka_unit_test(bad_arguments_are_named),
 	};
 

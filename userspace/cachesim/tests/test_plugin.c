@@ -14,14 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "burner.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
 #include "roi.h"
 
 #define KERNEL 0xffffffff80000000ull
 #define IDLE (KERNEL + 0x5000)
+#define INTERRUPT (KERNEL + 0x5800)
 #define USER 0x400000ull
+#define PER_CPU_OFFSET (KERNEL + 0x6000)
+#define KERNEL_BASE 0xffff888000000000ull	/* CPU 0's GS base in the kernel */
 #define OUT "cachesim-plugin-test.jsonl"
+#define MAP "cachesim-plugin-test.map"
 
 /* One instruction of the guest, and what the plugin asked for on it. */
 struct qemu_plugin_insn {
@@ -62,14 +67,29 @@ static struct {
 	qemu_plugin_simple_cb_t flush, reset;
 	qemu_plugin_udata_cb_t at_exit;
 	bool io;
+	unsigned int turns_ended;
+	bool no_time;	/* another plugin controls it */
+	bool unreadable;	/* the guest's memory is */
 } qemu;
 
-static uint8_t ram[1 << 16];	/* guest physical memory from 0; user code lies 0x400000 above */
+static uint8_t ram[1 << 17];	/* guest physical memory from 0; user code lies 0x400000 above */
 
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
 {
 	(void)id;
 	qemu.reset = cb;
+}
+
+const void *qemu_plugin_request_time_control(void)
+{
+	return qemu.no_time ? NULL : &qemu;
+}
+
+void qemu_plugin_update_ns(const void *handle, int64_t time)
+{
+	assert_ptr_equal(handle, &qemu);
+	assert_int_equal(time, 0);
+	qemu.turns_ended++;
 }
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb)
@@ -146,7 +166,7 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
 
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn)
 {
-	return &ram[insn->vaddr & 0xffff];
+	return &ram[insn->vaddr & (sizeof(ram) - 1)];
 }
 
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
@@ -177,10 +197,26 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr)
 
 struct glib_array *g_byte_array_new(void)
 {
-	static uint8_t bytes[64];
+	static uint64_t bytes[64];
 	static struct glib_array array = { .data = bytes };
 
 	return &array;
+}
+
+void g_byte_array_unref(struct glib_array *array)
+{
+	(void)array;
+}
+
+/* __per_cpu_offset is all that the plugin reads. */
+bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, size_t len)
+{
+	uint64_t *bases = data->data;
+
+	assert_int_equal(address, PER_CPU_OFFSET);
+	for (unsigned int cpu = 0; cpu < len / sizeof(*bases); cpu++)
+		bases[cpu] = KERNEL_BASE + 0x1000 * cpu;
+	return !qemu.unreadable;
 }
 
 struct glib_array *qemu_plugin_get_registers(void)
@@ -203,7 +239,7 @@ struct glib_array *qemu_plugin_get_registers(void)
 
 int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf)
 {
-	uint64_t kernel_base = qemu.no_kernel ? 0x7000 : 0xffff888000000000 + 0x1000 * qemu.running;
+	uint64_t kernel_base = qemu.no_kernel ? 0x7000 : KERNEL_BASE + 0x1000 * qemu.running;
 	const uint64_t values[] = {
 		[1] = qemu.rax,
 		[2] = qemu.swapped ? 0x7000 : kernel_base,
@@ -245,6 +281,11 @@ void call_as_generated_code(qemu_plugin_vcpu_udata_cb_t cb, unsigned int vcpu, v
 #endif
 
 static const uint8_t nop[4] = { 0x0f, 0x1f, 0x40, 0x00 };
+
+__attribute__((noinline)) static void clock_begins(void)
+{
+	ROI_MARK(ROI_CLOCK);
+}
 
 __attribute__((noinline)) static void warmup(void)
 {
@@ -376,11 +417,65 @@ static long total(const char *document, const char *mode, const char *counter)
 	return strtol(at + strlen(key), NULL, 10);
 }
 
-static void nothing_is_instrumented_outside(void **state)
+static qemu_info_t info_of_qemu(void)
+{
+	qemu_info_t info = {
+		.target_name = "x86_64",
+		.version = { .min = 2, .cur = 4 },
+		.system_emulation = true,
+		.system = { .smp_vcpus = 3, .max_vcpus = 3 },
+	};
+
+	return info;
+}
+
+static const char *out = "out=" OUT;
+static qemu_info_t offered;
+static int installed;
+
+static void install(void)
+{
+	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "system_map=" MAP, (char *)out };
+
+	installed = qemu_plugin_install(1, &offered, 3, argv);
+}
+
+/* A guest that has booted: the plugin knows where RAM begins, and who is who. */
+static void boot(void)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	offered = info_of_qemu();
+	install();
+	assert_int_equal(installed, 0);
+	qemu.vcpu_init(1, 0);
+	add(&tb, KERNEL);
+	run(&tb, 0);
+	run(&tb, 1);
+}
+
+static void start_clock(void)
+{
+	run_marker(clock_begins);
+}
+
+static void run_bytes(uint64_t vaddr, const uint8_t *bytes, size_t size, unsigned int vcpu)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+	struct qemu_plugin_insn *insn = add(&tb, vaddr);
+
+	insn->bytes = bytes;
+	insn->size = size;
+	run(&tb, vcpu);
+}
+
+static void nothing_is_instrumented_before_the_clock(void **state)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
 	(void)state;
+	qemu.at_exit(1, NULL);
+	boot();
 	add(&tb, USER);
 	add_access(&tb, USER + 4, true, 0x1000);
 	run(&tb, 0);
@@ -427,7 +522,7 @@ static void roi_once(void)
 	run_marker(end);
 }
 
-static void every_roi_is_one_line_and_starts_cold(void **state)
+static void every_roi_is_one_line_and_starts_where_the_last_left_off(void **state)
 {
 	const char *doc, *second;
 
@@ -436,16 +531,15 @@ static void every_roi_is_one_line_and_starts_cold(void **state)
 	roi_once();
 	doc = documents();
 	second = strchr(doc, '\n') + 1;
-	assert_int_equal(second[strlen(second) - 1], '\n');
-	assert_ptr_equal(strchr(second, '\n') + 1, second + strlen(second));
-	for (const char *one = doc; one; one = one == doc ? second : NULL) {
-		assert_int_equal(total(one, "user", "l1i_references"), 3);	/* with the end marker's */
-		assert_int_equal(total(one, "user", "l1d_misses"), 1);
-		assert_int_equal(total(one, "user", "bus_requests"), 3);
-	}
+	assert_string_equal(strchr(second, '\n'), "\n");
+	assert_int_equal(total(doc, "user", "l1i_references"), 3);	/* with the end marker's */
+	assert_int_equal(total(doc, "user", "l3_misses"), 2);
+	assert_int_equal(total(second, "user", "l1i_references"), 3);
+	assert_int_equal(total(second, "user", "l3_misses"), 0);
 }
 
-static void nothing_is_instrumented_after_the_end(void **state)
+/* Time goes on, so does the model; but nothing of it is in a later region. */
+static void nothing_is_counted_after_the_end(void **state)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
@@ -454,7 +548,114 @@ static void nothing_is_instrumented_after_the_end(void **state)
 	documents();
 	add_access(&tb, USER, true, 0x1000);
 	run(&tb, 0);
-	assert_null(tb.insn[0].on_store);
+	assert_non_null(tb.insn[0].on_store);
+	run_marker(begin);
+	run_marker(end);
+	assert_int_equal(total(documents(), "user", "instructions"), 1);
+}
+
+/* The cycles between the markers, those of the instruction after the first one on. */
+static long elapsed(const char *document)
+{
+	const char *key = "\"elapsed_cycles\":";
+
+	return strtol(strstr(document, key) + strlen(key), NULL, 10);
+}
+
+static void a_region_takes_as_long_as_its_stalls(void **state)
+{
+	struct qemu_plugin_tb warm = { .n = 0 }, cold = { .n = 0 };
+
+	(void)state;
+	add_access(&warm, USER, false, 0x1000);
+	run(&warm, 0);
+	run_marker(begin);
+	run(&warm, 0);
+	run_marker(end);
+	assert_int_equal(elapsed(documents()), 2);
+	run_marker(begin);
+	add_access(&cold, USER, false, 0x5000);
+	run(&cold, 0);
+	run_marker(end);
+	/* L2, L3 and memory of the rx4640 */
+	assert_int_equal(elapsed(documents()), 2 + 4 + 10 + 208);
+}
+
+static void run_burner(void)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add(&tb, KERNEL + BURNER_PAGE);
+	run(&tb, 2);
+}
+
+static void a_turn_ends_once_when_the_quantum_does(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 }, other = { .n = 0 };
+
+	(void)state;
+	/* In the cache. */
+	for (int i = 0; i < 8; i++)
+		add(&tb, USER + 4 * i);
+	translate(&tb, 0);
+	execute(&tb, 0);
+	qemu.turns_ended = 0;
+	for (int i = 0; i < 2000 / 8 - 40; i++)
+		execute(&tb, 0);
+	assert_int_equal(qemu.turns_ended, 0);
+	for (int i = 0; i < 80; i++)
+		execute(&tb, 0);
+	assert_int_equal(qemu.turns_ended, 1);
+	/* The burner waits for the other CPU. */
+	run_burner();
+	assert_int_equal(qemu.turns_ended, 2);
+	add(&other, USER);
+	translate(&other, 1);
+	for (int i = 0; i < 2000; i++)
+		execute(&other, 1);
+	assert_int_equal(qemu.turns_ended, 3);
+}
+
+static void pause_waits_for_the_end_of_the_quantum(void **state)
+{
+	static const uint8_t pause[] = { 0xf3, 0x90 };
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	run_marker(begin);
+	run_bytes(USER, pause, sizeof(pause), 0);
+	add(&tb, USER);
+	run(&tb, 0);
+	run_marker(end);
+	assert_in_range(elapsed(documents()), 1000, 2100);
+}
+
+static void interrupts_take_time(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	add(&tb, INTERRUPT + 0x10);
+	run(&tb, 0);	/* into the cache */
+	run_marker(begin);
+	run(&tb, 0);
+	run_marker(end);
+	/* rx4640.toml's, this instruction and the end marker */
+	assert_int_equal(elapsed(documents()), 1300 + 2);
+}
+
+static void the_burner_is_not_in_the_model(void **state)
+{
+	long before, after;
+
+	(void)state;
+	roi_once();
+	before = total(documents(), "user", "instructions");
+	run_marker(begin);
+	run_burner();
+	run_marker(end);
+	after = total(documents(), "user", "instructions") + 2;
+	assert_int_equal(after, before);
 }
 
 static void an_empty_roi_in_one_block_is_written_too(void **state)
@@ -465,8 +666,8 @@ static void an_empty_roi_in_one_block_is_written_too(void **state)
 	add_marker(&tb, USER, begin);
 	add_marker(&tb, USER + 8, end);
 	run(&tb, 0);
-	assert_int_equal(total(documents(), "user", "instructions"), 0);
-	nothing_is_instrumented_outside(state);
+	/* the end marker */
+	assert_int_equal(total(documents(), "user", "instructions"), 1);
 }
 
 static void modes_follow_the_address(void **state)
@@ -495,6 +696,7 @@ static void modes_follow_the_address(void **state)
 static void code_is_physically_addressed(void **state)
 {
 	struct qemu_plugin_tb kernel = { .n = 0 }, user = { .n = 0 };
+	const char *doc;
 
 	(void)state;
 	run_marker(begin);
@@ -503,8 +705,9 @@ static void code_is_physically_addressed(void **state)
 	run(&kernel, 0);
 	run(&user, 0);
 	run_marker(end);
-	/* the end marker's line is the only miss in user mode */
-	assert_int_equal(total(documents(), "user", "l1i_misses"), 1);
+	doc = documents();
+	assert_int_equal(total(doc, "kernel", "l1i_misses"), 1);
+	assert_int_equal(total(doc, "user", "l1i_misses"), 0);
 }
 
 static void an_access_across_pages_goes_to_both(void **state)
@@ -576,16 +779,6 @@ static void shared_translations_count_for_the_vcpu_that_runs(void **state)
 	assert_int_equal(per_cpu(doc, 1, "kernel"), 6);
 	/* the line went from 0 to 1, back and forth again */
 	assert_int_equal(total(doc, "kernel", "cache_to_cache"), 3);
-}
-
-static void run_bytes(uint64_t vaddr, const uint8_t *bytes, size_t size, unsigned int vcpu)
-{
-	struct qemu_plugin_tb tb = { .n = 0 };
-	struct qemu_plugin_insn *insn = add(&tb, vaddr);
-
-	insn->bytes = bytes;
-	insn->size = size;
-	run(&tb, vcpu);
 }
 
 /* A thread of an address space makes a futex call. */
@@ -670,7 +863,7 @@ static void exit_inside(void)
 {
 	run_marker(begin);
 	qemu.at_exit(1, NULL);
-	run_marker(end);
+	boot();
 }
 
 static void stray_markers_and_early_exits_are_told(void **state)
@@ -680,29 +873,6 @@ static void stray_markers_and_early_exits_are_told(void **state)
 	assert_string_equal(documents(), "");
 	assert_non_null(strstr(said(exit_inside), "ends inside a region of interest"));
 	documents();
-}
-
-static qemu_info_t info_of_qemu(void)
-{
-	qemu_info_t info = {
-		.target_name = "x86_64",
-		.version = { .min = 2, .cur = 4 },
-		.system_emulation = true,
-		.system = { .smp_vcpus = 2, .max_vcpus = 2 },
-	};
-
-	return info;
-}
-
-static const char *out = "out=" OUT;
-static qemu_info_t offered;
-static int installed;
-
-static void install(void)
-{
-	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out };
-
-	installed = qemu_plugin_install(1, &offered, 3, argv);
 }
 
 static void assert_refused(qemu_info_t info, const char *why)
@@ -733,8 +903,13 @@ static void what_does_not_fit_is_refused(void **state)
 	info.target_name = "aarch64";
 	assert_refused(info, "not in this aarch64");
 	info = info_of_qemu();
-	info.system.max_vcpus = 65;
-	assert_refused(info, "65 vCPUs are too many");
+	info.system.smp_vcpus = 66;
+	assert_refused(info, "66 vCPUs: give QEMU one more than the guest's CPUs, which are 1 to 64");
+	info.system.smp_vcpus = 1;
+	assert_refused(info, "1 vCPUs: give QEMU one more");
+	qemu.no_time = true;
+	assert_refused(info_of_qemu(), "another plugin controls the time");
+	qemu.no_time = false;
 	out = "out=/nonexistent/file";
 	assert_refused(info_of_qemu(), "cannot write /nonexistent/file: No such file or directory");
 	out = "oot=x";
@@ -761,7 +936,7 @@ static int status_of(void (*f)(void))
 /* Another plugin than that of the other tests, in a process of its own. */
 static void install_for_futexes(const char *whose)
 {
-	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "idle=0xffffffff80005000-0xffffffff80005100", (char *)out,
+	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "system_map=" MAP, (char *)out,
 			 (char *)whose };
 
 	offered = info_of_qemu();
@@ -780,6 +955,7 @@ static void count_own(void)
 	unasked = total(documents(), "user", "l2_misses");
 
 	install_for_futexes("futexes=own");
+	start_clock();
 	qemu.cr3 = 0x2000;
 	run_marker(begin);
 	some_futex_calls();
@@ -796,6 +972,7 @@ static void count_own(void)
 static void count_next(void)
 {
 	install_for_futexes("futexes=next");
+	start_clock();
 	qemu.cr3 = 0x1000;
 	run_marker(begin);
 	call_futex(0x1000, 1, 0x404000);
@@ -829,8 +1006,8 @@ static void a_register_that_is_missing_is_named(void **state)
 static void write_to_a_full_disk(void)
 {
 	out = "out=/dev/full";
-	offered = info_of_qemu();
 	install();
+	start_clock();
 	roi_once();
 }
 
@@ -852,6 +1029,34 @@ static void switch_unseen(void)
 	for (int i = 0; i < 5000; i++)
 		call_as_generated_code(tb.insn[0].exec[0].call, 0, tb.insn[0].exec[0].userdata,
 				       0x1000);
+}
+
+static void begin_before_the_clock(void)
+{
+	install();
+	run_marker(begin);
+}
+
+static void begin_with_another_map(void)
+{
+	install();
+	qemu.unreadable = true;
+	start_clock();
+}
+
+static void begin_the_clock_twice(void)
+{
+	run_marker(clock_begins);
+}
+
+static void lose_the_burner(void)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add(&tb, USER);
+	translate(&tb, 0);
+	for (int i = 0; i < 2000000; i++)
+		execute(&tb, 0);
 }
 
 static void *start_second_vcpu(void *unused)
@@ -881,6 +1086,10 @@ static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
 	(void)state;
 	assert_int_equal(status_of(write_to_a_full_disk), 1);
 	assert_int_equal(status_of(run_without_a_kernel), 1);
+	assert_int_equal(status_of(begin_before_the_clock), 1);
+	assert_int_equal(status_of(begin_the_clock_twice), 1);
+	assert_int_equal(status_of(begin_with_another_map), 1);
+	assert_int_equal(status_of(lose_the_burner), 1);
 #ifdef __x86_64__
 	assert_int_equal(status_of(switch_unseen), 1);
 #endif
@@ -888,48 +1097,64 @@ static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
 	assert_int_equal(status_of(run_in_two_threads), 1);
 }
 
-static int load_plugin(void **state)
+static int set_up(void **state)
 {
-	struct qemu_plugin_tb boot = { .n = 0 };
-
 	(void)state;
-	offered = info_of_qemu();
-	install();
-	if (installed)
-		return -1;
-	qemu.vcpu_init(1, 0);
-	add(&boot, KERNEL);	/* tells the plugin where RAM begins, and who is who */
-	run(&boot, 0);
-	run(&boot, 1);
+	boot();
+	start_clock();
 	return 0;
 }
 
-static int remove_output(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
-	return unlink(OUT);
+	qemu.at_exit(1, NULL);
+	return 0;
+}
+
+static int write_map(void **state)
+{
+	FILE *map = fopen(MAP, "w");
+
+	(void)state;
+	fprintf(map, "%llx T __cpuidle_text_start\n%llx T __cpuidle_text_end\n"
+		"%llx D __per_cpu_offset\n%llx T asm_sysvec_reschedule_ipi\n"
+		"%llx T asm_sysvec_call_function\n%llx T asm_sysvec_call_function_single\n",
+		IDLE, IDLE + 0x100, PER_CPU_OFFSET, INTERRUPT, INTERRUPT + 0x10, INTERRUPT + 0x20);
+	return fclose(map);
+}
+
+static int remove_files(void **state)
+{
+	(void)state;
+	return unlink(OUT) || unlink(MAP);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_instrumented_outside),
-		cmocka_unit_test(counting_starts_and_stops_at_the_markers),
-		cmocka_unit_test(every_roi_is_one_line_and_starts_cold),
-		cmocka_unit_test(nothing_is_instrumented_after_the_end),
-		cmocka_unit_test(an_empty_roi_in_one_block_is_written_too),
-		cmocka_unit_test(modes_follow_the_address),
-		cmocka_unit_test(code_is_physically_addressed),
-		cmocka_unit_test(an_access_across_pages_goes_to_both),
-		cmocka_unit_test(io_is_no_memory),
-		cmocka_unit_test(shared_translations_count_for_the_vcpu_that_runs),
-		cmocka_unit_test(futexes_are_not_looked_at_unasked),
-		cmocka_unit_test(handoffs_are_counted_by_address),
-		cmocka_unit_test(a_register_that_is_missing_is_named),
-		cmocka_unit_test(stray_markers_and_early_exits_are_told),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(what_would_lose_or_spoil_counts_ends_qemu),
+		cmocka_unit_test_setup_teardown(nothing_is_instrumented_before_the_clock, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counting_starts_and_stops_at_the_markers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_roi_is_one_line_and_starts_where_the_last_left_off, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nothing_is_counted_after_the_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_region_takes_as_long_as_its_stalls, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_turn_ends_once_when_the_quantum_does, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pause_waits_for_the_end_of_the_quantum, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_burner_is_not_in_the_model, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_empty_roi_in_one_block_is_written_too, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(modes_follow_the_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(code_is_physically_addressed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_access_across_pages_goes_to_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(io_is_no_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_would_lose_or_spoil_counts_ends_qemu, set_up, tear_down),
 	};
 
-	return cmocka_run_group_tests(tests, load_plugin, remove_output);
+	return cmocka_run_group_tests(tests, write_map, remove_files);
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "clock.h"
+
+#include <string.h>
+
+uint64_t clock_rate(unsigned int cpus, unsigned int cpi)
+{
+	/* The burner's turn is a block at least, wanted or not: without its share, time would run. */
+	return ((uint64_t)(cpus + 1) * CACHESIM_CYCLE + cpi - 1) / cpi;
+}
+
+void clock_start(struct parallel_clock *clock, const struct cachesim_machine *machine,
+		 uint64_t *local, unsigned int cpus, unsigned int quantum_cycles)
+{
+	*clock = (struct parallel_clock) {
+		.local = local,
+		.cpus = cpus,
+		.quantum = (uint64_t)quantum_cycles * CACHESIM_CYCLE,
+		.wakeup = (uint64_t)machine->wakeup * CACHESIM_CYCLE,
+		.interrupt = (uint64_t)machine->interrupt * CACHESIM_CYCLE,
+		.rate = clock_rate(cpus, machine->cpi),
+	};
+	clock->end = clock->quantum;
+	memset(local, 0, cpus * sizeof(*local));
+}
+
+static void wait_for_end(struct parallel_clock *clock, unsigned int cpu)
+{
+	if (clock->local[cpu] < clock->end)
+		clock->local[cpu] = clock->end;
+}
+
+bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
+		    bool idle)
+{
+	clock->executed += instructions;
+	if (idle) {
+		clock->idle[cpu] = true;
+		wait_for_end(clock, cpu);
+		clock->unburnt++;
+		/* The idle loop polls with PAUSE, at which QEMU ends the turn by itself. */
+		return false;
+	}
+	if (clock->idle[cpu]) {
+		clock->idle[cpu] = false;
+		clock->local[cpu] += clock->wakeup;
+	}
+	clock->active = true;
+	if (clock->local[cpu] < clock->end)
+		return false;
+	clock->unburnt++;
+	return true;
+}
+
+void clock_pause(struct parallel_clock *clock, unsigned int cpu)
+{
+	wait_for_end(clock, cpu);
+}
+
+void clock_interrupt(struct parallel_clock *clock, unsigned int cpu)
+{
+	if (!clock->idle[cpu])
+		clock->local[cpu] += clock->interrupt;
+}
+
+void clock_correct(struct parallel_clock *clock, uint64_t executed, uint64_t ns)
+{
+	if (!clock->origin)
+		clock->origin = ns - executed;
+	clock->executed -= executed - (ns - clock->origin);
+}
+
+/* The CPU that has the least of this quantum behind it, or of those to come; idle ones wait. */
+static uint64_t earliest(const struct parallel_clock *clock)
+{
+	uint64_t earliest = UINT64_MAX;
+
+	for (unsigned int cpu = 0; cpu < clock->cpus; cpu++)
+		if (!clock->idle[cpu] && clock->local[cpu] < earliest)
+			earliest = clock->local[cpu];
+	return earliest;
+}
+
+bool clock_burnt(struct parallel_clock *clock, unsigned int instructions)
+{
+	uint64_t next = earliest(clock);
+	bool active = clock->active;
+
+	clock->unburnt = 0;
+	clock->executed += instructions;
+	if (next < clock->end)
+		return true;
+	if (clock->executed * CACHESIM_CYCLE < clock->rate * clock->end)
+		return false;
+	clock->end += clock->quantum;
+	clock->active = false;
+	/*
+	 * Where nobody has done anything, and nobody will in the next quantum, it can begin
+	 * at once: an interrupt that changes that ends this turn in QEMU.
+	 */
+	return active || next < clock->end;
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parallel clock without QEMU: a scheduler in miniature gives the CPUs and the burner
+ * turns as QEMU does, and executes blocks of made-up programs.
+ */
+#include "test_machine.h"
+
+#include <string.h>
+
+#include "clock.h"
+
+#define QUANTUM 1000u
+#define BLOCK 10u	/* instructions */
+#define BURNT 127u
+
+/* What a CPU executes next. */
+struct program {
+	unsigned int stall;	/* hundredths of a cycle, with every block */
+	unsigned int spin;	/* blocks after which it spins for ever; 0: never */
+	bool idle;
+};
+
+static struct parallel_clock clk;
+static uint64_t local[CACHESIM_MAX_CPUS];
+static struct program programs[CACHESIM_MAX_CPUS];
+static uint64_t blocks[CACHESIM_MAX_CPUS];
+
+static void begin(unsigned int cpus, unsigned int cpi, unsigned int wakeup)
+{
+	struct cachesim_machine machine = { .cpi = cpi, .wakeup = wakeup };
+
+	memset(programs, 0, sizeof(programs));
+	memset(blocks, 0, sizeof(blocks));
+	memset(local, 0xff, sizeof(local));
+	clock_start(&clk, &machine, local, cpus, QUANTUM);
+}
+
+/* One block of `cpu`; true when its turn is over. */
+static bool block_of(unsigned int cpu, unsigned int cpi)
+{
+	const struct program *p = &programs[cpu];
+
+	blocks[cpu]++;
+	local[cpu] += BLOCK * cpi + p->stall;
+	if (p->spin && blocks[cpu] > p->spin) {
+		clock_executed(&clk, cpu, BLOCK, p->idle);
+		clock_pause(&clk, cpu);
+		return true;
+	}
+	/* The idle loop ends its turn by itself. */
+	return clock_executed(&clk, cpu, BLOCK, p->idle) || p->idle;
+}
+
+/* Every CPU and the burner have a turn of at most `most` blocks. */
+static void round_of_turns(unsigned int cpi, unsigned int most)
+{
+	unsigned int n;
+
+	for (unsigned int cpu = 0; cpu < clk.cpus; cpu++)
+		for (n = 0; n < most && !block_of(cpu, cpi); n++)
+			;
+	for (n = 0; n < most && !clock_burnt(&clk, most * BLOCK < BURNT ? BLOCK : BURNT); n++)
+		;
+}
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* What the guest's TSC says, in hundredths of a cycle. */
+static uint64_t guest_time(void)
+{
+	return clk.executed * CACHESIM_CYCLE / clk.rate;
+}
+
+static void test_rate_is_what_all_execute_in_a_cycle(void **state)
+{
+	(void)state;
+	assert_int_equal(clock_rate(1, 100), 2);
+	assert_int_equal(clock_rate(4, 100), 5);
+	assert_int_equal(clock_rate(4, 50), 10);
+	assert_int_equal(clock_rate(64, 50), 130);
+	/* Rounded up: more must never be executed than time goes by. */
+	assert_int_equal(clock_rate(4, 75), 7);
+	assert_int_equal(clock_rate(1, 75), 3);
+}
+
+static void test_guest_time_is_modelled_time(void **state)
+{
+	static const unsigned int cpus[] = { 1, 2, 4, 16, 64 }, cpis[] = { 100, 50, 75 };
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		for (int k = 0; k < 3; k++) {
+			begin(cpus[i], cpis[k], 0);
+			/* One computes, one misses, one spins, the rest idle. */
+			for (unsigned int cpu = 0; cpu < cpus[i]; cpu++)
+				programs[cpu] = (struct program) {
+					.stall = cpu == 1 ? 20800 : 0,
+					.spin = cpu == 2 ? 1 : 0,
+					.idle = cpu > 2,
+				};
+			for (int n = 0; n < 3000; n++)
+				round_of_turns(cpis[k], 100000);
+			assert_true(clk.end > 2000ull * QUANTUM * CACHESIM_CYCLE);
+			assert_true(difference(guest_time(), clk.end - clk.quantum) <
+				    clk.quantum);
+			for (unsigned int cpu = 0; cpu < cpus[i]; cpu++)
+				assert_true(difference(local[cpu], clk.end) <= 2 * clk.quantum);
+		}
+	}
+}
+
+/* QEMU ends turns at any block: near a timer's deadline they are of a few instructions. */
+static void test_short_turns_change_no_time(void **state)
+{
+	(void)state;
+	begin(4, 100, 0);
+	for (int n = 0; n < 100000; n++)
+		round_of_turns(100, 1 + n % 7);
+	assert_true(clk.end > 100ull * clk.quantum);
+	assert_true(difference(guest_time(), clk.end) <= 2 * clk.quantum);
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		assert_true(difference(local[cpu], clk.end) <= 2 * clk.quantum);
+}
+
+static void test_a_turn_ends_with_the_quantum(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin(2, 100, 0);
+	for (n = 1; !block_of(0, 100); n++)
+		;
+	assert_int_equal(n, QUANTUM / BLOCK);
+	/* The burner cannot pay while another has not run. */
+	assert_true(clock_burnt(&clk, BURNT));
+	assert_int_equal(clk.end, clk.quantum);
+	for (n = 1; !block_of(1, 100); n++)
+		;
+	assert_int_equal(n, QUANTUM / BLOCK);
+	/* Two CPUs without a miss have executed what three could, but for the burner's share. */
+	for (n = 2; !clock_burnt(&clk, BURNT); n++)
+		assert_int_equal(clk.end, clk.quantum);
+	assert_int_equal(n, (QUANTUM + BURNT - 1) / BURNT);
+	assert_int_equal(clk.end, 2 * clk.quantum);
+}
+
+static void test_a_stall_sits_out_quanta(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	begin(2, 100, 0);
+	programs[0].stall = 5 * QUANTUM * CACHESIM_CYCLE;
+	assert_true(block_of(0, 100));
+	before = blocks[0];
+	programs[0].stall = 0;
+	while (clk.end < local[0]) {
+		for (unsigned int n = 0; n < 1000 && !block_of(1, 100); n++)
+			;
+		while (!clock_burnt(&clk, BURNT))
+			;
+	}
+	assert_int_equal(blocks[0], before);
+	assert_true(blocks[1] >= 4 * QUANTUM / BLOCK);
+}
+
+static void test_waking_costs_the_woken(void **state)
+{
+	(void)state;
+	begin(2, 100, 3 * QUANTUM);
+	programs[1].idle = true;
+	round_of_turns(100, 1000);
+	assert_int_equal(local[1], clk.end - clk.quantum);
+	programs[1].idle = false;
+	block_of(1, 100);
+	assert_int_equal(local[1], clk.end - clk.quantum + (3 * QUANTUM + BLOCK) * CACHESIM_CYCLE);
+	/* Once. */
+	block_of(1, 100);
+	assert_int_equal(local[1],
+			 clk.end - clk.quantum + (3 * QUANTUM + 2 * BLOCK) * CACHESIM_CYCLE);
+}
+
+static void test_an_interrupt_costs_who_is_busy(void **state)
+{
+	struct cachesim_machine machine = { .cpi = 100, .wakeup = 70, .interrupt = 50 };
+
+	(void)state;
+	begin(2, 100, 0);
+	clock_start(&clk, &machine, local, 2, QUANTUM);
+	programs[1].idle = true;
+	round_of_turns(100, 1);
+	clock_interrupt(&clk, 0);
+	assert_int_equal(local[0], (BLOCK + 50) * CACHESIM_CYCLE);
+	/* The idle CPU pays for its waking, of which the interrupt is a part. */
+	clock_interrupt(&clk, 1);
+	assert_int_equal(local[1], clk.quantum);
+}
+
+static void test_time_passes_while_all_are_idle(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin(4, 100, 0);
+	for (unsigned int cpu = 0; cpu < 4; cpu++)
+		programs[cpu].idle = true;
+	round_of_turns(100, 1000);
+	/* Nobody has anything to do: the burner need not ask anybody. */
+	for (n = 0; n < 10000; n++)
+		assert_false(clock_burnt(&clk, BURNT));
+	assert_true(difference(guest_time(), clk.end) <= clk.quantum);
+}
+
+/* What was done in a quantum may wake an idle CPU, so all get a turn before time goes on. */
+static void test_idle_cpus_are_asked_after_something_happened(void **state)
+{
+	(void)state;
+	begin(2, 100, 0);
+	programs[0].idle = true;
+	programs[1].stall = 20 * QUANTUM * CACHESIM_CYCLE;
+	block_of(0, 100);
+	block_of(1, 100);
+	while (!clock_burnt(&clk, BURNT))
+		;
+	assert_int_equal(clk.end, 2 * clk.quantum);
+}
+
+/* QEMU leaves blocks in their midst; what the guest reads of its clock makes up for it. */
+static void test_the_guests_reading_corrects_the_count(void **state)
+{
+	uint64_t wrong = 0, true_ns;
+
+	(void)state;
+	begin(2, 100, 0);
+	for (unsigned int n = 0; n < 1000; n++) {
+		round_of_turns(100, 1000);
+		if (n == 500)
+			wrong = 7 * BLOCK;
+		/* The machine was started 123456 ns before. */
+		true_ns = 123456 + clk.executed - wrong;
+		clock_correct(&clk, clk.executed, true_ns);
+		assert_int_equal(clk.executed, true_ns - 123456);
+		wrong = 0;
+	}
+	/* A reading that is looked at after more has been executed. */
+	true_ns = 123456 + clk.executed;
+	clk.executed += 1000;
+	clock_correct(&clk, clk.executed - 1000, true_ns - 30);
+	assert_int_equal(clk.executed, true_ns - 123456 + 1000 - 30);
+}
+
+static void test_a_dead_burner_is_noticed(void **state)
+{
+	(void)state;
+	begin(2, 100, 0);
+	for (unsigned int n = 0; n < CLOCK_BURNER_PATIENCE; n++) {
+		block_of(0, 100);
+		block_of(1, 100);
+		if (n % 1000 == 0)
+			clock_burnt(&clk, BURNT);
+	}
+	assert_false(clock_stands(&clk));
+	for (unsigned int n = 0; n < CLOCK_BURNER_PATIENCE; n++) {
+		block_of(0, 100);
+		block_of(1, 100);
+	}
+	assert_true(clock_stands(&clk));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rate_is_what_all_execute_in_a_cycle),
+		cmocka_unit_test(test_guest_time_is_modelled_time),
+		cmocka_unit_test(test_short_turns_change_no_time),
+		cmocka_unit_test(test_a_turn_ends_with_the_quantum),
+		cmocka_unit_test(test_a_stall_sits_out_quanta),
+		cmocka_unit_test(test_waking_costs_the_woken),
+		cmocka_unit_test(test_an_interrupt_costs_who_is_busy),
+		cmocka_unit_test(test_time_passes_while_all_are_idle),
+		cmocka_unit_test(test_idle_cpus_are_asked_after_something_happened),
+		cmocka_unit_test(test_the_guests_reading_corrects_the_count),
+		cmocka_unit_test(test_a_dead_burner_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
