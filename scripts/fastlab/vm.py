@@ -27,7 +27,7 @@ from fastlab.qmp import Qmp, QmpError
 from fastlab.snapshot import settle_clock
 
 # The kernel's part of being deterministic and of starting CPUs late without waiting for real
-# hardware. One instruction is 1 ns of the guest, so a jiffy of 1 ms is a million loops.
+# hardware.
 COMMAND_LINE = (
     "console=ttyS0 panic=-1 nokaslr idle=poll maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
 )
@@ -39,9 +39,6 @@ TRANSFER_SECONDS = 120.0
 # to be complete, in host seconds.
 GLANCE = 0.05
 LAST_WORDS = 0.5
-
-# The guest's microseconds after which a CPU's turn ends at the latest.
-TURN_US = 8
 
 SNAPSHOT = "snapshot"
 
@@ -138,14 +135,12 @@ def deterministic() -> Accelerator:
 def hardware(machine: Machine, accelerator: Accelerator | None = None) -> list[str]:
     """The part of the arguments that is the same whatever kernel and image it boots."""
     accelerator = accelerator or deterministic()
-    # The guest's scheduler must believe in the caches of the model: a socket shares one.
-    sockets = presets.load(machine.preset).l3s(machine.cpus)
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
         *("-bios", "qboot.rom"),
         *("-cpu", accelerator.cpu),
         *("-m", str(machine.memory_mb)),
-        *("-smp", f"{machine.cpus},sockets={sockets}"),
+        *("-smp", _topology(machine)),
         *accelerator.arguments,
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
@@ -156,8 +151,30 @@ def hardware(machine: Machine, accelerator: Accelerator | None = None) -> list[s
         # The guest stops itself here, between two instructions.
         *("-device", "pvpanic,ioport=0x505"),
         *("-action", "panic=pause"),
-        *("-append", accelerator.command_line),
+        *("-append", f"{accelerator.command_line} {_frequencies(machine)}"),
     ]
+
+
+def _topology(machine: Machine) -> str:
+    """The guest's CPUs, and after them the burner (userspace/guest/burner.h).
+
+    The guest's scheduler must believe in the caches of the model: a socket shares one.
+    """
+    sockets = presets.load(machine.preset).l3s(machine.cpus)
+    cores = -(-machine.cpus // sockets)
+    whole = (sockets + 1) * cores
+    return f"{machine.cpus + 1},sockets={sockets + 1},cores={cores},threads=1,maxcpus={whole}"
+
+
+def _frequencies(machine: Machine) -> str:
+    """What makes the guest's clocks tell modelled time (userspace/cachesim/clock.h).
+
+    QEMU's TSC and timer count its own nanoseconds, of which `rate` are one modelled cycle.
+    """
+    preset = presets.load(machine.preset)
+    rate = -(-100 * (machine.cpus + 1) // preset.cpi)
+    khz = rate * preset.mhz * 1000
+    return f"nr_cpus={machine.cpus} tsc_early_khz={khz} lapic_timer_khz={khz}"
 
 
 def boot(
@@ -202,10 +219,7 @@ def run_job(
     the document has the hand-offs of each.
     """
     arguments = [
-        # A timer of the machine that needs no guest: it ends the CPUs' turns.
-        *("-netdev", "hubport,id=net,hubid=0"),
-        *("-object", f"filter-buffer,id=quantum,netdev=net,interval={TURN_US}"),
-        *_hand_over(job, directory),
+        *_hand_over(job, directory, clock=plugin is not None),
         *("-incoming", "defer"),
         *(_plugin_arguments(simulation, plugin, futexes) if plugin else ()),
     ]
@@ -232,9 +246,9 @@ def boot_job(
         return _go_on(vm, watchdogs)
 
 
-def _hand_over(job: Job, directory: Path) -> tuple[str, str]:
+def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str]:
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "job").write_text(job.text())
+    (directory / "job").write_text(("clock\n" if clock else "") + job.text())
     return "-fw_cfg", "name=opt/fast/job,file=job"
 
 
@@ -250,27 +264,12 @@ def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
 
 
 def _plugin_arguments(simulation: Simulation, plugin: Path, futexes: str) -> tuple[str, str]:
-    idle = "-".join(f"0x{address:x}" for address in idle_range(Path(simulation.kernel.system_map)))
     escaped = str(plugin).replace(",", ",,")
-    preset = str(presets.load(simulation.machine.preset).path.absolute()).replace(",", ",,")
-    options = f"{escaped},machine={preset},idle={idle},out=plugin.jsonl"
+    path = str(presets.load(simulation.machine.preset).path.absolute()).replace(",", ",,")
+    system_map = simulation.kernel.system_map.replace(",", ",,")
+    quantum = simulation.machine.quantum
+    options = f"{escaped},machine={path},system_map={system_map},quantum={quantum},out=plugin.jsonl"
     return "-plugin", options + (f",futexes={futexes}" if futexes else "")
-
-
-def idle_range(system_map: Path) -> tuple[int, int]:
-    """Where the kernel's idle loop begins and ends."""
-    wanted = {"__cpuidle_text_start": 0, "__cpuidle_text_end": 0}
-    for line in system_map.read_text().splitlines():
-        address, _, name = line.split(maxsplit=2)
-        if name in wanted:
-            wanted[name] = int(address, 16)
-    start, end = wanted.values()
-    if not start < end:
-        raise FastError(
-            f"{system_map}: tells no idle loop ({', '.join(wanted)}): "
-            "not the map of a kernel built by `fast kernel build`"
-        )
-    return start, end
 
 
 class _Vm:
