@@ -24,7 +24,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PairedRow]:
     """A run of each side of a block."""
     built()
     with pytest.MonkeyPatch.context() as patch:
-        accelerator = replace(kvm.ACCELERATOR, cpu="max", arguments=("-accel", "tcg"))
+        accelerator = replace(
+            kvm.ACCELERATOR, cpu="max", arguments=("-accel", "tcg"), lends_pmu=False
+        )
         patch.setattr(kvm, "ACCELERATOR", accelerator)
         experiment = Experiment(
             name="guests",

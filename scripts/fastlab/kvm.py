@@ -19,7 +19,7 @@ from fastlab.reporter import Reporter
 
 DEVICE = Path("/dev/kvm")
 # The processor as it is, and what it counts with, where it has that.
-ACCELERATOR = vm.Accelerator("host", ("-accel", "kvm"), "console=ttyS0 panic=-1")
+ACCELERATOR = vm.Accelerator("host", ("-accel", "kvm"), "console=ttyS0 panic=-1", lends_pmu=True)
 
 # A boot with KVM takes a second. Host seconds.
 BOOT_SECONDS = 30.0

@@ -62,6 +62,8 @@ class Accelerator:
     cpu: str
     arguments: Sequence[str]
     command_line: str
+    # The guest counts with the host's hardware counters, if the host has them.
+    lends_pmu: bool = False
 
 
 @dataclass(frozen=True)

@@ -191,6 +191,17 @@ def test_the_hosts_counters_are_asked_for_where_it_has_them(lab: Guests) -> None
     assert "all" in lab.jobs[0][1].argv
 
 
+def test_a_guest_that_qemu_executes_itself_has_no_counters(
+    lab: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (lab.host.root / guests.PMU).mkdir(parents=True)
+    monkeypatch.setattr(kvm, "ACCELERATOR", vm.deterministic())
+    lab.run()
+    assert "software" in lab.jobs[0][1].argv
+    with pytest.raises(FastError, match="primary = cycles needs hardware counters"):
+        lab.run(replace(EXPERIMENT, primary="cycles"))
+
+
 def test_a_guest_that_fails_is_a_row_and_is_made_again(lab: Guests) -> None:
     lab.failing = {3: "watchdog: run took longer than 1 s"}
     failed = [row for row in lab.run().rows if row["status"] == "failed"]
