@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -12,7 +14,8 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[1] / "run-tests"
+HERE = Path(__file__).resolve()
+SCRIPT = HERE.parents[1] / "run-tests"
 JUNIT = """<testsuites><testsuite>
 <testcase classname="a" name="good"/>
 <testcase classname="a" name="bad"><failure message="1 != 2&#10;more"/></testcase>
@@ -99,3 +102,32 @@ def test_the_last_line_counts_and_the_status_tells(
     assert lines[-1] == last
     named = [f"{case.outcome}: {case.name}: because" for case in stage if case.outcome != "passed"]
     assert [line for line in lines if "because" in line] == named
+
+
+def test_what_is_started_can_be_interrupted_though_we_may_not(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run-tests"])
+    stage = (run_tests.check("one", ["sh", "-c", "kill -INT $$"]) for _ in range(1))
+    monkeypatch.setattr(run_tests, "stages", lambda full: [stage])
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert run_tests.main() == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert f"failed: one: status {-signal.SIGINT}\n" in capsys.readouterr().out
+
+
+def test_a_test_can_be_interrupted() -> None:
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_pytest_alone_may_be_started_in_the_background() -> None:
+    name = f"{HERE}::{test_a_test_can_be_interrupted.__name__}"
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        pytest_alone = [sys.executable, "-m", "pytest", "-q", name]
+        done = subprocess.run(pytest_alone, cwd=HERE.parents[2], capture_output=True, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.returncode == 0, done.stdout
