@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The clock of the CPU, and what its instructions take when no memory is in play. */
+#include "calibrate.h"
+
+#define ADDITIONS 64
+#define ADDITION_ROUNDS 10000
+#define THINK_STEPS 50000
+#define THINK_INSTRUCTIONS 11
+
+/*
+ * A cycle. Registers on both sides: with a constant on one, current cores compute several
+ * additions at once. The loop's own instructions run beside the chain.
+ */
+static double addition_ns(void)
+{
+	uint64_t begun = now_ns(), rounds = ADDITION_ROUNDS, x = 1;
+
+	asm volatile("1:\n"
+		     ".rept %c[additions]\n"
+		     "add %[x], %[x]\n"
+		     ".endr\n"
+		     "dec %[rounds]\n"
+		     "jnz 1b\n"
+		     : [x] "+r" (x), [rounds] "+r" (rounds)
+		     : [additions] "i" (ADDITIONS)
+		     : "cc");
+	return (double)(now_ns() - begun) / ADDITIONS / ADDITION_ROUNDS;
+}
+
+double measure_frequency(void)
+{
+	double ns[BATCHES];
+
+	for (unsigned int i = 0; i < BATCHES; i++)
+		ns[i] = addition_ns();
+	return 1e3 / least(ns);
+}
+
+/* An instruction's. As a compiler translates the loop; its instructions are counted here. */
+static double think_ns(void)
+{
+	uint64_t begun = now_ns(), steps = THINK_STEPS, x = 88172645463325252, y;
+
+	asm volatile("1:\n"
+		     "mov %[x], %[y]\n"
+		     "shl $13, %[y]\n"
+		     "xor %[y], %[x]\n"
+		     "mov %[x], %[y]\n"
+		     "shr $7, %[y]\n"
+		     "xor %[y], %[x]\n"
+		     "mov %[x], %[y]\n"
+		     "shl $17, %[y]\n"
+		     "xor %[y], %[x]\n"
+		     "sub $1, %[steps]\n"
+		     "jnz 1b\n"
+		     : [x] "+r" (x), [y] "=&r" (y), [steps] "+r" (steps)
+		     :
+		     : "cc");
+	return (double)(now_ns() - begun) / THINK_STEPS / THINK_INSTRUCTIONS;
+}
+
+double measure_cpi(double mhz)
+{
+	double ns[BATCHES];
+
+	for (unsigned int i = 0; i < BATCHES; i++)
+		ns[i] = think_ns();
+	return least(ns) * mhz / 1e3;
+}
