@@ -53,7 +53,7 @@ static const struct argp_option argp_options[] = {
 	  "cache lines of shared data that each critical section touches, 1 to 1024 (default 16)", 0 },
 	{ "think", KEY_THINK, "N", 0,
 	  "mean random work between two locking operations, in steps of a register-only random "
-	  "number generator, 0 to 1000000 (default 400)", 0 },
+	  "number generator, 0 to 1000000 (default 100)", 0 },
 	{ "locks", KEY_LOCKS, "N", 0,
 	  "locks, where the benchmark has several: 1 to one per thread, or per "
 	  "producer/consumer pair (default 4, or as many as that allows)", 0 },
