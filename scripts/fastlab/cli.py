@@ -14,6 +14,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ from rich.table import Table
 from fastlab import (
     ab,
     bench,
+    calibrate,
     compare,
     counting,
     dataset,
@@ -129,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_kernel(commands)
     _add_shell(commands)
     _add_bench(commands)
+    _add_calibrate(commands)
     _add_splash(commands)
     return parser
 
@@ -371,6 +374,29 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             help="how often each program is run (default: %(default)s)",
         )
         one.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too")
+
+
+def _add_calibrate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "calibrate",
+        help="measure this machine's caches and hand-offs: a preset of it for the simulation",
+        description="Measure what this machine's caches, memory and hand-offs between threads "
+        "take, and make a preset of it for the simulation. The machine should do nothing else.",
+    )
+    parser.set_defaults(command=_calibrate)
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="NAME.toml",
+        help="write the preset to this file (default: only print what was measured)",
+    )
+    parser.add_argument(
+        "--repeat",
+        type=_count,
+        metavar="N",
+        default=calibrate.REPEAT,
+        help="how often everything is measured (default: %(default)s)",
+    )
 
 
 def _add_tree(parser: argparse.ArgumentParser) -> None:
@@ -821,6 +847,23 @@ def _measure(
 
 def _own_command() -> str:
     return shlex.join(["fast", *sys.argv[1:]])
+
+
+def _calibrate(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    out: Path | None = arguments.out
+    name = calibrate.preset_name(out) if out else ""
+    _check_writable(out)
+    build = programs.build_programs(kernels.BuildRequest().places.project, reporter)
+    reporter.say(f"measuring {arguments.repeat} times")
+    found = calibrate.measure(build, arguments.repeat)
+    _print([compare.rich_table(calibrate.table(found))])
+    for quantity in found.noisy():
+        print(f"{quantity} is too noisy: measure again when this machine has nothing else to do")
+    if out:
+        text = calibrate.preset_text(found, name, date.today().isoformat())
+        compare.write_files(out.parent, [(out.name, text)])
+        print(f"wrote {out}")
+    return OK
 
 
 def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:

@@ -186,5 +186,5 @@ def _replace(path: Path, content: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
         raise FastError(
             f"{path}: cannot be written: {error.strerror}; make room or choose another directory, "
-            "then run `fast report` again (the raw results are safe)"
+            "then run the same command again (raw results are safe)"
         ) from error

@@ -268,7 +268,7 @@ def test_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
-        with pytest.raises(FastError, match=r"a\.txt: cannot be written: .*raw results are safe"):
+        with pytest.raises(FastError, match=r"a\.txt: cannot be written: .*same command again"):
             write_files(tmp_path, [("a.txt", "x" * 1000)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
