@@ -80,25 +80,34 @@ static uint64_t issued(const struct cachesim *cs, const struct cpu *c)
 	return overlaps(cs, c) ? c->group.issued : *c->clock;
 }
 
-/* `c` waits for what is left of the miss that is now answered. */
-static void stall(struct cachesim *cs, struct cpu *c)
+/* What is left of the miss under way, which joins the group or begins another. */
+static uint64_t join_group(const struct cachesim *cs, struct cpu *c)
 {
-	uint64_t gone = 0, left;
+	uint64_t left = c->miss;
 
 	if (overlaps(cs, c)) {
-		gone = *c->clock - c->group.issued;
+		uint64_t gone = *c->clock - c->group.issued;
+
+		left = left > gone ? left - gone : 0;
 		c->group.room--;
 	} else {
 		c->group.issued = *c->clock;
 		c->group.stalled = 0;
 		c->group.room = cs->machine.overlap - 1;
 	}
-	left = c->miss > gone ? c->miss - gone : 0;
 	c->group.stalled += left;
-	c->now->stall_cycles += left;
-	c->now->bus_wait_cycles += c->waited < left ? c->waited : left;
-	c->now->cycles += left;
-	*c->clock += left;
+	return left;
+}
+
+/* The miss under way is answered, and `c` has waited for it. */
+static void stall(const struct cachesim *cs, struct cpu *c)
+{
+	uint64_t time = cs->machine.overlap > 1 ? join_group(cs, c) : c->miss;
+
+	*c->clock += time;
+	c->now->cycles += time;
+	c->now->stall_cycles += time;
+	c->now->bus_wait_cycles += c->waited < time ? c->waited : time;
 	c->miss = c->waited = 0;
 }
 

@@ -79,7 +79,7 @@ static bool read_number(const char *text, const struct key *key, uint32_t *numbe
 	size_t digits = strspn(text, "0123456789");
 	unsigned long value;
 
-	if (!digits || digits > 9 || text[digits] || (*text == '0' && digits > 1))
+	if (!digits || text[digits] || (*text == '0' && digits > 1))
 		return false;
 	value = strtoul(text, NULL, 10);
 	*number = value;

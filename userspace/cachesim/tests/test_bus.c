@@ -131,6 +131,7 @@ static void a_miss_waits_for_the_bus(void **state)
 	assert_count(cs, 1, cycles, CYCLES(111 + 19));
 	cachesim_load(cs, 1, 0x2040, 8);	/* the line's other half is in the L2 */
 	assert_int_equal(cachesim_clocks(cs)[1], CYCLES(111 + 19 + 1));
+	assert_count(cs, 1, bus_wait_cycles, CYCLES(19));
 	cachesim_free(cs);
 }
 
