@@ -429,13 +429,13 @@ static qemu_info_t info_of_qemu(void)
 	return info;
 }
 
-static const char *out = "out=" OUT;
+static const char *machine = "machine=" PRESETS "/rx4640.toml", *out = "out=" OUT;
 static qemu_info_t offered;
 static int installed;
 
 static void install(void)
 {
-	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "system_map=" MAP, (char *)out };
+	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out };
 
 	installed = qemu_plugin_install(1, &offered, 3, argv);
 }
@@ -917,6 +917,42 @@ static void what_does_not_fit_is_refused(void **state)
 	out = "out=" OUT;
 }
 
+/* Install with the machine rx4640 but for one line of its file. */
+static void assert_machine_refused(const char *old, const char *new, const char *why)
+{
+	const char *intact = machine;
+	char text[4096], path[] = "cachesim-plugin-XXXXXX", argument[64];
+	FILE *file = fopen(PRESETS "/rx4640.toml", "r");
+	const char *at;
+
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	at = strstr(text, old);
+	assert_non_null(at);
+	file = fdopen(mkstemp(path), "w");
+	fprintf(file, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+	fclose(file);
+	snprintf(argument, sizeof(argument), "machine=%s", path);
+	machine = argument;
+	assert_refused(info_of_qemu(), why);
+	machine = intact;
+	unlink(path);
+}
+
+static void a_machine_that_cannot_be_is_refused(void **state)
+{
+	(void)state;
+	assert_machine_refused("bus = 26", "bus = 10001",
+			       "bus = 10001: a whole number from 0 to 10000 is allowed");
+	assert_machine_refused("overlap = 1", "overlap = 257",
+			       "overlap = 257: a whole number from 1 to 256 is allowed");
+	/* Each value is allowed, but they do not fit one another. */
+	assert_machine_refused("l3.line = 128", "l3.line = 64",
+			       "L2 and L3 lines must be equal, and L1 lines no longer");
+	assert_machine_refused("clusters = 1", "clusters = 0",
+			       "either clusters must be 1 to 64, or cluster_cpus more than 0");
+}
+
 /* The exit status of a process that runs f, with its stderr left out. */
 static int status_of(void (*f)(void))
 {
@@ -936,8 +972,7 @@ static int status_of(void (*f)(void))
 /* Another plugin than that of the other tests, in a process of its own. */
 static void install_for_futexes(const char *whose)
 {
-	char *argv[] = { "machine=" PRESETS "/rx4640.toml", "system_map=" MAP, (char *)out,
-			 (char *)whose };
+	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, (char *)whose };
 
 	offered = info_of_qemu();
 	if (qemu_plugin_install(1, &offered, 4, argv))
@@ -1153,6 +1188,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_machine_that_cannot_be_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_would_lose_or_spoil_counts_ends_qemu, set_up, tear_down),
 	};
 
