@@ -712,6 +712,7 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.time_control = qemu_plugin_request_time_control();
 	if (!sim.time_control) {
 		snprintf(error, size, "another plugin controls the time: leave it out");
+		cachesim_free(sim.model);
 		close(sim.out);
 		return -1;
 	}
@@ -720,6 +721,7 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.futexes = futexes_new(sim.options.futexes);
 	if (!sim.futexes) {
 		snprintf(error, size, "out of memory");
+		cachesim_free(sim.model);
 		close(sim.out);
 		return -1;
 	}
