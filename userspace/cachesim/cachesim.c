@@ -46,7 +46,6 @@ struct cachesim {
 	uint32_t fetches_per_line;	/* log2 of L1I lines in an L2 line */
 	uint32_t data_per_line;		/* log2 of L1D lines in an L2 line */
 	uint64_t *entries;		/* of all arrays */
-	size_t n_entries;
 	unsigned int cpus;
 	unsigned int hierarchies;
 	uint64_t members[CACHESIM_MAX_CPUS];	/* CPUs of each hierarchy */
@@ -505,8 +504,9 @@ static void build_cpus(struct cachesim *cs)
 struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned int cpus,
 			      const char **error)
 {
-	unsigned int l3s;
 	struct cachesim *cs;
+	unsigned int l3s;
+	size_t entries;
 
 	*error = check_machine(machine, cpus);
 	if (*error)
@@ -525,9 +525,9 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 	cs->write_through = machine->l1d.write == CACHESIM_WRITE_THROUGH;
 	cs->fetches_per_line = __builtin_ctz(machine->l2.line / machine->l1i.line);
 	cs->data_per_line = __builtin_ctz(machine->l2.line / machine->l1d.line);
-	cs->n_entries = cpus * (entries_of(&machine->l1i) + entries_of(&machine->l1d) +
-				entries_of(&machine->l2)) + l3s * entries_of(&machine->l3);
-	cs->entries = calloc(cs->n_entries, sizeof(*cs->entries));
+	entries = cpus * (entries_of(&machine->l1i) + entries_of(&machine->l1d) +
+			  entries_of(&machine->l2)) + l3s * entries_of(&machine->l3);
+	cs->entries = calloc(entries, sizeof(*cs->entries));
 	cs->cpu = calloc(cpus, sizeof(*cs->cpu));
 	if (machine->bus)
 		cs->buses = calloc(CACHESIM_MAX_CPUS, sizeof(*cs->buses));
@@ -550,13 +550,6 @@ void cachesim_free(struct cachesim *cs)
 	free(cs->cpu);
 	free(cs->buses);
 	free(cs);
-}
-
-void cachesim_reset(struct cachesim *cs)
-{
-	memset(cs->entries, 0, cs->n_entries * sizeof(*cs->entries));
-	line_directory_clear(&cs->directory);
-	cachesim_zero_counts(cs);
 }
 
 void cachesim_zero_counts(struct cachesim *cs)

@@ -133,9 +133,6 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 /* `cs` may be NULL. */
 void cachesim_free(struct cachesim *cs);
 
-/* Empty all caches and zero all counts; the clocks go on. */
-void cachesim_reset(struct cachesim *cs);
-
 /* Zero all counts; the caches keep their lines, and the clocks go on. */
 void cachesim_zero_counts(struct cachesim *cs);
 

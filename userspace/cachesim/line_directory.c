@@ -11,22 +11,12 @@ int line_directory_init(struct line_directory *d, unsigned int line_shift)
 	return d->tables ? 0 : -1;
 }
 
-void line_directory_clear(struct line_directory *d)
-{
-	for (uint64_t i = 0; i < d->n_tables; i++) {
-		/* A plain store to all would make every page of the index resident. */
-		if (d->tables[i]) {
-			free(d->tables[i]);
-			d->tables[i] = NULL;
-		}
-	}
-}
-
 void line_directory_free(struct line_directory *d)
 {
 	if (!d->tables)
 		return;
-	line_directory_clear(d);
+	for (uint64_t i = 0; i < d->n_tables; i++)
+		free(d->tables[i]);
 	free(d->tables);
 }
 

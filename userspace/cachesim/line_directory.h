@@ -27,9 +27,6 @@ struct line_directory {
 /* A directory of lines of 2^line_shift bytes. Returns 0, or -1 without memory. */
 int line_directory_init(struct line_directory *d, unsigned int line_shift);
 
-/* Forget all lines. */
-void line_directory_clear(struct line_directory *d);
-
 void line_directory_free(struct line_directory *d);
 
 /* A new table for `line`; ends the process when there is no memory for it. */
