@@ -1,32 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """Charts in the shape of the paper's Figures 2 to 5, and of improvement against queue depth.
 
-Every chart is a pure function of its summary: equal summaries give equal bytes. An inline chart
-takes its colours from the page's CSS variables, a file chart has a white ground and its own.
+Every chart is a pure function of its summary: equal summaries give equal bytes.
 """
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
 
-import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fastlab.drawing import GRID, INK, Chart, Form, inline, named, ramp, render
 from fastlab.stats import Comparison, Summary
 
 DEPTH = "sched_fast_depth"
-
-# Few threads to many, light to dark on white; a dark page turns the direction round.
-RAMP_LIGHT = ("#8ccf9e", "#2f9f9f", "#2a6db0", "#33246b")
-RAMP_DARK = ("#6557c9", "#3f8fd6", "#45bdb0", "#d2f2b8")
-INK, GRID = "#1f2328", "#d0d4da"
+# Of the CSS variables that colour thread counts, and arms.
+SERIES, ARM = "series", "arm"
 
 TITLES = {
     "elapsed_ns": "Improvement in elapsed time (modelled)",
@@ -36,44 +27,36 @@ TITLES = {
     "l2_misses": "Improvement in L2 misses",
 }
 
-_STYLE = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the layout is the same everywhere
-    "font.size": 9,
-    "svg.fonttype": "none",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GRID,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.bottom": False,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-}
-
-
-@dataclass(frozen=True)
-class Chart:
-    """An inline SVG for a page that has the CSS variables of `ramp_variables`."""
-
-    name: str
-    title: str
-    svg: str
-
-
 def bars(summary: Summary, variant_name: str, metric: str) -> Chart:
     """Percent improvement by benchmark, a bar per thread count; whiskers are the spread."""
-    name = f"{variant_name}-{metric}"
-    return Chart(
-        name,
-        TITLES[metric],
-        _inline(
-            name,
-            (10, 3.6),
-            len(summary.threads),
-            lambda figure: _bars(figure.subplots(), summary, variant_name, metric),
-        ),
+    several = len(summary.variant_names) > 1
+    return inline(
+        f"{variant_name}-{metric}",
+        f"{TITLES[metric]}: {variant_name}" if several else TITLES[metric],
+        (10, 3.6),
+        named(SERIES, ramp(len(summary.threads))),
+        lambda figure: _bars(figure.subplots(), summary, variant_name, metric),
+    )
+
+
+def beside(summary: Summary) -> Chart:
+    """The arms that the oracle chooses from, side by side: improvement of time and of cycles."""
+    arms = summary.oracle_arms
+
+    def draw(figure: Figure) -> None:
+        metrics = ("elapsed_ns", "cycles")
+        panels = figure.subplots(len(metrics), 1, sharex=True, squeeze=False)
+        for axes, metric in zip(panels.flat, metrics, strict=True):
+            _arms(axes, summary, arms, metric)
+        handles, labels = panels.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", frameon=False, ncols=len(arms))
+
+    return inline(
+        "beside",
+        f"{' beside '.join(arms)}: locality apart from serialisation",
+        (10, 6.2),
+        named(ARM, ramp(len(arms))),
+        draw,
     )
 
 
@@ -94,12 +77,16 @@ def depth_lines(summary: Summary, metric: str) -> Chart:
         handles, labels = flat[0].get_legend_handles_labels()
         figure.legend(handles, labels, title="threads", loc="lower right", frameon=False, ncols=2)
 
-    return Chart(
-        name, TITLES[metric], _inline(name, (10, 2.5 * rows + 0.4), len(summary.threads), draw)
+    return inline(
+        name,
+        TITLES[metric],
+        (10, 2.5 * rows + 0.4),
+        named(SERIES, ramp(len(summary.threads))),
+        draw,
     )
 
 
-def main_chart(summary: Summary, variant_name: str, form: Literal["svg", "png"]) -> bytes:
+def main_chart(summary: Summary, variant_name: str, form: Form) -> bytes:
     """Time, cycles and bus requests as one picture file with a white ground, for documents."""
     metrics = ("elapsed_ns", "cycles", "bus_requests")
 
@@ -108,21 +95,13 @@ def main_chart(summary: Summary, variant_name: str, form: Literal["svg", "png"])
             _bars(axes, summary, variant_name, metric)
             axes.set_title(TITLES[metric], loc="left", fontsize=10)
 
-    return _render("main", (10, 10.2), draw, form, "white")
+    return render("main", (10, 10.2), draw, form)
 
 
 def has_depths(summary: Summary) -> bool:
     """Is this a study of the queue-depth gate: several variants, each with its own depth?"""
     depths = [depth for _, depth in _depths(summary)]
     return len(depths) > 1 and len(depths) == len(summary.variant_names)
-
-
-def ramp_variables(count: int, dark: bool) -> str:
-    """The CSS variables that colour `count` thread counts on a light or a dark page."""
-    return " ".join(
-        f"--series-{i}: {colour};"
-        for i, colour in enumerate(_ramp(count, RAMP_DARK if dark else RAMP_LIGHT))
-    )
 
 
 def _depths(summary: Summary) -> list[tuple[str, int]]:
@@ -138,7 +117,7 @@ def _depths(summary: Summary) -> list[tuple[str, int]]:
 
 def _bars(axes: Axes, summary: Summary, variant_name: str, metric: str) -> None:
     found = summary.find(variant_name, metric)
-    colours = _ramp(len(summary.threads), RAMP_LIGHT)
+    colours = ramp(len(summary.threads))
     width = 0.84 / len(summary.threads)
     for i, (threads, colour) in enumerate(zip(summary.threads, colours, strict=True)):
         offset = (i - (len(summary.threads) - 1) / 2) * width
@@ -172,10 +151,29 @@ def _bars(axes: Axes, summary: Summary, variant_name: str, metric: str) -> None:
     _ground(axes)
 
 
+def _arms(axes: Axes, summary: Summary, arms: Sequence[str], metric: str) -> None:
+    """A bar per arm for each workload."""
+    rows = [(name, threads) for name in summary.benchmarks for threads in summary.threads]
+    width = 0.84 / len(arms)
+    for i, (arm, colour) in enumerate(zip(arms, ramp(len(arms)), strict=True)):
+        found = summary.find(arm, metric)
+        offset = (i - (len(arms) - 1) / 2) * width
+        places = [x + offset for x in range(len(rows))]
+        heights, _ = _known([found[row] for row in rows])
+        axes.bar(places, heights, width * 0.92, color=colour, label=arm)
+    labels = [f"{name} {threads}" for name, threads in rows]
+    axes.set_xticks(range(len(rows)), labels, rotation=40, ha="right", rotation_mode="anchor")
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.set_ylabel("improvement, %")
+    axes.set_title(metric, loc="left", fontsize=10)
+    _ground(axes)
+
+
 def _lines(axes: Axes, summary: Summary, benchmark: str, metric: str) -> None:
     depths = _depths(summary)
     found = [summary.find(name, metric) for name, _ in depths]
-    colours = _ramp(len(summary.threads), RAMP_LIGHT)
+    colours = ramp(len(summary.threads))
     for threads, colour in zip(summary.threads, colours, strict=True):
         heights, _ = _known([one[benchmark, threads] for one in found])
         axes.plot(
@@ -207,43 +205,3 @@ def _ground(axes: Axes) -> None:
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-
-
-def _ramp(count: int, anchors: Sequence[str]) -> list[str]:
-    """`count` colours spread evenly over the anchors."""
-    ramp = LinearSegmentedColormap.from_list("threads", list(anchors))
-    return [to_hex(ramp(i / max(count - 1, 1))) for i in range(count)]
-
-
-def _render(
-    name: str,
-    size: tuple[float, float],
-    draw: Callable[[Figure], None],
-    form: Literal["svg", "png"],
-    ground: str,
-) -> bytes:
-    # The salt makes the ids of an SVG depend on nothing but the chart; no date is written.
-    settings: Any = {**_STYLE, "svg.hashsalt": name}
-    with matplotlib.rc_context(settings):
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        out = io.BytesIO()
-        metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
-        figure.savefig(out, format=form, dpi=150, facecolor=ground, metadata=metadata)
-    return out.getvalue()
-
-
-def _inline(
-    name: str, size: tuple[float, float], series: int, draw: Callable[[Figure], None]
-) -> str:
-    """The chart as an <svg> element: ids of its own, size and colours from the page."""
-    svg = _render(name, size, draw, "svg", "none").decode()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # Several charts share a page, and ids must not meet.
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
-    for i, colour in enumerate(_ramp(series, RAMP_LIGHT)):
-        svg = svg.replace(colour, f"var(--series-{i})")
-    return svg.replace(INK, "var(--ink)").replace(GRID, "var(--grid)")

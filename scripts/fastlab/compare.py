@@ -9,7 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from fastlab.model import METRICS, SCHEMA_VERSION, FastError
+from fastlab.regret import Regret
 from fastlab.results import machine_record
 from fastlab.stats import Comparison, Excluded, Summary
 from fastlab.tables import Cell, Table, everything, standard
@@ -69,6 +70,11 @@ def summary_document(summary: Summary) -> dict[str, Any]:
             }
             for one in summary.mechanism
         ],
+        "oracle": {
+            "variants": list(experiment.oracle),
+            "rows": [asdict(one) for one in summary.regrets],
+            "standings": [asdict(one) for one in summary.standings],
+        },
         "synchronization": [asdict(one) for one in summary.synchronization],
         **{
             status: [_excluded(one) for one in summary.excluded if one.status == status]
@@ -110,6 +116,15 @@ def csv_text(summary: Summary) -> str:
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(_record(one) for one in summary.comparisons)
+    return out.getvalue()
+
+
+def regret_csv_text(summary: Summary) -> str:
+    """The oracle's rows of summary.json; an empty field says "not available"."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, [one.name for one in fields(Regret)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(one) for one in summary.regrets)
     return out.getvalue()
 
 

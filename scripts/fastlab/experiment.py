@@ -37,6 +37,7 @@ KEYS = (
     "series",
     "baseline",
     "primary",
+    "oracle",
     "latencies",
     "threads",
     "seeds",
@@ -101,6 +102,7 @@ def load_experiment(path: Path) -> Experiment:
         watchdogs=_watchdogs(top.table("watchdogs")),
         primary=top.choice("primary", metrics, Experiment.primary),
         latencies=top.boolean("latencies", Experiment.latencies),
+        oracle=_oracle(top, names),
     )
 
 
@@ -175,6 +177,15 @@ def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> 
         "seed": run.seed,
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _oracle(top: _Table, variants: Sequence[str]) -> tuple[str, ...]:
+    names = top.texts("oracle", _NAME, "names of variants")
+    for name in names:
+        if name not in variants:
+            top.fail("oracle", name, ", ".join(variants) + _closest(name, variants))
+    top.no_duplicates("oracle", names)
+    return names
 
 
 def _machine(table: _Table) -> Machine:

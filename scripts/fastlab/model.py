@@ -159,7 +159,8 @@ class Watchdogs:
 @dataclass(frozen=True)
 class Experiment:
     """What an experiment file asks for; `baseline` names the variant the others stand against,
-    `primary` the metric that decides. `latencies`: a real machine measures them, too."""
+    `primary` the metric that decides, `oracle` the variants of which it is the best in each
+    workload (none: there is no oracle). `latencies`: a real machine measures them, too."""
 
     name: str
     series: str
@@ -171,6 +172,7 @@ class Experiment:
     watchdogs: Watchdogs = Watchdogs()
     primary: str = "elapsed_ns"
     latencies: bool = False
+    oracle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fastlab import charts, paper, tables
-from fastlab.compare import csv_text, json_text, markdown_text, write_files
+from fastlab import charts, drawing, heatmaps, paper, tables
+from fastlab.compare import csv_text, json_text, markdown_text, regret_csv_text, write_files
 from fastlab.experiment import workload_argv
+from fastlab.regret import Standing
 from fastlab.stats import Summary
 from fastlab.templating import render
 
@@ -16,8 +18,9 @@ FIGURES = ("elapsed_ns", "cycles", "bus_requests", "throughput", "l2_misses")
 
 
 def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:
-    """Write summary.json, summary.csv, summary.md, report.html and, for a single variant, the main
-    chart as improvement.svg and improvement.png. Returns the paths written.
+    """Write summary.json, summary.csv, summary.md, report.html; with an oracle regret.csv and the
+    heat map as regret.svg and regret.png; for a single variant the main chart as improvement.svg
+    and improvement.png. Returns the paths written.
 
     `command` is how the experiment was run, for the reader to repeat. Equal arguments give equal
     bytes. Raises FastError when a file cannot be written.
@@ -28,6 +31,10 @@ def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:
         ("summary.md", markdown_text(summary)),
         ("report.html", html_text(summary, command)),
     ]
+    if summary.regrets:
+        files.append(("regret.csv", regret_csv_text(summary)))
+        files.append(("regret.svg", heatmaps.regret_file(summary, "svg")))
+        files.append(("regret.png", heatmaps.regret_file(summary, "png")))
     if len(summary.variant_names) == 1:
         (name,) = summary.variant_names
         files.append(("improvement.svg", charts.main_chart(summary, name, "svg")))
@@ -46,6 +53,7 @@ def html_text(summary: Summary, command: str) -> str:
         command=command,
         guest_command=" ".join(workload_argv(experiment.workloads[0], experiment.seeds[0])),
         tallies=[_tally(summary, metric) for metric in FIGURES],
+        regret=_regret(summary),
         charts=_charts(summary),
         results=_results(summary),
         losses=tables.losses(summary),
@@ -55,8 +63,8 @@ def html_text(summary: Summary, command: str) -> str:
         synchronization=tables.synchronization(summary),
         details=[tables.everything(summary, name) for name in summary.variant_names],
         metrics=tables.units(),
-        light=charts.ramp_variables(len(summary.threads), dark=False),
-        dark=charts.ramp_variables(len(summary.threads), dark=True),
+        light=_colours(summary, dark=False),
+        dark=_colours(summary, dark=True),
     )
 
 
@@ -85,7 +93,34 @@ def _tally(summary: Summary, metric: str) -> Tally:
     )
 
 
-def _charts(summary: Summary) -> list[charts.Chart]:
+@dataclass(frozen=True)
+class RegretPart:
+    """What stands at the report's head where the experiment has an oracle."""
+
+    standings: Sequence[Standing]
+    charts: Sequence[drawing.Chart]
+    tables: Sequence[tables.Table]
+
+
+def _regret(summary: Summary) -> RegretPart | None:
+    if not summary.regrets:
+        return None
+    pictures, numbers = [heatmaps.regret(summary)], [tables.standings(summary)]
+    numbers.append(tables.regrets(summary))
+    if summary.oracle_arms:
+        pictures.append(charts.beside(summary))
+        numbers.append(tables.beside(summary))
+    return RegretPart(summary.standings, pictures, numbers)
+
+
+def _colours(summary: Summary, dark: bool) -> str:
+    """The CSS variables of all charts."""
+    counts = {charts.SERIES: len(summary.threads), charts.ARM: len(summary.oracle_arms)}
+    ramps = [drawing.ramp_variables(name, count, dark) for name, count in counts.items()]
+    return " ".join([*ramps, heatmaps.variables(dark)])
+
+
+def _charts(summary: Summary) -> list[drawing.Chart]:
     if charts.has_depths(summary):
         return [charts.depth_lines(summary, metric) for metric in FIGURES]
     return [

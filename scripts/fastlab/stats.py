@@ -17,6 +17,7 @@ from statistics import fmean, stdev
 
 from fastlab.experiment import plan, workload_argv
 from fastlab.model import METRICS, Better, Experiment, Metric, Run, Workload
+from fastlab.regret import Regret, Standing, regrets, standings
 from fastlab.results import KernelId, Row, latest, machine_record
 
 RATIOS = {
@@ -100,6 +101,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     mechanism: tuple[Mechanism, ...]
     synchronization: tuple[Synchronization, ...]
+    regrets: tuple[Regret, ...]
     excluded: tuple[Excluded, ...]
 
     @property
@@ -118,6 +120,15 @@ class Summary:
     @property
     def benchmarks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(load.benchmark for load in self.experiment.workloads))
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        return standings(self.regrets)
+
+    @property
+    def oracle_arms(self) -> tuple[str, ...]:
+        """The arms that the oracle chooses from instead of the baseline."""
+        return tuple(name for name in self.variant_names if name in self.experiment.oracle)
 
     def find(self, variant_name: str, metric: str) -> dict[tuple[str, int], Comparison]:
         """One variant's comparisons of one metric, by benchmark and thread count."""
@@ -224,6 +235,7 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
         comparisons=tuple(comparisons),
         mechanism=tuple(mechanism),
         synchronization=tuple(_synchronization(experiment, good)),
+        regrets=tuple(regrets(experiment, _times(good))),
         excluded=tuple(excluded),
     )
 
@@ -234,6 +246,14 @@ _Cell = tuple[str, Workload, int]
 
 def _cell(run: Run) -> _Cell:
     return run.variant.name, run.workload, run.seed
+
+
+def _times(good: Mapping[_Cell, Row]) -> dict[tuple[str, Workload], dict[int, float]]:
+    times: dict[tuple[str, Workload], dict[int, float]] = {}
+    for (variant, workload, seed), row in good.items():
+        if row["elapsed_ns"] is not None:
+            times.setdefault((variant, workload), {})[seed] = row["elapsed_ns"]
+    return times
 
 
 def _synchronization(

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from fastlab import paper
 from fastlab.model import METRICS
+from fastlab.regret import WORSE_PCT, Regret
 from fastlab.stats import Comparison, Summary
 
 Tone = Literal["", "gain", "loss", "aside"]
@@ -20,6 +21,12 @@ SIGN = (
     "the sign is turned, so that positive is better everywhere. "
     "± is the sample standard deviation over the seeds, in percentage points. "
     f"{NOT_AVAILABLE}: not available. †: fewer seeds than planned, see the runs left out."
+)
+
+_ORACLE = (
+    "The oracle is the best of the arms that the experiment names for it, in each row anew; regret "
+    "is an arm's elapsed time over the oracle's, means over the seeds that both have: 1.00 is as "
+    "good as the best choice."
 )
 
 
@@ -246,6 +253,90 @@ def study(summary: Summary, metric: str) -> Table:
     return Table(f"Improvement of {metric} by variant, %", columns, rows, note)
 
 
+def standings(summary: Summary) -> Table:
+    """Each arm over all rows: what is left to gain by choosing better."""
+    rows = [
+        [
+            Cell(one.variant_name),
+            Cell(_times(one.mean), tone="" if one.rows else "aside"),
+            Cell(_times(one.worst), tone="" if one.rows else "aside"),
+            Cell(str(one.best_of)),
+            Cell(str(one.worse), tone="loss" if one.worse else ""),
+            Cell(str(one.rows)),
+        ]
+        for one in summary.standings
+    ]
+    columns = ["arm", "mean regret", "worst regret", "best in", "worse than the baseline in", "of"]
+    note = (
+        f"Rows are workloads. {_ORACLE} Mean regret: the arithmetic mean over the rows. best in: "
+        "no arm takes less time there. worse than the baseline: by more than "
+        f"{WORSE_PCT:g} % of its time."
+    )
+    return Table("Regret by arm", columns, rows, note)
+
+
+def regrets(summary: Summary) -> Table:
+    """A row per workload, a column per arm, the best strong."""
+    names = [variant.name for variant in summary.experiment.variants]
+    rows = []
+    for row in _by_row(summary.regrets):
+        best = min((one.regret for one in row if one.regret is not None), default=None)
+        first = row[0]
+        rows.append(
+            [Cell(first.benchmark), Cell(str(first.threads))]
+            + [_regret_cell(one, one.regret == best) for one in row]
+            + [Cell(first.oracle or NOT_AVAILABLE, tone="aside"), Cell(value(first.oracle_ns))]
+        )
+    columns = ["benchmark", "threads", *names, "oracle", "oracle's ns"]
+    note = (
+        f"{_ORACLE} Bold: best of its row. Coloured: better or worse than the baseline by more "
+        f"than {WORSE_PCT:g} %. †: fewer seeds or arms than planned, see the runs left out."
+    )
+    return Table("Regret by workload and arm", columns, rows, note)
+
+
+def beside(summary: Summary) -> Table:
+    """Locality apart from serialisation: time and cycles of the arms that the oracle chooses."""
+    arms = summary.oracle_arms
+    found = {
+        (name, metric): summary.find(name, metric)
+        for name in arms
+        for metric in ("elapsed_ns", "cycles")
+    }
+    rows = [
+        [Cell(benchmark), Cell(str(threads))]
+        + [improvement_cell(one[benchmark, threads]) for one in found.values()]
+        for benchmark in summary.benchmarks
+        for threads in summary.threads
+    ]
+    columns = ["benchmark", "threads", *(f"{name}: {metric}" for name, metric in found)]
+    note = (
+        "Cycles tell the work, time tells when it is done. An arm that gains cycles gains "
+        "locality; if it loses time nevertheless, it does one after the other what could be done "
+        f"side by side. {SIGN}"
+    )
+    return Table(f"{' beside '.join(arms)}: improvement of time and cycles, %", columns, rows, note)
+
+
+def _by_row(found: Iterable[Regret]) -> list[list[Regret]]:
+    """The arms of each workload."""
+    rows: dict[tuple[str, int], list[Regret]] = {}
+    for one in found:
+        rows.setdefault((one.benchmark, one.threads), []).append(one)
+    return list(rows.values())
+
+
+def _regret_cell(one: Regret, best: bool) -> Cell:
+    if one.regret is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    tone: Tone = "loss" if one.is_worse else "gain" if one.is_better else ""
+    return Cell(f"{one.regret:.2f}{'' if one.complete else ' †'}", best, tone)
+
+
+def _times(regret: float | None) -> str:
+    return NOT_AVAILABLE if regret is None else f"{regret:.2f}"
+
+
 def improvement_cell(one: Comparison, best: bool = False) -> Cell:
     """An improvement and its spread, in percent."""
     if one.improvement_pct is None:
@@ -270,6 +361,10 @@ def standard(summary: Summary) -> list[Table]:
     tables: list[Table] = []
     if summary.excluded:
         tables.append(excluded(summary))
+    if summary.regrets:
+        tables += [standings(summary), regrets(summary)]
+    if summary.oracle_arms:
+        tables.append(beside(summary))
     if len(summary.variant_names) > 1:
         tables += [study(summary, metric) for metric in HEADLINES]
     else:

@@ -12,7 +12,9 @@ from fastlab.results import UNITS, Row, build_row, simulated
 
 BASELINE = Variant("baseline", "baseline")
 FAST = Variant("fast", "fast", "strict", {"sched_fast": 1})
-# The same two variants as an experiment's file has them.
+ONE_CPU = Variant("onecpu", "baseline", cpus=1)
+WAKE_CPU = Variant("wakecpu", "wakecpu")
+# The first two variants as an experiment's file has them.
 VARIANTS = """
 [[variant]]
 name = "baseline"
@@ -44,6 +46,7 @@ def experiment(
     threads: tuple[int, ...] = (4,),
     seeds: tuple[int, ...] = (1, 2, 3),
     variants: tuple[Variant, ...] = (BASELINE, FAST),
+    oracle: tuple[str, ...] = (),
 ) -> Experiment:
     return Experiment(
         name="sample",
@@ -57,7 +60,26 @@ def experiment(
             for count in threads
         ),
         seeds=seeds,
+        oracle=oracle,
     )
+
+
+def arms(
+    times: Mapping[str, Mapping[int, int]], threads: tuple[int, ...] = (4,), seeds: int = 1
+) -> tuple[Experiment, list[Row]]:
+    """An experiment of the arms baseline, onecpu, fast and wakecpu, the first three being the
+    oracle's, and its rows: the elapsed ns of each arm by thread count, 10 % more for each further
+    seed. An arm or a thread count that `times` does not have, was not run."""
+    variants = (BASELINE, ONE_CPU, FAST, WAKE_CPU)
+    oracle = ("baseline", "onecpu", "fast")
+    of = experiment(("single_ctr",), threads, tuple(range(1, seeds + 1)), variants, oracle)
+    rows = []
+    for run in plan(of):
+        time = times.get(run.variant.name, {}).get(run.workload.threads)
+        if time is not None:
+            elapsed = time * (9 + run.seed) // 10
+            rows.append(row(of, run, {"elapsed_cycles": elapsed, "cycles": 2 * elapsed}))
+    return of, rows
 
 
 def document(elapsed_cycles: int = 1_000_000, **total: int) -> dict[str, Any]:
@@ -123,7 +145,7 @@ def row(
         "tools_id": "tools",
         "document": document(**(counters or {})),
         "output": output(run, **(changes or {})),
-        "mechanism": None if run.variant.kernel == "baseline" else MECHANISM,
+        "mechanism": MECHANISM if run.variant.kernel == "fast" else None,
         "exit_status": 0,
         "duration": 12.5,
     }

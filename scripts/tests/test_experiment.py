@@ -106,6 +106,13 @@ features = ["NO_DELAY_DEQUEUE", "NEXT_BUDDY"]
     assert control.features == ("NO_DELAY_DEQUEUE", "NEXT_BUDDY")
 
 
+def test_the_oracles_arms(tmp_path: Path) -> None:
+    assert load_experiment(write(tmp_path, GOOD)).oracle == ()
+    for name in ("demo", "think", "arms"):
+        oracle = load_experiment(EXPERIMENTS / f"{name}.toml").oracle
+        assert oracle == ("baseline", "onecpu", "strict")
+
+
 def test_primary_metric(tmp_path: Path) -> None:
     assert load_experiment(write(tmp_path, GOOD)).primary == "elapsed_ns"
     named = GOOD.replace("threads = [4, 16]", 'threads = [4, 16]\nprimary = "handoff_p99"')
@@ -287,6 +294,21 @@ BAD = {
         'policy = "strict"',
         'policy = "strict"\nfeatures = ["NEXT_BUDDY", "NO_NEXT_BUDDY"]',
         ["features", "NEXT_BUDDY only once"],
+    ),
+    "oracle": (
+        "seeds = [1, 2]",
+        'seeds = [1]\noracle = ["baseline", "fats"]',
+        ["oracle", "fats", "baseline, fast (did you mean fast?)"],
+    ),
+    "oracle twice": (
+        "seeds = [1, 2]",
+        'seeds = [1]\noracle = ["fast", "fast"]',
+        ["oracle", "fast", "once"],
+    ),
+    "oracle that is no list": (
+        "seeds = [1, 2]",
+        'seeds = [1]\noracle = "fast"',
+        ["oracle", "a list of names"],
     ),
     "quantum": ("cpus = 4", "quantum = 99", ["quantum = 99", "100 to 100000"]),
     "latencies": (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import samples
 
-from fastlab import charts
+from fastlab import charts, heatmaps
 from fastlab.experiment import plan
 from fastlab.model import Variant
 from fastlab.report import html_text, write_report
@@ -39,6 +39,11 @@ def depths(count: int = 3) -> Summary:
     ]
     of = samples.experiment(("single_ctr",), (4, 16), (1,), (samples.BASELINE, *variants))
     return summarise(of, [samples.row(of, run) for run in plan(of)])
+
+
+def arms() -> Summary:
+    times = {"baseline": {4: 2000, 16: 1000}, "onecpu": {4: 1000, 16: 3000}, "fast": {4: 1200}}
+    return summarise(*samples.arms(times, (4, 16)))
 
 
 class Page(HTMLParser):
@@ -74,7 +79,9 @@ class Page(HTMLParser):
                 self.links.append(value or "")
 
 
-@pytest.mark.parametrize("summary", [single(), depths()], ids=["single", "depths"])
+@pytest.mark.parametrize(
+    "summary", [single(), depths(), arms()], ids=["single", "depths", "arms"]
+)
 def test_page_is_whole_and_loads_nothing(summary: Summary) -> None:
     text = html_text(summary, COMMAND)
     page = Page(text)
@@ -116,16 +123,57 @@ def test_page_of_splash_2_stands_beside_its_part_of_the_paper() -> None:
     assert "Figure 2 and Figure 3" in html_text(single(), COMMAND)
 
 
-def test_every_colour_of_the_charts_is_defined_light_and_dark() -> None:
-    text = html_text(single(), COMMAND)
+@pytest.mark.parametrize(
+    ("summary", "needed"),
+    [(single(), {"--series-0", "--series-1"}), (arms(), {"--heat-0", "--heat-ink-5", "--arm-1"})],
+    ids=["single", "arms"],
+)
+def test_every_colour_of_the_charts_is_defined_light_and_dark(
+    summary: Summary, needed: set[str]
+) -> None:
+    text = html_text(summary, COMMAND)
     used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
-    assert {"--series-0", "--series-1", "--ink", "--grid"} <= used
+    assert {*needed, "--ink", "--grid"} <= used
     root, dark = re.findall(r":root \{(.*?)\}", text, flags=re.DOTALL)
     for variable in used:
         assert f"{variable}:" in root
         assert f"{variable}:" in dark
-    svg = charts.bars(single(), "fast", "cycles").svg
-    assert not re.findall(r"(?:fill|stroke): #(?!ffffff|none)[0-9a-f]{6}", svg)
+    for chart in (
+        charts.bars(summary, "fast", "cycles"),
+        *([heatmaps.regret(summary), charts.beside(summary)] if summary.regrets else []),
+    ):
+        assert not re.findall(r"(?:fill|stroke): #(?!ffffff|none)[0-9a-f]{6}", chart.svg)
+
+
+def test_the_heat_map_shows_who_is_best() -> None:
+    svg = heatmaps.regret(arms()).svg
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert {"single_ctr 4", "single_ctr 16", "baseline", "onecpu", "fast", "wakecpu"} <= set(words)
+    assert {"2.00", "1.20", "3.00"} <= set(words)
+    # Nobody ran the control, nor FAST at 16 threads.
+    assert words.count("n/a") == 3
+    # Once above its column, once at the end of the row in which it is the best.
+    assert (words.count("onecpu"), words.count("baseline"), words.count("fast")) == (2, 2, 1)
+    assert re.findall(r"font-weight: 700[^>]*>([^<]*)<", svg) == ["1.00", "1.00"]
+
+
+def test_the_report_begins_with_regret_where_there_is_an_oracle(tmp_path: Path) -> None:
+    text = html_text(arms(), COMMAND)
+    assert text.index('id="regret"') < text.index('id="charts"')
+    for words in ("best in 1 of 2", "regret 2.00 on average, 3.00 at worst", "confined to 1 CPU"):
+        assert words in text
+    assert 'id="regret"' not in html_text(single(), COMMAND)
+    names = [path.name for path in write_report(arms(), tmp_path, COMMAND)]
+    assert names[-3:] == ["regret.csv", "regret.svg", "regret.png"]
+    assert heatmaps.regret_file(arms(), "png") == (tmp_path / "regret.png").read_bytes()
+
+
+def test_an_oracle_of_the_baseline_alone_needs_no_second_chart() -> None:
+    of = samples.experiment(oracle=("baseline",))
+    text = html_text(summarise(of, [samples.row(of, run) for run in plan(of)]), COMMAND)
+    Page(text)
+    assert 'id="regret"' in text
+    assert "locality apart" not in text
 
 
 def test_text_is_escaped() -> None:
