@@ -129,13 +129,10 @@ def _charts(summary: Summary) -> list[drawing.Chart]:
 
 
 def _results(summary: Summary) -> list[tables.Table]:
+    found = []
     if len(summary.variant_names) > 1:
-        return [tables.study(summary, metric) for metric in FIGURES]
-    return [
-        table
-        for name in summary.variant_names
-        for table in (
-            tables.miss_ratios(summary, name),
-            *(tables.headline(summary, name, metric) for metric in FIGURES),
-        )
-    ]
+        found += [tables.study(summary, metric) for metric in FIGURES]
+    for name in summary.beside_paper:
+        found.append(tables.miss_ratios(summary, name))
+        found += [tables.headline(summary, name, metric) for metric in FIGURES]
+    return found

@@ -122,6 +122,14 @@ class Summary:
         return tuple(dict.fromkeys(load.benchmark for load in self.experiment.workloads))
 
     @property
+    def beside_paper(self) -> tuple[str, ...]:
+        """The variants to show as the paper shows its own: the only one, or the only policy."""
+        if len(self.variant_names) == 1:
+            return self.variant_names
+        policies = [one.name for one in self.experiment.variants if one.policy != "off"]
+        return tuple(policies) if len(policies) == 1 else ()
+
+    @property
     def standings(self) -> tuple[Standing, ...]:
         return standings(self.regrets)
 

@@ -367,10 +367,9 @@ def standard(summary: Summary) -> list[Table]:
         tables.append(beside(summary))
     if len(summary.variant_names) > 1:
         tables += [study(summary, metric) for metric in HEADLINES]
-    else:
-        for name in summary.variant_names:
-            tables.append(miss_ratios(summary, name))
-            tables += [headline(summary, name, metric) for metric in HEADLINES]
+    for name in summary.beside_paper:
+        tables.append(miss_ratios(summary, name))
+        tables += [headline(summary, name, metric) for metric in HEADLINES]
     if summary.synchronization:
         tables.append(synchronization(summary))
     return [*tables, losses(summary), gains(summary), mechanism(summary)]

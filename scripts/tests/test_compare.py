@@ -250,6 +250,17 @@ def test_several_variants() -> None:
         "deep",
     ]
     assert "## Improvement of cycles by variant, %" in markdown_text(summary)
+    # Which of the two would stand beside the paper's?
+    assert "L2, paper" not in markdown_text(summary)
+
+
+def test_the_only_policy_stands_beside_the_paper_and_beside_controls() -> None:
+    variants = (samples.BASELINE, samples.ONE_CPU, samples.FAST)
+    of = samples.experiment(seeds=(1,), variants=variants)
+    text = markdown_text(summarise(of, [samples.row(of, run) for run in plan(of)]))
+    assert "## Improvement of cycles by variant, %" in text
+    assert "## Improvement of cycles, % (fast)" in text
+    assert "## Improvement of cycles, % (onecpu)" not in text
 
 
 def test_files_are_replaced_whole(tmp_path: Path) -> None:
