@@ -8,7 +8,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,14 @@ from typing import Any
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from fastlab.model import METRICS, SCHEMA_VERSION, FastError
+from fastlab.model import METRICS, SCHEMA_VERSION, FastError, Place
 from fastlab.regret import Regret
 from fastlab.results import machine_record
-from fastlab.stats import Comparison, Excluded, Summary
+from fastlab.stats import Comparison, Excluded, Summary, Synchronization
 from fastlab.tables import Cell, Table, everything, standard
 
+PLACE = tuple(one.name for one in fields(Place))
 COLUMNS = (
-    "benchmark",
-    "threads",
     "metric",
     "baseline",
     "variant",
@@ -58,13 +57,13 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "kernels": [summary.kernels[name] for name in sorted(summary.kernels)],
         "tools": summary.tools,
         "machine": machine_record(experiment.machine),
+        "axes": {name: list(values) for name, values in summary.axes.items()},
         "seeds": list(experiment.seeds),
         "metrics": {one.name: {"unit": one.unit, "better": one.better} for one in METRICS},
         "rows": [_record(one) for one in summary.comparisons],
         "mechanism": [
             {
-                "benchmark": one.benchmark,
-                "threads": one.threads,
+                **_placed(one),
                 "variant_name": one.variant_name,
                 "counters": one.counters,
             }
@@ -72,10 +71,10 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         ],
         "oracle": {
             "variants": list(experiment.oracle),
-            "rows": [asdict(one) for one in summary.regrets],
+            "rows": [_flat(one) for one in summary.regrets],
             "standings": [asdict(one) for one in summary.standings],
         },
-        "synchronization": [asdict(one) for one in summary.synchronization],
+        "synchronization": [_flat(one) for one in summary.synchronization],
         **{
             status: [_excluded(one) for one in summary.excluded if one.status == status]
             for status in ("invalid", "failed", "missing")
@@ -83,10 +82,19 @@ def summary_document(summary: Summary) -> dict[str, Any]:
     }
 
 
+def _placed(one: Place) -> dict[str, Any]:
+    return {"benchmark": one.benchmark, "threads": one.threads, **dict(one.axes)}
+
+
+def _flat(one: Synchronization | Regret) -> dict[str, Any]:
+    """All fields, the axes by their names."""
+    own = {name: value for name, value in asdict(one).items() if name not in PLACE}
+    return {**_placed(one), **own}
+
+
 def _record(one: Comparison) -> dict[str, Any]:
     return {
-        "benchmark": one.benchmark,
-        "threads": one.threads,
+        **_placed(one),
         "metric": one.metric.name,
         "baseline": one.baseline,
         "variant": one.variant,
@@ -98,8 +106,7 @@ def _record(one: Comparison) -> dict[str, Any]:
 
 def _excluded(one: Excluded) -> dict[str, Any]:
     return {
-        "benchmark": one.benchmark,
-        "threads": one.threads,
+        **_placed(one),
         "seed": one.seed,
         "variant_name": one.variant_name,
         "reason": one.reason,
@@ -113,7 +120,7 @@ def json_text(summary: Summary) -> str:
 def csv_text(summary: Summary) -> str:
     """The rows of summary.json; an empty field says "not available"."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(out, _columns(summary, COLUMNS), lineterminator="\n")
     writer.writeheader()
     writer.writerows(_record(one) for one in summary.comparisons)
     return out.getvalue()
@@ -122,10 +129,16 @@ def csv_text(summary: Summary) -> str:
 def regret_csv_text(summary: Summary) -> str:
     """The oracle's rows of summary.json; an empty field says "not available"."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, [one.name for one in fields(Regret)], lineterminator="\n")
+    own = [one.name for one in fields(Regret) if one.name not in PLACE]
+    writer = csv.DictWriter(out, _columns(summary, own), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(one) for one in summary.regrets)
+    writer.writerows(_flat(one) for one in summary.regrets)
     return out.getvalue()
+
+
+def _columns(summary: Summary, own: Sequence[str]) -> list[str]:
+    """Where a row stands, then what is its own."""
+    return ["benchmark", "threads", *summary.axes, *own]
 
 
 def markdown_text(summary: Summary) -> str:

@@ -107,11 +107,12 @@ def load_experiment(path: Path) -> Experiment:
 
 
 def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> None:
-    """Copy the experiment's file, and its machine's if that is its own, to the results."""
+    """Copy the experiment's file, and its machines' if they are its own, to the results."""
     shutil.copyfile(source, directory / "experiment.toml")
-    preset = Path(experiment.machine.preset)
-    if preset.suffix == ".toml":
-        shutil.copyfile(preset, directory / preset.name)
+    for machine in (experiment.machine, *experiment.machines):
+        preset = Path(machine.preset)
+        if preset.suffix == ".toml":
+            shutil.copyfile(preset, directory / preset.name)
 
 
 def plan(experiment: Experiment) -> list[Run]:
@@ -120,9 +121,9 @@ def plan(experiment: Experiment) -> list[Run]:
     Seeds vary slowest and variants fastest: whenever it is stopped, what is there can be compared.
     """
     return [
-        Run(variant, workload, seed)
+        Run(variant, case, seed)
         for seed in experiment.seeds
-        for workload in experiment.workloads
+        for case in experiment.cases
         for variant in experiment.variants
     ]
 
@@ -158,7 +159,7 @@ def further_programs(experiment: Experiment) -> tuple[str, ...]:
     return tuple(name for name in INTERVALS_BENCHMARKS + SPLASH_PROGRAMS if name in named)
 
 
-def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> str:
+def run_key(run: Run, kernel_id: str, tools_id: str) -> str:
     """The identity of a finished run: equal keys mean that making it again would change nothing.
 
     `kernel_id` stands for the kernel, `tools_id` for everything else that takes part (QEMU, plugin,
@@ -169,8 +170,8 @@ def run_key(experiment: Experiment, run: Run, kernel_id: str, tools_id: str) -> 
         "kernel": kernel_id,
         "tools": tools_id,
         "machine": {
-            **asdict(experiment.machine),
-            "preset": presets.load(experiment.machine.preset).id,
+            **asdict(run.machine),
+            "preset": presets.load(run.machine.preset).id,
         },
         "variant": {**asdict(run.variant), "sysctls": dict(run.variant.sysctls)},
         "argv": workload_argv(run.workload, run.seed),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Literal
 
-from fastlab.model import Metric
+from fastlab.model import Metric, Place
 from fastlab.stats import Comparison, Excluded, Summary
 
 # better, worse: a change that may be claimed; same: the simulation gave equal values.
@@ -164,7 +164,7 @@ def from_summary(summary: Summary) -> Findings:
 def _finding(summary: Summary, one: Comparison) -> Finding:
     verdict, reason = _verdict(summary, one)
     return Finding(
-        benchmark=one.benchmark,
+        benchmark=_label(one),
         threads=one.threads,
         metric=one.metric,
         variant_name=one.variant_name,
@@ -176,11 +176,16 @@ def _finding(summary: Summary, one: Comparison) -> Finding:
     )
 
 
+def _label(one: Place) -> str:
+    """The benchmark, and where it stands on the axes of a matrix."""
+    return ",".join([one.benchmark, *(f"{name}={value}" for name, value in one.axes)])
+
+
 def _verdict(summary: Summary, one: Comparison) -> tuple[Verdict, str]:
     bad = [
         run
         for run in summary.excluded
-        if (run.benchmark, run.threads) == (one.benchmark, one.threads)
+        if run.key == one.key
         and run.variant_name in (one.variant_name, summary.experiment.baseline)
     ]
     invalid = [run for run in bad if run.status == "invalid"]
@@ -198,6 +203,6 @@ def _verdict(summary: Summary, one: Comparison) -> tuple[Verdict, str]:
 
 def _left_out(run: Excluded) -> str:
     return (
-        f"{run.variant_name}: {run.benchmark}, {run.threads} threads, seed {run.seed}: "
+        f"{run.variant_name}: {_label(run)}, {run.threads} threads, seed {run.seed}: "
         f"{run.status}: {run.reason}"
     )

@@ -23,7 +23,7 @@ from fastlab.cache import check_room, explained_full_disk
 from fastlab.counting import EVENTS
 from fastlab.dataset import GUESTS, HARDWARE, Dataset, PairedRow, Slot, make_plan, variant_of
 from fastlab.experiment import keep_experiment, workload_argv
-from fastlab.model import Experiment, FastError, Kernel, Run
+from fastlab.model import Case, Experiment, FastError, Kernel, Run
 from fastlab.real import Execution
 from fastlab.real_machine import (
     LAST_LATENCY_RUN,
@@ -155,7 +155,9 @@ class GuestMachine:
         kernel = self._kernels[variant.kernel]
         off = {SWITCH: 0} if variant.kernel == "fast" else {}
         run = Run(
-            replace(variant, sysctls=off | dict(variant.sysctls)), slot.workload, self.plan.seed
+            replace(variant, sysctls=off | dict(variant.sysctls)),
+            Case(self._experiment.machine, slot.workload),
+            self.plan.seed,
         )
         argv = workload_argv(slot.workload, run.seed)
         surroundings = replace(
@@ -185,7 +187,7 @@ class GuestMachine:
             self._qemu,
             kernel,
             self._image.absolute(),
-            self._experiment.machine,
+            run.machine,
             accelerator=kvm.ACCELERATOR,
         )
         begun = time.monotonic()

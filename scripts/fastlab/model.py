@@ -147,6 +147,38 @@ class Workload:
     options: tuple[str, ...] = ()
 
 
+# Names and values by which a case stands apart from others of its benchmark and thread count.
+Axes = tuple[tuple[str, int | str], ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of a comparison."""
+
+    benchmark: str
+    threads: int
+    axes: Axes
+
+    @property
+    def key(self) -> tuple[int | str, ...]:
+        """Benchmark, threads, and the values of the axes: no two rows have the same."""
+        return self.benchmark, self.threads, *(value for _, value in self.axes)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the arms are compared in: a workload in a machine."""
+
+    machine: Machine
+    workload: Workload
+    axes: Axes = ()
+
+    @property
+    def place(self) -> tuple[str, int, Axes]:
+        """The fields of its Place."""
+        return self.workload.benchmark, self.workload.threads, self.axes
+
+
 @dataclass(frozen=True)
 class Watchdogs:
     """How long a guest may take, in host seconds, before it counts as hung."""
@@ -160,7 +192,8 @@ class Watchdogs:
 class Experiment:
     """What an experiment file asks for; `baseline` names the variant the others stand against,
     `primary` the metric that decides, `oracle` the variants of which it is the best in each
-    workload (none: there is no oracle). `latencies`: a real machine measures them, too."""
+    workload (none: there is no oracle). `latencies`: a real machine measures them, too. `matrix`
+    has the cases of an experiment whose machine or options vary, else it is empty."""
 
     name: str
     series: str
@@ -173,6 +206,17 @@ class Experiment:
     primary: str = "elapsed_ns"
     latencies: bool = False
     oracle: tuple[str, ...] = ()
+    matrix: tuple[Case, ...] = ()
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """What every variant runs: the matrix, or else each workload in the machine."""
+        return self.matrix or tuple(Case(self.machine, one) for one in self.workloads)
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """Those of its cases, each once."""
+        return tuple(dict.fromkeys(case.machine for case in self.cases))
 
 
 @dataclass(frozen=True)
@@ -188,8 +232,16 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Run:
-    """One boot of one variant with one workload and one seed: the unit that is resumed."""
+    """One boot of one variant in one case with one seed: the unit that is resumed."""
 
     variant: Variant
-    workload: Workload
+    case: Case
     seed: int
+
+    @property
+    def workload(self) -> Workload:
+        return self.case.workload
+
+    @property
+    def machine(self) -> Machine:
+        return self.case.machine

@@ -24,7 +24,7 @@ from fastlab.counting import (
 )
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, variant_of
 from fastlab.experiment import benchmark_result, workload_argv
-from fastlab.model import BENCHMARKS, LATENCIES, SPLASH_PROGRAMS, Experiment, Kernel, Run
+from fastlab.model import BENCHMARKS, LATENCIES, SPLASH_PROGRAMS, Case, Experiment, Kernel, Run
 from fastlab.results import Counter, Measured, build_row, judge
 from fastlab.running import SWITCH, Running, Sysctls
 
@@ -197,7 +197,8 @@ class RealMachine:
     def measure(self, slot: Slot) -> PairedRow:
         name = variant_of(self.plan, slot)
         sysctls = self._switch(name)
-        run = Run(replace(self._variants[name], sysctls=sysctls), slot.workload, self.plan.seed)
+        case = Case(self._experiment.machine, slot.workload)
+        run = Run(replace(self._variants[name], sysctls=sysctls), case, self.plan.seed)
         program = self._toolbox.programs[slot.workload.benchmark]
         argv = workload_argv(slot.workload, run.seed, program.absolute())
         call = self._call(argv, LAST_RUN)

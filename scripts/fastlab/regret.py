@@ -13,23 +13,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from fastlab.model import Experiment, Workload
+from fastlab.model import Case, Experiment, Place
 
 # Less is no difference between an arm and the baseline.
 WORSE_PCT = 2.0
 
-# The elapsed time of each seed, by variant and workload.
-Times = Mapping[tuple[str, Workload], Mapping[int, float]]
+# The elapsed time of each seed, by variant and case.
+Times = Mapping[tuple[str, Case], Mapping[int, float]]
 
 
 @dataclass(frozen=True)
-class Regret:
+class Regret(Place):
     """One arm in one workload. Times are ns, means over the seeds that the arm and the oracle's
     have. `oracle` names the oracle's arm, `over_baseline` is the elapsed time over the baseline's.
     None: not available. `complete`: every seed of every arm concerned is in it."""
 
-    benchmark: str
-    threads: int
     variant_name: str
     oracle: str | None
     oracle_ns: float | None
@@ -65,13 +63,13 @@ class Standing:
 def regrets(experiment: Experiment, times: Times) -> Iterator[Regret]:
     """Every arm in every workload, the baseline included; nothing if there is no oracle."""
     if experiment.oracle:
-        for workload in experiment.workloads:
-            yield from _of_workload(experiment, workload, times)
+        for case in experiment.cases:
+            yield from _of_case(experiment, case, times)
 
 
-def _of_workload(experiment: Experiment, workload: Workload, times: Times) -> Iterator[Regret]:
+def _of_case(experiment: Experiment, case: Case, times: Times) -> Iterator[Regret]:
     def of(name: str) -> Mapping[int, float]:
-        return times.get((name, workload), {})
+        return times.get((name, case), {})
 
     present = [name for name in experiment.oracle if of(name)]
     # The arms stand against each other by the same seeds.
@@ -86,8 +84,7 @@ def _of_workload(experiment: Experiment, workload: Workload, times: Times) -> It
         mine, best = _paired(of(variant.name), of(oracle) if oracle else {})
         own, base = _paired(of(variant.name), of(experiment.baseline))
         yield Regret(
-            benchmark=workload.benchmark,
-            threads=workload.threads,
+            *case.place,
             variant_name=variant.name,
             oracle=oracle,
             oracle_ns=best,
@@ -111,17 +108,16 @@ def _paired(
 def standings(found: Iterable[Regret]) -> tuple[Standing, ...]:
     """Each arm over all workloads, in the order of the arms."""
     by_arm: dict[str, list[Regret]] = {}
-    least: dict[tuple[str, int], float] = {}
+    least: dict[tuple[int | str, ...], float] = {}
     for one in found:
         by_arm.setdefault(one.variant_name, []).append(one)
         if one.regret is not None:
-            where = one.benchmark, one.threads
-            least[where] = min(one.regret, least.get(where, one.regret))
+            least[one.key] = min(one.regret, least.get(one.key, one.regret))
     return tuple(_standing(name, arm, least) for name, arm in by_arm.items())
 
 
 def _standing(
-    name: str, arm: Iterable[Regret], least: Mapping[tuple[str, int], float]
+    name: str, arm: Iterable[Regret], least: Mapping[tuple[int | str, ...], float]
 ) -> Standing:
     known = [(one, one.regret) for one in arm if one.regret is not None]
     values = [value for _, value in known]
@@ -130,6 +126,6 @@ def _standing(
         rows=len(known),
         mean=fmean(values) if values else None,
         worst=max(values, default=None),
-        best_of=sum(value == least[one.benchmark, one.threads] for one, value in known),
+        best_of=sum(value == least[one.key] for one, value in known),
         worse=sum(one.is_worse for one, _ in known),
     )

@@ -11,7 +11,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +109,7 @@ def _tasks(experiment: Experiment, kernels: Mapping[str, Kernel], toolbox: Toolb
     tasks = []
     for run in plan(experiment):
         kernel = kernels[run.variant.kernel]
-        tasks.append(_Task(run, kernel, run_key(experiment, run, kernel.id, toolbox.id)))
+        tasks.append(_Task(run, kernel, run_key(run, kernel.id, toolbox.id)))
     return tasks
 
 
@@ -137,21 +137,18 @@ class _Execution:
         image.write_bytes(self._toolbox.image)
         pool = ThreadPoolExecutor(jobs)
         try:
-            kernels = {task.kernel.id: task.kernel for task in tasks}
-            simulations = {
-                name: vm.Simulation(self._toolbox.qemu, kernel, image, self._experiment.machine)
-                for name, kernel in kernels.items()
-            }
-            booting = {
-                name: pool.submit(self._saved_machine, simulation)
-                for name, simulation in simulations.items()
-            }
-            self._boots(booting)
-            futures = {
-                pool.submit(
-                    self._run, task, simulations[task.kernel.id], booting[task.kernel.id].result()
-                )
+            of_task = [
+                vm.Simulation(self._toolbox.qemu, task.kernel, image, task.run.machine)
                 for task in tasks
+            ]
+            booting = {
+                simulation: pool.submit(self._saved_machine, simulation)
+                for simulation in dict.fromkeys(of_task)
+            }
+            self._boots(booting.values())
+            futures = {
+                pool.submit(self._run, task, simulation, booting[simulation].result())
+                for task, simulation in zip(tasks, of_task, strict=True)
             }
             self._collect(futures, len(tasks))
         finally:
@@ -159,11 +156,11 @@ class _Execution:
             self._cancelled.set()
             pool.shutdown(cancel_futures=True)
 
-    def _boots(self, booting: Mapping[str, Future[Path]]) -> None:
+    def _boots(self, booting: Collection[Future[Path]]) -> None:
         title = "booting the machines"
         self._reporter.start(title, len(booting))
         try:
-            for done, future in enumerate(booting.values(), 1):
+            for done, future in enumerate(booting, 1):
                 self._wait({future})
                 future.result()
                 self._reporter.advance(title, done)
@@ -259,7 +256,7 @@ class _Execution:
         row = build_row(
             run=run,
             argv=job.argv,
-            measured=simulated(self._experiment.machine, document, output),
+            measured=simulated(run.machine, document, output),
             kernel=task.kernel,
             key=task.key,
             tools_id=self._toolbox.id,

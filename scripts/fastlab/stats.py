@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from fastlab.experiment import plan, workload_argv
-from fastlab.model import METRICS, Better, Experiment, Metric, Run, Workload
+from fastlab.model import METRICS, Better, Case, Experiment, Metric, Place, Run
 from fastlab.regret import Regret, Standing, regrets, standings
 from fastlab.results import KernelId, Row, latest, machine_record
 
@@ -29,13 +29,11 @@ MEASURED = ("elapsed_ns", "throughput", "context_switches", "migrations", "fairn
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Place):
     """One metric of one workload. Values are means in the metric's unit; improvements in percent,
     spread in percentage points. `complete`: every seed of the experiment is in it. `values` are
     the raw ones, baseline's and variant's, of each seed."""
 
-    benchmark: str
-    threads: int
     metric: Metric
     variant_name: str
     baseline: float | None
@@ -48,11 +46,9 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class Excluded(Place):
     """A run that is in no comparison. `status` is "invalid", "failed" or "missing"."""
 
-    benchmark: str
-    threads: int
     seed: int
     variant_name: str
     status: str
@@ -60,25 +56,21 @@ class Excluded:
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Place):
     """What FAST did in a workload: the kernel's counters, summed over the seeds compared."""
 
-    benchmark: str
-    threads: int
     variant_name: str
     counters: dict[str, int]
 
 
 @dataclass(frozen=True)
-class Synchronization:
+class Synchronization(Place):
     """What a workload's threads did at locks, barriers and flags, means over the seeds.
 
     Rates are per second of modelled time, shares are of the threads' time, 0 to 1. None: the
     kernel counts no hand-offs.
     """
 
-    benchmark: str
-    threads: int
     variant_name: str
     locks: float
     contended: float
@@ -138,10 +130,19 @@ class Summary:
         """The arms that the oracle chooses from instead of the baseline."""
         return tuple(name for name in self.variant_names if name in self.experiment.oracle)
 
-    def find(self, variant_name: str, metric: str) -> dict[tuple[str, int], Comparison]:
-        """One variant's comparisons of one metric, by benchmark and thread count."""
+    @property
+    def axes(self) -> dict[str, tuple[int | str, ...]]:
+        """The values of each axis of the matrix, if there is one."""
+        found: dict[str, dict[int | str, None]] = {}
+        for case in self.experiment.cases:
+            for name, value in case.axes:
+                found.setdefault(name, {})[value] = None
+        return {name: tuple(values) for name, values in found.items()}
+
+    def find(self, variant_name: str, metric: str) -> dict[tuple[int | str, ...], Comparison]:
+        """One variant's comparisons of one metric, by Place.key, in the order of the cases."""
         return {
-            (one.benchmark, one.threads): one
+            one.key: one
             for one in self.comparisons
             if one.variant_name == variant_name and one.metric.name == metric
         }
@@ -212,20 +213,19 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
     for variant in experiment.variants:
         if variant.name == experiment.baseline:
             continue
-        for workload in experiment.workloads:
+        for case in experiment.cases:
             pairs = {
                 seed: (good[base], good[other])
                 for seed in experiment.seeds
-                if (base := (experiment.baseline, workload, seed)) in good
-                and (other := (variant.name, workload, seed)) in good
+                if (base := (experiment.baseline, case, seed)) in good
+                and (other := (variant.name, case, seed)) in good
             }
-            where = (workload.benchmark, workload.threads)
             mechanism.append(
-                Mechanism(*where, variant.name, _sum([other for _, other in pairs.values()]))
+                Mechanism(*case.place, variant.name, _sum([other for _, other in pairs.values()]))
             )
             comparisons += [
                 Comparison(
-                    *where,
+                    *case.place,
                     metric,
                     variant.name,
                     *compare(metric, values),
@@ -248,19 +248,19 @@ def summarise(experiment: Experiment, rows: Iterable[Row]) -> Summary:
     )
 
 
-# A run without its sysctls, which cannot be hashed: variant name, workload, seed.
-_Cell = tuple[str, Workload, int]
+# A run without its sysctls, which cannot be hashed: variant name, case, seed.
+_Cell = tuple[str, Case, int]
 
 
 def _cell(run: Run) -> _Cell:
-    return run.variant.name, run.workload, run.seed
+    return run.variant.name, run.case, run.seed
 
 
-def _times(good: Mapping[_Cell, Row]) -> dict[tuple[str, Workload], dict[int, float]]:
-    times: dict[tuple[str, Workload], dict[int, float]] = {}
-    for (variant, workload, seed), row in good.items():
+def _times(good: Mapping[_Cell, Row]) -> dict[tuple[str, Case], dict[int, float]]:
+    times: dict[tuple[str, Case], dict[int, float]] = {}
+    for (variant, case, seed), row in good.items():
         if row["elapsed_ns"] is not None:
-            times.setdefault((variant, workload), {})[seed] = row["elapsed_ns"]
+            times.setdefault((variant, case), {})[seed] = row["elapsed_ns"]
     return times
 
 
@@ -268,15 +268,15 @@ def _synchronization(
     experiment: Experiment, good: Mapping[_Cell, Row]
 ) -> Iterator[Synchronization]:
     """Of the workloads that tell, the baseline's included."""
-    for workload in experiment.workloads:
+    for case in experiment.cases:
         for variant in experiment.variants:
-            cells = [(variant.name, workload, seed) for seed in experiment.seeds]
+            cells = [(variant.name, case, seed) for seed in experiment.seeds]
             rows = [good[cell] for cell in cells if cell in good and "profile" in good[cell]]
             if rows:
-                yield _waits(workload, variant.name, rows)
+                yield _waits(case, variant.name, rows)
 
 
-def _waits(workload: Workload, variant_name: str, rows: Sequence[Row]) -> Synchronization:
+def _waits(case: Case, variant_name: str, rows: Sequence[Row]) -> Synchronization:
     nanoseconds = sum(row["elapsed_ns"] or 0 for row in rows)
 
     def total(name: str) -> int:
@@ -286,12 +286,11 @@ def _waits(workload: Workload, variant_name: str, rows: Sequence[Row]) -> Synchr
         return count * 1e9 / nanoseconds
 
     def share(name: str) -> float:
-        return total(name) / (nanoseconds * workload.threads)
+        return total(name) / (nanoseconds * case.workload.threads)
 
     counted = all(row["mechanism"] for row in rows)
     return Synchronization(
-        benchmark=workload.benchmark,
-        threads=workload.threads,
+        *case.place,
         variant_name=variant_name,
         locks=rate(total("locks")),
         contended=total("contended") / (total("locks") or 1),
@@ -315,17 +314,20 @@ class _Selection:
 
 def _select(experiment: Experiment, rows: Iterable[Row]) -> _Selection:
     """The rows that the experiment would make as it is now, of one build of each part."""
-    wanted = {
-        (run.variant.name, tuple(workload_argv(run.workload, run.seed))): run
-        for run in plan(experiment)
-    }
+    records = {machine: machine_record(machine) for machine in experiment.machines}
+    wanted: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
+    for run in plan(experiment):
+        argv = tuple(workload_argv(run.workload, run.seed))
+        wanted.setdefault((run.variant.name, argv), []).append(run)
     matching = []
     kernels: dict[str, KernelId] = {}
     tools = ""
     for row in latest(rows):
-        run = wanted.get((row["variant"], tuple(row["argv"])))
-        if run is None or not _made_by(row, run, experiment):
+        runs = wanted.get((row["variant"], tuple(row["argv"])), [])
+        made = [one for one in runs if row["machine"] == records[one.machine]]
+        if not made or not _made_by(row, made[0], experiment):
             continue
+        (run,) = made
         matching.append((_cell(run), row))
         kernels[run.variant.kernel] = row["kernel"]
         tools = row["tools"]
@@ -339,8 +341,7 @@ def _select(experiment: Experiment, rows: Iterable[Row]) -> _Selection:
 
 def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
     return (
-        row["machine"] == machine_record(experiment.machine)
-        and row["policy"] == run.variant.policy
+        row["policy"] == run.variant.policy
         and row["sysctls"] == dict(run.variant.sysctls)
         and row["features"] == list(run.variant.features)
         and row["cpus"] == run.variant.cpus
@@ -352,8 +353,7 @@ def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
 def _excluded(run: Run, row: Row | None, outdated: bool) -> Excluded:
     why = "made only with an older kernel or older tools" if outdated else "not made yet"
     return Excluded(
-        run.workload.benchmark,
-        run.workload.threads,
+        *run.case.place,
         run.seed,
         run.variant.name,
         row["status"] if row else "missing",

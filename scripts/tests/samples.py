@@ -141,7 +141,7 @@ def row(
         "run": run,
         "argv": workload_argv(run.workload, run.seed),
         "kernel": kernel,
-        "key": run_key(of, run, kernel.id, "tools"),
+        "key": run_key(run, kernel.id, "tools"),
         "tools_id": "tools",
         "document": document(**(counters or {})),
         "output": output(run, **(changes or {})),
@@ -150,7 +150,7 @@ def row(
         "duration": 12.5,
     }
     given |= arguments
-    measured = simulated(of.machine, given.pop("document"), given["output"])
+    measured = simulated(run.machine, given.pop("document"), given["output"])
     return build_row(measured=measured, **given)
 
 

@@ -162,26 +162,17 @@ def test_plan_keeps_variants_of_a_workload_together(tmp_path: Path) -> None:
 def test_key_changes_with_what_changes_the_result(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     run = plan(experiment)[1]
-    key = run_key(experiment, run, "k", "t")
+    key = run_key(run, "k", "t")
     others = [
-        run_key(experiment, run, "k2", "t"),
-        run_key(experiment, run, "k", "t2"),
-        run_key(experiment, replace(run, seed=2), "k", "t"),
-        run_key(experiment, replace(run, workload=experiment.workloads[1]), "k", "t"),
-        run_key(experiment, replace(run, variant=experiment.variants[0]), "k", "t"),
-        run_key(
-            experiment,
-            replace(run, variant=replace(run.variant, sysctls={"sched_fast": 2})),
-            "k",
-            "t",
-        ),
-        run_key(
-            experiment, replace(run, variant=replace(run.variant, features=("A",))), "k", "t"
-        ),
-        run_key(experiment, replace(run, variant=replace(run.variant, cpus=1)), "k", "t"),
-        run_key(
-            replace(experiment, machine=replace(experiment.machine, quantum=4000)), run, "k", "t"
-        ),
+        run_key(run, "k2", "t"),
+        run_key(run, "k", "t2"),
+        run_key(replace(run, seed=2), "k", "t"),
+        run_key(replace(run, case=experiment.cases[1]), "k", "t"),
+        run_key(replace(run, variant=experiment.variants[0]), "k", "t"),
+        run_key(replace(run, variant=replace(run.variant, sysctls={"sched_fast": 2})), "k", "t"),
+        run_key(replace(run, variant=replace(run.variant, features=("A",))), "k", "t"),
+        run_key(replace(run, variant=replace(run.variant, cpus=1)), "k", "t"),
+        run_key(replace(run, case=replace(run.case, machine=Machine(quantum=4000))), "k", "t"),
     ]
     assert len({key, *others}) == len(others) + 1
 
@@ -193,18 +184,18 @@ def test_a_machine_of_ones_own(tmp_path: Path) -> None:
     experiment = load_experiment(path)
     assert experiment.machine.preset_name == "mine"
     run = plan(experiment)[0]
-    key = run_key(experiment, run, "k", "t")
+    key = run_key(run, "k", "t")
 
     # The copy among the results is the same machine, wherever it lies.
     (tmp_path / "results").mkdir()
     keep_experiment(path, experiment, tmp_path / "results")
     kept = load_experiment(tmp_path / "results/experiment.toml")
-    assert run_key(kept, run, "k", "t") == key
+    assert run_key(plan(kept)[0], "k", "t") == key
     # A comment changes nothing, a figure does.
     (tmp_path / "mine.toml").write_text(f"# Mine.\n{text}")
-    assert run_key(experiment, run, "k", "t") == key
+    assert run_key(run, "k", "t") == key
     (tmp_path / "mine.toml").write_text(text.replace("mhz = 1300", "mhz = 1301"))
-    assert run_key(experiment, run, "k", "t") != key
+    assert run_key(run, "k", "t") != key
 
 
 def test_key_ignores_what_does_not(tmp_path: Path) -> None:
@@ -216,7 +207,7 @@ def test_key_ignores_what_does_not(tmp_path: Path) -> None:
         seeds=(1, 9),
         watchdogs=replace(experiment.watchdogs, run=1.0),
     )
-    assert run_key(renamed, run, "k", "t") == run_key(experiment, run, "k", "t")
+    assert run_key(plan(renamed)[1], "k", "t") == run_key(run, "k", "t")
 
 
 # What is changed in GOOD, and what the error must say.

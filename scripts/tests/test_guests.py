@@ -74,7 +74,7 @@ class Guests:
         fast = simulation.kernel.variant == "fast"
         # As much noise as is needed for blocks to differ.
         elapsed = 1_000_000 + 1_000 * (number * 7919 % 11) - 200_000 * fast
-        run = Run(samples.FAST, EXPERIMENT.workloads[0], 7)
+        run = Run(samples.FAST, EXPERIMENT.cases[0], 7)
         output = samples.output(run, elapsed_ns=elapsed, throughput=2e12 / elapsed)
         return vm.Outcome(
             document=None,
