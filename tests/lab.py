@@ -31,18 +31,29 @@ def built() -> guest.Built:
 
 
 class Lab:
-    """A saved machine and what runs in it. `further` are more programs of the guest."""
+    """A saved machine and what runs in it. `further` are more programs of the guest.
+
+    One that does not measure has no cache model, no clock but QEMU's, and halts when idle.
+    """
 
     measures = True
 
     def __init__(
-        self, path: Path, kernel: Kernel, further: Mapping[str, Path] | None = None
+        self,
+        path: Path,
+        kernel: Kernel,
+        further: Mapping[str, Path] | None = None,
+        machine: Machine | None = None,
     ) -> None:
         self.path = path
         path.mkdir()
         image = path / "guest.cpio"
         image.write_bytes(guest.build_image({**built().programs, **(further or {})}))
-        self.simulation = vm.Simulation(require_qemu(), kernel, image, Machine())
+        accelerator = None if self.measures else vm.EMULATED
+        machine = machine or Machine()
+        self.simulation = vm.Simulation(
+            require_qemu(), kernel, image, machine, accelerator=accelerator
+        )
         self.save("saved")
 
     def save(self, name: str) -> Path:

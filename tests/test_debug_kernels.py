@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,8 @@ def lab(
 ) -> Iterator[Checked]:
     with pytest.MonkeyPatch.context() as patch:
         # Else KCSAN is built in, but off. Its one report of Linux alone is let pass.
-        patch.setattr(vm, "COMMAND_LINE", f"{vm.COMMAND_LINE} kcsan.early_enable=1")
+        words = f"{vm.EMULATED.command_line} kcsan.early_enable=1"
+        patch.setattr(vm, "EMULATED", replace(vm.EMULATED, command_line=words))
         alarm = re.compile(rf"^(?!{ALLOWED}).*(?:{alarms.ALARM.pattern})")
         patch.setattr(alarms, "ALARM", alarm)
         path = tmp_path_factory.mktemp("debug") / request.param

@@ -29,7 +29,7 @@ from fastlab.snapshot import settle_clock
 # The kernel's part of being deterministic and of starting CPUs late without waiting for real
 # hardware.
 COMMAND_LINE = (
-    "console=ttyS0 panic=-1 nokaslr idle=poll maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
+    "console=ttyS0 panic=-1 nokaslr maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
 )
 
 # Host seconds that QEMU may take to answer a command, and to load or write a machine.
@@ -64,6 +64,8 @@ class Accelerator:
     command_line: str
     # The guest counts with the host's hardware counters, if the host has them.
     lends_pmu: bool = False
+    # After the guest's CPUs comes one that Linux does not know (userspace/guest/burner.h).
+    burner: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Simulation:
     machine: Machine
     # For a kernel with Kbuild/numa.config, whose image has a table of NUMA nodes (srat.py).
     acpi: bool = False
-    # None is the deterministic mode.
+    # None is the deterministic mode, whose time is modelled.
     accelerator: Accelerator | None = None
 
 
@@ -112,6 +114,11 @@ class Outcome:
     said: tuple[str, ...] = ()
 
 
+def _frequencies(khz: int) -> str:
+    """Of the TSC and the APIC's timer, which are then not calibrated."""
+    return f"tsc_early_khz={khz} lapic_timer_khz={khz}"
+
+
 def machine_arguments(simulation: Simulation) -> list[str]:
     """The machine itself: all that a saved machine must find again when it is loaded."""
     return [
@@ -123,26 +130,45 @@ def machine_arguments(simulation: Simulation) -> list[str]:
     ]
 
 
-def deterministic() -> Accelerator:
-    """The mode of Documentation/deterministic-mode.rst."""
-    arguments = (
-        *("-accel", "tcg,thread=single"),
-        *("-icount", "shift=0,sleep=off"),
-        *("-rtc", "clock=vm,base=2020-01-01"),
-        *("-seed", "7"),
+_EMULATION = (
+    *("-accel", "tcg,thread=single"),
+    *("-icount", "shift=0,sleep=off"),
+    *("-rtc", "clock=vm,base=2020-01-01"),
+    *("-seed", "7"),
+)
+
+# No clock but QEMU's, in which an instruction takes a nanosecond and an idle machine no time: for
+# trying out what needs no measuring.
+EMULATED = Accelerator("max", _EMULATION, f"{COMMAND_LINE} {_frequencies(1_000_000)}")
+
+
+def deterministic(machine: Machine) -> Accelerator:
+    """The mode of Documentation/deterministic-mode.rst.
+
+    QEMU's TSC and timer count its own nanoseconds, of which `rate` are a modelled cycle
+    (userspace/cachesim/clock.h): so all of the guest's clocks tell modelled time.
+    """
+    preset = presets.load(machine.preset)
+    rate = -(-100 * (machine.cpus + 1) // preset.cpi)
+    words = (
+        COMMAND_LINE,
+        # A CPU that is halted would let QEMU skip time.
+        "idle=poll",
+        f"nr_cpus={machine.cpus}",
+        _frequencies(rate * preset.mhz * 1000),
     )
-    return Accelerator("max", arguments, COMMAND_LINE)
+    return Accelerator("max", _EMULATION, " ".join(words), burner=True)
 
 
 def hardware(machine: Machine, accelerator: Accelerator | None = None) -> list[str]:
     """The part of the arguments that is the same whatever kernel and image it boots."""
-    accelerator = accelerator or deterministic()
+    accelerator = accelerator or deterministic(machine)
     return [
         *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
         *("-bios", "qboot.rom"),
         *("-cpu", accelerator.cpu),
         *("-m", str(machine.memory_mb)),
-        *("-smp", _topology(machine)),
+        *("-smp", _topology(machine, accelerator.burner)),
         *accelerator.arguments,
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
@@ -153,30 +179,21 @@ def hardware(machine: Machine, accelerator: Accelerator | None = None) -> list[s
         # The guest stops itself here, between two instructions.
         *("-device", "pvpanic,ioport=0x505"),
         *("-action", "panic=pause"),
-        *("-append", f"{accelerator.command_line} {_frequencies(machine)}"),
+        *("-append", accelerator.command_line),
     ]
 
 
-def _topology(machine: Machine) -> str:
-    """The guest's CPUs, and after them the burner (userspace/guest/burner.h).
+def _topology(machine: Machine, burner: bool) -> str:
+    """The guest's scheduler must believe in the caches of the model: a socket shares one.
 
-    The guest's scheduler must believe in the caches of the model: a socket shares one.
+    The burner is alone in a socket of its own.
     """
     sockets = presets.load(machine.preset).l3s(machine.cpus)
-    cores = -(-machine.cpus // sockets)
+    cores = machine.cpus // sockets
+    if not burner:
+        return f"{machine.cpus},sockets={sockets}"
     whole = (sockets + 1) * cores
     return f"{machine.cpus + 1},sockets={sockets + 1},cores={cores},threads=1,maxcpus={whole}"
-
-
-def _frequencies(machine: Machine) -> str:
-    """What makes the guest's clocks tell modelled time (userspace/cachesim/clock.h).
-
-    QEMU's TSC and timer count its own nanoseconds, of which `rate` are one modelled cycle.
-    """
-    preset = presets.load(machine.preset)
-    rate = -(-100 * (machine.cpus + 1) // preset.cpi)
-    khz = rate * preset.mhz * 1000
-    return f"nr_cpus={machine.cpus} tsc_early_khz={khz} lapic_timer_khz={khz}"
 
 
 def boot(

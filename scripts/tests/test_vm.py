@@ -85,10 +85,10 @@ def test_a_machine_saved_in_another_way_is_refused(lab: Lab, mode: str, words: s
 @pytest.mark.parametrize(
     ("preset", "topology"),
     [
-        ("rx4640", "8,sockets=8"),
-        ("rx4640-quarter", "8,sockets=8"),
-        ("xeon-2s", "8,sockets=2"),
-        ("epyc-milan", "8,sockets=1"),
+        ("rx4640", "9,sockets=9,cores=1,threads=1,maxcpus=9"),
+        ("rx4640-quarter", "9,sockets=9,cores=1,threads=1,maxcpus=9"),
+        ("xeon-2s", "9,sockets=3,cores=4,threads=1,maxcpus=12"),
+        ("epyc-milan", "9,sockets=2,cores=8,threads=1,maxcpus=16"),
     ],
 )
 def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: str) -> None:
@@ -96,11 +96,34 @@ def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: st
     assert arguments[arguments.index("-smp") + 1] == topology
 
 
+def test_without_the_clock_there_is_no_burner() -> None:
+    arguments = vm.hardware(Machine(cpus=8, preset="xeon-2s"), vm.EMULATED)
+    assert arguments[arguments.index("-smp") + 1] == "8,sockets=2"
+
+
+@pytest.mark.parametrize(
+    ("cpus", "preset", "khz"),
+    [
+        (4, "rx4640", 5 * 1_300_000),
+        (1, "rx4640", 2 * 1_300_000),
+        (64, "xeon-2s", 65 * 2_600_000),
+        # Two instructions in a cycle.
+        (8, "epyc-milan", 18 * 3_400_000),
+    ],
+)
+def test_the_guests_clocks_tell_modelled_time(cpus: int, preset: str, khz: int) -> None:
+    arguments = vm.hardware(Machine(cpus=cpus, preset=preset))
+    words = arguments[arguments.index("-append") + 1].split()
+    assert f"tsc_early_khz={khz}" in words
+    assert f"lapic_timer_khz={khz}" in words
+    assert f"nr_cpus={cpus}" in words
+
+
 def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
     lab.boot()
     outcome = lab.run()
     assert (lab.directory / "job").read_text() == (
-        "sysctl kernel.sched_fast=1\nrun /bin/single_ctr --threads 4\n"
+        "clock\nsysctl kernel.sched_fast=1\nrun /bin/single_ctr --threads 4\n"
     )
     assert outcome.exit_status == 0
     assert outcome.document == {"schema": 1}
@@ -176,12 +199,6 @@ def test_a_cancelled_machine_ends(lab: Lab) -> None:
     threading.Timer(0.3, lab.cancelled.set).start()
     with pytest.raises(vm.CancelledError):
         lab.run()
-
-
-def test_a_missing_idle_loop_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "System.map").write_text("ffffffff81000000 T _text\n")
-    with pytest.raises(FastError, match="tells no idle loop"):
-        vm.idle_range(tmp_path / "System.map")
 
 
 @pytest.mark.parametrize(
