@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures its own region of interest with the guest's clock: computes, misses the
- * caches, faults in pages, enters the kernel, sleeps, and is one of N threads that do so.
+ * What the guest sees of the parallel clock, as one JSON object.
+ *
+ *	clock_subject region THREADS	a region of interest by the guest's own clock: its threads
+ *					compute, miss the caches, fault in pages, enter
+ *					the kernel and sleep
+ *	clock_subject slices MS		two threads on one CPU, for so long: how often one was
+ *					preempted
+ *	clock_subject stop		the burner, stopped by an interrupt; then it computes on
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +26,10 @@
 
 #define BYTES (8u << 20)
 #define LINE 128u
+
+#define LOCAL_APIC 0xfee00000u
+#define INTERRUPT_COMMAND (0x300 / 4)
+#define INIT_ALL_OTHERS 0xc4500u
 
 static long now_ns(void)
 {
@@ -42,11 +58,26 @@ static void *work(void *unused)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+/* The CPUs that sysfs lists in a file, such as "0-3". */
+static void cpus_in(const char *file, char *text, int size)
 {
-	int threads = argc > 1 ? atoi(argv[1]) : 1;
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", file);
+	f = fopen(path, "r");
+	if (!f || !fgets(text, size, f))
+		abort();
+	text[strcspn(text, "\n")] = '\0';
+	fclose(f);
+}
+
+static void region(int threads)
+{
 	pthread_t others[64];
+	char possible[64], online[64];
 	long begin, end;
+	cpu_set_t set;
 
 	now_ns();	/* its page faults are no part of the region */
 	ROI_MARK(ROI_BEGIN);
@@ -59,7 +90,69 @@ int main(int argc, char **argv)
 		pthread_join(others[i], NULL);
 	end = now_ns();
 	ROI_MARK(ROI_END);
-	printf("{\"elapsed_ns\": %ld, \"cpus\": %ld, \"check\": \"ok\"}\n", end - begin,
-	       sysconf(_SC_NPROCESSORS_CONF));
+	cpus_in("possible", possible, sizeof(possible));
+	cpus_in("online", online, sizeof(online));
+	if (sched_getaffinity(0, sizeof(set), &set))
+		abort();
+	printf("{\"elapsed_ns\": %ld, \"possible\": \"%s\", \"online\": \"%s\", "
+	       "\"configured\": %ld, \"allowed\": %d}\n", end - begin, possible, online,
+	       sysconf(_SC_NPROCESSORS_CONF), CPU_COUNT(&set));
+}
+
+static long spin_until;
+
+static void *spin(void *unused)
+{
+	while (now_ns() < spin_until)
+		;
+	return unused;
+}
+
+static void slices(int ms)
+{
+	struct rusage usage;
+	pthread_t other;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+	spin_until = now_ns() + ms * 1000000l;
+	ROI_MARK(ROI_BEGIN);
+	if (pthread_create(&other, NULL, spin, NULL))
+		abort();
+	spin(NULL);
+	pthread_join(other, NULL);
+	ROI_MARK(ROI_END);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("{\"preempted\": %ld}\n", usage.ru_nivcsw);
+}
+
+static void stop(void)
+{
+	int fd = open("/dev/mem", O_RDWR | O_SYNC);
+	volatile uint32_t *apic = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				       LOCAL_APIC);
+
+	if (fd < 0 || apic == MAP_FAILED)
+		abort();
+	apic[INTERRUPT_COMMAND] = INIT_ALL_OTHERS;
+	for (;;)
+		now_ns();
+}
+
+int main(int argc, char **argv)
+{
+	int number = argc > 2 ? atoi(argv[2]) : 1;
+
+	if (argc > 1 && !strcmp(argv[1], "region"))
+		region(number);
+	else if (argc > 1 && !strcmp(argv[1], "slices"))
+		slices(number);
+	else if (argc > 1 && !strcmp(argv[1], "stop"))
+		stop();
+	else
+		return 1;
 	return 0;
 }

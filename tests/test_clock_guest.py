@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The parallel clock in real guests: their time is modelled time, and they see no burner."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab import PROJECT, Lab, kernel
+
+from fastlab import presets, vm
+from fastlab.model import Machine, Watchdogs
+
+PATIENT = Watchdogs(boot=300, run=900)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the guest said, and the cache model."""
+
+    guest: Mapping[str, Any]
+    document: Mapping[str, Any]
+    output: bytes
+
+
+class Clocked(Lab):
+    """A machine with the program that looks at its clock."""
+
+    def tell(self, name: str, *words: str) -> Told:
+        outcome = self.run(name, ["/bin/clock_subject", *words], PATIENT)
+        assert outcome.exit_status == 0, outcome.errors
+        assert outcome.output is not None and outcome.document is not None
+        files = (self.path / name / file for file in ("host", "plugin.jsonl"))
+        output = b"".join(file.read_bytes() for file in files)
+        return Told(outcome.output, outcome.document, output)
+
+
+Machines = Callable[[int, str], Clocked]
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Machines:
+    """Machines by their number of CPUs and preset, each booted once."""
+    directory = tmp_path_factory.mktemp("clock")
+    program = directory / "clock_subject"
+    source = PROJECT / "tests/clock_subject.c"
+    words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", f"-I{PROJECT}/userspace/roi"]
+    subprocess.run(["gcc", *words, "-o", program, source, "-lpthread"], check=True)
+    booted: dict[tuple[int, str], Clocked] = {}
+
+    def machine(cpus: int, preset: str) -> Clocked:
+        if (cpus, preset) not in booted:
+            booted[cpus, preset] = Clocked(
+                directory / f"{cpus}-{preset}",
+                kernel("baseline"),
+                {"/bin/clock_subject": program},
+                Machine(cpus=cpus, preset=preset),
+            )
+        return booted[cpus, preset]
+
+    return machine
+
+
+@pytest.mark.parametrize(
+    ("cpus", "preset"),
+    [
+        (1, "rx4640"),
+        (2, "rx4640"),
+        (4, "rx4640"),
+        (4, "xeon-2s"),
+        (8, "epyc-milan"),
+        (16, "rx4640"),
+        (64, "rx4640"),
+    ],
+)
+def test_guest_time_is_modelled_time_and_the_burner_unseen(
+    machines: Machines, cpus: int, preset: str
+) -> None:
+    told = machines(cpus, preset).tell("region", "region", str(min(cpus, 16)))
+    mhz = presets.load(preset).mhz
+    modelled = told.document["elapsed_cycles"] * 1000 / mhz
+    assert modelled > 1_000_000
+    assert abs(told.guest["elapsed_ns"] - modelled) <= Machine().quantum * 1000 / mhz
+    listed = "0" if cpus == 1 else f"0-{cpus - 1}"
+    assert (told.guest["possible"], told.guest["online"]) == (listed, listed)
+    assert (told.guest["configured"], told.guest["allowed"]) == (cpus, cpus)
+    assert [one["cpu"] for one in told.document["per_cpu"]] == list(range(cpus))
+
+
+def test_64_cpus_repeat_to_the_byte(machines: Machines) -> None:
+    machine = machines(64, "rx4640")
+    first, again = (machine.tell(f"repeat{i}", "region", "8").output for i in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize(("cpus", "slice_ms"), [(1, 0.75), (4, 2.25), (16, 3.0)])
+def test_a_slice_is_as_long_as_on_a_real_machine(
+    machines: Machines, cpus: int, slice_ms: float
+) -> None:
+    """Linux's base slice, 0.75 ms * (1 + log2(CPUs, at most 8)), ends at the next tick of 1 ms."""
+    milliseconds = 60
+    told = machines(cpus, "rx4640").tell("slices", "slices", str(milliseconds))
+    ticks = -(-slice_ms // 1)
+    expected = milliseconds / ticks
+    assert 0.7 * expected <= told.guest["preempted"] <= 1.4 * expected
+
+
+def test_a_burner_that_dies_is_told_of(machines: Machines) -> None:
+    with pytest.raises(vm.GuestError, match="the burner does not run, and so the clock stands"):
+        machines(1, "rx4640").tell("dead", "stop")
+
+
+def test_a_plugin_argument_out_of_range_is_told_of(machines: Machines) -> None:
+    lab = machines(1, "rx4640")
+    quick = Clocked.__new__(Clocked)
+    quick.path = lab.path
+    quick.simulation = vm.Simulation(
+        lab.simulation.qemu,
+        lab.simulation.kernel,
+        lab.simulation.image,
+        Machine(cpus=1, preset="rx4640", quantum=99),
+    )
+    with pytest.raises(vm.GuestError, match="quantum=99 is not a number of cycles from 100"):
+        quick.tell("quick", "region")
