@@ -13,6 +13,7 @@
  *	machine_file.[ch]	machines, from files
  *	presets/		the machines that come with it
  *	futexes.[ch]		futex system calls, by address
+ *	latencies.[ch]		times, and their mean and percentiles
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
  *	qemu_plugin_api.h	the used subset of QEMU's plugin interface

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define SYS_FUTEX 202	/* of the guest, an x86-64 */
 
 /* A call that has not returned. */
@@ -45,20 +47,6 @@ void futexes_begin(struct futexes *f, uint64_t space)
 	f->n_calls = 0;
 }
 
-/* Make room for one element more; the array, or NULL. */
-static void *grow(void *array, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 16;
-	void *grown;
-
-	if (n < *room)
-		return array;
-	grown = realloc(array, more * size);
-	if (grown)
-		*room = more;
-	return grown;
-}
-
 static bool before(const struct futex *a, uint64_t space, uint64_t address)
 {
 	return a->space != space ? a->space < space : a->address < address;
@@ -80,7 +68,7 @@ static struct futex *futex_at(struct futexes *f, uint64_t space, uint64_t addres
 	}
 	if (low < f->n && f->all[low].space == space && f->all[low].address == address)
 		return &f->all[low];
-	grown = grow(f->all, f->n, &f->room, sizeof(*f->all));
+	grown = array_grow(f->all, f->n, &f->room, sizeof(*f->all));
 	if (!grown)
 		return NULL;
 	f->all = grown;
@@ -105,7 +93,7 @@ static int remember(struct futexes *f, struct call call)
 
 	/* A call that a signal interrupted is made again. */
 	if (!known) {
-		grown = grow(f->calls, f->n_calls, &f->calls_room, sizeof(*f->calls));
+		grown = array_grow(f->calls, f->n_calls, &f->calls_room, sizeof(*f->calls));
 		if (!grown)
 			return -1;
 		f->calls = grown;
