@@ -13,6 +13,8 @@
  *	machine_file.[ch]	machines, from files
  *	presets/		the machines that come with it
  *	futexes.[ch]		futex system calls, by address
+ *	handoffs.[ch]		hand-off latencies
+ *	wakeups.[ch]		wake-up latencies
  *	latencies.[ch]		times, and their mean and percentiles
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which system calls are a hand-off, from when to when. */
+#include "test_machine.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+
+#include "handoffs.h"
+
+#define PROGRAM 0x1000ull
+#define OTHER 0x2000ull
+#define LOCK 0x404040ull
+#define COND 0x404080ull
+
+#define SYS_FUTEX 202
+#define SYS_READ 0
+
+static struct handoffs *h;
+
+static int set_up(void **state)
+{
+	(void)state;
+	h = handoffs_new();
+	return h ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	handoffs_free(h);
+	return 0;
+}
+
+static void call(uint64_t space, uint64_t thread, uint64_t number, uint64_t address, uint64_t op,
+		 uint64_t value, uint64_t ns)
+{
+	const uint64_t arguments[] = { address, op, value };
+
+	assert_int_equal(handoffs_call(h, space, thread, number, arguments, ns), 0);
+}
+
+static void futex(uint64_t thread, uint64_t address, uint64_t op, uint64_t value, uint64_t ns)
+{
+	call(PROGRAM, thread, SYS_FUTEX, address, op | FUTEX_PRIVATE_FLAG, value, ns);
+}
+
+static void waits(uint64_t thread, uint64_t address)
+{
+	futex(thread, address, FUTEX_WAIT, 2, 1);
+}
+
+static void wakes(uint64_t thread, uint64_t address, uint64_t ns)
+{
+	futex(thread, address, FUTEX_WAKE, 1, ns);
+}
+
+static void returns(uint64_t thread, uint64_t result, uint64_t ns)
+{
+	handoffs_return(h, PROGRAM, thread, result, ns);
+}
+
+#define assert_latencies(space, ...) do { \
+	const uint64_t wanted_[] = { 0, ##__VA_ARGS__ }; \
+	assert_latencies_are(space, wanted_ + 1, sizeof(wanted_) / sizeof(wanted_[0]) - 1); \
+} while (0)
+
+static void assert_latencies_are(uint64_t space, const uint64_t *wanted, size_t n)
+{
+	struct latencies l = { 0 };
+
+	assert_int_equal(handoffs_latencies(h, space, &l), 0);
+	assert_int_equal(l.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(l.ns[i], wanted[i]);
+	latencies_free(&l);
+}
+
+static void it_lasts_from_the_wake_to_the_return(void **state)
+{
+	(void)state;
+	assert_false(handoffs_expects_return(h));
+	waits(1, LOCK);
+	assert_true(handoffs_expects_return(h));
+	wakes(2, LOCK, 100);
+	returns(2, 1, 150);
+	returns(1, 0, 700);
+	call(PROGRAM, 1, SYS_READ, LOCK, FUTEX_WAIT, 2, 900);
+	assert_latencies(PROGRAM, 600);
+	assert_false(handoffs_expects_return(h));
+}
+
+/* The kernel returns to a program from interrupts as well, with any number in its register. */
+static void other_returns_say_nothing(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	returns(2, 1, 150);
+	returns(2, 0, 160);
+	returns(3, 0, 170);
+	returns(1, 0, 700);
+	returns(1, 5, 800);
+	assert_latencies(PROGRAM, 600);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 900);
+	assert_latencies(PROGRAM, 600);
+	assert_false(handoffs_expects_return(h));
+}
+
+/* The waiter's own release, and the one who goes to sleep on another word. */
+static void any_other_call_says_that_it_has_the_lock(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	returns(1, 0, 140);
+	wakes(1, LOCK, 200);
+	assert_latencies(PROGRAM, 40);
+	returns(1, 0, 210);
+	returns(2, 1, 220);
+	waits(1, LOCK);
+	futex(2, LOCK, FUTEX_WAKE_BITSET, 1 | 1ull << 32, 300);
+	returns(1, 0, 350);
+	waits(1, COND);
+	assert_latencies(PROGRAM, 40, 50);
+}
+
+static void the_answer_may_come_before_the_releasing_call_returns(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	returns(1, 0, 130);
+	returns(2, 1, 150);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 160);
+	assert_latencies(PROGRAM, 30);
+	assert_false(handoffs_expects_return(h));
+}
+
+static void at_the_end_who_is_back_has_the_lock(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	assert_latencies(PROGRAM);
+	returns(1, 0, 170);
+	assert_latencies(PROGRAM, 70);
+}
+
+/* A third thread was faster, and hands the lock over later. */
+static void who_has_to_wait_again_was_handed_nothing(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	returns(2, 1, 110);
+	returns(1, 0, 200);
+	waits(1, LOCK);
+	assert_latencies(PROGRAM);
+	wakes(3, LOCK, 1000);
+	returns(3, 1, 1010);
+	returns(1, 0, 1025);
+	assert_latencies(PROGRAM, 25);
+}
+
+static void waiters_get_the_releases_in_their_order(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	waits(2, LOCK);
+	waits(3, COND);
+	waits(6, LOCK);
+	wakes(4, LOCK, 100);
+	returns(4, 1, 110);
+	wakes(5, COND, 120);
+	wakes(4, LOCK, 200);
+	returns(4, 1, 210);
+	wakes(4, LOCK, 300);
+	returns(4, 1, 310);
+	returns(1, 0, 1000);
+	returns(2, 0, 2000);
+	returns(3, 0, 3000);
+	returns(6, 0, 4000);
+	assert_latencies(PROGRAM, 900, 1800, 2880, 3700);
+}
+
+/* Nobody was woken by it, so it is no later waiter's release. */
+static void a_release_that_woke_nobody_is_none(void **state)
+{
+	(void)state;
+	wakes(2, LOCK, 100);
+	returns(2, 0, 110);
+	assert_false(handoffs_expects_return(h));
+	waits(1, LOCK);
+	returns(1, 0, 500);
+	assert_latencies(PROGRAM);
+}
+
+/* As after a requeue, or when the woken thread was killed. */
+static void a_release_from_before_the_wait_is_another_ones(void **state)
+{
+	(void)state;
+	wakes(2, LOCK, 100);
+	returns(2, 1, 110);
+	waits(1, LOCK);
+	returns(1, 0, 500);
+	assert_latencies(PROGRAM);
+}
+
+/* Conditions and semaphores use it up, but it is no mutex that they wait for. */
+static void waits_with_a_bitset_are_no_hand_offs(void **state)
+{
+	(void)state;
+	futex(1, COND, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 0, 1);
+	wakes(2, COND, 100);
+	returns(2, 1, 110);
+	returns(1, 0, 200);
+	assert_false(handoffs_expects_return(h));
+	assert_latencies(PROGRAM);
+}
+
+static void waking_several_is_none(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	waits(2, LOCK);
+	futex(3, LOCK, FUTEX_WAKE, 0x7fffffff, 100);
+	returns(1, 0, 200);
+	returns(2, 0, 210);
+	returns(3, 2, 220);
+	assert_latencies(PROGRAM);
+	assert_false(handoffs_expects_return(h));
+}
+
+static void who_did_not_sleep_or_gave_up_was_handed_nothing(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	returns(1, (uint64_t)-EAGAIN, 90);
+	waits(1, LOCK);
+	waits(2, LOCK);
+	wakes(3, LOCK, 100);
+	returns(3, 1, 110);
+	returns(1, (uint64_t)-EINTR, 120);
+	returns(2, 0, 130);
+	assert_latencies(PROGRAM, 30);
+}
+
+/* It is told as a second call. */
+static void an_interrupted_wait_is_made_again(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	returns(2, 1, 110);
+	returns(1, 0, 160);
+	assert_latencies(PROGRAM, 60);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 170);
+	assert_false(handoffs_expects_return(h));
+}
+
+static void programs_are_told_apart(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	call(OTHER, 1, SYS_FUTEX, LOCK, FUTEX_WAIT, 2, 1);
+	call(OTHER, 2, SYS_FUTEX, LOCK, FUTEX_WAKE, 1, 100);
+	handoffs_return(h, OTHER, 2, 1, 105);
+	returns(1, 0, 107);
+	handoffs_return(h, OTHER, 1, 0, 110);
+	assert_latencies(PROGRAM);
+	assert_latencies(OTHER, 10);
+	call(OTHER, 1, SYS_READ, 0, 0, 0, 120);
+	assert_latencies(PROGRAM);
+	assert_latencies(OTHER, 10);
+}
+
+static void clocks_of_two_cpus_may_differ(void **state)
+{
+	(void)state;
+	waits(1, LOCK);
+	wakes(2, LOCK, 100);
+	returns(1, 0, 90);
+	assert_latencies(PROGRAM, 0);
+}
+
+static void a_region_begins_without_hand_offs_but_with_who_waits(void **state)
+{
+	(void)state;
+	for (uint64_t thread = 1; thread <= 3; thread++)
+		waits(thread, LOCK);
+	wakes(4, LOCK, 100);
+	returns(4, 1, 105);
+	returns(1, 0, 110);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 115);
+	wakes(4, LOCK, 120);
+	returns(4, 1, 125);
+	returns(2, 0, 130);
+	handoffs_begin(h);
+	assert_latencies(PROGRAM);
+	call(PROGRAM, 2, SYS_READ, 0, 0, 0, 135);
+	assert_latencies(PROGRAM);
+	wakes(4, LOCK, 140);
+	returns(3, 0, 155);
+	assert_latencies(PROGRAM, 15);
+}
+
+/* More than fit at first. */
+static void many_threads_wait(void **state)
+{
+	struct latencies l = { 0 };
+
+	(void)state;
+	for (uint64_t thread = 1; thread <= 100; thread++)
+		waits(thread, LOCK + 4 * thread);
+	for (uint64_t thread = 1; thread <= 100; thread++) {
+		wakes(1000, LOCK + 4 * thread, 1000);
+		returns(1000, 1, 1001);
+	}
+	for (uint64_t thread = 100; thread >= 1; thread--)
+		returns(thread, 0, 1000 + thread);
+	for (uint64_t thread = 1; thread <= 100; thread++)
+		call(PROGRAM, thread, SYS_READ, 0, 0, 0, 2000);
+	assert_int_equal(handoffs_latencies(h, PROGRAM, &l), 0);
+	assert_int_equal(l.n, 100);
+	for (size_t i = 0; i < l.n; i++)
+		assert_int_equal(l.ns[i], i + 1);
+	latencies_free(&l);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_lasts_from_the_wake_to_the_return),
+		TEST(other_returns_say_nothing),
+		TEST(any_other_call_says_that_it_has_the_lock),
+		TEST(the_answer_may_come_before_the_releasing_call_returns),
+		TEST(at_the_end_who_is_back_has_the_lock),
+		TEST(who_has_to_wait_again_was_handed_nothing),
+		TEST(waiters_get_the_releases_in_their_order),
+		TEST(a_release_that_woke_nobody_is_none),
+		TEST(a_release_from_before_the_wait_is_another_ones),
+		TEST(waits_with_a_bitset_are_no_hand_offs),
+		TEST(waking_several_is_none),
+		TEST(who_did_not_sleep_or_gave_up_was_handed_nothing),
+		TEST(an_interrupted_wait_is_made_again),
+		TEST(programs_are_told_apart),
+		TEST(clocks_of_two_cpus_may_differ),
+		TEST(a_region_begins_without_hand_offs_but_with_who_waits),
+		TEST(many_threads_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
