@@ -19,7 +19,7 @@
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
  *	qemu_plugin_api.h	the used subset of QEMU's plugin interface
- *	registers.[ch]		the guest's registers
+ *	registers.[ch]		the guest's registers and memory
  *	vcpu.[ch]		which vCPU executes: QEMU does not say
  *	plugin.c		the QEMU plugin
  *	tests/			unit tests, and the comparison with cachegrind

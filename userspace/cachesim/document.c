@@ -75,6 +75,32 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 		m->cpi, m->overlap, m->overlap_window, m->bus, m->wakeup, m->interrupt);
 }
 
+/* Of no latencies there is no mean. */
+static void put_latency(FILE *out, const char *name, const struct latencies *l)
+{
+	static const struct {
+		const char *name;
+		unsigned int thousandths;
+	} percentiles[] = {
+		{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p99.9", 999 }, { "max", 1000 },
+	};
+
+	fprintf(out, "\"%s\":{\"count\":%zu", name, l->n);
+	if (l->n)
+		fprintf(out, ",\"mean_ns\":%" PRIu64, latencies_mean(l));
+	else
+		fputs(",\"mean_ns\":null", out);
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+		fprintf(out, ",\"%s_ns\":", percentiles[i].name);
+		if (l->n)
+			fprintf(out, "%" PRIu64,
+				latencies_percentile(l, percentiles[i].thousandths));
+		else
+			fputs("null", out);
+	}
+	fputc('}', out);
+}
+
 /* The program's own first. */
 static void put_futexes(FILE *out, const struct futexes *f)
 {
@@ -98,7 +124,7 @@ static void put_futexes(FILE *out, const struct futexes *f)
 }
 
 static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
-			 const struct futexes *futexes)
+			 const struct region_latencies *latencies, const struct futexes *futexes)
 {
 	const struct cachesim_machine *m = cachesim_machine(cs);
 	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
@@ -119,20 +145,26 @@ static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
 	}
 	fputs("],", out);
 	put_machine(out, m);
+	fputs(",\"latencies\":{", out);
+	put_latency(out, "handoff", &latencies->handoff);
+	fputc(',', out);
+	put_latency(out, "wakeup", &latencies->wakeup);
+	fputc('}', out);
 	if (futexes)
 		put_futexes(out, futexes);
 	fputs("}\n", out);
 }
 
 char *document_format(const struct cachesim *cs, uint64_t elapsed,
-		      const struct futexes *futexes, size_t *length)
+		      const struct region_latencies *latencies, const struct futexes *futexes,
+		      size_t *length)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, length);
 
 	if (!out)
 		return NULL;
-	put_document(out, cs, elapsed, futexes);
+	put_document(out, cs, elapsed, latencies, futexes);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

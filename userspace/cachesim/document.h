@@ -5,15 +5,17 @@
 
 #include "cachesim.h"
 #include "futexes.h"
+#include "latencies.h"
 
 /*
- * The counts of `cs`, and of `futexes` unless it is NULL, as one line of JSON with its
- * newline; the caller frees it. NULL without memory. *length gets its length in bytes.
- * `elapsed` cycles went by from the begin marker to the end marker. All times in the
- * document are whole cycles.
+ * The counts of `cs`, the latencies, which are sorted, and the counts of `futexes` unless it is
+ * NULL, as one line of JSON with its newline; the caller frees it. NULL without memory. *length
+ * gets its length in bytes. `elapsed` cycles went by from the begin marker to the end marker. All
+ * times in the document are whole cycles, but for those whose name says ns.
  */
 char *document_format(const struct cachesim *cs, uint64_t elapsed,
-		      const struct futexes *futexes, size_t *length);
+		      const struct region_latencies *latencies, const struct futexes *futexes,
+		      size_t *length);
 
 /*
  * Append `length` bytes to the file behind `fd`: all of them or, when the file

@@ -30,11 +30,14 @@
 #include "clock.h"
 #include "document.h"
 #include "futexes.h"
+#include "handoffs.h"
+#include "latencies.h"
 #include "options.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
 #include "system_map.h"
 #include "vcpu.h"
+#include "wakeups.h"
 
 /* 0f 1f 84 00 imm32, imm32 = 0x46410000 | id: userspace/roi/roi.h. */
 #define MARKER_SIZE 8
@@ -50,6 +53,13 @@ enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END, MARKER_CLOCK
 #define KERNEL_MAP_START 0xffffffff80000000ull
 #define KERNEL_MAP_END 0xffffffffa0000000ull
 
+/*
+ * Of the guest's kernel, x86-64, since Linux 5.16: where in task_struct, behind thread_info, __state
+ * is (include/linux/sched.h); and dequeue_task()'s flag that the task sleeps (kernel/sched/sched.h).
+ */
+#define TASK_STATE 24
+#define DEQUEUE_SLEEP 1u
+
 #define GUEST_PAGE 4096u
 #define RAM_END (3ull << 30)
 #define NOT_RAM (1ull << (CACHESIM_PHYS_BITS - 1))
@@ -64,6 +74,11 @@ enum kernel_symbol {
 	/* Where interrupts from other CPUs enter. */
 	FIRST_INTERRUPT,
 	LAST_INTERRUPT = FIRST_INTERRUPT + 2,
+	/* The steps of a wake-up: functions. */
+	TRY_TO_WAKE_UP,
+	NEW_TASK,
+	DEQUEUE,
+	SWITCH,
 	KERNEL_SYMBOLS
 };
 
@@ -74,6 +89,10 @@ static struct symbol kernel[KERNEL_SYMBOLS] = {
 	[FIRST_INTERRUPT] = { .name = "asm_sysvec_reschedule_ipi" },
 	[FIRST_INTERRUPT + 1] = { .name = "asm_sysvec_call_function" },
 	[FIRST_INTERRUPT + 2] = { .name = "asm_sysvec_call_function_single" },
+	[TRY_TO_WAKE_UP] = { .name = "try_to_wake_up" },
+	[NEW_TASK] = { .name = "wake_up_new_task" },
+	[DEQUEUE] = { .name = "dequeue_task_fair" },
+	[SWITCH] = { .name = "__switch_to_asm" },
 };
 
 /* Instructions that are executed one after the other, and the L1I lines they lie in. */
@@ -94,6 +113,9 @@ static struct {
 	const void *time_control;
 	uint64_t begun;		/* local clock at the begin of the region of interest */
 	struct futexes *futexes;	/* NULL: not counted */
+	struct handoffs *handoffs;
+	struct wakeups *wakeups;
+	uint64_t begun_in;	/* the address space of the begin marker */
 	struct options options;
 	int out;
 	qemu_plugin_id_t id;
@@ -149,17 +171,47 @@ static uint64_t now(void)
 	return sim.clock.local[sim.vcpu];
 }
 
+static void no_memory(void)
+{
+	die("futexes and latencies", "out of memory; give the host more and run again");
+}
+
+static uint64_t now_ns(void)
+{
+	return now() * (1000 / CACHESIM_CYCLE) / sim.options.machine.mhz;
+}
+
+/* Whose latencies are wanted. */
+static uint64_t program_space(void)
+{
+	return sim.futexes ? futexes_program_space(sim.futexes) : sim.begun_in;
+}
+
+static void collect_latencies(struct region_latencies *latencies)
+{
+	if (handoffs_latencies(sim.handoffs, program_space(), &latencies->handoff) ||
+	    wakeups_latencies(sim.wakeups, program_space(), &latencies->wakeup))
+		no_memory();
+	latencies_sort(&latencies->handoff);
+	latencies_sort(&latencies->wakeup);
+}
+
 static void write_document(void)
 {
 	uint64_t elapsed = (now() - sim.begun) / CACHESIM_CYCLE;
+	struct region_latencies latencies = { 0 };
 	size_t length;
-	char *text = document_format(sim.model, elapsed, sim.futexes, &length);
+	char *text;
 
+	collect_latencies(&latencies);
+	text = document_format(sim.model, elapsed, &latencies, sim.futexes, &length);
 	if (!text)
 		die(sim.options.out, "out of memory for the document");
 	if (document_append(sim.out, text, length))
 		die(sim.options.out, strerror(errno));
 	free(text);
+	latencies_free(&latencies.handoff);
+	latencies_free(&latencies.wakeup);
 }
 
 static void on_reset(qemu_plugin_id_t id);
@@ -192,9 +244,12 @@ static void begin_counting(void)
 		say("begin marker while counting: counting starts anew");
 	cachesim_zero_counts(sim.model);
 	sim.begun = now();
+	sim.begun_in = address_space();
 	sim.state = COUNTING;
+	handoffs_begin(sim.handoffs);
+	wakeups_begin(sim.wakeups);
 	if (sim.futexes)
-		futexes_begin(sim.futexes, address_space());
+		futexes_begin(sim.futexes, sim.begun_in);
 }
 
 static void end_counting(void)
@@ -244,8 +299,15 @@ static void watch_marker(struct qemu_plugin_insn *insn, enum marker marker)
 					       (void *)(uintptr_t)marker);
 }
 
+static bool counts_futexes(void)
+{
+	return sim.futexes && sim.state == COUNTING;
+}
+
 static void on_system_call(unsigned int passed, void *userdata)
 {
+	uint64_t space = address_space(), thread = register_read(REGISTER_FS_BASE);
+	uint64_t number = register_read(REGISTER_RAX);
 	const uint64_t arguments[] = {
 		register_read(REGISTER_RDI),
 		register_read(REGISTER_RSI),
@@ -254,23 +316,32 @@ static void on_system_call(unsigned int passed, void *userdata)
 
 	(void)passed;
 	(void)userdata;
-	if (sim.state == COUNTING &&
-	    futexes_call(sim.futexes, address_space(), register_read(REGISTER_FS_BASE),
-			 register_read(REGISTER_RAX), arguments))
-		die("futexes", "out of memory; give the host more and run again");
+	if (counts_futexes() && futexes_call(sim.futexes, space, thread, number, arguments))
+		no_memory();
+	if (handoffs_call(sim.handoffs, space, thread, number, arguments, now_ns()))
+		no_memory();
 }
 
 static void on_kernel_return(unsigned int passed, void *userdata)
 {
+	bool counts = counts_futexes() && futexes_expects_return(sim.futexes);
+	uint64_t space, thread, result;
+
 	(void)passed;
 	(void)userdata;
-	if (sim.state != COUNTING || !futexes_expects_return(sim.futexes))
+	if (!counts && !handoffs_expects_return(sim.handoffs) &&
+	    !wakeups_expects_return(sim.wakeups, sim.vcpu))
 		return;
 	/* An interrupt of the kernel itself returns to it. */
-	if (vcpu_has_program_state() &&
-	    futexes_return(sim.futexes, address_space(), register_read(REGISTER_FS_BASE),
-			   register_read(REGISTER_RAX)))
-		die("futexes", "out of memory; give the host more and run again");
+	if (!vcpu_has_program_state())
+		return;
+	space = address_space();
+	thread = register_read(REGISTER_FS_BASE);
+	result = register_read(REGISTER_RAX);
+	if (counts && futexes_return(sim.futexes, space, thread, result))
+		no_memory();
+	handoffs_return(sim.handoffs, space, thread, result, now_ns());
+	wakeups_return(sim.wakeups, sim.vcpu, space);
 }
 
 /* Is it the instruction of these bytes? */
@@ -296,6 +367,68 @@ static void watch_futexes(struct qemu_plugin_insn *insn)
 		callback = on_kernel_return;
 	if (callback)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_R_REGS, NULL);
+}
+
+/* try_to_wake_up(task, mask, flags) does it if the task is in one of the mask's states. */
+static void on_try_to_wake_up(unsigned int passed, void *userdata)
+{
+	uint64_t task = register_read(REGISTER_RDI);
+	uint32_t state;
+
+	(void)passed;
+	(void)userdata;
+	if (!memory_read(task + TASK_STATE, &state))
+		die("a task's state cannot be read", "system_map= is not that of the guest's kernel");
+	if ((state & register_read(REGISTER_RSI)) && wakeups_waking(sim.wakeups, task, now_ns()))
+		no_memory();
+}
+
+/* wake_up_new_task(task) */
+static void on_new_task(unsigned int passed, void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	if (wakeups_new_task(sim.wakeups, register_read(REGISTER_RDI)))
+		no_memory();
+}
+
+/* dequeue_task_fair(runqueue, task, flags) */
+static void on_dequeue(unsigned int passed, void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	if ((register_read(REGISTER_RDX) & DEQUEUE_SLEEP) &&
+	    wakeups_sleeps(sim.wakeups, register_read(REGISTER_RSI)))
+		no_memory();
+}
+
+/* __switch_to_asm(prev, next) */
+static void on_switch(unsigned int passed, void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	if (wakeups_switch(sim.wakeups, sim.vcpu, register_read(REGISTER_RDI),
+			   register_read(REGISTER_RSI), now_ns()))
+		no_memory();
+}
+
+/* The kernel's steps that make a wake-up. */
+static void watch_kernel(struct qemu_plugin_insn *insn)
+{
+	const struct {
+		uint64_t vaddr;
+		qemu_plugin_vcpu_udata_cb_t callback;
+	} steps[] = {
+		{ address_of(TRY_TO_WAKE_UP), on_try_to_wake_up },
+		{ address_of(NEW_TASK), on_new_task },
+		{ address_of(DEQUEUE), on_dequeue },
+		{ address_of(SWITCH), on_switch },
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (qemu_plugin_insn_vaddr(insn) == steps[i].vaddr)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, steps[i].callback,
+							       QEMU_PLUGIN_CB_R_REGS, NULL);
 }
 
 /* Kernel text tells where in the host guest RAM begins; all other code then follows. */
@@ -598,8 +731,8 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (is_pause(insn))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pause,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
-		if (sim.futexes)
-			watch_futexes(insn);
+		watch_futexes(insn);
+		watch_kernel(insn);
 		if (marker != MARKER_NONE) {
 			watch_marker(insn, marker);
 			b = NULL;
@@ -614,17 +747,26 @@ static void on_flush(qemu_plugin_id_t id)
 	free_blocks();
 }
 
+static void free_all(void)
+{
+	free_blocks();
+	if (sim.futexes)
+		futexes_free(sim.futexes);
+	if (sim.handoffs)
+		handoffs_free(sim.handoffs);
+	if (sim.wakeups)
+		wakeups_free(sim.wakeups);
+	cachesim_free(sim.model);
+	close(sim.out);
+}
+
 static void on_qemu_exit(qemu_plugin_id_t id, void *userdata)
 {
 	(void)id;
 	(void)userdata;
 	if (sim.state == COUNTING)
 		say("QEMU ends inside a region of interest: its document is not written");
-	free_blocks();
-	if (sim.futexes)
-		futexes_free(sim.futexes);
-	cachesim_free(sim.model);
-	close(sim.out);
+	free_all();
 }
 
 static void register_callbacks(qemu_plugin_id_t id)
@@ -712,17 +854,15 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.time_control = qemu_plugin_request_time_control();
 	if (!sim.time_control) {
 		snprintf(error, size, "another plugin controls the time: leave it out");
-		cachesim_free(sim.model);
-		close(sim.out);
+		free_all();
 		return -1;
 	}
-	if (!sim.options.futexes)
-		return 0;
-	sim.futexes = futexes_new(sim.options.futexes);
-	if (!sim.futexes) {
+	sim.handoffs = handoffs_new();
+	sim.wakeups = wakeups_new();
+	sim.futexes = sim.options.futexes ? futexes_new(sim.options.futexes) : NULL;
+	if (!sim.handoffs || !sim.wakeups || (sim.options.futexes && !sim.futexes)) {
 		snprintf(error, size, "out of memory");
-		cachesim_free(sim.model);
-		close(sim.out);
+		free_all();
 		return -1;
 	}
 	return 0;

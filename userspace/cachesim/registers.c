@@ -51,3 +51,11 @@ uint64_t register_read(enum register_name name)
 		       (size_t)size < sizeof(value) ? (size_t)size : sizeof(value));
 	return value;
 }
+
+bool memory_read(uint64_t vaddr, uint32_t *value)
+{
+	if (!qemu_plugin_read_memory_vaddr(vaddr, registers.buffer, sizeof(*value)))
+		return false;
+	memcpy(value, registers.buffer->data, sizeof(*value));
+	return true;
+}

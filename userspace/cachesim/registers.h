@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The registers of the vCPU that runs now. To be read from callbacks that are
- * registered with QEMU_PLUGIN_CB_R_REGS, and where QEMU translates.
+ * The registers of the vCPU that runs now, and memory as it sees it. To be read from callbacks
+ * that are registered with QEMU_PLUGIN_CB_R_REGS, and the registers where QEMU translates.
  */
 #ifndef REGISTERS_H
 #define REGISTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum register_name {
@@ -27,5 +28,8 @@ enum register_name {
 const char *registers_find(void);
 
 uint64_t register_read(enum register_name name);
+
+/* The 32 bits at the virtual address. Returns false if nothing is mapped there. */
+bool memory_read(uint64_t vaddr, uint32_t *value);
 
 #endif

@@ -32,10 +32,15 @@ static const char expected[] =
 	",\"l2\":" LEVEL(1024, 4, 128, "back") ",\"l3\":" LEVEL(2048, 8, 128, "back")
 	",\"clusters\":1,\"cluster_cpus\":0},\"latency\":{\"l2\":1,\"l3\":10,\"memory\":100,"
 	"\"cache_to_cache\":1000,\"upgrade\":10000},"
-	"\"cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"wakeup\":7,\"interrupt\":6}\n";
+	"\"cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"wakeup\":7,\"interrupt\":6,"
+	"\"latencies\":{\"handoff\":{\"count\":0,\"mean_ns\":null,\"p50_ns\":null,\"p90_ns\":null,"
+	"\"p99_ns\":null,\"p99.9_ns\":null,\"max_ns\":null},"
+	"\"wakeup\":{\"count\":20,\"mean_ns\":105,\"p50_ns\":100,\"p90_ns\":180,\"p99_ns\":200,"
+	"\"p99.9_ns\":200,\"max_ns\":200}}}\n";
 
 static void the_document_is_exactly_this(void **state)
 {
+	struct region_latencies latencies = { 0 };
 	struct cachesim_machine m = tiny;
 	uint64_t line = 0x1000 >> 6;
 	struct cachesim *cs;
@@ -49,10 +54,13 @@ static void the_document_is_exactly_this(void **state)
 	cachesim_execute(cs, 1, CACHESIM_USER, 5, &line, 1);
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_store(cs, 1, 64, 8);
-	text = document_format(cs, 321, NULL, &length);
+	for (uint64_t ns = 10; ns <= 200; ns += 10)
+		assert_int_equal(latencies_add(&latencies.wakeup, ns), 0);
+	text = document_format(cs, 321, &latencies, NULL, &length);
 	assert_string_equal(text, expected);
 	assert_int_equal(length, strlen(expected));
 	free(text);
+	latencies_free(&latencies.wakeup);
 	cachesim_free(cs);
 }
 
@@ -64,6 +72,7 @@ static void futexes_are_told_when_they_are_counted(void **state)
 		"{\"program\":false,\"address\":140737488355327,\"wakes\":1,\"handoffs\":0,"
 		"\"pi_unlocks\":0}]}\n";
 	const uint64_t mine[] = { 4210752, 1, 1 }, others[] = { 140737488355327, 1, 1 };
+	const struct region_latencies none = { 0 };
 	struct futexes *f = futexes_new(FUTEXES_OWN);
 	struct cachesim *cs = model(&tiny, 1);
 	size_t length;
@@ -71,14 +80,14 @@ static void futexes_are_told_when_they_are_counted(void **state)
 
 	(void)state;
 	futexes_begin(f, 0x2000);
-	text = document_format(cs, 0, f, &length);
+	text = document_format(cs, 0, &none, f, &length);
 	assert_non_null(strstr(text, ",\"futexes\":[]}\n"));
 	free(text);
 	futexes_call(f, 0x1000, 1, 202, others);
 	futexes_return(f, 0x1000, 1, 0);
 	futexes_call(f, 0x2000, 1, 202, mine);
 	futexes_return(f, 0x2000, 1, 1);
-	text = document_format(cs, 0, f, &length);
+	text = document_format(cs, 0, &none, f, &length);
 	assert_string_equal(text + length - strlen(futexes), futexes);
 	free(text);
 	futexes_free(f);

@@ -24,6 +24,14 @@
 #define INTERRUPT (KERNEL + 0x5800)
 #define USER 0x400000ull
 #define PER_CPU_OFFSET (KERNEL + 0x6000)
+/* Functions of the kernel. */
+#define WAKE (KERNEL + 0x9000)
+#define NEW_TASK (KERNEL + 0x9100)
+#define DEQUEUE (KERNEL + 0x9200)
+#define SWITCH (KERNEL + 0x9300)
+/* Tasks, of which only one can be read. */
+#define TASK 0xffff888003000000ull
+#define NO_TASK 0xffff888003004000ull
 #define KERNEL_BASE 0xffff888000000000ull	/* CPU 0's GS base in the kernel */
 #define OUT "cachesim-plugin-test.jsonl"
 #define MAP "cachesim-plugin-test.map"
@@ -70,6 +78,7 @@ static struct {
 	unsigned int turns_ended;
 	bool no_time;	/* another plugin controls it */
 	bool unreadable;	/* the guest's memory is */
+	uint32_t state;	/* of the task */
 } qemu;
 
 static uint8_t ram[1 << 17];	/* guest physical memory from 0; user code lies 0x400000 above */
@@ -213,6 +222,12 @@ bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, si
 {
 	uint64_t *bases = data->data;
 
+	if (address == TASK + 24 && len == sizeof(qemu.state)) {
+		memcpy(data->data, &qemu.state, len);
+		return true;
+	}
+	if (address == NO_TASK + 24)
+		return false;
 	assert_int_equal(address, PER_CPU_OFFSET);
 	for (unsigned int cpu = 0; cpu < len / sizeof(*bases); cpu++)
 		bases[cpu] = KERNEL_BASE + 0x1000 * cpu;
@@ -823,6 +838,121 @@ static void some_futex_calls(void)
 	return_from_kernel(0x2000, 2, 1, true);
 }
 
+/* The thread waits for a mutex, on the other vCPU. */
+static void wait_for_lock(uint64_t space, uint64_t thread, uint64_t address)
+{
+	static const uint8_t syscall[] = { 0x0f, 0x05 };
+
+	qemu.swapped = true;
+	qemu.cr3 = space | 0x7;
+	qemu.fs_base = thread;
+	qemu.rax = 202;
+	qemu.rdi = address;
+	qemu.rsi = 128;		/* FUTEX_WAIT_PRIVATE */
+	qemu.rdx = 2;
+	run_bytes(USER, syscall, sizeof(syscall), 1);
+	qemu.swapped = false;
+}
+
+/* The kernel calls a function. */
+static void step(uint64_t function, unsigned int vcpu, uint64_t rdi, uint64_t rsi, uint64_t rdx)
+{
+	qemu.rdi = rdi;
+	qemu.rsi = rsi;
+	qemu.rdx = rdx;
+	run_bytes(function, nop, sizeof(nop), vcpu);
+}
+
+static void pass_time(unsigned int vcpu)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	for (uint64_t i = 0; i < 8; i++)
+		add(&tb, USER + 4 * i);
+	translate(&tb, vcpu);
+	for (int i = 0; i < 1000; i++)
+		execute(&tb, vcpu);
+}
+
+/* A number of the document's latencies, by what stands before it; -1: null. */
+static long latency(const char *document, const char *of, const char *number)
+{
+	const char *at = strstr(document, "\"latencies\":");
+
+	assert_non_null(at);
+	at = strstr(at, of);
+	assert_non_null(at);
+	at = strstr(at, number);
+	assert_non_null(at);
+	at += strlen(number);
+	return *at == 'n' ? -1 : strtol(at, NULL, 10);
+}
+
+static void a_hand_off_is_timed(void **state)
+{
+	const char *doc;
+
+	(void)state;
+	qemu.cr3 = 0x2000;
+	run_marker(begin);
+	wait_for_lock(0x2000, 1, 0x404040);
+	call_futex(0x2000, 2, 0x404040);
+	return_from_kernel(0x2000, 2, 1, true);
+	/* Its own clock goes on while it waits. */
+	pass_time(0);
+	pass_time(1);
+	return_from_kernel(0x2000, 1, 0, true);
+	/* Another program's. */
+	wait_for_lock(0x3000, 1, 0x404040);
+	call_futex(0x3000, 2, 0x404040);
+	return_from_kernel(0x3000, 1, 0, true);
+	qemu.cr3 = 0x2000;
+	run_marker(end);
+	doc = documents();
+	assert_int_equal(latency(doc, "\"handoff\":", "\"count\":"), 1);
+	assert_in_range(latency(doc, "\"handoff\":", "\"max_ns\":"), 3000, 20000);
+	assert_int_equal(latency(doc, "\"wakeup\":", "\"count\":"), 0);
+	assert_int_equal(latency(doc, "\"wakeup\":", "\"mean_ns\":"), -1);
+}
+
+static void a_wake_up_is_timed(void **state)
+{
+	const char *doc;
+
+	(void)state;
+	qemu.state = 1;
+	qemu.cr3 = 0x2000;
+	run_marker(begin);
+	step(NEW_TASK, 0, TASK, 0, 0);
+	step(DEQUEUE, 0, 0, TASK, 0x9);
+	step(SWITCH, 0, TASK, NO_TASK, 0);
+	step(WAKE, 0, TASK, 3, 0);
+	pass_time(0);
+	/* It is not to be woken of what it does: nothing begins anew. */
+	step(WAKE, 0, TASK, 2, 0);
+	step(SWITCH, 0, NO_TASK, TASK, 0);
+	return_from_kernel(0x2000, 1, 0, true);	/* on the other vCPU */
+	qemu.swapped = true;
+	run_bytes(KERNEL, (const uint8_t[]){ 0x48, 0xcf }, 2, 0);
+	qemu.swapped = false;
+	/* It does not sleep this time, and is woken before it leaves. */
+	step(DEQUEUE, 0, 0, TASK, 0x8);
+	step(WAKE, 0, TASK, 3, 0);
+	step(SWITCH, 0, TASK, NO_TASK, 0);
+	step(SWITCH, 0, NO_TASK, TASK, 0);
+	run_marker(end);
+	doc = documents();
+	assert_int_equal(latency(doc, "\"wakeup\":", "\"count\":"), 1);
+	assert_in_range(latency(doc, "\"wakeup\":", "\"max_ns\":"), 3000, 20000);
+	assert_int_equal(latency(doc, "\"handoff\":", "\"count\":"), 0);
+}
+
+static void wake_what_is_no_task(void)
+{
+	run_marker(begin);
+	step(WAKE, 0, NO_TASK, 3, 0);
+}
+
 static void futexes_are_not_looked_at_unasked(void **state)
 {
 	(void)state;
@@ -1121,6 +1251,7 @@ static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
 	(void)state;
 	assert_int_equal(status_of(write_to_a_full_disk), 1);
 	assert_int_equal(status_of(run_without_a_kernel), 1);
+	assert_int_equal(status_of(wake_what_is_no_task), 1);
 	assert_int_equal(status_of(begin_before_the_clock), 1);
 	assert_int_equal(status_of(begin_the_clock_twice), 1);
 	assert_int_equal(status_of(begin_with_another_map), 1);
@@ -1154,8 +1285,11 @@ static int write_map(void **state)
 	(void)state;
 	fprintf(map, "%llx T __cpuidle_text_start\n%llx T __cpuidle_text_end\n"
 		"%llx D __per_cpu_offset\n%llx T asm_sysvec_reschedule_ipi\n"
-		"%llx T asm_sysvec_call_function\n%llx T asm_sysvec_call_function_single\n",
-		IDLE, IDLE + 0x100, PER_CPU_OFFSET, INTERRUPT, INTERRUPT + 0x10, INTERRUPT + 0x20);
+		"%llx T asm_sysvec_call_function\n%llx T asm_sysvec_call_function_single\n"
+		"%llx T try_to_wake_up\n%llx T wake_up_new_task\n%llx t dequeue_task_fair\n"
+		"%llx T __switch_to_asm\n",
+		IDLE, IDLE + 0x100, PER_CPU_OFFSET, INTERRUPT, INTERRUPT + 0x10, INTERRUPT + 0x20,
+		WAKE, NEW_TASK, DEQUEUE, SWITCH);
 	return fclose(map);
 }
 
@@ -1183,6 +1317,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_access_across_pages_goes_to_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(io_is_no_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_hand_off_is_timed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_wake_up_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
