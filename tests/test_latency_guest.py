@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""fast-latency in the guest, whose kernel traces what the machine of the tests may not."""
+"""Hand-offs and wake-ups in the guest: by fast-latency, for its kernel traces what the machine of
+the tests may not, and by the simulation's plugin. Both must see the same.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ from typing import Any
 
 import pytest
 from lab import PROJECT, Lab, kernel
+
+from fastlab.vm import Outcome
 
 LATENCY = PROJECT / "build/user/userspace/latency"
 PROGRAMS = {
@@ -18,6 +22,14 @@ PROGRAMS = {
 }
 
 
+def by_fast_latency(outcome: Outcome) -> dict[str, Any]:
+    assert outcome.exit_status == 0, outcome.errors
+    (document,) = (line for line in outcome.said if '"latencies"' in line)
+    found: dict[str, Any] = json.loads(document)["latencies"]
+    assert all(latency["why_not"] is None for latency in found.values()), found
+    return found
+
+
 class Measured(Lab):
     """The patched kernel's machine."""
 
@@ -26,17 +38,32 @@ class Measured(Lab):
     def latencies(self, name: str, *argv: str, fast: int = 0) -> dict[str, Any]:
         options = ["--roi"] if "--threads" in argv else []
         command = ["/bin/fast-latency", *options, "--json", "/proc/self/fd/1", "--", *argv]
-        outcome = self.run(name, command, sysctls={"kernel.sched_fast": fast})
+        return by_fast_latency(self.run(name, command, sysctls={"kernel.sched_fast": fast}))
+
+
+class Simulated(Lab):
+    """The same, under the plugin."""
+
+    def latencies(self, name: str, *argv: str) -> dict[str, Any]:
+        outcome = self.run(name, list(argv))
         assert outcome.exit_status == 0, outcome.errors
-        (document,) = (line for line in outcome.said if '"latencies"' in line)
-        found: dict[str, Any] = json.loads(document)["latencies"]
-        assert all(latency["why_not"] is None for latency in found.values()), found
-        return found
+        return by_plugin(outcome)
+
+
+def by_plugin(outcome: Outcome) -> dict[str, Any]:
+    assert outcome.document
+    found: dict[str, Any] = outcome.document["latencies"]
+    return found
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     return Measured(tmp_path_factory.mktemp("latency") / "lab", kernel("fast"), PROGRAMS)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Simulated:
+    return Simulated(tmp_path_factory.mktemp("latency") / "simulated", kernel("fast"), PROGRAMS)
 
 
 def times(latency: dict[str, Any]) -> list[int]:
@@ -65,3 +92,30 @@ def test_a_benchmark_under_each_policy(lab: Measured, fast: int) -> None:
     found = lab.latencies(f"single_ctr-{fast}", *argv, fast=fast)
     assert 50 < found["handoff"]["events"] < 10000
     assert found["wakeup"]["events"] > 50
+
+
+def test_the_simulation_sees_every_wakeup_of_a_sleeper(simulated: Simulated) -> None:
+    found = simulated.latencies("sleeps", "/bin/subject", "sleeps", "50")
+    assert found["handoff"]["count"] == 0
+    assert found["handoff"]["mean_ns"] is None
+    assert found["wakeup"]["count"] == 51
+    assert 100 < found["wakeup"]["p50_ns"] < 100_000
+    assert found["wakeup"]["p50_ns"] <= found["wakeup"]["p99_ns"] <= found["wakeup"]["max_ns"]
+
+
+def test_the_simulation_sees_every_handoff(simulated: Simulated) -> None:
+    found = simulated.latencies("handoffs", "/bin/subject", "region", "20", "3")
+    assert found["handoff"]["count"] == 20
+    assert 100 < found["handoff"]["p50_ns"] < 100_000
+    assert found["wakeup"]["count"] > 20
+
+
+def test_both_see_the_same(simulated: Simulated) -> None:
+    command = ["/bin/fast-latency", "--roi", "--json", "/proc/self/fd/1"]
+    outcome = simulated.run("both", [*command, "--", "/bin/subject", "region", "20", "3"])
+    by_trace, by_steps = by_fast_latency(outcome), by_plugin(outcome)
+    assert by_trace["handoff"]["events"] == by_steps["handoff"]["count"] == 20
+    # fast-latency begins a little before the marker: its answer wakes the program, and the waiter
+    # looks every 100 us whether it is its turn.
+    more = by_trace["wakeup"]["events"] - by_steps["wakeup"]["count"]
+    assert 1 <= more <= 5

@@ -10,7 +10,7 @@
  *	subject alone N		one thread locks and releases N times
  *	subject region N OTHER	N in the region of interest, OTHER before and after it
  *	subject forks N		N in this process, N in a child, with one mutex before fork()
- *	subject sleeps N	a thread sleeps N times
+ *	subject sleeps N	a thread sleeps N times, all in the region of interest
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -142,9 +142,11 @@ static void sleep_in_a_thread(int n)
 {
 	pthread_t thread;
 
+	roi_begin();
 	if (pthread_create(&thread, NULL, sleep_often, &n))
 		abort();
 	pthread_join(thread, NULL);
+	roi_end();
 }
 
 static void alone(int n)
