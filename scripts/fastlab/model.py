@@ -29,6 +29,19 @@ class Metric:
     better: Better
 
 
+# handoff: from the release of a mutex to the moment when another thread, which was waiting for it
+# then, has it; wakeup: from the kernel's decision to wake a thread to its switch onto a CPU.
+# Documentation/latency.rst has what exactly. A real machine's runs may have histograms of them.
+LATENCIES: tuple[str, ...] = ("handoff", "wakeup")
+# In thousandths, so that comparing them with counts is exact.
+PERCENTILES: Mapping[str, int] = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
+# The simulation has every single one.
+LATENCY_METRICS: tuple[Metric, ...] = tuple(
+    Metric(f"{latency}_{name}", "ns of modelled time", "lower")
+    for latency in LATENCIES
+    for name in ("mean", *PERCENTILES)
+)
+
 # The simulation's. A second is one of the guest's clock, which is the modelled time; `cycles` are
 # those in which a CPU is not idle, of all CPUs together.
 METRICS: tuple[Metric, ...] = (
@@ -46,14 +59,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("context_switches", "switches", "lower"),
     Metric("migrations", "migrations", "lower"),
     Metric("fairness", "Jain's index over the threads' throughput", "higher"),
+    *LATENCY_METRICS,
 )
-
-# Of these a real machine's runs may have histograms. handoff: from the release of a mutex to the
-# moment when another thread, which was waiting for it then, has it; wakeup: from the kernel's
-# decision to wake a thread to its switch onto a CPU.
-LATENCIES: tuple[str, ...] = ("handoff", "wakeup")
-# In thousandths, so that comparing them with counts is exact.
-PERCENTILES: Mapping[str, int] = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
 
 # What the other backends measure, on a real machine.
 REAL_METRICS: tuple[Metric, ...] = (

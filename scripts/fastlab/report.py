@@ -61,6 +61,7 @@ def html_text(summary: Summary, command: str) -> str:
         excluded=tables.excluded(summary),
         mechanism=tables.mechanism(summary),
         synchronization=tables.synchronization(summary),
+        latencies=tables.latencies(summary),
         details=[tables.everything(summary, name) for name in summary.variant_names],
         metrics=tables.units(),
         light=_colours(summary, dark=False),

@@ -8,13 +8,13 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 
 from fastlab import presets
-from fastlab.model import SCHEMA_VERSION, FastError, Kernel, Machine, Run
+from fastlab.model import LATENCIES, SCHEMA_VERSION, FastError, Kernel, Machine, Run
 
 Status = Literal["ok", "invalid", "failed"]
 
@@ -109,9 +109,12 @@ class _EveryRow(TypedDict):
 
 
 class Row(_EveryRow, total=False):
-    """And what only some workloads tell."""
+    """And what only some workloads, or only the simulation, tell. `latencies` has of each of
+    LATENCIES their number, `count`, and mean and percentiles in ns, None of none:
+    Documentation/latency.rst."""
 
     profile: Waits
+    latencies: dict[str, dict[str, int | None]]
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,7 @@ class Measured:
     elapsed_ns: int | None
     throughput: float | None
     complaint: str = ""
+    latencies: Mapping[str, dict[str, int | None]] = field(default_factory=dict)
 
 
 def simulated(
@@ -141,6 +145,7 @@ def simulated(
         elapsed,
         iterations * 1e9 / elapsed if iterations and elapsed else None,
         _complaint(machine, document),
+        document.get("latencies", {}),
     )
 
 
@@ -199,6 +204,8 @@ def build_row(
     )
     if profile := output.get("profile"):
         row["profile"] = cast(Waits, {name: profile[name] for name in Waits.__annotations__})
+    if measured.latencies:
+        row["latencies"] = dict(measured.latencies)
     return row
 
 
@@ -278,6 +285,8 @@ def _complaint(machine: Machine, document: Mapping[str, Any]) -> str:
         missing = UNITS.keys() - document.get("total", {}).get(mode, {}).keys()
         if missing:
             return f"the cache model's document lacks {', '.join(sorted(missing))} ({mode})"
+    if not document.get("latencies", {}).keys() >= set(LATENCIES):
+        return "the cache model's document lacks latencies: it is not of this version"
     return ""
 
 

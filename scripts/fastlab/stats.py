@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from fastlab.experiment import plan, workload_argv
-from fastlab.model import METRICS, Better, Case, Experiment, Metric, Place, Run
+from fastlab.model import LATENCIES, METRICS, Better, Case, Experiment, Metric, Place, Run
 from fastlab.regret import Regret, Standing, regrets, standings
 from fastlab.results import KernelId, Row, latest, machine_record
 
@@ -155,6 +155,9 @@ def metric_value(row: Row, metric: str) -> float | None:
     if metric in RATIOS:
         misses, references = (metric_value(row, name) for name in RATIOS[metric])
         return misses / references if misses is not None and references else None
+    latency, _, name = metric.partition("_")
+    if latency in LATENCIES:
+        return row.get("latencies", {}).get(latency, {}).get(f"{name}_ns")
     counter = row["counters"].get(metric)
     return counter["total"] if counter else None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fastlab import paper
-from fastlab.model import METRICS
+from fastlab.model import LATENCIES, METRICS
 from fastlab.regret import WORSE_PCT, Regret
 from fastlab.stats import Comparison, Summary
 
@@ -16,6 +16,7 @@ Tone = Literal["", "gain", "loss", "aside"]
 
 HEADLINES = ("elapsed_ns", "cycles", "bus_requests", "throughput")
 NOT_AVAILABLE = "n/a"
+LATENCY_COLUMNS = {"mean": "mean", "p50": "median", "p99": "99 %", "max": "most"}
 SIGN = (
     "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
     "the sign is turned, so that positive is better everywhere. "
@@ -218,6 +219,36 @@ def synchronization(summary: Summary) -> Table:
     return Table("Synchronization", [*columns, "at flags %"], rows, note, 2)
 
 
+def latencies(summary: Summary) -> Table:
+    """How long hand-offs and wake-ups take, the baseline's included."""
+    rows = []
+    for benchmark in summary.benchmarks:
+        for threads in summary.threads:
+            for name in (summary.experiment.baseline, *summary.variant_names):
+                times = [
+                    _time(summary, name, f"{latency}_{shown}", (benchmark, threads))
+                    for latency in LATENCIES
+                    for shown in LATENCY_COLUMNS
+                ]
+                rows.append([Cell(benchmark), Cell(name), Cell(str(threads)), *times])
+    columns = [f"{latency} {shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS.values()]
+    note = (
+        "In us of modelled time, means over the compared seeds. Percentiles are of the hand-offs "
+        "and wake-ups that there were, and a variant changes which there are: read them beside the "
+        f"throughput. {NOT_AVAILABLE}: in some of the runs compared there was none."
+    )
+    return Table("Latencies", ["benchmark", "variant", "threads", *columns], rows, note, 2)
+
+
+def _time(summary: Summary, name: str, metric: str, workload: tuple[str, int]) -> Cell:
+    baseline = name == summary.experiment.baseline
+    found = summary.find(summary.variant_names[0] if baseline else name, metric)[workload]
+    nanoseconds = found.baseline if baseline else found.variant
+    if nanoseconds is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    return Cell(value(nanoseconds / 1000))
+
+
 def excluded(summary: Summary) -> Table:
     """The runs that are in no comparison, and why."""
     rows = [
@@ -372,6 +403,7 @@ def standard(summary: Summary) -> list[Table]:
         tables += [headline(summary, name, metric) for metric in HEADLINES]
     if summary.synchronization:
         tables.append(synchronization(summary))
+    tables.append(latencies(summary))
     return [*tables, losses(summary), gains(summary), mechanism(summary)]
 
 

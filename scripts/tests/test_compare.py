@@ -29,6 +29,7 @@ from fastlab.tables import (
     Table,
     gains,
     headline,
+    latencies,
     losses,
     mechanism,
     miss_ratios,
@@ -118,6 +119,25 @@ def test_synchronization_explains_a_result() -> None:
     assert table.title in [one.title for one in standard(splash())]
     assert table.title not in [one.title for one in standard(sample())]
     assert summary_document(splash())["synchronization"][0]["contended"] == 0.25
+
+
+def test_latencies_of_every_variant() -> None:
+    of = samples.experiment(seeds=(1,))
+    rows = []
+    for run in plan(of):
+        document = samples.document()
+        document["latencies"]["wakeup"] = samples.latency(1200)
+        if run.variant.name == "fast":
+            none = dict.fromkeys(samples.latency(0), None) | {"count": 0}
+            document["latencies"] = {"handoff": none, "wakeup": samples.latency(4000)}
+        rows.append(samples.row(of, run, document=document))
+    table = latencies(summarise(of, rows))
+    assert list(table.columns)[3:5] == ["handoff mean", "handoff median"]
+    assert texts(table) == [
+        ["single_ctr", "baseline", "4", *["n/a"] * 4, "2.4", "1.2", "12", "12"],
+        ["single_ctr", "fast", "4", *["n/a"] * 4, "8", "4", "40", "40"],
+    ]
+    assert table.title in [one.title for one in standard(summarise(of, rows))]
 
 
 def test_headline_stands_beside_the_paper() -> None:

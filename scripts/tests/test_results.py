@@ -69,6 +69,22 @@ def test_what_threads_waited_for_is_kept() -> None:
     assert "profile" not in samples.row(EXPERIMENT, FAST_RUN)
 
 
+def test_latencies_are_kept() -> None:
+    row = samples.row(EXPERIMENT, FAST_RUN)
+    assert row["latencies"] == {"handoff": samples.latency(900), "wakeup": samples.latency(2600)}
+    assert "latencies" not in samples.row(EXPERIMENT, FAST_RUN, document=None)
+
+
+@pytest.mark.parametrize("latencies", [{}, {"handoff": samples.latency(1)}])
+def test_a_document_without_latencies_is_not_trusted(latencies: dict[str, Any]) -> None:
+    document = samples.document() | {"latencies": latencies}
+    row = samples.row(EXPERIMENT, FAST_RUN, document=document)
+    assert (row["status"], row["reason"]) == (
+        "failed",
+        "the cache model's document lacks latencies: it is not of this version",
+    )
+
+
 NEVER = samples.MECHANISM | {"used": 0, "same_cpu": 0}
 
 

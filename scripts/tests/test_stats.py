@@ -12,7 +12,7 @@ from fastlab.experiment import plan
 from fastlab.model import METRICS, Experiment, Metric
 from fastlab.paper import THREADS, printed
 from fastlab.results import Row
-from fastlab.stats import Comparison, Summary, improvement, summarise
+from fastlab.stats import Comparison, Summary, improvement, metric_value, summarise
 
 
 def measure(
@@ -225,6 +225,16 @@ def test_every_metric_has_a_value() -> None:
     for metric in METRICS:
         assert isinstance(metric, Metric)
         assert one(summary, metric.name).improvement_pct == 0.0
+
+
+def test_latencies_have_a_mean_and_percentiles() -> None:
+    of = samples.experiment(seeds=(1,))
+    row = samples.row(of, plan(of)[0])
+    assert metric_value(row, "handoff_mean") == 1800
+    assert metric_value(row, "wakeup_p99.9") == 26000
+    assert metric_value(row, "wakeup_p42") is None
+    del row["latencies"]
+    assert metric_value(row, "handoff_mean") is None
 
 
 def test_what_the_paper_prints() -> None:
