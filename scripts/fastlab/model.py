@@ -199,8 +199,9 @@ class Watchdogs:
 class Experiment:
     """What an experiment file asks for; `baseline` names the variant the others stand against,
     `primary` the metric that decides, `oracle` the variants of which it is the best in each
-    workload (none: there is no oracle). `latencies`: a real machine measures them, too. `matrix`
-    has the cases of an experiment whose machine or options vary, else it is empty."""
+    workload (none: there is no oracle). `latencies`: a real machine measures them, too, as
+    the simulation always does. `matrix` has the cases of an experiment whose machine or options
+    vary, else it is empty."""
 
     name: str
     series: str
