@@ -134,6 +134,11 @@ class Dataset:
 
 def make_plan(experiment: Experiment, backend: str) -> Plan:
     """The plan of an experiment's A/B. Raises FastError for what only the simulation has."""
+    if experiment.matrix:
+        raise FastError(
+            f"a [matrix] is for the simulation: backend {backend} has one machine; leave it out "
+            "of the experiment file, or use --backend sim"
+        )
     for variant in experiment.variants:
         if variant.features or variant.cpus or variant.kernel not in ("baseline", "fast"):
             raise FastError(

@@ -11,11 +11,13 @@ import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 
 from fastlab import presets, splash_sizes
+from fastlab.matrix import Value, fraction, never_meet
 from fastlab.model import (
     BENCHMARKS,
     INTERVALS_BENCHMARKS,
@@ -23,6 +25,7 @@ from fastlab.model import (
     REAL_METRICS,
     SCHEMA_VERSION,
     SPLASH_PROGRAMS,
+    Case,
     Experiment,
     FastError,
     Machine,
@@ -42,6 +45,7 @@ KEYS = (
     "threads",
     "seeds",
     "machine",
+    "matrix",
     "variant",
     "defaults",
     "benchmark",
@@ -60,12 +64,17 @@ OPTIONS = {
 # Half of the threads stand against the other half.
 PAIRED = ("prod_cons", "affinity", "multiple_fifo")
 
+# Axes of a matrix that are the machine's.
+MACHINE_AXES = ("cpus", "preset")
+
+MAX_FRACTION = 1000
 MAX_THREADS = 1024
 MAX_CPUS = 64
 MAX_COUNT = 1_000_000_000
 MAX_SEED = 2**32 - 1
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_PRESET = re.compile(r"[A-Za-z0-9_.-]+")
 _SERIES = re.compile(r"[0-9]+\.[0-9]+")
 _FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
 _SYSCTL = re.compile(r"sched_fast(_[a-z]+)*")
@@ -87,7 +96,9 @@ def load_experiment(path: Path) -> Experiment:
     top = _Table(path, "", data)
     top.only(*KEYS)
     machine = _machine(top.table("machine"))
-    variants = tuple(_variant(table, machine) for table in top.tables("variant"))
+    cases = _matrix(top, machine) if "matrix" in top.data else ()
+    fewest = min((case.machine.cpus for case in cases), default=machine.cpus)
+    variants = tuple(_variant(table, fewest) for table in top.tables("variant"))
     names = [variant.name for variant in variants]
     top.no_duplicates("variant", names)
     metrics = tuple(dict.fromkeys(metric.name for metric in METRICS + REAL_METRICS))
@@ -97,12 +108,13 @@ def load_experiment(path: Path) -> Experiment:
         machine=machine,
         variants=variants,
         baseline=top.choice("baseline", names),
-        workloads=_workloads(top),
+        workloads=tuple(dict.fromkeys(case.workload for case in cases)) or _workloads(top),
         seeds=top.integers("seeds", 0, MAX_SEED),
         watchdogs=_watchdogs(top.table("watchdogs")),
         primary=top.choice("primary", metrics, Experiment.primary),
         latencies=top.boolean("latencies", Experiment.latencies),
         oracle=_oracle(top, names),
+        matrix=cases,
     )
 
 
@@ -189,6 +201,74 @@ def _oracle(top: _Table, variants: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
+def _matrix(top: _Table, machine: Machine) -> tuple[Case, ...]:
+    """The cases of a [matrix]: its axes, crossed with the benchmarks and numbers of threads."""
+    table = top.table("matrix")
+    table.only("fraction", *MACHINE_AXES, *OPTIONS)
+    own = _axes(top, table)
+    options = [name for name in own if name in OPTIONS]
+    # By benchmark, threads, and the values of the options.
+    workloads: dict[tuple[Value, ...], Workload] = {
+        (one.benchmark, one.threads, *values): one
+        for values in product(*(own[name] for name in options))
+        for one in _workloads(top, dict(zip(options, values, strict=True)))
+    }
+    machines: dict[tuple[Value, Value], Machine] = {
+        (cpus, preset): replace(machine, cpus=cpus, preset=_known_preset(table, cpus, preset))
+        for cpus in own.get("cpus", (machine.cpus,))
+        for preset in own.get("preset", (machine.preset,))
+        if isinstance(cpus, int)
+    }
+    axes: dict[str, Sequence[Value]] = {
+        "benchmark": tuple(dict.fromkeys(one.benchmark for one in workloads.values())),
+        "threads": tuple(dict.fromkeys(one.threads for one in workloads.values())),
+        **own,
+    }
+    every = table.integer("fraction", 1, MAX_FRACTION, 1)
+    chosen = fraction(axes, every)
+    if apart := never_meet(axes, chosen):
+        (one, value), (other, another) = apart
+        table.fail(
+            "fraction",
+            every,
+            f"a smaller one: no run would have {one} = {value} with {other} = {another}",
+        )
+    return tuple(
+        Case(
+            machines[one.get("cpus", machine.cpus), one.get("preset", machine.preset)],
+            workloads[tuple(one[name] for name in ("benchmark", "threads", *options))],
+            tuple((name, one[name]) for name in own),
+        )
+        for one in chosen
+    )
+
+
+def _axes(top: _Table, table: _Table) -> dict[str, tuple[Value, ...]]:
+    """The axes that the matrix itself names, which nothing else may set."""
+    axes: dict[str, tuple[Value, ...]] = {}
+    for name in table.data:
+        if name == "cpus":
+            axes[name] = table.integers(name, 1, MAX_CPUS)
+        elif name == "preset":
+            axes[name] = table.texts(name, _PRESET, "names of presets")
+        elif name in OPTIONS:
+            axes[name] = table.integers(name, *OPTIONS[name])
+    if not axes:
+        raise FastError(
+            f"{table.path}: matrix: names no axis; allowed: {', '.join((*MACHINE_AXES, *OPTIONS))}"
+        )
+    setters = [top.table("machine"), top.table("defaults").table("options")]
+    setters += [one.table("options") for one in top.tables("benchmark")]
+    for name, values in axes.items():
+        if not values:
+            table.fail(name, [], "at least one")
+        table.no_duplicates(name, values)
+        for setter in setters:
+            if name in setter.data:
+                setter.fail(name, setter.data[name], "to leave it out: it is an axis of [matrix]")
+    return axes
+
+
 def _machine(table: _Table) -> Machine:
     table.only("cpus", "memory_mb", "preset", "quantum")
     default = Machine()
@@ -196,14 +276,13 @@ def _machine(table: _Table) -> Machine:
     return Machine(
         cpus=cpus,
         memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),
-        preset=_preset(table, cpus, default.preset),
+        preset=_known_preset(table, cpus, table.data.get("preset", default.preset)),
         quantum=table.integer("quantum", 100, 100_000, default.quantum),
     )
 
 
-def _preset(table: _Table, cpus: int, default: str) -> str:
+def _known_preset(table: _Table, cpus: int, given: object) -> str:
     """A built-in preset's name, or the path of a file that lies with the experiment's."""
-    given = table.data.get("preset", default)
     allowed = "a built-in preset, or a file whose name ends in .toml in the experiment's directory"
     if not isinstance(given, str):
         table.fail("preset", given, allowed)
@@ -219,7 +298,7 @@ def _preset(table: _Table, cpus: int, default: str) -> str:
     return given
 
 
-def _variant(table: _Table, machine: Machine) -> Variant:
+def _variant(table: _Table, cpus: int) -> Variant:
     table.only("name", "kernel", "policy", "sysctls", "features", "cpus")
     variant = Variant(
         name=table.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
@@ -227,7 +306,7 @@ def _variant(table: _Table, machine: Machine) -> Variant:
         policy=table.choice("policy", POLICIES, "off"),
         sysctls=_sysctls(table.table("sysctls")),
         features=_features(table),
-        cpus=table.integer("cpus", 1, machine.cpus) if "cpus" in table.data else None,
+        cpus=table.integer("cpus", 1, cpus) if "cpus" in table.data else None,
     )
     if variant.kernel != "fast" and (variant.policy != "off" or variant.sysctls):
         table.fail(
@@ -272,7 +351,8 @@ def _watchdogs(table: _Table) -> Watchdogs:
     )
 
 
-def _workloads(top: _Table) -> tuple[Workload, ...]:
+def _workloads(top: _Table, more: Mapping[str, Value] | None = None) -> tuple[Workload, ...]:
+    """Each benchmark at each number of threads; `more` are options of a matrix."""
     threads = top.integers("threads", 1, MAX_THREADS)
     defaults = _options(top.table("defaults"), {}, ("iterations", "warmup", "options"))
     workloads = []
@@ -281,6 +361,8 @@ def _workloads(top: _Table) -> tuple[Workload, ...]:
         name = table.choice("name", BENCHMARKS + INTERVALS_BENCHMARKS + SPLASH_PROGRAMS)
         names.append(name)
         if name in SPLASH_PROGRAMS:
+            if more:
+                table.fail("name", name, f"those that have {', '.join(more)}, as [matrix] says")
             splash_words = _splash_words(top, table, name, threads)
             workloads += [Workload(name, count, splash_words) for count in threads]
             continue
@@ -289,7 +371,8 @@ def _workloads(top: _Table) -> tuple[Workload, ...]:
             table.fail("iterations", None, "a whole number, here or in [defaults]")
         for count in threads:
             _check_shares(top, table, name, count, options)
-            words = tuple(f"--{key.replace('_', '-')}={value}" for key, value in options.items())
+            every = {**options, **(more or {})}
+            words = tuple(f"--{key.replace('_', '-')}={value}" for key, value in every.items())
             workloads.append(Workload(name, count, words))
     top.no_duplicates("benchmark", names)
     return tuple(workloads)

@@ -14,7 +14,7 @@ import pytest
 import samples
 
 from fastlab import cache, run, vm
-from fastlab.model import Experiment, FastError, Kernel, Watchdogs
+from fastlab.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
 from fastlab.results import read_rows
 
 EXPERIMENT = samples.experiment(seeds=(1, 2))
@@ -43,11 +43,13 @@ class Machines:
 
     def __init__(self) -> None:
         self.boots: Counter[str] = Counter()
+        self.booted: list[Machine] = []
         self.jobs: list[vm.Job] = []
         self.before: Callable[[vm.Job, threading.Event], None] = lambda job, cancelled: None
 
     def save(self, simulation: vm.Simulation, directory: Path, *_: Any) -> None:
         self.boots[simulation.kernel.variant] += 1
+        self.booted.append(simulation.machine)
         directory.mkdir(parents=True, exist_ok=True)
         (directory / vm.SNAPSHOT).write_text("machine")
 
@@ -67,7 +69,9 @@ class Machines:
         seed = int(job.argv[job.argv.index("--seed") + 1])
         of = samples.run_of(EXPERIMENT, variant.name, seed)
         mechanism = samples.MECHANISM if job.sysctls else None
-        return vm.Outcome(samples.document(), samples.output(of), mechanism, 0, (), 0.0)
+        machine = simulation.machine
+        document = samples.document() | {"cpus": machine.cpus, "preset": machine.preset_name}
+        return vm.Outcome(document, samples.output(of), mechanism, 0, (), 0.0)
 
 
 @pytest.fixture
@@ -109,6 +113,28 @@ def test_all_runs_are_made_and_each_kernel_boots_once(machines: Machines, tmp_pa
     assert (tmp_path / "results/experiment.toml").read_text() == "# the experiment\n"
     assert len((tmp_path / "results/durations.jsonl").read_text().splitlines()) == 4
     assert {str(job.sysctls) for job in machines.jobs} == {"{}", "{'kernel.sched_fast': 1}"}
+
+
+def test_a_control_is_handed_to_the_guest(machines: Machines, tmp_path: Path) -> None:
+    control = replace(samples.ONE_CPU, features=("NEXT_BUDDY",))
+    of = samples.experiment(seeds=(1,), variants=(samples.BASELINE, control))
+    rows = execute(tmp_path, of, jobs=1)
+    assert [(row["features"], row["cpus"]) for row in rows] == [([], None), (["NEXT_BUDDY"], 1)]
+    assert {(job.features, job.cpus) for job in machines.jobs} == {((), None), (("NEXT_BUDDY",), 1)}
+
+
+def test_every_machine_of_a_matrix_boots_once(machines: Machines, tmp_path: Path) -> None:
+    (workload,) = EXPERIMENT.workloads
+    cases = tuple(
+        Case(Machine(cpus=cpus), workload, (("cpus", cpus),)) for cpus in (2, 8)
+    )
+    rows = execute(tmp_path, replace(EXPERIMENT, matrix=cases))
+    assert machines.boots == {"baseline": 2, "fast": 2}
+    assert Counter(machine.cpus for machine in machines.booted) == {2: 2, 8: 2}
+    assert [(row["machine"]["cpus"], row["status"]) for row in rows] == [
+        *[(2, "ok"), (2, "ok"), (8, "ok"), (8, "ok")] * 2
+    ]
+    assert len({row["key"] for row in rows}) == 8
 
 
 def test_a_finished_experiment_needs_no_machine(machines: Machines, tmp_path: Path) -> None:
