@@ -2,13 +2,15 @@
 """The `fast` command: reads its arguments, calls the stages, prints what they return.
 
 Exit status: 0 all is well, 1 an error, 2 bad usage, 3 some run is in no comparison,
-4 an improvement is below what --fail-below asks for, 130 interrupted; of `fast shell -- COMMAND`
-that of the command. Results go to stdout, everything else to stderr.
+4 an improvement is below what --fail-below asks for, or predictions are beyond their bounds,
+130 interrupted; of `fast shell -- COMMAND` that of the command. Results go to stdout, everything
+else to stderr.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import signal
@@ -26,6 +28,7 @@ from fastlab import (
     ab,
     bench,
     calibrate,
+    catalogue,
     compare,
     counting,
     dataset,
@@ -48,6 +51,9 @@ from fastlab import (
     stealing,
     trial,
     trial_real,
+    trust,
+    trust_file,
+    trust_native,
     verdict,
     verdict_real,
 )
@@ -132,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shell(commands)
     _add_bench(commands)
     _add_calibrate(commands)
+    _add_trust(commands)
     _add_splash(commands)
     return parser
 
@@ -399,6 +406,44 @@ def _add_calibrate(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     )
 
 
+def _add_trust(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "trust",
+        help="compare what the simulation predicts with what a real machine does",
+        description="Run the seven benchmarks in the simulation, free and confined to one CPU, and "
+        "compare what it predicts with what this machine does, or with hardware counters of "
+        "another.",
+    )
+    parser.set_defaults(command=_trust)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--preset",
+        type=Path,
+        metavar="NAME.toml",
+        help="this machine's preset, which `fast calibrate` writes: measure here",
+    )
+    what.add_argument(
+        "--measured",
+        type=Path,
+        metavar="FILE.toml",
+        help="what was measured elsewhere, such as experiments/measured/zen3.toml",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=_count,
+        metavar="N",
+        default=trust_native.ROUNDS,
+        help="with --preset: how often each benchmark is run, four times each "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="results directory (default: results/trust-NAME)",
+    )
+
+
 def _add_tree(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tree",
@@ -486,21 +531,30 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.dry_run:
         return _list_runs(experiment)
     directory: Path = arguments.output or Path("results", experiment.name)
-    names = _kernels_of(experiment)
-    request = kernels.BuildRequest(experiment.series, names)
-    # Before the kernels: what is missing is said in seconds.
-    build = programs.build_programs(request.places.project, reporter)
-    toolbox = run.find_toolbox(build, further_programs(experiment))
-    built = dict(zip(names, kernels.build(request, reporter), strict=True))
-    rows = run.run_experiment(
-        experiment, arguments.experiment, built, toolbox, directory, reporter, arguments.jobs
-    )
+    rows = _simulate(experiment, arguments.experiment, directory, reporter, arguments.jobs)
     summary = summarise(experiment, rows)
     _print_tables(summary)
     command = shlex.join(["fast", "run", str(arguments.experiment)])
     _write_report(summary, directory, command)
     print(f"digest of the results: {results.counters_digest(rows)}")
     return _verdict(findings.from_summary(summary))
+
+
+def _simulate(
+    experiment: Experiment,
+    source: Path,
+    directory: Path,
+    reporter: Reporter,
+    jobs: int | None = None,
+) -> list[results.Row]:
+    """Build what an experiment needs, and make its runs."""
+    names = _kernels_of(experiment)
+    request = kernels.BuildRequest(experiment.series, names)
+    # Before the kernels: what is missing is said in seconds.
+    build = programs.build_programs(request.places.project, reporter)
+    toolbox = run.find_toolbox(build, further_programs(experiment))
+    built = dict(zip(names, kernels.build(request, reporter), strict=True))
+    return run.run_experiment(experiment, source, built, toolbox, directory, reporter, jobs)
 
 
 def _try(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -864,6 +918,65 @@ def _calibrate(arguments: argparse.Namespace, reporter: Reporter) -> int:
         compare.write_files(out.parent, [(out.name, text)])
         print(f"wrote {out}")
     return OK
+
+
+def _trust(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    if arguments.preset:
+        return _trust_here(arguments, reporter)
+    record = trust_file.load(arguments.measured)
+    experiment = load_experiment(record.experiment)
+    directory: Path = arguments.output or Path("results", f"trust-{experiment.name}")
+    rows = _simulate(experiment, record.experiment, directory / trust.SIMULATION, reporter)
+    compared = trust.compare(record.side, trust.predicted(rows), trust.COUNTER_BOUNDS)
+    return _show_trust(record.machine, compared, trust.COUNTER_BOUNDS, directory)
+
+
+def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    preset: Path = arguments.preset
+    cpus = trust_native.usable_cpus()
+    project = kernels.BuildRequest().places.project
+    series = catalogue.load_catalogue(project).pick_series(None).name
+    directory: Path = arguments.output or Path("results", f"trust-{preset.stem}")
+    source = trust_native.write_experiment(directory, preset, series, cpus)
+    build = programs.build_programs(project, reporter)
+    session = trust_native.Session(build, cpus, arguments.rounds)
+    experiment = load_experiment(source)
+    rows = _simulate(experiment, source, directory / trust.SIMULATION, reporter)
+    prediction = trust.predicted(rows)
+
+    def show() -> int:
+        compared = trust.compare(session.measured(), prediction, trust.CLOCK_BOUNDS)
+        machine = f"this machine, {len(cpus)} CPUs"
+        return _show_trust(machine, compared, trust.CLOCK_BOUNDS, directory)
+
+    try:
+        session.run(reporter)
+    except KeyboardInterrupt:
+        if session.measured():
+            show()
+        raise
+    return show()
+
+
+def _show_trust(
+    machine: str,
+    compared: Sequence[trust.Compared],
+    bounds: Sequence[trust.Bound],
+    directory: Path,
+) -> int:
+    table = trust.table(f"Predicted and measured: {machine}", compared, bounds)
+    _print([compare.rich_table(table)])
+    print("\n".join(trust.sentences(compared)))
+    files = [
+        ("trust.json", json.dumps(trust.document(compared), indent=1) + "\n"),
+        ("trust.md", compare.markdown_table(table)),
+        ("trust.rst", compare.rst_table(table)),
+    ]
+    for path in compare.write_files(directory, files):
+        print(f"wrote {path}")
+    if len(trust.agreeing(compared)) >= trust.LEAST:
+        return OK
+    return INCOMPLETE if len(trust.possible(compared)) >= trust.LEAST else BELOW
 
 
 def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:

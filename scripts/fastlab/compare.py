@@ -164,6 +164,17 @@ def _markdown_cell(cell: Cell) -> str:
     return f"**{text}**" if cell.strong else text
 
 
+def rst_table(table: Table) -> str:
+    """A table for Documentation, its note below it."""
+    lines = [f".. list-table:: {table.title}", "   :header-rows: 1", ""]
+    for row in [[Cell(column) for column in table.columns], *table.rows]:
+        cells = [" ".join(cell.text.split()) for cell in row]
+        lines += [
+            f"   {'* -' if i == 0 else '  -'} {text}".rstrip() for i, text in enumerate(cells)
+        ]
+    return "\n".join([*lines, "", table.note, ""])
+
+
 def terminal_tables(summary: Summary) -> list[RichTable]:
     """What `fast compare` prints with rich."""
     return [rich_table(table) for table in standard(summary) if table.rows]

@@ -36,6 +36,7 @@ PACKAGES: dict[str, str] = {
     "strip": "binutils",
     "su": "util-linux",
     "tar": "tar",
+    "taskset": "util-linux",
     "udevadm": "udev",
     "xz": "xz-utils",
     "zstd": "zstd",
