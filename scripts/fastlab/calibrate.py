@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from fastlab import presets
 from fastlab.guest import check_built
 from fastlab.model import FastError
 from fastlab.process import ask, ending
@@ -185,6 +186,8 @@ def preset_name(path: Path) -> str:
             f"{path}: a preset's file is its name and .toml; allowed: up to 31 small letters, "
             "digits, '-', '_' and '.', such as my-machine.toml"
         )
+    if path.stem in presets.names():
+        raise FastError(f"{path}: {path.stem} is a built-in preset's name: use another")
     return path.stem
 
 
