@@ -31,6 +31,7 @@ PACKAGES: dict[str, str] = {
     "perl": "perl",
     "qemu-system-x86_64": "qemu-system-x86",
     "rsync": "rsync",
+    "setarch": "util-linux",
     "setpriv": "util-linux",
     "strings": "binutils",
     "strip": "binutils",

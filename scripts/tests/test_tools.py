@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def test_a_missing_tool_names_its_package(bin_dir: Path) -> None:
     assert str(error.value) == (
         "xz is missing: install the Debian package xz-utils (apt-get install xz-utils)"
     )
+
+
+def test_what_is_required_has_a_package() -> None:
+    """A tool that is not in the list would be missing with a traceback."""
+    sources = "".join(path.read_text() for path in Path(tools.__file__).parent.glob("*.py"))
+    named = set(re.findall(r'\brequire\("([^"]+)"\)', sources))
+    assert {"setarch", "taskset", "tar"} <= named
+    assert named <= tools.PACKAGES.keys()
 
 
 def test_all_missing_tools_are_named_at_once(bin_dir: Path) -> None:
