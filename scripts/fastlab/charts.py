@@ -27,6 +27,7 @@ TITLES = {
     "l2_misses": "Improvement in L2 misses",
 }
 
+
 def bars(summary: Summary, variant_name: str, metric: str) -> Chart:
     """Percent improvement by benchmark, a bar per thread count; whiskers are the spread."""
     several = len(summary.variant_names) > 1

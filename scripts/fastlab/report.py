@@ -20,7 +20,7 @@ FIGURES = ("elapsed_ns", "cycles", "bus_requests", "throughput", "l2_misses")
 def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:
     """Write summary.json, summary.csv, summary.md, report.html; with an oracle regret.csv and the
     heat map as regret.svg and regret.png; for a single variant the main chart as improvement.svg
-    and improvement.png. Returns the paths written.
+    and improvement.png. A matrix has no such pictures. Returns the paths written.
 
     `command` is how the experiment was run, for the reader to repeat. Equal arguments give equal
     bytes. Raises FastError when a file cannot be written.
@@ -33,9 +33,10 @@ def write_report(summary: Summary, directory: Path, command: str) -> list[Path]:
     ]
     if summary.regrets:
         files.append(("regret.csv", regret_csv_text(summary)))
+    if summary.regrets and not summary.axes:
         files.append(("regret.svg", heatmaps.regret_file(summary, "svg")))
         files.append(("regret.png", heatmaps.regret_file(summary, "png")))
-    if len(summary.variant_names) == 1:
+    if len(summary.variant_names) == 1 and not summary.axes:
         (name,) = summary.variant_names
         files.append(("improvement.svg", charts.main_chart(summary, name, "svg")))
         files.append(("improvement.png", charts.main_chart(summary, name, "png")))
@@ -106,11 +107,16 @@ class RegretPart:
 def _regret(summary: Summary) -> RegretPart | None:
     if not summary.regrets:
         return None
-    pictures, numbers = [heatmaps.regret(summary)], [tables.standings(summary)]
-    numbers.append(tables.regrets(summary))
+    numbers = [tables.standings(summary), tables.regrets(summary)]
+    if summary.axes:
+        arms = [variant.name for variant in summary.experiment.variants]
+        pictures = [heatmaps.regret_by_axis(summary, name) for name in arms]
+    else:
+        pictures = [heatmaps.regret(summary)]
     if summary.oracle_arms:
-        pictures.append(charts.beside(summary))
         numbers.append(tables.beside(summary))
+        if not summary.axes:
+            pictures.append(charts.beside(summary))
     return RegretPart(summary.standings, pictures, numbers)
 
 
@@ -122,6 +128,8 @@ def _colours(summary: Summary, dark: bool) -> str:
 
 
 def _charts(summary: Summary) -> list[drawing.Chart]:
+    if summary.axes:
+        return [heatmaps.improvement_by_axis(summary, name) for name in summary.variant_names]
     if charts.has_depths(summary):
         return [charts.depth_lines(summary, metric) for metric in FIGURES]
     return [

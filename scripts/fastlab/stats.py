@@ -115,7 +115,10 @@ class Summary:
 
     @property
     def beside_paper(self) -> tuple[str, ...]:
-        """The variants to show as the paper shows its own: the only one, or the only policy."""
+        """The variants to show as the paper shows its own: the only one, or the only policy. It has
+        no matrix."""
+        if self.axes:
+            return ()
         if len(self.variant_names) == 1:
             return self.variant_names
         policies = [one.name for one in self.experiment.variants if one.policy != "off"]
@@ -132,12 +135,15 @@ class Summary:
 
     @property
     def axes(self) -> dict[str, tuple[int | str, ...]]:
-        """The values of each axis of the matrix, if there is one."""
+        """The values of each axis of the matrix, if there is one; numbers ascend."""
         found: dict[str, dict[int | str, None]] = {}
         for case in self.experiment.cases:
             for name, value in case.axes:
                 found.setdefault(name, {})[value] = None
-        return {name: tuple(values) for name, values in found.items()}
+        return {
+            name: tuple(sorted(values, key=lambda one: one if isinstance(one, int) else 0))
+            for name, values in found.items()
+        }
 
     def find(self, variant_name: str, metric: str) -> dict[tuple[int | str, ...], Comparison]:
         """One variant's comparisons of one metric, by Place.key, in the order of the cases."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fastlab import paper
-from fastlab.model import LATENCIES, METRICS
+from fastlab.model import LATENCIES, METRICS, Place
 from fastlab.regret import WORSE_PCT, Regret
 from fastlab.stats import Comparison, Summary
 
@@ -124,7 +124,8 @@ def _beside_paper(
 def everything(summary: Summary, variant_name: str) -> Table:
     """Every comparison of one variant with its values."""
     rows = [_value_cells(one) for one in summary.comparisons if one.variant_name == variant_name]
-    columns = ["benchmark", "metric", "threads", "baseline", variant_name, "improvement %"]
+    columns = ["benchmark", "metric", "threads", *summary.axes]
+    columns += ["baseline", variant_name, "improvement %"]
     return Table(
         f"All metrics ({variant_name})",
         columns,
@@ -137,20 +138,21 @@ def everything(summary: Summary, variant_name: str) -> Table:
 def losses(summary: Summary) -> Table:
     """Every case in which a variant is worse than the baseline, the worst first."""
     found = [one for one in summary.comparisons if (one.improvement_pct or 0) < 0]
-    return _list("Losses", found)
+    return _list(summary, "Losses", found)
 
 
 def gains(summary: Summary) -> Table:
     """Every case in which a variant is better than the baseline, the best first."""
     found = [one for one in summary.comparisons if (one.improvement_pct or 0) > 0]
-    return _list("Gains", found)
+    return _list(summary, "Gains", found)
 
 
-def _list(title: str, found: Sequence[Comparison]) -> Table:
+def _list(summary: Summary, title: str, found: Sequence[Comparison]) -> Table:
     """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
     ordered = sorted(found, key=lambda one: -round(abs(one.improvement_pct or 0), 6))
     rows = [[Cell(one.variant_name), *_value_cells(one)] for one in ordered]
-    columns = ["variant", "benchmark", "metric", "threads", "baseline", "value", "improvement %"]
+    columns = ["variant", "benchmark", "metric", "threads", *summary.axes]
+    columns += ["baseline", "value", "improvement %"]
     return Table(f"{title}: {len(found)}", columns, rows, SIGN, 3)
 
 
@@ -158,18 +160,23 @@ def _value_cells(one: Comparison) -> list[Cell]:
     return [
         Cell(one.benchmark),
         Cell(one.metric.name),
-        Cell(str(one.threads)),
+        *_numbers(one),
         Cell(value(one.baseline)),
         Cell(value(one.variant)),
         improvement_cell(one),
     ]
 
 
+def _numbers(one: Place) -> list[Cell]:
+    """The threads, and where the row stands on the axes of a matrix."""
+    return [Cell(str(one.threads)), *(Cell(str(number)) for _, number in one.axes)]
+
+
 def mechanism(summary: Summary) -> Table:
     """What FAST did: the kernel's counters of every workload."""
     names = list(dict.fromkeys(name for one in summary.mechanism for name in one.counters))
     rows = [
-        [Cell(one.variant_name), Cell(one.benchmark), Cell(str(one.threads))]
+        [Cell(one.variant_name), Cell(one.benchmark), *_numbers(one)]
         + [
             Cell(f"{one.counters[name]:,}" if name in one.counters else NOT_AVAILABLE)
             for name in names
@@ -181,7 +188,9 @@ def mechanism(summary: Summary) -> Table:
         "left a hint; used: wake-ups sent to the lock-hot CPU; same_cpu: the task was there "
         "already; rejected_*, expired: hints not followed, by reason."
     )
-    return Table("Mechanism", ["variant", "benchmark", "threads", *names], rows, note, 2)
+    return Table(
+        "Mechanism", ["variant", "benchmark", "threads", *summary.axes, *names], rows, note, 2
+    )
 
 
 def synchronization(summary: Summary) -> Table:
@@ -190,7 +199,7 @@ def synchronization(summary: Summary) -> Table:
         [
             Cell(one.benchmark),
             Cell(one.variant_name),
-            Cell(str(one.threads)),
+            *_numbers(one),
             *(
                 Cell(value(number), tone="" if number is not None else "aside")
                 for number in (
@@ -208,7 +217,8 @@ def synchronization(summary: Summary) -> Table:
         ]
         for one in summary.synchronization
     ]
-    columns = ["benchmark", "variant", "threads", "locks/s", "barriers/s", "flags/s"]
+    columns = ["benchmark", "variant", "threads", *summary.axes]
+    columns += ["locks/s", "barriers/s", "flags/s"]
     columns += ["hand-offs/s", "switches/s", "contended %", "at locks %", "at barriers %"]
     note = (
         "Operations of all threads together; seconds are modelled time. hand-offs: wake-ups that "
@@ -221,29 +231,35 @@ def synchronization(summary: Summary) -> Table:
 
 def latencies(summary: Summary) -> Table:
     """How long hand-offs and wake-ups take, the baseline's included."""
+    metrics = [f"{latency}_{shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS]
+    found = {
+        name: [summary.find(name, metric) for metric in metrics] for name in summary.variant_names
+    }
     rows = []
-    for benchmark in summary.benchmarks:
-        for threads in summary.threads:
-            for name in (summary.experiment.baseline, *summary.variant_names):
-                times = [
-                    _time(summary, name, f"{latency}_{shown}", (benchmark, threads))
-                    for latency in LATENCIES
-                    for shown in LATENCY_COLUMNS
-                ]
-                rows.append([Cell(benchmark), Cell(name), Cell(str(threads)), *times])
+    for case in summary.experiment.cases:
+        one = Place(*case.place)
+        labels = [Cell(one.benchmark), *_numbers(one)]
+        times = {
+            name: [by_place[one.key] for by_place in by_metric] for name, by_metric in found.items()
+        }
+        # Over the seeds that the first variant has, too.
+        before = [compared.baseline for compared in next(iter(times.values()), ())]
+        sides = {name: [compared.variant for compared in side] for name, side in times.items()}
+        rows += [
+            [labels[0], Cell(name), *labels[1:], *map(_microseconds, side)]
+            for name, side in {summary.experiment.baseline: before, **sides}.items()
+        ]
     columns = [f"{latency} {shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS.values()]
     note = (
         "In us of modelled time, means over the compared seeds. Percentiles are of the hand-offs "
         "and wake-ups that there were, and a variant changes which there are: read them beside the "
         f"throughput. {NOT_AVAILABLE}: in some of the runs compared there was none."
     )
-    return Table("Latencies", ["benchmark", "variant", "threads", *columns], rows, note, 2)
+    columns = ["benchmark", "variant", "threads", *summary.axes, *columns]
+    return Table("Latencies", columns, rows, note, 2)
 
 
-def _time(summary: Summary, name: str, metric: str, workload: tuple[str, int]) -> Cell:
-    baseline = name == summary.experiment.baseline
-    found = summary.find(summary.variant_names[0] if baseline else name, metric)[workload]
-    nanoseconds = found.baseline if baseline else found.variant
+def _microseconds(nanoseconds: float | None) -> Cell:
     if nanoseconds is None:
         return Cell(NOT_AVAILABLE, tone="aside")
     return Cell(value(nanoseconds / 1000))
@@ -257,12 +273,12 @@ def excluded(summary: Summary) -> Table:
             Cell(one.variant_name),
             Cell(one.benchmark),
             Cell(one.reason),
-            Cell(str(one.threads)),
+            *_numbers(one),
             Cell(str(one.seed)),
         ]
         for one in summary.excluded
     ]
-    columns = ["status", "variant", "benchmark", "reason", "threads", "seed"]
+    columns = ["status", "variant", "benchmark", "reason", "threads", *summary.axes, "seed"]
     return Table(f"Left out: {len(rows)} runs", columns, rows, "In none of the tables.", 4)
 
 
@@ -270,16 +286,14 @@ def study(summary: Summary, metric: str) -> Table:
     """Several variants side by side: a row per workload, a column per variant, the best strong."""
     found = {name: summary.find(name, metric) for name in summary.variant_names}
     rows = []
-    for benchmark in summary.benchmarks:
-        for threads in summary.threads:
-            cells = [found[name][benchmark, threads] for name in summary.variant_names]
-            known = [one.improvement_pct for one in cells if one.improvement_pct is not None]
-            best = max(known, default=None)
-            rows.append(
-                [Cell(benchmark), Cell(str(threads))]
-                + [improvement_cell(one, one.improvement_pct == best) for one in cells]
-            )
-    columns = ["benchmark", "threads", *summary.variant_names]
+    for cells in zip(*(one.values() for one in found.values()), strict=True):
+        known = [one.improvement_pct for one in cells if one.improvement_pct is not None]
+        best = max(known, default=None)
+        rows.append(
+            [Cell(cells[0].benchmark), *_numbers(cells[0])]
+            + [improvement_cell(one, one.improvement_pct == best) for one in cells]
+        )
+    columns = ["benchmark", "threads", *summary.axes, *summary.variant_names]
     note = f"Bold: best of its row. {SIGN}"
     return Table(f"Improvement of {metric} by variant, %", columns, rows, note)
 
@@ -314,11 +328,11 @@ def regrets(summary: Summary) -> Table:
         best = min((one.regret for one in row if one.regret is not None), default=None)
         first = row[0]
         rows.append(
-            [Cell(first.benchmark), Cell(str(first.threads))]
+            [Cell(first.benchmark), *_numbers(first)]
             + [_regret_cell(one, one.regret == best) for one in row]
             + [Cell(first.oracle or NOT_AVAILABLE, tone="aside"), Cell(value(first.oracle_ns))]
         )
-    columns = ["benchmark", "threads", *names, "oracle", "oracle's ns"]
+    columns = ["benchmark", "threads", *summary.axes, *names, "oracle", "oracle's ns"]
     note = (
         f"{_ORACLE} Bold: best of its row. Coloured: better or worse than the baseline by more "
         f"than {WORSE_PCT:g} %. †: fewer seeds or arms than planned, see the runs left out."
@@ -335,12 +349,11 @@ def beside(summary: Summary) -> Table:
         for metric in ("elapsed_ns", "cycles")
     }
     rows = [
-        [Cell(benchmark), Cell(str(threads))]
-        + [improvement_cell(one[benchmark, threads]) for one in found.values()]
-        for benchmark in summary.benchmarks
-        for threads in summary.threads
+        [Cell(cells[0].benchmark), *_numbers(cells[0])] + [improvement_cell(one) for one in cells]
+        for cells in zip(*(one.values() for one in found.values()), strict=True)
     ]
-    columns = ["benchmark", "threads", *(f"{name}: {metric}" for name, metric in found)]
+    columns = ["benchmark", "threads", *summary.axes]
+    columns += [f"{name}: {metric}" for name, metric in found]
     note = (
         "Cycles tell the work, time tells when it is done. An arm that gains cycles gains "
         "locality; if it loses time nevertheless, it does one after the other what could be done "
@@ -351,9 +364,9 @@ def beside(summary: Summary) -> Table:
 
 def _by_row(found: Iterable[Regret]) -> list[list[Regret]]:
     """The arms of each workload."""
-    rows: dict[tuple[str, int], list[Regret]] = {}
+    rows: dict[tuple[int | str, ...], list[Regret]] = {}
     for one in found:
-        rows.setdefault((one.benchmark, one.threads), []).append(one)
+        rows.setdefault(one.key, []).append(one)
     return list(rows.values())
 
 

@@ -29,9 +29,7 @@ def sample(seeds: int = 2) -> Summary:
 
 
 def of(summary: Summary, arm: str, threads: int) -> Regret:
-    (found,) = (
-        one for one in summary.regrets if (one.variant_name, one.threads) == (arm, threads)
-    )
+    (found,) = (one for one in summary.regrets if (one.variant_name, one.threads) == (arm, threads))
     return found
 
 

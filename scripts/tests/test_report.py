@@ -79,9 +79,7 @@ class Page(HTMLParser):
                 self.links.append(value or "")
 
 
-@pytest.mark.parametrize(
-    "summary", [single(), depths(), arms()], ids=["single", "depths", "arms"]
-)
+@pytest.mark.parametrize("summary", [single(), depths(), arms()], ids=["single", "depths", "arms"])
 def test_page_is_whole_and_loads_nothing(summary: Summary) -> None:
     text = html_text(summary, COMMAND)
     page = Page(text)

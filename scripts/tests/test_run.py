@@ -125,9 +125,7 @@ def test_a_control_is_handed_to_the_guest(machines: Machines, tmp_path: Path) ->
 
 def test_every_machine_of_a_matrix_boots_once(machines: Machines, tmp_path: Path) -> None:
     (workload,) = EXPERIMENT.workloads
-    cases = tuple(
-        Case(Machine(cpus=cpus), workload, (("cpus", cpus),)) for cpus in (2, 8)
-    )
+    cases = tuple(Case(Machine(cpus=cpus), workload, (("cpus", cpus),)) for cpus in (2, 8))
     rows = execute(tmp_path, replace(EXPERIMENT, matrix=cases))
     assert machines.boots == {"baseline": 2, "fast": 2}
     assert Counter(machine.cpus for machine in machines.booted) == {2: 2, 8: 2}
