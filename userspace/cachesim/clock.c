@@ -43,6 +43,9 @@ bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int
 	}
 	if (clock->idle[cpu]) {
 		clock->idle[cpu] = false;
+		/* Quanta in which nobody did anything went by without it. */
+		if (clock->local[cpu] < clock->end - clock->quantum)
+			clock->local[cpu] = clock->end - clock->quantum;
 		clock->local[cpu] += clock->wakeup;
 	}
 	clock->active = true;

@@ -214,6 +214,23 @@ static void test_time_passes_while_all_are_idle(void **state)
 	assert_true(difference(guest_time(), clk.end) <= clk.quantum);
 }
 
+/* The burner let many quanta pass; the woken CPU's clock is not of the time when it was last asked. */
+static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
+{
+	(void)state;
+	begin(2, 100, 300);
+	programs[0].idle = true;
+	programs[1].idle = true;
+	round_of_turns(100, 1000);
+	for (unsigned int n = 0; n < 10000; n++)
+		assert_false(clock_burnt(&clk, BURNT));
+	assert_true(clk.end > 100 * clk.quantum);
+	programs[1].idle = false;
+	block_of(1, 100);
+	assert_int_equal(local[1], clk.end - clk.quantum + 300 * CACHESIM_CYCLE);
+	assert_true(difference(guest_time(), local[1]) <= clk.quantum);
+}
+
 /* What was done in a quantum may wake an idle CPU, so all get a turn before time goes on. */
 static void test_idle_cpus_are_asked_after_something_happened(void **state)
 {
@@ -281,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_waking_costs_the_woken),
 		cmocka_unit_test(test_an_interrupt_costs_who_is_busy),
 		cmocka_unit_test(test_time_passes_while_all_are_idle),
+		cmocka_unit_test(test_who_has_idled_for_long_wakes_in_the_present),
 		cmocka_unit_test(test_idle_cpus_are_asked_after_something_happened),
 		cmocka_unit_test(test_the_guests_reading_corrects_the_count),
 		cmocka_unit_test(test_a_dead_burner_is_noticed),
