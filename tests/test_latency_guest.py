@@ -119,3 +119,8 @@ def test_both_see_the_same(simulated: Simulated) -> None:
     # looks every 100 us whether it is its turn.
     more = by_trace["wakeup"]["events"] - by_steps["wakeup"]["count"]
     assert 1 <= more <= 5
+    # The same events take about as long by either's clock.
+    for name in ("handoff", "wakeup"):
+        traced = times(by_trace[name])
+        assert by_steps[name]["p50_ns"] == pytest.approx(traced[len(traced) // 2], rel=0.2)
+        assert by_steps[name]["max_ns"] == pytest.approx(traced[-1], rel=0.4)
