@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import re
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from fastlab import presets, splash_sizes
 from fastlab.matrix import Value, fraction, never_meet
@@ -34,6 +33,7 @@ from fastlab.model import (
     Watchdogs,
     Workload,
 )
+from fastlab.toml_table import Table, closest
 
 KEYS = (
     "name",
@@ -93,7 +93,7 @@ def load_experiment(path: Path) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise FastError(f"{path}: not valid TOML: {error}") from error
 
-    top = _Table(path, "", data)
+    top = Table(path, "", data)
     top.only(*KEYS)
     machine = _machine(top.table("machine"))
     cases = _matrix(top, machine) if "matrix" in top.data else ()
@@ -192,16 +192,16 @@ def run_key(run: Run, kernel_id: str, tools_id: str) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _oracle(top: _Table, variants: Sequence[str]) -> tuple[str, ...]:
+def _oracle(top: Table, variants: Sequence[str]) -> tuple[str, ...]:
     names = top.texts("oracle", _NAME, "names of variants")
     for name in names:
         if name not in variants:
-            top.fail("oracle", name, ", ".join(variants) + _closest(name, variants))
+            top.fail("oracle", name, ", ".join(variants) + closest(name, variants))
     top.no_duplicates("oracle", names)
     return names
 
 
-def _matrix(top: _Table, machine: Machine) -> tuple[Case, ...]:
+def _matrix(top: Table, machine: Machine) -> tuple[Case, ...]:
     """The cases of a [matrix]: its axes, crossed with the benchmarks and numbers of threads."""
     table = top.table("matrix")
     table.only("fraction", *MACHINE_AXES, *OPTIONS)
@@ -243,7 +243,7 @@ def _matrix(top: _Table, machine: Machine) -> tuple[Case, ...]:
     )
 
 
-def _axes(top: _Table, table: _Table) -> dict[str, tuple[Value, ...]]:
+def _axes(top: Table, table: Table) -> dict[str, tuple[Value, ...]]:
     """The axes that the matrix itself names, which nothing else may set."""
     axes: dict[str, tuple[Value, ...]] = {}
     for name in table.data:
@@ -269,7 +269,7 @@ def _axes(top: _Table, table: _Table) -> dict[str, tuple[Value, ...]]:
     return axes
 
 
-def _machine(table: _Table) -> Machine:
+def _machine(table: Table) -> Machine:
     table.only("cpus", "memory_mb", "preset", "quantum")
     default = Machine()
     cpus = table.integer("cpus", 1, MAX_CPUS, default.cpus)
@@ -281,7 +281,7 @@ def _machine(table: _Table) -> Machine:
     )
 
 
-def _known_preset(table: _Table, cpus: int, given: object) -> str:
+def _known_preset(table: Table, cpus: int, given: object) -> str:
     """A built-in preset's name, or the path of a file that lies with the experiment's."""
     allowed = "a built-in preset, or a file whose name ends in .toml in the experiment's directory"
     if not isinstance(given, str):
@@ -298,7 +298,7 @@ def _known_preset(table: _Table, cpus: int, given: object) -> str:
     return given
 
 
-def _variant(table: _Table, cpus: int) -> Variant:
+def _variant(table: Table, cpus: int) -> Variant:
     table.only("name", "kernel", "policy", "sysctls", "features", "cpus")
     variant = Variant(
         name=table.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
@@ -324,14 +324,14 @@ def _variant(table: _Table, cpus: int) -> Variant:
     return variant
 
 
-def _sysctls(table: _Table) -> dict[str, int]:
+def _sysctls(table: Table) -> dict[str, int]:
     for name in table.data:
         if not _SYSCTL.fullmatch(name):
             table.fail(name, table.data[name], "a sysctl of FAST: sched_fast or sched_fast_<what>")
     return {name: table.integer(name, 0, 2**31 - 1) for name in table.data}
 
 
-def _features(table: _Table) -> tuple[str, ...]:
+def _features(table: Table) -> tuple[str, ...]:
     """Only how they are spelt: the guest's kernel says which it does not have."""
     names = table.texts("features", _FEATURE, 'names such as "NEXT_BUDDY" or "NO_DELAY_DEQUEUE"')
     plain = [name.removeprefix("NO_") for name in names]
@@ -341,7 +341,7 @@ def _features(table: _Table) -> tuple[str, ...]:
     return names
 
 
-def _watchdogs(table: _Table) -> Watchdogs:
+def _watchdogs(table: Table) -> Watchdogs:
     table.only("boot", "run", "total")
     default = Watchdogs()
     return Watchdogs(
@@ -351,7 +351,7 @@ def _watchdogs(table: _Table) -> Watchdogs:
     )
 
 
-def _workloads(top: _Table, more: Mapping[str, Value] | None = None) -> tuple[Workload, ...]:
+def _workloads(top: Table, more: Mapping[str, Value] | None = None) -> tuple[Workload, ...]:
     """Each benchmark at each number of threads; `more` are options of a matrix."""
     threads = top.integers("threads", 1, MAX_THREADS)
     defaults = _options(top.table("defaults"), {}, ("iterations", "warmup", "options"))
@@ -378,7 +378,7 @@ def _workloads(top: _Table, more: Mapping[str, Value] | None = None) -> tuple[Wo
     return tuple(workloads)
 
 
-def _splash_words(top: _Table, table: _Table, name: str, threads: Sequence[int]) -> tuple[str, ...]:
+def _splash_words(top: Table, table: Table, name: str, threads: Sequence[int]) -> tuple[str, ...]:
     """The size is all that a SPLASH-2 program takes, and how much it does follows from it."""
     table.only("name", "options")
     further = table.table("options")
@@ -398,7 +398,7 @@ def _splash_words(top: _Table, table: _Table, name: str, threads: Sequence[int])
 
 
 def _check_shares(
-    top: _Table, table: _Table, name: str, threads: int, options: Mapping[str, int]
+    top: Table, table: Table, name: str, threads: int, options: Mapping[str, int]
 ) -> None:
     """Can the threads share the work evenly? The benchmark would refuse too, but in the guest."""
     if name in PAIRED:
@@ -413,7 +413,7 @@ def _check_shares(
         )
 
 
-def _options(table: _Table, inherited: Mapping[str, int], keys: Sequence[str]) -> dict[str, int]:
+def _options(table: Table, inherited: Mapping[str, int], keys: Sequence[str]) -> dict[str, int]:
     """The benchmark's `--name=value` options: the table's own over the inherited ones."""
     table.only(*keys)
     options = dict(inherited)
@@ -426,113 +426,3 @@ def _options(table: _Table, inherited: Mapping[str, int], keys: Sequence[str]) -
     if isinstance(line, int) and line & (line - 1):
         further.fail("line", line, "a power of two")
     return options | {key: further.integer(key, *OPTIONS[key]) for key in further.data}
-
-
-class _Table:
-    """A TOML table with typed look-ups whose errors name file, table, key and value."""
-
-    def __init__(self, path: Path, place: str, data: Mapping[str, object]) -> None:
-        self.path = path
-        self.place = place
-        self.data = data
-
-    def fail(self, key: str, value: object, allowed: str) -> NoReturn:
-        place = f"{self.place}: " if self.place else ""
-        given = "is missing" if value is None else f"= {_toml(value)} is not allowed"
-        raise FastError(f"{self.path}: {place}{key} {given}; allowed: {allowed}")
-
-    def only(self, *keys: str) -> None:
-        for key in self.data:
-            if key not in keys:
-                place = f"{self.place}: " if self.place else ""
-                raise FastError(
-                    f"{self.path}: {place}unknown key {key}{_closest(key, keys)}; "
-                    f"allowed: {', '.join(keys)}"
-                )
-
-    def no_duplicates(self, key: str, values: Iterable[object]) -> None:
-        seen = set()
-        for value in values:
-            if value in seen:
-                self.fail(key, value, "each only once")
-            seen.add(value)
-
-    def text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
-        value = self.data.get(key)
-        if not isinstance(value, str) or not pattern.fullmatch(value):
-            self.fail(key, value, allowed)
-        return value
-
-    def texts(self, key: str, pattern: re.Pattern[str], allowed: str) -> tuple[str, ...]:
-        """A list of them, which may be left out."""
-        values = self.data.get(key, [])
-        if not isinstance(values, list):
-            self.fail(key, values, f"a list of {allowed}")
-        for value in values:
-            if not isinstance(value, str) or not pattern.fullmatch(value):
-                self.fail(key, value, allowed)
-        return tuple(values)
-
-    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
-        value = self.data.get(key, default)
-        if not isinstance(value, str) or value not in allowed:
-            hint = _closest(value, allowed) if isinstance(value, str) else ""
-            self.fail(key, value, ", ".join(allowed) + hint)
-        return value
-
-    def boolean(self, key: str, default: bool) -> bool:
-        value = self.data.get(key, default)
-        if not isinstance(value, bool):
-            self.fail(key, value, "true, false")
-        return value
-
-    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
-        return self._integer(key, self.data.get(key, default), low, high)
-
-    def _integer(self, key: str, value: object, low: int, high: int) -> int:
-        # bool is an int to Python, not to TOML.
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            self.fail(key, value, f"a whole number from {low} to {high}")
-        return value
-
-    def integers(self, key: str, low: int, high: int) -> tuple[int, ...]:
-        values = self.data.get(key)
-        if not isinstance(values, list) or not values:
-            self.fail(key, values, f"a list of whole numbers from {low} to {high}, at least one")
-        numbers = tuple(self._integer(key, value, low, high) for value in values)
-        self.no_duplicates(key, numbers)
-        return numbers
-
-    def seconds(self, key: str, default: float) -> float:
-        value = self.data.get(key, default)
-        # Written so that nan fails too.
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
-            self.fail(key, value, "seconds, more than 0")
-        return float(value)
-
-    def table(self, key: str) -> _Table:
-        value = self.data.get(key, {})
-        if not isinstance(value, dict):
-            self.fail(key, value, "a table")
-        return _Table(self.path, f"{self.place} {key}".strip(), value)
-
-    def tables(self, key: str) -> list[_Table]:
-        values = self.data.get(key)
-        if not isinstance(values, list) or not values:
-            self.fail(key, values, f"one or more [[{key}]] tables")
-        tables = []
-        for number, value in enumerate(values, 1):
-            if not isinstance(value, dict):
-                self.fail(key, value, f"[[{key}]] tables")
-            tables.append(_Table(self.path, f"[[{key}]] {number}", value))
-        return tables
-
-
-def _closest(word: str, allowed: Iterable[str]) -> str:
-    match = difflib.get_close_matches(word, list(allowed), n=1)
-    return f" (did you mean {match[0]}?)" if match else ""
-
-
-def _toml(value: object) -> str:
-    """The value as the file's author wrote it, or nearly so."""
-    return json.dumps(value, default=str)
