@@ -195,7 +195,7 @@ def test_a_guest_that_qemu_executes_itself_has_no_counters(
     lab: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (lab.host.root / guests.PMU).mkdir(parents=True)
-    monkeypatch.setattr(kvm, "ACCELERATOR", vm.deterministic())
+    monkeypatch.setattr(kvm, "ACCELERATOR", vm.deterministic(Machine()))
     lab.run()
     assert "software" in lab.jobs[0][1].argv
     with pytest.raises(FastError, match="primary = cycles needs hardware counters"):
