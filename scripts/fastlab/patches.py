@@ -39,12 +39,14 @@ class Series:
 
 
 def read_series(directory: Path) -> Series:
-    """The series in `directory`: one patch name per line, `#` begins a comment; it may be empty."""
+    """The series in `directory`: one patch name per line, `#` begins a comment."""
     index = directory / "series"
     if not index.is_file():
         raise FastError(f"{index} is missing: it lists the patches to apply, one per line")
     lines = (line.partition("#")[0].strip() for line in index.read_text().splitlines())
     patches = tuple(directory / line for line in lines if line)
+    if not patches:
+        raise FastError(f"{index} lists no patch: the patched kernel would be the unpatched one")
     for patch in patches:
         if not patch.is_file():
             raise FastError(f"{index} lists {patch.name}, but {patch} is no file")

@@ -194,6 +194,7 @@ def test_the_series_file_takes_comments_and_blank_lines(tree: Tree) -> None:
     ("series", "said"),
     [
         (None, "series is missing"),
+        ("# nothing\n", "lists no patch"),
         ("none.patch\n", "lists none.patch, but"),
     ],
 )
@@ -202,11 +203,6 @@ def test_bad_series_files(tree: Tree, series: str | None, said: str) -> None:
         (tree.folder / "series").write_text(series)
     with pytest.raises(FastError, match=said):
         patches.read_series(tree.folder)
-
-
-def test_a_series_of_no_patch(tree: Tree) -> None:
-    (tree.folder / "series").write_text("# nothing\n")
-    assert patches.read_series(tree.folder) == patches.Series(())
 
 
 def test_the_digest_follows_content_and_order(tree: Tree) -> None:
