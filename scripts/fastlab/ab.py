@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -34,7 +34,6 @@ from fastlab import environment
 from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value, why_missing
 from fastlab.findings import Finding, Findings, Side, Verdict, no_run, side
 from fastlab.model import REAL_METRICS, Metric, Workload
-from fastlab.results import Counter
 from fastlab.stats import improvement
 
 ALPHA = 0.05
@@ -301,7 +300,7 @@ def analyse(dataset: Dataset) -> Findings:
         setting=_setting(dataset, calibration, runs),
         findings=tuple(findings),
         calibration=tuple(_calibration_lines(plan, calibration)),
-        doubts=(*environment.doubts(runs), *scaled([row["counters"] for row in dataset.rows])),
+        doubts=tuple(environment.doubts(runs)),
         left_out=(
             *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
             *_not_made(dataset, calibration),
@@ -489,20 +488,6 @@ def _setting(
             "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
         }
     return setting
-
-
-def scaled(runs: Sequence[Mapping[str, Counter]]) -> Iterable[str]:
-    """Doubts about counters that took turns, because the CPU has too few."""
-    shares: dict[str, list[float]] = defaultdict(list)
-    for counters in runs:
-        for name, counter in counters.items():
-            if counter.get("share", 1.0) < 1:
-                shares[name].append(counter["share"])
-    for name, found in shares.items():
-        yield (
-            f"In {len(found)} of {len(runs)} runs {name} was counted only part of the time "
-            f"(at least {min(found):.0%} of it) and scaled up."
-        )
 
 
 def _left_out(row: PairedRow) -> str:

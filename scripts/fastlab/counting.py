@@ -147,7 +147,7 @@ def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
     """What has a value; the rest is not available."""
     given = counts["counters"] if counts else {}
     return {
-        name: Counter(unit=one["unit"], total=one["value"], share=one["share"])
+        name: Counter(unit=one["unit"], total=one["value"])
         for name, one in given.items()
         if one["value"] is not None
     }

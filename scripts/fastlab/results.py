@@ -47,12 +47,10 @@ class _EveryCounter(TypedDict):
 
 class Counter(_EveryCounter, total=False):
     """One counter over the region of interest. The simulation tells user and kernel apart, and has
-    the idle loop in none of the three. `share` is that of the time in which a hardware counter
-    was counting; `total` is scaled up."""
+    the idle loop in none of the three."""
 
     user: int
     kernel: int
-    share: float
 
 
 class KernelId(TypedDict):

@@ -277,7 +277,6 @@ def doubts(trial: Trial) -> list[str]:
     shots = trial.shots
     return [
         *environment.doubts([shot.circumstances for shot in shots]),
-        *ab.scaled([shot.counters for shot in shots]),
         "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
     ]
 

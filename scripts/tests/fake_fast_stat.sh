@@ -133,7 +133,7 @@ printf '"check": "ok", "check_detail": ""}\n'
 
 counter()
 {
-	printf '"%s": {"unit": "%s", "value": %s, "share": %s, "why_not": null}' "$@"
+	printf '"%s": {"unit": "%s", "value": %s, "why_not": null}' "$@"
 }
 
 [ "$roi" ] && regions=1
@@ -148,18 +148,18 @@ if [ "$latency" ]; then
 fi
 {
 	printf '{"schema": 1, "regions": %s, "elapsed_ns": %s, "counters": {' "$regions" "$elapsed"
-	counter context_switches switches $((40 + number % 3)) 1.0
+	counter context_switches switches $((40 + number % 3))
 	printf ', '
-	counter migrations migrations $((4 + number % 2)) 1.0
+	counter migrations migrations $((4 + number % 2))
 	printf ', '
-	counter task_clock ns $((2 * elapsed)) 1.0
+	counter task_clock ns $((2 * elapsed))
 	if [ "$events" = all ]; then
 		printf ', '
-		counter cycles cycles $((3 * elapsed)) 1.0
+		counter cycles cycles $((3 * elapsed))
 		printf ', '
-		counter l2_misses misses $((3 * elapsed)) 0.5
+		counter l2_misses misses $((3 * elapsed))
 		printf ', '
-		counter l3_misses misses null 0.0
+		counter l3_misses misses null
 	fi
 	printf '}}\n'
 } > "$counts"

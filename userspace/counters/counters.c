@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 __attribute__((format(printf, 2, 3)))
@@ -14,25 +15,23 @@ static int fail(struct counters_error *error, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
 	va_end(arguments);
+	error->kind = COUNTERS_BROKEN;
 	return -1;
 }
 
-/*
- * A level's misses are counted when its references are, or not at all: where
- * events take turns, a ratio of two that were counted at different times means little.
- */
-static int group_of(const struct counters *counters, int counter)
+static bool is_hardware(int counter)
 {
-	switch (counter) {
-	case INSTRUCTIONS:
-		return counters->fd[CYCLES];
-	case L2_MISSES:
-		return counters->fd[L2_REFERENCES];
-	case L3_MISSES:
-		return counters->fd[L3_REFERENCES];
-	default:
-		return -1;
-	}
+	return counter < HARDWARE_COUNTERS;
+}
+
+static bool by_cpu(const struct counters *counters, int counter)
+{
+	return counters->target.cpus && is_hardware(counter);
+}
+
+static bool counts_at(const struct counters *counters, size_t place, int counter)
+{
+	return by_cpu(counters, counter) == (counters->places[place].cpu >= 0);
 }
 
 /* Nobody here can count such an event, whatever is asked and by whom. */
@@ -56,7 +55,7 @@ static bool pmu_is_missing(const struct counters_os *os)
 		.exclude_kernel = 1,	/* what most users may */
 		.exclude_hv = 1,
 	};
-	int fd = os->open(&attr, 0, -1);
+	int fd = os->open(&attr, 0, -1, -1);
 
 	if (fd < 0)
 		return means_unsupported(errno);
@@ -64,11 +63,17 @@ static bool pmu_is_missing(const struct counters_os *os)
 	return false;
 }
 
-static int not_allowed(const struct counters_os *os, bool user_only, int number,
+static int not_allowed(const struct counters *counters, int counter, int number,
 		       struct counters_error *error)
 {
-	int paranoid = os->paranoid();
+	bool user_only = counters->events->user_only;
+	int paranoid = counters->os->paranoid();
 
+	if (by_cpu(counters, counter) && paranoid > 0)
+		return fail(error, "not allowed to count whole CPUs: kernel.perf_event_paranoid is "
+			    "%d. As root: `sysctl kernel.perf_event_paranoid=0`, or `setcap "
+			    "cap_perfmon+ep` for this program; or count by thread (--threads), "
+			    "which slows the program down", paranoid);
 	if (!user_only && paranoid == 2)
 		return fail(error, "not allowed to count the kernel: kernel.perf_event_paranoid is "
 			    "2. As root: `sysctl kernel.perf_event_paranoid=1`, or `setcap "
@@ -82,8 +87,19 @@ static int not_allowed(const struct counters_os *os, bool user_only, int number,
 		    "another user", strerror(number), paranoid);
 }
 
+static int too_many(const struct counters *counters, int counter, int number,
+		    struct counters_error *error)
+{
+	fail(error, "too many events: the CPU has no counter left for %s (%s: %s). Name fewer "
+	     "(--events; --groups says which of them can be counted at once), or end what else "
+	     "counts: another perf, the NMI watchdog (`sysctl kernel.nmi_watchdog=0`)",
+	     counter_names[counter].name, counters->events->of[counter].name, strerror(number));
+	error->kind = COUNTERS_TOO_MANY;
+	return -1;
+}
+
 /* 0: the event is not to be had here, and why_not says so. -1: something to be put right. */
-static int open_failed(struct counters *counters, int counter, pid_t pid, int number,
+static int open_failed(struct counters *counters, int counter, int number,
 		       struct counters_error *error)
 {
 	const char *name = counter_names[counter].name;
@@ -92,7 +108,7 @@ static int open_failed(struct counters *counters, int counter, pid_t pid, int nu
 	switch (number) {
 	case EACCES:
 	case EPERM:
-		return not_allowed(counters->os, counters->events->user_only, number, error);
+		return not_allowed(counters, counter, number, error);
 	case ENOSYS:
 		return fail(error, "this kernel has no perf_event_open: it was built without "
 			    "CONFIG_PERF_EVENTS, or a container's seccomp filter hides it");
@@ -104,17 +120,14 @@ static int open_failed(struct counters *counters, int counter, pid_t pid, int nu
 			    name, strerror(number));
 	case ENOSPC:
 	case EBUSY:
-		return fail(error, "too many events: the CPU has no counter left for %s (%s: %s). "
-			    "Name fewer (--events), or end what else counts: another perf, the NMI "
-			    "watchdog (`sysctl kernel.nmi_watchdog=0`)",
-			    name, event, strerror(number));
+		return too_many(counters, counter, number, error);
 	case ESRCH:
 		return fail(error, "process %d is gone: it ended before it could be counted",
-			    (int)pid);
+			    (int)counters->target.pid);
 	}
 	if (!means_unsupported(number))
 		return fail(error, "cannot count %s (%s): %s", name, event, strerror(number));
-	if (counter < HARDWARE_COUNTERS && pmu_is_missing(counters->os))
+	if (is_hardware(counter) && pmu_is_missing(counters->os))
 		return fail(error, "no PMU: this machine has no hardware counters, or shows none, "
 			    "as most virtual machines do. Use bare metal, or give the guest a PMU "
 			    "(QEMU: -accel kvm -cpu host,pmu=on), or count what needs none "
@@ -124,73 +137,149 @@ static int open_failed(struct counters *counters, int counter, pid_t pid, int nu
 	return 0;
 }
 
-static int open_one(struct counters *counters, int counter, pid_t pid, enum counters_start start,
-		    struct counters_error *error)
+/* The first hardware event of a place; the others count when it does, or not at all. */
+static int leader_of(const struct counters_place *place, int counter)
+{
+	for (int i = 0; i < counter && is_hardware(counter); i++)
+		if (place->fd[i] >= 0)
+			return place->fd[i];
+	return -1;
+}
+
+static int open_at(struct counters *counters, struct counters_place *place, int counter,
+		   struct counters_error *error)
+{
+	struct perf_event_attr attr = counters->events->of[counter].attr;
+	pid_t pid = place->cpu < 0 ? counters->target.pid : -1;
+	int leader = leader_of(place, counter);
+	const struct counters_os *os = counters->os;
+	int fd, number;
+
+	attr.disabled = 1;
+	attr.inherit = place->cpu < 0;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = os->open(&attr, pid, place->cpu, leader);
+	number = errno;
+	if (fd < 0 && leader >= 0 && means_unsupported(number)) {
+		/* Is it the event that the kernel refuses, or one more in the group? */
+		fd = os->open(&attr, pid, place->cpu, -1);
+		if (fd >= 0) {
+			os->close(fd);
+			return too_many(counters, counter, number, error);
+		}
+		number = errno;
+	}
+	place->fd[counter] = fd;
+	return fd < 0 ? open_failed(counters, counter, number, error) : 0;
+}
+
+static int open_everywhere(struct counters *counters, int counter, struct counters_error *error)
 {
 	const struct event *event = &counters->events->of[counter];
-	struct perf_event_attr attr = event->attr;
 
 	if (!event->name) {
 		snprintf(counters->why_not[counter], sizeof(counters->why_not[counter]), "%s",
 			 event->why_not);
 		return 0;
 	}
-	attr.disabled = 1;
-	attr.inherit = 1;
-	attr.enable_on_exec = start == COUNT_FROM_EXEC;
-	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	counters->fd[counter] = counters->os->open(&attr, pid, group_of(counters, counter));
-	if (counters->fd[counter] < 0)
-		return open_failed(counters, counter, pid, errno, error);
+	for (size_t i = 0; i < counters->count; i++) {
+		if (!counts_at(counters, i, counter))
+			continue;
+		if (open_at(counters, &counters->places[i], counter, error))
+			return -1;
+		/* One CPU speaks for all. */
+		if (counters->places[i].fd[counter] < 0)
+			return 0;
+	}
 	return 0;
+}
+
+/* Wanted, and not refused. */
+static bool is_open(const struct counters *counters, int counter)
+{
+	return counters->wanted & COUNTER_BIT(counter) && !counters->why_not[counter][0];
 }
 
 static int none_available(const struct counters *counters, struct counters_error *error)
 {
-	size_t used = (size_t)snprintf(error->text, sizeof(error->text),
-				       "none of these can be counted on this CPU (%s):",
-				       counters->events->cpu);
+	size_t used;
 
+	fail(error, "none of these can be counted on this CPU (%s):", counters->events->cpu);
+	used = strlen(error->text);
 	for (int i = 0; i < COUNTERS && used < sizeof(error->text); i++)
 		if (counters->wanted & COUNTER_BIT(i))
 			used += (size_t)snprintf(error->text + used, sizeof(error->text) - used,
 						 "\n  %s: %s", counter_names[i].name,
 						 counters->why_not[i]);
+	error->kind = COUNTERS_NONE;
 	return -1;
 }
 
-int counters_open(struct counters *counters, const struct counters_os *os,
-		  const struct events *events, unsigned int wanted, pid_t pid,
-		  enum counters_start start, struct counters_error *error)
+static void add_place(struct counters *counters, int cpu)
 {
-	bool any = false;
+	struct counters_place *place = &counters->places[counters->count++];
 
-	*counters = (struct counters){ .os = os, .events = events, .wanted = wanted };
+	place->cpu = cpu;
 	for (int i = 0; i < COUNTERS; i++)
-		counters->fd[i] = -1;
+		place->fd[i] = -1;
+}
+
+static int add_places(struct counters *counters, struct counters_error *error)
+{
+	const cpu_set_t *cpus = counters->target.cpus;
+	size_t most = 1 + (cpus ? (size_t)CPU_COUNT(cpus) : 0);
+
+	counters->places = calloc(most, sizeof(*counters->places));
+	if (!counters->places)
+		return fail(error, "out of memory");
+	add_place(counters, -1);
+	for (int cpu = 0; counters->count < most; cpu++)
+		if (CPU_ISSET(cpu, cpus))
+			add_place(counters, cpu);
+	return 0;
+}
+
+int counters_open(struct counters *counters, const struct counters_os *os,
+		  const struct events *events, unsigned int wanted,
+		  const struct counters_target *target, struct counters_error *error)
+{
+	bool any = !wanted;
+
+	*counters = (struct counters){
+		.os = os, .events = events, .wanted = wanted, .target = *target,
+	};
 	if (wanted & ALL_HARDWARE && os->hybrid())
 		return fail(error, "this CPU has cores of two kinds (cpu_core, cpu_atom), and an "
 			    "event counts on one kind only: the sum over threads that move between "
 			    "them would be wrong. Count what needs no PMU (--events software)");
+	if (add_places(counters, error))
+		return -1;
 	for (int i = 0; i < COUNTERS; i++) {
 		if (!(wanted & COUNTER_BIT(i)))
 			continue;
-		if (open_one(counters, i, pid, start, error)) {
+		if (open_everywhere(counters, i, error)) {
 			counters_close(counters);
 			return -1;
 		}
-		any |= counters->fd[i] >= 0;
+		any |= is_open(counters, i);
 	}
-	return any ? 0 : none_available(counters, error);
+	if (any)
+		return 0;
+	counters_close(counters);
+	return none_available(counters, error);
 }
 
 static int control(const struct counters *counters, unsigned long request, const char *what,
 		   struct counters_error *error)
 {
-	for (int i = 0; i < COUNTERS; i++)
-		if (counters->fd[i] >= 0 && counters->os->ioctl(counters->fd[i], request))
-			return fail(error, "cannot switch %s %s: %s", counter_names[i].name, what,
-				    strerror(errno));
+	for (size_t place = 0; place < counters->count; place++)
+		for (int i = 0; i < COUNTERS; i++) {
+			int fd = counters->places[place].fd[i];
+
+			if (fd >= 0 && counters->os->ioctl(fd, request))
+				return fail(error, "cannot switch %s %s: %s",
+					    counter_names[i].name, what, strerror(errno));
+		}
 	return 0;
 }
 
@@ -204,19 +293,14 @@ int counters_disable(const struct counters *counters, struct counters_error *err
 	return control(counters, PERF_EVENT_IOC_DISABLE, "off", error);
 }
 
-/* To the nearest. Times 2^64 would not fit in 64 bits. */
-static uint64_t scale(uint64_t raw, uint64_t enabled, uint64_t running)
-{
-	return (uint64_t)(((unsigned __int128)raw * enabled + running / 2) / running);
-}
-
-static int read_one(const struct counters *counters, int counter, struct counters_result *result,
-		    struct counters_error *error)
+/* Adds what one place has counted. */
+static int read_at(const struct counters *counters, const struct counters_place *place,
+		   int counter, struct counters_result *result, struct counters_error *error)
 {
 	struct {
 		uint64_t value, enabled, running;
 	} data;
-	ssize_t n = counters->os->read(counters->fd[counter], &data, sizeof(data));
+	ssize_t n = counters->os->read(place->fd[counter], &data, sizeof(data));
 	const char *name = counter_names[counter].name;
 
 	if (n < 0)
@@ -224,22 +308,22 @@ static int read_one(const struct counters *counters, int counter, struct counter
 	if (n == 0) {
 		snprintf(result->why_not, sizeof(result->why_not),
 			 "the kernel gave the event up while it was counted");
+		result->available = false;
 		return 0;
 	}
 	if (n != sizeof(data))
 		return fail(error, "cannot read %s: the kernel gave %zd bytes, not %zu", name, n,
 			    sizeof(data));
-	result->raw = data.value;
-	result->enabled_ns = data.enabled;
-	result->running_ns = data.running;
-	if (data.enabled && !data.running) {
-		snprintf(result->why_not, sizeof(result->why_not), "the event never got a counter "
-			 "of the CPU: others held them all. Name fewer events (--events)");
-		return 0;
+	if (data.running < data.enabled) {
+		fail(error, "%s was counted for %.1f %% of the time only: others hold counters of "
+		     "the CPU. End what else counts (another perf; the NMI watchdog, `sysctl "
+		     "kernel.nmi_watchdog=0`), or name fewer events (--events; --groups says which "
+		     "of them can be counted at once)",
+		     name, 100 * (double)data.running / (double)data.enabled);
+		error->kind = COUNTERS_TOO_MANY;
+		return -1;
 	}
-	result->available = true;
-	result->value = data.running < data.enabled ?
-			scale(data.value, data.enabled, data.running) : data.value;
+	result->value += data.value;
 	return 0;
 }
 
@@ -247,27 +331,24 @@ int counters_read(const struct counters *counters, struct counters_result result
 		  struct counters_error *error)
 {
 	for (int i = 0; i < COUNTERS; i++) {
-		results[i] = (struct counters_result){ 0 };
-		if (counters->fd[i] < 0)
-			memcpy(results[i].why_not, counters->why_not[i],
-			       sizeof(results[i].why_not));
-		else if (read_one(counters, i, &results[i], error))
-			return -1;
+		results[i] = (struct counters_result){ .available = is_open(counters, i) };
+		memcpy(results[i].why_not, counters->why_not[i], sizeof(results[i].why_not));
 	}
+	for (size_t place = 0; place < counters->count; place++)
+		for (int i = 0; i < COUNTERS; i++)
+			if (counters->places[place].fd[i] >= 0 &&
+			    read_at(counters, &counters->places[place], i, &results[i], error))
+				return -1;
 	return 0;
-}
-
-double counters_share(const struct counters_result *result)
-{
-	return result->running_ns < result->enabled_ns ?
-	       (double)result->running_ns / (double)result->enabled_ns : 1;
 }
 
 void counters_close(struct counters *counters)
 {
-	for (int i = 0; i < COUNTERS; i++) {
-		if (counters->fd[i] >= 0)
-			counters->os->close(counters->fd[i]);
-		counters->fd[i] = -1;
-	}
+	for (size_t place = 0; place < counters->count; place++)
+		for (int i = 0; i < COUNTERS; i++)
+			if (counters->places[place].fd[i] >= 0)
+				counters->os->close(counters->places[place].fd[i]);
+	free(counters->places);
+	counters->places = NULL;
+	counters->count = 0;
 }

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters of a process, of all its threads, and of all that these start:
- * perf_event with inheritance, which the kernel sums.
+ * Counters of a program: hardware events by CPU, software events by thread.
  *
- *	counters_open(&c, ...)		counts from the process's next execve() on,
- *					or is off until
+ *	counters_open(&c, ...)		all are off until
  *	counters_enable(&c, ...)
  *	counters_disable(&c, ...)
  *	counters_read(&c, ...)
  *	counters_close(&c)
  *
+ * A hardware event that belongs to threads makes each context switch reprogram the PMU. A
+ * hypervisor traps that, at 100 us and more a switch, and a program that waits for locks runs 50
+ * times slower. An event that belongs to a CPU is programmed once. It counts whatever runs
+ * there, so the CPUs have to be the program's own. Software events touch no PMU, and those of a
+ * CPU would count the idle task's switches, too: they are the threads' (perf_event with
+ * inheritance, which the kernel sums).
+ *
  * What fails returns -1 and leaves in @error what happened and what to do next.
  * An event that this CPU cannot count is no failure: its result says why there is no value.
+ * A struct counters is for one thread at a time.
  */
 #ifndef FAST_COUNTERS_H
 #define FAST_COUNTERS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +32,7 @@
 
 /* The kernel, which the tests replace. All but @paranoid and @hybrid set errno. */
 struct counters_os {
-	int (*open)(struct perf_event_attr *attr, pid_t pid, int group);
+	int (*open)(struct perf_event_attr *attr, pid_t pid, int cpu, int group);
 	ssize_t (*read)(int fd, void *buffer, size_t size);
 	int (*ioctl)(int fd, unsigned long request);
 	int (*close)(int fd);
@@ -37,46 +44,65 @@ extern const struct counters_os counters_linux;
 
 struct counters_error {
 	char text[640];
+	enum {
+		COUNTERS_BROKEN,
+		COUNTERS_TOO_MANY,	/* fewer of the events could be counted */
+		COUNTERS_NONE,		/* this CPU has none of the events */
+	} kind;
+};
+
+/* What is counted: a process with all its threads and all that these start. */
+struct counters_target {
+	pid_t pid;
+	const cpu_set_t *cpus;	/* hardware events count these instead; NULL: the threads, too */
+};
+
+/* Where an event counts. The first place is the threads, with cpu -1; the others are CPUs. */
+struct counters_place {
+	int cpu;
+	int fd[COUNTERS];	/* -1: not open */
 };
 
 struct counters {
 	const struct counters_os *os;
 	const struct events *events;
 	unsigned int wanted;
-	int fd[COUNTERS];			/* -1: not open */
+	struct counters_target target;
+	struct counters_place *places;
+	size_t count;
 	char why_not[COUNTERS][256];		/* not open, though wanted */
 };
 
-enum counters_start { COUNT_FROM_EXEC, COUNT_WHEN_ENABLED };
-
 /*
- * @events must outlive @counters. It is a failure, too, when none of @wanted can
- * be counted. Nothing is left open then.
+ * @events must outlive @counters. All hardware events are one group, which counts all the time
+ * or not at all: more than the CPU has counters for is a failure (COUNTERS_TOO_MANY).
+ * It is a failure, too, when none of @wanted can be counted. Nothing is left open then.
  */
 int counters_open(struct counters *counters, const struct counters_os *os,
-		  const struct events *events, unsigned int wanted, pid_t pid,
-		  enum counters_start start, struct counters_error *error);
+		  const struct events *events, unsigned int wanted,
+		  const struct counters_target *target, struct counters_error *error);
 int counters_enable(const struct counters *counters, struct counters_error *error);
 int counters_disable(const struct counters *counters, struct counters_error *error);
 void counters_close(struct counters *counters);
 
-/*
- * Times are summed over the threads. An event that shared the CPU's counters
- * with others was counted for running_ns of enabled_ns, and value is raw scaled up by that.
- */
+/* The sum over all threads, or all CPUs. */
 struct counters_result {
 	bool available;
 	uint64_t value;
-	uint64_t raw;
-	uint64_t enabled_ns;
-	uint64_t running_ns;
 	char why_not[256];
 };
 
+/* An event that was counted for a part of the time only is a failure: nothing is scaled up. */
 int counters_read(const struct counters *counters, struct counters_result results[COUNTERS],
 		  struct counters_error *error);
 
-/* The part of its time that an available result was counted: 1 unless it was scaled. */
-double counters_share(const struct counters_result *result);
+/*
+ * Splits the hardware events of @wanted into groups that can each be counted at once, which it
+ * finds out by counting. References and misses of a level stay together, for their ratio, unless
+ * there is one counter only. What this CPU cannot count is in none. Returns how many groups.
+ */
+int counters_split(const struct counters_os *os, const struct events *events, unsigned int wanted,
+		   const struct counters_target *target, unsigned int groups[HARDWARE_COUNTERS],
+		   struct counters_error *error);
 
 #endif

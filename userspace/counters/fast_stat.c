@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fast-stat: counts a program's events, by the names that all counter backends share. */
 #include <argp.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "counters.h"
+#include "cpus.h"
 #include "document.h"
+#include "partition.h"
 #include "report.h"
 #include "session.h"
+
+/* Any CPU can count so many at once. */
+#define DEFAULT_EVENTS (ALL_SOFTWARE | COUNTER_BIT(CYCLES) | COUNTER_BIT(INSTRUCTIONS) | \
+			COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L2_MISSES))
 
 struct options {
 	unsigned int wanted;
 	bool roi;
 	bool user_only;
+	bool threads;
 	bool list;
+	bool groups;
+	bool confined;		/* to @cpus; else they are all that it may use */
+	cpu_set_t cpus;
 	const char *json;
 	char **command;
 };
@@ -21,12 +33,22 @@ static const struct argp_option argp_options[] = {
 	{ "events", 'e', "NAME,...", 0,
 	  "count these: cycles, instructions, l2_references, l2_misses, l3_references, l3_misses, "
 	  "bus_requests, cache_to_cache; context_switches, migrations, task_clock, page_faults; "
-	  "or hardware, software, all (default)", 0 },
+	  "or hardware, software, all, none (default: software, cycles, instructions and those of "
+	  "the L2)", 0 },
+	{ "cpus", 'c', "LIST", 0,
+	  "confine the program to these CPUs, such as 2-5,8, and take them for it alone where that "
+	  "is allowed (root, cgroup v2)", 0 },
+	{ "threads", 't', NULL, 0,
+	  "count hardware events of the program's threads, not of its CPUs: a switch of threads "
+	  "takes longer then, in a virtual machine by 100 us", 0 },
 	{ "roi", 'r', NULL, 0,
 	  "count between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
 	{ "user", 'u', NULL, 0, "count user space only, not the kernel", 0 },
 	{ "json", 'j', "FILE", 0, "write the counts to FILE as one JSON object on one line, and no "
 	  "table", 0 },
+	{ "groups", 'g', NULL, 0,
+	  "split the hardware events of --events into groups that this CPU can count at once, "
+	  "print a line for each, and exit", 0 },
 	{ "list", 'l', NULL, 0, "list the events that stand for the names on this CPU, "
 	  "and exit", 0 },
 	{ 0 }
@@ -40,10 +62,21 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'e':
 		opt->wanted = counters_parse(arg, bad, sizeof(bad));
-		if (!opt->wanted)
+		if (!opt->wanted && strcmp(arg, "none"))
 			argp_error(state, "--events %s: \"%s\" is no name of an event; --help "
 				   "lists them",
 				   arg, bad);
+		break;
+	case 'c':
+		if (cpus_parse(arg, &opt->cpus))
+			argp_error(state, "--cpus %s: not a list of CPUs, such as 2-5,8", arg);
+		opt->confined = true;
+		break;
+	case 't':
+		opt->threads = true;
+		break;
+	case 'g':
+		opt->groups = true;
 		break;
 	case 'r':
 		opt->roi = true;
@@ -61,7 +94,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		opt->command = state->argv + state->next;
 		break;
 	case ARGP_KEY_END:
-		if (!opt->command && !opt->list)
+		if (!opt->command && !opt->list && !opt->groups)
 			argp_error(state, "which program? fast-stat [OPTION...] -- PROGRAM "
 				   "[ARGUMENT...]");
 		break;
@@ -76,7 +109,8 @@ static const struct argp argp = {
 	.parser = parse_key,
 	.args_doc = "-- PROGRAM [ARGUMENT...]",
 	.doc = "Counts events of a program, of all its threads and of all that it starts, and "
-	       "prints the sums to standard error.\vIts exit status is the program's; 125 if "
+	       "prints the sums to standard error. Hardware events are those of its CPUs, with "
+	       "whatever else runs there.\vIts exit status is the program's; 125 if "
 	       "fast-stat failed, 126 or 127 if the program could not be run or found, 128 + N if "
 	       "signal N killed it.",
 };
@@ -86,6 +120,8 @@ struct count {
 	const struct options *opt;
 	struct counters counters;
 	struct session session;
+	struct partition partition;
+	char others[512];	/* why others may run on its CPUs, or "" */
 };
 
 static int enable(void *meter)
@@ -107,24 +143,80 @@ static int disable(void *meter)
 static int tell(struct count *c, FILE *json)
 {
 	const struct options *opt = c->opt;
+	bool by_cpu = opt->confined || !opt->threads;
 	struct counters_result results[COUNTERS];
 	struct counters_error error;
+	char cpus[4096];
 	const struct report report = {
 		.events = c->counters.events,
 		.wanted = opt->wanted,
 		.results = results,
 		.session = &c->session,
+		.cpus = by_cpu ? cpus : NULL,
+		.others = by_cpu && *c->others ? c->others : NULL,
 	};
 
+	cpus_format(&opt->cpus, cpus, sizeof(cpus));
 	if (counters_read(&c->counters, results, &error))
 		return complain("%s", error.text);
-	report_scaled(stderr, &report);
 	if (!json) {
 		report_text(stderr, &report);
 		return 0;
 	}
 	report_json(json, &report);
 	return document_flush(json, opt->json);
+}
+
+/* Confines the program to its CPUs. That others may run there is no failure. */
+static int confine(struct count *c)
+{
+	const cpu_set_t *cpus = &c->opt->cpus;
+	pid_t pid = c->session.child.pid;
+	cpu_set_t allowed;
+
+	if (!*c->others && partition_enter(&c->partition, pid))
+		return complain("cannot move the program to its CPUs: %s", strerror(errno));
+	if (sched_setaffinity(pid, sizeof(*cpus), cpus) ||
+	    sched_getaffinity(pid, sizeof(allowed), &allowed))
+		return complain("--cpus: %s; are these CPUs here, and online?", strerror(errno));
+	if (!CPU_EQUAL(&allowed, cpus))
+		return complain("--cpus: not all of these CPUs are here, online, and allowed "
+				"(/proc/self/status, Cpus_allowed_list)");
+	return 0;
+}
+
+/* The program waits to be let go. */
+static int run(struct count *c, const struct events *events, FILE *json)
+{
+	const struct options *opt = c->opt;
+	const struct counters_target target = {
+		.pid = c->session.child.pid,
+		.cpus = opt->threads ? NULL : &opt->cpus,
+	};
+	struct counters_error error;
+	int status = opt->confined ? confine(c) : 0;
+
+	if (!status && counters_open(&c->counters, &counters_linux, events, opt->wanted, &target,
+				     &error))
+		status = complain("%s", error.text);
+	if (status) {
+		session_drop(&c->session);
+		return status;
+	}
+	if (!opt->roi)
+		status = enable(c);
+	if (status)
+		session_drop(&c->session);
+	else
+		status = session_run(&c->session);
+	if (!status && !opt->roi)
+		status = disable(c);
+	if (!status) {
+		status = tell(c, json);
+		status = session_exit_status(&c->session) ?: status;
+	}
+	counters_close(&c->counters);
+	return status;
 }
 
 static int count(const struct options *opt, const struct events *events, FILE *json)
@@ -138,45 +230,59 @@ static int count(const struct options *opt, const struct events *events, FILE *j
 			.disable = disable,
 			.meter = &c,
 		},
+		.others = "no --cpus keeps others off them",
 	};
-	struct counters_error error;
-	int status = session_start(&c.session);
+	char cpus[4096];
+	int status;
 
-	if (status)
-		return status;
-	if (counters_open(&c.counters, &counters_linux, events, opt->wanted, c.session.child.pid,
-			  opt->roi ? COUNT_WHEN_ENABLED : COUNT_FROM_EXEC, &error)) {
-		session_drop(&c.session);
-		return complain("%s", error.text);
-	}
-	status = session_run(&c.session);
-	if (!status) {
-		status = tell(&c, json);
-		status = session_exit_status(&c.session) ?: status;
-	}
-	counters_close(&c.counters);
+	cpus_format(&opt->cpus, cpus, sizeof(cpus));
+	if (opt->confined && !partition_open(&c.partition, &partition_linux, cpus, c.others,
+					     sizeof(c.others)))
+		c.others[0] = '\0';
+	status = session_start(&c.session) ?: run(&c, events, json);
+	partition_close(&c.partition);
 	return status;
 }
 
-static int list(const struct events *events)
+/* What hardware events are tried on, when there is no program. */
+static struct counters_target nothing(const struct options *opt)
 {
-	struct counters counters;
+	return (struct counters_target){ .cpus = opt->threads ? NULL : &opt->cpus };
+}
+
+static int list(const struct options *opt, const struct events *events)
+{
+	const struct counters_target target = nothing(opt);
+	unsigned int groups[HARDWARE_COUNTERS];
 	struct counters_error error;
 
 	report_events(stdout, events);
-	if (counters_open(&counters, &counters_linux, events, ALL_HARDWARE, 0, COUNT_WHEN_ENABLED,
-			  &error)) {
+	if (counters_split(&counters_linux, events, ALL_HARDWARE, &target, groups, &error) < 0)
 		printf("\nhardware events cannot be counted here: %s\n", error.text);
-		return 0;
+	else
+		puts("\nhardware events can be counted here");
+	return 0;
+}
+
+static int groups(const struct options *opt, const struct events *events)
+{
+	const struct counters_target target = nothing(opt);
+	unsigned int groups[HARDWARE_COUNTERS];
+	struct counters_error error;
+	int count = counters_split(&counters_linux, events, opt->wanted, &target, groups, &error);
+
+	if (count < 0)
+		return complain("%s", error.text);
+	for (int i = 0; i < count; i++) {
+		report_set(stdout, groups[i]);
+		putchar('\n');
 	}
-	puts("\nhardware events can be counted here");
-	counters_close(&counters);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .wanted = ALL_COUNTERS };
+	struct options opt = { .wanted = DEFAULT_EVENTS };
 	struct events events;
 	char error[256];
 	FILE *json = NULL;
@@ -184,10 +290,15 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
+	if (!opt.confined && sched_getaffinity(0, sizeof(opt.cpus), &opt.cpus))
+		return complain("cannot find out which CPUs the program may use: %s",
+				strerror(errno));
 	if (events_resolve(&events, NULL, opt.user_only, error, sizeof(error)))
 		return complain("%s", error);
 	if (opt.list) {
-		status = list(&events);
+		status = list(&opt, &events);
+	} else if (opt.groups) {
+		status = groups(&opt, &events);
 	} else {
 		status = document_open(&json, opt.json) ?: count(&opt, &events, json);
 		if (json)

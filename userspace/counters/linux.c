@@ -8,9 +8,9 @@
 
 #include "counters.h"
 
-static int linux_open(struct perf_event_attr *attr, pid_t pid, int group)
+static int linux_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, -1, group, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 }
 
 static int linux_ioctl(int fd, unsigned long request)

@@ -15,6 +15,17 @@ static void put_ratio(FILE *out, const struct report *report, const char *name,
 		fprintf(out, "%20.4f  %s\n", (double)part->value / (double)of->value, name);
 }
 
+static void put_place(FILE *out, const struct report *report)
+{
+	if (!report->cpus)
+		fputs("of the program's threads\n\n", out);
+	else if (report->others)
+		fprintf(out, "on CPUs %s; others may run on these CPUs: %s\n\n", report->cpus,
+			report->others);
+	else
+		fprintf(out, "on CPUs %s, which the program has to itself\n\n", report->cpus);
+}
+
 void report_text(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
@@ -23,10 +34,11 @@ void report_text(FILE *out, const struct report *report)
 	fprintf(out, "\nfast-stat: %s on %s, ",
 		events->user_only ? "user space" : "user and kernel", events->cpu);
 	if (session->roi)
-		fprintf(out, "in %u region%s of interest\n\n", session->regions,
+		fprintf(out, "in %u region%s of interest\n", session->regions,
 			session->regions == 1 ? "" : "s");
 	else
-		fputs("the whole program\n\n", out);
+		fputs("the whole program\n", out);
+	put_place(out, report);
 	for (int i = 0; i < COUNTERS; i++) {
 		const struct counters_result *result = &report->results[i];
 
@@ -39,9 +51,6 @@ void report_text(FILE *out, const struct report *report)
 				result->why_not);
 		if (i == TASK_CLOCK && result->available)
 			fputs(" (ns)", out);
-		if (counters_share(result) < 1)
-			fprintf(out, " (counted %.1f %% of the time)",
-				100 * counters_share(result));
 		fputc('\n', out);
 	}
 	put_ratio(out, report, "L2 misses per reference", L2_REFERENCES, L2_MISSES);
@@ -49,24 +58,16 @@ void report_text(FILE *out, const struct report *report)
 	fprintf(out, "%20.6f  seconds elapsed\n\n", (double)session->elapsed_ns / 1e9);
 }
 
-void report_scaled(FILE *out, const struct report *report)
+void report_set(FILE *out, unsigned int set)
 {
-	double least = 1;
+	const char *comma = "";
 
 	for (int i = 0; i < COUNTERS; i++) {
-		double share = counters_share(&report->results[i]);
-
-		if (!report->results[i].available || share >= 1)
+		if (!(set & COUNTER_BIT(i)))
 			continue;
-		fprintf(out, "%s%s %.1f %%", least < 1 ? ", " : "fast-stat: warning: events took "
-			"turns, since the CPU has too few counters for all at once. These were "
-			"scaled up from the share of the time that they were counted: ",
-			counter_names[i].name, 100 * share);
-		if (share < least)
-			least = share;
+		fprintf(out, "%s%s", comma, counter_names[i].name);
+		comma = ",";
 	}
-	if (least < 1)
-		fputs(". Name fewer (--events) to have them counted all the time\n", out);
 }
 
 static void put_counter(FILE *out, int i, const struct event *event,
@@ -75,13 +76,6 @@ static void put_counter(FILE *out, int i, const struct event *event,
 	fprintf(out, "\"%s\":{\"unit\":\"%s\"", counter_names[i].name, counter_names[i].unit);
 	document_text(out, "event", event->name);
 	document_number(out, "value", result->available, result->value);
-	document_number(out, "raw", result->available, result->raw);
-	document_number(out, "enabled_ns", result->available, result->enabled_ns);
-	document_number(out, "running_ns", result->available, result->running_ns);
-	if (result->available)
-		fprintf(out, ",\"share\":%.6f", counters_share(result));
-	else
-		fputs(",\"share\":null", out);
 	document_text(out, "why_not", result->available ? NULL : result->why_not);
 	fputc('}', out);
 }
@@ -91,8 +85,10 @@ void report_json(FILE *out, const struct report *report)
 	const struct events *events = report->events;
 	bool first = true;
 
-	fprintf(out, "{\"schema\":1,\"cpu\":\"%s\",\"modes\":[\"user\"%s]", events->cpu,
+	fprintf(out, "{\"schema\":2,\"cpu\":\"%s\",\"modes\":[\"user\"%s]", events->cpu,
 		events->user_only ? "" : ",\"kernel\"");
+	document_text(out, "cpus", report->cpus);
+	document_text(out, "others", report->others);
 	document_session(out, report->session);
 	fputs(",\"counters\":{", out);
 	for (int i = 0; i < COUNTERS; i++) {

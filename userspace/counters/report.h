@@ -7,18 +7,21 @@
 #include "counters.h"
 #include "session.h"
 
+/* @cpus: those that were measured, else NULL; @others: why others may have run there, else NULL. */
 struct report {
 	const struct events *events;
 	unsigned int wanted;
 	const struct counters_result *results;
 	const struct session *session;	/* the program that was counted */
+	const char *cpus;
+	const char *others;
 };
 
 void report_text(FILE *out, const struct report *report);
 void report_json(FILE *out, const struct report *report);
 
-/* Names the counters that were scaled; writes nothing where there is none. */
-void report_scaled(FILE *out, const struct report *report);
+/* A set of counters, as --events takes it; no line's end. */
+void report_set(FILE *out, unsigned int set);
 
 /* Each counter and the event that stands for it on this CPU. */
 void report_events(FILE *out, const struct events *events);

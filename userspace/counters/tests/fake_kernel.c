@@ -10,12 +10,45 @@
 struct fake_kernel fake;
 struct events fake_events;
 
-static int fake_open(struct perf_event_attr *attr, pid_t pid, int group)
+static unsigned int place_of(pid_t pid, int cpu)
+{
+	if (cpu < 0) {
+		assert_int_equal(pid, FAKE_PID);
+		return 0;
+	}
+	assert_int_equal(pid, -1);
+	assert_in_range(cpu, 0, FAKE_PLACES - 2);
+	return (unsigned int)cpu + 1;
+}
+
+static struct fake_event *event_of(int fd)
+{
+	assert_in_range(fd, FAKE_FD, FAKE_FD + FAKE_PLACES * COUNTERS - 1);
+	fd -= FAKE_FD;
+	assert_true(fake.event[fd / COUNTERS][fd % COUNTERS].open);
+	return &fake.event[fd / COUNTERS][fd % COUNTERS];
+}
+
+/* The hardware events of the group with this leader. */
+static unsigned int members(unsigned int place, int leader)
+{
+	unsigned int count = 0;
+
+	for (int i = 0; i < HARDWARE_COUNTERS; i++) {
+		const struct fake_event *event = &fake.event[place][i];
+
+		count += event->open && (event->group == leader ||
+					 event_of(leader) == event);
+	}
+	return count;
+}
+
+static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {
 	int counter = (int)attr->config;
+	unsigned int place;
 
-	if (pid != FAKE_PID) {
-		assert_int_equal(attr->type, PERF_TYPE_HARDWARE);
+	if (attr->type == PERF_TYPE_HARDWARE) {
 		assert_int_equal(attr->config, PERF_COUNT_HW_CPU_CYCLES);
 		errno = fake.probe_errno;
 		if (errno)
@@ -23,32 +56,40 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int group)
 		fake.probes_open++;
 		return PROBE_FD;
 	}
+	place = place_of(pid, cpu);
 	errno = fake.open_errno[counter];
+	if (!errno && group >= 0 && members(place, group) >= fake.slots)
+		errno = EINVAL;
 	if (errno)
 		return -1;
-	assert_false(fake.event[counter].open);
-	fake.event[counter] = (struct fake_event){
-		.attr = *attr, .pid = pid, .group = group, .open = true,
+	assert_false(fake.event[place][counter].open);
+	fake.event[place][counter] = (struct fake_event){
+		.attr = *attr, .pid = pid, .cpu = cpu, .group = group, .open = true,
 	};
-	return FAKE_FD + counter;
+	return FAKE_FD + (int)place * COUNTERS + counter;
 }
 
-static struct fake_event *event_of(int fd)
+/* Others hold the counters that its group would need. */
+static bool starved(unsigned int place, int fd)
 {
-	assert_in_range(fd, FAKE_FD, FAKE_FD + COUNTERS - 1);
-	assert_true(fake.event[fd - FAKE_FD].open);
-	return &fake.event[fd - FAKE_FD];
+	const struct fake_event *event = event_of(fd);
+
+	return event->attr.config < HARDWARE_COUNTERS && fake.taken &&
+	       members(place, event->group >= 0 ? event->group : fd) + fake.taken > fake.slots;
 }
 
 static ssize_t fake_read(int fd, void *buffer, size_t size)
 {
-	int counter = (int)(event_of(fd) - fake.event);
+	static const uint64_t never[3] = { 0, 1000, 0 };
+	int counter = (int)event_of(fd)->attr.config;
+	unsigned int place = (unsigned int)(fd - FAKE_FD) / COUNTERS;
+	const uint64_t *data = starved(place, fd) ? never : fake.data[place][counter];
 
 	errno = fake.read_errno[counter];
 	if (errno)
 		return -1;
-	assert_int_equal(size, sizeof(fake.data[counter]));
-	memcpy(buffer, fake.data[counter], (size_t)fake.read_size[counter]);
+	assert_int_equal(size, sizeof(never));
+	memcpy(buffer, data, (size_t)fake.read_size[counter]);
 	return fake.read_size[counter];
 }
 
@@ -56,7 +97,7 @@ static int fake_ioctl(int fd, unsigned long request)
 {
 	struct fake_event *event = event_of(fd);
 
-	errno = fake.ioctl_errno[event - fake.event];
+	errno = fake.ioctl_errno[event->attr.config];
 	if (errno)
 		return -1;
 	assert_true(request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE);
@@ -96,14 +137,14 @@ void fake_reset(void)
 {
 	static char names[COUNTERS][32];
 
-	fake = (struct fake_kernel){ .paranoid = 1 };
+	fake = (struct fake_kernel){ .paranoid = -1, .slots = HARDWARE_COUNTERS };
 	fake_events = (struct events){ .cpu = "fake" };
 	for (int i = 0; i < COUNTERS; i++) {
 		snprintf(names[i], sizeof(names[i]), "fake::%s", counter_names[i].name);
 		fake_events.of[i].name = names[i];
 		fake_events.of[i].attr.type = PERF_TYPE_RAW;
 		fake_events.of[i].attr.config = (uint64_t)i;
-		fake.read_size[i] = sizeof(fake.data[i]);
+		fake.read_size[i] = sizeof(fake.data[0][i]);
 	}
 }
 
@@ -111,8 +152,9 @@ unsigned int fake_open_events(void)
 {
 	unsigned int set = 0;
 
-	for (int i = 0; i < COUNTERS; i++)
-		if (fake.event[i].open)
-			set |= COUNTER_BIT(i);
+	for (int place = 0; place < FAKE_PLACES; place++)
+		for (int i = 0; i < COUNTERS; i++)
+			if (fake.event[place][i].open)
+				set |= COUNTER_BIT(i);
 	return set;
 }

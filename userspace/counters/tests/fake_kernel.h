@@ -14,23 +14,29 @@
 #include "counters.h"
 
 #define FAKE_PID 4711
+/* The threads' events are those of place 0, a CPU's are those of the place behind its number. */
+#define FAKE_PLACES 4
 
 struct fake_event {
 	struct perf_event_attr attr;
 	pid_t pid;
+	int cpu;
 	int group;
 	bool open;
 	bool on;
 };
 
-/* By counter; an event's descriptor is FAKE_FD of its counter. */
+/* A group of hardware events that is larger than @slots is refused, as by a real PMU. One that is
+ * larger than what is left of @taken opens, and never counts. */
 struct fake_kernel {
-	struct fake_event event[COUNTERS];
+	struct fake_event event[FAKE_PLACES][COUNTERS];
+	unsigned int slots;
+	unsigned int taken;
 	int open_errno[COUNTERS];
 	int ioctl_errno[COUNTERS];
 	int read_errno[COUNTERS];
 	ssize_t read_size[COUNTERS];
-	uint64_t data[COUNTERS][3];	/* value, time enabled, time running */
+	uint64_t data[FAKE_PLACES][COUNTERS][3];	/* value, time enabled, time running */
 	int probe_errno;		/* what an attempt to open the cycles of oneself gives */
 	int probes_open;
 	int paranoid;
@@ -43,6 +49,7 @@ extern struct events fake_events;
 
 /* As a machine on which all works. */
 void fake_reset(void);
+/* The set of those that are open anywhere. */
 unsigned int fake_open_events(void);
 
 #endif

@@ -9,18 +9,30 @@ static struct counters counters;
 static struct counters_error error;
 static struct counters_result results[COUNTERS];
 
+/* CPUs 0 and 2 of three, for who counts by CPU. */
+static cpu_set_t cpus;
+static const struct counters_target by_thread = { .pid = FAKE_PID };
+static const struct counters_target by_cpu = { .pid = FAKE_PID, .cpus = &cpus };
+
 static int setup(void **state)
 {
 	(void)state;
 	fake_reset();
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	CPU_SET(2, &cpus);
 	memset(&error, 0, sizeof(error));
 	return 0;
 }
 
 static int open_set(unsigned int wanted)
 {
-	return counters_open(&counters, &fake_os, &fake_events, wanted, FAKE_PID,
-			     COUNT_WHEN_ENABLED, &error);
+	return counters_open(&counters, &fake_os, &fake_events, wanted, &by_thread, &error);
+}
+
+static int open_by_cpu(unsigned int wanted)
+{
+	return counters_open(&counters, &fake_os, &fake_events, wanted, &by_cpu, &error);
 }
 
 static void assert_says(const char *text, const char *part)
@@ -38,63 +50,111 @@ static void assert_refused(unsigned int wanted, const char *part)
 	assert_int_equal(fake.probes_open, 0);
 }
 
+static void assert_event(const struct fake_event *event, pid_t pid, int cpu)
+{
+	assert_true(event->open);
+	assert_int_equal(event->pid, pid);
+	assert_int_equal(event->cpu, cpu);
+	/* The kernel inherits what belongs to threads. */
+	assert_int_equal(event->attr.inherit, cpu < 0);
+	assert_int_equal(event->attr.disabled, 1);
+	assert_int_equal(event->attr.enable_on_exec, 0);
+	assert_int_equal(event->attr.read_format,
+			 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+}
+
 static void each_event_counts_all_threads(void **state)
 {
 	(void)state;
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
 	for (int i = 0; i < COUNTERS; i++) {
-		const struct fake_event *event = &fake.event[i];
-
-		assert_true(event->open);
-		assert_int_equal(event->pid, FAKE_PID);
-		assert_int_equal(event->attr.inherit, 1);
-		assert_int_equal(event->attr.disabled, 1);
-		assert_int_equal(event->attr.enable_on_exec, 0);
-		assert_int_equal(event->attr.read_format,
-				 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+		assert_event(&fake.event[0][i], FAKE_PID, -1);
+		for (int place = 1; place < FAKE_PLACES; place++)
+			assert_false(fake.event[place][i].open);
 	}
 	counters_close(&counters);
 	assert_int_equal(fake_open_events(), 0);
 }
 
-static void counting_may_begin_at_exec(void **state)
+static void hardware_events_count_cpus_and_software_events_threads(void **state)
 {
 	(void)state;
-	assert_int_equal(counters_open(&counters, &fake_os, &fake_events, COUNTER_BIT(TASK_CLOCK),
-				       FAKE_PID, COUNT_FROM_EXEC, &error), 0);
-	assert_int_equal(fake.event[TASK_CLOCK].attr.disabled, 1);
-	assert_int_equal(fake.event[TASK_CLOCK].attr.enable_on_exec, 1);
-	assert_int_equal(fake_open_events(), COUNTER_BIT(TASK_CLOCK));
+	assert_int_equal(open_by_cpu(ALL_COUNTERS), 0);
+	for (int i = 0; i < HARDWARE_COUNTERS; i++) {
+		assert_false(fake.event[0][i].open);
+		assert_event(&fake.event[1][i], -1, 0);
+		assert_false(fake.event[2][i].open);
+		assert_event(&fake.event[3][i], -1, 2);
+	}
+	for (int i = HARDWARE_COUNTERS; i < COUNTERS; i++) {
+		assert_event(&fake.event[0][i], FAKE_PID, -1);
+		for (int place = 1; place < FAKE_PLACES; place++)
+			assert_false(fake.event[place][i].open);
+	}
+	counters_close(&counters);
+	assert_int_equal(fake_open_events(), 0);
+}
+
+static void cpus_add_up(void **state)
+{
+	(void)state;
+	assert_int_equal(open_by_cpu(COUNTER_BIT(CYCLES) | COUNTER_BIT(TASK_CLOCK)), 0);
+	fake.data[1][CYCLES][0] = 1000;
+	fake.data[3][CYCLES][0] = 30;
+	fake.data[0][TASK_CLOCK][0] = 7;
+	assert_int_equal(counters_read(&counters, results, &error), 0);
+	assert_int_equal(results[CYCLES].value, 1030);
+	assert_int_equal(results[TASK_CLOCK].value, 7);
 	counters_close(&counters);
 }
 
-static void ratios_are_counted_together(void **state)
+static void the_hardware_events_of_a_place_are_one_group(void **state)
 {
+	const unsigned int cache = COUNTER_BIT(L2_MISSES) | COUNTER_BIT(L3_MISSES);
+
 	(void)state;
-	assert_int_equal(open_set(ALL_COUNTERS), 0);
-	assert_int_equal(fake.event[INSTRUCTIONS].group, counters.fd[CYCLES]);
-	assert_int_equal(fake.event[L2_MISSES].group, counters.fd[L2_REFERENCES]);
-	assert_int_equal(fake.event[L3_MISSES].group, counters.fd[L3_REFERENCES]);
-	assert_int_equal(fake.event[L3_REFERENCES].group, -1);
-	assert_int_equal(fake.event[BUS_REQUESTS].group, -1);
+	assert_int_equal(open_by_cpu(ALL_COUNTERS), 0);
+	for (int i = 0; i < COUNTERS; i++) {
+		bool follows = i > CYCLES && i < HARDWARE_COUNTERS;
+
+		for (size_t place = 0; place < counters.count; place++) {
+			int cpu = counters.places[place].cpu;
+			int leader = counters.places[place].fd[CYCLES];
+
+			if (fake.event[cpu + 1][i].open)
+				assert_int_equal(fake.event[cpu + 1][i].group,
+						 follows ? leader : -1);
+		}
+	}
 	counters_close(&counters);
 
-	/* Without the one, the other is counted alone. */
-	assert_int_equal(open_set(COUNTER_BIT(L2_MISSES)), 0);
-	assert_int_equal(fake.event[L2_MISSES].group, -1);
+	/* Without the first, the next leads. */
+	assert_int_equal(open_set(cache), 0);
+	assert_int_equal(fake.event[0][L2_MISSES].group, -1);
+	assert_int_equal(fake.event[0][L3_MISSES].group, counters.places[0].fd[L2_MISSES]);
+	counters_close(&counters);
+}
+
+static void nothing_may_be_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(open_by_cpu(0), 0);
+	assert_int_equal(fake_open_events(), 0);
+	assert_int_equal(counters_enable(&counters, &error), 0);
+	assert_int_equal(counters_read(&counters, results, &error), 0);
 	counters_close(&counters);
 }
 
 static void all_are_switched(void **state)
 {
 	(void)state;
-	assert_int_equal(open_set(ALL_HARDWARE), 0);
+	assert_int_equal(open_by_cpu(ALL_HARDWARE), 0);
 	assert_int_equal(counters_enable(&counters, &error), 0);
 	for (int i = 0; i < HARDWARE_COUNTERS; i++)
-		assert_true(fake.event[i].on);
+		assert_true(fake.event[3][i].on);
 	assert_int_equal(counters_disable(&counters, &error), 0);
 	for (int i = 0; i < HARDWARE_COUNTERS; i++)
-		assert_false(fake.event[i].on);
+		assert_false(fake.event[3][i].on);
 	counters_close(&counters);
 }
 
@@ -110,68 +170,55 @@ static void a_switch_that_fails_is_told(void **state)
 	counters_close(&counters);
 }
 
-static void read_cycles(uint64_t value, uint64_t enabled, uint64_t running)
+static int read_cycles(uint64_t value, uint64_t enabled, uint64_t running)
 {
+	int status;
+
 	assert_int_equal(open_set(COUNTER_BIT(CYCLES)), 0);
-	fake.data[CYCLES][0] = value;
-	fake.data[CYCLES][1] = enabled;
-	fake.data[CYCLES][2] = running;
-	assert_int_equal(counters_read(&counters, results, &error), 0);
+	fake.data[0][CYCLES][0] = value;
+	fake.data[0][CYCLES][1] = enabled;
+	fake.data[0][CYCLES][2] = running;
+	status = counters_read(&counters, results, &error);
 	counters_close(&counters);
+	return status;
 }
 
-static void all_the_time_is_not_scaled(void **state)
+static void all_the_time_is_a_result(void **state)
 {
 	(void)state;
-	read_cycles(UINT64_MAX - 2, UINT64_MAX, UINT64_MAX);
+	assert_int_equal(read_cycles(UINT64_MAX - 2, UINT64_MAX, UINT64_MAX), 0);
 	assert_true(results[CYCLES].available);
 	assert_true(results[CYCLES].value == UINT64_MAX - 2);
-	assert_true(counters_share(&results[CYCLES]) == 1);
 }
 
-static void a_share_of_the_time_is_scaled(void **state)
+static void a_share_of_the_time_is_none(void **state)
 {
 	(void)state;
-	read_cycles(1000, 400, 100);
-	assert_true(results[CYCLES].available);
-	assert_int_equal(results[CYCLES].value, 4000);
-	assert_int_equal(results[CYCLES].raw, 1000);
-	assert_true(counters_share(&results[CYCLES]) == 0.25);
-
-	/* To the nearest: 10 * 7 / 4 = 17.5, 10 * 5 / 3 = 16.67, 10 * 4 / 3 = 13.33. */
-	read_cycles(10, 7, 4);
-	assert_int_equal(results[CYCLES].value, 18);
-	read_cycles(10, 5, 3);
-	assert_int_equal(results[CYCLES].value, 17);
-	read_cycles(10, 4, 3);
-	assert_int_equal(results[CYCLES].value, 13);
+	assert_int_equal(read_cycles(1000, 400, 100), -1);
+	assert_says(error.text, "cycles was counted for 25.0 % of the time only");
+	assert_int_equal(error.kind, COUNTERS_TOO_MANY);
+	assert_int_equal(read_cycles(0, 1000, 0), -1);
+	assert_says(error.text, "cycles was counted for 0.0 % of the time only");
 }
 
-/* An hour of 128 threads: the product of count and time needs more than 64 bits. */
-static void scaling_does_not_overflow(void **state)
-{
-	const uint64_t hours = 128 * 3600 * UINT64_C(1000000000);
-
-	(void)state;
-	read_cycles(4 * hours, hours, hours / 2);
-	assert_true(results[CYCLES].value == 8 * hours);
-}
-
-static void what_never_got_a_counter_is_not_zero(void **state)
+static void one_cpu_that_counted_less_spoils_the_sum(void **state)
 {
 	(void)state;
-	read_cycles(0, 1000, 0);
-	assert_false(results[CYCLES].available);
-	assert_says(results[CYCLES].why_not, "never got a counter");
+	assert_int_equal(open_by_cpu(COUNTER_BIT(CYCLES)), 0);
+	fake.data[1][CYCLES][1] = fake.data[1][CYCLES][2] = 1000;
+	fake.data[3][CYCLES][1] = 1000;
+	fake.data[3][CYCLES][2] = 999;
+	assert_int_equal(counters_read(&counters, results, &error), -1);
+	assert_says(error.text, "99.9 %");
+	counters_close(&counters);
 }
 
 static void a_region_in_which_nothing_ran_is_zero(void **state)
 {
 	(void)state;
-	read_cycles(0, 0, 0);
+	assert_int_equal(read_cycles(0, 0, 0), 0);
 	assert_true(results[CYCLES].available);
 	assert_int_equal(results[CYCLES].value, 0);
-	assert_true(counters_share(&results[CYCLES]) == 1);
 }
 
 static void short_reads_are_no_counts(void **state)
@@ -259,8 +306,6 @@ static void an_event_that_the_cpu_lacks_is_not_available(void **state)
 	assert_int_equal(fake_open_events(), ALL_COUNTERS & ~COUNTER_BIT(BUS_REQUESTS) &
 			 ~COUNTER_BIT(L2_REFERENCES));
 	assert_int_equal(fake.probes_open, 0);
-	/* Its leader is not there. */
-	assert_int_equal(fake.event[L2_MISSES].group, -1);
 	assert_int_equal(counters_read(&counters, results, &error), 0);
 	assert_false(results[BUS_REQUESTS].available);
 	assert_says(results[BUS_REQUESTS].why_not,
@@ -285,7 +330,7 @@ static void an_event_that_the_table_lacks_is_not_available(void **state)
 	fake_events.of[CACHE_TO_CACHE].name = NULL;
 	fake_events.of[CACHE_TO_CACHE].why_not = "cores do not tell";
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
-	assert_false(fake.event[CACHE_TO_CACHE].open);
+	assert_false(fake.event[0][CACHE_TO_CACHE].open);
 	assert_int_equal(counters_read(&counters, results, &error), 0);
 	assert_false(results[CACHE_TO_CACHE].available);
 	assert_string_equal(results[CACHE_TO_CACHE].why_not, "cores do not tell");
@@ -318,6 +363,29 @@ static void too_many_events_are_told(void **state)
 	}
 }
 
+static void a_group_larger_than_the_cpus_counters_is_told(void **state)
+{
+	(void)state;
+	fake.slots = 4;
+	assert_int_equal(open_by_cpu(ALL_HARDWARE), -1);
+	assert_says(error.text, "the CPU has no counter left for l3_references");
+	assert_says(error.text, "--groups");
+	assert_int_equal(error.kind, COUNTERS_TOO_MANY);
+	assert_int_equal(fake_open_events(), 0);
+}
+
+static void whole_cpus_are_not_for_everybody(void **state)
+{
+	(void)state;
+	fake.open_errno[CYCLES] = EACCES;
+	fake.paranoid = 1;
+	assert_int_equal(open_by_cpu(ALL_COUNTERS), -1);
+	assert_says(error.text,
+		    "not allowed to count whole CPUs: kernel.perf_event_paranoid is 1");
+	assert_says(error.text, "--threads");
+	assert_int_equal(fake_open_events(), 0);
+}
+
 static void other_errors_are_told(void **state)
 {
 	(void)state;
@@ -340,14 +408,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_event_counts_all_threads, setup),
-		cmocka_unit_test_setup(counting_may_begin_at_exec, setup),
-		cmocka_unit_test_setup(ratios_are_counted_together, setup),
+		cmocka_unit_test_setup(hardware_events_count_cpus_and_software_events_threads,
+				       setup),
+		cmocka_unit_test_setup(cpus_add_up, setup),
+		cmocka_unit_test_setup(the_hardware_events_of_a_place_are_one_group, setup),
+		cmocka_unit_test_setup(nothing_may_be_counted, setup),
 		cmocka_unit_test_setup(all_are_switched, setup),
 		cmocka_unit_test_setup(a_switch_that_fails_is_told, setup),
-		cmocka_unit_test_setup(all_the_time_is_not_scaled, setup),
-		cmocka_unit_test_setup(a_share_of_the_time_is_scaled, setup),
-		cmocka_unit_test_setup(scaling_does_not_overflow, setup),
-		cmocka_unit_test_setup(what_never_got_a_counter_is_not_zero, setup),
+		cmocka_unit_test_setup(all_the_time_is_a_result, setup),
+		cmocka_unit_test_setup(a_share_of_the_time_is_none, setup),
+		cmocka_unit_test_setup(one_cpu_that_counted_less_spoils_the_sum, setup),
 		cmocka_unit_test_setup(a_region_in_which_nothing_ran_is_zero, setup),
 		cmocka_unit_test_setup(short_reads_are_no_counts, setup),
 		cmocka_unit_test_setup(an_event_given_up_is_not_zero, setup),
@@ -358,6 +428,8 @@ int main(void)
 		cmocka_unit_test_setup(a_pmu_that_is_forbidden_is_not_missing, setup),
 		cmocka_unit_test_setup(an_event_that_the_table_lacks_is_not_available, setup),
 		cmocka_unit_test_setup(too_many_events_are_told, setup),
+		cmocka_unit_test_setup(a_group_larger_than_the_cpus_counters_is_told, setup),
+		cmocka_unit_test_setup(whole_cpus_are_not_for_everybody, setup),
 		cmocka_unit_test_setup(other_errors_are_told, setup),
 		cmocka_unit_test_setup(cores_of_two_kinds_are_told, setup),
 	};

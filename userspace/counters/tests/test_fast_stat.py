@@ -63,8 +63,6 @@ class Counting(unittest.TestCase):
     def value(self, event: str, *words: str | Path) -> int:
         counter = self.count(event, *words)["counters"][event]
         self.assertIsNone(counter["why_not"])
-        self.assertEqual(counter["share"], 1)
-        self.assertEqual(counter["value"], counter["raw"])
         return int(counter["value"])
 
 
@@ -98,7 +96,7 @@ class Software(Counting):
 
     def test_document(self) -> None:
         document = self.count("migrations,page_faults", "--", "true")
-        self.assertEqual(document["schema"], 1)
+        self.assertEqual(document["schema"], 2)
         self.assertEqual(document["modes"], ["user", "kernel"])
         self.assertEqual((document["exit_status"], document["signal"]), (0, None))
         self.assertIsNone(document["regions"])
@@ -110,6 +108,55 @@ class Software(Counting):
         for name in ("context_switches", "migrations", "task_clock", "page_faults"):
             self.assertRegex(done.stderr, rf"\d  {name}\b")
         self.assertNotIn("cycles", done.stderr)
+
+
+class Cpus(Counting):
+    def test_the_program_is_confined(self) -> None:
+        for cpu in sorted(os.sched_getaffinity(0)):
+            only = rf"^Cpus_allowed_list:\s{cpu}$"
+            document = self.count(
+                "none", "--cpus", str(cpu), "--", "grep", "-q", only, "/proc/self/status"
+            )
+            self.assertEqual((document["cpus"], document["counters"]), (str(cpu), {}))
+            self.assertGreater(document["elapsed_ns"], 0)
+
+    def test_without_cpus_they_are_all_it_may_use(self) -> None:
+        cpu = max(os.sched_getaffinity(0))
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "counts.json"
+
+            def confine() -> None:
+                os.sched_setaffinity(0, {cpu})
+
+            done = fast_stat("-e", "none", "-j", path, "--", "true", preexec_fn=confine)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            document = json.loads(path.read_text())
+        self.assertEqual(document["cpus"], str(cpu))
+        self.assertEqual(document["others"], "no --cpus keeps others off them")
+
+    def test_they_are_its_own_or_it_says_why_not(self) -> None:
+        cpu = str(min(os.sched_getaffinity(0)))
+        own = ["sh", "-c", "cut -d: -f3 /proc/self/cgroup | tail -n 1 >&2"]
+        done = fast_stat("-e", "none", "-c", cpu, "--", *own)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if "which the program has to itself" in done.stderr:
+            group = done.stderr.splitlines()[0]
+            self.assertRegex(group, r"^/fast-stat-\d+$")
+            self.assertFalse(Path(f"/sys/fs/cgroup{group}").exists())
+        else:
+            self.assertRegex(done.stderr, rf"on CPUs {cpu}; others may run on these CPUs: .+\n")
+
+    def test_cpus_that_are_not_there(self) -> None:
+        for cpus in ("1023", f"{min(os.sched_getaffinity(0))},1023"):
+            done = fast_stat("-e", "none", "-c", cpus, "--", "echo", "x")
+            self.assertEqual((done.returncode, done.stdout), (125, ""))
+            self.assertIn("fast-stat: --cpus: ", done.stderr)
+            self.assertIn("online", done.stderr)
+
+    def test_threads_are_no_cpus(self) -> None:
+        done = fast_stat("-e", "software", "--threads", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nof the program's threads\n", done.stderr)
 
 
 class Regions(Counting):
@@ -232,6 +279,25 @@ class Errors(unittest.TestCase):
         done = fast_stat("-j", "/no/such/directory/x.json", "--", "echo", "x")
         self.assert_fails(done, "cannot write /no/such/directory/x.json: No such file")
 
+    def test_lists_of_cpus_that_are_none(self) -> None:
+        self.assert_fails(fast_stat("-c", "3-", "--", "echo", "x"), "--cpus 3-: not a list of CPUs")
+
+    def test_groups(self) -> None:
+        """Those of all hardware events have each of them once; else an error that says so."""
+        done = fast_stat("--groups", "--events", "all")
+        if not has_pmu():
+            self.assert_fails(done, "no PMU")
+            return
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        names = done.stdout.replace("\n", ",").strip(",").split(",")
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("cycles", names)
+        self.assertNotIn("task_clock", names)
+
+    def test_software_events_need_no_groups(self) -> None:
+        done = fast_stat("--groups", "--events", "software")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
     def test_list(self) -> None:
         done = fast_stat("--list")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -240,11 +306,12 @@ class Errors(unittest.TestCase):
 
     def test_hardware(self) -> None:
         """Counted where there is a PMU; else an error that says so, and nothing is run."""
-        done = fast_stat("--user", "-e", "hardware", "--", "echo", "x")
+        wanted = "cycles,instructions"
+        done = fast_stat("--user", "--threads", "-e", wanted, "--", "echo", "x")
         if not has_pmu():
             self.assert_fails(done, "no PMU")
             self.assertIn("--events software", done.stderr)
-            self.assert_fails(fast_stat("--user", "--", "echo", "x"), "no PMU")
+            self.assert_fails(fast_stat("--user", "--threads", "--", "echo", "x"), "no PMU")
             return
         self.assertEqual((done.returncode, done.stdout), (0, "x\n"))
         self.assertRegex(done.stderr, r"[1-9]\d*  cycles")

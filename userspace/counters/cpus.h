@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Sets of CPUs as the kernel writes them: "0-3,8". */
+#ifndef FAST_COUNTERS_CPUS_H
+#define FAST_COUNTERS_CPUS_H
+
+#include <sched.h>
+#include <stddef.h>
+
+/* 0, or -1: @list is no such list, or names a CPU above 1023. */
+int cpus_parse(const char *list, cpu_set_t *cpus);
+
+/* What does not fit into @size bytes is cut off. 4,096 bytes are enough for any set. */
+void cpus_format(const cpu_set_t *cpus, char *text, size_t size);
+
+#endif

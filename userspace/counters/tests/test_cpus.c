@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cpus.h"
+
+static void lists_are_read_and_written(void **state)
+{
+	static const struct {
+		const char *list, *same;
+		int count;
+	} cases[] = {
+		{ "0", "0", 1 }, { "0-3", "0-3", 4 }, { "2,3,8", "2-3,8", 3 },
+		{ "8,1-2,2-3", "1-3,8", 4 }, { "5-5", "5", 1 }, { "1023", "1023", 1 },
+	};
+	char text[64];
+	cpu_set_t cpus;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(cpus_parse(cases[i].list, &cpus), 0);
+		assert_int_equal(CPU_COUNT(&cpus), cases[i].count);
+		cpus_format(&cpus, text, sizeof(text));
+		assert_string_equal(text, cases[i].same);
+	}
+}
+
+static void what_is_no_list_is_refused(void **state)
+{
+	static const char *const cases[] = {
+		"", ",", "1,", "-1", "1-", "3-1", "1 ", " 1", "+1", "a", "1-2-3", "1024",
+		"0-99999999999999999999", "0x1",
+	};
+	cpu_set_t cpus;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(cpus_parse(cases[i], &cpus), -1);
+}
+
+static void a_long_list_is_cut(void **state)
+{
+	char text[8] = "xxxxxxx";
+	cpu_set_t cpus;
+
+	(void)state;
+	assert_int_equal(cpus_parse("100,102,104", &cpus), 0);
+	cpus_format(&cpus, text, 6);
+	assert_string_equal(text, "100,1");
+	assert_int_equal(text[6], 'x');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_are_read_and_written),
+		cmocka_unit_test(what_is_no_list_is_refused),
+		cmocka_unit_test(a_long_list_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
