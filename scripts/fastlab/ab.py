@@ -12,16 +12,17 @@ Over a comparison's blocks:
   a few wild blocks do not move it.
 
 A change is claimed when t, after Holm's correction over its family, and the rank test both say so,
-and when it is not below the noise floor of the A/A calibration. The primary metric's comparisons
-are one family, all others' together are another. Nothing is claimed from blocks that were not
-planned, or before all that were planned are there.
+when it is not below the noise floor of the A/A calibration, and when counting did not change the
+elapsed time by more than PERTURBATION_PCT. The primary metric's comparisons are one family, all
+others' together are another. Nothing is claimed from blocks that were not planned, or before all
+that were planned are there.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -31,9 +32,22 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from fastlab import environment
-from fastlab.dataset import BLOCK, Dataset, PairedRow, Plan, value, why_missing
+from fastlab.dataset import (
+    BLOCK,
+    HARDWARE,
+    NOTHING,
+    Dataset,
+    PairedRow,
+    Plan,
+    events_of,
+    latency_of,
+    runs_of_a_block,
+    value,
+    why_missing,
+)
 from fastlab.findings import Finding, Findings, Side, Verdict, no_run, side
 from fastlab.model import REAL_METRICS, Metric, Workload
+from fastlab.results import Counter
 from fastlab.stats import improvement
 
 ALPHA = 0.05
@@ -42,6 +56,8 @@ POWER = 0.95
 MIN_BLOCKS = 6
 # A calibration that finds a difference at this level is an alarm: A is not A.
 ALARM = 0.01
+# What counting changes by more than this is not what is to be measured.
+PERTURBATION_PCT = 5.0
 
 _SIMULATIONS = 2000
 
@@ -247,12 +263,14 @@ def nothing(verdict: Verdict, reason: str) -> Blocks:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the A/A blocks say. `noise` has no entry for what they do not tell."""
+    """What the A/A blocks say. `noise` has no entry for what they do not tell. `counting` is the
+    elapsed time with a group of events counted by that without, as log ratios."""
 
     noise: dict[tuple[Workload, str], Noise]
     missing: dict[tuple[Workload, str], str]
     blocks: int | None
     alarms: frozenset[tuple[Workload, str]]
+    counting: dict[tuple[Workload, str], Test]
 
 
 def calibrate(dataset: Dataset) -> Calibration:
@@ -262,9 +280,13 @@ def calibrate(dataset: Dataset) -> Calibration:
     noise: dict[tuple[Workload, str], Noise] = {}
     missing: dict[tuple[Workload, str], str] = {}
     for workload in plan.workloads:
-        rows = dataset.of(workload, plan.baseline)
+        rows = dataset.by_events(workload, plan.baseline)
         for metric in REAL_METRICS:
-            found = blocks_of(rows, metric, plan.calibration_blocks)
+            events = events_of(plan, metric.name)
+            if events is None:
+                missing[workload, metric.name] = no_run(metric.name)
+                continue
+            found = blocks_of(rows[events], metric, plan.calibration_blocks)
             if found.ratios:
                 noise[workload, metric.name] = measure_noise(found.ratios)
             else:
@@ -277,7 +299,27 @@ def calibrate(dataset: Dataset) -> Calibration:
         corrected = holm(noise[key].p for key in keys)
         alarms |= {key for key, p in zip(keys, corrected, strict=True) if p <= ALARM}
     blocks = planned_blocks(plan, known) if len(known) == len(primary) else None
-    return Calibration(noise, missing, blocks, frozenset(alarms))
+    counting = {
+        (workload, events): test
+        for workload in plan.workloads
+        for events in plan.groups
+        if (test := _perturbation(plan, dataset.by_events(workload, plan.baseline), events))
+    }
+    return Calibration(noise, missing, blocks, frozenset(alarms), counting)
+
+
+def _perturbation(plan: Plan, rows: Mapping[str, Sequence[PairedRow]], events: str) -> Test | None:
+    """The calibration's runs that count these beside those that count nothing, if all are there."""
+    halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for counted, found in ((False, rows[NOTHING]), (True, rows[events])):
+        for row in found:
+            time = row["elapsed_ns"]
+            if time and row["status"] == "ok":
+                halves[row["block"]][counted].append(time)
+    whole = [one for one in halves.values() if (len(one[0]), len(one[1])) == (BLOCK // 2, BLOCK)]
+    if len(whole) < plan.calibration_blocks:
+        return None
+    return paired_test(whole_blocks(((), ()), whole).ratios)
 
 
 def analyse(dataset: Dataset) -> Findings:
@@ -300,7 +342,10 @@ def analyse(dataset: Dataset) -> Findings:
         setting=_setting(dataset, calibration, runs),
         findings=tuple(findings),
         calibration=tuple(_calibration_lines(plan, calibration)),
-        doubts=tuple(environment.doubts(runs)),
+        doubts=(
+            *environment.doubts(runs),
+            *company((row["counters"], row["others"]) for row in dataset.rows),
+        ),
         left_out=(
             *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
             *_not_made(dataset, calibration),
@@ -313,32 +358,52 @@ def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric
     plan = dataset.plan
     absent = _absent(dataset)
     tested: list[tuple[Finding, Test | None, Noise | None]] = []
+    counting: list[Test | None] = []
     for workload in plan.workloads:
         for variant in plan.variants:
-            rows = dataset.of(workload, variant)
+            rows = dataset.by_events(workload, variant)
             for metric in metrics:
-                if metric.name in absent:
+                events = events_of(plan, metric.name)
+                counting.append(calibration.counting.get((workload, events)) if events else None)
+                if events is None or metric.name in absent:
                     reason = no_run(metric.name, absent[metric.name])
                     finding = _not_available(workload, variant, metric, reason)
                     tested.append((finding, None, None))
                 else:
-                    tested.append(_compare(workload, variant, metric, rows, calibration))
+                    tested.append(_compare(workload, variant, metric, rows[events], calibration))
     # What could not be tested stays in the family: it was planned.
     corrected = holm(test.p if test else 1.0 for _, test, _ in tested)
-    return [
+    judged = [
         _judge(finding, test, noise, p, calibration.blocks or 0, len(tested))
         for (finding, test, noise), p in zip(tested, corrected, strict=True)
     ]
+    return [_unperturbed(one, test) for one, test in zip(judged, counting, strict=True)]
+
+
+def _unperturbed(finding: Finding, counting: Test | None) -> Finding:
+    """No change is claimed of runs that counting has changed. Latencies are of runs that count
+    nothing."""
+    if finding.verdict not in ("better", "worse") or latency_of(finding.metric.name):
+        return finding
+    if counting is None:
+        reason = "not claimed: what counting does to the elapsed time is not known"
+        return replace(finding, verdict="refused", reason=reason)
+    pct = _size(counting.mean)
+    if abs(pct) <= PERTURBATION_PCT:
+        return finding
+    reason = f"not claimed: counting changes the elapsed time by {pct:.2g} %"
+    return replace(finding, verdict="refused", reason=reason)
 
 
 def _absent(dataset: Dataset) -> dict[str, str]:
     """The metrics that the backend does not have on this machine, and why if that is known."""
-    good = [row for row in dataset.rows if row["status"] == "ok"]
-    return {
-        metric.name: why_missing(good, metric.name)
-        for metric in REAL_METRICS
-        if good and all(value(row, metric.name) is None for row in good)
-    }
+    found = {}
+    for metric in REAL_METRICS:
+        events = events_of(dataset.plan, metric.name)
+        good = [row for row in dataset.rows if row["status"] == "ok" and row["events"] == events]
+        if events is None or (good and all(value(row, metric.name) is None for row in good)):
+            found[metric.name] = why_missing(good, metric.name)
+    return found
 
 
 def _not_available(workload: Workload, variant: str, metric: Metric, reason: str) -> Finding:
@@ -430,6 +495,17 @@ def _size(log_ratio: float) -> float:
     return float(np.expm1(log_ratio)) * 100
 
 
+def _counting_line(name: str, events: str, test: Test | None) -> str:
+    what = f"{name}: counting {events.replace(',', ', ')}"
+    if test is None:
+        return f"{what}: what that does to elapsed_ns is not known, uncounted runs are missing."
+    mean, low, high = (_size(one) for one in (test.mean, test.low, test.high))
+    line = f"{what} changes elapsed_ns by {mean:.2g} % (95 % interval {low:.2g} to {high:.2g} %)"
+    if abs(mean) <= PERTURBATION_PCT:
+        return f"{line}."
+    return f"{line}: more than {PERTURBATION_PCT:g} %, and nothing is claimed from these runs."
+
+
 def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
     """The noise floor, the rate of false positives, what can be found, and what is wrong."""
     comparisons = len(plan.workloads) * len(plan.variants)
@@ -454,6 +530,8 @@ def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
                     f"{name}: {calibration.blocks} blocks are the most that are made, and do not "
                     f"suffice for the {plan.effect_pct:g} % that were asked for."
                 )
+        for events in plan.groups:
+            yield _counting_line(name, events, calibration.counting.get((workload, events)))
     rate = false_positive_rate(primary)
     if rate is not None:
         yield (
@@ -490,6 +568,17 @@ def _setting(
     return setting
 
 
+def company(runs: Iterable[tuple[Mapping[str, Counter], str | None]]) -> Iterable[str]:
+    """Doubts about runs, given as their counters and why others may have run on their CPUs.
+    Hardware events are those of CPUs, whoever runs there."""
+    found = [why for counters, why in runs if why and not counters.keys().isdisjoint(HARDWARE)]
+    for why in dict.fromkeys(found):
+        yield (
+            "Hardware events are those of the measured CPUs, and others may have run on these: "
+            f"{why}."
+        )
+
+
 def _left_out(row: PairedRow) -> str:
     return (
         f"{row['pair']}: {row['benchmark']}, {row['threads']} threads, block {row['block']}, "
@@ -507,6 +596,7 @@ def _not_made(dataset: Dataset, calibration: Calibration) -> Iterable[str]:
             if blocks is None:
                 yield f"{where}: missing: the A/A calibration comes first"
                 continue
-            lack = blocks * BLOCK - len(dataset.of(workload, pair))
+            planned = blocks * runs_of_a_block(plan, pair)
+            lack = planned - len(dataset.of(workload, pair))
             if lack > 0:
-                yield f"{where}: missing: {lack} of {blocks * BLOCK} runs are not made yet"
+                yield f"{where}: missing: {lack} of {planned} runs are not made yet"

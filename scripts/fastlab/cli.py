@@ -154,7 +154,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
     parser.add_argument(
         "--backend",
-        choices=("sim", *counting.EVENTS, dataset.GUESTS),
+        choices=("sim", *counting.BACKENDS, dataset.GUESTS),
         default="sim",
         help="where to count: in the simulation (the default), on the running kernel with hardware "
         "counters (perf) or without (soft), or in guests that KVM executes (kvm)",
@@ -187,7 +187,7 @@ def _add_try(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     default = Machine()
     parser.add_argument(
         "--backend",
-        choices=("sim", *counting.EVENTS),
+        choices=("sim", *counting.BACKENDS),
         default="sim",
         help="where to run it: in the simulation (the default), or on the running kernel with "
         "hardware counters (perf) or without (soft)",
@@ -677,6 +677,12 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     return status
 
 
+_GROUPS_UNKNOWN = (
+    "; where there are hardware counters, each counted run is made once more for each group of "
+    "events that the CPU can count at once (fast-stat --groups)"
+)
+
+
 def _list_slots(experiment: Experiment, plan: dataset.Plan) -> int:
     fewest = min(ab.MIN_BLOCKS, plan.max_blocks)
     own = ", each run in a guest of its own" if plan.backend == dataset.GUESTS else ", in one boot"
@@ -684,13 +690,15 @@ def _list_slots(experiment: Experiment, plan: dataset.Plan) -> int:
     for slot in (*calibration, *dataset.slots(plan, plan.variants, fewest)):
         where = f"{slot.pair}, block {slot.block}, run {slot.position + 1} ({slot.side})"
         argv = shlex.join(workload_argv(slot.workload, plan.seed))
-        print(f"{where}: {dataset.variant_of(plan, slot)}: {argv}")
+        uncounted = ", uncounted" if slot.events == dataset.NOTHING else ""
+        print(f"{where}: {dataset.variant_of(plan, slot)}{uncounted}: {argv}")
     print(
         f"the calibration's {plan.calibration_blocks} blocks of each workload, and the first "
         f"{fewest} of each comparison; the calibration decides how many more, up to "
         f"{plan.max_blocks}; kernels: {', '.join(_kernels_of(experiment))}"
         f"{', each side of a block in a boot of its own' if plan.boots else own}"
         f"{'; a second run of each measures latencies' if plan.latencies else ''}"
+        f"{_GROUPS_UNKNOWN if plan.backend in dataset.COUNTING else ''}"
     )
     return OK
 
@@ -716,7 +724,7 @@ def _is_simulated(rows: Sequence[results.Row]) -> bool:
 
 
 def _analyse(experiment: Experiment, rows: Sequence[results.Row]) -> Findings:
-    plan = dataset.make_plan(experiment, rows[-1]["backend"])
+    plan = dataset.make_plan(experiment, rows[-1]["backend"], dataset.groups_of(rows))
     return ab.analyse(dataset.make_dataset(plan, rows))
 
 

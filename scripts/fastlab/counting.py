@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -13,18 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from fastlab import environment
+from fastlab.dataset import SOFTWARE
 from fastlab.model import LATENCIES, FastError
 from fastlab.process import ask, run_group
 from fastlab.results import Counter
 from fastlab.running import difference, mechanism
 from fastlab.tools import require
 
-# What fast-stat is asked for.
-EVENTS: Mapping[str, str] = {"perf": "all", "soft": "software"}
 # In Meson's build directory. fast-latency loads the library into the program.
 FAST_STAT = "userspace/counters/fast-stat"
 FAST_LATENCY = "userspace/latency/fast-latency"
 HANDOFF_LIBRARY = "userspace/latency/libfast-handoff.so"
+
+# Those that measure on the running kernel.
+BACKENDS = ("perf", "soft")
+# Asks fast-stat what the CPU can count at once: a line each.
+GROUPS = ("--groups", "--events", "hardware")
 
 # For a measurement of nothing.
 TRY_SECONDS = 60.0
@@ -32,11 +37,34 @@ TRY_SECONDS = 60.0
 Histogram = list[tuple[int, int]]
 
 
-def check_counters(backend: str, fast_stat: Path) -> None:
-    """Count nothing once: what fast-stat complains of is said before the first run."""
-    _, said = _try_out(fast_stat, "--events", EVENTS[backend])
-    if said:
-        raise FastError(f"backend {backend} is not available here: {said}")
+def find_groups(backend: str, fast_stat: Path) -> tuple[str, ...]:
+    """What can be counted here, in lists of events that fit into one run each. What fast-stat
+    complains of is said before the first run: a FastError."""
+    groups: tuple[str, ...] = (SOFTWARE,)
+    if backend != "soft":
+        try:
+            answer = ask([str(fast_stat), *GROUPS], TRY_SECONDS)
+        except FastError as error:
+            raise _not_available(backend, f"{fast_stat.name} {error}") from error
+        if answer.status:
+            raise _not_available(backend, answer.errors.strip())
+        groups = (*answer.output.split(), SOFTWARE)
+    # To count a program may be forbidden where to try is not.
+    for events in groups:
+        _, said = _try_out(fast_stat, "--events", events)
+        if said:
+            raise _not_available(backend, said)
+    return groups
+
+
+def _not_available(backend: str, why: str) -> FastError:
+    return FastError(f"backend {backend} is not available here: {why}")
+
+
+def my_cpus() -> str:
+    """The CPUs that this process may use, as fast-stat takes them. To be asked before the first
+    run: while fast-stat has them for a program alone they are not this process's."""
+    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
 
 
 def check_latencies(fast_latency: Path) -> dict[str, str]:
@@ -66,12 +94,13 @@ def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, st
 
 @dataclass(frozen=True)
 class Call:
-    """A program to be measured. `roi`: only between its markers. What it prints and what is
-    measured are left in the directory `scratch`."""
+    """A program to be measured, on these `cpus`. `roi`: only between its markers. What it prints
+    and what is measured are left in the directory `scratch`."""
 
     argv: Sequence[str]
     seconds: float
     roi: bool
+    cpus: str
     directory: Path
     scratch: Path
 
@@ -98,9 +127,10 @@ class Observed:
     circumstances: environment.Circumstances
 
 
-def count_run(call: Call, fast_stat: Path, backend: str, root: Path) -> Observed:
+def count_run(call: Call, fast_stat: Path, events: str, root: Path) -> Observed:
     """Run the program under fast-stat, and look at the machine before and after."""
-    return _measure(call, [str(fast_stat.absolute()), "--events", EVENTS[backend]], root)
+    options = ["--events", events, "--cpus", call.cpus]
+    return _measure(call, [str(fast_stat.absolute()), *options], root)
 
 
 def time_run(call: Call, fast_latency: Path, root: Path, fixed: bool = False) -> Observed:

@@ -11,14 +11,19 @@ Where the variants run on two kernels, a boot is part of a block: its order is A
 side in a boot of its own, that no other block of the comparison shares. What a boot happens to be
 like is then in every block anew, those of the calibration too, and so in the noise.
 
+No run counts more than the CPU can count at once: each place in a block is a run for each group of
+events (Plan.groups), one after the other, and a metric is that of the runs that count it. In each
+calibration block two more runs count nothing, one behind the runs of its first place and one before
+those of its last. What counting does to the elapsed time is seen in them.
+
 The backends `perf`, `soft` and `kvm` append a PairedRow for each Slot to runs.jsonl.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from fastlab.model import (
@@ -30,7 +35,7 @@ from fastlab.model import (
     Workload,
 )
 from fastlab.results import Row, latest
-from fastlab.stats import metric_value
+from fastlab.stats import RATIOS, metric_value
 
 Label = Literal["A", "B"]
 ORDERS: tuple[tuple[Label, ...], ...] = (("A", "B", "B", "A"), ("B", "A", "A", "B"))
@@ -53,6 +58,12 @@ HARDWARE = (
 )
 
 
+# What the kernel counts without them, by fast-stat's word for all of it.
+SOFTWARE = "software"
+KERNEL_COUNTED = ("task_clock", "context_switches", "migrations")
+# fast-stat's word for a run that only takes its time.
+NOTHING = "none"
+
 # The backend whose every run is a guest of its own: there two kernels take turns as policies do.
 GUESTS = "kvm"
 # The backends that have hardware counters, where the machine has them.
@@ -61,8 +72,10 @@ COUNTING = ("perf", GUESTS)
 
 class PairedRow(Row):
     """A run of a block. `policy` and `kernel` are those of its side; `pair` names the variant that
-    stands against the baseline in this block, in a calibration block the baseline itself. `boot` is
-    the kernel's boot_id. `sysctls` are all of FAST's that the kernel has.
+    stands against the baseline in this block, in a calibration block the baseline itself. `events`
+    is what fast-stat was asked to count, and `others` says why others may have run on the CPUs that
+    it counted, if they may. `boot` is the kernel's boot_id. `sysctls` are all of FAST's that the
+    kernel has.
 
     `circumstances` is environment.record(). `latency` has for each of LATENCIES that was measured
     a histogram: pairs of a bucket's upper end in ns and the number of events in it. It is that of a
@@ -74,6 +87,8 @@ class PairedRow(Row):
     side: Label
     block: int
     position: int
+    events: str
+    others: str | None
     boot: str
     circumstances: dict[str, Any]
     latency: dict[str, list[tuple[int, int]]]
@@ -86,8 +101,9 @@ class Plan:
 
     `effect_pct` is the smallest effect worth finding: the calibration says how many blocks that
     takes, up to `max_blocks`. It is one number for the whole experiment, and no result changes it.
-    `boots`: the variants run on two kernels, and a boot is part of a block. `latencies`: a second
-    run follows each one, and measures them.
+    `boots`: the variants run on two kernels, and a boot is part of a block. `groups` are lists of
+    events as fast-stat takes them, and a run counts one of them; times are those of the first's
+    runs. `latencies`: a second run follows each of these, and measures them.
     """
 
     name: str
@@ -102,17 +118,19 @@ class Plan:
     max_blocks: int = 40
     boots: bool = False
     latencies: bool = False
+    groups: tuple[str, ...] = (SOFTWARE,)
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One run to make: `side` B runs the variant `pair`, A the baseline."""
+    """One run to make: `side` B runs the variant `pair`, A the baseline. `events` are counted."""
 
     workload: Workload
     pair: str
     block: int
     position: int
     side: Label
+    events: str
 
 
 @dataclass(frozen=True)
@@ -131,9 +149,18 @@ class Dataset:
             and row["pair"] == pair
         ]
 
+    def by_events(self, workload: Workload, pair: str) -> dict[str, list[PairedRow]]:
+        """The rows of one comparison, by what their runs counted; each of the plan's groups is
+        there."""
+        found: dict[str, list[PairedRow]] = {events: [] for events in (*self.plan.groups, NOTHING)}
+        for row in self.of(workload, pair):
+            found.setdefault(row["events"], []).append(row)
+        return found
 
-def make_plan(experiment: Experiment, backend: str) -> Plan:
-    """The plan of an experiment's A/B. Raises FastError for what only the simulation has."""
+
+def make_plan(experiment: Experiment, backend: str, groups: Sequence[str] = (SOFTWARE,)) -> Plan:
+    """The plan of an experiment's A/B. Raises FastError where the primary metric is not one, and
+    for what only the simulation has."""
     if experiment.matrix:
         raise FastError(
             f"a [matrix] is for the simulation: backend {backend} has one machine; leave it out "
@@ -169,7 +196,35 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
         seed=experiment.seeds[0],
         boots=backend != GUESTS and len({one.kernel for one in experiment.variants}) > 1,
         latencies=experiment.latencies,
+        groups=tuple(groups),
     )
+
+
+def with_groups(plan: Plan, groups: Sequence[str]) -> Plan:
+    """The plan with what can be counted here. Raises FastError if that lacks the primary metric."""
+    found = replace(plan, groups=tuple(groups))
+    if events_of(found, plan.primary) is None:
+        raise FastError(
+            f"primary = {plan.primary} cannot be counted on this CPU, which counts "
+            f"{', '.join(groups)}; in the experiment file, choose another one, such as elapsed_ns"
+        )
+    return found
+
+
+def groups_of(rows: Iterable[Row]) -> list[str]:
+    """The groups of events that these rows' runs counted, in the plan's order."""
+    found = dict.fromkeys(cast(PairedRow, row)["events"] for row in rows if "events" in row)
+    return [events for events in found if events != NOTHING]
+
+
+def events_of(plan: Plan, metric: str) -> str | None:
+    """The group whose runs a metric is taken from; None: no run counts it."""
+    if metric in KERNEL_COUNTED:
+        return next((group for group in plan.groups if SOFTWARE in group.split(",")), None)
+    if metric not in HARDWARE:
+        return plan.groups[0]
+    needed = set(RATIOS.get(metric, (metric,)))
+    return next((group for group in plan.groups if needed <= set(group.split(","))), None)
 
 
 def slots(plan: Plan, pairs: Iterable[str], blocks: int) -> Iterator[Slot]:
@@ -187,8 +242,26 @@ def slots(plan: Plan, pairs: Iterable[str], blocks: int) -> Iterator[Slot]:
                     # The same for all comparisons, so that they share their boots.
                     where = f"{plan.seed} {block}"
                 order = random.Random(where).choice(BOOT_ORDERS if plan.boots else ORDERS)
-                for position, label in enumerate(order):
-                    yield Slot(workload, pair, block, position, label)
+                runs = _runs(plan, order, calibrating=pair == plan.baseline)
+                for position, (label, events) in enumerate(runs):
+                    yield Slot(workload, pair, block, position, label, events)
+
+
+def _runs(plan: Plan, order: Sequence[Label], calibrating: bool) -> Iterator[tuple[Label, str]]:
+    """A block's runs. What drifts steadily is the same for those that count nothing, too, and where
+    each side is a boot, each boot has one."""
+    for place, label in enumerate(order):
+        if calibrating and place == len(order) - 1:
+            yield label, NOTHING
+        for events in plan.groups:
+            yield label, events
+        if calibrating and place == 0:
+            yield label, NOTHING
+
+
+def runs_of_a_block(plan: Plan, pair: str) -> int:
+    """How many they are."""
+    return sum(1 for _ in _runs(plan, ORDERS[0], calibrating=pair == plan.baseline))
 
 
 def variant_of(plan: Plan, slot: Slot) -> str:

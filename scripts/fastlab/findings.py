@@ -16,7 +16,8 @@ from fastlab.model import Metric, Place
 from fastlab.stats import Comparison, Excluded, Summary
 
 # better, worse: a change that may be claimed; same: the simulation gave equal values.
-# ~: no significant change. refused: significant, but below what the calibration lets one claim.
+# ~: no significant change. refused: significant, but below what the calibration lets one claim, or
+# from runs that counting has changed too much.
 # The others say that there is no answer, and `reason` says why.
 Verdict = Literal["better", "worse", "same", "~", "refused", "n/a", "incomplete", "INVALID"]
 NO_ANSWER: tuple[Verdict, ...] = ("n/a", "incomplete", "INVALID")

@@ -20,8 +20,18 @@ from typing import Any
 from fastlab import environment, guest, kvm, plan_file, tools, vm
 from fastlab.boots import Agenda
 from fastlab.cache import check_room, explained_full_disk
-from fastlab.counting import EVENTS
-from fastlab.dataset import GUESTS, HARDWARE, Dataset, PairedRow, Slot, make_plan, variant_of
+from fastlab.counting import GROUPS
+from fastlab.dataset import (
+    GUESTS,
+    HARDWARE,
+    SOFTWARE,
+    Dataset,
+    PairedRow,
+    Slot,
+    make_plan,
+    variant_of,
+    with_groups,
+)
 from fastlab.experiment import keep_experiment, workload_argv
 from fastlab.model import Case, Experiment, FastError, Kernel, Run
 from fastlab.real import Execution
@@ -76,7 +86,6 @@ def run_experiment(
     kernels by name, `root` the /proc and /sys of the host. May be interrupted in any way: the rows
     written are safe, and a further call goes on.
     """
-    plan = make_plan(experiment, GUESTS)
     _check_host(experiment, root)
     with (
         only_user(root),
@@ -86,7 +95,7 @@ def run_experiment(
         if log.warning:
             reporter.say(log.warning)
         machine = GuestMachine(experiment, build, toolbox, kernels, directory, root)
-        plan_file.keep(directory, plan, experiment, machine.tools_id, bool(log.rows))
+        plan_file.keep(directory, machine.plan, experiment, machine.tools_id, bool(log.rows))
         keep_experiment(source, experiment, directory)
         return Execution(experiment, machine, log, reporter).execute().dataset
 
@@ -124,13 +133,11 @@ class GuestMachine:
         directory: Path,
         root: Path,
     ) -> None:
-        self.plan = make_plan(experiment, GUESTS)
         self._experiment = experiment
         self._kernels = kernels
         self._directory = directory
         self._root = root
         self._variants = {variant.name: variant for variant in experiment.variants}
-        self._events = EVENTS["perf" if _has_pmu(root) else "soft"]
         self._qemu = tools.require("qemu-system-x86_64")
         programs = {f"/bin/{name}": path for name, path in toolbox.programs.items()}
         ours = {
@@ -146,6 +153,18 @@ class GuestMachine:
         parts += [kernel.id.encode() for kernel in kernels.values()]
         # Of the kernels, too: none may be another one in the middle of an experiment.
         self.tools_id = guest.digest_all(parts)
+        groups = (*self._groups(), SOFTWARE) if _has_pmu(root) else (SOFTWARE,)
+        self.plan = with_groups(make_plan(experiment, GUESTS), groups)
+
+    def _groups(self) -> list[str]:
+        """Asks a guest what its CPUs can count at once: they may have less than the host's."""
+        kernel = next(iter(self._kernels.values()))
+        outcome = self._boot(kernel, vm.Job({}, [FAST_STAT, *GROUPS]), LAST_RUN)
+        if outcome.exit_status:
+            raise FastError(
+                f"backend {GUESTS}: fast-stat cannot count in the guest: {' '.join(outcome.errors)}"
+            )
+        return [line.strip() for line in outcome.said if line.strip()]
 
     def here(self, left: Agenda) -> list[Slot]:
         return list(left.left)
@@ -167,7 +186,7 @@ class GuestMachine:
             virtual=True,
         )
         before = environment.activity(self._root)
-        answer = self._execute(kernel, run, [FAST_STAT, "--events", self._events], argv, LAST_RUN)
+        answer = self._execute(kernel, run, [FAST_STAT, "--events", slot.events], argv, LAST_RUN)
         after = environment.activity(self._root)
         circumstances = environment.Circumstances(surroundings, before, after)
         where = Where(kernel, str(uuid.uuid4()), self.tools_id, circumstances)
@@ -183,22 +202,9 @@ class GuestMachine:
         """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
         sysctls = {f"kernel.{name}": value for name, value in run.variant.sysctls.items()}
         job = vm.Job(sysctls, [*program, "--roi", "--json", OUTPUT, "--", *argv])
-        machine = vm.Simulation(
-            self._qemu,
-            kernel,
-            self._image.absolute(),
-            run.machine,
-            accelerator=kvm.ACCELERATOR,
-        )
         begun = time.monotonic()
         try:
-            outcome = vm.boot_job(
-                machine,
-                job,
-                self._directory / scratch,
-                self._experiment.watchdogs,
-                threading.Event(),
-            )
+            outcome = self._boot(kernel, job, scratch)
         except vm.GuestError as error:
             check_room(self._directory)
             return Answer(None, None, None, str(error), duration=time.monotonic() - begun)
@@ -209,6 +215,22 @@ class GuestMachine:
             check_room(self._directory)
         return Answer(
             outcome.exit_status, output, measured, failure, outcome.mechanism, outcome.workload
+        )
+
+    def _boot(self, kernel: Kernel, job: vm.Job, scratch: str) -> vm.Outcome:
+        machine = vm.Simulation(
+            self._qemu,
+            kernel,
+            self._image.absolute(),
+            self._experiment.machine,
+            accelerator=kvm.ACCELERATOR,
+        )
+        return vm.boot_job(
+            machine,
+            job,
+            self._directory / scratch,
+            self._experiment.watchdogs,
+            threading.Event(),
         )
 
 

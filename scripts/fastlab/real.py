@@ -15,8 +15,17 @@ from typing import Protocol, cast
 from fastlab import plan_file
 from fastlab.boots import Agenda, agenda
 from fastlab.cache import explained_full_disk
-from fastlab.counting import check_counters, check_latencies
-from fastlab.dataset import Dataset, PairedRow, Plan, Slot, latency_of, make_dataset, make_plan
+from fastlab.counting import check_latencies, find_groups
+from fastlab.dataset import (
+    Dataset,
+    PairedRow,
+    Plan,
+    Slot,
+    latency_of,
+    make_dataset,
+    make_plan,
+    with_groups,
+)
 from fastlab.experiment import keep_experiment
 from fastlab.model import Experiment, FastError
 from fastlab.real_machine import RealMachine, Toolbox
@@ -60,7 +69,7 @@ def run_experiment(
     plan = make_plan(experiment, backend)
     running = running_kernel(root)
     _check_kernel(experiment, plan, running)
-    check_counters(backend, toolbox.fast_stat)
+    plan = with_groups(plan, find_groups(backend, toolbox.fast_stat))
     if plan.latencies:
         _check_latencies(plan, toolbox, reporter)
     with (

@@ -20,6 +20,7 @@ from fastlab.counting import (
     count_run,
     counters_of,
     latencies_of,
+    my_cpus,
     time_run,
 )
 from fastlab.dataset import Dataset, PairedRow, Plan, Slot, variant_of
@@ -125,6 +126,8 @@ def paired_row(
         side=slot.side,
         block=slot.block,
         position=slot.position,
+        events=slot.events,
+        others=(answer.document or {}).get("others"),
         boot=where.boot,
         circumstances=environment.record(where.circumstances),
         latency={},
@@ -133,8 +136,8 @@ def paired_row(
 
 
 def wants_latencies(plan: Plan, row: PairedRow) -> bool:
-    """Is a latency run to follow? Not if the row is in no comparison."""
-    return plan.latencies and row["status"] == "ok"
+    """Is a latency run to follow? Not if the row is in no comparison of times."""
+    return plan.latencies and row["status"] == "ok" and row["events"] == plan.groups[0]
 
 
 def with_latencies(row: PairedRow, run: Run, answer: Answer) -> PairedRow:
@@ -184,6 +187,7 @@ class RealMachine:
         self._toolbox = toolbox
         self._directory = directory
         self._root = root
+        self._cpus = my_cpus()
         self._sysctls = sysctls
         self._variants = {variant.name: variant for variant in experiment.variants}
         # What a variant does not name is as it was when the first runs were made.
@@ -202,7 +206,7 @@ class RealMachine:
         program = self._toolbox.programs[slot.workload.benchmark]
         argv = workload_argv(slot.workload, run.seed, program.absolute())
         call = self._call(argv, LAST_RUN)
-        counted = count_run(call, self._toolbox.fast_stat, self.plan.backend, self._root)
+        counted = count_run(call, self._toolbox.fast_stat, slot.events, self._root)
         where = Where(
             self.running.kernel, self.running.boot, self._toolbox.id, counted.circumstances
         )
@@ -217,7 +221,7 @@ class RealMachine:
         directory = (self._directory / scratch).absolute()
         directory.mkdir(parents=True, exist_ok=True)
         seconds = self._experiment.watchdogs.run
-        return Call(argv, seconds, roi=True, directory=directory, scratch=directory)
+        return Call(argv, seconds, True, self._cpus, directory, directory)
 
     def _answer(self, call: Call, observed: Observed) -> Answer:
         answer = _answer(call, observed)

@@ -19,10 +19,11 @@ from fastlab.counting import (
     Call,
     Histogram,
     Observed,
-    check_counters,
     count_run,
     counters_of,
+    find_groups,
     latencies_of,
+    my_cpus,
     time_run,
 )
 from fastlab.dataset import BLOCK, ORDERS
@@ -55,7 +56,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Shot:
-    """One run. It stands in a block of `pair` and the baseline."""
+    """One run. It stands in a block of `pair` and the baseline. `others`: why others may have run
+    on its CPUs, if they may."""
 
     policy: str
     pair: str
@@ -63,6 +65,7 @@ class Shot:
     position: int
     elapsed_ns: int
     counters: Mapping[str, Counter]
+    others: str | None
     mechanism: Mapping[str, int]
     duration: float
     circumstances: environment.Circumstances
@@ -111,12 +114,14 @@ def run(request: Request, reporter: Reporter, root: Path = Path("/")) -> Trial:
     build = build_programs(project, reporter)
     programs = _Programs(build / FAST_STAT, build / FAST_LATENCY)
     guest.check_built(build, [*astuple(programs), build / HANDOFF_LIBRARY])
-    check_counters(request.backend, programs.fast_stat)
+    groups = find_groups(request.backend, programs.fast_stat)
     scratch = project / "build/try" / request.backend
     scratch.mkdir(parents=True, exist_ok=True)
-    call = Call(request.argv, request.seconds, marked, request.directory, scratch)
+    call = Call(request.argv, request.seconds, marked, my_cpus(), request.directory, scratch)
     with only_user(root), explained_full_disk(scratch), Sysctls(root) as sysctls:
-        execution = _Execution(request, path, call, programs, root, sysctls)
+        # One run counts what decides and the first hardware events: a trial is to be short.
+        events = ",".join(dict.fromkeys((groups[0], groups[-1])))
+        execution = _Execution(request, path, call, events, programs, root, sysctls)
         shots = execution.shots(reporter)
         latencies = execution.latencies(reporter)
     return Trial(request, running.kernel, marked, tuple(shots), tuple(latencies))
@@ -158,6 +163,7 @@ class _Execution:
         request: Request,
         path: Path,
         call: Call,
+        events: str,
         programs: _Programs,
         root: Path,
         sysctls: Sysctls,
@@ -165,6 +171,7 @@ class _Execution:
         self._request = request
         self._path = path
         self._call = call
+        self._events = events
         self._programs = programs
         self._root = root
         self._sysctls = sysctls
@@ -205,6 +212,7 @@ class _Execution:
             position,
             counts["elapsed_ns"],
             counters_of(counts),
+            counts["others"],
             mechanism,
             counted.duration,
             counted.circumstances,
@@ -214,7 +222,7 @@ class _Execution:
         """A run that ended well."""
         self._sysctls.set({SWITCH: POLICIES[policy]})
         fast_stat = self._programs.fast_stat
-        counted = count_run(self._call, fast_stat, self._request.backend, self._root)
+        counted = count_run(self._call, fast_stat, self._events, self._root)
         if counted.status == 0:
             return counted
         check_room(self._call.scratch)

@@ -277,6 +277,7 @@ def doubts(trial: Trial) -> list[str]:
     shots = trial.shots
     return [
         *environment.doubts([shot.circumstances for shot in shots]),
+        *ab.company((shot.counters, shot.others) for shot in shots),
         "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
     ]
 

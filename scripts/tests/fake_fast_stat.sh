@@ -6,12 +6,13 @@
 # tests make some thousand runs.
 me=${0##*/}
 root=${0%/*}/root
-events= counts= roi= mode= latency= threads=1 seed=0
+events= counts= groups= roi= mode= latency= threads=1 seed=0
 while [ "$1" != -- ] && [ $# -gt 0 ]; do
 	case $1 in
 	--events) events=$2 ;;
 	--json) counts=$2 ;;
 	--roi) roi=1 ;;
+	--groups) groups=1 ;;
 	esac
 	shift
 done
@@ -49,7 +50,12 @@ if [ $# -eq 0 ] && [ "$me" = fast-latency ]; then
 	latencies 0 > "$counts"
 	exit
 elif [ $# -eq 0 ]; then
-	[ "$events" = software ] || [ "$mode" = pmu ] && exit
+	if [ "$mode" = pmu ]; then
+		[ "$groups" ] && printf 'cycles,l2_misses\nl3_references,l3_misses\n'
+		exit 0
+	fi
+	[ "$mode" = denied ] && echo "fast-stat: not allowed to count" >&2 && exit 125
+	[ "$events" = software ] && exit
 	echo "fast-stat: no PMU: this machine has no hardware counters" >&2
 	exit 125
 fi
@@ -68,7 +74,9 @@ policy=0 depth=- number=0
 sysctls=$root/proc/sys/kernel
 [ -f "$sysctls/sched_fast" ] && read -r policy < "$sysctls/sched_fast"
 [ -f "$sysctls/sched_fast_depth" ] && read -r depth < "$sysctls/sched_fast_depth"
-echo "$program $policy $depth${latency:+ latency}" >> "$root/runs"
+what=${latency:+ latency}
+[ "$events" = none ] && what=" uncounted"
+echo "$program $policy $depth$what" >> "$root/runs"
 while read -r _; do
 	number=$((number + 1))
 done < "$root/runs"
@@ -147,19 +155,31 @@ if [ "$latency" ]; then
 	exit 0
 fi
 {
-	printf '{"schema": 1, "regions": %s, "elapsed_ns": %s, "counters": {' "$regions" "$elapsed"
-	counter context_switches switches $((40 + number % 3))
-	printf ', '
-	counter migrations migrations $((4 + number % 2))
-	printf ', '
-	counter task_clock ns $((2 * elapsed))
-	if [ "$events" = all ]; then
+	printf '{"schema": 2, "others": "no cgroup", "regions": %s, ' "$regions"
+	printf '"elapsed_ns": %s, "counters": {' "$elapsed"
+	case $events in
+	*software*)
+		counter context_switches switches $((40 + number % 3))
 		printf ', '
+		counter migrations migrations $((4 + number % 2))
+		printf ', '
+		counter task_clock ns $((2 * elapsed))
+		;;
+	esac
+	case $events in
+	*,software) printf ', ' ;;
+	esac
+	case $events in
+	cycles*)
 		counter cycles cycles $((3 * elapsed))
 		printf ', '
 		counter l2_misses misses $((3 * elapsed))
+		;;
+	l3*)
+		counter l3_references references $((5 * elapsed))
 		printf ', '
 		counter l3_misses misses null
-	fi
+		;;
+	esac
 	printf '}}\n'
 } > "$counts"

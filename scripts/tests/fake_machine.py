@@ -55,7 +55,7 @@ class FakeMachine:
 
     def runs(self) -> list[list[str]]:
         """Program, policy and depth of each run, in the order they were made; a fourth word says
-        that it measured latencies."""
+        that it measured latencies, or was not counted."""
         path = self.root / "runs"
         return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 

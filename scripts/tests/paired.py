@@ -11,7 +11,7 @@ import numpy as np
 import samples
 
 from fastlab.ab import calibrate
-from fastlab.dataset import Dataset, PairedRow, Plan, Slot, slots
+from fastlab.dataset import NOTHING, Dataset, PairedRow, Plan, Slot, slots
 from fastlab.environment import Activity, Circumstances, Environment, IdleState, record
 from fastlab.model import Workload
 
@@ -71,6 +71,8 @@ def row(slot: Slot, elapsed_ns: float, **changes: Any) -> PairedRow:
         "side": slot.side,
         "block": slot.block,
         "position": slot.position,
+        "events": slot.events,
+        "others": None,
         "boot": "the only one",
         "circumstances": CIRCUMSTANCES,
         "latency": {},
@@ -96,11 +98,16 @@ def simulator(
 
 
 def measure(plan: Plan, pairs: Iterable[str], blocks: int, simulate: Simulator) -> list[PairedRow]:
+    """The rows of all slots. A run that counts nothing takes as long as the one before it."""
     # Making a row from nothing takes longer than all statistics.
-    template = row(Slot(plan.workloads[0], plan.baseline, 0, 0, "A"), 0)
-    return [
-        {
-            **template,
+    template = row(Slot(plan.workloads[0], plan.baseline, 0, 0, "A", "software"), 0)
+    rows: list[PairedRow] = []
+    number, elapsed = 0, 0.0
+    for slot in slots(plan, pairs, blocks):
+        if slot.events != NOTHING:
+            elapsed = simulate(slot, number)
+            number += 1
+        changes = {
             "key": key(slot),
             "benchmark": slot.workload.benchmark,
             "threads": slot.workload.threads,
@@ -109,10 +116,11 @@ def measure(plan: Plan, pairs: Iterable[str], blocks: int, simulate: Simulator) 
             "side": slot.side,
             "block": slot.block,
             "position": slot.position,
-            "elapsed_ns": simulate(slot, number),  # type: ignore[typeddict-item]
+            "events": slot.events,
+            "elapsed_ns": elapsed,
         }
-        for number, slot in enumerate(slots(plan, pairs, blocks))
-    ]
+        rows.append({**template, **changes})  # type: ignore[typeddict-item]
+    return rows
 
 
 def experiment(plan: Plan, simulate: Simulator) -> Dataset:

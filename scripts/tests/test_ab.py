@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -205,11 +207,12 @@ def test_false_positive_rate_of_a_calibration() -> None:
 
 def test_calibration_is_said() -> None:
     lines = analyse(simulate(paired.PLAN, noise=0.02)).calibration
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert "single_ctr-4: noise of elapsed_ns" in lines[0]
     assert "noise floor" in lines[0]
     assert "can detect" in lines[0]
-    assert "False-positive rate: " in lines[1]
+    assert "single_ctr-4: counting software changes elapsed_ns by " in lines[1]
+    assert "False-positive rate: " in lines[2]
     noisy = analyse(simulate(paired.PLAN, noise=0.3)).calibration
     assert "do not suffice for the 5 %" in noisy[1]
 
@@ -227,6 +230,136 @@ def test_a_small_effect_is_refused() -> None:
     assert found.p is not None and found.p <= ALPHA
     assert "below the noise floor" in found.reason
     assert found.gain == 0
+
+
+def perturbed(pct: float, **changes: object) -> Dataset:
+    """An effect that counting stands beside: the uncounted runs took less by so many percent."""
+    dataset = simulate(paired.PLAN, noise=0.002, effect=0.2)
+    uncounted = {"pair": "off", "events": "none"}
+    for row in [row for row in dataset.rows if row["events"] == "none"]:
+        elapsed = 1e6 / (1 + pct / 100)
+        where = {**uncounted, "block": row["block"], "position": row["position"]}
+        dataset = edited(dataset, where, {"elapsed_ns": elapsed, **changes})
+    return dataset
+
+
+def test_what_counting_does_is_said() -> None:
+    (line,) = (line for line in analyse(perturbed(2)).calibration if "counting" in line)
+    found = re.fullmatch(
+        r"single_ctr-4: counting software changes elapsed_ns by (.*) % "
+        r"\(95 % interval (.*) to (.*) %\)\.",
+        line,
+    )
+    assert found
+    mean, low, high = map(float, found.groups())
+    assert low <= mean <= high
+    assert mean == pytest.approx(2, abs=0.3)
+
+
+@pytest.mark.parametrize(("pct", "verdict"), [(4, "better"), (8, "refused"), (-8, "refused")])
+def test_no_change_is_claimed_where_counting_changes_the_time(pct: float, verdict: str) -> None:
+    findings = analyse(perturbed(pct))
+    found = primary(findings)
+    assert found.verdict == verdict
+    assert found.improvement_pct == pytest.approx(20, abs=1)
+    if verdict == "refused":
+        assert found.reason.startswith("not claimed: counting changes the elapsed time by ")
+        assert abs(float(found.reason.split()[-2]) - pct) < 0.5
+        assert found.gain == 0
+        assert any("nothing is claimed from these runs" in line for line in findings.calibration)
+
+
+def test_what_does_not_differ_is_not_refused() -> None:
+    dataset = perturbed(8)
+    rows = tuple(row for row in dataset.rows if row["pair"] == "off")
+    runs = paired.measure(
+        paired.PLAN, ["strict"], 6, paired.simulator(np.random.default_rng(5), noise=0.002)
+    )
+    assert primary(analyse(Dataset(dataset.plan, rows + tuple(runs)))).verdict == "~"
+
+
+def test_a_perturbation_that_is_not_known() -> None:
+    findings = analyse(perturbed(0, status="failed", reason="the benchmark hung"))
+    assert primary(findings).verdict == "refused"
+    assert primary(findings).reason == (
+        "not claimed: what counting does to the elapsed time is not known"
+    )
+    assert any("elapsed_ns is not known" in line for line in findings.calibration)
+
+
+GROUPS = ("cycles,instructions", "l2_references,l2_misses", "software")
+
+
+def counted(metrics: Mapping[str, float], of: Sequence[str] = GROUPS) -> Dataset:
+    """An experiment of several groups, in whose runs of B these counters are so many percent less.
+    Times are those of simulate()."""
+    plan = replace(paired.PLAN, groups=tuple(of))
+    dataset = simulate(plan, noise=0.002)
+    for name, pct in metrics.items():
+        events = next(group for group in of if name in group)
+        for row in dataset.rows:
+            if row["events"] == events:
+                gain = pct / 100 * (row["side"] == "B" and row["pair"] == "strict")
+                # As much noise as is needed for blocks to differ.
+                noise = 0.01 * (
+                    ((row["block"] * 7919 + row["position"] * 104729 + len(name)) % 100) / 100 - 0.5
+                )
+                total = round(1e6 * (1 + noise) * (1 - gain))
+                row["counters"] = {**row["counters"], name: {"unit": "", "total": total}}
+    return dataset
+
+
+def test_each_metric_is_of_the_runs_that_count_it() -> None:
+    findings = analyse(counted({"cycles": 10, "l2_misses": 40, "l2_references": 20}))
+    found = {one.metric.name: one for one in findings.findings}
+    blocks = calibrate(counted({})).blocks
+    assert blocks
+    for name, pct in (("cycles", 10), ("l2_misses", 40), ("l2_references", 20)):
+        assert found[name].verdict == "better"
+        assert found[name].improvement_pct == pytest.approx(pct, abs=1)
+        assert found[name].baseline.runs == 2 * blocks
+    # Of two events that were counted together.
+    assert found["l2_miss_ratio"].improvement_pct == pytest.approx(25, abs=2)
+    assert found["elapsed_ns"].baseline.runs == 2 * blocks
+    assert found["l3_misses"].verdict == "n/a"
+    assert not findings.left_out
+
+
+def test_each_group_has_its_own_perturbation() -> None:
+    dataset = counted({"cycles": 10, "l2_misses": 40})
+    for row in dataset.rows:
+        if row["pair"] == "off" and row["events"] == GROUPS[1]:
+            row["elapsed_ns"] = (row["elapsed_ns"] or 0) * 1.5
+    findings = analyse(dataset)
+    found = {one.metric.name: one for one in findings.findings}
+    assert found["cycles"].verdict == "better"
+    assert found["l2_misses"].verdict == "refused"
+    assert "by 50 %" in found["l2_misses"].reason
+    assert sum("counting" in line for line in findings.calibration) == len(GROUPS)
+
+
+def test_missing_runs_of_groups_are_counted() -> None:
+    dataset = counted({})
+    left_out = analyse(replace(dataset, rows=dataset.rows[:-3])).left_out
+    blocks = calibrate(dataset).blocks or 0
+    assert left_out == (
+        f"strict: single_ctr, 4 threads: missing: 3 of {12 * blocks} runs are not made yet",
+    )
+    left_out = analyse(replace(dataset, rows=dataset.rows[:1])).left_out
+    assert left_out[0] == (
+        f"off: single_ctr, 4 threads: missing: {12 * 14 - 1} of {12 * 14} runs are not made yet"
+    )
+
+
+def test_who_else_may_have_run_there_is_said() -> None:
+    dataset = counted({"cycles": 10})
+    assert not analyse(dataset).doubts
+    for row in dataset.rows:
+        row["others"] = "no cgroup"
+    assert analyse(dataset).doubts == (
+        "Hardware events are those of the measured CPUs, and others may have run on these: "
+        "no cgroup.",
+    )
 
 
 def test_the_rank_test_must_agree() -> None:

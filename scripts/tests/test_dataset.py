@@ -5,24 +5,31 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from statistics import fmean
 
 import paired
 import pytest
 import samples
 
 from fastlab.dataset import (
+    NOTHING,
+    Plan,
     Slot,
+    events_of,
+    groups_of,
     make_dataset,
     make_plan,
     percentile,
+    runs_of_a_block,
     slots,
     value,
     why_missing,
+    with_groups,
 )
 from fastlab.model import PERCENTILES, REAL_METRICS, FastError, Variant, Workload
 
 HISTOGRAM = [(4000, 90), (1000, 900), (64000, 9), (128000, 1)]
-SLOT = Slot(Workload("single_ctr", 4), "strict", 0, 0, "B")
+SLOT = Slot(Workload("single_ctr", 4), "strict", 0, 0, "B", "software")
 
 
 def test_blocks_are_abba_or_baab_at_random() -> None:
@@ -63,6 +70,77 @@ def test_controls_are_the_simulations(control: Variant) -> None:
         make_plan(of, "kvm")
 
 
+def block_of(pair: str, order: str, plan: Plan) -> list[str]:
+    """The runs of a block with this order of the sides: side and events."""
+    for block in range(40):
+        runs = [slot for slot in slots(plan, [pair], 40) if slot.block == block]
+        assert [slot.position for slot in runs] == list(range(len(runs)))
+        if "".join(slot.side for slot in runs if slot.events == plan.groups[0]) == order:
+            return [f"{slot.side} {slot.events}" for slot in runs]
+    raise AssertionError(f"no block is {order}")
+
+
+def test_each_place_of_a_block_is_a_run_for_each_group() -> None:
+    plan = replace(paired.PLAN, groups=("cycles", "software"))
+    side = {"A": ["A cycles", "A software"], "B": ["B cycles", "B software"]}
+    assert block_of("strict", "ABBA", plan) == [*side["A"], *side["B"], *side["B"], *side["A"]]
+    assert runs_of_a_block(plan, "strict") == 8
+
+
+def test_two_runs_of_a_calibration_block_count_nothing() -> None:
+    assert block_of("off", "ABBA", paired.PLAN) == [
+        *("A software", "A none", "B software"),
+        *("B software", "A none", "A software"),
+    ]
+    assert runs_of_a_block(paired.PLAN, "off") == 6
+    # Of two kernels each side is a boot, and has one of them.
+    assert block_of("off", "AABB", replace(paired.PLAN, boots=True)) == [
+        *("A software", "A none", "A software"),
+        *("B software", "B none", "B software"),
+    ]
+    # A level that drifts steadily is the same for them and for each group.
+    runs = block_of("off", "BAAB", replace(paired.PLAN, groups=("cycles", "l2_misses", "software")))
+    middles = {
+        events: fmean(i for i, run in enumerate(runs) if run.endswith(events))
+        for events in ("cycles", "l2_misses", "software", "none")
+    }
+    assert middles["none"] == middles["l2_misses"] == (len(runs) - 1) / 2
+    assert max(middles.values()) - min(middles.values()) <= 2
+
+
+def test_what_a_metric_is_taken_from() -> None:
+    groups = ("cycles,l2_references,l2_misses", "l3_misses", "software")
+    plan = replace(paired.PLAN, groups=groups)
+    for metric, events in (
+        ("cycles", groups[0]),
+        ("l2_miss_ratio", groups[0]),
+        ("l3_misses", groups[1]),
+        ("l3_miss_ratio", None),
+        ("bus_requests", None),
+        ("task_clock", "software"),
+        ("context_switches", "software"),
+        ("elapsed_ns", groups[0]),
+        ("fairness_min_max", groups[0]),
+        ("handoff_p99", groups[0]),
+    ):
+        assert events_of(plan, metric) == events, metric
+    assert events_of(paired.PLAN, "cycles") is None
+    assert events_of(paired.PLAN, "elapsed_ns") == "software"
+
+
+def test_groups_are_found_again_in_the_rows() -> None:
+    plan = replace(paired.PLAN, groups=("l3_misses", "cycles", "software"))
+    rows = paired.measure(plan, ["off", "strict"], 1, lambda slot, number: 1.0)
+    assert groups_of(rows) == list(plan.groups)  # type: ignore[arg-type]
+
+
+def test_a_primary_metric_that_the_cpu_does_not_count() -> None:
+    plan = replace(paired.PLAN, primary="bus_requests")
+    with pytest.raises(FastError, match="bus_requests cannot be counted on this CPU, which counts"):
+        with_groups(plan, ("cycles", "software"))
+    assert with_groups(plan, ("bus_requests", "software")).groups == ("bus_requests", "software")
+
+
 def test_plan_of_an_experiment() -> None:
     of = replace(samples.experiment(seeds=(9, 8)), primary="elapsed_ns")
     plan = make_plan(of, "perf")
@@ -96,7 +174,8 @@ def test_a_boot_is_part_of_a_block_of_two_kernels() -> None:
     orders: dict[tuple[int, str], str] = {}
     for slot in slots(plan, ["baseline", "fast"], 200):
         where = slot.block, f"{slot.workload} {slot.pair}"
-        orders[where] = orders.get(where, "") + slot.side
+        if slot.events != NOTHING:
+            orders[where] = orders.get(where, "") + slot.side
     count = Counter(orders.values())
     assert set(count) == {"AABB", "BBAA"}
     assert 300 < count["AABB"] < 500

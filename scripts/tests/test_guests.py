@@ -42,6 +42,7 @@ class Guests:
         self.jobs: list[tuple[str, vm.Job]] = []
         self.accelerators: set[vm.Accelerator | None] = set()
         self.failing: dict[int, str] = {}
+        self.groups_status = 0
         self.kernels: Mapping[str, Kernel] = KERNELS
         self.source = path / "source.toml"
         self.source.write_text("# the experiment\n")
@@ -76,6 +77,9 @@ class Guests:
         elapsed = 1_000_000 + 1_000 * (number * 7919 % 11) - 200_000 * fast
         run = Run(samples.FAST, EXPERIMENT.cases[0], 7)
         output = samples.output(run, elapsed_ns=elapsed, throughput=2e12 / elapsed)
+        if "--groups" in job.argv:
+            lines = ("cycles,instructions", "l3_references,l3_misses")
+            return vm.Outcome(None, None, None, self.groups_status, ("no PMU",), 1.0, lines)
         return vm.Outcome(
             document=None,
             output=output,
@@ -103,7 +107,7 @@ class Guests:
             "context_switches": {"unit": "switches", "value": 40},
             "cycles": {"unit": "cycles", "value": None},
         }
-        return {"schema": 1, "regions": 1, "counters": counters}
+        return {"schema": 2, "others": "no cgroup", "regions": 1, "counters": counters}
 
     def run(self, experiment: Experiment = EXPERIMENT) -> Dataset:
         return guests.run_experiment(
@@ -127,10 +131,11 @@ def test_two_kernels_take_turns_and_every_run_is_a_boot(lab: Guests) -> None:
     dataset = lab.run()
     blocks = calibrate(dataset).blocks
     assert blocks
-    assert len(lab.jobs) == len(dataset.rows) == 48 + 4 * blocks
+    assert len(lab.jobs) == len(dataset.rows) == 12 * 6 + 4 * blocks
     orders: dict[tuple[str, int], str] = defaultdict(str)
     for row, (kernel, _) in zip(dataset.rows, lab.jobs, strict=True):
-        orders[row["pair"], row["block"]] += row["side"]
+        if row["events"] != "none":
+            orders[row["pair"], row["block"]] += row["side"]
         assert row["kernel"]["id"] == f"6.12-{kernel}-0123"
         assert kernel == ("fast" if (row["pair"], row["side"]) == ("fast", "B") else "baseline")
     assert set(orders.values()) == {"ABBA", "BAAB"}
@@ -148,6 +153,7 @@ def test_what_a_row_says(lab: Guests) -> None:
     # The kernel's own count, not the benchmark's; what has no value is not there.
     assert row["context_switches"] == 40
     assert set(row["counters"]) == {"context_switches"}
+    assert (row["events"], row["others"]) == ("software", "no cgroup")
     assert row["machine"]["virtual"] is True
     assert row["circumstances"]["environment"]["kernel"] == "6.12-fast-0123"
 
@@ -166,8 +172,11 @@ def test_the_job_sets_the_policy_and_counts_with_fast_stat(lab: Guests) -> None:
 
 def test_latencies_are_a_second_boot(lab: Guests) -> None:
     rows = lab.run(replace(EXPERIMENT, latencies=True)).rows
-    assert len(lab.jobs) == 2 * len(rows)
-    for row, (kernel, job) in zip(rows, lab.jobs[1::2], strict=True):
+    uncounted = [row for row in rows if row["events"] == "none"]
+    assert len(lab.jobs) == 2 * len(rows) - len(uncounted)
+    timed = [(kernel, job) for kernel, job in lab.jobs if job.argv[0] == guests.FAST_LATENCY]
+    counted = [row for row in rows if row["events"] != "none"]
+    for row, (kernel, job) in zip(counted, timed, strict=True):
         assert row["kernel"]["variant"] == kernel
         assert job.sysctls == ({"kernel.sched_fast": 1} if kernel == "fast" else {})
         assert list(job.argv[: job.argv.index("--")]) == [
@@ -179,7 +188,8 @@ def test_latencies_are_a_second_boot(lab: Guests) -> None:
 
 
 def test_a_latency_run_that_fails(lab: Guests) -> None:
-    lab.failing = {4: "watchdog: run took longer than 1 s"}
+    # The third run counts nothing, and no latency run follows it.
+    lab.failing = {5: "watchdog: run took longer than 1 s"}
     rows = lab.run(replace(EXPERIMENT, latencies=True)).rows
     failed = [row["reason"] for row in rows if row["status"] != "ok"]
     assert failed == ["latency run: watchdog: run took longer than 1 s"]
@@ -187,8 +197,27 @@ def test_a_latency_run_that_fails(lab: Guests) -> None:
 
 def test_the_hosts_counters_are_asked_for_where_it_has_them(lab: Guests) -> None:
     (lab.host.root / guests.PMU).mkdir(parents=True)
-    lab.run(replace(EXPERIMENT, primary="cycles"))
-    assert "all" in lab.jobs[0][1].argv
+    rows = lab.run().rows
+    # A guest says what it can count at once; then each place of a block is a boot for each group.
+    assert list(lab.jobs[0][1].argv) == ["/bin/fast-stat", "--groups", "--events", "hardware"]
+    groups = ["cycles,instructions", "l3_references,l3_misses", "software"]
+    assert [row["events"] for row in rows[:5]] == [*groups, "none", groups[0]]
+    for row, (_, job) in zip(rows, lab.jobs[1:], strict=True):
+        assert job.argv[job.argv.index("--events") + 1] == row["events"]
+
+
+def test_a_guest_that_cannot_count_is_an_error(lab: Guests) -> None:
+    (lab.host.root / guests.PMU).mkdir(parents=True)
+    lab.groups_status = 125
+    with pytest.raises(FastError, match="fast-stat cannot count in the guest: no PMU"):
+        lab.run()
+    assert len(lab.jobs) == 1
+
+
+def test_a_primary_metric_that_the_guest_cannot_count_is_refused(lab: Guests) -> None:
+    (lab.host.root / guests.PMU).mkdir(parents=True)
+    with pytest.raises(FastError, match="primary = bus_requests cannot be counted on this CPU"):
+        lab.run(replace(EXPERIMENT, primary="bus_requests"))
 
 
 def test_a_guest_that_qemu_executes_itself_has_no_counters(

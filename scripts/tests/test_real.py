@@ -19,6 +19,7 @@ from test_run import Silent
 
 from fastlab import cache, environment
 from fastlab.ab import MIN_BLOCKS, analyse, calibrate
+from fastlab.counting import Call, count_run, my_cpus
 from fastlab.dataset import Dataset, PairedRow
 from fastlab.model import PERCENTILES, Experiment, FastError, Variant, Watchdogs, Workload
 from fastlab.real import Outcome, run_experiment
@@ -67,7 +68,8 @@ def rows_of(machine: FakeMachine) -> list[PairedRow]:
 def orders(dataset: Dataset) -> dict[tuple[str, int], str]:
     found: dict[tuple[str, int], str] = defaultdict(str)
     for row in dataset.rows:
-        found[row["pair"], row["block"]] += row["side"]
+        if row["events"] == dataset.plan.groups[0]:
+            found[row["pair"], row["block"]] += row["side"]
     return found
 
 
@@ -79,12 +81,13 @@ def test_one_kernel_is_one_boot(machine: FakeMachine) -> None:
     blocks = calibrate(dataset).blocks
     assert blocks
     # First the calibration, then as many blocks as it asks for.
-    assert [row["pair"] for row in dataset.rows] == ["off"] * 48 + ["strict"] * 4 * blocks
+    assert [row["pair"] for row in dataset.rows] == ["off"] * 12 * 6 + ["strict"] * 4 * blocks
     assert set(orders(dataset).values()) == {"ABBA", "BAAB"}
-    for row, (_, policy, depth) in zip(dataset.rows, machine.runs(), strict=True):
+    for row, (_, policy, depth, *uncounted) in zip(dataset.rows, machine.runs(), strict=True):
         on = row["pair"] == "strict" and row["side"] == "B"
         assert row["variant"] == ("strict" if on else "off")
         assert (policy, depth) == ("1" if on else "0", "64")
+        assert uncounted == (["uncounted"] if row["events"] == "none" else [])
     (finding,) = analyse(dataset).of_metric("elapsed_ns")
     assert finding.verdict == "better"
     assert finding.improvement_pct == pytest.approx(19.9, abs=0.3)
@@ -123,20 +126,65 @@ def test_hardware_counters(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     machine.mode("pmu")
     dataset = execute(machine, replace(POLICIES, primary="cycles"), "perf").dataset
-    assert dataset.rows[0]["counters"].keys() >= {"cycles", "l2_misses"}
-    assert "l3_misses" not in dataset.rows[0]["counters"]
+    groups = ("cycles,l2_misses", "l3_references,l3_misses", "software")
+    assert dataset.plan.groups == groups
+    plan = json.loads((machine.root.parent / "results/plan.json").read_text())
+    assert plan["groups"] == list(groups)
+    assert [row["events"] for row in dataset.rows[:5]] == [*groups, "none", groups[0]]
+    counters = [set(row["counters"]) for row in dataset.rows[:4]]
+    kernel = {"task_clock", "context_switches", "migrations"}
+    assert counters == [{"cycles", "l2_misses"}, {"l3_references"}, kernel, set()]
+    assert dataset.rows[0]["others"] == "no cgroup"
     found = analyse(dataset)
     assert found.of_metric("cycles")[0].verdict == "better"
+    assert found.of_metric("l3_references")[0].verdict == "better"
+    assert found.of_metric("context_switches")[0].baseline.mean
+    assert any("others may have run on these: no cgroup" in line for line in found.doubts)
+    assert sum("counting" in line for line in found.calibration) == 3
     # No value is not 0.
     assert "l3_misses" in {metric.name for metric in found.not_available}
+
+
+def test_other_groups_in_the_middle_of_an_experiment_are_refused(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("pmu")
+    execute(machine, backend="perf")
+    script = machine.toolbox.fast_stat
+    script.write_text(script.read_text().replace("l3_references,l3_misses", "l3_misses"))
+    with pytest.raises(FastError, match=r"planned otherwise:\n +groups: no more .*; new "):
+        execute(machine, backend="perf")
+
+
+def test_the_program_is_kept_to_the_cpus_of_fast(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.boot(1, fast=True)
+    script = machine.toolbox.fast_stat
+    script.write_text(f'#!/bin/sh\necho "$@" >> {machine.root}/words\nexit 1\n')
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {5, 2, 3})
+    call = Call(["true"], 9.0, True, my_cpus(), machine.root, machine.root)
+    count_run(call, script, "none", machine.root)
+    words = (machine.root / "words").read_text()
+    assert words.startswith("--events none --cpus 2,3,5 --json ")
+
+
+def test_a_backend_that_may_not_count_is_an_error(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("denied")
+    for backend in ("perf", "soft"):
+        with pytest.raises(FastError, match=f"backend {backend} is not available here: fast-stat"):
+            execute(machine, backend=backend)
+    assert machine.runs() == []
 
 
 def test_a_second_run_of_each_slot_measures_latencies(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     dataset = execute(machine, LATENCIES).dataset
     runs = machine.runs()
-    assert len(runs) == 2 * len(dataset.rows)
-    for row, counted, timed in zip(dataset.rows, runs[::2], runs[1::2], strict=True):
+    rows = [row for row in dataset.rows if row["events"] != "none"]
+    both = [run for run in runs if run[3:] != ["uncounted"]]
+    assert len(runs) - len(both) == len(dataset.rows) - len(rows) == 24
+    for row, counted, timed in zip(rows, both[::2], both[1::2], strict=True):
         # The same program under the same policy, and the row's other fields are of the first run.
         assert timed == [*counted, "latency"]
         policy = row["sysctls"]["sched_fast"]
@@ -174,9 +222,9 @@ def test_a_latency_that_is_not_available(machine: FakeMachine) -> None:
     dataset = execute(machine, LATENCIES, reporter=reporter).dataset
     denied = "tracefs cannot be used: denied"
     assert reporter.lines == [f"wakeup latency is not available: {denied}"]
-    assert {json.dumps(row["latency_missing"]) for row in dataset.rows} == {
-        json.dumps({"wakeup": denied})
-    }
+    assert {
+        json.dumps(row["latency_missing"]) for row in dataset.rows if row["events"] != "none"
+    } == {json.dumps({"wakeup": denied})}
     found = analyse(dataset)
     assert found.of_metric("handoff_p50")[0].verdict == "better"
     assert found.why_not_available("wakeup_p50") == denied
@@ -198,7 +246,8 @@ def test_no_event_is_no_latency(machine: FakeMachine) -> None:
 def test_a_latency_that_only_some_runs_have(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     # Of the last run of all, which is a latency run.
-    last = len(execute(machine, LATENCIES).dataset.rows) * 2
+    execute(machine, LATENCIES)
+    last = len(machine.runs())
     (machine.root.parent / "results/runs.jsonl").unlink()
     (machine.root / "runs").unlink()
     machine.mode(f"at {last} no-tracefs")
@@ -220,23 +269,24 @@ def test_a_latency_that_only_some_runs_have(machine: FakeMachine) -> None:
 )
 def test_a_latency_run_that_fails(machine: FakeMachine, mode: str, reason: str) -> None:
     machine.boot(1, fast=True)
-    machine.mode(f"at 4 {mode}")
+    # The third run counts nothing, and no latency run follows it.
+    machine.mode(f"at 5 {mode}")
     experiment = replace(LATENCIES, watchdogs=Watchdogs(run=2.0))
     rows = execute(machine, experiment).dataset.rows
-    assert [row["status"] for row in rows[:4]] == ["ok", "failed", "ok", "ok"]
-    assert rows[1]["reason"] == reason
-    assert rows[1]["latency"] == {}
+    assert [row["status"] for row in rows[:4]] == ["ok", "ok", "failed", "ok"]
+    assert rows[2]["reason"] == reason
+    assert rows[2]["latency"] == {}
     # The counted run is in the row nevertheless.
-    assert rows[1]["elapsed_ns"]
+    assert rows[2]["elapsed_ns"]
 
 
 def test_a_latency_run_that_is_not_what_its_variant_says(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
-    machine.mode("at 4 meddle")
+    machine.mode("at 5 meddle")
     found = execute(machine, LATENCIES).dataset
     why = "latency run: FAST fired 14 times with policy off"
-    assert found.rows[1]["latency"] == {}
-    assert found.rows[1]["latency_missing"] == {"handoff": why, "wakeup": why}
+    assert found.rows[2]["latency"] == {}
+    assert found.rows[2]["latency_missing"] == {"handoff": why, "wakeup": why}
     # What was counted is as good as any.
     assert {row["status"] for row in found.rows} == {"ok"}
     (handoff,) = analyse(found).of_metric("handoff_p50")
@@ -248,9 +298,10 @@ def test_a_latency_run_that_is_not_what_its_variant_says(machine: FakeMachine) -
 
 def test_a_bad_run_has_no_latency_run(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
-    machine.mode("at 3 fails")
+    machine.mode("at 4 fails")
     execute(machine, LATENCIES)
-    assert [run[3:] for run in machine.runs()[:6]] == [[], ["latency"], [], [], ["latency"], []]
+    latency = ["latency"]
+    assert [run[3:] for run in machine.runs()[:6]] == [[], latency, ["uncounted"], [], [], latency]
 
 
 def test_a_fast_latency_that_does_not_work(machine: FakeMachine) -> None:
@@ -288,7 +339,7 @@ def test_what_was_set_before_is_put_back(machine: FakeMachine) -> None:
     depths = {row["variant"]: row["sysctls"]["sched_fast_depth"] for row in outcome.dataset.rows}
     # A variant has what it names; the rest is as it was found.
     assert depths == {"off": 5, "strict": 5, "deep": 2}
-    assert {(policy, depth) for _, policy, depth in machine.runs()} == {
+    assert {(policy, depth) for _, policy, depth, *_ in machine.runs()} == {
         ("0", "5"),
         ("1", "5"),
         ("1", "2"),
@@ -304,7 +355,7 @@ def test_what_no_variant_names_stays_as_it_was_at_first(machine: FakeMachine) ->
     machine.mode("")
     (machine.root / "proc/sys/kernel/sched_fast_depth").write_text("5\n")
     execute(machine)
-    assert {depth for _, _, depth in machine.runs()} == {"64"}
+    assert {depth for _, _, depth, *_ in machine.runs()} == {"64"}
     assert machine.sysctl("sched_fast_depth") == 5
 
 
@@ -312,15 +363,15 @@ def test_an_interruption_restores_the_policy_and_the_next_call_goes_on(
     machine: FakeMachine,
 ) -> None:
     machine.boot(1, fast=True)
-    machine.mode("at 60 interrupt")
+    machine.mode("at 84 interrupt")
     with pytest.raises(KeyboardInterrupt):
         execute(machine)
     assert machine.sysctl("sched_fast") == 0
     kept = rows_of(machine)
-    assert len(kept) == 59
+    assert len(kept) == 83
     machine.mode("")
     outcome = execute(machine)
-    assert list(outcome.dataset.rows[:59]) == kept
+    assert list(outcome.dataset.rows[:83]) == kept
     assert len(machine.runs()) == len(outcome.dataset.rows) + 1
 
 
@@ -328,11 +379,11 @@ def test_an_error_restores_the_policy(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.boot(1, fast=True)
-    machine.mode("at 60 fails")
+    machine.mode("at 84 fails")
     monkeypatch.setattr(cache, "FULL", 1 << 62)
     with pytest.raises(FastError, match=r"the disk is full under .*; the rows written are safe"):
         execute(machine)
-    assert len(rows_of(machine)) == 59
+    assert len(rows_of(machine)) == 83
     assert machine.sysctl("sched_fast") == 0
 
 
@@ -349,10 +400,10 @@ def test_a_failed_run_is_a_row_and_is_made_again(
     machine: FakeMachine, mode: str, reason: str
 ) -> None:
     machine.boot(1, fast=True)
-    machine.mode(f"at 3 {mode}")
+    machine.mode(f"at 4 {mode}")
     outcome = execute(machine)
-    assert [row["status"] for row in outcome.dataset.rows] == ["ok"] * 2 + ["failed"] + ["ok"] * 45
-    assert reason in outcome.dataset.rows[2]["reason"]
+    assert [row["status"] for row in outcome.dataset.rows] == ["ok"] * 3 + ["failed"] + ["ok"] * 68
+    assert reason in outcome.dataset.rows[3]["reason"]
     # Without the whole calibration no comparison begins, and nothing is claimed.
     assert calibrate(outcome.dataset).blocks is None
     assert any(reason in line for line in analyse(outcome.dataset).left_out)
@@ -497,7 +548,7 @@ def test_of_two_kernels_a_boot_is_part_of_a_block(machine: FakeMachine) -> None:
     outcome = execute(machine, replace(both, primary="elapsed_ns"))
     dataset = outcome.dataset
     assert calibrate(dataset).blocks == MIN_BLOCKS
-    assert len(dataset.rows) == 2 * 4 * (12 + MIN_BLOCKS)
+    assert len(dataset.rows) == 2 * (6 * 12 + 4 * MIN_BLOCKS)
     sides = defaultdict(set)
     for row in dataset.rows:
         where = row["benchmark"], row["pair"], row["boot"]
@@ -514,7 +565,8 @@ def test_of_two_kernels_a_boot_is_part_of_a_block(machine: FakeMachine) -> None:
 def orders_in_time(dataset: Dataset) -> dict[tuple[str, str, int], str]:
     found: dict[tuple[str, str, int], str] = defaultdict(str)
     for row in dataset.rows:
-        found[row["benchmark"], row["pair"], row["block"]] += row["side"]
+        if row["events"] != "none":
+            found[row["benchmark"], row["pair"], row["block"]] += row["side"]
     return found
 
 

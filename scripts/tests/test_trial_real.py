@@ -212,11 +212,12 @@ def test_hardware_counters(machine: FakeMachine) -> None:
     found = attempt("perf")
     rows = cells(found)
     assert rows["cycles"][2].startswith("19.9 % (")
-    # It never got its turn.
-    assert rows["L3 misses"] == ["n/a", "n/a", "n/a"]
+    # The first group of events, in every run, and what the kernel counts.
+    assert rows["L2 misses"][0] != "n/a"
+    assert rows["context switches"][0] != "n/a"
+    assert rows["L3 references"] == ["n/a", "n/a", "n/a"]
     assert any(
-        "In 48 of 48 runs l2_misses was counted only part of the time (at least 50%" in line
-        for line in verdict_real.doubts(found)
+        "others may have run on these: no cgroup." in line for line in verdict_real.doubts(found)
     )
 
 
