@@ -64,8 +64,10 @@ OPTIONS = {
 # Half of the threads stand against the other half.
 PAIRED = ("prod_cons", "affinity", "multiple_fifo")
 
+# Cycles, as userspace/cachesim/clock.h has them.
+QUANTUM = (100, 100_000)
 # Axes of a matrix that are the machine's.
-MACHINE_AXES = ("cpus", "preset")
+MACHINE_AXES = ("cpus", "preset", "quantum")
 
 MAX_FRACTION = 1000
 MAX_THREADS = 1024
@@ -213,11 +215,14 @@ def _matrix(top: Table, machine: Machine) -> tuple[Case, ...]:
         for values in product(*(own[name] for name in options))
         for one in _workloads(top, dict(zip(options, values, strict=True)))
     }
-    machines: dict[tuple[Value, Value], Machine] = {
-        (cpus, preset): replace(machine, cpus=cpus, preset=_known_preset(table, cpus, preset))
+    machines: dict[tuple[Value, ...], Machine] = {
+        (cpus, preset, quantum): replace(
+            machine, cpus=cpus, preset=_known_preset(table, cpus, preset), quantum=quantum
+        )
         for cpus in own.get("cpus", (machine.cpus,))
         for preset in own.get("preset", (machine.preset,))
-        if isinstance(cpus, int)
+        for quantum in own.get("quantum", (machine.quantum,))
+        if isinstance(cpus, int) and isinstance(quantum, int)
     }
     axes: dict[str, Sequence[Value]] = {
         "benchmark": tuple(dict.fromkeys(one.benchmark for one in workloads.values())),
@@ -235,7 +240,7 @@ def _matrix(top: Table, machine: Machine) -> tuple[Case, ...]:
         )
     return tuple(
         Case(
-            machines[one.get("cpus", machine.cpus), one.get("preset", machine.preset)],
+            machines[tuple(one.get(name, getattr(machine, name)) for name in MACHINE_AXES)],
             workloads[tuple(one[name] for name in ("benchmark", "threads", *options))],
             tuple((name, one[name]) for name in own),
         )
@@ -249,6 +254,8 @@ def _axes(top: Table, table: Table) -> dict[str, tuple[Value, ...]]:
     for name in table.data:
         if name == "cpus":
             axes[name] = table.integers(name, 1, MAX_CPUS)
+        elif name == "quantum":
+            axes[name] = table.integers(name, *QUANTUM)
         elif name == "preset":
             axes[name] = table.texts(name, _PRESET, "names of presets")
         elif name in OPTIONS:
@@ -277,7 +284,7 @@ def _machine(table: Table) -> Machine:
         cpus=cpus,
         memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),
         preset=_known_preset(table, cpus, table.data.get("preset", default.preset)),
-        quantum=table.integer("quantum", 100, 100_000, default.quantum),
+        quantum=table.integer("quantum", *QUANTUM, default.quantum),
     )
 
 

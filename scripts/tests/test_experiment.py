@@ -68,7 +68,7 @@ def write(tmp_path: Path, text: str) -> Path:
         ("think", {4, 16}, 5, 3, 7 * 2 * 5 * 3),
         ("arms", {4, 16}, 5, 6, 7 * 2 * 5 * 6),
         ("paper", {4, 8, 16, 32, 64, 128}, 5, 2, 7 * 6 * 5 * 2),
-        ("depth", {4, 8, 16, 32, 64, 128}, 1, 8, 7 * 6 * 1 * 8),
+        ("depth", {4, 16, 64}, 1, 5, 7 * 3 * 1 * 5),
     ],
 )
 def test_shipped(name: str, threads: set[int], seeds: int, variants: int, runs: int) -> None:

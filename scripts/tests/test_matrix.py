@@ -92,10 +92,16 @@ def test_half_of_the_cases(tmp_path: Path) -> None:
 
 def test_the_map() -> None:
     experiment = load_experiment(EXPERIMENTS / "map.toml")
-    assert len(experiment.cases) == 7 * 5 * 4 * 2 * 2 * 2 / 4
+    assert len(experiment.cases) == 7 * 5 * 4 * 2 * 2 * 2 / 7
     assert len(plan(experiment)) == 3 * len(experiment.cases)
     assert {machine.preset for machine in experiment.machines} == {"rx4640", "epyc-milan"}
     assert {machine.cpus for machine in experiment.machines} == {2, 4, 8, 16}
+
+
+def test_the_length_of_turns_is_an_axis() -> None:
+    experiment = load_experiment(EXPERIMENTS / "quantum.toml")
+    assert {machine.quantum for machine in experiment.machines} == {500, 2000, 8000}
+    assert len(plan(experiment)) == 7 * 2 * 3 * 2 * 3
 
 
 # What is changed in GOOD, and what the error must say.
@@ -107,6 +113,7 @@ BAD = {
     "twice": ("cpus = [4, 2]", "cpus = [4, 4]", ["matrix", "cpus", "once"]),
     "preset": ("cpus = [4, 2]", 'preset = ["rx4641"]', ["matrix", "rx4641"]),
     "preset for cpus": ("cpus = [4, 2]", 'cpus = [4, 9]\npreset = ["epyc-milan"]', ["cpus = 9"]),
+    "quantum": ("cpus = [4, 2]", "quantum = [99]", ["matrix", "quantum", "100 to 100000"]),
     "range": ("think = [100, 400]", "think = [-1]", ["matrix", "think", "0 to 1000000"]),
     "fraction": ("[matrix]", "[matrix]\nfraction = 0", ["matrix", "fraction", "1 to 1000"]),
     "too small a fraction": (
