@@ -15,7 +15,7 @@ from lab import PROJECT
 from fastlab import trial, verdict
 from fastlab.model import FastError, Machine
 from fastlab.progress import PlainReporter
-from fastlab.trial import QUANTA, Trial
+from fastlab.trial import ARMS, QUANTA, Trial
 
 SOURCE = PROJECT / "tests/two_locks.c"
 
@@ -42,10 +42,13 @@ def handoffs(found: Trial) -> list[dict[str, int]]:
 
 def test_known_hand_offs_of_named_locks(directory: Path) -> None:
     found = run(directory, "./two_locks")
-    assert handoffs(found) == [{"often": 30, "seldom": 10}] * (2 * len(QUANTA))
+    assert handoffs(found) == [{"often": 30, "seldom": 10}] * (len(ARMS) * len(QUANTA))
     for shot in found.shots:
-        assert shot.mechanism["hint_set"] == (40 if shot.policy == "strict" else 0)
+        assert shot.mechanism["hint_set"] == (40 if shot.arm == "strict" else 0)
         assert None not in shot.values.values()
+    # There the main thread looks for its waiter until its slice is over.
+    assert verdict.changes(found, trial.ONE_CPU)[verdict.TIME].side == "worse"
+    assert found.uncontrolled == ""
     (one,) = verdict.judge(found)
     # Each waiter did nothing but wait on another CPU; FAST lets it go on beside its lock.
     assert one.kind == "helps"
@@ -65,7 +68,7 @@ def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None
 
 def test_a_program_without_locks_gives_nothing_to_act_on(directory: Path) -> None:
     found = run(directory, "./two_locks", "alone")
-    assert handoffs(found) == [{}] * (2 * len(QUANTA))
+    assert handoffs(found) == [{}] * (len(ARMS) * len(QUANTA))
     (one,) = verdict.judge(found)
     assert one.kind == "nothing to act on"
 
@@ -98,7 +101,7 @@ def test_a_program_with_markers_is_measured_by_them(tmp_path: Path) -> None:
     subprocess.run(command, cwd=tmp_path, check=True)
     found = run(tmp_path, "./marked")
     assert found.marked
-    assert handoffs(found) == [{"often": 6, "seldom": 2}] * (2 * len(QUANTA))
+    assert handoffs(found) == [{"often": 6, "seldom": 2}] * (len(ARMS) * len(QUANTA))
     with pytest.raises(FastError, match="but did not pass them"):
         run(tmp_path, "./marked", "alone")
 

@@ -134,7 +134,7 @@ def simulated(
 ) -> Measured:
     """By the plugin's JSON document; `output` is the benchmark's. None: there was none."""
     document = document or {}
-    elapsed = _elapsed_ns(document)
+    elapsed = elapsed_ns(document)
     iterations = (output or {}).get("iterations")
     return Measured(
         "sim",
@@ -228,9 +228,9 @@ def judge(
     return ("invalid" if reason else "ok"), reason
 
 
-def _elapsed_ns(document: Mapping[str, Any]) -> int | None:
+def elapsed_ns(document: Mapping[str, Any]) -> int | None:
     """The region's length by the modelled machine's own clock, to which no clock of the guest's
-    adds its rounding."""
+    adds its rounding. None: the document does not say."""
     cycles, mhz = document.get("elapsed_cycles"), document.get("mhz")
     return round(cycles * 1000 / mhz) if cycles and mhz else None
 

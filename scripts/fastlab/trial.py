@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program under each policy of the FAST kernel, in the deterministic mode.
+"""A program under each policy of the FAST kernel, in the deterministic mode; and on one CPU.
 
 A foreign program has no seed. What is varied instead is a property of the machine that no program
 may depend on: how long a CPU's turn is.
@@ -23,12 +23,13 @@ from fastlab.machines import saved_machine
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.programs import build_programs
 from fastlab.reporter import Reporter
+from fastlab.results import elapsed_ns
 from fastlab.snapshot import CLOCK_SETTLED
 from fastlab.subject import Subject, find_subject
 from fastlab.symbols import Symbols, parse_maps
 
-# The quantum of each run, in cycles. With four, runs that differ by chance alone stand apart,
-# all of one policy on one side, in 2 of 70 trials.
+# The quantum of each run, in cycles: around the default, which the machine is known at. With four,
+# runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.
 QUANTA = (1750, 2000, 2250, 2500)
 # What the series offers: the values of kernel.sched_fast. The first is the baseline.
 POLICIES: Mapping[str, int] = {"off": 0, "strict": 1}
@@ -45,6 +46,24 @@ LAST_LINES = 10
 
 # The plugin's counters that are summed over program and kernel.
 COUNTERS = ("cycles", "instructions", "l2_misses", "l3_misses", "bus_requests")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """How a program is run: under a policy, confined to so many CPUs if not None."""
+
+    policy: str
+    cpus: int | None = None
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return self.policy + (f" on {self.cpus} CPU" if self.cpus else "")
+
+
+# Every policy, and a control: all the locality there is, and nothing in parallel.
+ONE_CPU = "onecpu"
+ARMS: Mapping[str, Arm] = {name: Arm(name) for name in POLICIES} | {ONE_CPU: Arm(BASELINE, 1)}
 
 
 @dataclass(frozen=True)
@@ -73,29 +92,37 @@ class Lock:
 
 @dataclass(frozen=True)
 class Shot:
-    """One run. `values` are by metric, None is "not available"."""
+    """One run. `values` are by metric, None is "not available"; `latencies` are those of a row
+    (results.Row)."""
 
-    policy: str
+    arm: str
     quantum: int
     values: Mapping[str, int | None]
+    latencies: Mapping[str, Mapping[str, int | None]]
     mechanism: Mapping[str, int]
     locks: tuple[Lock, ...]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """All runs of a program."""
+    """All runs of a program. `uncontrolled`: why there is none on one CPU, or ""."""
 
     request: Request
     kernel: Kernel
     marked: bool
     shots: tuple[Shot, ...]
+    uncontrolled: str = ""
+
+
+class ProgramError(FastError):
+    """The program did not end well."""
 
 
 def run(request: Request, reporter: Reporter) -> Trial:
     """Make all runs, as many at a time as this machine has CPUs.
 
-    A program that does not end well, in any of them, is a FastError that says how it ended.
+    A program that does not end well under any policy is a ProgramError that says how it ended. On
+    one CPU it may do so: what a program waits for need not come there.
     """
     build_request = kernels.BuildRequest(variants=(KERNEL,))
     project = build_request.places.project
@@ -115,8 +142,10 @@ def run(request: Request, reporter: Reporter) -> Trial:
         image = directory / "guest.cpio"
         image.write_bytes(subject.image)
         simulation = vm.Simulation(tools.require_qemu(), kernel, image, request.machine)
-        shots = _Execution(request, subject, simulation, plugin, directory, reporter).shots()
-    return Trial(request, kernel, subject.marked, tuple(shots))
+        execution = _Execution(request, subject, simulation, plugin, directory, reporter)
+        shots = execution.shots()
+        uncontrolled = execution.uncontrolled
+    return Trial(request, kernel, subject.marked, tuple(shots), uncontrolled)
 
 
 class _Execution:
@@ -139,6 +168,8 @@ class _Execution:
         self._reporter = reporter
         self._watchdogs = Watchdogs(boot=BOOT_SECONDS, run=request.seconds)
         self._cancelled = threading.Event()
+        # As in a Trial, after shots().
+        self.uncontrolled = ""
 
     def shots(self) -> list[Shot]:
         pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
@@ -147,12 +178,16 @@ class _Execution:
             self._wait("booting the machine", [booting])
             snapshot = booting.result()
             futures = [
-                pool.submit(self._shot, snapshot, policy, quantum)
+                pool.submit(self._try, snapshot, name, quantum)
                 for quantum in QUANTA
-                for policy in POLICIES
+                for name in ARMS
             ]
             self._wait(f"running {self._subject.path.name}", futures)
-            return [future.result() for future in futures]
+            found = [future.result() for future in futures]
+            self.uncontrolled = next((one for one in found if isinstance(one, str)), "")
+            shots = [one for one in found if isinstance(one, Shot)]
+            # A control of fewer runs is none.
+            return [one for one in shots if one.arm != ONE_CPU or not self.uncontrolled]
         finally:
             # Also after Ctrl-C and the first failure: the machines end within a glance.
             self._cancelled.set()
@@ -181,43 +216,55 @@ class _Execution:
             path.with_suffix(".lock").unlink(missing_ok=True)
         return snapshot
 
-    def _shot(self, snapshot: Path, policy: str, quantum: int) -> Shot:
+    def _try(self, snapshot: Path, name: str, quantum: int) -> Shot | str:
+        """A run, or why the control has none."""
+        try:
+            return self._shot(snapshot, name, quantum)
+        except ProgramError as error:
+            if name != ONE_CPU:
+                raise
+            return str(error)
+
+    def _shot(self, snapshot: Path, name: str, quantum: int) -> Shot:
+        arm = ARMS[name]
+        sysctls = {"kernel.sched_fast": POLICIES[arm.policy]}
         machine = replace(self._simulation.machine, quantum=quantum)
-        directory = self._directory / f"{policy}-{quantum}"
+        directory = self._directory / f"{name}-{quantum}"
         try:
             outcome = vm.run_job(
                 replace(self._simulation, machine=machine),
                 snapshot,
                 self._plugin,
-                vm.Job({"kernel.sched_fast": POLICIES[policy]}, self._subject.job()),
+                vm.Job(sysctls, self._subject.job(), cpus=arm.cpus),
                 directory,
                 self._watchdogs,
                 self._cancelled,
                 futexes="own" if self._subject.marked else "next",
             )
         except vm.WatchdogError as error:
-            said = too_long(self._subject.path, self._watchdogs.run, policy)
-            raise FastError(f"{said}\n{error}") from error
+            said = too_long(self._subject.path, self._watchdogs.run, arm.words)
+            raise ProgramError(f"{said}\n{error}") from error
         except vm.GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
         if outcome.exit_status:
-            raise FastError(self._explain(outcome, policy, directory))
+            raise ProgramError(self._explain(outcome, arm, directory))
         if outcome.document is None or outcome.output is None:
-            raise FastError(
+            raise ProgramError(
                 f"{self._subject.path} ended without a region of interest: it has the markers of "
                 f"roi.h, but did not pass them\n(all that the machine said: {directory})"
             )
         maps = parse_maps(outcome.output["maps"])
         return Shot(
-            policy,
+            name,
             quantum,
             values(outcome.document, outcome.output),
+            outcome.document["latencies"],
             outcome.mechanism or {},
             locks(outcome.document, Symbols(maps, self._subject.path)),
         )
 
-    def _explain(self, outcome: vm.Outcome, policy: str, directory: Path) -> str:
-        lines = how_it_failed(self._subject.path, outcome.exit_status, policy, outcome.errors)
+    def _explain(self, outcome: vm.Outcome, arm: Arm, directory: Path) -> str:
+        lines = how_it_failed(self._subject.path, outcome.exit_status, arm.words, outcome.errors)
         if self._subject.advice:
             lines.append(self._subject.advice)
         lines.append(f"(all that the machine said: {directory})")
@@ -258,7 +305,7 @@ def values(document: Mapping[str, Any], output: Mapping[str, Any]) -> dict[str, 
     """The metrics of a run, from the plugin's document and the runner's."""
     total = document["total"]
     return {
-        "time": document["elapsed_cycles"],
+        "elapsed_ns": elapsed_ns(document),
         **{name: total["user"][name] + total["kernel"][name] for name in COUNTERS},
         "context_switches": output["context_switches"],
         "migrations": output["migrations"],
@@ -280,8 +327,6 @@ def locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
     )
 
 
-def of_policy(shots: Iterable[Shot], policy: str) -> list[Shot]:
-    """The policy's runs, by their quanta."""
-    return sorted(
-        (shot for shot in shots if shot.policy == policy), key=lambda shot: shot.quantum
-    )
+def of_arm(shots: Iterable[Shot], arm: str) -> list[Shot]:
+    """The arm's runs, by their quanta."""
+    return sorted((shot for shot in shots if shot.arm == arm), key=lambda shot: shot.quantum)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Does FAST help this program? A trial's runs compared, in words, as tables and as a document.
 
-A difference counts when every run under the policy stands on the same side of every run without it:
+A difference counts when every run of the one arm stands on the same side of every run of the other:
 then it is larger than what turns of another length make of the same program.
 """
 
@@ -13,17 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any, Literal
 
-from fastlab.model import SCHEMA_VERSION
+from fastlab.model import LATENCIES, SCHEMA_VERSION
 from fastlab.results import FIRED, machine_record
 from fastlab.tables import NOT_AVAILABLE, Cell, Table, Tone, value
-from fastlab.trial import BASELINE, POLICIES, Lock, Trial, of_policy
+from fastlab.trial import ARMS, BASELINE, ONE_CPU, POLICIES, Lock, Trial, of_arm
 
 Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
 Side = Literal["better", "worse", ""]
 
 # Of all of them less is better. The first decides.
 METRICS = {
-    "time": "time, in modelled cycles",
+    "elapsed_ns": "time, ms",
     "cycles": "cycles, all CPUs together",
     "instructions": "instructions",
     "l2_misses": "L2 misses",
@@ -32,6 +32,12 @@ METRICS = {
     "context_switches": "context switches",
     "migrations": "migrations",
 }
+TIME = "elapsed_ns"
+# What is shown of a metric whose unit is not one for people: its value divided by this.
+UNITS = {TIME: 1e6}
+LATENCY_NAMES = {"handoff": "hand-off", "wakeup": "wake-up"}
+# The percentiles that are shown, with their columns' names.
+LATENCY_COLUMNS = {"p50_ns": "median", "p99_ns": "99 %"}
 # Lines of the table of locks.
 SHOWN = 6
 # Reasons that are the program's own doing.
@@ -44,7 +50,7 @@ TONES: dict[Side, Tone] = {"better": "gain", "worse": "loss", "": ""}
 
 @dataclass(frozen=True)
 class Change:
-    """A metric without and with a policy, run by run. `improvements` are in percent of the run with
+    """A metric in one arm and in another, run by run. `improvements` are in percent of the run with
     the same quantum; None where that counted nothing."""
 
     off: tuple[int | None, ...]
@@ -61,7 +67,7 @@ class Change:
 
     @property
     def side(self) -> Side:
-        """Where all runs with the policy stand, if they do."""
+        """Where all runs of the other arm stand, if they do."""
         off = [number for number in self.off if number is not None]
         on = [number for number in self.on if number is not None]
         if len(off) < len(self.off) or len(on) < len(self.on):
@@ -80,12 +86,14 @@ class Verdict:
     sentence: str
 
 
-def changes(trial: Trial, policy: str) -> dict[str, Change]:
-    """Every metric under the policy beside the baseline."""
-    off, on = of_policy(trial.shots, BASELINE), of_policy(trial.shots, policy)
+def changes(trial: Trial, arm: str, beside: str = BASELINE) -> dict[str, Change]:
+    """Every metric of the arm beside those of another; None of an arm that was not run."""
+    off, on = of_arm(trial.shots, beside), of_arm(trial.shots, arm)
+    nothing = (None,) * len(off)
     return {
         name: Change(
-            tuple(shot.values[name] for shot in off), tuple(shot.values[name] for shot in on)
+            tuple(shot.values[name] for shot in off),
+            tuple(shot.values[name] for shot in on) or nothing,
         )
         for name in METRICS
     }
@@ -97,12 +105,12 @@ def judge(trial: Trial) -> list[Verdict]:
 
 
 def _judge(trial: Trial, policy: str) -> Verdict:
-    idle = idleness([shot.mechanism for shot in of_policy(trial.shots, policy)])
+    idle = idleness([shot.mechanism for shot in of_arm(trial.shots, policy)])
     if idle:
         sentence = f"FAST has nothing to act on in this program: {idle}."
-        return Verdict(policy, "nothing to act on", _with_pi(trial, sentence))
+        return _verdict(trial, policy, "nothing to act on", sentence)
     found = changes(trial, policy)
-    time = found["time"]
+    time = found[TIME]
     percent = _range(time.improvements)
     kind: Kind = "no difference"
     if time.side == "better":
@@ -122,7 +130,25 @@ def _judge(trial: Trial, policy: str) -> Verdict:
         if work.side == "worse":
             does, share = "more", f"{_added(work)} more"
         sentence += f"; its CPUs together do {does} work, though ({share} cycles)"
-    return Verdict(policy, kind, _with_pi(trial, f"{sentence}."))
+    return _verdict(trial, policy, kind, f"{sentence}.")
+
+
+def _verdict(trial: Trial, policy: str, kind: Kind, sentence: str) -> Verdict:
+    """With what is said of every kind."""
+    sentence += _one_cpu(trial, policy, kind) + _left_alone(trial)
+    return Verdict(policy, kind, sentence)
+
+
+def _one_cpu(trial: Trial, policy: str, kind: Kind) -> str:
+    """What the control tells, where it beats both the baseline and the policy."""
+    time = changes(trial, ONE_CPU)[TIME]
+    if time.side != "better" or changes(trial, ONE_CPU, policy)[TIME].side != "better":
+        return ""
+    less = percent_of(time)
+    sentence = f" On one CPU the program takes {less} less time than on all of them without FAST"
+    if kind == "helps":
+        sentence += ": FAST gains here by gathering the threads, and one CPU does that better"
+    return f"{sentence}."
 
 
 def percent_of(change: Change) -> str:
@@ -150,18 +176,18 @@ def idleness(mechanisms: Sequence[Mapping[str, int]]) -> str:
     return "no thread was woken by a lock's hand-off (hint_set = 0)"
 
 
-def _with_pi(trial: Trial, sentence: str) -> str:
+def _left_alone(trial: Trial) -> str:
     total = sum(lock.pi_unlocks or 0 for lock in _locks_of(trial))
     if not total:
-        return sentence
+        return ""
     return (
-        f"{sentence} FAST leaves locks with priority inheritance alone, which the kernel unlocked "
-        f"{value(total / len(of_policy(trial.shots, BASELINE)))} times a run."
+        f" FAST leaves locks with priority inheritance alone, which the kernel unlocked "
+        f"{value(total / len(of_arm(trial.shots, BASELINE)))} times a run."
     )
 
 
 def _locks_of(trial: Trial) -> list[Lock]:
-    return [lock for shot in of_policy(trial.shots, BASELINE) for lock in shot.locks]
+    return [lock for shot in of_arm(trial.shots, BASELINE) for lock in shot.locks]
 
 
 def _range(improvements: Iterable[float] | None) -> str:
@@ -177,37 +203,43 @@ def tables(trial: Trial) -> list[Table]:
     found = []
     for policy in POLICIES:
         if policy != BASELINE:
-            mechanisms = [shot.mechanism for shot in of_policy(trial.shots, policy)]
+            mechanisms = [shot.mechanism for shot in of_arm(trial.shots, policy)]
             means = {name: fmean(one[name] for one in mechanisms) for name in mechanisms[0]}
             found += [_metrics(trial, policy), mechanism_table(policy, "mean", means)]
-    runs = len(of_policy(trial.shots, BASELINE))
-    return [*found, *locks_table(_locks_of(trial), runs)]
+    runs = len(of_arm(trial.shots, BASELINE))
+    return [*found, _latencies(trial), *locks_table(_locks_of(trial), runs)]
 
 
 def _metrics(trial: Trial, policy: str) -> Table:
     machine = trial.request.machine
+    one_cpu = changes(trial, ONE_CPU)
     rows = []
     for name, change in changes(trial, policy).items():
+        unit = UNITS.get(name, 1)
+        control = one_cpu[name]
         rows.append(
             [
                 Cell(METRICS[name]),
-                Cell(_mean(change.off)),
-                Cell(_mean(change.on)),
-                Cell(
-                    _improvement(change),
-                    bool(change.side),
-                    TONES[change.side],
-                ),
+                Cell(_mean(change.off, unit)),
+                Cell(_mean(change.on, unit)),
+                Cell(_improvement(change), bool(change.side), TONES[change.side]),
+                Cell(_mean(control.on, unit), bool(control.side), TONES[control.side]),
             ]
         )
+    note = (
+        f"Means of {len(of_arm(trial.shots, policy))} runs each, with turns of other lengths; "
+        f"the improvement is its range over them. Time is modelled. {ONE_CPU}: without FAST, "
+        "confined to one of the CPUs. Coloured: every run stands on the same side of every run "
+        f"of {BASELINE}."
+    )
+    if trial.uncontrolled:
+        note += f" {NOT_AVAILABLE}, not available: {trial.uncontrolled.splitlines()[0]}."
     return Table(
         f"{what_ran(trial.request.argv, trial.marked)}, "
         f"on {machine.cpus} CPUs of {machine.preset_name}",
-        ["", BASELINE, policy, "improvement"],
+        ["", BASELINE, policy, "improvement", ONE_CPU],
         rows,
-        f"Means of {len(of_policy(trial.shots, policy))} runs each, with turns of other lengths; "
-        "the improvement is its range over them. Coloured: every run with the policy stands on "
-        "the same side of every run without.",
+        note,
     )
 
 
@@ -223,9 +255,26 @@ def _improvement(change: Change) -> str:
     return percent_of(change)
 
 
-def _mean(numbers: Sequence[int | None]) -> str:
+def _mean(numbers: Sequence[int | None], unit: float) -> str:
     known = [number for number in numbers if number is not None]
-    return value(sum(known) / len(known) if len(known) == len(numbers) else None)
+    return value(fmean(known) / unit if known and len(known) == len(numbers) else None)
+
+
+def _latencies(trial: Trial) -> Table:
+    shown = [(latency, name) for latency in LATENCIES for name in LATENCY_COLUMNS]
+    rows = []
+    for arm in ARMS:
+        runs = of_arm(trial.shots, arm)
+        times = [[shot.latencies[latency][name] for shot in runs] for latency, name in shown]
+        rows.append([Cell(arm), *(Cell(_mean(one, 1e3)) for one in times)])
+    columns = [f"{LATENCY_NAMES[latency]}, {LATENCY_COLUMNS[name]}" for latency, name in shown]
+    return Table(
+        "",
+        ["latency, us", *columns],
+        rows,
+        "Of modelled time, means over the runs. "
+        f"{NOT_AVAILABLE}: there was none, at least in some run.",
+    )
 
 
 def mechanism_table(policy: str, label: str, numbers: Mapping[str, float]) -> Table:
@@ -315,6 +364,7 @@ def document(trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "machine": machine_record(trial.request.machine),
         "kernel": {"series": kernel.series, "variant": kernel.variant, "id": kernel.id},
         "marked": trial.marked,
+        "uncontrolled": trial.uncontrolled,
         "baseline": BASELINE,
         "verdicts": [
             {

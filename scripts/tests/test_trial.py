@@ -16,9 +16,15 @@ from fastlab.cache import cache_dir
 from fastlab.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.trial import QUANTA, Request, Trial
 
+LATENCIES: dict[str, dict[str, int | None]] = {
+    "handoff": {"count": 0, "p50_ns": None, "p99_ns": None},
+    "wakeup": {"count": 2, "p50_ns": 2000, "p99_ns": 5000},
+}
 MODE = dict.fromkeys(trial.COUNTERS, 100)
 DOCUMENT = {
-    "elapsed_cycles": 1000,
+    "elapsed_cycles": 2600,
+    "mhz": 1300,
+    "latencies": LATENCIES,
     "total": {"user": MODE, "kernel": MODE, "idle": MODE},
     "futexes": [
         {"program": True, "address": 0x1000, "wakes": 2, "handoffs": 1, "pi_unlocks": 0},
@@ -145,14 +151,19 @@ def refusal(lab: Lab, *argv: str) -> str:
     return str(caught.value)
 
 
-def test_every_policy_is_run_with_every_quantum(lab: Lab) -> None:
+def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:
     found = lab.run("./program", "two words")
-    asked = sorted((job.sysctls["kernel.sched_fast"], quantum) for job, quantum, _ in lab.jobs)
-    assert asked == [(value, quantum) for value in (0, 1) for quantum in QUANTA]
+    asked = {(job.sysctls["kernel.sched_fast"], job.cpus, quantum) for job, quantum, _ in lab.jobs}
+    arms = ((0, None), (1, None), (0, 1))
+    assert asked == {(*arm, quantum) for arm in arms for quantum in QUANTA}
     assert {futexes for _, _, futexes in lab.jobs} == {"next"}
-    assert len(found.shots) == 2 * len(QUANTA)
+    assert found.uncontrolled == ""
+    assert len(lab.jobs) == len(found.shots) == 3 * len(QUANTA)
+    assert {shot.arm for shot in found.shots} == {"off", "strict", "onecpu"}
     shot = found.shots[0]
+    assert shot.values["elapsed_ns"] == 2000
     assert shot.values["cycles"] == 200
+    assert shot.latencies == LATENCIES
     assert shot.values["migrations"] is None
     assert [lock.name for lock in shot.locks] == ["anonymous memory", ""]
     assert lab.boots == 1
@@ -197,6 +208,34 @@ def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:
 
     lab.answer = answer
     assert "ended with status 1 with policy strict" in refusal(lab)
+
+
+def test_a_control_that_fails_in_any_run_is_not_available(lab: Lab) -> None:
+    def answer(job: vm.Job, quantum: int) -> vm.Outcome:
+        return outcome(exit_status=1 if job.cpus and quantum == QUANTA[1] else 0)
+
+    lab.answer = answer
+    found = lab.run()
+    assert {shot.arm for shot in found.shots} == {"off", "strict"}
+    assert "/program ended with status 1 with policy off on 1 CPU\n" in found.uncontrolled
+
+    def hang(job: vm.Job, quantum: int) -> vm.Outcome:
+        if job.cpus:
+            raise vm.WatchdogError("watchdog: run took longer than 5 s")
+        return outcome()
+
+    lab.answer = hang
+    assert "took longer than 5 s with policy off on 1 CPU" in lab.run().uncontrolled
+
+
+def test_a_guest_in_trouble_is_an_error_on_one_cpu_too(lab: Lab) -> None:
+    def panic(job: vm.Job, quantum: int) -> vm.Outcome:
+        if job.cpus:
+            raise vm.GuestError("the guest's kernel is in trouble")
+        return outcome()
+
+    lab.answer = panic
+    assert refusal(lab) == "the guest's kernel is in trouble"
 
 
 def test_a_guest_without_memory_is_told_how_to_get_more(lab: Lab) -> None:

@@ -23,20 +23,34 @@ MUTEX = Lock("mutex", 0x404040, True, wakes=40, handoffs=30, pi_unlocks=0)
 QUEUE = Lock("queue+0x28", 0x404080, True, wakes=10, handoffs=10, pi_unlocks=0)
 
 
-def shots(policy: str, numbers: Sequence[int | None], **more: Any) -> list[Shot]:
+def latencies(wakeup: int | None) -> dict[str, dict[str, int | None]]:
+    """No hand-off, and wake-ups that take so many ns; the slowest ten times as many."""
+    slowest = wakeup and 10 * wakeup
+    return {
+        "handoff": {"count": 0, "p50_ns": None, "p99_ns": None},
+        "wakeup": {"count": 5, "p50_ns": wakeup, "p99_ns": slowest},
+    }
+
+
+def shots(arm: str, numbers: Sequence[int | None], **more: Any) -> list[Shot]:
     """Runs whose every metric is the number, but for those named."""
-    mechanism = more.pop("mechanism", OFF if policy == "off" else FIRED)
+    mechanism = more.pop("mechanism", FIRED if arm == "strict" else OFF)
     locks = more.pop("locks", (MUTEX, QUEUE))
+    times = latencies(more.pop("wakeup", 2000))
     return [
-        Shot(policy, quantum, dict.fromkeys(verdict.METRICS, number) | more, mechanism, locks)
+        Shot(arm, quantum, dict.fromkeys(verdict.METRICS, number) | more, times, mechanism, locks)
         for quantum, number in zip(QUANTA, numbers, strict=True)
     ]
 
 
-def trial(off: list[Shot], strict: list[Shot]) -> Trial:
+SLOW = shots("onecpu", [10000] * 4)
+
+
+def trial(off: list[Shot], strict: list[Shot], one_cpu: Sequence[Shot] = SLOW) -> Trial:
     request = Request(("./program", "two words"), (), Machine(), 600.0, Path("/"))
     # As runs end: in any order.
-    return Trial(request, Kernel("6.12", "fast", "abc", "", ""), False, (*strict, *reversed(off)))
+    every = (*strict, *one_cpu, *reversed(off))
+    return Trial(request, Kernel("6.12", "fast", "abc", "", ""), False, every)
 
 
 def sentence(found: Trial, kind: str) -> str:
@@ -133,16 +147,101 @@ def test_priority_inheritance_is_said_to_be_left_alone() -> None:
     assert texts(table) == [["pi", "0x404100", "n/a", "n/a", "priority inheritance, 12 unlocks"]]
 
 
+OFF_TIMES = shots("off", [1000, 1010, 1020, 1030])
+
+
+def test_one_cpu_that_beats_both_is_said_beside_the_gain() -> None:
+    strict = shots("strict", [900] * 4)
+    found = trial(OFF_TIMES, strict, shots("onecpu", [800] * 4))
+    assert sentence(found, "helps").endswith(
+        "off its time. On one CPU the program takes 20.0 to 22.3 % less time than on all of "
+        "them without FAST: FAST gains here by gathering the threads, and one CPU does that better."
+    )
+
+
+@pytest.mark.parametrize(
+    ("strict", "kind"),
+    [
+        (shots("strict", [1000] * 4), "no difference"),
+        (shots("strict", [1200] * 4), "hurts"),
+        (shots("strict", [900] * 4, mechanism=OFF), "nothing to act on"),
+    ],
+)
+def test_where_fast_gains_nothing_one_cpu_explains_no_gain(strict: list[Shot], kind: str) -> None:
+    said = sentence(trial(OFF_TIMES, strict, shots("onecpu", [800] * 4)), kind)
+    assert (
+        "On one CPU the program takes 20.0 to 22.3 % less time than on all of them without FAST."
+        in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("strict", "one_cpu"),
+    [
+        # Better than off, but not than strict; the reverse; better than strict in three of four.
+        ([700] * 4, [800] * 4),
+        ([1200] * 4, [1100] * 4),
+        ([900] * 4, [800, 800, 800, 900]),
+    ],
+)
+def test_one_cpu_that_does_not_beat_both_is_not_said(strict: list[int], one_cpu: list[int]) -> None:
+    found = trial(OFF_TIMES, shots("strict", strict), shots("onecpu", one_cpu))
+    (one,) = judge(found)
+    assert "one CPU" not in one.sentence
+
+
+def test_one_cpu_has_a_column_that_is_coloured_beside_off() -> None:
+    found = trial(
+        OFF_TIMES, shots("strict", [900] * 4), shots("onecpu", [800] * 4, migrations=1010)
+    )
+    table = verdict.tables(found)[0]
+    assert list(table.columns) == ["", "off", "strict", "improvement", "onecpu"]
+    rows = {row[0].text: row[-1] for row in table.rows}
+    assert (rows["cycles, all CPUs together"].text, rows["cycles, all CPUs together"].tone) == (
+        "800",
+        "gain",
+    )
+    assert (rows["migrations"].text, rows["migrations"].tone) == ("1,010", "")
+
+
+def test_without_a_control_its_column_says_why() -> None:
+    found = replace(
+        trial(OFF_TIMES, shots("strict", [900] * 4), ()), uncontrolled="it hangs\nfor ever"
+    )
+    tables = verdict.tables(found)
+    assert {row[-1].text for row in tables[0].rows} == {"n/a"}
+    assert tables[0].note.endswith("n/a, not available: it hangs.")
+    assert texts(tables[2])[-1] == ["onecpu", *["n/a"] * 4]
+    sentence(found, "helps")
+    assert verdict.document(found, judge(found))["uncontrolled"] == "it hangs\nfor ever"
+
+
+def test_latencies_are_shown_in_microseconds() -> None:
+    found = trial(
+        shots("off", [1000] * 4, wakeup=2000),
+        shots("strict", [900] * 4, wakeup=3500),
+        shots("onecpu", [900] * 4, wakeup=None),
+    )
+    (table,) = [one for one in verdict.tables(found) if one.columns[0] == "latency, us"]
+    assert list(table.columns[3:]) == ["wake-up, median", "wake-up, 99 %"]
+    assert texts(table) == [
+        ["off", "n/a", "n/a", "2", "20"],
+        ["strict", "n/a", "n/a", "3.5", "35"],
+        ["onecpu", *["n/a"] * 4],
+    ]
+
+
 def test_what_was_not_counted_is_not_available() -> None:
     found = trial(
         shots("off", [1000] * 4, migrations=None, context_switches=0),
         shots("strict", [900] * 4, migrations=None, context_switches=5),
     )
     rows = {row[0]: row[1:] for row in texts(verdict.tables(found)[0])}
-    assert rows["migrations"] == ["n/a", "n/a", "n/a"]
+    assert rows["migrations"] == ["n/a", "n/a", "n/a", "10,000"]
     # Of nothing there is no percentage.
-    assert rows["context switches"] == ["0", "5", "-"]
-    assert rows["time, in modelled cycles"] == ["1,000", "900", "10.0 %"]
+    assert rows["context switches"] == ["0", "5", "-", "10,000"]
+    assert rows["cycles, all CPUs together"] == ["1,000", "900", "10.0 %", "10,000"]
+    assert rows["time, ms"] == ["0.001", "0.0009", "10.0 %", "0.01"]
 
 
 def test_a_partly_known_metric_is_not_available() -> None:
@@ -179,7 +278,11 @@ def test_the_locks_of_the_most_hand_offs_come_first() -> None:
 
 def test_without_hand_offs_there_is_no_table_of_them() -> None:
     found = trial(shots("off", [1000] * 4, locks=()), shots("strict", [1000] * 4, locks=()))
-    assert [table.columns[0] for table in verdict.tables(found)] == ["", "what strict did"]
+    assert [table.columns[0] for table in verdict.tables(found)] == [
+        "",
+        "what strict did",
+        "latency, us",
+    ]
 
 
 def test_the_mechanism_is_shown_with_what_happened() -> None:
@@ -211,7 +314,9 @@ def test_the_document_has_everything() -> None:
     document = json.loads(json.dumps(verdict.document(found, judge(found))))
     assert document["verdicts"][0]["kind"] == "helps"
     assert document["verdicts"][0]["improvements"]["l3_misses"] == [10.0] * 4
-    assert len(document["runs"]) == 8
+    assert len(document["runs"]) == 12
+    assert document["runs"][0]["arm"] == "strict"
+    assert document["runs"][0]["latencies"]["wakeup"]["p50_ns"] == 2000
     assert document["runs"][0]["locks"][0]["name"] == "mutex"
     assert document["kernel"] == {"series": "6.12", "variant": "fast", "id": "abc"}
 
@@ -222,11 +327,12 @@ def test_values_are_summed_over_program_and_kernel() -> None:
         return dict.fromkeys(names, number)
 
     document = {
-        "elapsed_cycles": 77,
+        "elapsed_cycles": 130,
+        "mhz": 1300,
         "total": {"user": mode(1), "kernel": mode(10), "idle": mode(100)},
     }
     found = values(document, {"context_switches": 5, "migrations": None})
-    assert found["time"] == 77
+    assert found["elapsed_ns"] == 100
     assert found["cycles"] == found["bus_requests"] == 11
     assert found["context_switches"] == 5
     assert found["migrations"] is None
