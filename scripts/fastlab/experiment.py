@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import shutil
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -15,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fastlab import presets, splash_sizes
+from fastlab import presets, splash_sizes, toml_table
 from fastlab.matrix import Value, fraction, never_meet
 from fastlab.model import (
     BENCHMARKS,
@@ -84,18 +83,7 @@ _SYSCTL = re.compile(r"sched_fast(_[a-z]+)*")
 
 def load_experiment(path: Path) -> Experiment:
     """Read an experiment file. Raises FastError that names file, key, value and what is allowed."""
-    try:
-        data = tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise FastError(
-            f"{path}: {error.strerror}; name an experiment file such as experiments/demo.toml"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
-    except tomllib.TOMLDecodeError as error:
-        raise FastError(f"{path}: not valid TOML: {error}") from error
-
-    top = Table(path, "", data)
+    top = Table(path, "", toml_table.read(path, "an experiment file such as experiments/demo.toml"))
     top.only(*KEYS)
     machine = _machine(top.table("machine"))
     cases = _matrix(top, machine) if "matrix" in top.data else ()

@@ -11,12 +11,12 @@ import difflib
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fastlab import toml_table
 from fastlab.model import FastError
 
 DIRECTORY = Path(__file__).resolve().parents[2] / "userspace/cachesim/presets"
@@ -141,16 +141,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _flat(path: Path) -> dict[str, Any]:
-    try:
-        data = tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise FastError(
-            f"{path}: {error.strerror}; name a machine's file, or one of {', '.join(names())}"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
-    except tomllib.TOMLDecodeError as error:
-        raise FastError(f"{path}: not valid TOML: {error}") from error
+    data = toml_table.read(path, f"a machine's file, or one of {', '.join(names())}")
     return dict(_leaves("", data))
 
 

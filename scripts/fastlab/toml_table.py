@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A TOML table whose look-ups say what is wrong: file, table, key, value, and what is allowed."""
+"""TOML files, and tables whose look-ups say what is wrong: file, table, key, value, allowed."""
 
 from __future__ import annotations
 
 import difflib
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from fastlab.model import FastError
+
+
+def read(path: Path, instead: str) -> dict[str, Any]:
+    """The file's content. Raises FastError: where it is wrong, or what to name `instead`."""
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise FastError(f"{path}: {error.strerror}; name {instead}") from error
+    except UnicodeDecodeError as error:
+        raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
+    except tomllib.TOMLDecodeError as error:
+        raise FastError(f"{path}: not valid TOML: {error}") from error
 
 
 class Table:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fastlab import toml_table
 from fastlab.model import BENCHMARKS, FastError
 from fastlab.trust import Arms, Figures, Point, Side
 
@@ -27,14 +27,7 @@ class Record:
 
 def load(path: Path) -> Record:
     """Read the file. Raises FastError that says where what is wrong."""
-    try:
-        data = tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise FastError(
-            f"{path}: {error.strerror}; name a file such as experiments/measured/zen3.toml"
-        ) from error
-    except ValueError as error:
-        raise FastError(f"{path}: not valid TOML: {error}") from error
+    data = toml_table.read(path, "a file such as experiments/measured/zen3.toml")
     try:
         _only(data, "machine", "experiment", "resolution", "row")
         resolution = _resolution(data.get("resolution", {}))
