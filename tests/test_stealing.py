@@ -31,7 +31,7 @@ def machine() -> BenchMachine:
 
 def said(machine: BenchMachine, victims: str, name: str) -> bytes:
     """All that the guest tells the host."""
-    machine.run(stealing.argv(Point("matmul", victims, 4), SMALL), name=name)
+    machine.run(stealing.argv(Point("matmul", victims, 4), SMALL), machine.toolbox.plugin, name)
     return (machine.directory / name / "host").read_bytes()
 
 
@@ -44,7 +44,8 @@ def test_two_runs_count_the_same_to_the_last_byte(machine: BenchMachine) -> None
 def test_the_mask_and_the_domains_are_worth_something(machine: BenchMachine) -> None:
     def count(victims: str) -> stealing.Steals:
         argv = stealing.argv(Point("matmul", victims, 4), SMALL)
-        return stealing.parse(machine.run(argv, name=victims).output or {})[0]
+        outcome = machine.run(argv, machine.toolbox.plugin, victims)
+        return stealing.parse(outcome.output or {})[0]
 
     random, threshold, domains, both = (count(victims) for victims in stealing.VICTIMS)
     # Every seed steals, and from both nodes.
