@@ -10,6 +10,7 @@
  *	cache_array.h		one set-associative array of line tags and states
  *	line_directory.[ch]	who holds a copy of each line
  *	bus.[ch]		when a bus is busy
+ *	clock.[ch]		the parallel clock: whose turn it is, and what time
  *	machine_file.[ch]	machines, from files
  *	presets/		the machines that come with it
  *	futexes.[ch]		futex system calls, by address
@@ -18,6 +19,8 @@
  *	latencies.[ch]		times, and their mean and percentiles
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
+ *	system_map.[ch]		the guest kernel's symbols
+ *	array.h			an array that grows
  *	qemu_plugin_api.h	the used subset of QEMU's plugin interface
  *	registers.[ch]		the guest's registers and memory
  *	vcpu.[ch]		which vCPU executes: QEMU does not say

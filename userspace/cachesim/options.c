@@ -12,7 +12,8 @@
 
 static const char usage[] =
 	"use machine=FILE,system_map=FILE,out=FILE (machine: one of userspace/cachesim/presets; "
-	"system_map: the guest kernel's), and quantum=CYCLES and, to count futexes too, futexes=own or futexes=next if wanted";
+	"system_map: the guest kernel's) and, if wanted, quantum=CYCLES, and futexes=own or "
+	"futexes=next to count futexes, too";
 
 /* A number and what follows it; strtoull alone would take a sign or spaces. */
 static int parse_number(const char *text, uint64_t *number, char **end)

@@ -214,7 +214,7 @@ static void test_time_passes_while_all_are_idle(void **state)
 	assert_true(difference(guest_time(), clk.end) <= clk.quantum);
 }
 
-/* The burner let many quanta pass; the woken CPU's clock is not of the time when it was last asked. */
+/* Many quanta passed; the woken CPU's clock is not of the time when it was last asked. */
 static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
 {
 	(void)state;
