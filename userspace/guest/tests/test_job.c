@@ -4,17 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "../job.h"
-
-static int failures;
-
-#define CHECK(condition)								\
-	do {										\
-		if (!(condition)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);	\
-			failures++;							\
-		}									\
-	} while (0)
 
 static const char *parse(struct job *job, const char *text)
 {

@@ -9,21 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "../frame.h"
 #include "../settings.h"
 
 static char root[] = "/tmp/settings-XXXXXX";
 static char said[4096];
-static int failures;
-
-#define CHECK(condition)								\
-	do {										\
-		if (!(condition)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);	\
-			failures++;							\
-		}									\
-	} while (0)
-
 void frame_emit(const char *bytes, size_t size)
 {
 	strncat(said, bytes, size);

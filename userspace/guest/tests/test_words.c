@@ -4,17 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "../words.h"
-
-static int failures;
-
-#define CHECK(condition)								\
-	do {										\
-		if (!(condition)) {							\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);	\
-			failures++;							\
-		}									\
-	} while (0)
 
 static void gives_the_words(void)
 {
