@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The benchmark programs: one per runtime, each with all kernels that are written
  * for it. A program is three parts:

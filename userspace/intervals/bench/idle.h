@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a runtime does when there is nothing to do. */
 #ifndef BENCH_IDLE_H
 #define BENCH_IDLE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What a general interval costs at one worker: made, joined to the one before by an
  * edge, released, scheduled, run, ended. Chains of CHAIN intervals, made by one body;

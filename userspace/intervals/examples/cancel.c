@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Cancellation and join: many intervals search a haystack, each a part of it. The one
  * that finds the needle cancels the search: parts that have not begun never do, those

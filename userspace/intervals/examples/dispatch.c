@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The dot product of two long vectors, whose blocks are spread over the places: the task
  * of each block runs where the block is.
@@ -42,8 +42,7 @@ static void multiply_all(void *arg)
 static int run(ivl_interval *self, void *arg)
 {
 	(void)self;
-	ivl_finish(multiply_all, arg);
-	return 0;
+	return ivl_finish(multiply_all, arg);
 }
 
 /* Block after block at the next place; the set frees them. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Errors: a build in which one step fails. What depends on it does not run, the rest
  * does, and the whole fails; a step that was cancelled makes nothing fail but what

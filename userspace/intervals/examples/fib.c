@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Spawn and sync: Fibonacci numbers by their definition. The child's task lies in its
  * spawner's frame, so that nothing is allocated; the spawner does the other half

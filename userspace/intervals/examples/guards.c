@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Guards: transfers between accounts. Each transfer holds the guards of its two
  * accounts; which it needs is found out while the program runs. No transfer blocks

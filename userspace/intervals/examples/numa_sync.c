@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Tasks and a thread share a table: a mutex protects it, a condition variable tells
  * when it is full, and a barrier when all have seen that. Who waits is suspended, so

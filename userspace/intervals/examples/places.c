@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Prints the places of this machine, and runs a task at each of them.
  * On another machine, in the words of hwloc:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Queue, policy and choice of victims are chosen when a runtime starts. The same
  * work under each queue, then under each policy, then under each choice of victims,
@@ -36,8 +36,7 @@ static void grow(void *arg)
 static int run(ivl_interval *self, void *arg)
 {
 	(void)self;
-	ivl_finish(grow, arg);
-	return 0;
+	return ivl_finish(grow, arg);
 }
 
 static void print_row(const char *name, const struct ivl_statistics *s)

@@ -1,68 +1,52 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * C++: a parallel loop over a lambda. The C interface takes a function and a pointer;
- * ten lines make a lambda of them, which the compiler inlines. No exception may leave
- * the lambda: the runtime is C and would not pass it on.
- */
-#include <atomic>
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* C++: loops over lambdas, a sum of what they have made, and an exception that comes out. */
 #include <cstdio>
+#include <functional>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
-#include <intervals.h>
+#include <intervals.hpp>
 
 namespace {
 
-/* Calls body(begin, end) for parts of the range; returns when all are done. */
-template <typename Body>
-void parallel_for(std::size_t begin, std::size_t end, const Body &body)
+const std::size_t COUNT = 100000;
+
+unsigned long sum_of_squares()
 {
-	auto call = [](std::size_t from, std::size_t to, void *arg) {
-		(*static_cast<const Body *>(arg))(from, to);
-	};
+	std::vector<unsigned long> squares(COUNT);
 
-	ivl_parallel_for(begin, end, 0, call, const_cast<Body *>(&body));
-}
-
-/* Runs body() in the runtime; returns its error. */
-template <typename Body>
-int run(ivl_runtime *runtime, const Body &body)
-{
-	auto call = [](ivl_interval *, void *arg) -> int {
-		return (*static_cast<const Body *>(arg))();
-	};
-
-	return ivl_run(runtime, call, const_cast<Body *>(&body));
+	ivl::parallel_for(std::size_t{0}, COUNT, [&](std::size_t i) { squares[i] = i * i; });
+	return ivl::parallel_reduce(std::size_t{0}, COUNT, 0ul,
+		[&](std::size_t begin, std::size_t end, unsigned long sum) {
+			return std::accumulate(&squares[begin], &squares[0] + end, sum);
+		}, std::plus<>());
 }
 
 } // namespace
 
 int main()
 {
-	std::vector<unsigned long> squares(100000);
-	std::atomic<unsigned long> sum{0};
-	ivl_runtime *runtime;
+	const unsigned long n = COUNT - 1;
 
-	if (ivl_start(nullptr, &runtime)) {
-		std::fprintf(stderr, "%s\n", ivl_last_error());
+	try {
+		ivl::runtime runtime;
+		const unsigned long sum = runtime.run(sum_of_squares);
+
+		std::printf("sum of the squares up to %lu: %lu\n", n, sum);
+		if (sum != n * (n + 1) * (2 * n + 1) / 6)
+			return 1;
+		runtime.run([] {
+			ivl::parallel_for(0, 1000, [](int i) {
+				if (i == 500)
+					throw std::runtime_error("500 is not allowed");
+			});
+		});
+	} catch (const ivl::error &error) {
+		std::fprintf(stderr, "%s\n", error.what());
 		return 1;
+	} catch (const std::runtime_error &error) {
+		std::printf("%s\n", error.what());
 	}
-	int error = run(runtime, [&] {
-		parallel_for(0, squares.size(), [&](std::size_t begin, std::size_t end) {
-			for (std::size_t i = begin; i < end; i++)
-				squares[i] = i * i;
-		});
-		parallel_for(0, squares.size(), [&](std::size_t begin, std::size_t end) {
-			/* One addition to the shared sum for each part. */
-			sum += std::accumulate(squares.begin() + begin, squares.begin() + end,
-					       0ul);
-		});
-		return 0;
-	});
-	ivl_stop(runtime);
-
-	const unsigned long n = squares.size() - 1;
-
-	std::printf("sum of the squares up to %lu: %lu\n", n, sum.load());
-	return error || sum != n * (n + 1) * (2 * n + 1) / 6;
+	return 0;
 }

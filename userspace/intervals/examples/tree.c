@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Finish and async: walk a tree of which nobody knows how large it is. A node starts
  * an async for each of its children and returns without waiting for them; the one
@@ -38,8 +38,7 @@ static void visit(void *arg)
 static int run(ivl_interval *self, void *arg)
 {
 	(void)self;
-	ivl_finish(visit, arg);
-	return 0;
+	return ivl_finish(visit, arg);
 }
 
 /* The same, one after the other. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Counts steals: one kernel of the benchmarks, run once for each seed of the choice
  * of victims, by pinned workers in places of NUMA nodes. Prints one line of JSON.

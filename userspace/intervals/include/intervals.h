@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
  * intervals: a task runtime whose tasks know when they run.
@@ -22,9 +22,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/**
+ * @defgroup ivl_version_group Version
+ *
+ * The first number is that of the ABI: what was compiled with one header runs with every later
+ * library of the same first number.
+ * @{
+ */
+#define IVL_VERSION_MAJOR 1		/**< as in libintervals.so.1 */
+#define IVL_VERSION_MINOR 0		/**< more with every addition */
+#define IVL_VERSION_PATCH 0		/**< more with every correction */
+/** One number, to compare: IVL_VERSION >= IVL_MAKE_VERSION(1, 2, 0) */
+#define IVL_MAKE_VERSION(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
+/** That of this header. */
+#define IVL_VERSION IVL_MAKE_VERSION(IVL_VERSION_MAJOR, IVL_VERSION_MINOR, IVL_VERSION_PATCH)
+/** In words. */
+#define IVL_VERSION_STRING "1.0.0"
+/** IVL_VERSION of the library that runs. Any thread. */
+unsigned int ivl_version(void);
+/** @} */
 
 /** Workers, their queues and places. A process may have several at a time. */
 typedef struct ivl_runtime ivl_runtime;
@@ -82,8 +103,14 @@ enum ivl_places_by {
 	IVL_PLACES_KINDS		/**< how many there are */
 };
 
-/** What a runtime is like, from its start on. Set by ivl_config_init(), then changed. */
+/**
+ * What a runtime is like, from its start on. Set by ivl_config_init(), then changed.
+ *
+ * Later versions add fields, at the end alone. `size` says which ones the program knows: those
+ * beyond it have their defaults.
+ */
 struct ivl_config {
+	size_t size;			/**< sizeof(struct ivl_config) of the program, not the library */
 	unsigned int workers;		/**< 0: as many as the process may use CPUs */
 	enum ivl_queue queue;		/**< default: IVL_QUEUE_CHASE_LEV */
 	enum ivl_policy policy;		/**< default: IVL_ADAPTIVE */
@@ -97,7 +124,11 @@ struct ivl_config {
 	bool steal_half;		/**< take half of the victim's queue, not one */
 	bool statistics;		/**< count what ivl_statistics_read() tells */
 	size_t stack_bytes;		/**< of a fiber; 32768 or more; rounded up to pages */
-	unsigned int fibers_per_worker;	/**< at most; a bound on memory */
+	/**
+	 * How many fibers there are of each worker before others are only made for work on
+	 * which all that run may wait: a bound on memory, where the program keeps it.
+	 */
+	unsigned int fibers_per_worker;
 	unsigned int adapt_interval;	/**< SLAW's INT: tasks between two evaluations */
 	unsigned int adapt_stack;	/**< SLAW's S: so deep, asyncs go help-first */
 	unsigned int adapt_fresh;	/**< SLAW's F: with so many in the queue, work-first */
@@ -111,15 +142,28 @@ struct ivl_config {
  * The defaults, changed by the environment: INTERVALS_WORKERS=4, INTERVALS_QUEUE=lazy, ...
  * EINVAL: a variable has no such value (see ivl_last_error()).
  */
-int ivl_config_init(struct ivl_config *config);
+static inline int ivl_config_init(struct ivl_config *config);
+/** As ivl_config_init(), which calls it, of a struct ivl_config that is `size` bytes long. */
+int ivl_config_init_size(struct ivl_config *config, size_t size);
+/* In the program, whose sizeof it is. */
+static inline int ivl_config_init(struct ivl_config *config)
+{
+	return ivl_config_init_size(config, sizeof(*config));
+}
 
 /**
  * Start the workers. NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for
- * no thread. Any thread, as often as you like.
+ * no thread. Any thread, as often as you like. EINVAL, too, where config->size is not
+ * ivl_config_init()'s, or the program is newer than the library and has set what that does
+ * not know.
  */
 int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
 
-/** Ends the workers. No task may be left: what ivl_run() started is over when it returns. */
+/**
+ * Ends the workers. No task may be left: what ivl_run() started is over when it returns.
+ * In the child of a fork(), which has no workers, the runtime's memory stays as it was: the
+ * parent's may have been changing it.
+ */
 void ivl_stop(ivl_runtime *runtime);
 
 /** The last error of this thread in words: of a refused edge with the names of both points. */
@@ -132,12 +176,18 @@ const char *ivl_last_error(void);
  * @{
  */
 
-/** What an interval does. A nonzero return is an error: dependents do not run (ivl_fail()). */
+/**
+ * What an interval does. A nonzero return is an error: dependents do not run (ivl_fail()).
+ * It is ENOMEM, without a call, where there is no memory for a stack and all that runs waits;
+ * ENOTRECOVERABLE where a C++ exception has left it. An exception must not leave any other
+ * function that the runtime calls.
+ */
 typedef int ivl_body(ivl_interval *self, void *arg);
 
 /**
  * Run a child interval of the root and wait for its end. Returns its error. May
- * be called by several threads at once, and by a task of another runtime.
+ * be called by several threads at once, and by a task of another runtime. ESRCH: the
+ * runtime was started before a fork() of which this process is the child.
  */
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 
@@ -176,6 +226,13 @@ void ivl_schedule(void);
 int ivl_inline(const char *name, ivl_body *body, void *arg);
 
 /**
+ * A child of the current interval that may run from now on: a future, whose result is had by
+ * ivl_join() of its end. Its error is for those who join it: the current interval does not fail by
+ * it. The caller owns one reference. NULL: EINVAL outside of any interval; ENOMEM. [task]
+ */
+ivl_interval *ivl_launch(const char *name, ivl_body *body, void *arg, const ivl_place *place);
+
+/**
  * `from` happens before `to`: what was written before `from` is seen after `to`.
  * `to` must be of an interval that the caller has made and not scheduled, or come
  * after the end of the current one, or be that; otherwise it may have occurred:
@@ -186,7 +243,7 @@ int ivl_add_edge(ivl_point *from, ivl_point *to);
 /**
  * Is there a path of edges, the tree's included, from one point to the other? Edges
  * are known up to where they come from has occurred: asked by a task that could make
- * one to `from`; otherwise only the tree is.
+ * one to `from`; otherwise only the tree is. False where there is no memory to look.
  */
 bool ivl_happens_before(ivl_point *from, ivl_point *to);
 /** Has it? Where it has, what was written before it is seen. Any thread. */
@@ -194,7 +251,8 @@ bool ivl_occurred(const ivl_point *point);
 
 /**
  * Wait for a point, running other work meanwhile; returns its error, 0 where it has
- * none. EDEADLK: it waits for the caller, or for ivl_schedule() by the caller. Any thread.
+ * none. EDEADLK: it waits for the caller, or for ivl_schedule() by the caller. ENOMEM: there
+ * is not enough to find that out. Any thread.
  */
 int ivl_join(ivl_point *point);
 
@@ -227,6 +285,13 @@ void ivl_guard_release(ivl_guard *guard);
  * one that was created later. EINVAL: of another runtime. ENOMEM. [task]
  */
 int ivl_add_guard(ivl_interval *interval, ivl_guard *guard);
+/**
+ * An isolated region: run a child of the current interval that holds these guards, and return when it
+ * has ended. Who waits for a guard leaves its worker to other tasks. Returns the child's error, by
+ * which the current interval does not fail; or EINVAL, EDEADLK, ENOMEM, as ivl_add_guard(), and the
+ * body was not called. [task]
+ */
+int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *arg);
 /** Does the current interval, or one it runs inside of, hold the guard? [task] */
 bool ivl_holds(const ivl_guard *guard);
 
@@ -256,9 +321,10 @@ struct ivl_scope {
 	int64_t elsewhere;		/**< children that will report to `left` */
 	int64_t left;			/**< those waited for, minus those that have reported */
 	void *waiter;			/**< who is in ivl_sync() */
+	void *refused;			/**< children for which there was no stack */
 };
 /** A scope without children: `struct ivl_scope scope = IVL_SCOPE_INIT;` */
-#define IVL_SCOPE_INIT { 0, 0, NULL }
+#define IVL_SCOPE_INIT { 0, 0, NULL, NULL }
 
 /**
  * function(arg) may run at the same time as what follows, up to ivl_sync(). The
@@ -266,7 +332,10 @@ struct ivl_scope {
  * A thread outside of any runtime may call it too: then the function is just called.
  */
 int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg);
-/** Wait until all children have returned. By who spawned them. The scope can be used again. */
+/**
+ * Wait until all children have returned. By who spawned them. The scope can be used again.
+ * It may run them itself, one after the other: none may wait for another one.
+ */
 void ivl_sync(struct ivl_scope *scope);
 
 /** @} */
@@ -279,14 +348,50 @@ void ivl_sync(struct ivl_scope *scope);
  * @{
  */
 
-/** Call function(arg), and wait for the asyncs inside. They may be nested. [task] */
-void ivl_finish(ivl_function *function, void *arg);
+/**
+ * Call function(arg), and wait for the asyncs inside. They may be nested. 0, or what
+ * ivl_group_cancel() was told of this finish first, or ENOMEM: there was no memory for the
+ * stack of an async inside. After an error, asyncs inside that had not begun did not. [task]
+ */
+int ivl_finish(ivl_function *function, void *arg);
 /**
  * function(arg) may run at the same time as what follows, up to the end of the
  * innermost finish. `bytes` of `arg` are copied. NULL place: the current one.
  * ENOMEM: it will not run. EINVAL: not inside a finish. [task]
  */
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
+
+/**
+ * Asyncs that are waited for together, as those of a finish; but not all that its function does
+ * are in it, only what is started by ivl_group_async(), and the asyncs inside of these. Its fields
+ * are the runtime's.
+ */
+struct ivl_group {
+	int64_t left;			/**< asyncs, and who will wait for them */
+	void *waiter;			/**< who is in ivl_group_wait() */
+	int error;			/**< the first */
+};
+/** A group without asyncs: `struct ivl_group group = IVL_GROUP_INIT;` */
+#define IVL_GROUP_INIT { 1, NULL, 0 }
+
+/**
+ * As ivl_async(), into a group: by who will wait for it, and before that, or by who is inside of
+ * it. EINVAL: the caller is no task. [task]
+ */
+int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
+		    size_t bytes, const ivl_place *place);
+/** Wait for all asyncs of the group. Its error, as ivl_finish(). It can be used again. [task] */
+int ivl_group_wait(struct ivl_group *group);
+/**
+ * The group has failed with this error, which is not 0; its first one counts. Its asyncs that have
+ * not begun never will, and new ones are none, and no error; those that run go on. By who will wait
+ * for it or is inside of it.
+ */
+void ivl_group_cancel(struct ivl_group *group, int error);
+/** The group's error so far: 0: none. To be asked by what runs long. By whom: as above. */
+int ivl_group_error(struct ivl_group *group);
+/** The innermost group or finish that the caller is inside of; NULL: none. [task] */
+struct ivl_group *ivl_group_current(void);
 
 /** What to do for the indices from `begin` up to, not including, `end`. */
 typedef void ivl_range(size_t begin, size_t end, void *arg);
@@ -296,6 +401,55 @@ typedef void ivl_range(size_t begin, size_t end, void *arg);
  * workers' number. Where ivl_spawn() may be called.
  */
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg);
+/**
+ * The grain that 0 stands for in a range of so many: 8 to 16 parts for each worker of the caller's
+ * runtime, or of one outside of any. Any thread.
+ */
+size_t ivl_grain(size_t count);
+
+/** @} */
+
+/**
+ * @defgroup ivl_trying Children and loops that may fail
+ *
+ * As spawn and sync, and as ivl_parallel_for(), of functions that return 0 or an error. The first
+ * error counts, and what has not begun then never will; what runs goes on.
+ * @{
+ */
+
+/** What a child does. */
+typedef int ivl_try(void *arg);
+/** What to do for the indices from `begin` up to, not including, `end`. */
+typedef int ivl_try_range(size_t begin, size_t end, void *arg);
+
+/** The children that one function waits for together. Its fields are the runtime's. */
+struct ivl_try_scope {
+	struct ivl_scope scope;		/**< as theirs who cannot fail */
+	int error;			/**< the first */
+};
+/** A scope without children: `struct ivl_try_scope scope = IVL_TRY_SCOPE_INIT;` */
+#define IVL_TRY_SCOPE_INIT { IVL_SCOPE_INIT, 0 }
+
+/** One child. Its fields are the runtime's. */
+struct ivl_try_task {
+	struct ivl_task task;		/**< as of one who cannot fail */
+	struct ivl_try_scope *scope;	/**< of ivl_try_spawn() */
+	ivl_try *function;		/**< of ivl_try_spawn() */
+	void *arg;			/**< of ivl_try_spawn() */
+};
+
+/** As ivl_spawn(), whose ENOMEM it returns; not the child's error. [task] */
+int ivl_try_spawn(struct ivl_try_scope *scope, struct ivl_try_task *task, ivl_try *function,
+		  void *arg);
+/** As ivl_sync(). The first error, which is forgotten: the scope can be used again. */
+int ivl_try_sync(struct ivl_try_scope *scope);
+/** As if a child had returned `error`, which is not 0. By who waits for it or is inside. */
+void ivl_try_cancel(struct ivl_try_scope *scope, int error);
+/** The error so far; 0: none. To be asked by what runs long. By whom: as above. */
+int ivl_try_error(struct ivl_try_scope *scope);
+
+/** As ivl_parallel_for(). Returns the first error. */
+int ivl_try_for(size_t begin, size_t end, size_t grain, ivl_try_range *body, void *arg);
 
 /** @} */
 
@@ -344,7 +498,10 @@ struct ivl_statistics {
 	uint64_t fibers;			/**< stacks that were made */
 };
 
-/** A worker's counts may be a moment old where it runs. Any thread. */
+/**
+ * A worker's counts may be a moment old where it runs; what is a part of another count is never
+ * more than that. Any thread.
+ */
 void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);
 /** Exact where no worker is awake; otherwise it may miss some counts. Any thread. */
 void ivl_statistics_reset(ivl_runtime *runtime);
@@ -365,5 +522,6 @@ const char *ivl_places_name(enum ivl_places_by places);	/**< e.g. "numa" */
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

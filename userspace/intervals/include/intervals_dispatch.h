@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
  * The task-locality dispatcher: run a task where the objects are that it uses.
@@ -20,6 +20,7 @@
 
 #include "intervals.h"
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -75,5 +76,6 @@ const ivl_place *ivl_dispatch(ivl_objects *objects, const void *const *uses, siz
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

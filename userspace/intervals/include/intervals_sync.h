@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
  * Mutexes, condition variables and barriers that know of NUMA nodes, for tasks and
@@ -15,6 +15,7 @@
 #ifndef INTERVALS_SYNC_H
 #define INTERVALS_SYNC_H
 
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,7 +33,8 @@ typedef struct ivl_numa_barrier ivl_numa_barrier;
  * A cohort mutex (Dice, Marathe and Shavit, PPoPP 2012): one lock per node, and one
  * between the nodes. Each is handed to who waits longest, and the mutex goes at most
  * IVL_NUMA_LOCAL_PASSES times from one caller of a node to the next while another
- * node waits. Its owner is the task or thread that locked it.
+ * node waits. Its owner is the task or thread that locked it, and a spawned child is
+ * another task than its spawner, also where ivl_sync() calls it.
  * @{
  */
 
@@ -104,5 +106,6 @@ int ivl_numa_barrier_wait(ivl_numa_barrier *barrier);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

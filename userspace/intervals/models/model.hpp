@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What all models share: the run of the correct source, then a run per seeded defect,
  * which must fail. Defects are every memory_order that the source uses, weakened one
@@ -34,6 +34,17 @@ struct ivl_failure {
 	std::string why;
 };
 
+/*
+ * A suite whose defects show only where a thread stands still for long has a constant
+ * SWITCHES: all its schedules with so many switches between threads are tried.
+ */
+template <typename suite, typename = void> struct ivl_switches {
+	static const int most = 0;
+};
+template <typename suite> struct ivl_switches<suite, std::void_t<decltype(suite::SWITCHES)>> {
+	static const int most = suite::SWITCHES;
+};
+
 template <typename suite> ivl_failure ivl_simulate(rl::iteration_t schedules, bool show)
 {
 	rl::ostringstream output, progress;
@@ -43,6 +54,10 @@ template <typename suite> ivl_failure ivl_simulate(rl::iteration_t schedules, bo
 	params.output_stream = &output;
 	params.progress_stream = &progress;
 	params.execution_depth_limit = 20000;
+	if (ivl_switches<suite>::most) {
+		params.search_type = rl::fair_context_bound_scheduler_type;
+		params.context_bound = ivl_switches<suite>::most;
+	}
 	if (rl::simulate<suite>(params))
 		return {};
 	if (show)

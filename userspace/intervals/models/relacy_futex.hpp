@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * futex_wait() and futex_wake() for the models. The comparison and the queueing are
  * one step for wakers, as in the kernel; whom a wake wakes is anyone's guess.

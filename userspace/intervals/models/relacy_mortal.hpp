@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Atomics of objects that end, and what relacy lacks for them. It executes each thread
  * in its order, so that nothing comes later than it is written, as it may in C11:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The least that a queue must do: who gets an element sees what was written before it
  * was put, and nothing else is ordered. All queues of the runtime do more. And threads

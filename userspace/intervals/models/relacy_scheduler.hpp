@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Of src/scheduler.h what synchronisation needs: contexts that wait and are woken. */
 #ifndef IVL_SCHEDULER_H
 #define IVL_SCHEDULER_H

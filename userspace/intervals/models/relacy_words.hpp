@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Words that relacy makes macros of, and by which the runtime's sources mean C's.
  * To be included behind relacy.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Workers on relacy's threads, for what runs on them: the product's own fibers, its
  * switching.c, find.c and worker.c, that is, how work is found, and what is given up
@@ -70,8 +70,11 @@ inline size_t ivl_pool_size(const struct ivl_pool *pool)
 	return pool->queue.size();
 }
 
-/* From switch.S. */
-extern "C" long ivl_switch(void **save, void *sp, long result);
+/* From switch.S, and C's. */
+extern "C" {
+long ivl_switch(void **save, void *sp, long result);
+#include "exception.h"
+}
 
 /* worker.h's is that of the system's thread, of which there is one. */
 #define ivl_self ivl_self_of_the_product
@@ -109,8 +112,10 @@ public:
 		runtime.workers = worker;
 		runtime.halls = &hall;
 		runtime.stacks = &stacks;
-		hall.mailbox_taken.store(false, rl::mo_relaxed, $);
-		runtime.asleep.store(0, rl::mo_relaxed, $);
+		runtime.fibers_kept = MOST_STACKS;
+		hall.mailbox.taken.store(false, rl::mo_relaxed, $);
+		hall.stackless.taken.store(false, rl::mo_relaxed, $);
+		runtime.attention.store(0, rl::mo_relaxed, $);
 		runtime.turn.store(0, rl::mo_relaxed, $);
 		for (unsigned int i = 0; i < workers; i++)
 			start(i);
@@ -128,7 +133,7 @@ public:
 		struct ivl_worker *me = &worker[rl::thread_index()];
 		struct ivl_work *work;
 
-		while ((work = ivl_find(me)) || (work = ivl_idle(me, NULL)))
+		while ((work = ivl_find(me)) || (work = ivl_idle(me)))
 			ivl_run_work(me, work);
 	}
 
@@ -140,7 +145,7 @@ public:
 
 	bool anything()
 	{
-		bool any = hall.mailbox_tail.queue.size();
+		bool any = hall.mailbox.tail.queue.size();
 
 		for (unsigned int i = 0; i < topology.workers; i++)
 			any = any || pool[i].queue.size();
@@ -150,12 +155,6 @@ public:
 	struct ivl_fiber *next_fiber()
 	{
 		return stacks.left ? fiber(--stacks.left) : NULL;
-	}
-
-	/* How many fibers there may be still. */
-	void leave_stacks(unsigned int count)
-	{
-		stacks.left = count;
 	}
 
 	static inline ivl_model_machine *current;
@@ -233,16 +232,16 @@ inline int ivl_chooser_next(struct ivl_chooser *chooser)
 	return (int)victim;
 }
 
-inline struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic(uint32_t) *word)
+inline struct ivl_work *ivl_idle(struct ivl_worker *worker)
 {
 	ivl_model_machine *machine = ivl_model_machine::current;
 
-	while (!machine->stopping && !(word && word->now())) {
+	while (!machine->stopping) {
 		struct ivl_work *work = machine->anything() ? ivl_find(worker) : NULL;
 
 		if (work)
 			return work;
-		if (!machine->anything() && !machine->stopping && !(word && word->now()))
+		if (!machine->anything() && !machine->stopping)
 			ivl_model_park(NULL);
 	}
 	return NULL;
@@ -311,11 +310,14 @@ inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, struct ivl_wo
 inline void ivl_idle_wake(ivl_runtime *, const struct ivl_place *) {}
 inline int ivl_idle_wake_near(struct ivl_worker *) { return 0; }
 inline void ivl_stacks_put(struct ivl_stacks *, struct ivl_fiber *) {}
+inline bool ivl_stacks_exceed(struct ivl_stacks *) { return false; }
 inline void ivl_chooser_succeeded(struct ivl_chooser *) {}
 inline void ivl_stealability_update(struct ivl_stealability *, unsigned int, unsigned int) {}
 inline void ivl_resume_spawner(struct ivl_work *) {}
 inline int ivl_topology_cpu(const struct ivl_topology *, unsigned int) { return -1; }
 inline int ivl_pin(int) { return 0; }
+inline void ivl_process_add_thread(struct ivl_worker *, void *, unsigned long) {}
+inline void ivl_process_remove_thread(void *) {}
 inline const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int)
 {
 	return &runtime->topology->leaves[0];

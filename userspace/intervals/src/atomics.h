@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * C11 atomics, or in the models (IVL_MODEL, models/relacy_atomics.hpp) relacy's in
  * their place: the models compile the same source as the product.

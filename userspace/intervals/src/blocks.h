@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Blocks of one size, for what is made and freed all the time. Each worker keeps
  * up to two magazines of free blocks (Bonwick and Adams, "Magazines and Vmem",

@@ -1,8 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "scheduler.h"
 
 #define PREFIX "INTERVALS_"
@@ -81,6 +83,7 @@ static int from_environment(struct ivl_config *config)
 	int queue = config->queue, policy = config->policy, victims = config->victims,
 	    places = config->places, pin = config->pin, cross = config->cross_place,
 	    half = config->steal_half, statistics = config->statistics;
+	unsigned int kib = (unsigned int)(config->stack_bytes >> 10);
 	int error = choose(PREFIX "QUEUE", queue_name, &queue);
 
 	error = error ? error : choose(PREFIX "POLICY", policy_name, &policy);
@@ -91,6 +94,8 @@ static int from_environment(struct ivl_config *config)
 	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
 	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
 	error = error ? error : number(PREFIX "WORKERS", 1, &config->workers);
+	error = error ? error : number(PREFIX "STACK", 32, &kib);
+	config->stack_bytes = (size_t)kib << 10;
 	config->queue = queue;
 	config->policy = policy;
 	config->victims = victims;
@@ -102,9 +107,10 @@ static int from_environment(struct ivl_config *config)
 	return error;
 }
 
-int ivl_config_init(struct ivl_config *config)
+static int set_defaults(struct ivl_config *config)
 {
 	*config = (struct ivl_config){
+		.size = sizeof(*config),
 		.queue = IVL_QUEUE_CHASE_LEV,
 		.policy = IVL_ADAPTIVE,
 		.victims = IVL_VICTIMS_RANDOM,
@@ -122,4 +128,48 @@ int ivl_config_init(struct ivl_config *config)
 		.seed = 1,
 	};
 	return from_environment(config);
+}
+
+/* The bytes that a program and this library both know. */
+static size_t common(size_t size)
+{
+	return size < sizeof(struct ivl_config) ? size : sizeof(struct ivl_config);
+}
+
+static int check_size(size_t size)
+{
+	if (size >= offsetof(struct ivl_config, workers))
+		return 0;
+	return ivl_error(EINVAL, "config: size is %zu; it is set by ivl_config_init()", size);
+}
+
+int ivl_config_init_size(struct ivl_config *config, size_t size)
+{
+	struct ivl_config defaults;
+	int error = check_size(size);
+
+	if (error)
+		return error;
+	error = set_defaults(&defaults);
+	defaults.size = size;
+	memset(config, 0, size);
+	memcpy(config, &defaults, common(size));
+	return error;
+}
+
+int ivl_config_complete(const struct ivl_config *given, struct ivl_config *config)
+{
+	int error = check_size(given->size);
+
+	if (error)
+		return error;
+	for (size_t i = sizeof(*config); i < given->size; i++)
+		if (((const char *)given)[i])
+			return ivl_error(EINVAL, "config: a field is set that this library, "
+					 "version " IVL_VERSION_STRING ", does not know");
+	/* Where it knows all fields, what the environment says is in them or was overridden. */
+	error = given->size < sizeof(*config) ? set_defaults(config) : 0;
+	memcpy(config, given, common(given->size));
+	config->size = sizeof(*config);
+	return error;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The eventcount's word, epoch and waiters, changes only by read-modify-writes, so
  * its order is total. A sleeper and a waker meet in one of two ways:

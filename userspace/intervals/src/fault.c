@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Errors and cancellation.
  *
@@ -45,18 +45,44 @@ bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
 	if (!atomic_compare_exchange_strong_explicit(&interval->cancel, &none, fault,
 						     memory_order_relaxed, memory_order_relaxed))
 		return false;
-	atomic_fetch_add_explicit(&interval->model->cancels, 1, memory_order_relaxed);
+	/* Release, to ivl_find_cancel(): who sees this one sees the `cancel`. */
+	atomic_fetch_add_explicit(&interval->model->cancels, 1, memory_order_release);
 	return true;
 }
 
+static ivl_fault known_cancel(struct ivl_interval *interval)
+{
+	/* Relaxed: as in ivl_set_cancel(); and what is around does not change. */
+	const ivl_fault fault = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+
+	return fault ? fault : atomic_load_explicit(&interval->cancel_around, memory_order_relaxed);
+}
+
+/*
+ * Who looks leaves word for others on the way: so each way is gone once, and again only
+ * as far as nobody has come since another interval was cancelled.
+ */
 ivl_fault ivl_find_cancel(struct ivl_interval *interval)
 {
+	/* Acquire, from ivl_set_cancel(). */
+	const uint64_t now = atomic_load_explicit(&interval->model->cancels, memory_order_acquire);
+	struct ivl_interval *end = interval;
 	ivl_fault fault = 0;
 
-	if (!atomic_load_explicit(&interval->model->cancels, memory_order_relaxed))
+	if (!now)
 		return 0;
-	for (; interval && !fault; interval = interval->parent)
-		fault = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+	while (end && atomic_load_explicit(&end->clean_at, memory_order_relaxed) != now) {
+		fault = known_cancel(end);
+		if (fault)
+			break;
+		end = end->parent;
+	}
+	for (struct ivl_interval *i = interval; i != end; i = i->parent) {
+		if (fault)
+			atomic_store_explicit(&i->cancel_around, fault, memory_order_relaxed);
+		else
+			atomic_store_explicit(&i->clean_at, now, memory_order_relaxed);
+	}
 	return fault;
 }
 

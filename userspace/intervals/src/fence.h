@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fences. ThreadSanitizer does not see them: what it runs must not need one to
  * order data, only to order atomic variables among themselves.

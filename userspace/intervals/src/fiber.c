@@ -1,4 +1,14 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Stacks, each a mapping of its own. Below each is a hole, where nothing is mapped: a
+ * guard page would be a second mapping, and a process may have 65,530 of them
+ * (vm.max_map_count).
+ *
+ * Nothing else gets into a hole: the stacks are in the middle of the address space, and
+ * the kernel looks for room from one of its ends on, whole terabytes away. There each
+ * runtime has areas of its own. An area's first stack says whose it is. Where this place
+ * cannot be had (ThreadSanitizer does not give it) there are guard pages.
+ */
 #include "fiber.h"
 
 #include <pthread.h>
@@ -7,12 +17,27 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define AREA ((uintptr_t)64 << 30)
+#define TRIES 64
+
 struct ivl_stacks {
 	pthread_mutex_t lock;
 	struct ivl_fiber *free;
 	unsigned int made, most;
-	size_t page, bytes;		/* bytes: of a stack with its page that faults */
+	size_t page, bytes;		/* of a stack */
+	uintptr_t next;			/* hole and stack; 0: anywhere, with a guard page */
 };
+
+/* The area in the middle between where the kernel would put a mapping and the beginning. */
+static uintptr_t middle(size_t page)
+{
+	void *end = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (end == MAP_FAILED)
+		return 0;
+	munmap(end, page);
+	return (uintptr_t)end / 2 / AREA * AREA;
+}
 
 struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most)
 {
@@ -21,16 +46,11 @@ struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most)
 	if (!stacks)
 		return NULL;
 	stacks->page = (size_t)sysconf(_SC_PAGESIZE);
-	stacks->bytes = (stack_bytes + stacks->page - 1) / stacks->page * stacks->page
-		+ stacks->page;
+	stacks->bytes = (stack_bytes + stacks->page - 1) / stacks->page * stacks->page;
 	stacks->most = most;
+	stacks->next = middle(stacks->page);
 	pthread_mutex_init(&stacks->lock, NULL);
 	return stacks;
-}
-
-static char *memory_of(const struct ivl_stacks *stacks, struct ivl_fiber *fiber)
-{
-	return fiber->lowest - stacks->page;
 }
 
 void ivl_stacks_destroy(struct ivl_stacks *stacks)
@@ -43,35 +63,78 @@ void ivl_stacks_destroy(struct ivl_stacks *stacks)
 #ifdef IVL_TSAN
 		__tsan_destroy_fiber(fiber->tsan);
 #endif
-		munmap(memory_of(stacks, fiber), stacks->bytes);
+		munmap(fiber->mapped, stacks->bytes + (size_t)(fiber->lowest - fiber->mapped));
 		fiber = next;
 	}
 	pthread_mutex_destroy(&stacks->lock);
 	free(stacks);
 }
 
+static char *map(uintptr_t hint, size_t bytes)
+{
+	char *memory = mmap((void *)hint, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Above a hole; NULL: ENOMEM, or `next` is 0 now. */
+static char *map_above_hole(struct ivl_stacks *stacks)
+{
+	for (int tries = 0; stacks->next && tries < TRIES; tries++) {
+		const uintptr_t stack = stacks->next + IVL_HOLE, end = stack + stacks->bytes;
+		char *memory;
+
+		if ((end - 1) / AREA == stacks->next / AREA) {
+			memory = map(stack, stacks->bytes);
+			if (!memory)
+				return NULL;
+			if ((uintptr_t)memory == stack) {
+				stacks->next = end;
+				return memory;
+			}
+			/* The area is another runtime's; or nobody may have it. */
+			munmap(memory, stacks->bytes);
+		}
+		stacks->next = (stacks->next / AREA + 1) * AREA;
+	}
+	stacks->next = 0;
+	return NULL;
+}
+
+static char *map_above_guard(struct ivl_stacks *stacks)
+{
+	char *memory = map(0, stacks->page + stacks->bytes);
+
+	if (memory && mprotect(memory, stacks->page, PROT_NONE)) {
+		munmap(memory, stacks->page + stacks->bytes);
+		return NULL;
+	}
+	return memory;
+}
+
 static struct ivl_fiber *make(struct ivl_stacks *stacks)
 {
-	char *memory = mmap(NULL, stacks->bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	char *memory = map_above_hole(stacks), *lowest = memory;
 	struct ivl_fiber *fiber;
 	uintptr_t top;
 
-	if (memory == MAP_FAILED)
-		return NULL;
-	if (mprotect(memory, stacks->page, PROT_NONE)) {
-		munmap(memory, stacks->bytes);
-		return NULL;
+	if (!memory && !stacks->next) {
+		memory = map_above_guard(stacks);
+		lowest = memory + stacks->page;
 	}
+	if (!memory)
+		return NULL;
 	/*
 	 * Were all at the same place in their pages, a few sets of the cache
 	 * would hold the tops of all stacks.
 	 */
-	top = (uintptr_t)memory + stacks->bytes - sizeof(*fiber);
+	top = (uintptr_t)lowest + stacks->bytes - sizeof(*fiber);
 	top -= (stacks->made % 16) * 192;
 	fiber = (struct ivl_fiber *)(top & ~(uintptr_t)63);
 	memset(fiber, 0, sizeof(*fiber));
-	fiber->lowest = memory + stacks->page;
+	fiber->mapped = memory;
+	fiber->lowest = lowest;
 #ifdef IVL_ASAN
 	fiber->highest = (char *)fiber;
 #endif
@@ -101,6 +164,17 @@ struct ivl_fiber *ivl_stacks_get(struct ivl_stacks *stacks, unsigned int count)
 	}
 	pthread_mutex_unlock(&stacks->lock);
 	return list;
+}
+
+bool ivl_stacks_exceed(struct ivl_stacks *stacks)
+{
+	pthread_mutex_lock(&stacks->lock);
+	if (!stacks->free)
+		stacks->free = make(stacks);
+	const bool any = stacks->free;
+
+	pthread_mutex_unlock(&stacks->lock);
+	return any;
 }
 
 void ivl_stacks_put(struct ivl_stacks *stacks, struct ivl_fiber *list)

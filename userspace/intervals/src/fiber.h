@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fibers: stacks that a worker switches between. Where a fiber goes on, and on
  * which worker, is the scheduler's (switching.c).
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "atomics.h"
-#include "eventcount.h"
+#include "exception.h"
 #include "scheduler.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -33,12 +33,14 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+/* Bytes below a stack, with nothing mapped: most frames, which could step over it, are smaller. */
+#define IVL_HOLE ((size_t)64 << 10)
+
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */
-	ivl_runtime *runtime;		/* NULL: no fiber, but who looks at `word` */
+	ivl_runtime *runtime;		/* NULL: no fiber, but a foreign thread, at `word` */
+	const struct ivl_place *place;	/* where it waits, and goes on */
 	_Atomic(uint32_t) word;
-	/* Where a worker's base sleeps meanwhile; NULL: a foreign thread, at the word. */
-	struct ivl_eventcount *eventcount;
 };
 
 /* At the upper end of its stack. The first line of the cache is what a spawn needs. */
@@ -46,13 +48,15 @@ struct ivl_fiber {
 	void *sp;			/* where its registers are, while it does not run */
 	struct ivl_local local;
 	struct ivl_fiber *next;		/* among the free ones */
-	char *lowest;			/* of the stack; below it is a page that faults */
+	char *lowest;			/* of the stack; below it memory faults */
+	char *mapped;			/* where its mapping begins */
 	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
 	/*
 	 * Twice the number of asyncs that have ended on it without their spawner;
 	 * plus one: the one that runs on it is counted by its finish (finish.c).
 	 */
 	_Atomic(uint64_t) ends;
+	struct ivl_exceptions exceptions;	/* while it does not run */
 	struct ivl_waiter waiter;
 #ifdef IVL_ASAN
 	void *fake_stack;
@@ -63,14 +67,16 @@ struct ivl_fiber {
 #endif
 };
 
-/* The stacks of a runtime. Bounded; any thread. */
+/* The stacks of a runtime. Any thread. */
 struct ivl_stacks;
 
 /* NULL: ENOMEM. */
 struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most);
 void ivl_stacks_destroy(struct ivl_stacks *stacks);
-/* A list of up to `count` fibers; NULL: the bound is reached, or ENOMEM. */
+/* A list of up to `count` fibers; NULL: `most` are in use, or ENOMEM. */
 struct ivl_fiber *ivl_stacks_get(struct ivl_stacks *stacks, unsigned int count);
+/* There is a fiber to be had, though it be one more than `most`. False: ENOMEM. */
+bool ivl_stacks_exceed(struct ivl_stacks *stacks);
 /* Give a list back. */
 void ivl_stacks_put(struct ivl_stacks *stacks, struct ivl_fiber *list);
 /* How many were made. */

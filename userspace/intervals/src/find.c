@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Where work is put, and where a worker finds it. */
 #include <sched.h>
 #include <time.h>
-#include <urcu/urcu-memb.h>
 
 #include "worker.h"
 
@@ -40,17 +39,29 @@ struct ivl_work *ivl_take_slowly(struct ivl_worker *worker)
 	return work;
 }
 
-void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
+static void post(struct ivl_mailbox *mailbox, struct ivl_work *work)
 {
-	struct ivl_hall *hall = &runtime->halls[place->index];
-
 	cds_wfcq_node_init(&work->node);
 #ifdef IVL_TSAN
 	/* liburcu's atomics are invisible to it. */
 	__tsan_release(work);
 #endif
-	cds_wfcq_enqueue(&hall->mailbox_head, &hall->mailbox_tail, &work->node);
+	cds_wfcq_enqueue(&mailbox->head, &mailbox->tail, &work->node);
+}
+
+void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
+{
+	post(&runtime->halls[place->index].mailbox, work);
+	/* Relaxed: for those who are busy; idle ones look into the mailbox. */
+	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
 	ivl_idle_wake(runtime, place);
+}
+
+void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
+{
+	post(&worker->runtime->halls[worker->place->index].stackless, work);
+	/* Another worker may keep some. */
+	ivl_idle_wake(worker->runtime, worker->place);
 }
 
 static bool is_here(const struct ivl_worker *worker, const ivl_runtime *runtime,
@@ -107,35 +118,80 @@ void ivl_stay(void)
 	give_up_next(worker);
 }
 
-static bool mailbox_empty(struct ivl_hall *hall)
+static bool is_empty(struct ivl_mailbox *mailbox)
 {
-	return cds_wfcq_empty(&hall->mailbox_head, &hall->mailbox_tail);
+	return cds_wfcq_empty(&mailbox->head, &mailbox->tail);
 }
 
-static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
+/* What came first, and whether there is more. */
+static struct ivl_work *open_box(struct ivl_mailbox *mailbox, bool *more)
 {
 	struct cds_wfcq_node *node;
-	bool more;
+	struct ivl_work *work;
 
-	if (mailbox_empty(hall) ||
-	    atomic_exchange_explicit(&hall->mailbox_taken, true, memory_order_acquire))
+	if (is_empty(mailbox) ||
+	    atomic_exchange_explicit(&mailbox->taken, true, memory_order_acquire))
 		return NULL;
-	node = __cds_wfcq_dequeue_nonblocking(&hall->mailbox_head, &hall->mailbox_tail);
+	node = __cds_wfcq_dequeue_nonblocking(&mailbox->head, &mailbox->tail);
 	if (node == CDS_WFCQ_WOULDBLOCK)
 		node = NULL;
-	more = node && !mailbox_empty(hall);
-	atomic_store_explicit(&hall->mailbox_taken, false, memory_order_release);
+	*more = node && !is_empty(mailbox);
+	atomic_store_explicit(&mailbox->taken, false, memory_order_release);
 	if (!node)
 		return NULL;
-	/* Who came while we were looking in saw a mailbox that was taken. */
-	if (more)
-		ivl_idle_wake(worker->runtime, worker->place);
-	ivl_count(worker, mailbox);
-	struct ivl_work *work = caa_container_of(node, struct ivl_work, node);
+	work = caa_container_of(node, struct ivl_work, node);
 #ifdef IVL_TSAN
 	__tsan_acquire(work);
 #endif
 	return work;
+}
+
+static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	bool more;
+	struct ivl_work *work = open_box(&hall->mailbox, &more);
+
+	if (!work)
+		return NULL;
+	atomic_fetch_sub_explicit(&worker->runtime->attention, IVL_MAIL, memory_order_relaxed);
+	/* Who came while we were looking in saw a mailbox that was taken. */
+	if (more)
+		ivl_idle_wake(worker->runtime, worker->place);
+	ivl_count(worker, mailbox);
+	return work;
+}
+
+/* Work that waits for a stack, if this worker has one. */
+static struct ivl_work *begin_stackless(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	bool more;
+
+	if (is_empty(&hall->stackless) || !ivl_fiber_there(worker))
+		return NULL;
+	return open_box(&hall->stackless, &more);
+}
+
+bool ivl_serve_stackless(ivl_runtime *runtime)
+{
+	struct ivl_work *work;
+	bool more;
+
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
+		struct ivl_mailbox *stackless = &runtime->halls[i].stackless;
+
+		if (is_empty(stackless))
+			continue;
+		if (ivl_stacks_exceed(runtime->stacks)) {
+			ivl_idle_wake(runtime, ivl_place_at(runtime, i));
+			return true;
+		}
+		work = open_box(stackless, &more);
+		if (work) {
+			ivl_refuse(work);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Take more from a victim, up to half of what it has, into the own queue. */
@@ -157,11 +213,9 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	void *element;
 	bool stolen;
 
-	urcu_memb_read_lock();
 	stolen = ivl_pool_steal(victim->pool, &element) == IVL_STOLEN;
 	if (stolen && worker->runtime->config.steal_half)
 		steal_more(worker, victim);
-	urcu_memb_read_unlock();
 
 	ivl_count(worker, steals);
 	if (remote)
@@ -246,20 +300,82 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 	return looked ? NULL : open_mailbox(worker, hall);
 }
 
-struct ivl_work *ivl_find(struct ivl_worker *worker)
+/*
+ * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
+ * and pieces of work of a worker that could take it.
+ */
+#define MAIL_WAITS 64
+
+/* The halls from whose mailboxes the worker takes, its own first. */
+static unsigned int halls_of(const struct ivl_worker *worker)
+{
+	return worker->runtime->config.cross_place ? worker->runtime->topology->leaf_count : 1;
+}
+
+static struct ivl_hall *hall_at(struct ivl_worker *worker, unsigned int i)
 {
 	ivl_runtime *runtime = worker->runtime;
-	const unsigned int halls = runtime->topology->leaf_count;
-	struct ivl_work *work = ivl_take_next(worker);
 
+	return &runtime->halls[(worker->place->index + i) % runtime->topology->leaf_count];
+}
+
+/* In a mailbox from which the worker takes. */
+static bool has_mail(struct ivl_worker *worker)
+{
+	for (unsigned int i = 0; i < halls_of(worker); i++)
+		if (!is_empty(&hall_at(worker, i)->mailbox))
+			return true;
+	return false;
+}
+
+bool ivl_mail_waited(struct ivl_worker *worker)
+{
+	if (++worker->passed < MAIL_WAITS)
+		return false;
+	worker->passed = 0;
+	return has_mail(worker);
+}
+
+static bool publish_way(void *arg, struct ivl_waiter *waiter)
+{
+	(void)arg;
+	return !ivl_put(ivl_self(), &waiter->work);
+}
+
+void ivl_give_way(struct ivl_worker *worker)
+{
+	worker->mail_first = true;
+	ivl_wait(publish_way, NULL);
+}
+
+static struct ivl_work *open_first(struct ivl_worker *worker)
+{
+	struct ivl_work *work = NULL;
+
+	worker->mail_first = false;
+	for (unsigned int i = 0; i < halls_of(worker) && !work; i++)
+		work = open_mailbox(worker, hall_at(worker, i));
+	return work;
+}
+
+struct ivl_work *ivl_find(struct ivl_worker *worker)
+{
+	/* What is next comes before all: nobody else can have it. */
+	struct ivl_work *work = worker->mail_first && !worker->next ? open_first(worker) : NULL;
+
+	if (!work)
+		work = ivl_take_next(worker);
 	if (!work && ivl_hold_nothing_back(worker, NULL))
 		work = ivl_take_next(worker);
 	if (!work)
+		work = begin_stackless(worker, hall_at(worker, 0));
+	if (!work)
 		work = steal(worker);
-	if (!work && runtime->config.cross_place)
-		for (unsigned int i = 1; i < halls && !work; i++)
-			work = open_mailbox(worker,
-					    &runtime->halls[(worker->place->index + i) % halls]);
+	for (unsigned int i = 1; i < halls_of(worker) && !work; i++) {
+		work = open_mailbox(worker, hall_at(worker, i));
+		if (!work)
+			work = begin_stackless(worker, hall_at(worker, i));
+	}
 	return work;
 }
 
@@ -268,10 +384,8 @@ bool ivl_anything(struct ivl_worker *worker)
 	ivl_runtime *runtime = worker->runtime;
 	const bool everywhere = runtime->config.cross_place;
 
-	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
-		if ((everywhere || i == worker->place->index) &&
-		    !mailbox_empty(&runtime->halls[i]))
-			return true;
+	if (has_mail(worker))
+		return true;
 	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
 		const struct ivl_worker *other = &runtime->workers[i];
 

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finish and async (SLAW, section II-B). A finish counts the asyncs inside it that
+ * Finish and async (SLAW, section II-B), and groups: a finish is a group that is in its
+ * function's frame, and which asyncs of that function are in. A finish counts the asyncs inside it that
  * may not have returned, plus one for itself. An async whose spawner saw it return
  * was never counted: under work-first, whoever takes the spawner counts the child,
  * unless that has ended before. The two agree on it by the child's fiber, which is
@@ -11,6 +12,7 @@
  *	if (cannot mark ends as counted)		finish->left--
  *		finish->left--
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,12 @@
 struct ivl_finish {
 	_Atomic(int64_t) left;
 	IVL_SHARED(struct ivl_waiter *) waiter;
+	_Atomic(int) error;		/* the first: asyncs that have not begun will not */
 };
+
+#ifndef IVL_MODEL
+static_assert(sizeof(struct ivl_finish) == sizeof(struct ivl_group), "a group has room");
+#endif
 
 /* Help-first: what has not run yet. */
 struct async {
@@ -94,6 +101,21 @@ static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finis
 	return NULL;
 }
 
+/* Relaxed: who must see it has a count of it given back, or looks again. */
+static int error_of(struct ivl_finish *finish)
+{
+	return atomic_load_explicit(&finish->error, memory_order_relaxed);
+}
+
+static void set_error(struct ivl_finish *finish, int error)
+{
+	int none = 0;
+
+	/* Relaxed: who waits for the finish sees it by the count that the caller gives back. */
+	atomic_compare_exchange_strong_explicit(&finish->error, &none, error,
+						memory_order_relaxed, memory_order_relaxed);
+}
+
 static size_t bytes_of(const struct async *async)
 {
 	return sizeof(*async) + async->bytes;
@@ -115,12 +137,31 @@ static void run_async(struct ivl_work *work)
 	struct ivl_finish *finish = async->local.finish;
 	struct ivl_waiter *waiter;
 
-	*ivl_local() = async->local;
-	async->function(async->arg);
+	if (__builtin_expect(!error_of(finish), 1)) {
+		*ivl_local() = async->local;
+		async->function(async->arg);
+	}
 	free_async(async);
 	waiter = remove_one(ivl_self(), finish);
 	if (waiter)
 		ivl_wake_next(waiter);
+}
+
+bool ivl_refuse_async(struct ivl_work *work)
+{
+	struct async *async = (struct async *)work;
+	struct ivl_finish *finish;
+	struct ivl_waiter *waiter;
+
+	if (work->run != run_async)
+		return false;
+	finish = async->local.finish;
+	set_error(finish, ENOMEM);
+	free_async(async);
+	waiter = remove_one(ivl_self(), finish);
+	if (waiter)
+		ivl_wake(waiter);
+	return true;
 }
 
 bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work)
@@ -128,10 +169,10 @@ bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work)
 	return work->run == run_async && ((struct async *)work)->local.finish == worker->credit;
 }
 
-static int async_help_first(struct ivl_worker *worker, ivl_function *function, const void *arg,
-			    size_t bytes, const ivl_place *place)
+static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish,
+			    ivl_function *function, const void *arg, size_t bytes,
+			    const ivl_place *place)
 {
-	struct ivl_local *local = &worker->fiber->local;
 	struct async *async;
 
 	if (sizeof(*async) + bytes <= IVL_ASYNC_BYTES)
@@ -143,11 +184,11 @@ static int async_help_first(struct ivl_worker *worker, ivl_function *function, c
 		return ENOMEM;
 	async->bytes = bytes;
 	async->work.run = run_async;
-	async->local = *local;
+	async->local = (struct ivl_local){ worker->fiber->local.interval, finish, 0 };
 	async->function = function;
 	if (bytes)
 		memcpy(async->arg, arg, bytes);
-	add(worker, local->finish);
+	add(worker, finish);
 	ivl_submit(worker->runtime, &async->work, place ? place : worker->place);
 	return 0;
 }
@@ -182,6 +223,7 @@ static long run_async_first(struct spawner *spawner)
 	struct ivl_work *taken;
 
 	ivl_fiber_arrive(fiber, true);
+	fiber->local.finish = finish;
 	spawner->ends = ends;
 	memcpy(arg, spawner->arg, spawner->bytes);
 	spawner->task.context[1] = fiber;
@@ -215,20 +257,33 @@ __attribute__((no_sanitize_thread)) static long async_main(void *arg)
 	return error;
 }
 
+static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
+		       ivl_function *function, const void *arg, size_t bytes,
+		       const ivl_place *place)
+{
+	struct spawner spawner = { .arg = arg, .bytes = bytes, .finish = finish };
+
+	if (__builtin_expect(error_of(finish), 0))
+		return 0;
+	if (ivl_mail_due(worker)) {
+		ivl_give_way(worker);
+		worker = ivl_self();
+	}
+	if ((place && place != worker->place) || ivl_asyncs_help_first(worker) ||
+	    (worker->adapts && !ivl_fiber_there(worker)))
+		return async_help_first(worker, finish, function, arg, bytes, place);
+	spawner.task.function = function;
+	((struct ivl_work *)spawner.task.work)->run = ivl_resume_asyncer;
+	return ivl_work_first(worker, &spawner.task, async_main);
+}
+
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
 {
 	struct ivl_worker *worker = ivl_self();
-	struct spawner spawner = { .arg = arg, .bytes = bytes };
 
 	if (!worker || !worker->fiber->local.finish)
 		return ivl_error(EINVAL, "async: not inside a finish");
-	if ((place && place != worker->place) || worker->fiber == &worker->base ||
-	    ivl_asyncs_help_first(worker))
-		return async_help_first(worker, function, arg, bytes, place);
-	spawner.task.function = function;
-	spawner.finish = worker->fiber->local.finish;
-	((struct ivl_work *)spawner.task.work)->run = ivl_resume_asyncer;
-	return ivl_work_first(worker, &spawner.task, async_main);
+	return start_async(worker, worker->fiber->local.finish, function, arg, bytes, place);
 }
 
 static bool publish_finish(void *arg, struct ivl_waiter *waiter)
@@ -240,20 +295,70 @@ static bool publish_finish(void *arg, struct ivl_waiter *waiter)
 	return atomic_fetch_sub_explicit(&finish->left, 1, memory_order_acq_rel) != 1;
 }
 
-void ivl_finish(ivl_function *function, void *arg)
+static int wait_for(struct ivl_finish *finish)
 {
-	struct ivl_finish finish = { 1, NULL };
+	struct ivl_worker *worker = ivl_self();
+
+	if (worker && worker->credit == finish)
+		ivl_return_credit(worker);
+	/* Acquire: what the asyncs wrote. */
+	if (atomic_load_explicit(&finish->left, memory_order_acquire) != 1)
+		ivl_wait(publish_finish, finish);
+	return error_of(finish);
+}
+
+int ivl_finish(ivl_function *function, void *arg)
+{
+	struct ivl_finish finish = { 1, NULL, 0 };
 	struct ivl_finish *outer = ivl_local()->finish;
-	struct ivl_worker *worker;
 
 	ivl_local()->finish = &finish;
 	function(arg);
 	ivl_local()->finish = outer;
+	return wait_for(&finish);
+}
 
-	worker = ivl_self();
-	if (worker && worker->credit == &finish)
-		ivl_return_credit(worker);
-	/* Acquire: what the asyncs wrote. */
-	if (atomic_load_explicit(&finish.left, memory_order_acquire) != 1)
-		ivl_wait(publish_finish, &finish);
+/*
+ * Groups.
+ */
+
+static struct ivl_finish *finish_of(struct ivl_group *group)
+{
+	return (struct ivl_finish *)group;
+}
+
+int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
+		    size_t bytes, const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (!worker)
+		return ivl_error(EINVAL, "group_async: the caller is no task");
+	return start_async(worker, finish_of(group), function, arg, bytes, place);
+}
+
+int ivl_group_wait(struct ivl_group *group)
+{
+	struct ivl_finish *finish = finish_of(group);
+	const int error = wait_for(finish);
+
+	/* For the next time; nobody else has it now. */
+	atomic_store_explicit(&finish->left, 1, memory_order_relaxed);
+	atomic_store_explicit(&finish->error, 0, memory_order_relaxed);
+	return error;
+}
+
+void ivl_group_cancel(struct ivl_group *group, int error)
+{
+	set_error(finish_of(group), error);
+}
+
+int ivl_group_error(struct ivl_group *group)
+{
+	return error_of(finish_of(group));
+}
+
+struct ivl_group *ivl_group_current(void)
+{
+	return (struct ivl_group *)ivl_local()->finish;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Spawn and sync (SLAW, section III).
  *
@@ -17,6 +17,9 @@
  * the number of these children, `elsewhere`, and waits when the sum is not 0; the
  * report that makes it 0 lets the waiter go on. No report comes from a child that
  * its own scope's sync, or its spawner's return, has seen end.
+ *
+ * A child for which a thief has no stack, and can have none, goes back to its scope:
+ * sync runs it, on its caller's, which waits for it anyway.
  */
 #include <assert.h>
 #include <errno.h>
@@ -69,11 +72,31 @@ static void run_child(struct ivl_work *work)
 	struct ivl_scope *scope = task->scope;
 	struct ivl_waiter *waiter;
 
-	*ivl_local() = (struct ivl_local){ task->context[0], task->context[1] };
+	*ivl_local() = (struct ivl_local){ task->context[0], task->context[1], 0 };
 	task->function(task->arg);
 	waiter = report(scope);
 	if (waiter)
 		ivl_wake_next(waiter);
+}
+
+bool ivl_refuse_child(struct ivl_work *work)
+{
+	struct ivl_task *task = task_of(work);
+	_Atomic(void *) *refused;
+	struct ivl_waiter *waiter;
+
+	if (work->run != run_child)
+		return false;
+	refused = (_Atomic(void *) *)&task->scope->refused;
+	/* Relaxed: the report comes after it, and releases. */
+	task->context[0] = atomic_load_explicit(refused, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(refused, &task->context[0], task,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	waiter = report(task->scope);
+	if (waiter)
+		ivl_wake(waiter);
+	return true;
 }
 
 /*
@@ -90,6 +113,15 @@ __attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, str
 	return error;
 }
 
+/* As ivl_idle_wake_near(), by who may wait. */
+__attribute__((noinline)) static int heed(struct ivl_worker *worker)
+{
+	ivl_idle_wake_near(worker);
+	if (ivl_mail_due(worker))
+		ivl_give_way(worker);
+	return 0;
+}
+
 static inline int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
 {
 	work_of(task)->run = run_child;
@@ -98,7 +130,7 @@ static inline int spawn_help_first(struct ivl_worker *worker, struct ivl_task *t
 	task->scope->elsewhere++;
 	if (__builtin_expect(!ivl_try_put(worker, work_of(task)), 0))
 		return spawn_slowly(worker, task);
-	return ivl_after_put(worker);
+	return ivl_after_put(worker, heed);
 }
 
 /* The child has returned; `taken` is not its spawner, who has gone on without it. */
@@ -152,6 +184,22 @@ void ivl_resume_spawner(struct ivl_work *work)
 	ivl_resume(ivl_self(), spawner);
 }
 
+static inline int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task)
+{
+	work_of(task)->run = ivl_resume_spawner;
+	return ivl_work_first(worker, task, child_main);
+}
+
+__attribute__((noinline)) static int spawn_with_mail(struct ivl_worker *worker,
+						     struct ivl_task *task)
+{
+	if (ivl_mail_waited(worker)) {
+		ivl_give_way(worker);
+		worker = ivl_self();
+	}
+	return spawn_work_first(worker, task);
+}
+
 int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg)
 {
 	struct ivl_worker *worker = ivl_self();
@@ -163,10 +211,9 @@ int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *func
 	task->function = function;
 	task->arg = arg;
 	task->scope = scope;
-	if (worker->spawns_work_first && worker->fiber != &worker->base) {
-		work_of(task)->run = ivl_resume_spawner;
-		return ivl_work_first(worker, task, child_main);
-	}
+	if (worker->spawns_work_first)
+		return ivl_mail_there(worker) ? spawn_with_mail(worker, task) :
+						spawn_work_first(worker, task);
 	return spawn_help_first(worker, task);
 }
 
@@ -192,6 +239,29 @@ static bool reported(struct ivl_scope *scope, int spins)
 	return true;
 }
 
+/* By a task that has a number, which is not the child's. */
+__attribute__((noinline)) static void call_child_apart(struct ivl_local *local,
+							struct ivl_task *task)
+{
+	const uint64_t own = local->task;
+
+	local->task = 0;
+	task->function(task->arg);
+	local->task = own;
+}
+
+/* A child, by who waits for it; each is a task of its own (sync/mutex.h). */
+static inline void call_child(struct ivl_worker *worker, struct ivl_task *task)
+{
+	struct ivl_local *local = &worker->fiber->local;
+
+	/* Nothing is stored where nobody has asked: the next take would wait for it. */
+	if (__builtin_expect(local->task != 0, 0))
+		call_child_apart(local, task);
+	else
+		task->function(task->arg);
+}
+
 /* A child of the scope is elsewhere; `taken`, if any, is not one of them. */
 __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 						     struct ivl_work *taken)
@@ -206,6 +276,12 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 		ivl_wait(publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
+	while (__builtin_expect(scope->refused != NULL, 0)) {
+		struct ivl_task *task = scope->refused;
+
+		scope->refused = task->context[0];
+		call_child(ivl_self(), task);
+	}
 }
 
 static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)
@@ -226,7 +302,7 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 			return;
 		}
 		scope->elsewhere--;
-		task_of(work)->function(task_of(work)->arg);
+		call_child(worker, task_of(work));
 	}
 }
 
@@ -235,7 +311,8 @@ void ivl_sync(struct ivl_scope *scope)
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_work *work;
 
-	if (scope->elsewhere != 1 || !worker->deque || ivl_stack_left(worker) <= ENOUGH_STACK) {
+	if (scope->elsewhere != 1 || !worker->deque || worker->fiber->local.task ||
+	    ivl_stack_left(worker) <= ENOUGH_STACK) {
 		sync_slowly(scope);
 		return;
 	}

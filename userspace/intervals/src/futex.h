@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The futex calls of the runtime, private to the process, on 32-bit words or on the
  * upper half of 64-bit ones. The models put their own in place (IVL_MODEL,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Guards: locks that intervals hold. An interval takes its guards one after the
  * other, in the order in which they were made, by standing in their queues: no
@@ -93,12 +93,13 @@ static bool out_of_order(const struct ivl_interval *interval, const struct ivl_g
 	return false;
 }
 
-/* The interval cannot start meanwhile. */
-static int add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
+int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 {
 	struct ivl_hold **place = &interval->holds;
 	struct ivl_hold *hold;
 
+	if (interval->model != guard->model)
+		return no_guard(EINVAL, interval, guard, "of two runtimes");
 	if (find_hold(interval, guard))
 		return 0;
 	if (atomic_load_explicit(&interval->has_children, memory_order_relaxed))
@@ -127,12 +128,10 @@ int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
 	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);
 	int error;
 
-	if (interval->model != guard->model)
-		return no_guard(EINVAL, interval, guard, "of two runtimes");
 	if (!owner || (owner == local ? interval->started : owner != local->interval) ||
 	    !ivl_expect(&interval->start))
 		return no_guard(EALREADY, interval, guard, "it may have started");
-	error = add_hold(interval, guard);
+	error = ivl_add_hold(interval, guard);
 	ivl_expect_no_more(&interval->start);
 	return error;
 }

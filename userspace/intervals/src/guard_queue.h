@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A lock as a queue: who holds it, and who waits for it in FIFO order. Nobody
  * blocks in it. Who finds the lock held leaves a node behind, and who gives the

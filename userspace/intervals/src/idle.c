@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Workers without work: searching, sleeping, being woken one by one.
  * Documentation/intervals-protocols.rst has the protocol and its invariants.
@@ -59,20 +59,18 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 
 int ivl_idle_wake_near(struct ivl_worker *worker)
 {
-	if (atomic_load_explicit(&worker->runtime->asleep, memory_order_relaxed))
+	if ((uint32_t)atomic_load_explicit(&worker->runtime->attention, memory_order_relaxed))
 		ivl_idle_wake(worker->runtime, worker->place);
 	return 0;
 }
 
 /* Is there no use in looking for work any longer? */
-static bool over(struct ivl_worker *worker, _Atomic(uint32_t) *word)
+static bool over(struct ivl_worker *worker)
 {
-	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed) ||
-		(word && atomic_load_explicit(word, memory_order_relaxed));
+	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed);
 }
 
-static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall,
-			       _Atomic(uint32_t) *word)
+static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 {
 	struct ivl_work *work = NULL;
 
@@ -81,49 +79,51 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall,
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);
-		if (over(worker, word))
+		if (over(worker))
 			break;
 	}
 	/*
-	 * The last who searched, and will not look again before it sleeps: those
-	 * who have put work since then have relied on us.
+	 * The last who searched, and will not look again before it runs what it has
+	 * found: those who have put work since then have relied on us.
 	 */
-	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 &&
-	    (work || over(worker, word)))
+	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 && work)
 		ivl_idle_wake(worker->runtime, worker->place);
 	return work;
 }
 
-static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, _Atomic(uint32_t) *word)
+static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 {
 	ivl_runtime *runtime = worker->runtime;
+	unsigned int asleep;
 	uint64_t key;
 
 	atomic_fetch_add_explicit(&hall->asleep, 1, memory_order_seq_cst);
-	atomic_fetch_add_explicit(&runtime->asleep, 1, memory_order_seq_cst);
+	asleep = (uint32_t)atomic_fetch_add_explicit(&runtime->attention, 1,
+						     memory_order_seq_cst) + 1;
 	key = ivl_eventcount_prepare(&hall->eventcount);
-	/* Pairs with the put and the load of `asleep` in ivl_put(). */
+	/* Pairs with the put and the load of `attention` in ivl_put(). */
 	barrier_everywhere();
-	if (ivl_anything(worker) || over(worker, word)) {
+	if (ivl_anything(worker) || over(worker) ||
+	    (asleep == runtime->all_asleep && ivl_serve_stackless(runtime))) {
 		ivl_eventcount_cancel(&hall->eventcount);
 	} else {
 		ivl_count(worker, idles);
 		ivl_eventcount_sleep(&hall->eventcount, key);
 		ivl_count(worker, wakes);
 	}
-	atomic_fetch_sub_explicit(&runtime->asleep, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&hall->asleep, 1, memory_order_relaxed);
 }
 
-struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic(uint32_t) *word)
+struct ivl_work *ivl_idle(struct ivl_worker *worker)
 {
 	struct ivl_hall *hall = hall_of(worker->runtime, worker->place);
 
 	for (;;) {
-		struct ivl_work *work = search(worker, hall, word);
+		struct ivl_work *work = search(worker, hall);
 
-		if (work || over(worker, word))
+		if (work || over(worker))
 			return work;
-		go_to_sleep(worker, hall, word);
+		go_to_sleep(worker, hall);
 	}
 }

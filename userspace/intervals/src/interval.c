@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Intervals: how they are made, scheduled, run, and end. The states are in model.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "exception.h"
 #include "model.h"
 
 /*
@@ -28,9 +29,6 @@ static void free_interval(struct ivl_interval *interval)
 	for (;;) {
 		struct ivl_interval *parent = interval->keeps_parent ? interval->parent : NULL;
 
-		if (atomic_load_explicit(&interval->cancel, memory_order_relaxed))
-			atomic_fetch_sub_explicit(&interval->model->cancels, 1,
-						  memory_order_relaxed);
 		if (interval->holds)
 			ivl_free_holds(interval);
 		free(interval->name);
@@ -238,7 +236,8 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 /* The caller returns from run() or waits for the interval next. */
 static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 {
-	const struct ivl_local outer = *local;
+	struct ivl_interval *const outer = local->interval;
+	struct ivl_finish *const finish = local->finish;
 	const ivl_fault fault = ivl_find_cancel(interval);
 	struct ivl_batch batch = { .leaves = true };
 	int error;
@@ -247,9 +246,11 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		ivl_set_fault(&interval->end, fault);
 	} else if (interval->body) {
 		atomic_store_explicit(&interval->owner, local, memory_order_relaxed);
-		*local = (struct ivl_local){ .interval = interval };
-		error = interval->body(interval, interval->arg);
-		*local = outer;
+		local->interval = interval;
+		local->finish = NULL;
+		error = ivl_call_body(interval, interval->arg, interval->body);
+		local->interval = outer;
+		local->finish = finish;
 		if (error)
 			ivl_fail_interval(interval, error);
 		schedule_made(interval, &batch);
@@ -263,6 +264,19 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 static void run(struct ivl_work *work)
 {
 	run_body((struct ivl_interval *)work, ivl_local_here());
+}
+
+bool ivl_refuse_interval(struct ivl_work *work)
+{
+	struct ivl_interval *interval = (struct ivl_interval *)work;
+	struct ivl_batch batch = { 0 };
+
+	if (work->run != run)
+		return false;
+	ivl_fail_interval(interval, ENOMEM);
+	ivl_arrive_open(&interval->end, &batch);
+	ivl_settle(&batch);
+	return true;
 }
 
 bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work)
@@ -320,6 +334,9 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 	interval->place = place;
 	atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
 	atomic_store_explicit(&interval->cancel, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->cancel_around, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->clean_at, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->entered, false, memory_order_relaxed);
 	interval->holds = NULL;
 	interval->name = copy;
 	interval->made = NULL;
@@ -365,9 +382,12 @@ static bool adopt(struct ivl_interval *parent)
 {
 	if (!ivl_expect(&parent->end))
 		return false;
-	/* A guard can no more be added to it (guard.c). */
-	if (!atomic_load_explicit(&parent->has_children, memory_order_relaxed))
-		atomic_store_explicit(&parent->has_children, true, memory_order_relaxed);
+	/*
+	 * A guard can no more be added to it (guard.c). Seq_cst, or acquire from who has
+	 * stored so: order.c, ivl_is_new().
+	 */
+	if (!atomic_load_explicit(&parent->has_children, memory_order_acquire))
+		atomic_store_explicit(&parent->has_children, true, memory_order_seq_cst);
 	return true;
 }
 
@@ -427,12 +447,35 @@ static int wait_and_release(struct ivl_interval *interval)
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	struct ivl_model *model = *ivl_runtime_model(runtime);
-	struct ivl_interval *interval = make_started(&model->root, NULL, body, arg);
+	struct ivl_interval *interval;
 
+	if (ivl_is_parents(runtime))
+		return ivl_error(ESRCH, "run: the workers are those of the parent process");
+	interval = make_started(&model->root, NULL, body, arg);
 	if (!interval)
 		return ivl_error(ENOMEM, "run: out of memory");
 	ivl_submit(runtime, &interval->work, NULL);
 	return wait_and_release(interval);
+}
+
+ivl_interval *ivl_launch(const char *name, ivl_body *body, void *arg, const ivl_place *place)
+{
+	struct ivl_interval *current = ivl_local_here()->interval;
+	struct ivl_interval *interval;
+
+	if (!current) {
+		ivl_error(EINVAL, "launch %s: not inside an interval", name ? name : "");
+		return NULL;
+	}
+	interval = make_started(current, name, body, arg);
+	if (!interval) {
+		ivl_error(ENOMEM, "launch %s: out of memory", name ? name : "");
+		return NULL;
+	}
+	interval->place = place;
+	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
+	ivl_submit(interval->model->runtime, &interval->work, place);
+	return interval;
 }
 
 int ivl_inline(const char *name, ivl_body *body, void *arg)
@@ -448,6 +491,34 @@ int ivl_inline(const char *name, ivl_body *body, void *arg)
 		return ivl_error(ENOMEM, "inline %s: out of memory", name ? name : "");
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
 	run_body(interval, local);
+	error = wait_and_release(interval);
+	/* It need not have waited. */
+	ivl_stay();
+	return error;
+}
+
+int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *arg)
+{
+	struct ivl_interval *current = ivl_local_here()->interval;
+	struct ivl_batch batch = { .leaves = true };
+	struct ivl_interval *interval;
+	int error = 0;
+
+	if (!current)
+		return ivl_error(EINVAL, "isolated: not inside an interval");
+	interval = make(current, NULL, body, arg, NULL);
+	if (!interval)
+		return ivl_error(ENOMEM, "isolated: out of memory");
+	for (size_t i = 0; i < count && !error; i++)
+		error = ivl_add_hold(interval, guards[i]);
+	if (error) {
+		free_interval(interval);
+		return error;
+	}
+	adopt(current);
+	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
+	ivl_arrive_open(&interval->start, &batch);
+	ivl_settle(&batch);
 	error = wait_and_release(interval);
 	/* It need not have waited. */
 	ivl_stay();

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Where intervals and edges are; the model of one runtime. */
 #include <errno.h>
 #include <stdlib.h>

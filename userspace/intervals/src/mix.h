@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Bits that depend on all bits: mix64 of Steele, Lea, Flood, "Fast splittable
  * pseudorandom number generators" (OOPSLA 2014).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The model of intervals: a tree of intervals with two points each, the edges
  * between points, guards, errors. Documentation/intervals-model.rst says what it
@@ -84,9 +84,6 @@ struct ivl_point {
 	/* For how many things it waits, but for `expected` more that only the owner knows. */
 	_Atomic(int32_t) left;
 	IVL_SHARED(int32_t) expected;
-	/* Of a search, under the model's lock: the last one that came here; its stack. */
-	IVL_SHARED(uint64_t) seen;
-	IVL_SHARED(struct ivl_point *) below;
 	IVL_SHARED(bool) is_end;
 };
 
@@ -110,19 +107,22 @@ struct ivl_interval {
 	IVL_SHARED(struct ivl_interval *) next;	/* among the made, or in a batch */
 	/* Why nothing of it that has not begun may begin. */
 	_Atomic(ivl_fault) cancel;
+	/* The same, as somebody has found it around the interval; or when there was none. */
+	_Atomic(ivl_fault) cancel_around;
+	_Atomic(uint64_t) clean_at;	/* ivl_model.cancels */
 	struct ivl_hold *holds;		/* in the guards' order */
 	char *name;
 	/* Made inside it and not scheduled: by its body, and by what the body spawned. */
 	IVL_SHARED(struct ivl_interval *) made;
 	IVL_SHARED(struct ivl_interval *) made_last;
 	_Atomic(struct ivl_interval *) made_elsewhere;
-	IVL_SHARED(uint64_t) around;	/* of a search: it contains the goal */
 	_Atomic(unsigned int) refs;
 	unsigned int depth;		/* 0: the root */
 	IVL_SHARED(bool) started;
 	IVL_SHARED(bool) keeps_parent;	/* has a reference to it */
 	_Atomic(bool) contained;	/* its error does not fail its parent */
 	_Atomic(bool) has_children;
+	_Atomic(bool) entered;		/* an edge leads to one of its points */
 	IVL_SHARED(unsigned char) edges_used;
 	struct ivl_edge edges[IVL_EDGES_INSIDE];
 };
@@ -139,11 +139,10 @@ struct ivl_model {
 	struct ivl_model_worker *workers;
 	struct ivl_depot intervals, edges;
 	_Atomic(uint64_t) guards;	/* made so far */
-	/* How many intervals there are with a `cancel`; while 0, nobody need look for one. */
-	_Alignas(128) _Atomic(unsigned int) cancels;
-	/* Searches are one at a time; and an edge dies only here. */
+	/* How many intervals have got a `cancel`; while 0, nobody need look for one. */
+	_Alignas(128) _Atomic(uint64_t) cancels;
+	/* An edge dies only here. */
 	_Alignas(128) pthread_mutex_t lock;
-	uint64_t search;
 };
 
 /* memory.c: NULL: ENOMEM. */
@@ -219,12 +218,21 @@ static inline bool ivl_point_occurred(const struct ivl_point *point)
 struct ivl_interval *ivl_common(struct ivl_interval *a, struct ivl_interval *b);
 /* Does the tree alone say that one comes before the other? */
 bool ivl_tree_before(const struct ivl_point *before, const struct ivl_point *after);
-/* Is there a path? `from` cannot occur as long as the caller does not let it. */
-bool ivl_reaches(struct ivl_point *from, struct ivl_point *to);
-/* As ivl_reaches(); may say that there is one when there is none; needs no lock. */
+/* Is there a path? As ivl_search(); `from` cannot occur as long as the caller lets it not. */
+int ivl_reaches(struct ivl_point *from, struct ivl_point *to);
+/*
+ * Is it certain that no path leads to `from`, of an interval beside `to`, since no edge leads
+ * to one of its points, and it has nothing inside? Who has made an edge to `to`, marked its
+ * interval as entered, and then asks, is told no if others have come before.
+ */
+bool ivl_is_new(struct ivl_point *from, struct ivl_point *to);
+/* As ivl_reaches(); may say that there is one when there is none. */
 bool ivl_may_reach(struct ivl_point *from, struct ivl_point *to);
-/* As ivl_reaches(), by a search; with the model's lock. */
-bool ivl_search(struct ivl_point *from, struct ivl_point *to);
+/*
+ * As ivl_reaches(), by a search: 0, or EDEADLK: there is one, or ENOMEM: there was no room
+ * to remember where one has been.
+ */
+int ivl_search(struct ivl_point *from, struct ivl_point *to);
 /* Is it certain that the point does not occur as long as the caller does not let it? */
 bool ivl_ahead(struct ivl_point *point);
 /* As ivl_ahead(), but for what only ivl_expect() can tell. */
@@ -241,7 +249,9 @@ ivl_fault ivl_find_cancel(struct ivl_interval *interval);
 /* The interval fails by itself. */
 void ivl_fail_interval(struct ivl_interval *interval, int error);
 
-/* guard.c: true: all are held. False: they will be, and then ivl_begin() is called. */
+/* guard.c: as ivl_add_guard(), to an interval that cannot start meanwhile. */
+int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard);
+/* True: all are held. False: they will be, and then ivl_begin() is called. */
 bool ivl_take_guards(struct ivl_interval *interval);
 void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch);
 void ivl_free_holds(struct ivl_interval *interval);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Memory on a NUMA node: whole pages that prefer the node. Preferring, not
  * binding: where the node is full the memory comes from another one, and no

@@ -1,10 +1,15 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Which points come before which.
  *
  * Edges can only be followed forward, from a point that has not occurred: then no
  * point behind it has, and all of them stay in memory.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mix.h"
 #include "model.h"
 
 static bool contains(const struct ivl_interval *outer, const struct ivl_interval *inner)
@@ -61,73 +66,155 @@ bool ivl_may_reach(struct ivl_point *from, struct ivl_point *to)
 	return false;
 }
 
-struct search {
-	uint64_t number;
-	struct ivl_point *goal, *stack;
-	bool found;
-};
-
-static void visit(struct search *search, struct ivl_point *point)
+bool ivl_is_new(struct ivl_point *from, struct ivl_point *to)
 {
-	const bool around = ivl_interval_of(point)->around == search->number;
+	const struct ivl_interval *interval = ivl_interval_of(from);
 
-	/* From the start of what contains the goal there is a path in the tree. */
-	if (point == search->goal || (around && !point->is_end))
-		search->found = true;
-	/* No path leads back into an interval from its end. */
-	if (point->seen == search->number || around)
-		return;
-	point->seen = search->number;
-	point->below = search->stack;
-	search->stack = point;
+	return interval->parent && contains(interval->parent, ivl_interval_of(to)) &&
+	       !atomic_load_explicit(&interval->entered, memory_order_seq_cst) &&
+	       !atomic_load_explicit(&interval->has_children, memory_order_seq_cst);
 }
 
-static void visit_next(struct search *search, struct ivl_point *point)
+/*
+ * A search remembers in its own memory where it has been: any number of them go on at the
+ * same time.
+ */
+#define SLOTS 256			/* of the first table, on the stack; a power of two */
+
+struct search {
+	struct ivl_point **found;	/* in the order in which they were */
+	size_t count, next;		/* next: the first from where it has not gone on */
+	/* Points, and intervals around the goal, by address; 0: free. Half of it at most. */
+	uintptr_t *table;
+	size_t slots, used;
+	uintptr_t first_table[SLOTS];
+	struct ivl_point *first_found[SLOTS / 2];
+};
+
+static uintptr_t *slot_of(uintptr_t *table, size_t slots, uintptr_t key)
+{
+	size_t i = (size_t)ivl_mix(key) & (slots - 1);
+
+	while (table[i] && table[i] != key)
+		i = (i + 1) & (slots - 1);
+	return &table[i];
+}
+
+static void forget(struct search *search)
+{
+	if (search->table == search->first_table)
+		return;
+	free(search->table);
+	free(search->found);
+}
+
+static bool grow(struct search *search)
+{
+	const size_t slots = 4 * search->slots;
+	uintptr_t *table = calloc(slots, sizeof(*table));
+	struct ivl_point **found = calloc(slots / 2, sizeof(*found));
+
+	if (!table || !found) {
+		free(table);
+		free(found);
+		return false;
+	}
+	memcpy(found, search->found, search->count * sizeof(*found));
+	for (size_t i = 0; i < search->slots; i++)
+		if (search->table[i])
+			*slot_of(table, slots, search->table[i]) = search->table[i];
+	forget(search);
+	search->table = table;
+	search->found = found;
+	search->slots = slots;
+	return true;
+}
+
+/* 0: it was not there, and is; EEXIST; ENOMEM. */
+static int insert(struct search *search, const void *key)
+{
+	uintptr_t *slot = slot_of(search->table, search->slots, (uintptr_t)key);
+
+	if (*slot)
+		return EEXIST;
+	if (2 * (search->used + 1) > search->slots) {
+		if (!grow(search))
+			return ENOMEM;
+		slot = slot_of(search->table, search->slots, (uintptr_t)key);
+	}
+	*slot = (uintptr_t)key;
+	search->used++;
+	return 0;
+}
+
+static bool is_around(struct search *search, const struct ivl_interval *interval)
+{
+	return *slot_of(search->table, search->slots, (uintptr_t)interval) != 0;
+}
+
+/* EDEADLK: it is the goal. */
+static int visit(struct search *search, struct ivl_point *point, const struct ivl_point *goal)
+{
+	const bool around = is_around(search, ivl_interval_of(point));
+	int error;
+
+	/* From the start of what contains the goal there is a path in the tree. */
+	if (point == goal || (around && !point->is_end))
+		return EDEADLK;
+	/* No path leads back into an interval from its end. */
+	if (around)
+		return 0;
+	error = insert(search, point);
+	if (!error)
+		search->found[search->count++] = point;
+	return error == EEXIST ? 0 : error;
+}
+
+static int visit_next(struct search *search, struct ivl_point *point, const struct ivl_point *goal)
 {
 	struct ivl_interval *interval = ivl_interval_of(point);
 	struct ivl_edge *edge = atomic_load_explicit(&point->out, memory_order_seq_cst);
+	int error = 0;
 
-	for (; edge; edge = edge->next) {
+	for (; edge && !error; edge = edge->next) {
 		uintptr_t next = atomic_load_explicit(&edge->to, memory_order_relaxed);
 
 		if (!(next & (IVL_EDGE_DEAD | IVL_EDGE_JOIN)))
-			visit(search, (struct ivl_point *)next);
+			error = visit(search, (struct ivl_point *)next, goal);
 	}
+	if (error)
+		return error;
 	if (!point->is_end)
-		visit(search, &interval->end);
-	else if (interval->parent)
-		visit(search, &interval->parent->end);
+		return visit(search, &interval->end, goal);
+	return interval->parent ? visit(search, &interval->parent->end, goal) : 0;
 }
 
-bool ivl_search(struct ivl_point *from, struct ivl_point *to)
+int ivl_search(struct ivl_point *from, struct ivl_point *to)
 {
-	struct search search = { .number = ++ivl_interval_of(to)->model->search, .goal = to };
+	const struct ivl_interval *goal = ivl_interval_of(to);
+	const struct ivl_interval *bound = ivl_common((struct ivl_interval *)goal,
+						      ivl_interval_of(from))->parent;
+	struct search search = { .slots = SLOTS };
+	int error = 0;
 
-	for (struct ivl_interval *i = ivl_interval_of(to); i; i = i->parent)
-		i->around = search.number;
-	visit(&search, from);
-	while (search.stack && !search.found) {
-		struct ivl_point *point = search.stack;
-
-		search.stack = point->below;
-		visit_next(&search, point);
-	}
-	return search.found;
+	search.table = search.first_table;
+	search.found = search.first_found;
+	/* No path from here leads farther out than to what is around both. */
+	for (; goal != bound && !error; goal = goal->parent)
+		error = insert(&search, goal);
+	if (!error)
+		error = visit(&search, from, to);
+	while (!error && search.next < search.count)
+		error = visit_next(&search, search.found[search.next++], to);
+	forget(&search);
+	return error;
 }
 
-bool ivl_reaches(struct ivl_point *from, struct ivl_point *to)
+int ivl_reaches(struct ivl_point *from, struct ivl_point *to)
 {
-	struct ivl_model *model = ivl_interval_of(from)->model;
-	bool found;
-
 	if (ivl_tree_before(from, to))
-		return true;
-	if (!ivl_may_reach(from, to))
-		return false;
-	pthread_mutex_lock(&model->lock);
-	found = ivl_search(from, to);
-	pthread_mutex_unlock(&model->lock);
-	return found;
+		return EDEADLK;
+	return ivl_may_reach(from, to) ? ivl_search(from, to) : 0;
 }
 
 bool ivl_ahead(struct ivl_point *point)
@@ -141,7 +228,7 @@ bool ivl_ahead(struct ivl_point *point)
 		return false;
 	if (owner == local)
 		return point->is_end || !interval->started;
-	return point == &current->end || ivl_reaches(&current->end, point);
+	return point == &current->end || ivl_reaches(&current->end, point) == EDEADLK;
 }
 
 bool ivl_may_be_ahead(struct ivl_point *point)
@@ -164,6 +251,7 @@ bool ivl_happens_before(ivl_point *from, ivl_point *to)
 	if (ivl_tree_before(from, to))
 		return true;
 	if (ivl_ahead(from))
-		return ivl_reaches(from, to);
-	return !from->is_end && ivl_ahead(&interval->end) && ivl_reaches(&interval->end, to);
+		return ivl_reaches(from, to) == EDEADLK;
+	return !from->is_end && ivl_ahead(&interval->end) &&
+	       ivl_reaches(&interval->end, to) == EDEADLK;
 }

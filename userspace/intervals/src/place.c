@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Places from hwloc's topology: the groups of CPUs that are asked for become the
  * leaves of the tree, all coarser groups the places around them.
@@ -26,7 +26,7 @@
  * thread of every core before any second one.
  */
 static int place_cpus(struct ivl_place *place, hwloc_topology_t topology,
-		      const struct ivl_group *group)
+		      const struct ivl_cpu_group *group)
 {
 	unsigned int all = (unsigned int)hwloc_bitmap_weight(group->cpus);
 
@@ -48,7 +48,7 @@ static int place_cpus(struct ivl_place *place, hwloc_topology_t topology,
 }
 
 static int place_init(struct ivl_place *place, unsigned int index, hwloc_topology_t topology,
-		      const struct ivl_group *group)
+		      const struct ivl_cpu_group *group)
 {
 	place->index = index;
 	memcpy(place->name, group->name, sizeof(place->name));

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Places: which CPUs belong together, found with hwloc or given, and how far
  * they are from each other. A tree: the leaves have the workers.

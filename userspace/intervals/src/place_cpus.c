@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Given lists of CPUs, read strictly: hwloc's and libnuma's parsers let garbage pass. */
 #include <errno.h>
 #include <limits.h>

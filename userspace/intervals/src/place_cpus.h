@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The CPUs of one place as words: "0-3,8". */
 #ifndef IVL_PLACE_CPUS_H
 #define IVL_PLACE_CPUS_H

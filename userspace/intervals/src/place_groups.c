@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Groups of CPUs: each CPU has an object of hwloc's that stands for it (its NUMA
  * node, its package, ...), and those with the same one are together.
@@ -21,10 +21,10 @@ void ivl_groups_free(struct ivl_groups *groups)
 }
 
 /* NULL: ENOMEM. */
-static struct ivl_group *groups_add(struct ivl_groups *groups)
+static struct ivl_cpu_group *groups_add(struct ivl_groups *groups)
 {
-	struct ivl_group *all = realloc(groups->all, (groups->count + 1) * sizeof(*all));
-	struct ivl_group *group;
+	struct ivl_cpu_group *all = realloc(groups->all, (groups->count + 1) * sizeof(*all));
+	struct ivl_cpu_group *group;
 
 	if (!all)
 		return NULL;
@@ -91,7 +91,7 @@ static const struct kind {
 	[IVL_PLACES_LLC] = { "llc", llc_of },
 };
 
-static void group_name(struct ivl_group *group, enum ivl_places_by kind, unsigned int position)
+static void group_name(struct ivl_cpu_group *group, enum ivl_places_by kind, unsigned int position)
 {
 	/* Nodes and packages have names of the OS; caches often have none. */
 	bool has_number = group->object->os_index != HWLOC_UNKNOWN_INDEX &&
@@ -113,7 +113,7 @@ int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum i
 
 	while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
 		hwloc_obj_t object = kinds[kind].object(topology, pu);
-		struct ivl_group *group = NULL;
+		struct ivl_cpu_group *group = NULL;
 
 		if (!hwloc_bitmap_isset(within, pu->os_index))
 			continue;
@@ -145,7 +145,7 @@ int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
 	if (!taken)
 		return ENOMEM;
 	for (unsigned int i = 0; i < config->place_count && !error; i++) {
-		struct ivl_group *group = groups_add(groups);
+		struct ivl_cpu_group *group = groups_add(groups);
 
 		if (!group) {
 			error = ENOMEM;
@@ -172,7 +172,7 @@ int ivl_groups_union(const struct ivl_groups *groups, hwloc_bitmap_t cpus)
 }
 
 /* Does it hold at least two leaves, and none in part? */
-static bool is_around_leaves(const struct ivl_group *group, const struct ivl_groups *leaves)
+static bool is_around_leaves(const struct ivl_cpu_group *group, const struct ivl_groups *leaves)
 {
 	unsigned int inside = 0;
 
@@ -210,7 +210,7 @@ int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
 			return error;
 	}
 	for (unsigned int i = 0; i < inner->count; i++) {
-		struct ivl_group group = inner->all[i];
+		struct ivl_cpu_group group = inner->all[i];
 		unsigned int at = kept;
 
 		if (!is_around_leaves(&group, leaves) || is_repeated(inner, i))
@@ -229,7 +229,7 @@ int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
 	return 0;
 }
 
-int ivl_group_node(hwloc_topology_t topology, const struct ivl_group *group)
+int ivl_group_node(hwloc_topology_t topology, const struct ivl_cpu_group *group)
 {
 	hwloc_obj_t pu = NULL, node = NULL;
 

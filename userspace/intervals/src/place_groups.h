@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Groups of CPUs, from which places are made. */
 #ifndef IVL_PLACE_GROUPS_H
 #define IVL_PLACE_GROUPS_H
@@ -8,14 +8,14 @@
 #include "place.h"
 
 /* CPUs that belong together, and why. */
-struct ivl_group {
+struct ivl_cpu_group {
 	hwloc_obj_t object;		/* NULL: because they were given so */
 	hwloc_bitmap_t cpus;
 	char name[sizeof(((struct ivl_place *)0)->name)];
 };
 
 struct ivl_groups {
-	struct ivl_group *all;
+	struct ivl_cpu_group *all;
 	unsigned int count;
 };
 
@@ -37,6 +37,6 @@ int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
 int ivl_groups_union(const struct ivl_groups *groups, hwloc_bitmap_t cpus);
 
 /* The node of all CPUs of the group, -1 where they have not the same. */
-int ivl_group_node(hwloc_topology_t topology, const struct ivl_group *group);
+int ivl_group_node(hwloc_topology_t topology, const struct ivl_cpu_group *group);
 
 #endif

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Points: edges between them, what happens when they occur, waiting for them. */
 #include <errno.h>
 
@@ -139,17 +139,26 @@ void ivl_connect_new(struct ivl_point *from, struct ivl_point *to)
 		ivl_deliver(fault, from, to);
 }
 
-/* The edge is in the list. Does it close a cycle? Then it dies. */
-static bool dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point *to)
+/* Orders as adopt() in interval.c. Stored once: all that add edges read it. */
+static void enter(struct ivl_interval *interval)
+{
+	if (!atomic_load_explicit(&interval->entered, memory_order_acquire))
+		atomic_store_explicit(&interval->entered, true, memory_order_seq_cst);
+}
+
+/* The edge is in the list. Does it close a cycle, EDEADLK, or may it? ENOMEM. Then it dies. */
+static int dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point *to)
 {
 	struct ivl_model *model = ivl_interval_of(to)->model;
-	bool cycle;
+	int error;
 
-	if (!ivl_may_reach(to, from))
-		return false;
+	enter(ivl_interval_of(to));
+	if (!ivl_may_reach(to, from) || ivl_is_new(from, to) || !ivl_search(to, from))
+		return 0;
+	/* Of edges that close a cycle together one dies, and the others find it dead. */
 	pthread_mutex_lock(&model->lock);
-	cycle = ivl_search(to, from);
-	if (cycle) {
+	error = ivl_search(to, from);
+	if (error) {
 		/*
 		 * Until the path is gone, by the lock or by ivl_expect_no_more(), `from`
 		 * cannot occur; so ivl_occur() sees the mark.
@@ -159,7 +168,7 @@ static bool dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point
 		ivl_retain(ivl_interval_of(to));
 	}
 	pthread_mutex_unlock(&model->lock);
-	return cycle;
+	return error;
 }
 
 static int no_edge(int error, struct ivl_point *from, struct ivl_point *to, const char *why)
@@ -174,6 +183,7 @@ static int add_edge(struct ivl_point *from, struct ivl_point *to)
 	struct ivl_interval *target = ivl_interval_of(to);
 	struct ivl_edge *edge = get_edge(target);
 	ivl_fault fault;
+	int error;
 
 	if (!edge)
 		return no_edge(ENOMEM, from, to, "out of memory");
@@ -188,9 +198,11 @@ static int add_edge(struct ivl_point *from, struct ivl_point *to)
 		return 0;
 	}
 	/* From here on the edge may be followed at any time, and be no more. */
-	if (dies(edge, from, to)) {
+	error = dies(edge, from, to);
+	if (error) {
 		ivl_expect_no_more(to);
-		return no_edge(EDEADLK, from, to, "would close a cycle");
+		return no_edge(error, from, to, error == ENOMEM ? "out of memory" :
+								  "would close a cycle");
 	}
 	return 0;
 }
@@ -299,26 +311,30 @@ int ivl_wait_for(struct ivl_point *point)
 	return ivl_fault_error(atomic_load_explicit(&point->fault, memory_order_relaxed));
 }
 
-/* Would who is inside `current` wait for what waits for it? */
-static bool comes_after(struct ivl_interval *current, struct ivl_point *point)
+/* Would who is inside `current` wait for what waits for it? EDEADLK, 0, or ENOMEM. */
+static int comes_after(struct ivl_interval *current, struct ivl_point *point)
 {
-	return current && current->model == ivl_interval_of(point)->model &&
-	       (point == &current->end || ivl_reaches(&current->end, point));
+	if (!current || current->model != ivl_interval_of(point)->model)
+		return 0;
+	return point == &current->end ? EDEADLK : ivl_reaches(&current->end, point);
 }
 
 int ivl_join(ivl_point *point)
 {
 	struct ivl_interval *interval = ivl_interval_of(point);
-	const char *why = NULL;
+	const char *why = "is not scheduled";
+	int error = 0;
 
 	if (!ivl_point_occurred(point)) {
-		if (owns(interval) && !interval->started)
-			why = "is not scheduled";
-		else if (comes_after(ivl_current(), point))
-			why = "comes after the caller's end";
-		if (why)
-			return ivl_error(EDEADLK, "join " IVL_POINT_FORMAT ": %s",
-					 IVL_POINT_WORDS(point), why);
+		if (owns(interval) && !interval->started) {
+			error = EDEADLK;
+		} else {
+			error = comes_after(ivl_current(), point);
+			why = error == ENOMEM ? "out of memory" : "comes after the caller's end";
+		}
 	}
+	if (error)
+		return ivl_error(error, "join " IVL_POINT_FORMAT ": %s", IVL_POINT_WORDS(point),
+				 why);
 	return ivl_wait_for(point);
 }

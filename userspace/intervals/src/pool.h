@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the scheduler sees of a queue: each element comes out exactly once, of
  * every kind. The default kind is compiled into the caller; others go through
@@ -44,7 +44,7 @@ static inline void *ivl_pool_take(struct ivl_pool *pool)
 	return pool->tickets ? ivl_pool_take_ticket(pool) : pool->ops->take(pool->queue);
 }
 
-/* Any thread, inside an RCU read-side critical section (urcu-memb). */
+/* Any thread. */
 enum ivl_steal ivl_pool_steal(struct ivl_pool *pool, void **element);
 
 /* Any thread: how many elements there are, or were a moment ago. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The one interface of all queues (thesis, Listing 9.1). A queue has an owner,
  * the worker that puts and takes; all others steal. IVL_QUEUE_SHARED has no
@@ -37,7 +37,7 @@ struct ivl_queue_ops {
 	int (*put)(struct ivl_queue_base *queue, void *element);
 	/* Owner. NULL: empty. */
 	void *(*take)(struct ivl_queue_base *queue);
-	/* Any thread, inside an RCU read-side critical section (urcu-memb). */
+	/* Any thread. */
 	enum ivl_steal (*steal)(struct ivl_queue_base *queue, void **element);
 	/* Any thread: how many elements there are, or were a moment ago. */
 	size_t (*size)(const struct ivl_queue_base *queue);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* parallel_for: a range is halved, and one half spawned, until it is small enough. */
 #include "worker.h"
 
@@ -29,19 +29,22 @@ static void run_range(void *arg)
 	ivl_sync(&scope);
 }
 
+size_t ivl_grain(size_t count)
+{
+	const struct ivl_worker *worker = ivl_self();
+	const size_t workers = worker ? ivl_worker_count(worker->runtime) : 1;
+	const size_t grain = count / (PARTS * workers);
+
+	return grain ? grain : 1;
+}
+
 void ivl_parallel_for(size_t begin, size_t end, size_t grain, ivl_range *body, void *arg)
 {
-	struct ivl_worker *worker = ivl_self();
 	struct range whole = { begin, end, grain, body, arg };
 
 	if (begin >= end)
 		return;
-	if (!grain) {
-		const size_t workers = worker ? ivl_worker_count(worker->runtime) : 1;
-
-		whole.grain = (end - begin) / (PARTS * workers);
-		if (!whole.grain)
-			whole.grain = 1;
-	}
+	if (!grain)
+		whole.grain = ivl_grain(end - begin);
 	run_range(&whole);
 }

@@ -1,15 +1,17 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Starting and stopping, and what can be asked of a runtime. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <urcu/urcu-memb.h>
 
+#include "config.h"
 #include "model.h"
+#include "process.h"
 #include "worker.h"
 
 static int check(const struct ivl_config *config)
@@ -54,9 +56,10 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 	worker->statistics = config->statistics ? &worker->counts : NULL;
 	worker->spawns_work_first = config->policy == IVL_WORK_FIRST;
 	worker->help_first = config->policy != IVL_WORK_FIRST;
+	worker->adapts = config->policy == IVL_ADAPTIVE;
 	worker->until = config->adapt_interval;
-	worker->depth_most = config->policy == IVL_ADAPTIVE ? config->adapt_stack : UINT_MAX;
-	worker->fresh_most = config->policy == IVL_ADAPTIVE ? config->adapt_fresh : SIZE_MAX;
+	worker->depth_most = worker->adapts ? config->adapt_stack : UINT_MAX;
+	worker->fresh_most = worker->adapts ? config->adapt_fresh : SIZE_MAX;
 	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, number);
 	if (!worker->chooser)
 		return ENOMEM;
@@ -67,6 +70,24 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 	if (!error && config->queue == IVL_QUEUE_CHASE_LEV && !worker->statistics && !worker->mask)
 		worker->deque = (struct ivl_chase_lev *)worker->pool->queue;
 	return error;
+}
+
+static void init_mailbox(struct ivl_mailbox *mailbox)
+{
+	cds_wfcq_init(&mailbox->head, &mailbox->tail);
+}
+
+static void destroy_mailbox(struct ivl_mailbox *mailbox)
+{
+	cds_wfcq_destroy(&mailbox->head, &mailbox->tail);
+}
+
+/* So few that those which the other workers keep are not missed where there are not many. */
+static unsigned int fibers_kept(const struct ivl_config *config)
+{
+	const unsigned int most = 64, part = config->fibers_per_worker / 4;
+
+	return part > most ? most : part ? part : 1;
 }
 
 static void destroy(ivl_runtime *runtime)
@@ -90,8 +111,10 @@ static void destroy(ivl_runtime *runtime)
 	ivl_depot_destroy(&runtime->asyncs);
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
-	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++)
-		cds_wfcq_destroy(&runtime->halls[i].mailbox_head, &runtime->halls[i].mailbox_tail);
+	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++) {
+		destroy_mailbox(&runtime->halls[i].mailbox);
+		destroy_mailbox(&runtime->halls[i].stackless);
+	}
 	free(runtime->halls);
 	free(runtime->workers);
 	if (runtime->topology)
@@ -116,10 +139,12 @@ static int create(ivl_runtime *runtime)
 					    config->fibers_per_worker * workers);
 	if (!runtime->workers || !runtime->halls || !runtime->stacks)
 		return ENOMEM;
+	runtime->fibers_kept = fibers_kept(config);
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
 		struct ivl_hall *hall = &runtime->halls[i];
 
-		cds_wfcq_init(&hall->mailbox_head, &hall->mailbox_tail);
+		init_mailbox(&hall->mailbox);
+		init_mailbox(&hall->stackless);
 		ivl_eventcount_init(&hall->eventcount);
 	}
 	if (config->victims == IVL_VICTIMS_THRESHOLD ||
@@ -146,14 +171,31 @@ static void end_workers(ivl_runtime *runtime, unsigned int started)
 		pthread_join(runtime->workers[i].thread, NULL);
 }
 
+/* All signals but those that a thread causes itself, and that profilers count by. */
+static void block_signals(sigset_t *before)
+{
+	static const int kept[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
+				    SIGPROF };
+	sigset_t blocked;
+
+	sigfillset(&blocked);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		sigdelset(&blocked, kept[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
 static int start_workers(ivl_runtime *runtime)
 {
 	unsigned int started = 0;
+	sigset_t signals;
 	int error = 0;
 
 	/* Where it is not there, every spawn looks for sleepers behind a fence (idle.c). */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
-		runtime->asleep = 1;
+		runtime->attention = 1;
+	runtime->all_asleep = (unsigned int)runtime->attention + runtime->topology->workers;
+	/* A handler would run on a fiber, and a task that it interrupts be anybody's. */
+	block_signals(&signals);
 	pthread_mutex_lock(&runtime->gate);
 	while (started < runtime->topology->workers && !error) {
 		struct ivl_worker *worker = &runtime->workers[started];
@@ -164,6 +206,7 @@ static int start_workers(ivl_runtime *runtime)
 	if (error)
 		atomic_store(&runtime->stopping, true);
 	pthread_mutex_unlock(&runtime->gate);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	if (error) {
 		end_workers(runtime, started);
 		return ivl_error(error, "start: worker %u of %u: %s", started + 1,
@@ -172,32 +215,50 @@ static int start_workers(ivl_runtime *runtime)
 	return 0;
 }
 
-int ivl_start(const struct ivl_config *config, ivl_runtime **result)
+static int begin(ivl_runtime *runtime)
 {
-	struct ivl_config defaults;
-	ivl_runtime *runtime;
-	int error;
+	int error = ivl_process_enter();
 
-	if (!config) {
-		error = ivl_config_init(&defaults);
-		if (error)
-			return error;
-		config = &defaults;
-	}
-	error = check(config);
+	if (error)
+		return ivl_error(error, "start: no thread-specific data, or no memory for it");
+	error = start_workers(runtime);
+	if (error)
+		ivl_process_leave();
+	return error;
+}
+
+bool ivl_is_parents(const ivl_runtime *runtime)
+{
+	return runtime->process != getpid();
+}
+
+unsigned int ivl_version(void)
+{
+	return IVL_VERSION;
+}
+
+int ivl_start(const struct ivl_config *given, ivl_runtime **result)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+	int error = given ? ivl_config_complete(given, &config) : ivl_config_init(&config);
+
+	if (!error)
+		error = check(&config);
 	if (error)
 		return error;
 	runtime = lines(1, sizeof(*runtime));
 	if (!runtime)
 		return ivl_error(ENOMEM, "start: out of memory");
-	runtime->config = *config;
+	runtime->config = config;
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
+	runtime->process = getpid();
 	error = create(runtime);
 	if (error == ENOMEM)
 		ivl_error(ENOMEM, "start: out of memory");
 	if (!error)
-		error = start_workers(runtime);
+		error = begin(runtime);
 	if (error)
 		destroy(runtime);
 	else
@@ -207,8 +268,14 @@ int ivl_start(const struct ivl_config *config, ivl_runtime **result)
 
 void ivl_stop(ivl_runtime *runtime)
 {
-	end_workers(runtime, runtime->topology->workers);
-	destroy(runtime);
+	const bool is_parents = ivl_is_parents(runtime);
+
+	if (!is_parents)
+		end_workers(runtime, runtime->topology->workers);
+	ivl_process_leave();
+	/* The parent's workers may have been changing any of it at the fork(). */
+	if (!is_parents)
+		destroy(runtime);
 }
 
 void **ivl_runtime_model(ivl_runtime *runtime)
@@ -258,8 +325,9 @@ void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
 	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
 		const uint64_t *counts = (const uint64_t *)&runtime->workers[i].counts;
 
-		for (size_t j = 0; j < COUNTS; j++)
-			sums[j] += __atomic_load_n(&counts[j], __ATOMIC_RELAXED);
+		/* Backwards, since what is a part of something stands behind it, and is counted later. */
+		for (size_t j = COUNTS; j-- > 0;)
+			sums[j] += __atomic_load_n(&counts[j], __ATOMIC_ACQUIRE);
 	}
 	sum->fibers = ivl_stacks_made(runtime->stacks);
 }

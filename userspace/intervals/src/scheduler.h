@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the layers above (intervals, finish, parallel_for) know of the scheduler:
  * work that is ready, and contexts that wait.
@@ -48,11 +48,15 @@ void ivl_stay(void);
 struct ivl_local {
 	ivl_interval *interval;
 	struct ivl_finish *finish;
+	uint64_t task;			/* its number, where it has asked (sync/mutex.h); or 0 */
 };
 struct ivl_local *ivl_local(void);
 
 /* Where the model of intervals keeps what belongs to a runtime (model.h). */
 void **ivl_runtime_model(ivl_runtime *runtime);
+
+/* Was it started before a fork() of which this process is the child? It has no workers. */
+bool ivl_is_parents(const ivl_runtime *runtime);
 
 /* The runtime whose worker the caller is; NULL: a foreign thread. */
 ivl_runtime *ivl_this_runtime(void);

@@ -1,8 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What C cannot say: going on with another stack. Only the registers that a
- * called function must keep are saved, the floating-point control words not:
- * they are the thread's, as with pthreads.
+ * What C cannot say: going on with another stack, and catching a C++ exception.
+ * Only the registers that a called function must keep are saved, the floating-point
+ * control words not: they are the thread's, as with pthreads.
  */
 #if !defined(__x86_64__)
 #error "intervals: no context switch for this architecture; src/switch.S has x86-64"
@@ -36,5 +36,35 @@ ivl_switch:
 	ret
 	.cfi_endproc
 	.size	ivl_switch, . - ivl_switch
+
+	/* int ivl_call_body(ivl_interval *self, void *arg, ivl_body *body) */
+	.globl	ivl_call_body
+	.hidden	ivl_call_body
+	.type	ivl_call_body, @function
+	.p2align 4
+ivl_call_body:
+	.cfi_startproc
+	.cfi_personality 0x1b, ivl_personality
+	endbr64
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	call	*%rdx
+	add	$8, %rsp
+	.cfi_remember_state
+	.cfi_def_cfa_offset 8
+	ret
+	/* Here ivl_personality() has an exception go on, which it puts into %rax. */
+	.globl	ivl_body_threw
+	.hidden	ivl_body_threw
+ivl_body_threw:
+	.cfi_restore_state
+	endbr64
+	mov	%rax, %rdi
+	call	ivl_caught
+	add	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	ivl_call_body, . - ivl_call_body
 
 	.section .note.GNU-stack, "", @progbits

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* How a worker goes on from fiber to fiber: spawned, waiting, over. */
+#include <assert.h>
 #include <errno.h>
 
 #include "worker.h"
@@ -8,26 +9,22 @@
  * Fibers.
  */
 
-/* A worker has up to twice as many free fibers, and takes and gives this many at a time. */
-#define FIBERS 64
-
-struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker)
+bool ivl_fiber_refill(struct ivl_worker *worker)
 {
-	struct ivl_fiber *list = ivl_stacks_get(worker->runtime->stacks, FIBERS);
-
-	if (list)
-		worker->free = list->next;
-	return list;
+	worker->free = ivl_stacks_get(worker->runtime->stacks, worker->runtime->fibers_kept);
+	return worker->free;
 }
 
 void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
 {
+	const unsigned int kept = worker->runtime->fibers_kept;
+
 	fiber->next = worker->free;
 	worker->free = fiber;
-	if (++worker->returned < FIBERS)
+	if (++worker->returned < kept)
 		return;
 	worker->returned = 0;
-	for (unsigned int i = 1; i < FIBERS && fiber; i++)
+	for (unsigned int i = 1; i < kept && fiber; i++)
 		fiber = fiber->next;
 	if (fiber && fiber->next) {
 		ivl_stacks_put(worker->runtime->stacks, fiber->next);
@@ -45,6 +42,8 @@ static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 	struct ivl_fiber *left = worker->fiber;
 
 	worker->fiber = next;
+	ivl_leave_exceptions(worker, left);
+	ivl_enter_exceptions(worker, next);
 	ivl_fiber_leave(left, next, worker->after.over == left);
 	ivl_switch(&left->sp, next->sp, 1);
 }
@@ -100,6 +99,7 @@ void ivl_suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct iv
 
 	fiber->waiter.work.run = ivl_resume_waiter;
 	fiber->waiter.runtime = worker->runtime;
+	fiber->waiter.place = worker->place;
 	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
 	go_on_with(worker, &worker->base);
 	ivl_switched();
@@ -116,8 +116,11 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 	task->context[0] = spawner;
 	child->local.interval = spawner->local.interval;
 	child->local.finish = spawner->local.finish;
+	child->local.task = 0;
 	child->depth = spawner->depth + 1;
 	worker->fiber = child;
+	ivl_leave_exceptions(worker, spawner);
+	ivl_enter_exceptions(worker, &worker->base);
 	ivl_fiber_leave(spawner, child, false);
 	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
 	if (__builtin_expect(error == 1, 0)) {
@@ -134,7 +137,9 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 	for (;;) {
 		struct ivl_worker *worker = ivl_self();
 
-		if (!work)
+		if (!work && !worker->next && ivl_mail_due(worker))
+			worker->mail_first = true;
+		else if (!work)
 			work = ivl_take_next(worker);
 		ivl_hold_nothing_back(worker, work);
 		if (!work)
@@ -154,9 +159,17 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
 		ivl_fiber_loop(taken);
 	if (taken)
 		ivl_submit(worker->runtime, taken, worker->place);
-	/* It need not be a fiber. */
 	ivl_wake_next(waiter);
 	ivl_fiber_loop(NULL);
+}
+
+void ivl_refuse(struct ivl_work *work)
+{
+	const bool refused = ivl_refuse_interval(work) || ivl_refuse_async(work) ||
+			     ivl_refuse_child(work);
+
+	assert(refused);
+	(void)refused;
 }
 
 static long fiber_main(void *work)
@@ -177,9 +190,7 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 	}
 	fiber = ivl_fiber_get(worker);
 	if (!fiber) {
-		/* It goes on here, and where it waits the base does (ivl_wait()). */
-		worker->base.local = (struct ivl_local){ 0 };
-		work->run(work);
+		ivl_post_stackless(worker, work);
 		return;
 	}
 	fiber->depth = 0;

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Exactly once from queues that give an element at least once. The queue holds
  * tickets, a ticket holds the element, and who exchanges it for NULL has it.

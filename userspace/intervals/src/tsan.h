@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ThreadSanitizer does not see what liburcu orders: its atomics are assembly.
  * What readers do inside a read-side critical section is released with the object

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Victims: an order (random, or by stealing domains) and a filter (the mask of
  * stealability). The order is drawn while the round goes on, by the shuffle of

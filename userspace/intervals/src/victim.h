@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Whom to steal from: an order in which a worker without work asks the others.
  * Plain data of the asking worker plus one mask shared by all; no queue is touched.

@@ -1,11 +1,9 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The threads of workers, and contexts that wait. */
 #include "worker.h"
 
-#include <limits.h>
-#include <urcu/urcu-memb.h>
-
 #include "futex.h"
+#include "process.h"
 
 __thread struct ivl_worker *ivl_worker_self;
 
@@ -22,62 +20,42 @@ struct ivl_local *ivl_local(void)
 	return worker ? &worker->fiber->local : &foreign;
 }
 
-/* A foreign thread, or work that runs on a worker's base since there was no fiber. */
-static void wait_here(struct ivl_worker *worker,
-		      bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
+/* A foreign thread. */
+static void wait_here(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
 	struct ivl_waiter waiter;
 
 	waiter.runtime = NULL;
-	waiter.eventcount = worker ?
-		&worker->runtime->halls[worker->place->index].eventcount : NULL;
 	atomic_store_explicit(&waiter.word, 0, memory_order_relaxed);
 	if (!publish(arg, &waiter))
 		return;
 	/* Acquire: what was written before ivl_wake(). */
-	while (!atomic_load_explicit(&waiter.word, memory_order_acquire)) {
-		struct ivl_work *work;
-
-		if (!worker) {
-			ivl_futex_wait(&waiter.word, 0);
-			continue;
-		}
-		/* The base goes on with other work, on top. */
-		work = ivl_find(worker);
-		if (!work)
-			work = ivl_idle(worker, &waiter.word);
-		if (work)
-			ivl_run_work(worker, work);
-	}
+	while (!atomic_load_explicit(&waiter.word, memory_order_acquire))
+		ivl_futex_wait(&waiter.word, 0);
 }
 
 void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	if (worker && worker->fiber != &worker->base)
+	if (worker)
 		ivl_suspend(worker, publish, arg);
 	else
-		wait_here(worker, publish, arg);
+		wait_here(publish, arg);
 }
 
 /* It is no fiber. */
 static void wake_thread(struct ivl_waiter *waiter)
 {
-	struct ivl_eventcount *eventcount = waiter->eventcount;
-
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
 	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
-	if (eventcount)
-		ivl_eventcount_notify(eventcount, UINT_MAX);
-	else
-		ivl_futex_wake(&waiter->word, 1);
+	ivl_futex_wake(&waiter->word, 1);
 }
 
 void ivl_wake(struct ivl_waiter *waiter)
 {
 	if (waiter->runtime)
-		ivl_submit(waiter->runtime, &waiter->work, NULL);
+		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
 	else
 		wake_thread(waiter);
 }
@@ -85,7 +63,7 @@ void ivl_wake(struct ivl_waiter *waiter)
 void ivl_wake_next(struct ivl_waiter *waiter)
 {
 	if (waiter->runtime)
-		ivl_submit_next(waiter->runtime, &waiter->work, NULL);
+		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
 	else
 		wake_thread(waiter);
 }
@@ -98,6 +76,7 @@ void *ivl_worker_main(void *arg)
 {
 	struct ivl_worker *worker = arg;
 	ivl_runtime *runtime = worker->runtime;
+	char signal_stack[64 << 10];
 	struct ivl_work *work;
 
 	/* Until ivl_start() knows that all workers are there. */
@@ -105,7 +84,8 @@ void *ivl_worker_main(void *arg)
 	pthread_mutex_unlock(&runtime->gate);
 
 	ivl_worker_self = worker;
-	urcu_memb_register_thread();
+	worker->exceptions = ivl_exceptions_of_thread();
+	ivl_process_add_thread(worker, signal_stack, sizeof(signal_stack));
 	if (runtime->config.pin && ivl_topology_cpu(runtime->topology, worker->number) >= 0)
 		ivl_pin(ivl_topology_cpu(runtime->topology, worker->number));
 #ifdef IVL_ASAN
@@ -122,9 +102,9 @@ void *ivl_worker_main(void *arg)
 #ifdef IVL_TSAN
 	worker->base.tsan = __tsan_get_current_fiber();
 #endif
-	while ((work = ivl_find(worker)) || (work = ivl_idle(worker, NULL)))
+	while ((work = ivl_find(worker)) || (work = ivl_idle(worker)))
 		ivl_run_work(worker, work);
-	urcu_memb_unregister_thread();
+	ivl_process_remove_thread(signal_stack);
 	return NULL;
 }
 
@@ -133,7 +113,7 @@ void ivl_adapt(struct ivl_worker *worker)
 	const struct ivl_config *config = &worker->runtime->config;
 	const uint64_t lost = atomic_load_explicit(&worker->lost, memory_order_relaxed);
 
-	if (config->policy != IVL_ADAPTIVE)
+	if (!worker->adapts)
 		return;
 	worker->until = config->adapt_interval;
 	/* Tasks leave faster than they are made: make them available sooner. */

@@ -1,11 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Workers: the threads of a runtime, what each has, and how it goes on.
  *
  * A worker's thread begins on its base, the stack the system gave it. There it
  * looks for work, and runs what it finds on a fiber. A fiber whose work is over
  * runs what is in its worker's own queue, and goes back to the base when that is
- * empty; so does a fiber that must wait. The base is never waited for.
+ * empty; so does a fiber that must wait. The base runs nothing itself, and never
+ * waits: on top of what waits there, work that it waits for could wait for it.
  */
 #ifndef IVL_WORKER_H
 #define IVL_WORKER_H
@@ -38,9 +39,13 @@ struct ivl_worker {
 	struct ivl_fiber *fiber;	/* that runs */
 	struct ivl_work *next;		/* comes before what is in the queue; or NULL */
 	struct ivl_fiber *free;
+	struct ivl_exceptions *exceptions;	/* of its thread; NULL: no C++ */
 	unsigned int returned;		/* fibers since it was seen to that these are not many */
+	unsigned int passed;		/* how often it could have looked for mail that is there */
+	bool mail_first;		/* it is its turn now */
 	bool spawns_work_first;		/* the policy for spawns */
 	bool help_first;		/* that for asyncs, or the adaptive one's present choice */
+	bool adapts;			/* the policy is adaptive */
 	unsigned int depth_most;	/* where help-first must be chosen */
 	size_t fresh_most;		/* tasks in the queue, from where work-first must */
 	unsigned int until;		/* spawns left before the choice is looked at again */
@@ -70,17 +75,25 @@ struct ivl_worker {
 	_Alignas(IVL_LINE) _Atomic(uint64_t) lost;
 };
 
+/* Work that anybody may put in, first in first out. */
+struct ivl_mailbox {
+	_Alignas(IVL_LINE) struct cds_wfcq_tail tail;
+	_Alignas(IVL_LINE) struct cds_wfcq_head head;
+	_Atomic(bool) taken;		/* one worker at a time looks into it */
+};
+
 /* The workers of a leaf, together. */
 struct ivl_hall {
-	/* Foreign work and work for this place. */
-	_Alignas(IVL_LINE) struct cds_wfcq_tail mailbox_tail;
-	_Alignas(IVL_LINE) struct cds_wfcq_head mailbox_head;
-	_Atomic(bool) mailbox_taken;	/* one worker at a time looks into it */
+	struct ivl_mailbox mailbox;	/* foreign work and work for this place */
+	struct ivl_mailbox stackless;	/* what was to be run when no stack was left */
 	/* Workers that look for work and are not asleep; see idle.c. */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) searching;
 	_Atomic(unsigned int) asleep;
 	struct ivl_eventcount eventcount;
 };
+
+/* In ivl_runtime.attention: one piece of work in a mailbox. */
+#define IVL_MAIL (UINT64_C(1) << 32)
 
 struct ivl_runtime {
 	struct ivl_config config;
@@ -88,14 +101,17 @@ struct ivl_runtime {
 	struct ivl_worker *workers;
 	struct ivl_hall *halls;		/* one per leaf */
 	struct ivl_stacks *stacks;
+	unsigned int fibers_kept;	/* free ones by a worker, which has up to twice as many */
 	struct ivl_stealability *mask;
 	struct ivl_depot asyncs;
 	struct ivl_pool *shared;	/* of all workers; NULL: each has its own */
 	void *model;
+	pid_t process;			/* that started it */
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
-	/* How many workers are asleep anywhere: all that a spawn looks at. */
-	_Alignas(IVL_LINE) _Atomic(unsigned int) asleep;
+	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */
+	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
+	unsigned int all_asleep;	/* what is below when none is awake */
 	_Atomic(bool) stopping;
 };
 
@@ -138,18 +154,26 @@ static inline struct ivl_worker *ivl_self(void)
 			__atomic_store_n(&(worker)->statistics->what, \
 					 __atomic_load_n(&(worker)->statistics->what, \
 							 __ATOMIC_RELAXED) + 1, \
-					 __ATOMIC_RELAXED); \
+					 __ATOMIC_RELEASE); \
 	} while (0)
 
-/* A fiber; NULL: none is left, or ENOMEM. */
-struct ivl_fiber *ivl_fiber_refill(struct ivl_worker *worker);
+/* False: none is left, or ENOMEM. */
+bool ivl_fiber_refill(struct ivl_worker *worker);
 
+/* Is a fiber there? Then it stays so until the worker takes it. */
+static inline bool ivl_fiber_there(struct ivl_worker *worker)
+{
+	return __builtin_expect(worker->free != NULL, 1) || ivl_fiber_refill(worker);
+}
+
+/* A fiber; NULL: as above. */
 static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
 {
-	struct ivl_fiber *fiber = worker->free;
+	struct ivl_fiber *fiber;
 
-	if (__builtin_expect(!fiber, 0))
-		return ivl_fiber_refill(worker);
+	if (!ivl_fiber_there(worker))
+		return NULL;
+	fiber = worker->free;
 	worker->free = fiber->next;
 	return fiber;
 }
@@ -178,8 +202,17 @@ void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
 void ivl_suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
 		 void *arg);
 
-/* At the base: run `work`, on a fiber if there is one, and all that follows from it. */
+/*
+ * At the base: run `work` on a fiber, and all that follows from it; or keep it until there
+ * is a stack for it.
+ */
 void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
+/* No stack can be had, and what runs does not give one back: it ends without having run. */
+void ivl_refuse(struct ivl_work *work);
+/* Parts of it, by who made the work: false: another has. */
+bool ivl_refuse_interval(struct ivl_work *work);
+bool ivl_refuse_async(struct ivl_work *work);
+bool ivl_refuse_child(struct ivl_work *work);
 
 /* Work that makes a fiber go on, and needs none itself, has one of these as its run(). */
 void ivl_resume_waiter(struct ivl_work *work);
@@ -195,11 +228,25 @@ void ivl_resume_asyncer(struct ivl_work *work);
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
 
+/* Exceptions belong to the fiber: the running one's away, and those of the next there. */
+static inline void ivl_leave_exceptions(struct ivl_worker *worker, struct ivl_fiber *fiber)
+{
+	if (__builtin_expect(worker->exceptions != NULL, 0))
+		fiber->exceptions = *worker->exceptions;
+}
+
+static inline void ivl_enter_exceptions(struct ivl_worker *worker, const struct ivl_fiber *fiber)
+{
+	if (__builtin_expect(worker->exceptions != NULL, 0))
+		*worker->exceptions = fiber->exceptions;
+}
+
 static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fiber *spawner)
 {
 	struct ivl_fiber *child = worker->fiber;
 
 	worker->fiber = spawner;
+	ivl_enter_exceptions(worker, spawner);
 	/* Nearly always the list is as when the child was taken from it. */
 	if (__builtin_expect(child->next == worker->free, 1))
 		worker->free = child;
@@ -234,25 +281,28 @@ static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, struct ivl_w
 
 /* To the mailbox of a place. */
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
+/* Where work waits for a stack: who of this place has one begins it. */
+void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work);
+/*
+ * By the last that is awake: all that runs waits, and may wait for what has no stack.
+ * Make one more, or refuse some work. True: there is something to do now.
+ */
+bool ivl_serve_stackless(ivl_runtime *runtime);
 
-/* How many bytes of the running fiber's stack are left; the base's is the system's to grow. */
+/* How many bytes of the running fiber's stack are left. */
 static inline size_t ivl_stack_left(struct ivl_worker *worker)
 {
 	char *top;
 
 	/* __builtin_frame_address() would make a frame for every caller. */
 	__asm__("movq %%rsp, %0" : "=r"(top));
-	/* The base has no lowest address, so that much is left of it. */
 	return (size_t)(top - worker->fiber->lowest);
 }
 
 /* idle.c: somebody who can get at work put at this place should be awake. */
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
-/*
- * No work was found: search, sleep, and return with some. NULL: the runtime stops,
- * or *word, unless it is NULL, is not 0 any more.
- */
-struct ivl_work *ivl_idle(struct ivl_worker *worker, _Atomic(uint32_t) *word);
+/* No work was found: search, sleep, and return with some. NULL: the runtime stops. */
+struct ivl_work *ivl_idle(struct ivl_worker *worker);
 
 /* Look for work once, everywhere it may be; NULL: none. */
 struct ivl_work *ivl_find(struct ivl_worker *worker);
@@ -273,8 +323,8 @@ static inline bool ivl_try_put(struct ivl_worker *worker, struct ivl_work *work)
 	return __builtin_expect(worker->deque && ivl_chase_lev_try_put(worker->deque, work), 1);
 }
 
-/* Somebody should be awake for it; 0. */
-static inline int ivl_after_put(struct ivl_worker *worker)
+/* Somebody should be awake for it: attend(worker), where there is something to see to; or 0. */
+static inline int ivl_after_put(struct ivl_worker *worker, int (*attend)(struct ivl_worker *))
 {
 	/*
 	 * No fence between the put and this load: a worker that goes to sleep
@@ -282,16 +332,31 @@ static inline int ivl_after_put(struct ivl_worker *worker)
 	 * compiler must keep their order.
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(atomic_load_explicit(&worker->runtime->asleep,
+	if (__builtin_expect(atomic_load_explicit(&worker->runtime->attention,
 						  memory_order_relaxed) != 0, 0))
-		return ivl_idle_wake_near(worker);
+		return attend(worker);
 	return 0;
 }
+
+static inline bool ivl_mail_there(const struct ivl_worker *worker)
+{
+	return __builtin_expect(atomic_load_explicit(&worker->runtime->attention,
+						     memory_order_relaxed) >= IVL_MAIL, 0);
+}
+/* Has work been in a mailbox of the worker's for as long as it may wait? */
+bool ivl_mail_waited(struct ivl_worker *worker);
+static inline bool ivl_mail_due(struct ivl_worker *worker)
+{
+	return ivl_mail_there(worker) && ivl_mail_waited(worker);
+}
+/* The running fiber into the queue, as if it had spawned; mail comes first. */
+void ivl_give_way(struct ivl_worker *worker);
 
 /* Put work into the worker's own queue, and wake somebody for it; 0 or ENOMEM. */
 static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
 {
-	return ivl_try_put(worker, work) ? ivl_after_put(worker) : ivl_put_slowly(worker, work);
+	return ivl_try_put(worker, work) ? ivl_after_put(worker, ivl_idle_wake_near) :
+					   ivl_put_slowly(worker, work);
 }
 
 /* What was put last and not taken by others, or whatever the queue gives; NULL: none. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Allocations that fail. The test is linked with -Wl,--wrap= of what is below, so
  * that the library's own calls come here, and not those of hwloc inside of itself.

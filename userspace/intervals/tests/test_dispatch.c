@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The dispatcher: objects at places, and the place of a task that uses them. */
 #include "test_place.h"
 

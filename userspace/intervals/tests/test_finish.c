@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Finish and async: all asyncs inside, of asyncs too, are over when a finish is. */
 #include "test_runtimes.h"
 
@@ -336,12 +336,147 @@ static void test_waits_without_stack(void **state)
 	assert_int_equal(ivl_numa_barrier_destroy(test.all_taken), 0);
 }
 
+/* Groups. */
+struct grouped {
+	struct ivl_group group, other;
+	_Atomic int ran, begun;
+	_Atomic bool go;
+	int error;
+};
+
+static void count_grouped(void *arg)
+{
+	atomic_fetch_add(&(*(struct grouped **)arg)->ran, 1);
+}
+
+static void group_inside(void *arg)
+{
+	struct grouped *test = *(struct grouped **)arg;
+
+	/* An async of an async of the group, by both ways. */
+	assert_ptr_equal(ivl_group_current(), &test->group);
+	assert_int_equal(ivl_async(count_grouped, arg, sizeof(arg), NULL), 0);
+	assert_int_equal(ivl_group_async(&test->group, count_grouped, arg, sizeof(arg), NULL), 0);
+}
+
+static int group_body(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	for (int round = 1; round <= 20; round++) {
+		/* One may be waited for before the other, and used again. */
+		for (int i = 0; i < 10; i++) {
+			ivl_group_async(&test->group, group_inside, &arg, sizeof(arg), NULL);
+			ivl_group_async(&test->other, count_grouped, &arg, sizeof(arg), NULL);
+		}
+		assert_null(ivl_group_current());
+		if (ivl_group_wait(&test->group) || ivl_group_wait(&test->other) ||
+		    atomic_load(&test->ran) != 30 * round)
+			return EPROTO;
+	}
+	return 0;
+}
+
+static void try_group(ivl_runtime *runtime)
+{
+	struct grouped test = { .group = IVL_GROUP_INIT, .other = IVL_GROUP_INIT };
+
+	test_run(runtime, group_body, &test);
+}
+
+static void test_group(void **state)
+{
+	(void)state;
+	test_on_all(try_group);
+}
+
+static void fail_then_count(void *arg)
+{
+	struct grouped *test = *(struct grouped **)arg;
+
+	if (atomic_fetch_add(&test->begun, 1) == 3) {
+		ivl_group_cancel(ivl_group_current(), EIO);
+		ivl_group_cancel(ivl_group_current(), EPERM);
+	}
+	if (!ivl_group_error(ivl_group_current()))
+		atomic_fetch_add(&test->ran, 1);
+}
+
+static void many_failing(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(ivl_async(fail_then_count, &arg, sizeof(arg), NULL), 0);
+}
+
+static int failing_body(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	test->error = ivl_finish(many_failing, test);
+	return 0;
+}
+
+/* One fails: the finish says why, and the rest does not begin. */
+static void try_failing(ivl_runtime *runtime)
+{
+	struct grouped test = { .error = 0 };
+
+	test_run(runtime, failing_body, &test);
+	assert_int_equal(test.error, EIO);
+	assert_true(test.ran < test.begun);
+	/* Others may begin some before the error is there. */
+	if (ivl_worker_count(runtime) == 1)
+		assert_int_equal(test.begun, 4);
+}
+
+static void test_failing(void **state)
+{
+	(void)state;
+	test_on_all(try_failing);
+}
+
+static int cancelled_body(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
+	ivl_group_cancel(&test->group, ECANCELED);
+	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
+	test->error = ivl_group_wait(&test->group);
+	/* And is as new. */
+	assert_int_equal(ivl_group_error(&test->group), 0);
+	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
+	return ivl_group_wait(&test->group);
+}
+
+static void test_cancelled_group(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct grouped test = { .group = IVL_GROUP_INIT };
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	runtime = test_start(&config);
+	test_run(runtime, cancelled_body, &test);
+	ivl_stop(runtime);
+	assert_int_equal(test.error, ECANCELED);
+	assert_int_equal(test.ran, 1);
+	assert_int_equal(ivl_group_async(&test.group, count_grouped, NULL, 0, NULL), EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_async_outside_of_a_finish),
+		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_failing),
+		cmocka_unit_test(test_cancelled_group),
 		cmocka_unit_test(test_bounded_stack),
 		cmocka_unit_test(test_waits_without_stack),
 	};

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Spawn, sync and parallel_for: every child runs once, before its sync returns. */
 #include "test_runtimes.h"
 

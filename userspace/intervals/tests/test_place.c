@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Places: grouping, hierarchy, given lists, workers, CPUs, memory. */
 #include "test_place.h"
 

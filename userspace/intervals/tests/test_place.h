@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Topologies of machines that are not there. */
 #ifndef TEST_PLACE_H
 #define TEST_PLACE_H

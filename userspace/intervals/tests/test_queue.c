@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The queues under threads: an owner that puts and takes in bursts, thieves, a queue
  * that begins with two slots. The models check the orderings; this checks the real
- * compiler, RCU, memory and scheduler.
+ * compiler, memory and scheduler.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-#include <urcu/urcu-memb.h>
 
 #include <cmocka.h>
 
@@ -25,15 +24,6 @@
 #define ITEMS 200000u
 #endif
 #define MOST_THIEVES 64
-
-#ifdef __SANITIZE_THREAD__
-/* liburcu's own lists: their atomics are assembly, which ThreadSanitizer does not see. */
-const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void)
-{
-	return "called_from_lib:liburcu-memb.so\n";
-}
-#endif
 
 struct item {
 	uint64_t contents;		/* written by the owner before put */
@@ -80,20 +70,16 @@ static void *thief(void *arg)
 {
 	struct stress *stress = arg;
 
-	urcu_memb_register_thread();
 	while (!stress->done) {
 		enum ivl_steal result;
 		void *element;
 
-		urcu_memb_read_lock();
 		result = steal(stress, &element);
-		urcu_memb_read_unlock();
 		if (result == IVL_STOLEN)
 			deliver(stress, element);
 		else
 			sched_yield();
 	}
-	urcu_memb_unregister_thread();
 	return NULL;
 }
 
@@ -157,7 +143,6 @@ static unsigned int run(enum ivl_queue kind, bool as_pool, unsigned int thieves,
 		ivl_pool_destroy(stress.pool);
 	else
 		stress.ops->destroy(stress.queue);
-	urcu_memb_barrier();
 	free(stress.items);
 	return failures;
 }
@@ -250,17 +235,13 @@ static void test_order(void **state)
 		assert_int_equal(ivl_pool_create(kind, 2, -1, &pool), 0);
 		for (int round = 0; round < 2; round++) {
 			assert_null(ivl_pool_take(pool));
-			urcu_memb_read_lock();
 			assert_int_equal(ivl_pool_steal(pool, &element), IVL_EMPTY);
-			urcu_memb_read_unlock();
 			for (int i = 1; i <= 3; i++) {
 				assert_int_equal(ivl_pool_put(pool, &items[i]), 0);
 				assert_int_equal(ivl_pool_size(pool), i);
 			}
 			if (round) {
-				urcu_memb_read_lock();
 				assert_int_equal(ivl_pool_steal(pool, &element), IVL_STOLEN);
-				urcu_memb_read_unlock();
 				assert_ptr_equal(element, &items[expected[kind].steal]);
 			} else {
 				assert_ptr_equal(ivl_pool_take(pool), &items[expected[kind].take]);
@@ -273,7 +254,6 @@ static void test_order(void **state)
 		}
 		ivl_pool_destroy(pool);
 	}
-	urcu_memb_barrier();
 }
 
 static void test_names(void **state)
@@ -296,10 +276,6 @@ int main(void)
 		cmocka_unit_test(test_one_cpu),
 		cmocka_unit_test(test_no_memory),
 	};
-	int failed;
 
-	urcu_memb_register_thread();
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	urcu_memb_unregister_thread();
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

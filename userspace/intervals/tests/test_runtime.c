@@ -1,10 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Starting and stopping, several at once, configuration, sleeping and waking. */
 #include "test_runtimes.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -103,13 +105,17 @@ static void test_no_thread(void **state)
 {
 	struct ivl_config config = test_config(4);
 	ivl_runtime *runtime = NULL;
+	char words[32];
 
 	(void)state;
-	threads_left = 2;
-	assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
-	threads_left = -1;
-	assert_null(runtime);
-	assert_non_null(strstr(ivl_last_error(), "worker 3 of 4"));
+	for (int threads = 0; threads < 4; threads++) {
+		threads_left = threads;
+		assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
+		threads_left = -1;
+		assert_null(runtime);
+		snprintf(words, sizeof(words), "worker %d of 4", threads + 1);
+		assert_non_null(strstr(ivl_last_error(), words));
+	}
 }
 
 static void test_refused(void **state)
@@ -146,6 +152,7 @@ static void test_environment(void **state)
 	setenv("INTERVALS_VICTIMS", "domains", 1);
 	setenv("INTERVALS_PLACES", "llc", 1);
 	setenv("INTERVALS_CROSS_PLACE", "off", 1);
+	setenv("INTERVALS_STACK", "64", 1);
 	assert_int_equal(ivl_config_init(&config), 0);
 	assert_int_equal(config.workers, 3);
 	assert_int_equal(config.queue, IVL_QUEUE_LAZY);
@@ -153,6 +160,8 @@ static void test_environment(void **state)
 	assert_int_equal(config.victims, IVL_VICTIMS_DOMAINS);
 	assert_int_equal(config.places, IVL_PLACES_LLC);
 	assert_false(config.cross_place);
+	assert_int_equal(config.stack_bytes, 64 << 10);
+	unsetenv("INTERVALS_STACK");
 	setenv("INTERVALS_POLICY", "best", 1);
 	assert_int_equal(ivl_config_init(&config), EINVAL);
 	assert_string_equal(ivl_last_error(), "INTERVALS_POLICY=best: not one of adaptive, "
@@ -233,6 +242,31 @@ static void test_places(void **state)
 	ivl_stop(runtime);
 }
 
+static int read_signals(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return pthread_sigmask(SIG_SETMASK, NULL, arg);
+}
+
+static void test_signals(void **state)
+{
+	struct ivl_config config = test_config(2);
+	sigset_t before, after, inside;
+	ivl_runtime *runtime;
+
+	(void)state;
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	runtime = test_start(&config);
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	assert_int_equal(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
+	test_run(runtime, read_signals, &inside);
+	assert_int_equal(sigismember(&inside, SIGTERM), 1);
+	assert_int_equal(sigismember(&inside, SIGALRM), 1);
+	assert_int_equal(sigismember(&inside, SIGSEGV), 0);
+	assert_int_equal(sigismember(&inside, SIGPROF), 0);
+	ivl_stop(runtime);
+}
+
 static void test_statistics(void **state)
 {
 	struct ivl_config config = test_config(1);
@@ -268,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_sleeps),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_statistics),
 	};
 

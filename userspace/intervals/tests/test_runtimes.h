@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Runtimes of every kind, to run the same test on. */
 #ifndef TEST_RUNTIMES_H
 #define TEST_RUNTIMES_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Mutex, condition variable and barrier of intervals_sync.h under a crowd of threads
  * and tasks, eight for each CPU or more, on two nodes that the test makes up.
@@ -213,6 +213,69 @@ static void test_mutex_errors(void **state)
 	assert_int_equal(ivl_numa_mutex_destroy(mutex), 0);
 }
 
+/* The owner is the task, and neither the worker nor the stack that it has run on. */
+
+static ivl_numa_mutex *left_locked, *held;
+
+static int lock_and_end(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return arg ? ivl_numa_mutex_trylock(left_locked) : ivl_numa_mutex_lock(left_locked);
+}
+
+static int find_locked(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	CHECK(ivl_numa_mutex_trylock(left_locked) == EBUSY);
+	CHECK(ivl_numa_mutex_unlock(left_locked) == EPERM);
+	return 0;
+}
+
+static void unlock_others(void *arg)
+{
+	(void)arg;
+	CHECK(ivl_numa_mutex_unlock(held) == EPERM);
+}
+
+static int hold_and_sync(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[3];
+
+	(void)self;
+	(void)arg;
+	CHECK(ivl_numa_mutex_lock(held) == 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(ivl_spawn(&scope, &tasks[i], unlock_others, NULL) == 0);
+	ivl_sync(&scope);
+	CHECK(ivl_spawn(&scope, &tasks[0], unlock_others, NULL) == 0);
+	ivl_sync(&scope);
+	return ivl_numa_mutex_unlock(held);
+}
+
+static void test_mutex_owner(void **state)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+
+	(void)state;
+	assert_int_equal(ivl_numa_mutex_init(&left_locked), 0);
+	assert_int_equal(ivl_numa_mutex_init(&held), 0);
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		assert_int_equal(ivl_config_init(&config), 0);
+		config.workers = 1;
+		config.policy = policy;
+		assert_int_equal(ivl_start(&config, &runtime), 0);
+		assert_int_equal(ivl_run(runtime, lock_and_end, policy ? held : NULL),
+				 policy ? EBUSY : 0);
+		assert_int_equal(ivl_run(runtime, find_locked, NULL), 0);
+		assert_int_equal(ivl_run(runtime, hold_and_sync, NULL), 0);
+		ivl_stop(runtime);
+	}
+	assert_int_equal(ivl_numa_mutex_destroy(held), 0);
+}
+
 /*
  * Condition variable: a buffer of two places between those who put and those who take.
  */
@@ -422,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_mutex),
 		cmocka_unit_test(test_mutex_one_cpu),
 		cmocka_unit_test(test_mutex_errors),
+		cmocka_unit_test(test_mutex_owner),
 		cmocka_unit_test(test_cond_signal),
 		cmocka_unit_test(test_cond_one_cpu),
 		cmocka_unit_test(test_cond_broadcast),

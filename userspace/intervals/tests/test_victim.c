@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Victims: everyone is asked, the near before the far, the loaded before the empty. */
 #include "test_place.h"
 

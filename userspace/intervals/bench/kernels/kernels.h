@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The serial parts of the kernels. All runtimes call the same object code, so that
  * a compiler's luck with a loop is not taken for a runtime's merit.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #ifndef BENCH_SHA1_H
 #define BENCH_SHA1_H
 

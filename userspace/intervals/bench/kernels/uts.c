@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Two trees of the UTS suite: T1 is geometric (every node above a depth has a
  * geometrically distributed number of children, 4 on average), T3 is binomial (all

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void dag_task(void *arg)
 {
 	struct bench_dag_node *node = (struct bench_dag_node *)arg;

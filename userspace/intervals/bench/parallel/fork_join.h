@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void fj_task(void *arg)
 {
 	++*(unsigned int *)arg;

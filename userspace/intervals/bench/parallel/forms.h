@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The kernels' parallel forms for the C and C++ runtimes, included once by each
  * runtimes/X, which has defined before:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void chain_make(struct par_node *nodes)
 {
 	for (unsigned int i = 0; i < CHAIN_LENGTH; i++)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* c += a * b, for squares of `size` inside the matrices. */
 struct matmul_square {
 	const double *a, *b;

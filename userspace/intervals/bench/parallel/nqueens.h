@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void nqueens_task(void *arg);
 
 static void nqueens_next_row(struct bench_nqueens *board)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void sor_part(size_t begin, size_t end, void *arg)
 {
 	sor_rows(begin, end, *(unsigned int *)arg);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What each of the C and C++ runtimes includes first. */
 #ifndef BENCH_START_H
 #define BENCH_START_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* On the stack: at most so many children. The roots of the deep trees have more. */
 #define UTS_SMALL 128
 

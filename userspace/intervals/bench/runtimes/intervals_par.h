@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What parallel/forms.h asks for, by the intervals runtime. */
 #ifndef BENCH_INTERVALS_PAR_H
 #define BENCH_INTERVALS_PAR_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Lace: fork-join with typed tasks, which is where its speed comes from, so the
  * parallel forms are its own. It has no tasks that outlive who made them, and no

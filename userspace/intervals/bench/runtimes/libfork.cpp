@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * libfork: tasks are coroutines, so the parallel forms are its own. Its pool of
  * workers that sleep, lazy_pool, is the one to compare with.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* OpenMP tasks: libgomp when gcc compiles this, libomp when clang does. */
 #include <omp.h>
 

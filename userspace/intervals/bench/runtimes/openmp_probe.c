@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Is there an OpenMP runtime for this compiler? Only a link tells. */
 #include <omp.h>
 

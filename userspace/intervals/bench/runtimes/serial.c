@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* No runtime: each task is called where it is made. What a program without tasks costs. */
 #include "parallel/start.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* A runtime that loses every task: each kernel's check has to find out. */
 #include "parallel/start.h"
 

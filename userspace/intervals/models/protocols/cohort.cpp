@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The cohort lock: one owner at a time, who sees what the one before wrote. */
 #include "model.hpp"
 #include "relacy_scheduler.hpp"

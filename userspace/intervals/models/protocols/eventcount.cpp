@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The eventcount: a lost wake-up is a deadlock, which relacy finds. */
 #include "model.hpp"
 #include "eventcount.c"

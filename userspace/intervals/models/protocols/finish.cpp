@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A finish: it ends once, after all asyncs inside; who goes on behind it sees what
  * they wrote, and nobody touches it any more.
@@ -31,6 +31,8 @@ static struct ivl_work *take(struct ivl_worker *worker)
 /* There are no intervals here. */
 void ivl_tell_ended(struct ivl_worker *, bool) {}
 bool ivl_is_sibling(struct ivl_worker *, struct ivl_work *) { return false; }
+bool ivl_refuse_interval(struct ivl_work *) { return false; }
+bool ivl_refuse_child(struct ivl_work *) { return false; }
 
 /* How asyncs are spawned. */
 enum way { WORK_FIRST, HELP_FIRST, EITHER };
@@ -47,7 +49,6 @@ enum inside {
 enum special {
 	NOTHING,
 	OTHER_WORK,		/* there is some, that lasts until the last finish has ended */
-	NO_STACK,		/* for the program, which runs and waits where its worker began */
 };
 
 /* `turns` finishes, one after the other and so at the same address. */
@@ -78,8 +79,6 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 		program.run = run_program;
 		beside.run = run_beside;
 		ended = false;
-		if (with == NO_STACK)
-			machine.leave_stacks(0);
 	}
 
 	void thread(unsigned int index)
@@ -150,8 +149,6 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 	{
 		finish *all = here();
 
-		if (with == NO_STACK)
-			all->machine.leave_stacks(MOST_STACKS);
 		for (all->turn = 1; all->turn <= turns; all->turn++) {
 			ivl_finish(spawn_all, all);
 			for (int i = 0; i < ASYNCS; i++)
@@ -175,8 +172,7 @@ int main(int argc, char **argv)
 	return ivl_model<finish<2, WORK_FIRST, LEAF, 2, 2>, finish<2, HELP_FIRST, LEAF, 2, 2>,
 			 finish<3, EITHER, ASYNC>, finish<2, EITHER, FINISH>,
 			 finish<2, EITHER, MEET>, finish<1, HELP_FIRST, ASYNC, 3>,
-			 finish<2, EITHER, ASYNC, 2, 1, OTHER_WORK>,
-			 finish<2, EITHER, ASYNC, 2, 1, NO_STACK>>::main(
+			 finish<2, EITHER, ASYNC, 2, 1, OTHER_WORK>>::main(
 		argc, argv,
 		{ "counts kept while other work runs", "counts kept while there is no work",
 		  "ends marked without an exchange", "spawner known by its address" });

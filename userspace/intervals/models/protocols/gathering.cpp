@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The barrier: nobody goes on before all have come, and all see what all wrote. */
 #include "model.hpp"
 #include "relacy_scheduler.hpp"

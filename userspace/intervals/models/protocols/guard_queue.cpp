@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The queue of a guard: one holder at a time, who sees what the one before wrote; in
  * FIFO order; nobody is forgotten.

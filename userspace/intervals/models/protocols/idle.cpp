@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * How workers fall asleep and are woken: src/idle.c, and ivl_put() in src/worker.h, step
  * by step, on the eventcount's own source. Each piece of work goes on only when all of
@@ -8,12 +8,9 @@
 #include "model.hpp"
 #include "eventcount.c"
 
-/*
- * Without membarrier() `asleep` is never 0, and the fences do what it does. A visitor
- * is a worker that searches while it waits for something, and stops when that is there.
- */
-template <int workers, int visitors, bool membarrier>
-struct idle : rl::test_suite<idle<workers, visitors, membarrier>, workers + visitors + 1> {
+/* Without membarrier() `asleep` is never 0, and the fences do what it does. */
+template <int workers, bool membarrier>
+struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 	ivl_model_futex futex;
 	ivl_eventcount ec;
 	rl::atomic<int> work[workers];
@@ -74,16 +71,14 @@ struct idle : rl::test_suite<idle<workers, visitors, membarrier>, workers + visi
 		return false;
 	}
 
-	/* `leaves`: whatever it finds, it will not go to sleep. */
-	bool search(bool leaves)
+	bool search()
 	{
-		bool found, duty;
+		bool found;
 
 		searching.fetch_add(1, rl::mo_seq_cst, $);
 		found = find();
-		duty = (found && !ivl_has_defect("who finds work wakes nobody")) ||
-		       (leaves && !ivl_has_defect("who stops searching wakes nobody"));
-		if (searching.fetch_sub(1, rl::mo_seq_cst, $) == 1 && duty)
+		if (searching.fetch_sub(1, rl::mo_seq_cst, $) == 1 && found &&
+		    !ivl_has_defect("who finds work wakes nobody"))
 			wake();
 		return found;
 	}
@@ -122,13 +117,8 @@ struct idle : rl::test_suite<idle<workers, visitors, membarrier>, workers + visi
 				put(i);
 			return;
 		}
-		if (index > workers) {
-			if (search(true))
-				execute();
-			return;
-		}
 		while (!stopping.load(rl::mo_relaxed, $)) {
-			if (search(false))
+			if (search())
 				execute();
 			else
 				go_to_sleep();
@@ -136,13 +126,118 @@ struct idle : rl::test_suite<idle<workers, visitors, membarrier>, workers + visi
 	}
 };
 
+/*
+ * Work that waits for other work, and for which there are no stacks: begin_stackless() and
+ * ivl_serve_stackless() in src/find.c. Each piece keeps its stack until all have begun, and
+ * there is one to begin with. A deadlock means: what waits for a stack gets none.
+ */
+template <int workers, int pieces, bool membarrier>
+struct stackless : rl::test_suite<stackless<workers, pieces, membarrier>, workers> {
+	ivl_model_futex futex;
+	ivl_eventcount ec;
+	rl::atomic<int> work, kept, stacks;
+	rl::atomic<unsigned int> asleep, stopping;
+	bool own[workers];		/* a stack, and no work for it */
+	int begun;
+
+	void before()
+	{
+		ivl_eventcount_init(&ec);
+		work.store(pieces, rl::mo_relaxed, $);
+		kept.store(0, rl::mo_relaxed, $);
+		stacks.store(1, rl::mo_relaxed, $);
+		asleep.store(!membarrier, rl::mo_relaxed, $);
+		stopping.store(0, rl::mo_relaxed, $);
+		std::fill(own, own + workers, false);
+		begun = 0;
+	}
+
+	static bool take(rl::atomic<int> &count)
+	{
+		int there = count.load(rl::mo_relaxed, $);
+
+		while (there > 0)
+			if (count.compare_exchange_strong(there, there - 1, rl::mo_acq_rel, $))
+				return true;
+		return false;
+	}
+
+	bool stack_there()
+	{
+		bool &mine = own[rl::thread_index()];
+
+		mine = mine || take(stacks);
+		return mine;
+	}
+
+	void begin()
+	{
+		own[rl::thread_index()] = false;
+		if (++begun == pieces) {
+			stopping.store(1, rl::mo_relaxed, $);
+			ivl_eventcount_notify(&ec, ~0u);
+		}
+	}
+
+	bool find()
+	{
+		if (take(work)) {
+			if (stack_there()) {
+				begin();
+			} else {
+				kept.fetch_add(1, rl::mo_acq_rel, $);
+				ivl_model_fence(rl::mo_seq_cst, $);
+				if (asleep.load(rl::mo_relaxed, $) != 0)
+					ivl_eventcount_notify(&ec, 1);
+			}
+			return true;
+		}
+		if (kept.load(rl::mo_relaxed, $) && stack_there() && take(kept)) {
+			begin();
+			return true;
+		}
+		return false;
+	}
+
+	/* By the last that is awake. */
+	bool serve()
+	{
+		if (!kept.load(rl::mo_relaxed, $) || ivl_has_defect("the last awake makes no stack"))
+			return false;
+		if (!stacks.load(rl::mo_relaxed, $))
+			stacks.fetch_add(1, rl::mo_acq_rel, $);
+		return true;
+	}
+
+	void go_to_sleep()
+	{
+		const bool last = asleep.fetch_add(1, rl::mo_seq_cst, $) + 1 == workers + !membarrier;
+		const uint64_t key = ivl_eventcount_prepare(&ec);
+
+		if (membarrier)
+			rl::systemwide_fence($);
+		if (work.load(rl::mo_relaxed, $) || stopping.load(rl::mo_relaxed, $) ||
+		    (last && serve()))
+			ivl_eventcount_cancel(&ec);
+		else
+			ivl_eventcount_sleep(&ec, key);
+		asleep.fetch_sub(1, rl::mo_relaxed, $);
+	}
+
+	void thread(unsigned int)
+	{
+		while (!stopping.load(rl::mo_relaxed, $))
+			if (!find())
+				go_to_sleep();
+	}
+};
+
 int main(int argc, char **argv)
 {
-	/* The fence in notify comes after the one before the look at searching. */
-	return ivl_model<idle<1, 0, true>, idle<2, 0, true>, idle<3, 0, true>, idle<2, 1, true>,
-			 idle<1, 0, false>, idle<2, 0, false>>::main(
+	return ivl_model<idle<1, true>, idle<2, true>, idle<3, true>, idle<1, false>,
+			 idle<2, false>, stackless<2, 3, true>, stackless<3, 4, true>,
+			 stackless<2, 3, false>>::main(
 		argc, argv,
 		{ "no look after prepare", "no membarrier", "who finds work wakes nobody",
-		  "who stops searching wakes nobody", "no fence before the look at searching" },
-		{ "ivl_eventcount_notify seq_cst acq_rel" });
+		  "no fence before the look at searching", "the last awake makes no stack" });
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Points: each occurs once, after all that it waits for; who comes after it sees what
  * was written before. Intervals: nobody uses one that is gone.
@@ -111,13 +111,17 @@ static void arrive(struct ivl_point *point, int32_t count, struct ivl_batch *bat
 #undef ivl_arrive_open
 #undef ivl_model
 
-/* Neither finishes nor guards here. */
+/* Neither finishes nor guards here, and no fork(). */
+bool ivl_is_parents(const ivl_runtime *) { return false; }
 void ivl_return_credit(struct ivl_worker *) {}
 bool ivl_uses_credit(struct ivl_worker *, struct ivl_work *) { return false; }
+bool ivl_refuse_async(struct ivl_work *) { return false; }
+bool ivl_refuse_child(struct ivl_work *) { return false; }
 void ivl_resume_asyncer(struct ivl_work *) {}
 bool ivl_take_guards(struct ivl_interval *) { return true; }
 void ivl_leave_guards(struct ivl_interval *, struct ivl_batch *) {}
 void ivl_free_holds(struct ivl_interval *) {}
+int ivl_add_hold(struct ivl_interval *, struct ivl_guard *) { return 0; }
 
 /*
  * The memory of memory.c, each block of which is used once.
@@ -164,7 +168,6 @@ struct everything {
 		machine.runtime.model = &intervals;
 		intervals.cancels.store(0, rl::mo_relaxed, $);
 		pthread_mutex_init(&intervals.lock, NULL);
-		begin(root);
 		root->model = &intervals;
 		root->started = true;
 		root->start.is_end = false;
@@ -175,6 +178,9 @@ struct everything {
 		root->end.out.store(NULL, rl::mo_relaxed, $);
 		root->owner.store(NULL, rl::mo_relaxed, $);
 		root->cancel.store(0, rl::mo_relaxed, $);
+		root->cancel_around.store(0, rl::mo_relaxed, $);
+		root->clean_at.store(0, rl::mo_relaxed, $);
+		root->entered.store(false, rl::mo_relaxed, $);
 		root->has_children.store(false, rl::mo_relaxed, $);
 		root->refs.store(1, rl::mo_relaxed, $);
 	}
@@ -184,21 +190,12 @@ struct everything {
 		pthread_mutex_destroy(&intervals.lock);
 	}
 
-	/* New memory is zeroed. */
-	static struct ivl_interval *begin(struct ivl_interval *interval)
-	{
-		interval->start.seen = 0;
-		interval->end.seen = 0;
-		interval->around = 0;
-		return interval;
-	}
-
 	static inline everything *current;
 };
 
 struct ivl_interval *ivl_interval_get(struct ivl_intervals *)
 {
-	return everything::begin(everything::current->interval_blocks.get());
+	return everything::current->interval_blocks.get();
 }
 
 void ivl_interval_put(struct ivl_interval *interval)
@@ -545,8 +542,12 @@ struct spawned : program<spawned<workers, schedules>, workers> {
 	}
 };
 
-/* As many edges as close a cycle, added at the same time: one is refused. */
-template <int count> struct cycle : program<cycle<count>, count> {
+/*
+ * As many edges as close a cycle, added at the same time: one is refused. Each adder has
+ * one of them, and the first also those that are left.
+ */
+template <int count, int adding = count>
+struct cycle : program<cycle<count, adding>, adding> {
 	struct adder {
 		struct ivl_work work;
 		int number;
@@ -559,7 +560,7 @@ template <int count> struct cycle : program<cycle<count>, count> {
 	{
 		this->fails = false;
 		current = self;
-		left = count;
+		left = adding;
 		refused = count;
 		for (int i = 0; i < count; i++)
 			adders[i] = { { run_adder }, i };
@@ -572,25 +573,33 @@ template <int count> struct cycle : program<cycle<count>, count> {
 	{
 		for (int i = 0; i < count; i++)
 			all->made[i] = ivl_create(all->current, NULL, run, &all->adders[i], NULL);
-		for (int i = 1; i < count; i++)
+		for (int i = 1; i < adding; i++)
 			ivl_submit(&all->all.machine.runtime, &all->adders[i].work, NULL);
 	}
 
-	static void run_adder(struct ivl_work *work)
+	static void add(cycle *all, int i)
 	{
-		const int i = ((adder *)work)->number, next = (i + 1) % count;
-		cycle *all = cycle::here();
-		int error;
+		int error = ivl_add_edge(ivl_end_point(all->made[i]),
+					 ivl_start_point(all->made[(i + 1) % count]));
 
-		ivl_local()->interval = all->current;
-		if (i == 0)
-			make(all);
-		error = ivl_add_edge(ivl_end_point(all->made[i]), ivl_start_point(all->made[next]));
 		RL_ASSERT(error == 0 || error == EDEADLK);
 		if (error) {
 			RL_ASSERT(all->refused == count);
 			all->refused = i;
 		}
+	}
+
+	static void run_adder(struct ivl_work *work)
+	{
+		const int first = ((adder *)work)->number;
+		cycle *all = cycle::here();
+
+		ivl_local()->interval = all->current;
+		if (first == 0)
+			make(all);
+		add(all, first);
+		for (int i = adding; first == 0 && i < count; i++)
+			add(all, i);
 		if (--all->left)
 			return;
 		RL_ASSERT(all->refused != count);
@@ -616,15 +625,123 @@ template <int count> struct cycle : program<cycle<count>, count> {
 	}
 };
 
+/* An edge away from one that has nothing inside, and one to what somebody makes inside it. */
+struct cycle_inside : program<cycle_inside, 2> {
+	struct ivl_work away, inside;
+	ivl_interval *current, *outer, *other, *between;
+	int left, refused;
+	rl::atomic<int> time;
+	ivl_model_meeting over;
+
+	int body(ivl_interval *self)
+	{
+		this->fails = false;
+		time.store(0, rl::mo_relaxed, $);
+		current = self;
+		left = 2;
+		refused = 0;
+		away.run = run_away;
+		inside.run = run_inside;
+		ivl_submit(&this->all.machine.runtime, &away, NULL);
+		over.wait();
+		return 0;
+	}
+
+	static void add(cycle_inside *all, ivl_interval *from, ivl_interval *to)
+	{
+		int error = ivl_add_edge(ivl_end_point(from), ivl_start_point(to));
+
+		RL_ASSERT(error == 0 || error == EDEADLK);
+		all->refused += error != 0;
+		if (--all->left)
+			return;
+		RL_ASSERT(all->refused == 1);
+		ivl_release(all->outer);
+		ivl_release(all->other);
+		ivl_release(all->between);
+		all->over.come();
+	}
+
+	static void run_away(struct ivl_work *)
+	{
+		cycle_inside *all = here();
+
+		ivl_local()->interval = all->current;
+		all->outer = ivl_create(all->current, NULL, NULL, NULL, NULL);
+		all->other = ivl_create(all->current, NULL, NULL, NULL, NULL);
+		all->between = ivl_create(all->current, NULL, NULL, NULL, NULL);
+		RL_ASSERT(!ivl_add_edge(ivl_end_point(all->other), ivl_start_point(all->between)));
+		ivl_submit(&all->all.machine.runtime, &all->inside, NULL);
+		/* Not rl::yield(): behind that what is old is not seen any more. */
+		for (int i = rl::rand(200); i--;)
+			all->time.load(rl::mo_relaxed, $);
+		add(all, all->outer, all->other);
+	}
+
+	static void run_inside(struct ivl_work *)
+	{
+		cycle_inside *all = here();
+		ivl_interval *made;
+
+		ivl_local()->interval = all->current;
+		made = ivl_create(all->outer, NULL, NULL, NULL, NULL);
+		add(all, all->between, made);
+		ivl_release(made);
+	}
+
+	void check(int error)
+	{
+		RL_ASSERT(!error);
+	}
+};
+
+/* One that begins while what it is inside of is cancelled, and one that begins after that. */
+struct cancelled : program<cancelled, 2> {
+	int body(ivl_interval *self)
+	{
+		ivl_interval *outer = ivl_create(self, NULL, NULL, NULL, NULL);
+		ivl_interval *after = ivl_create(outer, NULL, second, NULL, NULL);
+		ivl_interval *canceller = ivl_create(self, NULL, cancel, outer, NULL);
+
+		ivl_release(ivl_create(outer, NULL, this->first, NULL, NULL));
+		RL_ASSERT(!ivl_add_edge(ivl_end_point(canceller), ivl_start_point(after)));
+		ivl_release(canceller);
+		ivl_release(after);
+		this->kept = outer;
+		return 0;
+	}
+
+	static int cancel(ivl_interval *self, void *outer)
+	{
+		ivl_cancel((ivl_interval *)outer);
+		return 0;
+	}
+
+	static int second(ivl_interval *self, void *arg)
+	{
+		write(1);
+		return 0;
+	}
+
+	void check(int error)
+	{
+		RL_ASSERT(!has_run(1));
+		ivl_release(this->kept);
+	}
+};
+
 int main(int argc, char **argv)
 {
 	return ivl_model<late<2>, spawned<2, false>, children<1, true>, children<2, false>,
-			 cycle<3>, spawned<2, true>, nested<2>>::main(
+			 cycle<3>, cycle<4, 2>, cycle_inside, cancelled, spawned<2, true>,
+			 nested<2>>::main(
 		argc, argv,
 		{ "counts kept while other work runs", "counts kept while there is no work",
 		  "joiner waits for what has occurred",
 		  "body's end counted without a read-modify-write",
 		  "references given back after the arrival",
 		  "a part's interval scheduled as if it was alone",
-		  "list closed without an exchange" });
+		  "list closed without an exchange" },
+		/* Of a store that a load has read, which to relacy is over before what follows. */
+		{ "adopt acquire relaxed", "enter acquire relaxed" });
 }

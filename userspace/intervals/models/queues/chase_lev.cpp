@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "queue_model.hpp"
 #include "queue/ring.c"
 #include "queue/chase_lev.c"

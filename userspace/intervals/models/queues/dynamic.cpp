@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #define IVL_DYNAMIC_SLOTS 2
 #define NODE_BITS 4
 #include "queue_model.hpp"

@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* One put uses the tags of every array but the first up. */
+#define IVL_TAG_BEGIN (LAST_TAG - 1)
 #include "queue_model.hpp"
 #include "queue/ring.c"
 #include "queue/anchored.c"
@@ -9,5 +11,6 @@
 
 int main(int argc, char **argv)
 {
-	return ivl_model<IVL_QUEUE_SUITES>::main(argc, argv, {});
+	return ivl_model<IVL_QUEUE_SUITES, ivl_comes_back>::main(
+		argc, argv, {}, { IVL_ANCHORED_UNNEEDED });
 }

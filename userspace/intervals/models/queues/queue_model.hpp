@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the queues' sources need to be compiled for relacy, and what relacy lacks.
  *
@@ -55,7 +55,7 @@ inline ivl_model_item *ivl_model_item_of(void *element)
 
 class ivl_model_slot {
 public:
-	/* Its memory is used again only when RCU has ordered all reads before. */
+	/* Its memory is used again only when all reads are ordered before. */
 	~ivl_model_slot()
 	{
 		for (auto &thread : ivl_model_reads)

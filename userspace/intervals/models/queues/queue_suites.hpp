@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The suites that all queues run: an owner that puts and takes, thieves that steal,
  * a queue that has room for two elements at first. Afterwards every element has come
@@ -9,7 +9,6 @@
 
 #include "queue_model.hpp"
 #include "queue.h"
-#include "urcu/urcu-memb.h"
 
 /*
  * Defined before this header is included: IVL_MODEL_OPS, the queue's table; and
@@ -33,7 +32,6 @@ struct ivl_queue_suite_base {
 	{
 		ivl_model_object_count = 0;
 		ivl_model_allocations = 0;
-		ivl_model_rcu_start(threads);
 		memset((void *)ivl_model_reads, 0, sizeof(ivl_model_reads));
 		for (auto &item : items)
 			item.count = 0;
@@ -85,7 +83,6 @@ struct ivl_queue_suite_base {
 
 		if (asks_size)
 			IVL_MODEL_OPS.size(queue);
-		urcu_memb_read_lock();
 		removing++;
 		result = IVL_MODEL_OPS.steal(queue, &element);
 		removing--;
@@ -93,7 +90,6 @@ struct ivl_queue_suite_base {
 			ivl_model_deliver(element);
 		else if (result == IVL_EMPTY)
 			check_empty();
-		urcu_memb_read_unlock();
 	}
 
 	void finish()
@@ -107,7 +103,6 @@ struct ivl_queue_suite_base {
 		for (int i = 0; i < put_count; i++)
 			RL_ASSERT(items[i].count == 1 ||
 				  (IVL_MODEL_OPS.at_least_once && items[i].count > 1));
-		ivl_model_rcu_run();
 		IVL_MODEL_OPS.destroy(queue);
 		RL_ASSERT(ivl_model_allocations == 0);
 	}
@@ -146,6 +141,45 @@ struct ivl_random : rl::test_suite<ivl_random<steps, thieves, steals>, 1 + thiev
 			rl::rand(3) ? put() : take();
 	}
 };
+
+/*
+ * Of the anchored queues: the owner leaves an array, and the second time it does it comes
+ * back, while a thief stands still inside.
+ */
+struct ivl_comes_back : rl::test_suite<ivl_comes_back, 2>, ivl_queue_suite_base {
+	static const int SWITCHES = 3;
+
+	void before()
+	{
+		start(2, 0);
+		for (int i = 0; i < 4; i++) {
+			put();
+			take();
+		}
+		put();
+	}
+	void after() { finish(); }
+	void thread(unsigned int index)
+	{
+		if (index) {
+			steal();
+			return;
+		}
+		take();
+		put();
+		take();
+		put();
+	}
+};
+
+/*
+ * In ivl_anchored_enter(). T2: to relacy T1 before it shows all that O1 has stored. The
+ * first load: relacy lets an atomic be used by who does not know that it has begun. In
+ * ivl_anchored_leave(): no thread of relacy reads what is written after it has written.
+ */
+#define IVL_ANCHORED_UNNEEDED \
+	"ivl_anchored_enter seq_cst acq_rel", "ivl_anchored_enter acquire relaxed", \
+	"ivl_anchored_leave release relaxed"
 
 /* The owner's steps that have found defects: few elements, full, wrap and grow. */
 inline constexpr char ivl_last_one[] = "tpt";

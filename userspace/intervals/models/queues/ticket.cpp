@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Tickets, over a queue of one place that gives what is in it to everybody who asks:
  * the worst that a queue that gives an element at least once can do. A thief holds a

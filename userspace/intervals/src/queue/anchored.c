@@ -1,7 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "queue/anchored.h"
 
-#include "tsan.h"
+static void init(struct ivl_ring *ring, uint64_t anchor)
+{
+	atomic_init(&ring->anchor, anchor);
+	atomic_init(&ring->thieves, 0);
+}
 
 struct ivl_queue_base *ivl_anchored_create(size_t capacity, size_t most, int node,
 					   uint64_t anchor)
@@ -14,9 +18,9 @@ struct ivl_queue_base *ivl_anchored_create(size_t capacity, size_t most, int nod
 	queue = ivl_ring_queue_create(sizeof(*queue), capacity, node, &ring);
 	if (!queue)
 		return NULL;
+	init(ring, anchor);
 	queue->own_ring = ring;
-	atomic_init(&queue->own_ring->anchor, anchor);
-	atomic_init(&queue->ring, queue->own_ring);
+	atomic_init(&queue->ring, ring);
 	return (struct ivl_queue_base *)queue;
 }
 
@@ -27,6 +31,22 @@ void ivl_anchored_destroy(struct ivl_queue_base *base)
 	ivl_ring_queue_destroy(queue, sizeof(*queue), queue->own_ring);
 }
 
+/* One of the arrays before this one, with so many slots and no thief; NULL: there is none. */
+static struct ivl_ring *take_older(struct ivl_ring *ring, uint64_t mask)
+{
+	struct ivl_ring **place = &ring->older, *older;
+
+	for (; (older = *place); place = &older->older) {
+		/* O2 */
+		if (older->mask == mask &&
+		    !atomic_load_explicit(&older->thieves, memory_order_seq_cst)) {
+			*place = older->older;
+			break;
+		}
+	}
+	return older;
+}
+
 bool ivl_anchored_change(struct ivl_anchored *queue, uint64_t begin, uint64_t end, size_t most,
 			 uint64_t anchor)
 {
@@ -34,17 +54,43 @@ bool ivl_anchored_change(struct ivl_anchored *queue, uint64_t begin, uint64_t en
 
 	if (end - begin >= most)
 		return false;
-	ring = ivl_ring_copy(old, begin, end);
-	if (!ring)
-		return false;
-	atomic_init(&ring->anchor, anchor);
+	ring = take_older(old, end - begin > old->mask ? 2 * old->mask + 1 : old->mask);
+	if (ring) {
+		ivl_ring_copy_slots(ring, old, begin, end);
+		atomic_store_explicit(&ring->anchor, anchor, memory_order_relaxed);
+	} else {
+		ring = ivl_ring_copy(old, begin, end);
+		if (!ring)
+			return false;
+		init(ring, anchor);
+	}
+	ring->older = old;
 	queue->own_ring = ring;
-	/* Pairs with the loads in steal() and read(): the thief sees the anchor and the slots. */
-	atomic_store_explicit(&queue->ring, ring, memory_order_release);
+	/* O1. A release too, to T2 and ivl_anchored_read(): they see the anchor and the slots. */
+	atomic_store_explicit(&queue->ring, ring, memory_order_seq_cst);
 	/* What thieves still steal there comes out again here. */
 	atomic_store_explicit(&old->anchor, IVL_CLOSED, memory_order_relaxed);
-	ivl_ring_retire(old);
 	return true;
+}
+
+struct ivl_ring *ivl_anchored_enter(struct ivl_anchored *queue)
+{
+	/* Acquire, from O1: that there is an array. */
+	struct ivl_ring *ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
+
+	/* T1 */
+	atomic_fetch_add_explicit(&ring->thieves, 1, memory_order_seq_cst);
+	/* T2 */
+	if (atomic_load_explicit(&queue->ring, memory_order_seq_cst) == ring)
+		return ring;
+	ivl_anchored_leave(ring);
+	return NULL;
+}
+
+void ivl_anchored_leave(struct ivl_ring *ring)
+{
+	/* Release, to O2: our CAS has not seen the anchor with which the array comes back. */
+	atomic_fetch_sub_explicit(&ring->thieves, 1, memory_order_release);
 }
 
 uint64_t ivl_anchored_read(const struct ivl_queue_base *base)
@@ -53,13 +99,10 @@ uint64_t ivl_anchored_read(const struct ivl_queue_base *base)
 	struct ivl_ring *ring;
 	uint64_t anchor;
 
-	urcu_memb_read_lock();
 	do {
-		/* Pairs with the store in ivl_anchored_change(). */
+		/* Acquire, from O1. */
 		ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
 		anchor = atomic_load_explicit(&ring->anchor, memory_order_relaxed);
-		ivl_tsan_release(ring);
 	} while (anchor == IVL_CLOSED);
-	urcu_memb_read_unlock();
 	return anchor;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the idempotent LIFO and the idempotent deque share. Their state is one
  * word, the anchor, with a tag in it that put() changes: a thief's CAS of the
@@ -8,6 +8,16 @@
  * the owner goes on in another array, as it does when the array is full. The papers
  * keep one anchor for ever, and a thief that sleeps while the tag goes round loses
  * an element.
+ *
+ * An array that was left because of its tags is used again, from the first tag on, when
+ * no thief is in it:
+ *
+ *	thief				owner
+ *	thieves + 1	(T1)		ring = another	(O1)
+ *	ring is still this?	(T2)	thieves is 0?	(O2)
+ *
+ * These four are seq_cst. If O2 misses T1, then T2 comes after O1 and sees that the
+ * array was left, or that it has come back; and then the thief sees its new anchor.
  */
 #ifndef IVL_ANCHORED_H
 #define IVL_ANCHORED_H
@@ -16,6 +26,11 @@
 
 /* The owner has left this array. */
 #define IVL_CLOSED UINT64_MAX
+
+/* The first tag of every array but the first: in the model later, so that it comes back. */
+#ifndef IVL_TAG_BEGIN
+#define IVL_TAG_BEGIN 0
+#endif
 
 struct ivl_anchored {
 	struct ivl_ring *own_ring;
@@ -40,8 +55,12 @@ void ivl_anchored_destroy(struct ivl_queue_base *queue);
 bool ivl_anchored_change(struct ivl_anchored *queue, uint64_t begin, uint64_t end, size_t most,
 			 uint64_t anchor);
 
-/* The present anchor. Takes part in RCU itself. */
-uint64_t ivl_anchored_read(const struct ivl_queue_base *queue);
+/* A thief enters the present array, and leaves it. NULL: it has just been left. */
+struct ivl_ring *ivl_anchored_enter(struct ivl_anchored *queue);
+void ivl_anchored_leave(struct ivl_ring *ring);
+
+/* The present anchor. Any thread. */
+uint64_t ivl_anchored_read(const struct ivl_queue_base *base);
 
 /* Owner. Pairs with the CAS in steal(): thieves have read the slots that are free now. */
 #define ivl_anchored_load(queue) \

@@ -1,7 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "queue/chase_lev.h"
-
-#include "tsan.h"
 
 static struct ivl_chase_lev *deque_of(struct ivl_queue_base *queue)
 {
@@ -46,11 +44,11 @@ bool ivl_chase_lev_make_room(struct ivl_chase_lev *deque, uint64_t bottom)
 	larger = ivl_ring_copy(ring, top, bottom);
 	if (!larger)
 		return false;
+	larger->older = ring;
 	deque->known_top = top;
 	deque->own_ring = larger;
 	/* Pairs with the load in steal(): the thief sees the slots. */
 	atomic_store_explicit(&deque->ring, larger, memory_order_release);
-	ivl_ring_retire(ring);
 	return true;
 }
 
@@ -70,7 +68,6 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 	uint64_t t = atomic_load_explicit(&deque->top, memory_order_seq_cst);	/* T1 */
 	struct ivl_ring *ring;
 	uint64_t b;
-	bool won;
 
 	/* T2. An acquire too: pairs with the store in put(). */
 	b = atomic_load_explicit(&deque->bottom, memory_order_seq_cst);
@@ -80,10 +77,9 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 	ring = atomic_load_explicit(&deque->ring, memory_order_acquire);
 	*element = atomic_load_explicit(ivl_ring_slot(ring, t), memory_order_relaxed);
 	/* T3. A release too: make_room() sees that the slot is read before it is overwritten. */
-	won = atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1,
-						      memory_order_seq_cst, memory_order_relaxed);
-	ivl_tsan_release(ring);
-	return won ? IVL_STOLEN : IVL_LOST;
+	return atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1, memory_order_seq_cst,
+						       memory_order_relaxed) ?
+		IVL_STOLEN : IVL_LOST;
 }
 
 static size_t size(const struct ivl_queue_base *queue)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The dynamic circular work-stealing deque of Chase and Lev (SPAA 2005; thesis,
  * section 10.1). The owner's half is here, to be compiled into the scheduler's fast

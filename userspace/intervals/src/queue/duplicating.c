@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The duplicating queue of the Task Parallel Library (Leijen, Schulte and Burckhardt,
  * OOPSLA 2009; thesis, section 10.3.2). Thieves steal at the head under a lock. The

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The dynamic deque of Hendler, Lev, Moir and Shavit (DISC 2004, Distributed
  * Computing 2006; thesis, section 10.3.1): a doubly linked list of small arrays.

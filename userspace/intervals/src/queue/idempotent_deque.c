@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The idempotent deque of Michael, Vechev and Saraswat (PPoPP 2009; thesis, section
  * 10.2): the owner takes at the tail, thieves at the head. The owner has neither a
@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "queue/anchored.h"
-#include "tsan.h"
 
 /*
  * The anchor: the tag above, the head, a slot's number, in the middle, the number
@@ -59,7 +58,7 @@ static int put(struct ivl_queue_base *base, void *element)
 	uint64_t tag = tag_of(anchor), head = head_of(anchor), size = size_of(anchor);
 
 	if (size > queue->own_ring->mask || tag == LAST_TAG) {
-		tag = 0;
+		tag = IVL_TAG_BEGIN;
 		if (!ivl_anchored_change(queue, head, head + size, MOST_SLOTS,
 					 pack(tag, head, size)))
 			return ENOMEM;
@@ -89,25 +88,28 @@ static void *take(struct ivl_queue_base *base)
 
 static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 {
-	struct ivl_anchored *queue = ivl_anchored(base);
-	/* Pairs with the store in ivl_anchored_change(). */
-	struct ivl_ring *ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
-	/* Pairs with the stores in put() and take(). */
-	uint64_t anchor = atomic_load_explicit(&ring->anchor, memory_order_acquire);
-	uint64_t head = head_of(anchor), next;
-	bool won;
+	struct ivl_ring *ring = ivl_anchored_enter(ivl_anchored(base));
+	enum ivl_steal result = IVL_LOST;
+	uint64_t anchor, head, next;
 
-	if (anchor == IVL_CLOSED || !size_of(anchor)) {
-		ivl_tsan_release(ring);
-		return anchor == IVL_CLOSED ? IVL_LOST : IVL_EMPTY;
-	}
-	*element = atomic_load_explicit(ivl_ring_slot(ring, head), memory_order_relaxed);
+	if (!ring)
+		return IVL_LOST;
+	/* Pairs with the stores in put() and take(). */
+	anchor = atomic_load_explicit(&ring->anchor, memory_order_acquire);
+	head = head_of(anchor);
 	next = pack(tag_of(anchor), (head + 1) & ring->mask, size_of(anchor) - 1);
-	/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
-	won = atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, next,
-						      memory_order_release, memory_order_relaxed);
-	ivl_tsan_release(ring);
-	return won ? IVL_STOLEN : IVL_LOST;
+	if (anchor != IVL_CLOSED && !size_of(anchor)) {
+		result = IVL_EMPTY;
+	} else if (anchor != IVL_CLOSED) {
+		*element = atomic_load_explicit(ivl_ring_slot(ring, head), memory_order_relaxed);
+		/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
+		if (atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, next,
+							    memory_order_release,
+							    memory_order_relaxed))
+			result = IVL_STOLEN;
+	}
+	ivl_anchored_leave(ring);
+	return result;
 }
 
 static size_t size(const struct ivl_queue_base *base)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The idempotent FIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the
  * head. The owner has neither a CAS nor a fence; it may move the head back over
@@ -10,7 +10,6 @@
 #include <errno.h>
 
 #include "queue/ring.h"
-#include "tsan.h"
 
 struct fifo {
 	/* Of the owner; thieves read tail. */
@@ -62,10 +61,10 @@ static bool make_room(struct fifo *fifo, uint64_t tail)
 	larger = ivl_ring_copy(ring, fifo->known_head, tail);
 	if (!larger)
 		return false;
+	larger->older = ring;
 	fifo->own_ring = larger;
 	/* Pairs with the load in steal(): the thief sees the slots. */
 	atomic_store_explicit(&fifo->ring, larger, memory_order_release);
-	ivl_ring_retire(ring);
 	return true;
 }
 
@@ -103,7 +102,6 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 	/* Pairs with the store in put(). */
 	uint64_t tail = atomic_load_explicit(&fifo->tail, memory_order_acquire);
 	struct ivl_ring *ring;
-	bool won;
 
 	if ((int64_t)(tail - head) <= 0)
 		return IVL_EMPTY;
@@ -111,10 +109,10 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 	ring = atomic_load_explicit(&fifo->ring, memory_order_acquire);
 	*element = atomic_load_explicit(ivl_ring_slot(ring, head), memory_order_relaxed);
 	/* Pairs with the loads of head in make_room() and take(). */
-	won = atomic_compare_exchange_strong_explicit(&fifo->head, &head, head + 1,
-						      memory_order_release, memory_order_relaxed);
-	ivl_tsan_release(ring);
-	return won ? IVL_STOLEN : IVL_LOST;
+	return atomic_compare_exchange_strong_explicit(&fifo->head, &head, head + 1,
+						       memory_order_release,
+						       memory_order_relaxed) ?
+		IVL_STOLEN : IVL_LOST;
 }
 
 static size_t size(const struct ivl_queue_base *queue)

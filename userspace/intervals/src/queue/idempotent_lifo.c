@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The idempotent LIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the
  * tail. The owner has neither a CAS nor a fence; its plain store may undo what
@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "queue/anchored.h"
-#include "tsan.h"
 
 /* The anchor: the tag above, the tail, which is the number of elements, below. */
 #define TAIL_BITS 32
@@ -31,9 +30,9 @@ static int put(struct ivl_queue_base *base, void *element)
 	uint64_t tail = anchor & TAIL_MASK;
 
 	if (tail > queue->own_ring->mask || anchor >> TAIL_BITS == LAST_TAG) {
-		if (!ivl_anchored_change(queue, 0, tail, MOST_SLOTS, tail))
+		anchor = (uint64_t)IVL_TAG_BEGIN << TAIL_BITS | tail;
+		if (!ivl_anchored_change(queue, 0, tail, MOST_SLOTS, anchor))
 			return ENOMEM;
-		anchor = tail;
 	}
 	atomic_store_explicit(ivl_ring_slot(queue->own_ring, tail), element, memory_order_relaxed);
 	/* Pairs with the load in steal(): the thief sees the slot and the element. */
@@ -60,24 +59,27 @@ static void *take(struct ivl_queue_base *base)
 
 static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 {
-	struct ivl_anchored *queue = ivl_anchored(base);
-	/* Pairs with the store in ivl_anchored_change(). */
-	struct ivl_ring *ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
-	/* Pairs with the stores in put() and take(). */
-	uint64_t anchor = atomic_load_explicit(&ring->anchor, memory_order_acquire);
-	bool won;
+	struct ivl_ring *ring = ivl_anchored_enter(ivl_anchored(base));
+	enum ivl_steal result = IVL_LOST;
+	uint64_t anchor;
 
-	if (anchor == IVL_CLOSED || !(anchor & TAIL_MASK)) {
-		ivl_tsan_release(ring);
-		return anchor == IVL_CLOSED ? IVL_LOST : IVL_EMPTY;
+	if (!ring)
+		return IVL_LOST;
+	/* Pairs with the stores in put() and take(). */
+	anchor = atomic_load_explicit(&ring->anchor, memory_order_acquire);
+	if (anchor != IVL_CLOSED && !(anchor & TAIL_MASK)) {
+		result = IVL_EMPTY;
+	} else if (anchor != IVL_CLOSED) {
+		*element = atomic_load_explicit(ivl_ring_slot(ring, (anchor & TAIL_MASK) - 1),
+						memory_order_relaxed);
+		/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
+		if (atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, anchor - 1,
+							    memory_order_release,
+							    memory_order_relaxed))
+			result = IVL_STOLEN;
 	}
-	*element = atomic_load_explicit(ivl_ring_slot(ring, (anchor & TAIL_MASK) - 1),
-					memory_order_relaxed);
-	/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
-	won = atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, anchor - 1,
-						      memory_order_release, memory_order_relaxed);
-	ivl_tsan_release(ring);
-	return won ? IVL_STOLEN : IVL_LOST;
+	ivl_anchored_leave(ring);
+	return result;
 }
 
 static size_t size(const struct ivl_queue_base *base)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The lazy deque of Matsakis (thesis, section 9.2): the owner learns only from an
  * empty slot that thieves were there. An element belongs to whoever exchanges its

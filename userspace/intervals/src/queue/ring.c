@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "queue/ring.h"
 
 #include "place.h"
-#include "tsan.h"
 
 static size_t ring_bytes(uint64_t mask)
 {
@@ -23,9 +22,19 @@ struct ivl_ring *ivl_ring_create(size_t capacity, int node)
 		return NULL;
 	ring->mask = mask;
 	ring->node = node;
+	ring->older = NULL;
 	for (uint64_t i = 0; i <= mask; i++)
 		atomic_init(&ring->slots[i], NULL);
 	return ring;
+}
+
+void ivl_ring_copy_slots(struct ivl_ring *to, struct ivl_ring *from, uint64_t begin, uint64_t end)
+{
+	for (uint64_t i = begin; i != end; i++)
+		atomic_store_explicit(ivl_ring_slot(to, i),
+				      atomic_load_explicit(ivl_ring_slot(from, i),
+							   memory_order_relaxed),
+				      memory_order_relaxed);
 }
 
 struct ivl_ring *ivl_ring_copy(struct ivl_ring *ring, uint64_t begin, uint64_t end)
@@ -34,13 +43,8 @@ struct ivl_ring *ivl_ring_copy(struct ivl_ring *ring, uint64_t begin, uint64_t e
 	struct ivl_ring *copy;
 
 	copy = ivl_ring_create(end - begin < capacity ? capacity : 2 * capacity, ring->node);
-	if (!copy)
-		return NULL;
-	for (uint64_t i = begin; i != end; i++)
-		atomic_store_explicit(ivl_ring_slot(copy, i),
-				      atomic_load_explicit(ivl_ring_slot(ring, i),
-							   memory_order_relaxed),
-				      memory_order_relaxed);
+	if (copy)
+		ivl_ring_copy_slots(copy, ring, begin, end);
 	return copy;
 }
 
@@ -67,20 +71,11 @@ void ivl_ring_queue_destroy(void *queue, size_t bytes, struct ivl_ring *ring)
 {
 	int node = ring->node;
 
-	ivl_ring_free(ring);
+	while (ring) {
+		struct ivl_ring *older = ring->older;
+
+		ivl_ring_free(ring);
+		ring = older;
+	}
 	ivl_node_free(queue, bytes, node);
-}
-
-static void free_retired(struct rcu_head *head)
-{
-	struct ivl_ring *ring = caa_container_of(head, struct ivl_ring, rcu);
-
-	ivl_tsan_acquire(ring);
-	ivl_ring_free(ring);
-}
-
-void ivl_ring_retire(struct ivl_ring *ring)
-{
-	ivl_tsan_release(ring);
-	urcu_memb_call_rcu(&ring->rcu, free_retired);
 }

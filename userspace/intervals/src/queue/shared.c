@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* One queue of all workers, first in first out, under a lock (thesis, chapter 11). */
 #include <errno.h>
 #include <pthread.h>

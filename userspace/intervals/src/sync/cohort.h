@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The cohort lock (Dice, Marathe and Shavit, PPoPP 2012) of queues whose waiters
  * are parked. Who has the queue of a node may wait for the queue between the nodes;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Who is signalled goes from a list of the condition variable's to the queue of the
  * mutex, and wakes when the mutex is its own: every wake-up is a hand-off, and a

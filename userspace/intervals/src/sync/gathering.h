@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A barrier's protocol. Who comes counts on its own node; the first of those not yet
  * counted between the nodes brings them there, with all who came meanwhile. So nobody

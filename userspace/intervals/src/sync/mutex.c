@@ -1,7 +1,18 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 
 #include "sync/mutex.h"
+
+uint64_t ivl_task_number(void)
+{
+	static _Atomic(uint64_t) last;
+	struct ivl_local *local = ivl_local();
+
+	/* Relaxed: only that they differ. */
+	if (!local->task)
+		local->task = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+	return local->task;
+}
 
 static struct ivl_cohort *cohort_of(ivl_numa_mutex *mutex, unsigned int node)
 {
@@ -20,7 +31,7 @@ int ivl_numa_mutex_init(ivl_numa_mutex **result)
 	if (!mutex)
 		return ENOMEM;
 	ivl_cohort_lock_init(&mutex->lock, mutex->object.nodes == 1, IVL_NUMA_LOCAL_PASSES);
-	atomic_init(&mutex->owner, NULL);
+	atomic_init(&mutex->owner, 0);
 	for (unsigned int i = 0; i < mutex->object.nodes; i++)
 		ivl_cohort_init(cohort_of(mutex, i), mutex->object.nodes == 1);
 	*result = mutex;
@@ -57,7 +68,7 @@ int ivl_numa_mutex_unlock(ivl_numa_mutex *mutex)
 {
 	if (!ivl_numa_mutex_is_mine(mutex))
 		return EPERM;
-	atomic_store_explicit(&mutex->owner, NULL, memory_order_relaxed);
+	atomic_store_explicit(&mutex->owner, 0, memory_order_relaxed);
 	ivl_cohort_unlock(&mutex->lock);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The NUMA nodes as synchronisation sees them, and objects that have a part on each. */
 #ifndef IVL_SYNC_NODE_H
 #define IVL_SYNC_NODE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Waiting until told, by a context that is already known to who will tell it: it may
  * be told before it waits. Once per parker.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Errors and cancellation: who does not run because of them, and who is told. */
 #include "test_model.h"
 
@@ -320,6 +320,40 @@ static int inline_children(ivl_interval *self, void *trace)
 	return 0;
 }
 
+static int launch_children(ivl_interval *self, void *trace)
+{
+	ivl_interval *failing = ivl_launch("failing", fails, NULL, NULL);
+	ivl_interval *good = ivl_launch("good", note, trace, NULL);
+	/* Not scheduled by it. */
+	ivl_interval *later = ivl_create(self, "later", note, trace, NULL);
+
+	CHECK(ivl_join(ivl_end_point(failing)) == EIO);
+	CHECK(ivl_join(ivl_end_point(good)) == 0);
+	CHECK(ivl_parent(good) == self);
+	CHECK(!ivl_occurred(ivl_start_point(later)));
+	CHECK(((struct trace *)trace)->count == 1);
+	/* It may have started. */
+	CHECK(ivl_add_edge(ivl_end_point(later), ivl_start_point(good)) == EALREADY);
+	ivl_release(failing);
+	ivl_release(good);
+	ivl_release(later);
+	/* Nobody waits for this one, but its parent's end. */
+	ivl_release(ivl_launch("unasked", note, trace, NULL));
+	return 0;
+}
+
+static void launched_errors_are_the_joiners(void **state)
+{
+	struct trace trace = { 0 };
+
+	(void)state;
+	assert_int_equal(test_run(launch_children, &trace), 0);
+	assert_int_equal(trace.count, 3);
+	assert_int_equal(test_failures, 0);
+	assert_null(ivl_launch("outside", note, &trace, NULL));
+	assert_string_equal(ivl_last_error(), "launch outside: not inside an interval");
+}
+
 static void inline_errors_are_the_callers(void **state)
 {
 	struct trace trace = { 0 };
@@ -557,6 +591,7 @@ int main(void)
 		test(errors_are_remembered),
 		test(children_of_what_fails_do_not_run),
 		test(inline_errors_are_the_callers),
+		test(launched_errors_are_the_joiners),
 		test(long_chains_fail),
 		test(cancelled_intervals_do_not_run),
 		test(running_intervals_notice),

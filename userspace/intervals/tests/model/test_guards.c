@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Guards: one at a time, in the order of asking, and nobody blocked. */
 #include "test_model.h"
 
@@ -425,6 +425,82 @@ static void guards_live_as_long_as_they_are_held(void **state)
 	assert_int_equal(trace.count, 10);
 }
 
+static int write_nothing(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+/* Two guards, named in either order. */
+static int isolated_part(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	(void)self;
+	enter(g, 0);
+	enter(g, 1);
+	g->count++;
+	leave(g, 1);
+	leave(g, 0);
+	return g->count % 100 == 50 ? EIO : 0;
+}
+
+static int fails_isolated;
+
+static void isolate(size_t begin, size_t end, void *arg)
+{
+	struct guarded *g = arg;
+	ivl_guard *backwards[] = { g->guard[1], g->guard[0] };
+
+	for (; begin < end; begin++) {
+		int error = ivl_isolated(begin % 2 ? g->guard : backwards, 2, isolated_part, g);
+
+		CHECK(!error || error == EIO);
+		__atomic_fetch_add(&fails_isolated, error == EIO, __ATOMIC_RELAXED);
+		CHECK(!ivl_holds(g->guard[0]));
+	}
+}
+
+static int isolated_inside(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+	int count = g->count;
+
+	(void)self;
+	/* What is around holds the second; it cannot wait for the first. */
+	CHECK(ivl_isolated(g->guard, 1, isolated_part, g) == EDEADLK);
+	CHECK(g->count == count);
+	/* Again, against what is beside it. */
+	CHECK(ivl_isolated(&g->guard[1], 1, write_nothing, NULL) == 0);
+	return 0;
+}
+
+static int isolates(ivl_interval *self, void *arg)
+{
+	struct guarded *g = arg;
+
+	(void)self;
+	fails_isolated = 0;
+	ivl_parallel_for(0, 400, 1, isolate, g);
+	CHECK(g->count == 400);
+	CHECK(fails_isolated == 4);
+	CHECK(ivl_isolated(&g->guard[1], 1, isolated_inside, g) == 0);
+	CHECK(ivl_isolated(NULL, 0, write_nothing, NULL) == 0);
+	return 0;
+}
+
+static void isolated_regions_exclude_each_other(void **state)
+{
+	struct guarded g;
+
+	(void)state;
+	setup_guards(&g);
+	assert_int_equal(test_run(isolates, &g), 0);
+	assert_int_equal(test_failures, 0);
+	assert_int_equal(ivl_isolated(g.guard, 1, isolated_part, &g), EINVAL);
+	release_guards(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +512,7 @@ int main(void)
 		test(waiting_for_a_guard_holds_no_worker),
 		test(guards_survive_errors),
 		test(guards_live_as_long_as_they_are_held),
+		test(isolated_regions_exclude_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, test_start, test_stop);

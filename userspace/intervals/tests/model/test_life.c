@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Conway's game of life on tiles: a tile's next generation waits for the last ones of
  * the tiles around it, and for nothing else. There is no barrier.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What happens when memory runs out: every allocation fails in turn, and all after
  * it. Whoever asked is told ENOMEM; what was made before still runs, and is given back.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the tests of the model share. Bodies run on other threads, from which cmocka
  * must not be called: they CHECK(), and who runs them asserts that nothing failed.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Points, edges, joining: what may be asked for, and what comes of it. */
 #include "test_model.h"
 

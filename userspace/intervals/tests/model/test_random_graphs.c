@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Random graphs of intervals inside each other, with random edges between any points,
  * against a second opinion: a matrix of which point comes before which. Exactly the

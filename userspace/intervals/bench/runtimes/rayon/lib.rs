@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 //! rayon: the parallel forms in Rust. Input, serial parts and checks are C's (kernels/kernels.h).
 
 #![allow(non_upper_case_globals)]

@@ -1,7 +1,9 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* In the models' place of liburcu: the mailboxes are queues of the model (relacy_worker.hpp). */
 #ifndef IVL_MODEL_WFCQUEUE_H
 #define IVL_MODEL_WFCQUEUE_H
+
+#include <cstddef>
 
 #include "relacy_queue.hpp"
 
@@ -17,6 +19,9 @@ struct cds_wfcq_head {
 struct cds_wfcq_tail {
 	ivl_model_queue queue;
 };
+
+#define caa_container_of(pointer, type, member) \
+	((type *)((char *)(pointer) - offsetof(type, member)))
 
 #define CDS_WFCQ_WOULDBLOCK ((struct cds_wfcq_node *)-1)
 #define cds_wfcq_node_init(node) ((node)->next = NULL)

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * @file
+ * intervals for C++17: lambdas, exceptions, and objects that wait and release at the end of a block.
+ *
+ *	ivl::runtime runtime;
+ *	long sum = runtime.run([&] {
+ *		return ivl::parallel_reduce(0, n, 0L, add_up, std::plus<>());
+ *	});
+ *
+ * A header over intervals.h, nothing to link beside it, and both may be mixed. What tasks throw
+ * reaches who waits for them, the first exception of several. Functions throw ivl::error where those
+ * in C return an errno value. Where there is no memory for a task, or the caller is outside of any
+ * runtime, its function is called.
+ */
+#ifndef INTERVALS_HPP
+#define INTERVALS_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include "intervals.h"
+#include "intervals_sync.h"
+
+/** What the C++ headers have. */
+namespace ivl {
+
+/** An errno value, and in what() the words of ivl_last_error(). */
+class error : public std::system_error {
+public:
+	/** Of what has just failed. */
+	explicit error(int number)
+		: std::system_error(number, std::generic_category(), ivl_last_error()) {}
+	/** In other words. */
+	error(int number, const char *words)
+		: std::system_error(number, std::generic_category(), words) {}
+};
+
+namespace detail {
+
+inline void check(int number)
+{
+	if (number)
+		throw error(number);
+}
+
+/* The first exception of tasks that run at the same time. */
+class failure {
+public:
+	void take() noexcept
+	{
+		if (!taken.exchange(true, std::memory_order_relaxed))
+			first = std::current_exception();
+	}
+
+	bool there() const noexcept
+	{
+		return taken.load(std::memory_order_relaxed);
+	}
+
+	/* When they have ended. */
+	void rethrow()
+	{
+		if (there())
+			rethrow_first();
+	}
+
+private:
+	[[gnu::cold, gnu::noinline]] void rethrow_first()
+	{
+		taken.store(false, std::memory_order_relaxed);
+		std::rethrow_exception(std::exchange(first, nullptr));
+	}
+
+	std::atomic<bool> taken{false};
+	std::exception_ptr first;
+};
+
+/* What a function returns or throws, for somebody else. */
+template <typename T>
+class outcome {
+public:
+	template <typename Function>
+	void of(Function &function) noexcept
+	{
+		try {
+			if constexpr (std::is_void_v<T>) {
+				function();
+				value.emplace();
+			} else {
+				value.emplace(function());
+			}
+		} catch (...) {
+			thrown = std::current_exception();
+		}
+	}
+
+	/* `number` is why it may not have been called. */
+	T get(int number)
+	{
+		if (thrown)
+			std::rethrow_exception(std::exchange(thrown, nullptr));
+		if (!value)
+			throw error(number, "the task has not run");
+		if constexpr (!std::is_void_v<T>)
+			return std::move(*value);
+	}
+
+private:
+	struct nothing {};
+	std::optional<std::conditional_t<std::is_void_v<T>, nothing, T>> value;
+	std::exception_ptr thrown;
+};
+
+template <typename Function>
+using result = std::decay_t<std::invoke_result_t<Function &>>;
+
+} // namespace detail
+
+/** The defaults, and those of the environment; then changed, field by field. */
+struct config : ivl_config {
+	/** As ivl_config_init(). */
+	config() : ivl_config()
+	{
+		detail::check(ivl_config_init(this));
+	}
+};
+
+/** Workers from here to the end of the block. */
+class runtime {
+public:
+	/** As ivl_start(). */
+	explicit runtime(const ivl_config &given = config())
+	{
+		detail::check(ivl_start(&given, &it));
+	}
+
+	/** The other one has none afterwards. */
+	runtime(runtime &&other) noexcept : it(std::exchange(other.it, nullptr)) {}
+	runtime(const runtime &) = delete;
+	runtime &operator=(const runtime &) = delete;
+
+	/** As ivl_stop(). */
+	~runtime()
+	{
+		if (it)
+			ivl_stop(it);
+	}
+
+	/** Call function() inside, with all that it starts. Returns what it returns, or throws. */
+	template <typename Function>
+	detail::result<Function> run(Function &&function)
+	{
+		using T = detail::result<Function>;
+		struct call {
+			std::remove_reference_t<Function> &function;
+			detail::outcome<T> outcome;
+		} call{ function, {} };
+		const int number = ivl_run(it, [](ivl_interval *, void *arg) {
+			struct call *self = static_cast<struct call *>(arg);
+
+			self->outcome.of(self->function);
+			return 0;
+		}, &call);
+
+		return call.outcome.get(number);
+	}
+
+	/** For functions in C. */
+	ivl_runtime *get() const noexcept { return it; }
+
+private:
+	ivl_runtime *it = nullptr;
+};
+
+/**
+ * Children that one block waits for: each is an ivl::child, declared after it.
+ *
+ *	ivl::scope scope;
+ *	ivl::child left(scope, [&] { x = fib(n - 1); });
+ *	y = fib(n - 2);
+ *	scope.sync();
+ */
+class scope {
+public:
+	/** Without children. */
+	scope() = default;
+	scope(const scope &) = delete;
+	scope &operator=(const scope &) = delete;
+
+	/** As ivl_sync(). Throws what a child has thrown, the first of several. */
+	void sync()
+	{
+		ivl_sync(&children);
+		if (__builtin_expect(first.load(std::memory_order_relaxed) != nullptr, 0))
+			rethrow();
+	}
+
+private:
+	template <typename> friend class child;
+
+	/* Of a child that throws, which has room for it: a scope is to cost no more than in C. */
+	void take(std::exception_ptr *room) noexcept
+	{
+		std::exception_ptr *none = nullptr;
+
+		/* Relaxed: looked at after ivl_sync(). */
+		if (first.compare_exchange_strong(none, room, std::memory_order_relaxed))
+			new (room) std::exception_ptr(std::current_exception());
+	}
+
+	std::exception_ptr taken() noexcept
+	{
+		std::exception_ptr *room = first.exchange(nullptr, std::memory_order_relaxed);
+		std::exception_ptr exception = std::move(*room);
+
+		room->~exception_ptr();
+		return exception;
+	}
+
+	[[gnu::cold, gnu::noinline]] void rethrow()
+	{
+		std::rethrow_exception(taken());
+	}
+
+	/* The block of a child is left without sync(). */
+	[[gnu::cold, gnu::noinline]] void leave(std::exception_ptr *room) noexcept
+	{
+		ivl_sync(&children);
+		if (first.load(std::memory_order_relaxed) != room)
+			return;
+		if (!std::uncaught_exceptions())
+			std::terminate();
+		taken();
+	}
+
+	ivl_scope children = IVL_SCOPE_INIT;
+	std::atomic<std::exception_ptr *> first{nullptr};
+};
+
+/**
+ * A call that may run at the same time as what follows, up to scope.sync(); as ivl_spawn(). Nothing
+ * is allocated: the function is kept in here. Where the block is left by an exception it waits, and
+ * its own exception is lost; where it is left otherwise without sync(), that is std::terminate().
+ */
+template <typename Function>
+class child {
+public:
+	/** Spawn it. */
+	child(scope &in, Function function) : in(in), function(std::move(function))
+	{
+		if (__builtin_expect(ivl_spawn(&in.children, &task, call, this), 0))
+			call(this);
+	}
+
+	child(const child &) = delete;
+	child &operator=(const child &) = delete;
+
+	~child()
+	{
+		if (__builtin_expect(in.children.elsewhere != 0 ||
+				     in.first.load(std::memory_order_relaxed) != nullptr, 0))
+			in.leave(&thrown);
+	}
+
+private:
+	static void call(void *arg)
+	{
+		child *self = static_cast<child *>(arg);
+
+		try {
+			self->function();
+		} catch (...) {
+			self->in.take(&self->thrown);
+		}
+	}
+
+	ivl_task task;
+	scope &in;
+	Function function;
+	union {
+		std::exception_ptr thrown;	/* where scope.first says so */
+	};
+};
+
+/** Call it. */
+template <typename Function>
+void invoke(Function &&function)
+{
+	function();
+}
+
+/** Call all of them, at the same time if there are workers. */
+template <typename Function, typename... Others>
+void invoke(Function &&function, Others &&...others)
+{
+	scope all;
+	child first(all, [&] { function(); });
+
+	invoke(std::forward<Others>(others)...);
+	all.sync();
+}
+
+/**
+ * Tasks that are waited for together, as those of ivl_group: started by who waits, or by each other.
+ * An exception of one cancels the others.
+ */
+class task_group {
+public:
+	/** Without tasks. */
+	task_group() = default;
+	task_group(const task_group &) = delete;
+	task_group &operator=(const task_group &) = delete;
+
+	/** What has not begun will not; waits for the rest. */
+	~task_group()
+	{
+		cancel();
+		ivl_group_wait(&group);
+	}
+
+	/** function(), which is moved or copied, may run at the same time as what follows. */
+	template <typename Function>
+	void run(Function function, const ivl_place *place = nullptr)
+	{
+		using task = task_of<Function>;
+
+		if constexpr (std::is_trivially_copyable_v<Function> && sizeof(task) <= SMALL &&
+			      alignof(task) <= alignof(std::max_align_t)) {
+			task copied{ this, std::move(function) };
+
+			if (ivl_group_async(&group, task::call, &copied, sizeof(copied), place))
+				task::call(&copied);
+		} else {
+			task *owned = new task{ this, std::move(function) };
+
+			if (ivl_group_async(&group, task::call_owned, &owned, sizeof(owned), place))
+				task::call_owned(&owned);
+		}
+	}
+
+	/**
+	 * Until all have ended. True, or false: it was cancelled. Throws what a task has thrown.
+	 * Afterwards the group is as new.
+	 */
+	bool wait()
+	{
+		const int number = ivl_group_wait(&group);
+		const bool all = !stopped.exchange(false, std::memory_order_relaxed);
+
+		failure.rethrow();
+		if (number)
+			throw error(number, "a task has not run");
+		return all;
+	}
+
+	/** What has not begun will not. By who waits or is inside. */
+	void cancel() noexcept
+	{
+		stopped.store(true, std::memory_order_relaxed);
+	}
+
+	/** Has it been cancelled, or has a task thrown? To be asked by what runs long. */
+	bool cancelled() const noexcept
+	{
+		return stopped.load(std::memory_order_relaxed);
+	}
+
+private:
+	/* An async of up to so many bytes needs no memory of its own (src/worker.h). */
+	static constexpr std::size_t SMALL = 128;
+
+	template <typename Function>
+	struct task_of {
+		task_group *in;
+		Function function;
+
+		static void call(void *arg)
+		{
+			static_cast<task_of *>(arg)->run();
+		}
+
+		static void call_owned(void *arg)
+		{
+			std::unique_ptr<task_of>(*static_cast<task_of **>(arg))->run();
+		}
+
+		void run()
+		{
+			if (in->cancelled())
+				return;
+			try {
+				function();
+			} catch (...) {
+				in->failure.take();
+				in->cancel();
+			}
+		}
+	};
+
+	ivl_group group = IVL_GROUP_INIT;
+	std::atomic<bool> stopped{false};
+	detail::failure failure;
+};
+
+/** Call function(group), and wait for all that it and they have run in the group; as wait(). */
+template <typename Function>
+bool finish(Function &&function)
+{
+	task_group group;
+
+	function(group);
+	return group.wait();
+}
+
+/** What a task will return, or throw; of ivl::async(). Its destructor waits. */
+template <typename T>
+class future {
+public:
+	/** Of nothing. */
+	future() = default;
+	/** The other one is of nothing afterwards. */
+	future(future &&other) noexcept
+		: task(std::move(other.task)), interval(std::exchange(other.interval, nullptr)) {}
+
+	/** Waits for what it has been of. */
+	future &operator=(future &&other) noexcept
+	{
+		future before(std::move(*this));
+
+		task = std::move(other.task);
+		interval = std::exchange(other.interval, nullptr);
+		return *this;
+	}
+
+	~future()
+	{
+		if (!interval)
+			return;
+		wait();
+		/* It waits for us: its own future, in its own function. */
+		if (!ready())
+			task.release();
+		ivl_release(interval);
+	}
+
+	/** Has it a task? Any thread, as for all others. */
+	bool valid() const noexcept { return interval; }
+	/** Has that ended? */
+	bool ready() const noexcept { return ivl_occurred(ivl_end_point(interval)); }
+	/** Until it has, running other tasks meanwhile. */
+	void wait() const noexcept { ivl_join(ivl_end_point(interval)); }
+
+	/** What it has returned, once; or throws what it has thrown. */
+	T get()
+	{
+		const int number = ivl_join(ivl_end_point(interval));
+
+		return task->outcome.get(number);
+	}
+
+private:
+	template <typename Function> friend future<detail::result<Function>> async(Function);
+
+	struct task_base {
+		virtual ~task_base() = default;
+		virtual void call() noexcept = 0;
+		detail::outcome<T> outcome;
+	};
+
+	template <typename Function>
+	struct task_of : task_base {
+		explicit task_of(Function function) : function(std::move(function)) {}
+		void call() noexcept override { this->outcome.of(function); }
+		Function function;
+	};
+
+	static int body(ivl_interval *, void *arg)
+	{
+		static_cast<task_base *>(arg)->call();
+		return 0;
+	}
+
+	std::unique_ptr<task_base> task;
+	ivl_interval *interval = nullptr;
+};
+
+/** function(), which is moved or copied, begins at once; as ivl_launch(), by a task. */
+template <typename Function>
+future<detail::result<Function>> async(Function function)
+{
+	using made = future<detail::result<Function>>;
+	made it;
+
+	it.task = std::make_unique<typename made::template task_of<Function>>(std::move(function));
+	it.interval = ivl_launch(nullptr, made::body, it.task.get(), nullptr);
+	if (!it.interval)
+		throw error(ivl_current() ? ENOMEM : EINVAL);
+	return it;
+}
+
+/** A guard that the block has made; for ivl_add_guard(). Who holds it or waits for it keeps it. */
+class guard {
+public:
+	/** As ivl_guard_create(). */
+	explicit guard(const runtime &of, const char *name = nullptr)
+		: it(ivl_guard_create(of.get(), name))
+	{
+		if (!it)
+			throw std::bad_alloc();
+	}
+
+	guard(const guard &) = delete;
+	guard &operator=(const guard &) = delete;
+	~guard() { ivl_guard_release(it); }
+
+	/** For functions in C. */
+	ivl_guard *get() const noexcept { return it; }
+
+private:
+	ivl_guard *it;
+};
+
+/** ivl_numa_mutex, as std::mutex: for std::lock_guard, std::unique_lock, std::scoped_lock. */
+class mutex {
+public:
+	/** As ivl_numa_mutex_init(). */
+	mutex() { detail::check(ivl_numa_mutex_init(&it)); }
+	mutex(const mutex &) = delete;
+	mutex &operator=(const mutex &) = delete;
+	~mutex() { ivl_numa_mutex_destroy(it); }
+
+	/** Throws ivl::error with EDEADLK where the caller owns it. */
+	void lock() { detail::check(ivl_numa_mutex_lock(it)); }
+	/** True: now the caller owns it. */
+	bool try_lock() noexcept { return !ivl_numa_mutex_trylock(it); }
+	/** By who owns it. */
+	void unlock() noexcept { ivl_numa_mutex_unlock(it); }
+
+private:
+	ivl_numa_mutex *it;
+};
+
+} // namespace ivl
+
+#include "intervals_algorithms.hpp"
+
+#endif

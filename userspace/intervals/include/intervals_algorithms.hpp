@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * @file
+ * Loops and algorithms of intervals.hpp, which includes this file.
+ *
+ * A range is halved until a part is not longer than its grain, 0: ivl_grain(). Where a part throws,
+ * those that have not begun do not, and one of the exceptions reaches the caller. Where the grain
+ * is given, what is combined with what does not depend on the workers.
+ */
+#ifndef INTERVALS_ALGORITHMS_HPP
+#define INTERVALS_ALGORITHMS_HPP
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <vector>
+
+#include "intervals.hpp"
+
+namespace ivl {
+
+namespace detail {
+
+inline std::size_t grain_of(std::size_t count, std::size_t grain)
+{
+	return grain ? grain : ivl_grain(count);
+}
+
+template <typename Body>
+void split(std::size_t begin, std::size_t end, std::size_t grain, Body &body)
+{
+	if (end - begin <= grain) {
+		body(begin, end);
+		return;
+	}
+	const std::size_t middle = begin + (end - begin) / 2;
+	scope both;
+	child left(both, [&, begin, middle, grain] { split(begin, middle, grain, body); });
+
+	split(middle, end, grain, body);
+	both.sync();
+}
+
+template <typename T, typename Part, typename Combine>
+T reduce(std::size_t begin, std::size_t end, std::size_t grain, Part &part, Combine &combine)
+{
+	if (end - begin <= grain)
+		return part(begin, end);
+	const std::size_t middle = begin + (end - begin) / 2;
+	std::optional<T> first;
+	scope both;
+	child left(both, [&, begin, middle, grain] {
+		first.emplace(reduce<T>(begin, middle, grain, part, combine));
+	});
+	T second = reduce<T>(middle, end, grain, part, combine);
+
+	both.sync();
+	return combine(std::move(*first), std::move(second));
+}
+
+/* Below this many elements std::sort() alone. */
+constexpr std::ptrdiff_t SORTED_ALONE = 2048;
+
+/* The middle one of three to the front. */
+template <typename Iterator, typename Less>
+void choose_pivot(Iterator first, Iterator last, Less &less)
+{
+	Iterator a = first + (last - first) / 4, b = first + (last - first) / 2,
+		 c = last - (last - first) / 4;
+
+	if (less(*b, *a))
+		std::swap(a, b);
+	if (less(*c, *b))
+		b = less(*c, *a) ? a : c;
+	std::iter_swap(first, b);
+}
+
+/* Quicksort; `turns` bounds the bad luck with pivots, which std::sort() then deals with. */
+template <typename Iterator, typename Less>
+void sort(Iterator first, Iterator last, Less &less, unsigned int turns)
+{
+	if (last - first <= SORTED_ALONE || !turns) {
+		std::sort(first, last, std::ref(less));
+		return;
+	}
+	choose_pivot(first, last, less);
+	Iterator above = std::partition(first + 1, last, [&](const auto &one) {
+		return less(one, *first);
+	});
+	Iterator pivot = above - 1;
+
+	std::iter_swap(first, pivot);
+	/* Many are equal to the pivot, which need no more sorting. */
+	if (pivot - first < (last - first) / 8)
+		above = std::partition(above, last, [&](const auto &one) {
+			return !less(*pivot, one);
+		});
+	invoke([&] { sort(first, pivot, less, turns - 1); },
+	       [&] { sort(above, last, less, turns - 1); });
+}
+
+} // namespace detail
+
+/**
+ * For each index from `first` up to, not including, `last`: body(index); or, where the body takes
+ * two, body(begin, end) for parts of at most `grain`.
+ */
+template <typename Index, typename Body>
+void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
+{
+	std::atomic<bool> stop{false};
+	auto part = [&](std::size_t begin, std::size_t end) {
+		const Index from = static_cast<Index>(first + static_cast<Index>(begin));
+		const Index to = static_cast<Index>(first + static_cast<Index>(end));
+
+		if (stop.load(std::memory_order_relaxed))
+			return;
+		try {
+			if constexpr (std::is_invocable_v<Body &, Index, Index>) {
+				body(from, to);
+			} else {
+				for (Index i = from; i != to; ++i)
+					body(i);
+			}
+		} catch (...) {
+			stop.store(true, std::memory_order_relaxed);
+			throw;
+		}
+	};
+
+	if (!(first < last))
+		return;
+	const std::size_t count = static_cast<std::size_t>(last - first);
+
+	detail::split(0, count, detail::grain_of(count, grain), part);
+}
+
+/**
+ * combine() of what part(begin, end, identity) returns for parts of the range, in their order: it
+ * must be associative, and need not be commutative. Returns `identity` for an empty range.
+ */
+template <typename Index, typename T, typename Part, typename Combine>
+T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&combine,
+		  std::size_t grain = 0)
+{
+	auto one = [&](std::size_t begin, std::size_t end) -> T {
+		return part(static_cast<Index>(first + static_cast<Index>(begin)),
+			    static_cast<Index>(first + static_cast<Index>(end)), identity);
+	};
+
+	if (!(first < last))
+		return identity;
+	const std::size_t count = static_cast<std::size_t>(last - first);
+
+	return detail::reduce<T>(0, count, detail::grain_of(count, grain), one, combine);
+}
+
+/**
+ * As std::inclusive_scan(first, last, out, operation, identity), of random-access iterators; `out`
+ * may be `first`. The operation must be associative; it is called about twice for each element.
+ * Returns the end of what was written.
+ */
+template <typename Iterator, typename Output, typename T, typename Operation>
+Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Operation &&operation,
+		     std::size_t grain = 0)
+{
+	const std::size_t count = static_cast<std::size_t>(last - first);
+
+	if (!count)
+		return out;
+	grain = detail::grain_of(count, grain);
+
+	const std::size_t parts = (count - 1) / grain + 1;
+	/* Of each part: all before it. */
+	std::vector<T> before(parts, identity);
+	auto end_of = [&](std::size_t part) { return std::min(count, (part + 1) * grain); };
+
+	/* Not std::vector<bool>, whose elements share words. */
+	static_assert(!std::is_same_v<T, bool>, "parallel_scan() of bool: use char");
+	parallel_for(std::size_t{0}, parts - 1, [&](std::size_t part) {
+		T sum = identity;
+
+		for (std::size_t i = part * grain; i < end_of(part); i++)
+			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(i)]);
+		before[part + 1] = std::move(sum);
+	}, 1);
+	for (std::size_t part = 1; part < parts; part++)
+		before[part] = operation(before[part - 1], std::move(before[part]));
+	parallel_for(std::size_t{0}, parts, [&](std::size_t part) {
+		T sum = std::move(before[part]);
+
+		for (std::size_t i = part * grain; i < end_of(part); i++) {
+			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(i)]);
+			out[static_cast<std::ptrdiff_t>(i)] = sum;
+		}
+	}, 1);
+	return out + static_cast<std::ptrdiff_t>(count);
+}
+
+/**
+ * As std::sort(), of random-access iterators: in place, not stable. Where less() throws, the
+ * elements are all there, in some order.
+ */
+template <typename Iterator, typename Less = std::less<>>
+void parallel_sort(Iterator first, Iterator last, Less less = Less())
+{
+	unsigned int turns = 0;
+
+	for (auto count = last - first; count > 0; count /= 2)
+		turns += 2;
+	detail::sort(first, last, less, turns);
+}
+
+} // namespace ivl
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef IVL_EXCEPTION_H
+#define IVL_EXCEPTION_H
+
+#include "intervals.h"
+
+/* __cxa_eh_globals of the C++ ABI for Itanium, section 2.2.2. */
+struct ivl_exceptions {
+	void *caught;
+	unsigned int uncaught;
+};
+
+/* The calling thread's; NULL: the program has no C++. */
+struct ivl_exceptions *ivl_exceptions_of_thread(void);
+
+/* As body(self, arg); ENOTRECOVERABLE where that has thrown. switch.S */
+int ivl_call_body(ivl_interval *self, void *arg, ivl_body *body);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What a task does to the process, and what becomes of it:
+ *
+ * It overflows its stack: SIGSEGV comes to a handler on a stack of its own, if nobody
+ * else has one. It says so, and the process ends by the signal.
+ *
+ * It calls fork(): the child has a copy of its thread alone, and of queues whose work is
+ * the parent's. So what that worker does next in the child, as soon as the task returns or
+ * waits, is to end it.
+ *
+ * It calls pthread_exit(), or is cancelled: a worker's thread that ends otherwise than by
+ * ivl_stop() ends the process, which would wait for its tasks for ever.
+ */
+#include "process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int runtimes;
+static pthread_key_t thread_key;
+static bool handles;			/* SIGSEGV is ours */
+
+/* Async-signal-safe. */
+static void say(const char *words)
+{
+	ssize_t ignored = write(STDERR_FILENO, words, strlen(words));
+
+	(void)ignored;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+	struct ivl_worker *worker = ivl_worker_self;
+	const char *address = info->si_addr;
+
+	(void)context;
+	if (worker && worker->fiber != &worker->base && address < worker->fiber->lowest &&
+	    address >= worker->fiber->lowest - IVL_HOLE)
+		say("intervals: a task has used up its stack; INTERVALS_STACK, or "
+		    "config.stack_bytes, says how large stacks are\n");
+	sigaction(number, &standard, NULL);
+	/* It comes again when we return, unless somebody has sent it. */
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+static void run_in_child(struct ivl_work *work)
+{
+	(void)work;
+	say("intervals: a task in the child of its fork() has returned, or waits for another "
+	    "one, and there are no workers\n");
+	_exit(EXIT_FAILURE);
+}
+
+static void after_fork(void)
+{
+	static struct ivl_work end = { .run = run_in_child };
+
+	if (ivl_worker_self)
+		ivl_worker_self->next = &end;
+	pthread_mutex_init(&lock, NULL);
+}
+
+/*
+ * Not for AddressSanitizer, which clears the stack of a thread before abort(): to it the
+ * frames that this one has left for good, from a fiber, are still there.
+ */
+__attribute__((no_sanitize_address)) static void end_of_thread(void *worker)
+{
+	(void)worker;
+	say("intervals: a task has ended its worker's thread, by pthread_exit() or "
+	    "pthread_cancel()\n");
+	abort();
+}
+
+static void take_signal(void)
+{
+	struct sigaction action = { .sa_sigaction = on_fault,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK }, before;
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGSEGV, NULL, &before) || before.sa_flags & SA_SIGINFO ||
+	    before.sa_handler != SIG_DFL)
+		return;
+	handles = !sigaction(SIGSEGV, &action, NULL);
+}
+
+static void give_signal_back(void)
+{
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+	struct sigaction now;
+
+	/* Somebody else may have taken it since. */
+	if (handles && !sigaction(SIGSEGV, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+	    now.sa_sigaction == on_fault)
+		sigaction(SIGSEGV, &standard, NULL);
+	handles = false;
+}
+
+int ivl_process_enter(void)
+{
+	static bool watches_forks;
+	int error = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!watches_forks) {
+		error = pthread_atfork(NULL, NULL, after_fork);
+		watches_forks = !error;
+	}
+	if (!error && !runtimes)
+		error = pthread_key_create(&thread_key, end_of_thread);
+	if (!error && !runtimes++)
+		take_signal();
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+void ivl_process_leave(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!--runtimes) {
+		give_signal_back();
+		pthread_key_delete(thread_key);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void ivl_process_add_thread(struct ivl_worker *worker, void *stack, unsigned long bytes)
+{
+	const stack_t ours = { .ss_sp = stack, .ss_size = bytes };
+	stack_t before;
+
+	/* It cannot be told of a thread that ends if there is no memory for it. */
+	pthread_setspecific(thread_key, worker);
+	if (!sigaltstack(NULL, &before) && before.ss_flags & SS_DISABLE)
+		sigaltstack(&ours, NULL);
+}
+
+void ivl_process_remove_thread(void *stack)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t now;
+
+	pthread_setspecific(thread_key, NULL);
+	if (!sigaltstack(NULL, &now) && now.ss_sp == stack)
+		sigaltstack(&none, NULL);
+}

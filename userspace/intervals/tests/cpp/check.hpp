@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TEST_CHECK_HPP
+#define TEST_CHECK_HPP
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <intervals.hpp>
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			std::fprintf(stderr, "%s:%d: not %s\n", __FILE__, __LINE__, #condition); \
+			std::exit(EXIT_FAILURE); \
+		} \
+	} while (0)
+
+/* The statement throws a T with this value. */
+#define CHECK_THROWS(T, value, statement) \
+	do { \
+		bool thrown = false; \
+		\
+		try { \
+			statement; \
+		} catch (const T &caught) { \
+			thrown = caught == (value); \
+		} \
+		CHECK(thrown && #statement); \
+	} while (0)
+
+/* On 1, 2 and 8 workers, of each policy. */
+template <typename Test>
+void on_all(Test test)
+{
+	for (unsigned int workers : { 1u, 2u, 8u }) {
+		for (ivl_policy policy : { IVL_ADAPTIVE, IVL_WORK_FIRST, IVL_HELP_FIRST }) {
+			ivl::config config;
+
+			config.workers = workers;
+			config.policy = policy;
+			test(ivl::runtime(config));
+		}
+	}
+}
+
+#endif

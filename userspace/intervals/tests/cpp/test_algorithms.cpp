@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* parallel_for, parallel_reduce, parallel_scan and parallel_sort beside what std has. */
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "check.hpp"
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+const std::size_t SIZES[] = { 0, 1, 2, 100, 5000 };
+#else
+const std::size_t SIZES[] = { 0, 1, 2, 100, 5000, 20000 };
+#endif
+const std::size_t GRAINS[] = { 0, 1, 7, 100000 };
+
+void test_for(ivl::runtime &runtime, std::size_t size)
+{
+	for (std::size_t grain : GRAINS) {
+		std::vector<int> done(size), by_parts(size);
+		std::atomic<bool> too_long{false};
+		const int end = static_cast<int>(size) - 3;
+
+		runtime.run([&] {
+			ivl::parallel_for(-3, end, [&](int i) { done[i + 3]++; }, grain);
+			ivl::parallel_for(std::size_t{0}, size, [&](std::size_t from, std::size_t to) {
+				if (grain && to - from > grain)
+					too_long = true;
+				for (; from < to; from++)
+					by_parts[from]++;
+			}, grain);
+		});
+		CHECK(std::all_of(done.begin(), done.end(), [](int n) { return n == 1; }));
+		CHECK(by_parts == done && !too_long);
+	}
+}
+
+void test_for_throws(ivl::runtime &runtime)
+{
+	std::atomic<int> began{0};
+
+	CHECK_THROWS(int, 1, runtime.run([&] {
+		ivl::parallel_for(0, 100000, [&](int) {
+			if (began++ >= 0)
+				throw 1;
+		}, 1);
+	}));
+	if (ivl_worker_count(runtime.get()) == 1)
+		CHECK(began == 1);
+}
+
+void test_reduce(ivl::runtime &runtime, std::size_t size)
+{
+	for (std::size_t grain : GRAINS) {
+		/* Associative, but not commutative. */
+		std::string expected;
+		const std::size_t some = std::min<std::size_t>(size, 5000);
+
+		for (std::size_t i = 0; i < some; i++)
+			expected += static_cast<char>('a' + i % 26);
+		std::string found = runtime.run([&] {
+			return ivl::parallel_reduce(std::size_t{0}, some, std::string(),
+				[&](std::size_t from, std::size_t to, std::string sum) {
+					return sum + expected.substr(from, to - from);
+				}, std::plus<>(), grain);
+		});
+		CHECK(found == expected);
+	}
+	CHECK_THROWS(int, 2, runtime.run([&] {
+		return ivl::parallel_reduce(0, 1000, 0, [](int from, int, int) -> int {
+						    if (from >= 0)
+							    throw 2;
+						    return 0;
+					    },
+					    std::plus<>(), 10);
+	}));
+}
+
+void test_scan(ivl::runtime &runtime, std::size_t size)
+{
+	std::vector<std::uint64_t> numbers(size), expected(size), found(size);
+
+	std::iota(numbers.begin(), numbers.end(), 1);
+	/* Composition of x -> a x + b, both in a word: associative, not commutative. */
+	auto compose = [](std::uint64_t f, std::uint64_t g) {
+		const std::uint32_t a = f >> 32, b = f, c = g >> 32, d = g;
+
+		return std::uint64_t{a * c} << 32 | static_cast<std::uint32_t>(b * c + d);
+	};
+	const std::uint64_t identity = std::uint64_t{1} << 32;
+
+	for (auto &number : numbers)
+		number = (2 * number + 1) << 32 | number;
+	std::inclusive_scan(numbers.begin(), numbers.end(), expected.begin(), compose, identity);
+	for (std::size_t grain : GRAINS) {
+		runtime.run([&] {
+			auto end = ivl::parallel_scan(numbers.begin(), numbers.end(), found.begin(),
+						      identity, compose, grain);
+			CHECK(end == found.end());
+		});
+		CHECK(found == expected);
+	}
+	runtime.run([&] {
+		ivl::parallel_scan(numbers.begin(), numbers.end(), numbers.begin(), identity, compose);
+	});
+	CHECK(numbers == expected);
+}
+
+void test_sort(ivl::runtime &runtime, std::size_t size)
+{
+	std::mt19937 random(1);
+
+	/* Random, few different, sorted, backwards, and all equal. */
+	for (int kind = 0; kind < 5; kind++) {
+		std::vector<unsigned int> numbers(size), expected;
+
+		for (std::size_t i = 0; i < size; i++)
+			numbers[i] = kind == 0 ? static_cast<unsigned int>(random()) :
+				     kind == 1 ? static_cast<unsigned int>(random() % 3) :
+				     kind == 2 ? static_cast<unsigned int>(i) :
+				     kind == 3 ? static_cast<unsigned int>(size - i) : 5u;
+		expected = numbers;
+		std::sort(expected.begin(), expected.end(), std::greater<>());
+		runtime.run([&] {
+			ivl::parallel_sort(numbers.begin(), numbers.end(), std::greater<>());
+		});
+		CHECK(numbers == expected);
+	}
+
+	/* What can only be moved. */
+	std::vector<std::unique_ptr<std::size_t>> owned;
+
+	for (std::size_t i = 0; i < size; i++)
+		owned.push_back(std::make_unique<std::size_t>(random()));
+	runtime.run([&] {
+		ivl::parallel_sort(owned.begin(), owned.end(), [](const auto &a, const auto &b) {
+			return *a < *b;
+		});
+	});
+	for (std::size_t i = 1; i < size; i++)
+		CHECK(*owned[i - 1] <= *owned[i]);
+	if (size < 5000)
+		return;
+	std::atomic<int> calls{0};
+
+	CHECK_THROWS(int, 3, runtime.run([&] {
+		ivl::parallel_sort(owned.begin(), owned.end(), [&](const auto &a, const auto &b) {
+			if (calls++ == 4000)
+				throw 3;
+			return *b < *a;
+		});
+	}));
+	for (const auto &one : owned)
+		CHECK(one);
+}
+
+} // namespace
+
+int main()
+{
+	on_all([](ivl::runtime runtime) {
+		test_for_throws(runtime);
+		for (std::size_t size : SIZES) {
+			test_for(runtime, size);
+			test_reduce(runtime, size);
+			test_scan(runtime, size);
+			test_sort(runtime, size);
+		}
+	});
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* intervals.hpp: runtime, scope, invoke, task_group, future, guard, mutex. */
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+const int SIZE = 12, TIMES = 50;
+#else
+const int SIZE = 18, TIMES = 1000;
+#endif
+
+/* Counts those that are there. */
+struct counted {
+	static std::atomic<int> there;
+	int value;
+
+	explicit counted(int value) : value(value) { there++; }
+	counted(const counted &other) : value(other.value) { there++; }
+	counted(counted &&other) noexcept : value(other.value) { there++; }
+	~counted() { there--; }
+};
+std::atomic<int> counted::there{0};
+
+long fib(int n)
+{
+	if (n < 2)
+		return n;
+	long x, y;
+	ivl::scope scope;
+	ivl::child left(scope, [&] { x = fib(n - 1); });
+
+	y = fib(n - 2);
+	scope.sync();
+	return x + y;
+}
+
+long fib_of(int n)
+{
+	long a = 0, b = 1;
+
+	for (; n; n--)
+		b += std::exchange(a, b);
+	return a;
+}
+
+void test_run(const ivl::runtime &runtime)
+{
+	auto &mutable_runtime = const_cast<ivl::runtime &>(runtime);
+	int ran = 0;
+
+	CHECK(mutable_runtime.run([] { return std::string(100, 'x'); }) == std::string(100, 'x'));
+	CHECK(mutable_runtime.run([] { return std::make_unique<int>(3); }) != nullptr);
+	mutable_runtime.run([&] { ran++; });
+	CHECK(ran == 1);
+	CHECK_THROWS(int, 7, mutable_runtime.run([] { throw 7; }));
+	/* The program's own function is used, not a copy. */
+	struct { int calls = 0; void operator()() { calls++; } } function;
+	mutable_runtime.run(function);
+	CHECK(function.calls == 1);
+}
+
+void test_scope(ivl::runtime &runtime)
+{
+	CHECK(runtime.run([] { return fib(SIZE); }) == fib_of(SIZE));
+
+	/* A child throws; the others run all the same. */
+	std::atomic<int> ran{0};
+
+	CHECK_THROWS(int, 1, runtime.run([&] {
+		ivl::scope scope;
+		ivl::child a(scope, [&] { ran++; });
+		ivl::child b(scope, [&] { throw 1; });
+		ivl::child c(scope, [&] { ran++; });
+
+		scope.sync();
+	}));
+	CHECK(ran == 2);
+
+	/* The block is left by an exception: nobody runs in its frame any more. */
+	for (int i = 0; i < TIMES; i++) {
+		CHECK_THROWS(int, 2, runtime.run([&] {
+			std::array<std::atomic<int>, 64> frame{};
+			ivl::scope scope;
+			ivl::child a(scope, [&] { for (auto &one : frame) one++; });
+			ivl::child b(scope, [&] { for (auto &one : frame) one++; });
+
+			throw 2;
+		}));
+	}
+
+	/* By an exception, though a child throws too. */
+	CHECK_THROWS(int, 2, runtime.run([&] {
+		ivl::scope scope;
+		ivl::child a(scope, [] { throw 1; });
+		ivl::child b(scope, [] { throw 1; });
+
+		throw 2;
+	}));
+
+	/* Used again, after an exception too. */
+	runtime.run([&] {
+		ivl::scope scope;
+		ivl::child a(scope, [] { throw 3; });
+
+		CHECK_THROWS(int, 3, scope.sync());
+		ivl::child b(scope, [&] { ran++; });
+		scope.sync();
+	});
+	CHECK(ran == 3);
+}
+
+void test_invoke(ivl::runtime &runtime)
+{
+	std::array<int, 4> done{};
+
+	runtime.run([&] {
+		ivl::invoke([&] { done[0] = 1; }, [&] { done[1] = 1; }, [&] { done[2] = 1; },
+			    [&] { done[3] = 1; });
+	});
+	CHECK((done == std::array<int, 4>{ 1, 1, 1, 1 }));
+	CHECK_THROWS(int, 5, runtime.run([&] { ivl::invoke([] {}, [] { throw 5; }, [] {}); }));
+}
+
+void grow(ivl::task_group &group, std::atomic<int> &leaves, int levels)
+{
+	if (!levels) {
+		leaves++;
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		group.run([&, levels] { grow(group, leaves, levels - 1); });
+}
+
+void test_group(ivl::runtime &runtime)
+{
+	std::atomic<int> leaves{0};
+
+	CHECK(runtime.run([&] {
+		return ivl::finish([&](ivl::task_group &group) { grow(group, leaves, 8); });
+	}));
+	CHECK(leaves == 256);
+
+	/* Large functions, and those that own something. */
+	std::atomic<int> sum{0};
+	std::array<int, 100> numbers{};
+
+	numbers[99] = 5;
+	runtime.run([&] {
+		ivl::task_group group;
+
+		for (int i = 0; i < 10; i++) {
+			group.run([&, own = counted(i)] { sum += own.value; });
+			group.run([&, numbers] { sum += numbers[99]; });
+		}
+		CHECK(group.wait());
+		CHECK(counted::there == 0);
+	});
+	CHECK(sum == 45 + 50);
+
+	/* One throws: those that have not begun do not, and what they own is released. */
+	std::atomic<int> began{0};
+
+	runtime.run([&] {
+		ivl::task_group group;
+
+		CHECK_THROWS(int, 4, {
+			for (int i = 0; i < 1000; i++)
+				group.run([&, own = counted(i)] {
+					if (began++ == 3)
+						throw 4;
+				});
+			group.wait();
+		});
+		CHECK(counted::there == 0);
+		/* As new. */
+		group.run([&] { sum = 1; });
+		CHECK(group.wait());
+	});
+	CHECK(sum == 1);
+	if (ivl_worker_count(runtime.get()) == 1)
+		CHECK(began == 4);
+
+	/* Cancelled by hand, and by leaving the block. */
+	runtime.run([&] {
+		ivl::task_group group;
+
+		group.cancel();
+		group.run([&] { sum = 2; });
+		CHECK(group.cancelled());
+		CHECK(!group.wait());
+		CHECK(!group.cancelled());
+	});
+	CHECK(sum == 1);
+	for (int i = 0; i < TIMES; i++) {
+		CHECK_THROWS(int, 6, runtime.run([&] {
+			std::array<std::atomic<int>, 64> frame{};
+
+			ivl::finish([&](ivl::task_group &group) {
+				for (int j = 0; j < 4; j++)
+					group.run([&, own = counted(j)] {
+						for (auto &one : frame)
+							one++;
+					});
+				throw 6;
+			});
+		}));
+		CHECK(counted::there == 0);
+	}
+}
+
+void test_future(ivl::runtime &runtime)
+{
+	runtime.run([&] {
+		auto number = ivl::async([] { return fib(10); });
+		auto words = ivl::async([own = std::make_unique<int>(3)] {
+			return std::string(*own, 'x');
+		});
+		auto nothing = ivl::async([] {});
+		auto bad = ivl::async([]() -> int { throw 8; });
+
+		CHECK(number.get() == 55);
+		CHECK(words.get() == "xxx");
+		nothing.get();
+		CHECK_THROWS(int, 8, bad.get());
+		CHECK(number.ready() && number.valid());
+		/* Its result is gone. */
+		ivl::future<std::string> moved = std::move(words);
+		CHECK(!words.valid() && moved.valid());
+		moved = ivl::async([] { return std::string("y"); });
+		CHECK(moved.get() == "y");
+	});
+	/* A chain of them, each waited for by another task; nobody asks some. */
+	runtime.run([&] {
+		std::vector<ivl::future<int>> all;
+
+		all.push_back(ivl::async([] { return 0; }));
+		for (int i = 1; i < 100; i++) {
+			all.push_back(ivl::async([before = std::move(all.back())]() mutable {
+				return before.get() + 1;
+			}));
+			auto unasked = ivl::async([own = counted(i)] { return own.value; });
+		}
+		CHECK(all.back().get() == 99);
+		CHECK(counted::there == 0);
+	});
+	bool refused = false;
+
+	try {
+		ivl::async([] {});
+	} catch (const ivl::error &error) {
+		refused = error.code().value() == EINVAL && std::strstr(error.what(), "launch");
+	}
+	CHECK(refused);
+}
+
+void test_guards(ivl::runtime &runtime)
+{
+	ivl::mutex mutex;
+	long plain = 0;
+
+	runtime.run([&] {
+		ivl::finish([&](ivl::task_group &group) {
+			for (int i = 0; i < 200; i++)
+				group.run([&] {
+					std::lock_guard lock(mutex);
+
+					plain++;
+				});
+		});
+		std::unique_lock lock(mutex, std::try_to_lock);
+		bool refused = false;
+
+		CHECK(lock.owns_lock());
+		try {
+			mutex.lock();
+		} catch (const ivl::error &error) {
+			refused = error.code() == std::errc::resource_deadlock_would_occur;
+		}
+		CHECK(refused);
+	});
+	CHECK(plain == 200);
+
+	ivl::guard guard(runtime, "guard");
+
+	struct holder {
+		static int body(ivl_interval *, void *arg) { ++*static_cast<long *>(arg); return 0; }
+	};
+	runtime.run([&] {
+		for (int i = 0; i < 100; i++) {
+			ivl_interval *one = ivl_create(ivl_current(), nullptr, holder::body, &plain,
+						       nullptr);
+			CHECK(!ivl_add_guard(one, guard.get()));
+			ivl_release(one);
+		}
+	});
+	CHECK(plain == 300);
+}
+
+/* Outside of any runtime a library's functions are called, one after the other. */
+void test_outside()
+{
+	std::atomic<int> sum{0};
+	ivl::task_group group;
+
+	CHECK(fib(10) == 55);
+	group.run([&] { sum++; });
+	group.run([&, own = counted(1)] { sum++; });
+	CHECK(group.wait());
+	CHECK(sum == 2 && counted::there == 0);
+	group.run([&] { throw 9; });
+	CHECK_THROWS(int, 9, group.wait());
+}
+
+void test_errors()
+{
+	bool refused = false;
+
+	try {
+		ivl::config config;
+
+		config.stack_bytes = 1;
+		ivl::runtime runtime(config);
+	} catch (const ivl::error &error) {
+		refused = error.code() == std::errc::invalid_argument &&
+			  std::strstr(error.what(), "stack_bytes is 1");
+	}
+	CHECK(refused);
+	setenv("INTERVALS_QUEUE", "none", 1);
+	refused = false;
+	try {
+		ivl::runtime runtime;
+	} catch (const ivl::error &error) {
+		refused = std::strstr(error.what(), "INTERVALS_QUEUE=none");
+	}
+	unsetenv("INTERVALS_QUEUE");
+	CHECK(refused);
+}
+
+} // namespace
+
+int main()
+{
+	on_all([](ivl::runtime runtime) {
+		test_run(runtime);
+		test_scope(runtime);
+		test_invoke(runtime);
+		test_group(runtime);
+		test_future(runtime);
+		test_guards(runtime);
+	});
+	test_outside();
+	test_errors();
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What programs that are compiled rely on. What fails here breaks them: it needs another
+ * first number of the version, and SONAME. Numbers may be added, at the end alone.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_runtimes.h"
+
+#define IS_AT(type, field, offset) \
+	_Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
+
+#if defined(__x86_64__)
+_Static_assert(sizeof(struct ivl_task) == 56, "ivl_task");
+IS_AT(ivl_task, function, 16);
+IS_AT(ivl_task, context, 40);
+_Static_assert(sizeof(struct ivl_scope) == 32, "ivl_scope");
+IS_AT(ivl_scope, refused, 24);
+_Static_assert(sizeof(struct ivl_group) == 24, "ivl_group");
+_Static_assert(sizeof(struct ivl_try_scope) == 40, "ivl_try_scope");
+_Static_assert(sizeof(struct ivl_try_task) == 80, "ivl_try_task");
+
+IS_AT(ivl_config, size, 0);
+IS_AT(ivl_config, workers, 8);
+IS_AT(ivl_config, places, 24);
+IS_AT(ivl_config, place_cpus, 32);
+IS_AT(ivl_config, pin, 44);
+IS_AT(ivl_config, stack_bytes, 48);
+IS_AT(ivl_config, fibers_per_worker, 56);
+IS_AT(ivl_config, queue_capacity, 80);
+IS_AT(ivl_config, seed, 88);
+/* All fields of 1.0.0; later ones come behind. */
+_Static_assert(sizeof(struct ivl_config) >= 96, "ivl_config");
+IS_AT(ivl_statistics, fibers, 88);
+#endif
+
+_Static_assert(IVL_QUEUE_SHARED == 7 && IVL_HELP_FIRST == 2 &&
+	       IVL_VICTIMS_DOMAINS_THRESHOLD == 3 && IVL_PLACES_GIVEN == 4, "enumerations");
+
+static void test_version(void **state)
+{
+	char words[32];
+
+	(void)state;
+	assert_int_equal(ivl_version(), IVL_VERSION);
+	snprintf(words, sizeof(words), "%d.%d.%d", IVL_VERSION_MAJOR, IVL_VERSION_MINOR,
+		 IVL_VERSION_PATCH);
+	assert_string_equal(words, IVL_VERSION_STRING);
+}
+
+static int nothing(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+/* A program that knows the first two fields only. */
+static void test_older_program(void **state)
+{
+	struct {
+		size_t size;
+		unsigned int workers;
+		unsigned int beyond;
+	} older = { .beyond = 77 };
+	struct ivl_config *config = (struct ivl_config *)&older;
+	const size_t size = offsetof(struct ivl_config, queue);
+	ivl_runtime *runtime;
+
+	(void)state;
+	_Static_assert(offsetof(struct ivl_config, queue) == 12, "size and workers");
+	assert_int_equal(ivl_config_init_size(config, size), 0);
+	assert_int_equal(older.beyond, 77);
+	assert_int_equal(older.size, size);
+	older.workers = 3;
+	/* No queue, no stack: but the defaults. */
+	setenv("INTERVALS_STACK", "64", 1);
+	assert_int_equal(ivl_start(config, &runtime), 0);
+	unsetenv("INTERVALS_STACK");
+	assert_int_equal(ivl_worker_count(runtime), 3);
+	test_run(runtime, nothing, NULL);
+	ivl_stop(runtime);
+}
+
+/* A program that knows a field which the library does not. */
+static void test_newer_program(void **state)
+{
+	struct {
+		struct ivl_config known;
+		uint64_t unknown;
+	} newer;
+	ivl_runtime *runtime;
+
+	(void)state;
+	memset(&newer, 0xaa, sizeof(newer));
+	assert_int_equal(ivl_config_init_size(&newer.known, sizeof(newer)), 0);
+	assert_int_equal(newer.known.size, sizeof(newer));
+	assert_int_equal(newer.unknown, 0);
+	newer.known.workers = 2;
+	assert_int_equal(ivl_start(&newer.known, &runtime), 0);
+	assert_int_equal(ivl_worker_count(runtime), 2);
+	ivl_stop(runtime);
+	newer.unknown = 1;
+	assert_int_equal(ivl_start(&newer.known, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "does not know"));
+}
+
+static void test_no_size(void **state)
+{
+	struct ivl_config config = { .workers = 1 };
+	ivl_runtime *runtime;
+
+	(void)state;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_string_equal(ivl_last_error(), "config: size is 0; it is set by ivl_config_init()");
+	config.workers = 7;
+	assert_int_equal(ivl_config_init_size(&config, 4), EINVAL);
+	assert_int_equal(config.workers, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_older_program),
+		cmocka_unit_test(test_newer_program),
+		cmocka_unit_test(test_no_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

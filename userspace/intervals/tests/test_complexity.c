@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What grows with the program must not grow with its square. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model.h"
+
+static double cpu_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* So long the CPU takes for body(&count) on one worker. */
+static double cost(ivl_body *body, int count)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+	double before = cpu_seconds(), after;
+
+	test_run(runtime, body, &count);
+	after = cpu_seconds();
+	ivl_stop(runtime);
+	return after - before;
+}
+
+/* Four times as much takes about four times as long, and not sixteen. */
+static void check_growth(ivl_body *body)
+{
+	const int small = TEST_SLOW ? 2500 : 5000;
+	double one = cost(body, small), four = cost(body, 4 * small);
+
+	print_message("# %.4f s, four times as much: %.4f s\n", one, four);
+	assert_true(four < 8 * one + (TEST_SLOW ? 0.2 : 0.05));
+}
+
+/* Levels of intervals one inside the other, while another one is cancelled. */
+static int level(ivl_interval *self, void *arg)
+{
+	if (!--*(int *)arg)
+		return 0;
+	ivl_release(ivl_create(self, NULL, level, arg, NULL));
+	return 0;
+}
+
+static int one_cancelled(ivl_interval *self, void *arg)
+{
+	ivl_interval *other = ivl_create(self, NULL, level, arg, NULL);
+	ivl_interval *levels = ivl_create(self, NULL, level, arg, NULL);
+	int error;
+
+	ivl_cancel(other);
+	ivl_schedule();
+	error = ivl_join(ivl_end_point(levels));
+	ivl_release(levels);
+	ivl_release(other);
+	return error;
+}
+
+static void test_unrelated_cancel(void **state)
+{
+	(void)state;
+	check_growth(one_cancelled);
+}
+
+/* A chain of edges, added from its end to its beginning. */
+static int back_to_front(ivl_interval *self, void *arg)
+{
+	const int count = *(int *)arg;
+	ivl_interval *after = NULL;
+	int error = 0;
+
+	for (int i = 0; i < count && !error; i++) {
+		ivl_interval *made = ivl_create(self, NULL, NULL, NULL, NULL);
+
+		if (after) {
+			error = ivl_add_edge(ivl_end_point(made), ivl_start_point(after));
+			ivl_release(after);
+		}
+		after = made;
+	}
+	ivl_release(after);
+	return error;
+}
+
+static void test_back_to_front(void **state)
+{
+	(void)state;
+	check_growth(back_to_front);
+}
+
+/*
+ * Who looks for a path, and finds none, waits for nobody who does the same.
+ */
+
+struct searches {
+	_Atomic bool done;
+	int error;
+};
+
+static int search_long(ivl_interval *self, void *arg)
+{
+	struct searches *searches = arg;
+	ivl_interval *made[4];
+
+	for (int i = 0; i < 4; i++)
+		made[i] = ivl_create(self, NULL, NULL, NULL, NULL);
+	searches->error = ivl_add_edge(ivl_end_point(made[0]), ivl_start_point(made[1]));
+	if (!searches->error)
+		searches->error = ivl_add_edge(ivl_end_point(made[2]), ivl_start_point(made[3]));
+	/* An edge leads away from its target, and one to its source. */
+	if (!searches->error)
+		searches->error = ivl_add_edge(ivl_end_point(made[1]), ivl_start_point(made[2]));
+	atomic_store(&searches->done, true);
+	for (int i = 0; i < 4; i++)
+		ivl_release(made[i]);
+	return 0;
+}
+
+struct run {
+	ivl_runtime *runtime;
+	struct searches *searches;
+};
+
+static void *run_searches(void *arg)
+{
+	struct run *run = arg;
+
+	return (void *)(intptr_t)ivl_run(run->runtime, search_long, run->searches);
+}
+
+static void test_searches_together(void **state)
+{
+	struct ivl_config config = test_config(2);
+	struct searches searches = { 0 };
+	struct run run = { test_start(&config), &searches };
+	struct ivl_model *model = *ivl_runtime_model(run.runtime);
+	pthread_t thread;
+	bool done;
+
+	(void)state;
+	/* As one who has found a cycle, and has not yet said so. */
+	pthread_mutex_lock(&model->lock);
+	assert_int_equal(pthread_create(&thread, NULL, run_searches, &run), 0);
+	for (int i = 0; i < 1000 && !atomic_load(&searches.done); i++)
+		usleep(10000);
+	done = atomic_load(&searches.done);
+	pthread_mutex_unlock(&model->lock);
+	pthread_join(thread, NULL);
+	assert_true(done);
+	assert_int_equal(searches.error, 0);
+	ivl_stop(run.runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unrelated_cancel),
+		cmocka_unit_test(test_back_to_front),
+		cmocka_unit_test(test_searches_together),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

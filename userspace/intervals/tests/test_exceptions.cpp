@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* C++ in tasks: what they have caught is theirs, and what they throw is their error. */
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+
+#include <intervals.h>
+#include <intervals_sync.h>
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not %s\n", __FILE__, __LINE__, #condition); \
+			exit(EXIT_FAILURE); \
+		} \
+	} while (0)
+
+static const int TASKS = 8, TIMES = 50;
+
+struct crowd {
+	ivl_numa_barrier *barrier;
+	std::atomic<int> next, own;
+};
+
+/* Waits with the others inside of its handler, and then throws again what it has caught. */
+static void wait_in_handler(void *arg)
+{
+	crowd *all = *(crowd **)arg;
+	const int me = all->next++;
+
+	for (int i = 0; i < TIMES; i++) {
+		try {
+			try {
+				throw me;
+			} catch (int) {
+				ivl_numa_barrier_wait(all->barrier);
+				throw;
+			}
+		} catch (int caught) {
+			all->own += caught == me;
+			ivl_numa_barrier_wait(all->barrier);
+		}
+		CHECK(!std::current_exception());
+	}
+}
+
+static void spawn_all(void *arg)
+{
+	for (int i = 0; i < TASKS; i++)
+		CHECK(!ivl_async(wait_in_handler, &arg, sizeof(arg), NULL));
+}
+
+static int handlers(ivl_interval *, void *arg)
+{
+	return ivl_finish(spawn_all, arg);
+}
+
+static void test_handlers(ivl_runtime *runtime)
+{
+	crowd all = {};
+
+	CHECK(!ivl_numa_barrier_init(&all.barrier, TASKS));
+	CHECK(!ivl_run(runtime, handlers, &all));
+	CHECK(all.own == TASKS * TIMES);
+	CHECK(!ivl_numa_barrier_destroy(all.barrier));
+}
+
+static std::atomic<int> destroyed;
+
+struct counted {
+	~counted() { destroyed++; }
+};
+
+static int throws(ivl_interval *, void *)
+{
+	counted one;
+
+	throw std::runtime_error("lost");
+}
+
+static int nothing(ivl_interval *, void *arg)
+{
+	*(bool *)arg = true;
+	return 0;
+}
+
+/* The error is that of the joiner, and what depends on it does not run. */
+static int joins(ivl_interval *self, void *arg)
+{
+	ivl_interval *thrower = ivl_create(self, "thrower", throws, NULL, NULL);
+	ivl_interval *after = ivl_create(self, "after", nothing, arg, NULL);
+	int error;
+
+	CHECK(thrower && after);
+	CHECK(!ivl_add_edge(ivl_end_point(thrower), ivl_start_point(after)));
+	ivl_schedule();
+	error = ivl_join(ivl_end_point(thrower));
+	CHECK(ivl_inline("inline", throws, NULL) == ENOTRECOVERABLE);
+	CHECK(!std::current_exception() && !std::uncaught_exceptions());
+	ivl_release(thrower);
+	ivl_release(after);
+	return error;
+}
+
+static void test_escapes(ivl_runtime *runtime)
+{
+	bool ran = false;
+
+	destroyed = 0;
+	CHECK(ivl_run(runtime, throws, NULL) == ENOTRECOVERABLE);
+	CHECK(ivl_run(runtime, joins, &ran) == ENOTRECOVERABLE);
+	CHECK(!ran);
+	CHECK(destroyed == 3);
+}
+
+int main()
+{
+	for (unsigned int workers : { 1, 2, 8 }) {
+		for (int policy = 0; policy < IVL_POLICIES; policy++) {
+			ivl_config config;
+			ivl_runtime *runtime;
+
+			CHECK(!ivl_config_init(&config));
+			config.workers = workers;
+			config.policy = (ivl_policy)policy;
+			CHECK(!ivl_start(&config, &runtime));
+			test_handlers(runtime);
+			test_escapes(runtime);
+			ivl_stop(runtime);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is left of a program where memory is not: each promise of the headers, broken
+ * into in a process of its own, so that one that aborts or hangs is one failure.
+ */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "intervals_sync.h"
+#include "test_allocation.h"
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+char *__real_strdup(const char *string);
+char *__wrap_strdup(const char *string);
+
+void *__wrap_malloc(size_t bytes)
+{
+	return test_allocation_fails() ? NULL : __real_malloc(bytes);
+}
+
+char *__wrap_strdup(const char *string)
+{
+	return test_allocation_fails() ? NULL : __real_strdup(string);
+}
+
+/* The status of a child process that calls test(workers), and is killed after five minutes. */
+static int in_process(int (*test)(unsigned int workers), unsigned int workers)
+{
+	int status;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		alarm(300);
+		_exit(test(workers));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void on_all_counts(int (*test)(unsigned int workers))
+{
+	static const unsigned int workers[] = { 1, 2, 8 };
+
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
+		print_message("# %u workers\n", workers[i]);
+		assert_int_equal(in_process(test, workers[i]), 0);
+	}
+}
+
+static ivl_runtime *start(unsigned int workers, enum ivl_policy policy, unsigned int fibers)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+
+	if (ivl_config_init(&config))
+		_exit(EXIT_FAILURE);
+	config.workers = workers;
+	config.policy = policy;
+	if (fibers)
+		config.fibers_per_worker = fibers;
+	if (ivl_start(&config, &runtime))
+		_exit(EXIT_FAILURE);
+	return runtime;
+}
+
+/*
+ * Memory.
+ */
+
+/* No more than so many bytes beyond what the process has now. */
+static void limit_memory(size_t more)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages;
+	struct rlimit limit;
+
+	if (!file || fscanf(file, "%lu", &pages) != 1)
+		_exit(EXIT_FAILURE);
+	fclose(file);
+	limit.rlim_cur = limit.rlim_max = pages * (size_t)sysconf(_SC_PAGESIZE) + more;
+	if (setrlimit(RLIMIT_AS, &limit))
+		_exit(EXIT_FAILURE);
+}
+
+#define SPAWNS 3000
+
+static _Atomic int called;
+
+static void call(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&called, 1);
+}
+
+static int spawn_many(ivl_interval *self, void *arg)
+{
+	static struct ivl_task tasks[SPAWNS];
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+
+	(void)self;
+	(void)arg;
+	/* Enough for the queue, not for another thread. */
+	limit_memory(1 << 20);
+	for (int i = 0; i < SPAWNS; i++)
+		if (ivl_spawn(&scope, &tasks[i], call, NULL))
+			call(NULL);
+	ivl_sync(&scope);
+	return 0;
+}
+
+static int spawn_in_little_memory(unsigned int workers)
+{
+	ivl_runtime *runtime = start(workers, IVL_ADAPTIVE, 0);
+	int error = ivl_run(runtime, spawn_many, NULL);
+
+	ivl_stop(runtime);
+	return error || atomic_load(&called) != SPAWNS;
+}
+
+static void test_little_memory(void **state)
+{
+	(void)state;
+	if (TEST_SLOW)
+		return;		/* the sanitizers' own memory is beyond any limit */
+	on_all_counts(spawn_in_little_memory);
+}
+
+/*
+ * A program that allocates all that there is to allocate, each of which fails once, with all
+ * that come after it.
+ */
+#define KINDS 40
+
+static _Atomic int done;
+
+static void count_done(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&done, 1);
+}
+
+static void asyncs(void *arg)
+{
+	char large[1000] = { 0 };
+
+	for (int i = 0; i < KINDS; i++)
+		if (ivl_async(count_done, large, i % 2 ? sizeof(large) : 1, NULL))
+			count_done(arg);
+}
+
+static int one_interval(ivl_interval *self, void *arg)
+{
+	(void)self;
+	count_done(arg);
+	return 0;
+}
+
+/* Those that there are, one after the other. */
+static int intervals(ivl_interval *self, void *arg)
+{
+	ivl_guard *guard = ivl_guard_create(arg, "guard");
+	ivl_interval *before = NULL, *made;
+	int error = guard ? 0 : ENOMEM;
+
+	for (int i = 0; i < KINDS && !error; i++) {
+		made = ivl_create(self, "one", one_interval, NULL, NULL);
+		if (!made)
+			error = ENOMEM;
+		if (!error)
+			error = ivl_add_guard(made, guard);
+		for (int edges = 0; before && edges < 5 && !error; edges++)
+			error = ivl_add_edge(ivl_end_point(before), ivl_start_point(made));
+		if (before)
+			ivl_release(before);
+		before = made;
+	}
+	if (before)
+		ivl_release(before);
+	if (guard)
+		ivl_guard_release(guard);
+	return error;
+}
+
+static int all_kinds(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[KINDS];
+	ivl_numa_barrier *barrier;
+	int error = ivl_numa_barrier_init(&barrier, 1);
+
+	if (!error) {
+		ivl_numa_barrier_wait(barrier);
+		ivl_numa_barrier_destroy(barrier);
+	}
+	for (int i = 0; i < KINDS; i++)
+		if (ivl_spawn(&scope, &tasks[i], count_done, NULL))
+			count_done(NULL);
+	ivl_sync(&scope);
+	if (atomic_load(&done) != KINDS)
+		_exit(EXIT_FAILURE);
+	error = error ? error : ivl_finish(asyncs, NULL);
+	error = error ? error : ivl_inline("intervals", intervals, arg);
+	(void)self;
+	return error;
+}
+
+/* True: it needed more allocations than these. */
+static bool fails_after(unsigned int workers, int allocations)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+	bool all;
+	int error;
+
+	if (ivl_config_init(&config))
+		_exit(EXIT_FAILURE);
+	config.workers = workers;
+	config.queue_capacity = 2;
+	atomic_store(&done, 0);
+	test_allocations_left = allocations;
+	error = ivl_start(&config, &runtime);
+	if (!error) {
+		error = ivl_run(runtime, all_kinds, runtime);
+		all = test_allocations_left > 0;
+		test_allocations_left = -1;
+		ivl_stop(runtime);
+	} else {
+		test_allocations_left = -1;
+		all = false;
+	}
+	if (error ? all || error != ENOMEM : all && atomic_load(&done) != 3 * KINDS)
+		_exit(EXIT_FAILURE);
+	return !all;
+}
+
+static int fail_everywhere(unsigned int workers)
+{
+	int allocations = 0;
+
+	while (fails_after(workers, allocations))
+		allocations++;
+	return allocations < 2 * KINDS;
+}
+
+static void test_every_allocation(void **state)
+{
+	(void)state;
+	on_all_counts(fail_everywhere);
+}
+
+/*
+ * Stacks: tasks that wait for each other, more than there are stacks for at first.
+ */
+
+struct crowd {
+	unsigned int tasks;
+	ivl_numa_barrier *barrier;
+	_Atomic unsigned int passed;
+	_Atomic int error;
+};
+
+static void meet_twice(void *arg)
+{
+	struct crowd *crowd = *(struct crowd **)arg;
+
+	for (int i = 0; i < 2; i++) {
+		ivl_numa_barrier_wait(crowd->barrier);
+		atomic_fetch_add(&crowd->passed, 1);
+	}
+}
+
+static void gather(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	for (unsigned int i = 0; i < crowd->tasks; i++)
+		if (ivl_async(meet_twice, &crowd, sizeof(crowd), NULL))
+			atomic_store(&crowd->error, ENOMEM);
+}
+
+static int gather_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(gather, arg);
+}
+
+static int meet_in_crowd(unsigned int workers, enum ivl_policy policy, unsigned int fibers,
+			 unsigned int tasks)
+{
+	struct crowd crowd = { .tasks = tasks };
+	ivl_runtime *runtime = start(workers, policy, fibers);
+	int error = ivl_numa_barrier_init(&crowd.barrier, crowd.tasks);
+
+	error = error ? error : ivl_run(runtime, gather_body, &crowd);
+	ivl_stop(runtime);
+	return error || atomic_load(&crowd.error) || atomic_load(&crowd.passed) != 2 * tasks;
+}
+
+static int meet_9000(unsigned int workers)
+{
+	return meet_in_crowd(workers, IVL_ADAPTIVE, TEST_SLOW ? 100 : 0, TEST_SLOW ? 900 : 9000);
+}
+
+static int meet_34000(unsigned int workers)
+{
+	return meet_in_crowd(workers, IVL_ADAPTIVE, 0, 34000);
+}
+
+static int meet_5_of_4(unsigned int workers)
+{
+	return meet_in_crowd(workers, IVL_ADAPTIVE, 4, 4 * workers + 1) ||
+	       meet_in_crowd(workers, IVL_HELP_FIRST, 4, 4 * workers + 1);
+}
+
+static void test_crowds(void **state)
+{
+	(void)state;
+	on_all_counts(meet_9000);
+	on_all_counts(meet_5_of_4);
+	/* ThreadSanitizer has less room for stacks. */
+	if (!TEST_SLOW)
+		on_all_counts(meet_34000);
+}
+
+/*
+ * A chain of tasks, each of which joins the one before it. They begin in another order,
+ * so that some begin after those that wait for them, and some before.
+ */
+#define JOINERS 200
+#define JUMP 77				/* has no factor in common with it */
+
+struct joiner {
+	ivl_interval *before;
+	_Atomic unsigned int *ran;
+};
+
+static int join_before(ivl_interval *self, void *arg)
+{
+	struct joiner *joiner = arg;
+	int error = joiner->before ? ivl_join(ivl_end_point(joiner->before)) : 0;
+
+	(void)self;
+	if (!error)
+		atomic_fetch_add(joiner->ran, 1);
+	return error;
+}
+
+static int join_all(ivl_interval *self, void *arg)
+{
+	static struct joiner joiners[JOINERS];
+	ivl_interval *made[JOINERS];
+	int error = 0, one;
+
+	for (int i = 0; i < JOINERS; i++) {
+		made[i] = ivl_create(self, NULL, join_before, &joiners[i], NULL);
+		if (!made[i])
+			_exit(EXIT_FAILURE);
+	}
+	for (int i = 0; i < JOINERS; i++) {
+		struct joiner *joiner = &joiners[i * JUMP % JOINERS];
+
+		*joiner = (struct joiner){ i ? made[(i - 1) * JUMP % JOINERS] : NULL, arg };
+	}
+	ivl_schedule();
+	for (int i = 0; i < JOINERS; i++) {
+		one = ivl_join(ivl_end_point(made[i]));
+		error = error ? error : one;
+	}
+	for (int i = 0; i < JOINERS; i++)
+		ivl_release(made[i]);
+	return error;
+}
+
+static int join_with_one_fiber(unsigned int workers)
+{
+	_Atomic unsigned int ran = 0;
+	ivl_runtime *runtime = start(workers, IVL_ADAPTIVE, 1);
+	int error = ivl_run(runtime, join_all, (void *)&ran);
+
+	ivl_stop(runtime);
+	return error || atomic_load(&ran) != JOINERS;
+}
+
+static void test_joins(void **state)
+{
+	(void)state;
+	on_all_counts(join_with_one_fiber);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_little_memory),
+		cmocka_unit_test(test_every_allocation),
+		cmocka_unit_test(test_crowds),
+		cmocka_unit_test(test_joins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Tasks that do to the process what a task should not, and programs that fork and unload. */
+#include "test_runtimes.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fiber.h"
+
+static char said[4096];
+
+/* The status of a child process that calls test(workers); what it said is in `said`. */
+static int in_process(int (*test)(unsigned int workers), unsigned int workers)
+{
+	ssize_t bytes, all = 0;
+	int status, pipes[2];
+	pid_t child;
+
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		dup2(pipes[1], STDERR_FILENO);
+		close(pipes[0]);
+		/* cmocka has it otherwise. */
+		signal(SIGSEGV, SIG_DFL);
+		alarm(60);
+		_exit(test(workers));
+	}
+	close(pipes[1]);
+	while ((bytes = read(pipes[0], said + all, sizeof(said) - 1 - (size_t)all)) > 0)
+		all += bytes;
+	said[all] = '\0';
+	close(pipes[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static ivl_runtime *start(unsigned int workers)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+
+	if (ivl_config_init(&config))
+		_exit(EXIT_FAILURE);
+	config.workers = workers;
+	if (ivl_start(&config, &runtime))
+		_exit(EXIT_FAILURE);
+	return runtime;
+}
+
+static int run(ivl_body *body, unsigned int workers)
+{
+	ivl_runtime *runtime = start(workers);
+	int error = ivl_run(runtime, body, NULL);
+
+	ivl_stop(runtime);
+	return error;
+}
+
+/*
+ * Stacks.
+ */
+
+static int deep(int levels);
+/* The compiler must not make a loop of it. */
+static int (*volatile deeper)(int levels) = deep;
+
+static int deep(int levels)
+{
+	volatile char frame[1000];
+
+	frame[levels % 1000] = (char)levels;
+	return levels ? deeper(levels - 1) + frame[levels % 1000] : 0;
+}
+
+static int use_megabyte(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	return deep(1000) == -1;
+}
+
+static int overflow(unsigned int workers)
+{
+	return run(use_megabyte, workers);
+}
+
+static int fit(unsigned int workers)
+{
+	setenv("INTERVALS_STACK", "4096", 1);
+	return run(use_megabyte, workers);
+}
+
+static void test_overflow(void **state)
+{
+	int status;
+
+	(void)state;
+	if (TEST_SLOW)
+		return;		/* the sanitizers say it themselves */
+	status = in_process(overflow, 2);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	assert_non_null(strstr(said, "INTERVALS_STACK"));
+	assert_int_equal(in_process(fit, 2), 0);
+}
+
+#define RUNTIMES 64
+
+/* None has stacks where another one's end, though for each the middle is a page farther. */
+static void test_holes(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct ivl_stacks *stacks[RUNTIMES];
+	struct ivl_fiber *fibers[RUNTIMES];
+	void *mapped[2 * RUNTIMES];
+	int pipes[2];
+
+	(void)state;
+	assert_int_equal(pipe(pipes), 0);
+	for (int i = 0; i < 2 * RUNTIMES; i++) {
+		mapped[i] = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (i % 2)
+			continue;
+		stacks[i / 2] = ivl_stacks_create(32 << 10, 1);
+		fibers[i / 2] = ivl_stacks_get(stacks[i / 2], 1);
+	}
+	for (int i = 0; i < RUNTIMES; i++) {
+		assert_int_equal(write(pipes[1], fibers[i]->lowest - 1, 1), -1);
+		assert_int_equal(errno, EFAULT);
+	}
+	for (int i = 0; i < RUNTIMES; i++) {
+		ivl_stacks_put(stacks[i], fibers[i]);
+		ivl_stacks_destroy(stacks[i]);
+	}
+	for (int i = 0; i < 2 * RUNTIMES; i++)
+		munmap(mapped[i], page);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static int other_fault(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return *(volatile int *)((char *)arg + 8);
+}
+
+static int sent_fault(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	return raise(SIGSEGV);
+}
+
+static int fault(unsigned int workers)
+{
+	return run(other_fault, workers);
+}
+
+static int get_fault(unsigned int workers)
+{
+	return run(sent_fault, workers);
+}
+
+static void test_other_fault(void **state)
+{
+	int status;
+
+	(void)state;
+	if (TEST_SLOW)
+		return;
+	status = in_process(fault, 2);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	assert_string_equal(said, "");
+	status = in_process(get_fault, 2);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/*
+ * fork().
+ */
+
+static int nothing(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	return 0;
+}
+
+/* What the child finds of its parent's runtime. */
+static int look_after_fork(ivl_runtime *runtime)
+{
+	alarm(60);
+	if (ivl_run(runtime, nothing, NULL) != ESRCH || !strstr(ivl_last_error(), "parent"))
+		return EXIT_FAILURE;
+	ivl_stop(runtime);
+	/* The sanitizers allow no threads after fork(): a lock of theirs may be held for ever. */
+	return !TEST_SLOW && run(nothing, 2) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int fork_beside(unsigned int workers)
+{
+	ivl_runtime *runtime = start(workers);
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(look_after_fork(runtime));
+	if (waitpid(child, &status, 0) != child || status)
+		return EXIT_FAILURE;
+	status = ivl_run(runtime, nothing, NULL);
+	ivl_stop(runtime);
+	return status;
+}
+
+static int fork_and_exit(ivl_interval *self, void *arg)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)self;
+	(void)arg;
+	if (!child)
+		_exit(7);
+	return waitpid(child, &status, 0) != child || status != 7 << 8;
+}
+
+static int fork_and_return(ivl_interval *self, void *arg)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)self;
+	(void)arg;
+	if (!child)
+		return 0;
+	return waitpid(child, &status, 0) != child || status != EXIT_FAILURE << 8;
+}
+
+static int fork_inside(unsigned int workers)
+{
+	return run(fork_and_exit, workers);
+}
+
+static int return_in_child(unsigned int workers)
+{
+	return run(fork_and_return, workers);
+}
+
+static void test_fork(void **state)
+{
+	(void)state;
+	for (unsigned int workers = 1; workers <= 2; workers++) {
+		assert_int_equal(in_process(fork_beside, workers), 0);
+		assert_int_equal(in_process(fork_inside, workers), 0);
+		assert_int_equal(in_process(return_in_child, workers), 0);
+		assert_non_null(strstr(said, "in the child of its fork()"));
+	}
+}
+
+/*
+ * The end of a worker's thread.
+ */
+
+static int exit_thread(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	pthread_exit(NULL);
+}
+
+static int exit_inside(unsigned int workers)
+{
+	return run(exit_thread, workers);
+}
+
+static void test_pthread_exit(void **state)
+{
+	int status;
+
+	(void)state;
+#ifdef __SANITIZE_THREAD__
+	return;			/* its pthread_exit() ends the process by itself on a fiber */
+#endif
+	status = in_process(exit_inside, 2);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	assert_non_null(strstr(said, "pthread_exit()"));
+}
+
+/*
+ * A plug-in that is linked with the library.
+ */
+
+static int load_and_unload(unsigned int workers)
+{
+	struct sigaction action;
+
+	for (int i = 0; i < 20; i++) {
+		void *plugin = dlopen(getenv("TEST_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+		int (*use)(unsigned int workers);
+
+		if (!plugin) {
+			fprintf(stderr, "%s\n", dlerror());
+			return EXIT_FAILURE;
+		}
+		*(void **)&use = dlsym(plugin, "use_intervals");
+		if (!use || use(workers) || dlclose(plugin))
+			return EXIT_FAILURE;
+	}
+	/* Nothing is left that would call what is not there any more. */
+	if (sigaction(SIGSEGV, NULL, &action) || (!TEST_SLOW && action.sa_handler != SIG_DFL))
+		return EXIT_FAILURE;
+	return fork() ? EXIT_SUCCESS : (_exit(0), 0);
+}
+
+static void test_dlclose(void **state)
+{
+	(void)state;
+	assert_int_equal(in_process(load_and_unload, 2), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_other_fault),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_pthread_exit),
+		cmocka_unit_test(test_dlclose),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

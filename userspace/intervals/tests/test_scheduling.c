@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Where tasks run, and how long they wait for it. On a machine of two nodes that is not there. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct ivl_config two_places(unsigned int workers)
+{
+	struct ivl_config config = test_config(workers);
+
+	config.places = IVL_PLACES_NUMA;
+	config.cross_place = false;
+	config.statistics = true;
+	return config;
+}
+
+/*
+ * Who waits, for work at another place, goes on at its own.
+ */
+
+#define TIMES 100
+
+struct visit {
+	ivl_runtime *runtime;
+	const ivl_place *other;
+	_Atomic int strayed;
+};
+
+static void look_async(void *arg)
+{
+	struct visit *visit = *(struct visit **)arg;
+
+	if (ivl_here() != visit->other)
+		atomic_fetch_add(&visit->strayed, 1);
+	usleep(100);
+}
+
+static void send_async(void *arg)
+{
+	struct visit *visit = arg;
+
+	if (ivl_async(look_async, &visit, sizeof(visit), visit->other))
+		atomic_fetch_add(&visit->strayed, 1);
+}
+
+static int look_interval(ivl_interval *self, void *arg)
+{
+	struct visit *visit = arg;
+
+	(void)self;
+	if (ivl_here() != visit->other)
+		atomic_fetch_add(&visit->strayed, 1);
+	usleep(100);
+	return 0;
+}
+
+static int stay(ivl_interval *self, void *arg)
+{
+	const ivl_place *home = ivl_here();
+	struct visit *visit = arg;
+
+	for (int i = 0; i < TIMES; i++) {
+		ivl_interval *sent;
+
+		ivl_finish(send_async, visit);
+		if (ivl_here() != home)
+			atomic_fetch_add(&visit->strayed, 1);
+		sent = ivl_create(self, NULL, look_interval, visit, visit->other);
+		ivl_schedule();
+		ivl_join(ivl_end_point(sent));
+		ivl_release(sent);
+		if (ivl_here() != home)
+			atomic_fetch_add(&visit->strayed, 1);
+	}
+	return 0;
+}
+
+static int begin_stay(ivl_interval *self, void *arg)
+{
+	struct visit *visit = arg;
+
+	visit->other = ivl_place_at(visit->runtime, 1);
+	ivl_release(ivl_create(self, NULL, stay, visit, ivl_place_at(visit->runtime, 0)));
+	return 0;
+}
+
+static void test_goes_on_at_home(void **state)
+{
+	static const unsigned int workers[] = { 2, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
+		struct ivl_config config = two_places(workers[i]);
+		struct visit visit = { 0 };
+
+		visit.runtime = test_start(&config);
+		assert_int_equal(ivl_place_count(visit.runtime), 2);
+		test_run(visit.runtime, begin_stay, &visit);
+		assert_int_equal(atomic_load(&visit.strayed), 0);
+		ivl_stop(visit.runtime);
+	}
+}
+
+/*
+ * What is spawned at a place stays there, if config.cross_place says so.
+ */
+
+struct crowd {
+	const ivl_place *home;
+	_Atomic int strayed, ran;
+};
+
+static void work_at_home(void *arg)
+{
+	struct crowd *crowd = *(struct crowd **)arg;
+
+	if (ivl_here() != crowd->home)
+		atomic_fetch_add(&crowd->strayed, 1);
+	atomic_fetch_add(&crowd->ran, 1);
+	/* Long enough for thieves to come. */
+	usleep(100);
+}
+
+static void spawn_at_home(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	crowd->home = ivl_here();
+	for (int i = 0; i < 1000; i++)
+		ivl_async(work_at_home, &crowd, sizeof(crowd), NULL);
+}
+
+static int crowd_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(spawn_at_home, arg);
+}
+
+static void test_cross_place_off(void **state)
+{
+	(void)state;
+	for (int half = 0; half < 2; half++) {
+		struct ivl_config config = two_places(8);
+		struct ivl_statistics statistics;
+		struct crowd crowd = { 0 };
+		ivl_runtime *runtime;
+
+		config.policy = IVL_HELP_FIRST;
+		config.steal_half = half;
+		runtime = test_start(&config);
+		test_run(runtime, crowd_body, &crowd);
+		ivl_statistics_read(runtime, &statistics);
+		assert_int_equal(atomic_load(&crowd.strayed), 0);
+		assert_int_equal(atomic_load(&crowd.ran), 1000);
+		assert_int_equal(statistics.steals_remote, 0);
+		assert_true(statistics.steals > statistics.steal_failures);
+		ivl_stop(runtime);
+	}
+}
+
+/*
+ * A thief takes half of what the victim has, with config.steal_half.
+ */
+
+#define HEAP 400
+
+struct heap {
+	_Atomic int elsewhere;
+	ivl_runtime *runtime;
+	uint64_t successes;
+};
+
+static void take_part(void *arg)
+{
+	atomic_fetch_add(&(*(struct heap **)arg)->elsewhere, 1);
+}
+
+static void heap_up(void *arg)
+{
+	struct heap *heap = arg;
+	struct ivl_statistics statistics;
+
+	for (int i = 0; i < HEAP; i++)
+		ivl_async(take_part, &heap, sizeof(heap), NULL);
+	/* The other worker has all the time it needs for half of what there was. */
+	for (int i = 0; i < 20000 && atomic_load(&heap->elsewhere) < HEAP / 2; i++)
+		usleep(1000);
+	ivl_statistics_read(heap->runtime, &statistics);
+	heap->successes = statistics.steals - statistics.steal_failures;
+}
+
+static int heap_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(heap_up, arg);
+}
+
+static void test_steal_half(void **state)
+{
+	struct ivl_config config = test_config(2);
+	struct heap heap = { 0 };
+
+	(void)state;
+	config.places = IVL_PLACES_ONE;
+	config.policy = IVL_HELP_FIRST;
+	config.statistics = true;
+	config.steal_half = true;
+	heap.runtime = test_start(&config);
+	test_run(heap.runtime, heap_body, &heap);
+	/* One by one they would be as many as went elsewhere. */
+	assert_true(heap.successes < HEAP / 4);
+	ivl_stop(heap.runtime);
+}
+
+/*
+ * Work from outside begins while all workers have work of their own.
+ */
+
+struct busy {
+	ivl_runtime *runtime;
+	_Atomic int started;
+	_Atomic bool came;
+	int error;
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* Spawns until the other thread's run is over, which it cannot be before it has begun. */
+static void spawn_on(void *arg)
+{
+	struct busy *busy = arg;
+	const double end = now() + 10;
+
+	atomic_fetch_add(&busy->started, 1);
+	while (!atomic_load(&busy->came) && now() < end) {
+		struct ivl_scope scope = IVL_SCOPE_INIT;
+		struct ivl_task task;
+
+		if (!ivl_spawn(&scope, &task, nothing, NULL))
+			ivl_sync(&scope);
+	}
+}
+
+/* Each makes the next, so that there is always one in the queue. */
+static void async_on(void *arg)
+{
+	struct busy *busy = *(struct busy **)arg;
+
+	if (!atomic_load(&busy->came) && !busy->error)
+		ivl_async(async_on, arg, sizeof(busy), NULL);
+}
+
+static void begin_asyncs(void *arg)
+{
+	struct busy *busy = arg;
+
+	for (unsigned int i = 0; i < ivl_worker_count(busy->runtime); i++) {
+		atomic_fetch_add(&busy->started, 1);
+		for (int j = 0; j < 2; j++)
+			ivl_async(async_on, &busy, sizeof(busy), NULL);
+	}
+}
+
+static int busy_with_spawns(ivl_interval *self, void *arg)
+{
+	struct busy *busy = arg;
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[8];
+
+	(void)self;
+	for (unsigned int i = 1; i < ivl_worker_count(busy->runtime); i++)
+		ivl_spawn(&scope, &tasks[i], spawn_on, busy);
+	spawn_on(busy);
+	ivl_sync(&scope);
+	return 0;
+}
+
+static int busy_with_asyncs(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(begin_asyncs, arg);
+}
+
+static int come(ivl_interval *self, void *arg)
+{
+	(void)self;
+	atomic_store(&((struct busy *)arg)->came, true);
+	return 0;
+}
+
+static void *outside(void *arg)
+{
+	struct busy *busy = arg;
+
+	while (atomic_load(&busy->started) < (int)ivl_worker_count(busy->runtime))
+		usleep(1000);
+	ivl_run(busy->runtime, come, busy);
+	return NULL;
+}
+
+static void *give_up(void *arg)
+{
+	struct busy *busy = arg;
+
+	for (int i = 0; i < 1000 && !atomic_load(&busy->came); i++)
+		usleep(10000);
+	if (!atomic_load(&busy->came))
+		busy->error = ETIMEDOUT;
+	return NULL;
+}
+
+static void try_busy(unsigned int workers, enum ivl_policy policy, ivl_body *body)
+{
+	struct ivl_config config = test_config(workers);
+	struct busy busy = { 0 };
+	pthread_t thread, clock;
+
+	print_message("# %u workers, %s\n", workers, ivl_policy_name(policy));
+	config.policy = policy;
+	config.places = IVL_PLACES_ONE;
+	busy.runtime = test_start(&config);
+	pthread_create(&thread, NULL, outside, &busy);
+	pthread_create(&clock, NULL, give_up, &busy);
+	test_run(busy.runtime, body, &busy);
+	/* It ended since the other had come, and not since it was tired of waiting. */
+	pthread_join(clock, NULL);
+	assert_int_equal(busy.error, 0);
+	pthread_join(thread, NULL);
+	ivl_stop(busy.runtime);
+}
+
+static void test_mail(void **state)
+{
+	static const unsigned int workers[] = { 1, 2, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
+		for (int policy = 0; policy < IVL_POLICIES; policy++) {
+			try_busy(workers[i], policy, busy_with_spawns);
+			/* Work-first, each would be inside of the one before. */
+			if (policy != IVL_WORK_FIRST)
+				try_busy(workers[i], policy, busy_with_asyncs);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_goes_on_at_home),
+		cmocka_unit_test(test_cross_place_off),
+		cmocka_unit_test(test_steal_half),
+		cmocka_unit_test(test_mail),
+	};
+
+	setenv("HWLOC_SYNTHETIC", "numa:2 pu:4", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
