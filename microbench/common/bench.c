@@ -21,6 +21,8 @@
 
 /* Enough for these workers, and 1024 of them fit any machine. */
 #define STACK_SIZE (64 * 1024)
+/* Some hundred microseconds: several times what it takes to start a thread or to wake one. */
+#define STAGGER_STEPS (1 << 15)
 
 static const struct bench *bench;
 static struct gate gate;
@@ -71,12 +73,27 @@ static void do_share(struct worker *w, uint64_t total)
 		bench->sit_out(w);
 }
 
+/*
+ * Which CPU a thread comes to hangs on who was busy when it was started, and when
+ * it was woken. Another seed is another order, or five seeds would all measure the
+ * one that the kernel happened to make.
+ */
+static void stagger(struct worker *w)
+{
+	uint64_t steps = mix64(w->random) % STAGGER_STEPS;
+
+	while (steps--)
+		w->random = xorshift64(w->random);
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
 
 	w->tid = gettid();
+	stagger(w);
 	gate_pass(&gate);
+	stagger(w);
 	do_share(w, w->opt->warmup);
 	gate_pass(&gate);
 	do_share(w, w->opt->iterations);

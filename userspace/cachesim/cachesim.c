@@ -23,7 +23,8 @@
 #include "line_directory.h"
 
 struct cpu {
-	struct cachesim_counts *now;	/* counts of the mode it runs in */
+	enum cachesim_mode mode;	/* that it runs in, */
+	struct cachesim_counts *now;	/* and its counts */
 	uint64_t *clock;		/* of cs->clocks */
 	struct bus *bus;		/* the cluster's; NULL: never busy */
 	uint64_t miss;			/* what the miss under way takes, so far */
@@ -52,7 +53,7 @@ struct cachesim {
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
 	uint64_t clocks[CACHESIM_MAX_CPUS];
 	struct bus *buses;		/* by cluster; NULL: never busy */
-	uint64_t overlap_time;		/* of the instructions in the window */
+	uint32_t cpi[CACHESIM_MODES];
 	struct cachesim_machine machine;
 };
 
@@ -69,8 +70,9 @@ struct cachesim {
  */
 static bool overlaps(const struct cachesim *cs, const struct cpu *c)
 {
-	return c->group.room &&
-	       *c->clock - c->group.issued - c->group.stalled <= cs->overlap_time;
+	uint64_t window = (uint64_t)cs->machine.overlap_window * cs->cpi[c->mode];
+
+	return c->group.room && *c->clock - c->group.issued - c->group.stalled <= window;
 }
 
 /* When the miss under way was issued. */
@@ -228,6 +230,17 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 	return state;
 }
 
+/* Has one of these CPUs the newest data of the line, so that the L3 must ask it? */
+static bool modified_in(const struct cachesim *cs, uint64_t cpus, uint64_t line)
+{
+	const uint64_t *entry;
+
+	if (!cpus || (cpus & (cpus - 1)))
+		return false;	/* several holders: all are Shared */
+	entry = cache_find(&cs->cpu[__builtin_ctzll(cpus)].l2, line);
+	return entry_state(*entry) == CACHESIM_M;
+}
+
 /* The L2 asks the L3 for the line, or for permission to write it. Returns the state granted. */
 static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_t line,
 				     bool write)
@@ -254,6 +267,8 @@ static enum cachesim_state l3_access(struct cachesim *cs, struct cpu *c, uint64_
 	}
 	state = entry_state(*entry);
 	siblings = h->cpus & cs->members[__builtin_ctzll(c->hierarchy_bit)] & ~c->cpu_bit;
+	if (modified_in(cs, siblings, line))
+		c->miss += TIME(cs, latency.transfer);
 	if (siblings && write) {
 		drop_from_cpus(cs, h, siblings, line);
 		c->now->invalidations += __builtin_popcountll(siblings);
@@ -374,8 +389,9 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
 		      unsigned int instructions, const uint64_t *lines, unsigned int n)
 {
 	struct cpu *c = &cs->cpu[cpu];
-	uint64_t time = (uint64_t)instructions * cs->machine.cpi;
+	uint64_t time = (uint64_t)instructions * cs->cpi[mode];
 
+	c->mode = mode;
 	c->now = &c->counts[mode];
 	c->now->instructions += instructions;
 	c->now->cycles += time;
@@ -442,6 +458,8 @@ static const char *check_machine(const struct cachesim_machine *m, unsigned int 
 		return "either clusters must be 1 to 64, or cluster_cpus more than 0";
 	if (!m->cpi || !m->mhz || !m->overlap)
 		return "cpi, mhz and overlap must be more than 0";
+	if (m->kernel_cpi < m->cpi)
+		return "kernel_cpi must not be less than cpi";
 	return NULL;
 }
 
@@ -481,7 +499,8 @@ static void build_cpus(struct cachesim *cs)
 		unsigned int h = m->l3.shared ? cluster : i;
 		struct cpu *c = &cs->cpu[i];
 
-		c->now = &c->counts[CACHESIM_KERNEL];
+		c->mode = CACHESIM_KERNEL;
+		c->now = &c->counts[c->mode];
 		c->clock = &cs->clocks[i];
 		if (cs->buses) {
 			c->bus = &cs->buses[cluster];
@@ -521,7 +540,8 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 	l3s = machine->l3.shared ? cluster_of(machine, cpus - 1, cpus) + 1 : cpus;
 	if (l3s > cpus)
 		l3s = cpus;
-	cs->overlap_time = (uint64_t)machine->overlap_window * machine->cpi;
+	for (int mode = 0; mode < CACHESIM_MODES; mode++)
+		cs->cpi[mode] = mode == CACHESIM_USER ? machine->cpi : machine->kernel_cpi;
 	cs->write_through = machine->l1d.write == CACHESIM_WRITE_THROUGH;
 	cs->fetches_per_line = __builtin_ctz(machine->l2.line / machine->l1i.line);
 	cs->data_per_line = __builtin_ctz(machine->l2.line / machine->l1d.line);

@@ -71,6 +71,7 @@ struct cachesim_level {
 struct cachesim_latency {
 	uint32_t l2;		/* an L1 miss asks the L2 */
 	uint32_t l3;		/* the L2 asks the L3 */
+	uint32_t transfer;	/* the L3, which is shared, asks another CPU's L2: it is Modified there */
 	uint32_t memory;	/* an L3 miss answered by memory */
 	uint32_t cache_to_cache; /* an L3 miss answered by another hierarchy's cache */
 	uint32_t upgrade;	/* the bus invalidates other copies, no data moves */
@@ -84,7 +85,9 @@ struct cachesim_latency {
 struct cachesim_machine {
 	char name[CACHESIM_NAME_SIZE];
 	uint32_t mhz;		/* the CPUs' frequency: cycles of a microsecond */
-	uint32_t cpi;		/* hundredths of a cycle that an instruction takes without misses */
+	/* Hundredths of a cycle that an instruction takes without misses: a program's, */
+	uint32_t cpi;
+	uint32_t kernel_cpi;	/* and the kernel's, which is no less */
 	uint32_t overlap;	/* misses of a CPU that are under way at once, at most; 1: no overlap */
 	uint32_t overlap_window; /* instructions from the first of them to the last, at most */
 	uint32_t clusters;
@@ -121,7 +124,7 @@ struct cachesim_counts {
 	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
 	uint64_t writebacks;	 /* modified lines evicted to memory */
 	/* Time, in hundredths of a cycle. */
-	uint64_t cycles;	 /* instructions * CPI + stall_cycles */
+	uint64_t cycles;	 /* instructions * their CPI + stall_cycles */
 	uint64_t stall_cycles;	 /* waiting for what the L1s did not have */
 	uint64_t bus_wait_cycles; /* of these, because the bus was busy */
 };

@@ -16,8 +16,6 @@ void clock_start(struct parallel_clock *clock, const struct cachesim_machine *ma
 		.local = local,
 		.cpus = cpus,
 		.quantum = (uint64_t)quantum_cycles * CACHESIM_CYCLE,
-		.wakeup = (uint64_t)machine->wakeup * CACHESIM_CYCLE,
-		.interrupt = (uint64_t)machine->interrupt * CACHESIM_CYCLE,
 		.rate = clock_rate(cpus, machine->cpi),
 	};
 	clock->end = clock->quantum;
@@ -31,22 +29,25 @@ static void wait_for_end(struct parallel_clock *clock, unsigned int cpu)
 }
 
 bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
-		    bool idle)
+		    enum clock_doing doing)
 {
 	clock->executed += instructions;
-	if (idle) {
-		clock->idle[cpu] = true;
-		wait_for_end(clock, cpu);
+	if (doing != CLOCK_WORKS) {
 		clock->unburnt++;
-		/* The idle loop polls with PAUSE, at which QEMU ends the turn by itself. */
+		if (doing == CLOCK_IDLES && clock->doing[cpu] != CLOCK_WAITS) {
+			clock->doing[cpu] = CLOCK_IDLES;
+			wait_for_end(clock, cpu);
+		} else {
+			clock->doing[cpu] = CLOCK_WAITS;
+		}
+		/* The guest polls with PAUSE, at which QEMU ends the turn by itself. */
 		return false;
 	}
-	if (clock->idle[cpu]) {
-		clock->idle[cpu] = false;
+	if (clock->doing[cpu] != CLOCK_WORKS) {
+		clock->doing[cpu] = CLOCK_WORKS;
 		/* Quanta in which nobody did anything went by without it. */
 		if (clock->local[cpu] < clock->end - clock->quantum)
 			clock->local[cpu] = clock->end - clock->quantum;
-		clock->local[cpu] += clock->wakeup;
 	}
 	clock->active = true;
 	if (clock->local[cpu] < clock->end)
@@ -60,10 +61,9 @@ void clock_pause(struct parallel_clock *clock, unsigned int cpu)
 	wait_for_end(clock, cpu);
 }
 
-void clock_interrupt(struct parallel_clock *clock, unsigned int cpu)
+void clock_charge(struct parallel_clock *clock, unsigned int cpu, unsigned int cycles)
 {
-	if (!clock->idle[cpu])
-		clock->local[cpu] += clock->interrupt;
+	clock->local[cpu] += (uint64_t)cycles * CACHESIM_CYCLE;
 }
 
 void clock_correct(struct parallel_clock *clock, uint64_t executed, uint64_t ns)
@@ -79,7 +79,7 @@ static uint64_t earliest(const struct parallel_clock *clock)
 	uint64_t earliest = UINT64_MAX;
 
 	for (unsigned int cpu = 0; cpu < clock->cpus; cpu++)
-		if (!clock->idle[cpu] && clock->local[cpu] < earliest)
+		if (clock->doing[cpu] != CLOCK_IDLES && clock->local[cpu] < earliest)
 			earliest = clock->local[cpu];
 	return earliest;
 }

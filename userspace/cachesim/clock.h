@@ -44,24 +44,32 @@
 /* Quanta begun without the burner before it is taken for dead. */
 #define CLOCK_BURNER_PATIENCE 1000000u
 
+enum clock_doing {
+	CLOCK_WORKS,
+	CLOCK_IDLES,
+	/*
+	 * The guest sits out what it was charged. From the first block that is said to, up to the
+	 * next that works, what looks idle is of the wait.
+	 */
+	CLOCK_WAITS,
+};
+
 struct parallel_clock {
 	uint64_t *local;	/* clocks of the CPUs: the model's, cachesim_clocks() */
 	unsigned int cpus;
 	uint64_t quantum;
-	uint64_t wakeup;	/* what leaving the idle state costs, */
-	uint64_t interrupt;	/* and another CPU's interrupt, a CPU that is not idle */
 	uint64_t rate;		/* see clock_rate() */
 	uint64_t end;		/* of this quantum */
 	uint64_t executed;	/* instructions of all vCPUs: QEMU's nanoseconds */
 	uint64_t origin;	/* QEMU's clock at time 0; 0: it has not been read yet */
 	bool active;		/* something but the idle loop was executed in this quantum */
 	unsigned int unburnt;	/* blocks in a row that could only wait for the burner */
-	bool idle[CACHESIM_MAX_CPUS];
+	enum clock_doing doing[CACHESIM_MAX_CPUS];
 };
 
 /*
- * What one cycle is worth on QEMU's clock: as many instructions as all CPUs, and the
- * burner, execute in it without a miss. `cpi` is in hundredths.
+ * What one cycle is worth on QEMU's clock: as many of a program's instructions as all CPUs, and
+ * the burner, execute in it without a miss. `cpi` is in hundredths.
  */
 uint64_t clock_rate(unsigned int cpus, unsigned int cpi);
 
@@ -74,7 +82,7 @@ void clock_start(struct parallel_clock *clock, const struct cachesim_machine *ma
  * Returns true when its turn is over.
  */
 bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
-		    bool idle);
+		    enum clock_doing doing);
 
 /* The burner has executed a block. Returns true when its turn is over. */
 bool clock_burnt(struct parallel_clock *clock, unsigned int instructions);
@@ -82,8 +90,8 @@ bool clock_burnt(struct parallel_clock *clock, unsigned int instructions);
 /* `cpu` executes PAUSE: what it waits for can come from another CPU only. */
 void clock_pause(struct parallel_clock *clock, unsigned int cpu);
 
-/* An interrupt from another CPU arrives at `cpu`; an idle one pays for it by waking. */
-void clock_interrupt(struct parallel_clock *clock, unsigned int cpu);
+/* `cpu` stands still for so many cycles, from now on. */
+void clock_charge(struct parallel_clock *clock, unsigned int cpu, unsigned int cycles);
 
 /*
  * QEMU's clock was `ns` when `executed` was what clock->executed was then. A block that a page

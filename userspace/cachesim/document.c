@@ -67,12 +67,13 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 	put_level(out, "l2", &m->l2);
 	put_level(out, "l3", &m->l3);
 	fprintf(out, "\"clusters\":%u,\"cluster_cpus\":%u},\"latency\":{\"l2\":%u,\"l3\":%u,"
-		"\"memory\":%u,\"cache_to_cache\":%u,\"upgrade\":%u},",
-		m->clusters, m->cluster_cpus, m->latency.l2, m->latency.l3, m->latency.memory,
-		m->latency.cache_to_cache, m->latency.upgrade);
-	fprintf(out, "\"cpi\":%u,\"overlap\":%u,\"overlap_window\":%u,\"bus\":%u,"
+		"\"transfer\":%u,\"memory\":%u,\"cache_to_cache\":%u,\"upgrade\":%u},",
+		m->clusters, m->cluster_cpus, m->latency.l2, m->latency.l3, m->latency.transfer,
+		m->latency.memory, m->latency.cache_to_cache, m->latency.upgrade);
+	fprintf(out, "\"cpi\":%u,\"kernel_cpi\":%u,\"overlap\":%u,\"overlap_window\":%u,\"bus\":%u,"
 		"\"wakeup\":%u,\"interrupt\":%u",
-		m->cpi, m->overlap, m->overlap_window, m->bus, m->wakeup, m->interrupt);
+		m->cpi, m->kernel_cpi, m->overlap, m->overlap_window, m->bus, m->wakeup,
+		m->interrupt);
 }
 
 /* Of no latencies there is no mean. */

@@ -71,9 +71,9 @@ enum kernel_symbol {
 	IDLE_START,
 	IDLE_END,
 	PER_CPU_OFFSET,
-	/* Where interrupts from other CPUs enter. */
-	FIRST_INTERRUPT,
-	LAST_INTERRUPT = FIRST_INTERRUPT + 2,
+	/* What takes longer than its instructions (Kbuild/patches/6.12/simulator): functions. */
+	IDLE_EXIT,
+	INTERRUPT_ARRIVES,
 	/* The steps of a wake-up: functions. */
 	TRY_TO_WAKE_UP,
 	NEW_TASK,
@@ -86,9 +86,8 @@ static struct symbol kernel[KERNEL_SYMBOLS] = {
 	[IDLE_START] = { .name = "__cpuidle_text_start" },
 	[IDLE_END] = { .name = "__cpuidle_text_end" },
 	[PER_CPU_OFFSET] = { .name = "__per_cpu_offset" },
-	[FIRST_INTERRUPT] = { .name = "asm_sysvec_reschedule_ipi" },
-	[FIRST_INTERRUPT + 1] = { .name = "asm_sysvec_call_function" },
-	[FIRST_INTERRUPT + 2] = { .name = "asm_sysvec_call_function_single" },
+	[IDLE_EXIT] = { .name = "arch_cpu_idle_exit" },
+	[INTERRUPT_ARRIVES] = { .name = "interrupt_arrives" },
 	[TRY_TO_WAKE_UP] = { .name = "try_to_wake_up" },
 	[NEW_TASK] = { .name = "wake_up_new_task" },
 	[DEQUEUE] = { .name = "dequeue_task_fair" },
@@ -99,7 +98,8 @@ static struct symbol kernel[KERNEL_SYMBOLS] = {
 struct block {
 	struct block *next;	/* list of all, for freeing */
 	enum cachesim_mode mode;
-	enum { ORDINARY, BURNER, INTERRUPT } kind;	/* what the clock must know of it */
+	bool burner;		/* the burner's, not the guest's */
+	unsigned int charge;	/* cycles that its CPU stands still before it */
 	bool reads_tsc;		/* as its last instruction */
 	unsigned int instructions;
 	unsigned int n_lines;
@@ -483,7 +483,7 @@ static unsigned int linux_cpu(void)
 /* Find out which vCPU executes `b`. */
 static void recognise_vcpu(const struct block *b, uintptr_t env)
 {
-	unsigned int vcpu = b->kind == BURNER ? sim.cpus : linux_cpu();
+	unsigned int vcpu = b->burner ? sim.cpus : linux_cpu();
 
 	if (env == sim.env && vcpu != sim.vcpu)
 		die("QEMU switched vCPUs unseen",
@@ -528,6 +528,14 @@ static void expect_tsc(void)
 	sim.tsc.checked = sim.clock.end;
 }
 
+static enum clock_doing doing(const struct block *b)
+{
+	if (b->mode != CACHESIM_IDLE)
+		return CLOCK_WORKS;
+	/* Only a wait looks at the time there: wait_ticks() of Kbuild/patches/6.12/simulator. */
+	return b->reads_tsc ? CLOCK_WAITS : CLOCK_IDLES;
+}
+
 __attribute__((used, visibility("hidden")))
 void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 {
@@ -539,16 +547,15 @@ void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 		recognise_vcpu(b, env);
 	if (__builtin_expect(sim.tsc.read, 0) && sim.vcpu == sim.tsc.vcpu)
 		look_at_tsc();
-	if (__builtin_expect(b->kind != ORDINARY, 0)) {
-		if (b->kind == BURNER) {
-			if (clock_burnt(&sim.clock, b->instructions))
-				end_turn();
-			return;
-		}
-		clock_interrupt(&sim.clock, sim.vcpu);
+	if (__builtin_expect(b->burner, 0)) {
+		if (clock_burnt(&sim.clock, b->instructions))
+			end_turn();
+		return;
 	}
 	cachesim_execute(sim.model, sim.vcpu, b->mode, b->instructions, b->lines, b->n_lines);
-	over = clock_executed(&sim.clock, sim.vcpu, b->instructions, b->mode == CACHESIM_IDLE);
+	if (__builtin_expect(b->charge, 0))
+		clock_charge(&sim.clock, sim.vcpu, b->charge);
+	over = clock_executed(&sim.clock, sim.vcpu, b->instructions, doing(b));
 	if (b->reads_tsc)
 		expect_tsc();
 	if (!over)
@@ -646,14 +653,17 @@ static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t v
 	access_memory(sim.vcpu, info, vaddr, true);
 }
 
-static int kind_of(const struct qemu_plugin_insn *first)
+static bool is_burner(const struct qemu_plugin_insn *first)
 {
-	if (code_address(first) - BURNER_PAGE < BURNER_SIZE)
-		return BURNER;
-	for (int i = FIRST_INTERRUPT; i <= LAST_INTERRUPT; i++)
-		if (qemu_plugin_insn_vaddr(first) == address_of(i))
-			return INTERRUPT;
-	return ORDINARY;
+	return code_address(first) - BURNER_PAGE < BURNER_SIZE;
+}
+
+static unsigned int charge_of(const struct qemu_plugin_insn *first)
+{
+	uint64_t vaddr = qemu_plugin_insn_vaddr(first);
+
+	return vaddr == address_of(IDLE_EXIT) ? sim.options.machine.wakeup :
+	       vaddr == address_of(INTERRUPT_ARRIVES) ? sim.options.machine.interrupt : 0;
 }
 
 /* A block for the instructions from `first` to, at most, `last`, which follow one another. */
@@ -673,7 +683,8 @@ static struct block *new_block(const struct qemu_plugin_insn *first,
 		die("translation", "out of memory; give the host more and run again");
 	b->mode = vaddr >= address_of(IDLE_START) && vaddr < address_of(IDLE_END) ? CACHESIM_IDLE :
 		  vaddr >> 63 ? CACHESIM_KERNEL : CACHESIM_USER;
-	b->kind = kind_of(first);
+	b->burner = is_burner(first);
+	b->charge = charge_of(first);
 	b->reads_tsc = reads_tsc(last);
 	b->instructions = 0;
 	b->n_lines = 0;

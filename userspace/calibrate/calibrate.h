@@ -45,6 +45,12 @@ double measure_frequency(void);
 /* Cycles an instruction in the loop in which microbenchmarks think (microbench/common/think.h). */
 double measure_cpi(double mhz);
 
+/*
+ * Nanoseconds of a FUTEX_WAIT that returns at once, since the word is not what it is to be: the
+ * kernel's instructions, and little else.
+ */
+double measure_refused_wait(void);
+
 /* Memory whose lines are linked to one random cycle: no prefetcher knows the next. */
 struct chase {
 	size_t size;	/* bytes */

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The clock of the CPU, and what its instructions take when no memory is in play. */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "calibrate.h"
 
 #define ADDITIONS 64
 #define ADDITION_ROUNDS 10000
 #define THINK_STEPS 50000
 #define THINK_INSTRUCTIONS 11
+#define WAITS 500
 
 /*
  * A cycle. Registers on both sides: with a constant on one, current cores compute several
@@ -66,4 +71,19 @@ double measure_cpi(double mhz)
 	for (unsigned int i = 0; i < BATCHES; i++)
 		ns[i] = think_ns();
 	return least(ns) * mhz / 1e3;
+}
+
+double measure_refused_wait(void)
+{
+	uint32_t word = 1;
+	double ns[BATCHES];
+
+	for (unsigned int i = 0; i < BATCHES; i++) {
+		uint64_t begun = now_ns();
+
+		for (unsigned int call = 0; call < WAITS; call++)
+			syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+		ns[i] = (double)(now_ns() - begun) / WAITS;
+	}
+	return least(ns);
 }

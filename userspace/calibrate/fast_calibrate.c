@@ -28,11 +28,12 @@
 /* At most this part of the machine's memory is asked for. */
 #define MEMORY_PART 4
 
-#define SHORT_REST_NS 20000
+/* What the benchmarks do between two hand-offs takes about as long. */
+#define SHORT_REST_NS 2000
 #define LONG_REST_NS 1000000
 
 enum quantity {
-	FREQUENCY, CPI,
+	FREQUENCY, CPI, REFUSED_WAIT,
 	LATENCY_L1, LATENCY_L2, LATENCY_L3, LATENCY_MEMORY,
 	CHASES_1, CHASES_2, CHASES_4, CHASES_8, CHASES_16,
 	TRANSFER_NEAR, TRANSFER_FAR, INTERRUPT,
@@ -45,6 +46,7 @@ static const struct {
 } words[QUANTITIES] = {
 	[FREQUENCY] = { "frequency", "MHz" },
 	[CPI] = { "cpi", "cycles per instruction" },
+	[REFUSED_WAIT] = { "refused_wait", "ns" },
 	[LATENCY_L1] = { "latency_l1", "ns" },
 	[LATENCY_L2] = { "latency_l2", "ns" },
 	[LATENCY_L3] = { "latency_l3", "ns" },
@@ -107,7 +109,7 @@ static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_key,
 	.doc = "Measures the latencies of this machine's caches and memory, of a line on its way "
-	       "from one CPU to another, and of futex hand-offs, and prints all values as one JSON "
+	       "from one CPU to another, and of futex calls and hand-offs, and prints all values as one JSON "
 	       "object. A repetition takes half a second.\vThe machine should do nothing else "
 	       "meanwhile. Only CPUs of the affinity mask are used.",
 };
@@ -195,6 +197,8 @@ static double measure(const struct calibration *c, enum quantity q, double mhz)
 		return measure_frequency();
 	case CPI:
 		return measure_cpi(mhz);
+	case REFUSED_WAIT:
+		return measure_refused_wait();
 	case LATENCY_L1 ... LATENCY_MEMORY:
 		return measure_chases(&c->sets[q - LATENCY_L1], 1);
 	case CHASES_1 ... CHASES_16:

@@ -16,8 +16,13 @@
 #define DEFAULT_EVENTS (ALL_SOFTWARE | COUNTER_BIT(CYCLES) | COUNTER_BIT(INSTRUCTIONS) | \
 			COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L2_MISSES))
 
+/* No letter: -r is perf stat's. */
+#define KEY_ROI 0x100
+#define MAX_REPEAT 10000
+
 struct options {
 	unsigned int wanted;
+	unsigned int repeat;
 	bool roi;
 	bool user_only;
 	bool threads;
@@ -41,11 +46,13 @@ static const struct argp_option argp_options[] = {
 	{ "threads", 't', NULL, 0,
 	  "count hardware events of the program's threads, not of its CPUs: a switch of threads "
 	  "takes longer then, in a virtual machine by 100 us", 0 },
-	{ "roi", 'r', NULL, 0,
+	{ "repeat", 'r', "N", 0, "run the program so often, one after the other, and print means and "
+	  "their standard deviations; the first run that fails ends it (default: 1)", 0 },
+	{ "roi", KEY_ROI, NULL, 0,
 	  "count between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
 	{ "user", 'u', NULL, 0, "count user space only, not the kernel", 0 },
-	{ "json", 'j', "FILE", 0, "write the counts to FILE as one JSON object on one line, and no "
-	  "table", 0 },
+	{ "json", 'j', "FILE", 0, "write the counts to FILE, one JSON object on one line for each run, "
+	  "and no table", 0 },
 	{ "groups", 'g', NULL, 0,
 	  "split the hardware events of --events into groups that this CPU can count at once, "
 	  "print a line for each, and exit", 0 },
@@ -54,11 +61,25 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
+static unsigned int parse_repeat(const char *arg, const struct argp_state *state)
+{
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(arg, &end, 10);
+	if (errno || *end || end == arg || *arg == '-' || !number || number > MAX_REPEAT)
+		argp_error(state, "--repeat %s: not a whole number of 1 to %d", arg, MAX_REPEAT);
+	return (unsigned int)number;
+}
+
 static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct options *opt = state->input;
 	char bad[64];
 
+	if (arg && !is_value(arg))
+		argp_error(state, "an option before the -- has no value");
 	switch (key) {
 	case 'e':
 		opt->wanted = counters_parse(arg, bad, sizeof(bad));
@@ -79,6 +100,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		opt->groups = true;
 		break;
 	case 'r':
+		opt->repeat = parse_repeat(arg, state);
+		break;
+	case KEY_ROI:
 		opt->roi = true;
 		break;
 	case 'u':
@@ -124,6 +148,36 @@ struct count {
 	char others[512];	/* why others may run on its CPUs, or "" */
 };
 
+/* All runs of a program. */
+struct total {
+	struct counters_result results[COUNTERS];	/* means; of one run what it gave */
+	struct spread spreads[COUNTERS];
+	struct spread elapsed;
+};
+
+/* What was not available in one run is not available. */
+static void add(struct total *total, const struct counters_result results[COUNTERS],
+		uint64_t elapsed_ns)
+{
+	bool first = !total->elapsed.runs;
+
+	spread_add(&total->elapsed, (double)elapsed_ns);
+	for (int i = 0; i < COUNTERS; i++) {
+		struct counters_result *mean = &total->results[i];
+
+		if (first)
+			*mean = results[i];
+		if (!mean->available)
+			continue;
+		if (!results[i].available) {
+			*mean = results[i];
+			continue;
+		}
+		spread_add(&total->spreads[i], (double)results[i].value);
+		mean->value = (uint64_t)(total->spreads[i].mean + 0.5);
+	}
+}
+
 static int enable(void *meter)
 {
 	struct count *c = meter;
@@ -140,14 +194,15 @@ static int disable(void *meter)
 	return counters_disable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
-static int tell(struct count *c, FILE *json)
+/* Of each run an object, of the last one the table. */
+static int tell(struct count *c, struct total *total, FILE *json)
 {
 	const struct options *opt = c->opt;
 	bool by_cpu = opt->confined || !opt->threads;
 	struct counters_result results[COUNTERS];
 	struct counters_error error;
 	char cpus[4096];
-	const struct report report = {
+	struct report report = {
 		.events = c->counters.events,
 		.wanted = opt->wanted,
 		.results = results,
@@ -159,12 +214,19 @@ static int tell(struct count *c, FILE *json)
 	cpus_format(&opt->cpus, cpus, sizeof(cpus));
 	if (counters_read(&c->counters, results, &error))
 		return complain("%s", error.text);
-	if (!json) {
-		report_text(stderr, &report);
-		return 0;
+	if (json) {
+		report_json(json, &report);
+		return document_flush(json, opt->json);
 	}
-	report_json(json, &report);
-	return document_flush(json, opt->json);
+	add(total, results, c->session.elapsed_ns);
+	report.results = total->results;
+	if (opt->repeat > 1) {
+		report.spreads = total->spreads;
+		report.elapsed = &total->elapsed;
+	}
+	if (total->elapsed.runs == opt->repeat || session_exit_status(&c->session))
+		report_text(stderr, &report);
+	return 0;
 }
 
 /* Confines the program to its CPUs. That others may run there is no failure. */
@@ -186,7 +248,7 @@ static int confine(struct count *c)
 }
 
 /* The program waits to be let go. */
-static int run(struct count *c, const struct events *events, FILE *json)
+static int run(struct count *c, const struct events *events, struct total *total, FILE *json)
 {
 	const struct options *opt = c->opt;
 	const struct counters_target target = {
@@ -212,14 +274,15 @@ static int run(struct count *c, const struct events *events, FILE *json)
 	if (!status && !opt->roi)
 		status = disable(c);
 	if (!status) {
-		status = tell(c, json);
+		status = tell(c, total, json);
 		status = session_exit_status(&c->session) ?: status;
 	}
 	counters_close(&c->counters);
 	return status;
 }
 
-static int count(const struct options *opt, const struct events *events, FILE *json)
+static int count(const struct options *opt, const struct events *events, struct total *total,
+		 FILE *json)
 {
 	struct count c = {
 		.opt = opt,
@@ -239,8 +302,18 @@ static int count(const struct options *opt, const struct events *events, FILE *j
 	if (opt->confined && !partition_open(&c.partition, &partition_linux, cpus, c.others,
 					     sizeof(c.others)))
 		c.others[0] = '\0';
-	status = session_start(&c.session) ?: run(&c, events, json);
+	status = session_start(&c.session) ?: run(&c, events, total, json);
 	partition_close(&c.partition);
+	return status;
+}
+
+static int count_all(const struct options *opt, const struct events *events, FILE *json)
+{
+	struct total total = { 0 };
+	int status = 0;
+
+	for (unsigned int i = 0; i < opt->repeat && !status; i++)
+		status = count(opt, events, &total, json);
 	return status;
 }
 
@@ -282,7 +355,7 @@ static int groups(const struct options *opt, const struct events *events)
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .wanted = DEFAULT_EVENTS };
+	struct options opt = { .wanted = DEFAULT_EVENTS, .repeat = 1 };
 	struct events events;
 	char error[256];
 	FILE *json = NULL;
@@ -300,7 +373,7 @@ int main(int argc, char **argv)
 	} else if (opt.groups) {
 		status = groups(&opt, &events);
 	} else {
-		status = document_open(&json, opt.json) ?: count(&opt, &events, json);
+		status = document_open(&json, opt.json) ?: count_all(&opt, &events, json);
 		if (json)
 			fclose(json);
 	}

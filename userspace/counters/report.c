@@ -4,12 +4,13 @@
 #include <inttypes.h>
 
 #include "document.h"
+#include "doubts.h"
 
 static void put_ratio(FILE *out, const struct report *report, const char *name,
-		      enum counter references, enum counter misses)
+		      enum counter whole, enum counter portion)
 {
-	const struct counters_result *of = &report->results[references];
-	const struct counters_result *part = &report->results[misses];
+	const struct counters_result *of = &report->results[whole];
+	const struct counters_result *part = &report->results[portion];
 
 	if (of->available && of->value && part->available)
 		fprintf(out, "%20.4f  %s\n", (double)part->value / (double)of->value, name);
@@ -26,6 +27,25 @@ static void put_place(FILE *out, const struct report *report)
 		fprintf(out, "on CPUs %s, which the program has to itself\n\n", report->cpus);
 }
 
+/* How far the runs lie apart, if there were several. */
+static void put_spread(FILE *out, const struct spread *spread)
+{
+	if (spread)
+		fprintf(out, "  ± %.2f %%", spread_percent(spread));
+	fputc('\n', out);
+}
+
+static void put_doubts(FILE *out, const struct report *report)
+{
+	const char *doubts[DOUBTS];
+	int count = doubts_find(report->results, doubts);
+
+	for (int i = 0; i < count; i++)
+		fprintf(out, "impossible: %s\n", doubts[i]);
+	if (count)
+		fputc('\n', out);
+}
+
 void report_text(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
@@ -38,6 +58,9 @@ void report_text(FILE *out, const struct report *report)
 			session->regions == 1 ? "" : "s");
 	else
 		fputs("the whole program\n", out);
+	if (report->elapsed)
+		fprintf(out, "means of %u runs, ± their standard deviation\n",
+			report->elapsed->runs);
 	put_place(out, report);
 	for (int i = 0; i < COUNTERS; i++) {
 		const struct counters_result *result = &report->results[i];
@@ -51,11 +74,16 @@ void report_text(FILE *out, const struct report *report)
 				result->why_not);
 		if (i == TASK_CLOCK && result->available)
 			fputs(" (ns)", out);
-		fputc('\n', out);
+		put_spread(out, report->spreads && result->available ? &report->spreads[i] : NULL);
 	}
+	put_ratio(out, report, "instructions per cycle", CYCLES, INSTRUCTIONS);
 	put_ratio(out, report, "L2 misses per reference", L2_REFERENCES, L2_MISSES);
 	put_ratio(out, report, "L3 misses per reference", L3_REFERENCES, L3_MISSES);
-	fprintf(out, "%20.6f  seconds elapsed\n\n", (double)session->elapsed_ns / 1e9);
+	fprintf(out, "%20.6f  seconds elapsed", report->elapsed ? report->elapsed->mean / 1e9 :
+		(double)session->elapsed_ns / 1e9);
+	put_spread(out, report->elapsed);
+	fputc('\n', out);
+	put_doubts(out, report);
 }
 
 void report_set(FILE *out, unsigned int set)
@@ -83,6 +111,8 @@ static void put_counter(FILE *out, int i, const struct event *event,
 void report_json(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
+	const char *doubts[DOUBTS];
+	int count = doubts_find(report->results, doubts);
 	bool first = true;
 
 	fprintf(out, "{\"schema\":2,\"cpu\":\"%s\",\"modes\":[\"user\"%s]", events->cpu,
@@ -99,7 +129,10 @@ void report_json(FILE *out, const struct report *report)
 		first = false;
 		put_counter(out, i, &events->of[i], &report->results[i]);
 	}
-	fputs("}}\n", out);
+	fputs("},\"doubts\":[", out);
+	for (int i = 0; i < count; i++)
+		fprintf(out, "%s\"%s\"", i ? "," : "", doubts[i]);
+	fputs("]}\n", out);
 }
 
 void report_events(FILE *out, const struct events *events)

@@ -6,8 +6,12 @@
 
 #include "counters.h"
 #include "session.h"
+#include "spread.h"
 
-/* @cpus: those that were measured, else NULL; @others: why others may have run there, else NULL. */
+/*
+ * @cpus: those that were measured, else NULL; @others: why others may have run there, else NULL.
+ * @spreads: of several runs, by counter, @elapsed that of their seconds: then @results are means.
+ */
 struct report {
 	const struct events *events;
 	unsigned int wanted;
@@ -15,6 +19,8 @@ struct report {
 	const struct session *session;	/* the program that was counted */
 	const char *cpus;
 	const char *others;
+	const struct spread *spreads;	/* NULL: there was one run */
+	const struct spread *elapsed;
 };
 
 void report_text(FILE *out, const struct report *report);

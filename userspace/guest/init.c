@@ -7,8 +7,8 @@
  *
  * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
- *	sysctl NAME=VALUE	any number of them, set in their order
- *	feature NAME		of the scheduler, as debugfs has them; any number, after the sysctls
+ *	fast NAME=VALUE		to a file of sched/fast in debugfs; any number, in their order
+ *	feature NAME		of the scheduler, as debugfs has them; any number, after those
  *	cpus N			the workload keeps to the CPUs 0..N-1; all, without it
  *	clock			time is that of the plugin (userspace/cachesim/clock.h)
  *	run PATH WORD...	the workload and its arguments, separated by spaces
@@ -19,7 +19,7 @@
  *	FAST start		the workload is about to be started
  *	FAST out LINE		a line of the workload's stdout
  *	FAST err LINE		a line of its stderr, or of ours
- *	FAST stat NAME VALUE	a line of /proc/fast_stat, where the kernel has it
+ *	FAST stat NAME VALUE	a line of sched/fast/stat, where the kernel has it
  *	FAST exit STATUS	0..255, or 128 + signal; 126: the job cannot be done
  *	FAST end
  */
@@ -268,7 +268,7 @@ static int run_workload(const struct job *job)
 static void report_mechanism_counters(void)
 {
 	char name[64], value[64];
-	FILE *file = fopen("/proc/fast_stat", "re");
+	FILE *file = fopen(SETTINGS_FAST "/stat", "re");
 
 	if (!file)
 		return;

@@ -6,16 +6,16 @@
 
 #define MOST_CPUS 64
 
-static const char *add_sysctl(struct job *job, char *setting)
+static const char *add_fast(struct job *job, char *setting)
 {
 	char *value = strchr(setting, '=');
 
 	if (!value || value == setting || !value[1])
-		return "a sysctl line is not sysctl NAME=VALUE";
-	if (job->n_sysctls == JOB_MAX_SYSCTLS)
-		return "too many sysctl lines";
+		return "a fast line is not fast NAME=VALUE";
+	if (job->n_fast == JOB_MAX_FAST)
+		return "too many fast lines";
 	*value++ = '\0';
-	job->sysctls[job->n_sysctls++] = (struct sysctl){ setting, value };
+	job->fast[job->n_fast++] = (struct setting){ setting, value };
 	return NULL;
 }
 
@@ -72,8 +72,8 @@ const char *job_parse(struct job *job, char *text)
 
 	memset(job, 0, sizeof(*job));
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (!strncmp(line, "sysctl ", 7))
-			error = add_sysctl(job, line + 7);
+		if (!strncmp(line, "fast ", 5))
+			error = add_fast(job, line + 5);
 		else if (!strncmp(line, "feature ", 8))
 			error = add_feature(job, line + 8);
 		else if (!strncmp(line, "cpus ", 5))
@@ -83,7 +83,7 @@ const char *job_parse(struct job *job, char *text)
 		else if (!strncmp(line, "run ", 4))
 			error = set_argv(job, line + 4);
 		else
-			error = "a line is neither sysctl, feature, cpus, clock nor run";
+			error = "a line is neither fast, feature, cpus, clock nor run";
 		if (error)
 			return error;
 	}

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define JOB_MAX_SYSCTLS 64
+#define JOB_MAX_FAST 16
 #define JOB_MAX_FEATURES 16
 #define JOB_MAX_WORDS 64
 
-struct sysctl {
-	const char *name;	/* dotted, as sysctl(8) has it */
+struct setting {
+	const char *name;
 	const char *value;
 };
 
 struct job {
-	struct sysctl sysctls[JOB_MAX_SYSCTLS];
-	size_t n_sysctls;
+	struct setting fast[JOB_MAX_FAST];	/* files of sched/fast in debugfs */
+	size_t n_fast;
 	const char *features[JOB_MAX_FEATURES];	/* of the scheduler, as its debugfs file has them */
 	size_t n_features;
 	bool clock;		/* the host's plugin has a clock, which needs the burner */
@@ -26,7 +26,7 @@ struct job {
 };
 
 /*
- * Take the text apart: "sysctl NAME=VALUE", "feature NAME", "cpus N" and "clock" lines, then
+ * Take the text apart: "fast NAME=VALUE", "feature NAME", "cpus N" and "clock" lines, then
  * one "run PATH WORD..." line. The job points into the text, which is changed. Returns
  * NULL, or what is wrong.
  */

@@ -22,19 +22,14 @@ static bool write_setting(const char *path, const char *value)
 	return written;
 }
 
-static bool set_sysctl(const struct sysctl *sysctl, const char *root)
+static bool set_fast(const struct setting *setting, const char *root)
 {
 	char path[256];
-	int length = snprintf(path, sizeof(path), "%s/proc/sys/", root);
 
-	snprintf(path + length, sizeof(path) - (size_t)length, "%s", sysctl->name);
-	for (char *c = path + length; *c; c++) {
-		if (*c == '.')
-			*c = '/';
-	}
-	if (write_setting(path, sysctl->value))
+	snprintf(path, sizeof(path), "%s" SETTINGS_FAST "/%s", root, setting->name);
+	if (write_setting(path, setting->value))
 		return true;
-	frame_line("err init: cannot set sysctl %s to %s: %s", sysctl->name, sysctl->value,
+	frame_line("err init: cannot set sched/fast/%s to %s: %s", setting->name, setting->value,
 		   strerror(errno));
 	return false;
 }
@@ -52,8 +47,8 @@ static bool set_feature(const char *name, const char *root)
 
 bool settings_apply(const struct job *job, const char *root)
 {
-	for (size_t i = 0; i < job->n_sysctls; i++) {
-		if (!set_sysctl(&job->sysctls[i], root))
+	for (size_t i = 0; i < job->n_fast; i++) {
+		if (!set_fast(&job->fast[i], root))
 			return false;
 	}
 	for (size_t i = 0; i < job->n_features; i++) {

@@ -7,9 +7,12 @@
 
 #include "job.h"
 
+/* Only a kernel with FAST has it. */
+#define SETTINGS_FAST "/sys/kernel/debug/sched/fast"
+
 /*
- * Set the job's sysctls, then the scheduler's features, each in its order. `root` is what
- * comes before /proc and /sys: "" in the guest. False when the kernel refuses one: which,
+ * Set what the job says of sched/fast, then the scheduler's features, each in its order.
+ * `root` is what comes before /sys: "" in the guest. False when the kernel refuses one: which,
  * and why, has been sent to the host.
  */
 bool settings_apply(const struct job *job, const char *root);

@@ -24,8 +24,11 @@ struct options {
 	char **command;
 };
 
+/* No letter: fast-stat has -r for something else, as perf stat has. */
+#define KEY_ROI 0x100
+
 static const struct argp_option argp_options[] = {
-	{ "roi", 'r', NULL, 0,
+	{ "roi", KEY_ROI, NULL, 0,
 	  "between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
 	{ "json", 'j', "FILE", 0, "write the histograms to FILE as one JSON object on one line, "
 	  "and no table", 0 },
@@ -37,10 +40,12 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	struct options *opt = state->input;
 
 	switch (key) {
-	case 'r':
+	case KEY_ROI:
 		opt->roi = true;
 		break;
 	case 'j':
+		if (!is_value(arg))
+			argp_error(state, "--json: which file? It stands before the --");
 		opt->json = arg;
 		break;
 	case ARGP_KEY_ARGS:
@@ -158,7 +163,7 @@ static int tell(const struct measurement *m, const struct options *opt, FILE *js
 	const struct latency latencies[] = {
 		{ "handoff", &m->shared->handoff, no_handoffs(m->shared) },
 		{ "wakeup", &m->wakeups.histogram,
-		  m->trace.why_not[0] ? m->trace.why_not : NULL },
+		  m->trace.instance.why_not[0] ? m->trace.instance.why_not : NULL },
 	};
 	const struct report report = { &m->session, latencies, 2, m->shared };
 

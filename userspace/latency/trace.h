@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The scheduler's events of a program, from the kernel's tracefs: in an instance of
- * its own, so that it disturbs no other tracing.
+ * The scheduler's events of a program, from the kernel's tracefs.
  */
 #ifndef FAST_LATENCY_TRACE_H
 #define FAST_LATENCY_TRACE_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
+#include "instance.h"
 #include "wakeups.h"
 
 struct trace {
-	struct tracefs_instance *instance;
+	struct instance instance;
 	struct tep_handle *formats;
 	struct wakeups *wakeups;
-	int on;			/* the file tracing_on */
-	char why_not[160];	/* no latencies: why; "" while all is well */
 };
 
 /*
  * To follow the process and all that it will start. Where that cannot be, the reason is
- * in t->why_not, and the other functions do nothing.
+ * in t->instance.why_not, and the other functions do nothing.
  */
 void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups);
 void trace_close(struct trace *t);

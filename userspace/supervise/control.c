@@ -46,6 +46,12 @@ void control_hand_over(const struct control *control)
 	close(control->program_answers);
 }
 
+void control_close(struct control *control)
+{
+	close(control->commands);
+	close(control->answers);
+}
+
 static enum control_command parse(const char *line)
 {
 	if (!strcmp(line, "enable"))

@@ -34,6 +34,9 @@ int control_announce(const struct control *control);
 /* Once the program has its ends. The pipe closes with its own, not with ours. */
 void control_hand_over(const struct control *control);
 
+/* Our ends, once the program has ended. */
+void control_close(struct control *control);
+
 /* To be called when there is something to read. -1 is an error of read(). */
 int control_read(struct control *control, enum control_command *command);
 

@@ -24,6 +24,11 @@ int complain(const char *format, ...)
 	return EXIT_OURS;
 }
 
+bool is_value(const char *arg)
+{
+	return strcmp(arg, "--") != 0;
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -48,22 +53,38 @@ void session_drop(struct session *s)
 	child_drop(&s->child);
 }
 
+static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
+#define IGNORED (sizeof(ignored) / sizeof(*ignored))
+
+/* What was done with signals before. */
+struct signals {
+	sighandler_t handlers[IGNORED];
+	sigset_t mask;
+};
+
 /*
  * A terminal sends ^C and ^\ to the program, too: its end is what we wait for.
- * Who asks only us to end means both.
+ * Who asks only us to end means both. Returns a signalfd.
  */
-static int take_signals(void)
+static int take_signals(struct signals *before)
 {
 	sigset_t forwarded;
 
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < IGNORED; i++)
+		before->handlers[i] = signal(ignored[i], SIG_IGN);
 	sigemptyset(&forwarded);
 	sigaddset(&forwarded, SIGTERM);
 	sigaddset(&forwarded, SIGHUP);
-	sigprocmask(SIG_BLOCK, &forwarded, NULL);
+	sigprocmask(SIG_BLOCK, &forwarded, &before->mask);
 	return signalfd(-1, &forwarded, SFD_CLOEXEC);
+}
+
+/* The next program inherits them. */
+static void give_back_signals(const struct signals *before)
+{
+	sigprocmask(SIG_SETMASK, &before->mask, NULL);
+	for (size_t i = 0; i < IGNORED; i++)
+		signal(ignored[i], before->handlers[i]);
 }
 
 static void forward_signal(const struct session *s)
@@ -176,15 +197,11 @@ static int check_regions(const struct session *s)
 	return 0;
 }
 
-int session_run(struct session *s)
+/* The signals are ours. */
+static int run_to_end(struct session *s)
 {
 	int number, status;
 
-	s->signals = take_signals();
-	if (s->signals < 0) {
-		session_drop(s);
-		return complain("signalfd: %s", strerror(errno));
-	}
 	if (!s->roi)
 		s->begun = now_ns();
 	number = child_go(&s->child);
@@ -203,6 +220,25 @@ int session_run(struct session *s)
 		return 0;
 	}
 	return check_regions(s) ? session_exit_status(s) ?: EXIT_OURS : 0;
+}
+
+int session_run(struct session *s)
+{
+	struct signals before;
+	int status;
+
+	s->signals = take_signals(&before);
+	if (s->signals < 0) {
+		give_back_signals(&before);
+		session_drop(s);
+		return complain("signalfd: %s", strerror(errno));
+	}
+	status = run_to_end(s);
+	close(s->signals);
+	give_back_signals(&before);
+	if (s->roi)
+		control_close(&s->control);
+	return status;
 }
 
 int session_exit_status(const struct session *s)

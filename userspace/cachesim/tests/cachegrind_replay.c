@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 		.name = "cachegrind",
 		.mhz = 1000,
 		.cpi = CACHESIM_CYCLE,
+		.kernel_cpi = CACHESIM_CYCLE,
 		.overlap = 1,
 		.l3 = { .size = 64u << 20, .ways = 16 },
 		.clusters = 1,

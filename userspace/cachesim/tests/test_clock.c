@@ -17,7 +17,7 @@
 struct program {
 	unsigned int stall;	/* hundredths of a cycle, with every block */
 	unsigned int spin;	/* blocks after which it spins for ever; 0: never */
-	bool idle;
+	enum clock_doing doing;
 };
 
 static struct parallel_clock clk;
@@ -25,9 +25,9 @@ static uint64_t local[CACHESIM_MAX_CPUS];
 static struct program programs[CACHESIM_MAX_CPUS];
 static uint64_t blocks[CACHESIM_MAX_CPUS];
 
-static void begin(unsigned int cpus, unsigned int cpi, unsigned int wakeup)
+static void begin(unsigned int cpus, unsigned int cpi)
 {
-	struct cachesim_machine machine = { .cpi = cpi, .wakeup = wakeup };
+	struct cachesim_machine machine = { .cpi = cpi };
 
 	memset(programs, 0, sizeof(programs));
 	memset(blocks, 0, sizeof(blocks));
@@ -41,14 +41,16 @@ static bool block_of(unsigned int cpu, unsigned int cpi)
 	const struct program *p = &programs[cpu];
 
 	blocks[cpu]++;
-	local[cpu] += BLOCK * cpi + p->stall;
+	if (p->doing == CLOCK_WORKS)
+		local[cpu] += BLOCK * cpi + p->stall;
 	if (p->spin && blocks[cpu] > p->spin) {
-		clock_executed(&clk, cpu, BLOCK, p->idle);
+		clock_executed(&clk, cpu, BLOCK, p->doing);
 		clock_pause(&clk, cpu);
 		return true;
 	}
 	/* The idle loop ends its turn by itself. */
-	return clock_executed(&clk, cpu, BLOCK, p->idle) || p->idle;
+	return clock_executed(&clk, cpu, BLOCK, p->doing) ||
+	       p->doing != CLOCK_WORKS;
 }
 
 /* Every CPU and the burner have a turn of at most `most` blocks. */
@@ -93,13 +95,13 @@ static void test_guest_time_is_modelled_time(void **state)
 	(void)state;
 	for (int i = 0; i < 5; i++) {
 		for (int k = 0; k < 3; k++) {
-			begin(cpus[i], cpis[k], 0);
+			begin(cpus[i], cpis[k]);
 			/* One computes, one misses, one spins, the rest idle. */
 			for (unsigned int cpu = 0; cpu < cpus[i]; cpu++)
 				programs[cpu] = (struct program) {
 					.stall = cpu == 1 ? 20800 : 0,
 					.spin = cpu == 2 ? 1 : 0,
-					.idle = cpu > 2,
+					.doing = cpu > 2 ? CLOCK_IDLES : CLOCK_WORKS,
 				};
 			for (int n = 0; n < 3000; n++)
 				round_of_turns(cpis[k], 100000);
@@ -116,7 +118,7 @@ static void test_guest_time_is_modelled_time(void **state)
 static void test_short_turns_change_no_time(void **state)
 {
 	(void)state;
-	begin(4, 100, 0);
+	begin(4, 100);
 	for (int n = 0; n < 100000; n++)
 		round_of_turns(100, 1 + n % 7);
 	assert_true(clk.end > 100ull * clk.quantum);
@@ -130,7 +132,7 @@ static void test_a_turn_ends_with_the_quantum(void **state)
 	unsigned int n;
 
 	(void)state;
-	begin(2, 100, 0);
+	begin(2, 100);
 	for (n = 1; !block_of(0, 100); n++)
 		;
 	assert_int_equal(n, QUANTUM / BLOCK);
@@ -152,7 +154,7 @@ static void test_a_stall_sits_out_quanta(void **state)
 	uint64_t before;
 
 	(void)state;
-	begin(2, 100, 0);
+	begin(2, 100);
 	programs[0].stall = 5 * QUANTUM * CACHESIM_CYCLE;
 	assert_true(block_of(0, 100));
 	before = blocks[0];
@@ -167,36 +169,37 @@ static void test_a_stall_sits_out_quanta(void **state)
 	assert_true(blocks[1] >= 4 * QUANTUM / BLOCK);
 }
 
-static void test_waking_costs_the_woken(void **state)
+static void test_who_is_charged_stands_still(void **state)
 {
-	(void)state;
-	begin(2, 100, 3 * QUANTUM);
-	programs[1].idle = true;
-	round_of_turns(100, 1000);
-	assert_int_equal(local[1], clk.end - clk.quantum);
-	programs[1].idle = false;
-	block_of(1, 100);
-	assert_int_equal(local[1], clk.end - clk.quantum + (3 * QUANTUM + BLOCK) * CACHESIM_CYCLE);
-	/* Once. */
-	block_of(1, 100);
-	assert_int_equal(local[1],
-			 clk.end - clk.quantum + (3 * QUANTUM + 2 * BLOCK) * CACHESIM_CYCLE);
-}
-
-static void test_an_interrupt_costs_who_is_busy(void **state)
-{
-	struct cachesim_machine machine = { .cpi = 100, .wakeup = 70, .interrupt = 50 };
+	uint64_t due;
 
 	(void)state;
-	begin(2, 100, 0);
-	clock_start(&clk, &machine, local, 2, QUANTUM);
-	programs[1].idle = true;
+	begin(2, 100);
+	programs[0].doing = CLOCK_IDLES;
+	programs[1].doing = CLOCK_IDLES;
 	round_of_turns(100, 1);
-	clock_interrupt(&clk, 0);
-	assert_int_equal(local[0], (BLOCK + 50) * CACHESIM_CYCLE);
-	/* The idle CPU pays for its waking, of which the interrupt is a part. */
-	clock_interrupt(&clk, 1);
-	assert_int_equal(local[1], clk.quantum);
+	programs[1].doing = CLOCK_WORKS;
+	clock_charge(&clk, 1, 50 * QUANTUM);
+	due = local[1] + BLOCK * CACHESIM_CYCLE;
+	assert_true(due >= 50 * clk.quantum);
+	assert_true(block_of(1, 100));
+	programs[1].doing = CLOCK_WAITS;
+	block_of(1, 100);
+	/* The rest of the wait's text looks idle. */
+	programs[1].doing = CLOCK_IDLES;
+	while (clk.end <= due) {
+		round_of_turns(100, 1);
+		assert_int_equal(local[1], due);
+	}
+	/* It has a turn in the quantum in which it is due. */
+	assert_true(clk.end - clk.quantum <= due);
+	programs[1].doing = CLOCK_WORKS;
+	block_of(1, 100);
+	assert_int_equal(local[1], due + BLOCK * CACHESIM_CYCLE);
+	/* Whoever has worked is idle again where it looks so. */
+	programs[1].doing = CLOCK_IDLES;
+	block_of(1, 100);
+	assert_int_equal(local[1], clk.end);
 }
 
 static void test_time_passes_while_all_are_idle(void **state)
@@ -204,9 +207,9 @@ static void test_time_passes_while_all_are_idle(void **state)
 	unsigned int n;
 
 	(void)state;
-	begin(4, 100, 0);
+	begin(4, 100);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
-		programs[cpu].idle = true;
+		programs[cpu].doing = CLOCK_IDLES;
 	round_of_turns(100, 1000);
 	/* Nobody has anything to do: the burner need not ask anybody. */
 	for (n = 0; n < 10000; n++)
@@ -218,16 +221,16 @@ static void test_time_passes_while_all_are_idle(void **state)
 static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
 {
 	(void)state;
-	begin(2, 100, 300);
-	programs[0].idle = true;
-	programs[1].idle = true;
+	begin(2, 100);
+	programs[0].doing = CLOCK_IDLES;
+	programs[1].doing = CLOCK_IDLES;
 	round_of_turns(100, 1000);
 	for (unsigned int n = 0; n < 10000; n++)
 		assert_false(clock_burnt(&clk, BURNT));
 	assert_true(clk.end > 100 * clk.quantum);
-	programs[1].idle = false;
+	programs[1].doing = CLOCK_WORKS;
 	block_of(1, 100);
-	assert_int_equal(local[1], clk.end - clk.quantum + 300 * CACHESIM_CYCLE);
+	assert_int_equal(local[1], clk.end - clk.quantum);
 	assert_true(difference(guest_time(), local[1]) <= clk.quantum);
 }
 
@@ -235,8 +238,8 @@ static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
 static void test_idle_cpus_are_asked_after_something_happened(void **state)
 {
 	(void)state;
-	begin(2, 100, 0);
-	programs[0].idle = true;
+	begin(2, 100);
+	programs[0].doing = CLOCK_IDLES;
 	programs[1].stall = 20 * QUANTUM * CACHESIM_CYCLE;
 	block_of(0, 100);
 	block_of(1, 100);
@@ -251,7 +254,7 @@ static void test_the_guests_reading_corrects_the_count(void **state)
 	uint64_t wrong = 0, true_ns;
 
 	(void)state;
-	begin(2, 100, 0);
+	begin(2, 100);
 	for (unsigned int n = 0; n < 1000; n++) {
 		round_of_turns(100, 1000);
 		if (n == 500)
@@ -272,7 +275,7 @@ static void test_the_guests_reading_corrects_the_count(void **state)
 static void test_a_dead_burner_is_noticed(void **state)
 {
 	(void)state;
-	begin(2, 100, 0);
+	begin(2, 100);
 	for (unsigned int n = 0; n < CLOCK_BURNER_PATIENCE; n++) {
 		block_of(0, 100);
 		block_of(1, 100);
@@ -295,8 +298,7 @@ int main(void)
 		cmocka_unit_test(test_short_turns_change_no_time),
 		cmocka_unit_test(test_a_turn_ends_with_the_quantum),
 		cmocka_unit_test(test_a_stall_sits_out_quanta),
-		cmocka_unit_test(test_waking_costs_the_woken),
-		cmocka_unit_test(test_an_interrupt_costs_who_is_busy),
+		cmocka_unit_test(test_who_is_charged_stands_still),
 		cmocka_unit_test(test_time_passes_while_all_are_idle),
 		cmocka_unit_test(test_who_has_idled_for_long_wakes_in_the_present),
 		cmocka_unit_test(test_idle_cpus_are_asked_after_something_happened),

@@ -12,6 +12,7 @@ static struct cachesim *two_sockets(void)
 	m.l1d.write = CACHESIM_WRITE_BACK;
 	m.l3.shared = true;
 	m.clusters = 2;
+	m.latency.transfer = 30;
 	return model(&m, 4);
 }
 
@@ -54,6 +55,30 @@ static void a_sibling_is_invalidated_without_the_bus(void **state)
 	assert_state(cs, 0, L3, LINE, M);	/* memory is still old */
 	assert_count(cs, 0, l3_misses, 0);
 	assert_count(cs, 0, cache_to_cache, 0);
+	cachesim_free(cs);
+}
+
+static void only_what_a_sibling_has_modified_is_asked_of_it(void **state)
+{
+	struct cachesim *cs = two_sockets();
+
+	(void)state;
+	cachesim_load(cs, 0, LINE, 8);
+	cachesim_load(cs, 1, LINE, 8);		/* Exclusive there */
+	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10));
+	cachesim_store(cs, 1, LINE, 8);		/* Shared */
+	assert_int_equal(time_of(cs, 1), CYCLES(10));
+	cachesim_load(cs, 0, LINE, 8);		/* Modified */
+	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10 + 100 + 1 + 10 + 30));
+	cachesim_load(cs, 1, LINE, 8);
+	cachesim_store(cs, 0, LINE, 8);
+	cachesim_store(cs, 1, LINE, 8);		/* for a store, too */
+	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10 + 30));
+	time_of(cs, 0);
+	for (unsigned int way = 1; way <= 4; way++)
+		cachesim_load(cs, 1, LINE + 256 * way, 8);
+	cachesim_load(cs, 0, LINE, 8);		/* Modified, but in the L3 alone */
+	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10));
 	cachesim_free(cs);
 }
 
@@ -151,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(siblings_meet_in_the_l3_without_the_bus),
 		cmocka_unit_test(a_sibling_is_invalidated_without_the_bus),
+		cmocka_unit_test(only_what_a_sibling_has_modified_is_asked_of_it),
 		cmocka_unit_test(the_bus_carries_what_crosses_sockets),
 		cmocka_unit_test(a_shared_l3_evicts_from_all_siblings),
 		cmocka_unit_test(the_l3_knows_when_a_sibling_has_evicted_its_copy),

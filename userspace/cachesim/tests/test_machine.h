@@ -23,6 +23,7 @@ static const struct cachesim_machine tiny = {
 	.name = "tiny",
 	.mhz = 1000,
 	.cpi = CACHESIM_CYCLE,
+	.kernel_cpi = CACHESIM_CYCLE,
 	.overlap = 1,
 	.l1i = { .size = 256, .ways = 2, .line = 64 },
 	.l1d = { .size = 256, .ways = 2, .line = 64, .write = CACHESIM_WRITE_THROUGH },
@@ -52,6 +53,17 @@ static inline struct cachesim_machine preset(const char *name)
 	if (machine_file_read(&machine, path, error, sizeof(error)))
 		fail_msg("%s", error);
 	return machine;
+}
+
+#define CYCLES(n) ((n) * (uint64_t)CACHESIM_CYCLE)
+
+/* What a CPU's clock shows; it is then set back. */
+static inline uint64_t time_of(struct cachesim *cs, unsigned int cpu)
+{
+	uint64_t time = cachesim_clocks(cs)[cpu];
+
+	cachesim_clocks(cs)[cpu] = 0;
+	return time;
 }
 
 static inline const struct cachesim_counts *kernel_counts(struct cachesim *cs, unsigned int cpu)

@@ -12,6 +12,7 @@ static void presets_are_the_documented_machines(void **state)
 	const struct cachesim_machine quarter = preset("rx4640-quarter");
 	const struct cachesim_machine xeon = preset("xeon-2s");
 	const struct cachesim_machine milan = preset("epyc-milan");
+	struct cachesim_machine vm = preset("epyc-milan-vm");
 
 	(void)state;
 	/* The paper, Table 1. */
@@ -40,6 +41,12 @@ static void presets_are_the_documented_machines(void **state)
 	assert_true(milan.l3.shared);
 	assert_int_equal(milan.cluster_cpus, 8);
 	assert_int_equal(milan.l3.size, 32 << 20);
+	/* The same but for what the hypervisor costs. */
+	assert_true(vm.wakeup > milan.wakeup && vm.interrupt > milan.interrupt);
+	vm.wakeup = milan.wakeup;
+	vm.interrupt = milan.interrupt;
+	memcpy(vm.name, milan.name, sizeof(vm.name));
+	assert_memory_equal(&vm, &milan, sizeof(vm));
 	for (unsigned int cpus = 1; cpus <= CACHESIM_MAX_CPUS; cpus *= 8) {
 		cachesim_free(model(&rx, cpus));
 		cachesim_free(model(&quarter, cpus));

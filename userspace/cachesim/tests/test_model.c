@@ -222,17 +222,6 @@ static void zeroing_keeps_the_lines(void **state)
 	cachesim_free(cs);
 }
 
-#define CYCLES(n) ((n) * (uint64_t)CACHESIM_CYCLE)
-
-/* What a CPU's clock shows; it is then set back. */
-static uint64_t time_of(struct cachesim *cs, unsigned int cpu)
-{
-	uint64_t time = cachesim_clocks(cs)[cpu];
-
-	cachesim_clocks(cs)[cpu] = 0;
-	return time;
-}
-
 static void every_event_takes_its_latency_as_it_happens(void **state)
 {
 	struct cachesim *cs = model(&tiny, 2);
@@ -277,18 +266,23 @@ static void a_write_back_l1d_stalls_for_ownership(void **state)
 	cachesim_free(cs);
 }
 
-static void a_cpi_need_not_be_whole(void **state)
+static void a_program_and_the_kernel_have_a_cpi_each(void **state)
 {
 	struct cachesim_machine fast = tiny;
 	struct cachesim *cs;
 
 	(void)state;
 	fast.cpi = 45;
+	fast.kernel_cpi = 62;
 	cs = model(&fast, 1);
+	cachesim_execute(cs, 0, CACHESIM_USER, 7, NULL, 0);
+	assert_int_equal(time_of(cs, 0), 7 * 45);
+	cachesim_execute(cs, 0, CACHESIM_IDLE, 2, NULL, 0);
+	assert_int_equal(time_of(cs, 0), 2 * 62);
 	cachesim_execute(cs, 0, CACHESIM_KERNEL, 3, NULL, 0);
 	cachesim_load(cs, 0, 0, 8);
-	assert_int_equal(cachesim_clocks(cs)[0], 3 * 45 + CYCLES(111));
-	assert_count(cs, 0, cycles, 3 * 45 + CYCLES(111));
+	assert_int_equal(time_of(cs, 0), 3 * 62 + CYCLES(111));
+	assert_count(cs, 0, cycles, 3 * 62 + CYCLES(111));
 	assert_count(cs, 0, stall_cycles, CYCLES(111));
 	cachesim_free(cs);
 }
@@ -456,6 +450,9 @@ static void machines_that_cannot_be_are_refused(void **state)
 	m.l2.write = CACHESIM_WRITE_THROUGH;
 	refused(&m, 1, "only the L1D can write through");
 	m = tiny;
+	m.kernel_cpi = m.cpi - 1;
+	refused(&m, 1, "kernel_cpi must not be less than cpi");
+	m = tiny;
 	m.clusters = 0;
 	refused(&m, 1, "either clusters must be 1 to 64, or cluster_cpus more than 0");
 	m.clusters = 65;
@@ -480,7 +477,7 @@ int main(void)
 		cmocka_unit_test(zeroing_keeps_the_lines),
 		cmocka_unit_test(every_event_takes_its_latency_as_it_happens),
 		cmocka_unit_test(a_write_back_l1d_stalls_for_ownership),
-		cmocka_unit_test(a_cpi_need_not_be_whole),
+		cmocka_unit_test(a_program_and_the_kernel_have_a_cpi_each),
 		cmocka_unit_test(misses_that_are_close_overlap),
 		cmocka_unit_test(a_longer_miss_takes_what_is_left_of_it),
 		cmocka_unit_test(hits_are_no_members_of_a_group),

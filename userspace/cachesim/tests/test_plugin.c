@@ -21,10 +21,11 @@
 
 #define KERNEL 0xffffffff80000000ull
 #define IDLE (KERNEL + 0x5000)
-#define INTERRUPT (KERNEL + 0x5800)
 #define USER 0x400000ull
 #define PER_CPU_OFFSET (KERNEL + 0x6000)
 /* Functions of the kernel. */
+#define IDLE_EXIT (KERNEL + 0x8000)
+#define INTERRUPT (KERNEL + 0x8100)
 #define WAKE (KERNEL + 0x9000)
 #define NEW_TASK (KERNEL + 0x9100)
 #define DEQUEUE (KERNEL + 0x9200)
@@ -645,18 +646,30 @@ static void pause_waits_for_the_end_of_the_quantum(void **state)
 	assert_in_range(elapsed(documents()), 1000, 2100);
 }
 
-static void interrupts_take_time(void **state)
+static long charge_at(uint64_t function)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
-	(void)state;
-	add(&tb, INTERRUPT + 0x10);
+	add(&tb, function);
 	run(&tb, 0);	/* into the cache */
 	run_marker(begin);
 	run(&tb, 0);
 	run_marker(end);
-	/* rx4640.toml's, this instruction and the end marker */
-	assert_int_equal(elapsed(documents()), 1300 + 2);
+	/* without this instruction and the end marker */
+	return elapsed(documents()) - 2;
+}
+
+static void interrupts_take_time(void **state)
+{
+	(void)state;
+	/* rx4640.toml's */
+	assert_int_equal(charge_at(INTERRUPT), 1300);
+}
+
+static void waking_up_takes_time(void **state)
+{
+	(void)state;
+	assert_int_equal(charge_at(IDLE_EXIT), 2600);
 }
 
 static void the_burner_is_not_in_the_model(void **state)
@@ -1284,12 +1297,11 @@ static int write_map(void **state)
 
 	(void)state;
 	fprintf(map, "%llx T __cpuidle_text_start\n%llx T __cpuidle_text_end\n"
-		"%llx D __per_cpu_offset\n%llx T asm_sysvec_reschedule_ipi\n"
-		"%llx T asm_sysvec_call_function\n%llx T asm_sysvec_call_function_single\n"
+		"%llx D __per_cpu_offset\n%llx T arch_cpu_idle_exit\n%llx t interrupt_arrives\n"
 		"%llx T try_to_wake_up\n%llx T wake_up_new_task\n%llx t dequeue_task_fair\n"
 		"%llx T __switch_to_asm\n",
-		IDLE, IDLE + 0x100, PER_CPU_OFFSET, INTERRUPT, INTERRUPT + 0x10, INTERRUPT + 0x20,
-		WAKE, NEW_TASK, DEQUEUE, SWITCH);
+		IDLE, IDLE + 0x100, PER_CPU_OFFSET, IDLE_EXIT, INTERRUPT, WAKE, NEW_TASK, DEQUEUE,
+		SWITCH);
 	return fclose(map);
 }
 
@@ -1310,6 +1322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_turn_ends_once_when_the_quantum_does, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pause_waits_for_the_end_of_the_quantum, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(waking_up_takes_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_burner_is_not_in_the_model, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_roi_in_one_block_is_written_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(modes_follow_the_address, set_up, tear_down),

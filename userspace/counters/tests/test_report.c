@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "doubts.h"
 #include "report.h"
 
 static struct counters_result results[COUNTERS];
@@ -59,6 +60,8 @@ static void assert_prints(void (*print)(FILE *out, const struct report *report),
 	"                 400  task_clock (ns)\n" \
 	"              0.2500  L2 misses per reference\n" \
 	"            1.500000  seconds elapsed\n\n"
+#define DOUBTFUL "impossible: more l2_misses than l2_references: the counters were not this " \
+	"program's all the time; name fewer --events\n\n"
 #define HEAD "\nfast-stat: user and kernel on fake, the whole program\n"
 
 static void the_table(void **state)
@@ -70,6 +73,76 @@ static void the_table(void **state)
 	report.others = "no cgroup";
 	assert_prints(report_text, HEAD "on CPUs 0-1; others may run on these CPUs: no cgroup\n\n"
 		      TABLE);
+}
+
+static void means_of_runs(void **state)
+{
+	struct spread spreads[COUNTERS] = { 0 }, elapsed = { 0 };
+
+	(void)state;
+	report.wanted = COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L3_MISSES);
+	report.spreads = spreads;
+	report.elapsed = &elapsed;
+	spread_add(&spreads[L2_REFERENCES], 3000);
+	spread_add(&spreads[L2_REFERENCES], 5000);
+	spread_add(&elapsed, 1e9);
+	spread_add(&elapsed, 1e9);
+	assert_prints(report_text, HEAD "means of 2 runs, ± their standard deviation\n"
+		      "of the program's threads\n\n"
+		      "                4000  l2_references  ± 35.36 %\n"
+		      "       not available  l3_misses: cores do not tell\n"
+		      "              0.2500  L2 misses per reference\n"
+		      "            1.000000  seconds elapsed  ± 0.00 %\n\n");
+}
+
+static void instructions_per_cycle(void **state)
+{
+	(void)state;
+	report.wanted = COUNTER_BIT(CYCLES) | COUNTER_BIT(INSTRUCTIONS);
+	results[CYCLES] = (struct counters_result){ .available = true, .value = 1000 };
+	results[INSTRUCTIONS] = (struct counters_result){ .available = true, .value = 1500 };
+	assert_prints(report_text, HEAD "of the program's threads\n\n"
+		      "                1000  cycles\n"
+		      "                1500  instructions\n"
+		      "              1.5000  instructions per cycle\n"
+		      "              0.2500  L2 misses per reference\n"
+		      "            1.500000  seconds elapsed\n\n");
+}
+
+static void what_cannot_be_is_said(void **state)
+{
+	char *text;
+
+	(void)state;
+	results[L2_MISSES].value = 4001;
+	text = printed(report_text);
+	assert_non_null(strstr(text, "  seconds elapsed\n\n" DOUBTFUL));
+	free(text);
+	text = printed(report_json);
+	assert_non_null(strstr(text, "\"doubts\":[\"more l2_misses than l2_references: "));
+	free(text);
+}
+
+static void assert_doubts(uint64_t cycles, uint64_t instructions, const char *expected)
+{
+	const char *doubts[DOUBTS];
+
+	results[CYCLES] = (struct counters_result){ .available = true, .value = cycles };
+	results[INSTRUCTIONS] = (struct counters_result){ .available = true,
+							  .value = instructions };
+	assert_int_equal(doubts_find(results, doubts), expected ? 1 : 0);
+	if (expected)
+		assert_memory_equal(doubts[0], expected, strlen(expected));
+}
+
+static void doubts_of_cycles(void **state)
+{
+	(void)state;
+	assert_doubts(0, 0, NULL);
+	assert_doubts(100, 1600, NULL);
+	assert_doubts(100, 1700, "more instructions than any CPU");
+	assert_doubts(0, 5, "instructions in no cycle");
+	assert_doubts(5, 0, "cycles without any instruction");
 }
 
 static void the_object(void **state)
@@ -90,7 +163,7 @@ static void the_object(void **state)
 		      "\"l2_misses\":{\"unit\":\"misses\",\"event\":\"fake::l2_misses\","
 		      "\"value\":1000,\"why_not\":null},"
 		      "\"l3_misses\":{\"unit\":\"misses\",\"event\":null,\"value\":null,"
-		      "\"why_not\":\"cores do not tell\"}}}\n");
+		      "\"why_not\":\"cores do not tell\"}},\"doubts\":[]}\n");
 }
 
 static void a_set(FILE *out, const struct report *unused)
@@ -111,6 +184,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_table, setup),
+		cmocka_unit_test_setup(means_of_runs, setup),
+		cmocka_unit_test_setup(instructions_per_cycle, setup),
+		cmocka_unit_test_setup(what_cannot_be_is_said, setup),
+		cmocka_unit_test_setup(doubts_of_cycles, setup),
 		cmocka_unit_test_setup(the_object, setup),
 		cmocka_unit_test_setup(sets_are_lists, setup),
 	};

@@ -19,12 +19,12 @@ static void understands_a_job(void)
 {
 	struct job job;
 
-	CHECK(!parse(&job, "sysctl kernel.a=1\nsysctl kernel.b=x=y\nfeature NO_DELAY_DEQUEUE\n"
+	CHECK(!parse(&job, "fast depth=1\nfast policy=x=y\nfeature NO_DELAY_DEQUEUE\n"
 			   "cpus 64\nclock\nrun /bin/one  two --three=4\n"));
-	CHECK(job.n_sysctls == 2);
-	CHECK(!strcmp(job.sysctls[0].name, "kernel.a"));
-	CHECK(!strcmp(job.sysctls[0].value, "1"));
-	CHECK(!strcmp(job.sysctls[1].value, "x=y"));
+	CHECK(job.n_fast == 2);
+	CHECK(!strcmp(job.fast[0].name, "depth"));
+	CHECK(!strcmp(job.fast[0].value, "1"));
+	CHECK(!strcmp(job.fast[1].value, "x=y"));
 	CHECK(job.n_features == 1);
 	CHECK(!strcmp(job.features[0], "NO_DELAY_DEQUEUE"));
 	CHECK(job.cpus == 64);
@@ -40,14 +40,14 @@ static void asks_for_no_more_than_it_says(void)
 	struct job job;
 
 	CHECK(!parse(&job, "run /a\n"));
-	CHECK(!job.n_sysctls && !job.n_features && !job.cpus && !job.clock);
+	CHECK(!job.n_fast && !job.n_features && !job.cpus && !job.clock);
 }
 
 static void refuses_anything_else(void)
 {
 	static const char *const wrong[] = {
-		"", "\n", "sysctl kernel.a=1\n", "run one\n", "run  \n", "sysctl kernel.a\nrun /a\n",
-		"sysctl =1\nrun /a\n", "sysctl a=\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
+		"", "\n", "fast depth=1\n", "run one\n", "run  \n", "fast depth\nrun /a\n",
+		"fast =1\nrun /a\n", "fast a=\nrun /a\n", "run /a\nrun /b\n", "ruin /a\n",
 		"clock 1\nrun /a\n", "cpus 0\nrun /a\n", "cpus 65\nrun /a\n", "cpus -1\nrun /a\n", "cpus 1x\nrun /a\n",
 		"cpus  1\nrun /a\n", "cpus 99999999999999999999\nrun /a\n", "cpus \nrun /a\n",
 		"cpus 1\ncpus 1\nrun /a\n", "feature \nrun /a\n", "feature no\nrun /a\n",
@@ -66,16 +66,16 @@ static void refuses_anything_else(void)
 static void bounds_what_it_holds(void)
 {
 	char features[JOB_MAX_FEATURES * 10 + 32] = "";
-	char sysctls[JOB_MAX_SYSCTLS * 11 + 32] = "";
+	char fast[JOB_MAX_FAST * 9 + 32] = "";
 	char words[JOB_MAX_WORDS * 2 + 32] = "run /a";
 	struct job job;
 
-	for (int i = 0; i < JOB_MAX_SYSCTLS; i++)
-		strcat(sysctls, "sysctl a=1\n");
-	strcat(sysctls, "run /a\n");
-	CHECK(!parse(&job, sysctls));
-	memmove(sysctls + 11, sysctls, strlen(sysctls) + 1);
-	CHECK(parse(&job, sysctls));
+	for (int i = 0; i < JOB_MAX_FAST; i++)
+		strcat(fast, "fast a=1\n");
+	strcat(fast, "run /a\n");
+	CHECK(!parse(&job, fast));
+	memmove(fast + 9, fast, strlen(fast) + 1);
+	CHECK(parse(&job, fast));
 
 	for (int i = 0; i < JOB_MAX_FEATURES; i++)
 		strcat(features, "feature A\n");

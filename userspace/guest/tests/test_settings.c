@@ -29,11 +29,11 @@ static const char *at(const char *path)
 }
 
 static const char *const directories[] = {
-	"/proc", "/proc/sys", "/proc/sys/kernel", "/sys", "/sys/kernel", "/sys/kernel/debug",
-	"/sys/kernel/debug/sched",
+	"/sys", "/sys/kernel", "/sys/kernel/debug", "/sys/kernel/debug/sched",
+	"/sys/kernel/debug/sched/fast",
 };
 static const char *const files[] = {
-	"/proc/sys/kernel/sched_fast", "/sys/kernel/debug/sched/features",
+	"/sys/kernel/debug/sched/fast/policy", "/sys/kernel/debug/sched/features",
 };
 
 static void make_tree(void)
@@ -69,25 +69,25 @@ static const char *content(const char *path)
 static void sets_what_is_asked(void)
 {
 	const struct job job = {
-		.sysctls = { { "kernel.sched_fast", "1" } },
-		.n_sysctls = 1,
+		.fast = { { "policy", "strict" } },
+		.n_fast = 1,
 		.features = { "NEXT_BUDDY" },
 		.n_features = 1,
 	};
 
 	CHECK(settings_apply(&job, root));
-	CHECK(!strcmp(content(files[0]), "1"));
+	CHECK(!strcmp(content(files[0]), "strict"));
 	CHECK(!strcmp(content(files[1]), "NEXT_BUDDY"));
 	CHECK(!*said);
 }
 
 static void names_what_is_refused(void)
 {
-	const struct job sysctl = { .sysctls = { { "kernel.no", "1" } }, .n_sysctls = 1 };
+	const struct job fast = { .fast = { { "no", "1" } }, .n_fast = 1 };
 	const struct job feature = { .features = { "NO_SUCH" }, .n_features = 1 };
 
-	CHECK(!settings_apply(&sysctl, root));
-	CHECK(!strcmp(said, "FAST err init: cannot set sysctl kernel.no to 1: "
+	CHECK(!settings_apply(&fast, root));
+	CHECK(!strcmp(said, "FAST err init: cannot set sched/fast/no to 1: "
 			    "No such file or directory\n"));
 	*said = '\0';
 	unlink(at(files[1]));

@@ -209,6 +209,8 @@ class Ends(unittest.TestCase):
 
     def test_usage(self) -> None:
         self.assert_fails("which program?")
+        self.assert_fails("which file? It stands before the --", "--json", "--", "echo", "x")
+        self.assertFalse(Path("--").exists())
         self.assert_fails("cannot write /no/such/x", "-j", "/no/such/x", "--", "echo", "x")
 
     def test_a_program_without_regions(self) -> None:

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory that a chase goes through. What it takes is the machine's affair and no test's: where
+ * a CPU is shared, chases side by side may well take longer than one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "calibrate.h"
+
+#define LINE 64u
+
+/* From any line, every other comes once before the first comes again. */
+static void a_chase_goes_through_all_lines(void **state)
+{
+	static const size_t sizes[] = { LINE, 2 * LINE, 48u << 10, 3u << 20 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct chase chase;
+		bool *seen;
+		void **at;
+
+		chase_open(&chase, sizes[i], LINE);
+		assert_int_equal(chase.lines, sizes[i] / LINE);
+		seen = calloc(chase.lines, sizeof(*seen));
+		assert_non_null(seen);
+		at = (void **)chase.base;
+		for (size_t n = 0; n < chase.lines; n++) {
+			size_t offset = (size_t)((char *)at - chase.base);
+
+			assert_true(offset < chase.size);
+			assert_int_equal(offset % LINE, 0);
+			assert_false(seen[offset / LINE]);
+			seen[offset / LINE] = true;
+			at = *at;
+		}
+		assert_ptr_equal(at, chase.base);
+		free(seen);
+		chase_close(&chase);
+	}
+}
+
+/* No stride that a prefetcher could learn: steps of one length are few. */
+static void a_chase_has_no_stride(void **state)
+{
+	struct chase chase;
+	size_t neighbours = 0;
+	void **at;
+
+	(void)state;
+	chase_open(&chase, 1u << 20, LINE);
+	at = (void **)chase.base;
+	for (size_t n = 0; n < chase.lines; n++) {
+		neighbours += (char *)*at - (char *)at == LINE;
+		at = *at;
+	}
+	assert_true(neighbours < chase.lines / 1000);
+	chase_close(&chase);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_chase_goes_through_all_lines),
+		cmocka_unit_test(a_chase_has_no_stride),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fast-trace: records what the scheduler does while a program runs, and the futex calls
+ * that made it do so, as a trace.dat.
+ *
+ * Nothing reads the kernel's buffers until the program has ended, so nobody but the
+ * tracepoints themselves disturbs it. The file is written by trace-cmd.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <tracefs/tracefs.h>
+#include <unistd.h>
+
+#include "document.h"
+#include "instance.h"
+#include "session.h"
+
+#define STRINGIFY(x) #x
+#define TEXT(x) STRINGIFY(x)
+
+#define STAT "/sys/kernel/debug/sched/fast/stat"
+#define STAT_SIZE 4096
+
+struct options {
+	bool roi;
+	bool print;
+	const char *output;
+	const char *json;
+	char **command;
+};
+
+static const struct argp_option argp_options[] = {
+	{ "roi", 'r', NULL, 0,
+	  "between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
+	{ "output", 'o', "FILE", 0, "where to write the trace (trace.dat)", 0 },
+	{ "json", 'j', "FILE", 0, "write how it ended, FAST's counters and the program's memory "
+	  "map to FILE as one JSON object on one line", 0 },
+	{ "print", 'p', NULL, 0,
+	  "then print the trace in base64: out of a guest that shares no files", 0 },
+	{ 0 }
+};
+
+static error_t parse_key(int key, char *arg, struct argp_state *state)
+{
+	struct options *opt = state->input;
+
+	if (arg && !is_value(arg))
+		argp_error(state, "an option before the -- has no value");
+	switch (key) {
+	case 'r':
+		opt->roi = true;
+		break;
+	case 'o':
+		opt->output = arg;
+		break;
+	case 'j':
+		opt->json = arg;
+		break;
+	case 'p':
+		opt->print = true;
+		break;
+	case ARGP_KEY_ARGS:
+		opt->command = state->argv + state->next;
+		break;
+	case ARGP_KEY_END:
+		if (!opt->command)
+			argp_error(state, "which program? fast-trace [OPTION...] -- PROGRAM "
+				   "[ARGUMENT...]");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse_key,
+	.args_doc = "-- PROGRAM [ARGUMENT...]",
+	.doc = "Records what the scheduler does while a program runs, on all CPUs, and which futex "
+	       "calls made it do so. Needs root and trace-cmd.\vIts exit status is the program's; "
+	       "125 if fast-trace failed, 126 or 127 if the program could not be run or found, "
+	       "128 + N if signal N killed it.",
+};
+
+static const struct event {
+	const char *system, *name, *filter;
+	bool optional;	/* only a kernel with FAST has it */
+} events[] = {
+	{ "sched", "sched_switch", NULL, false },
+	{ "sched", "sched_waking", NULL, false },
+	{ "sched", "sched_wakeup", NULL, false },
+	{ "sched", "sched_wakeup_new", NULL, false },
+	{ "sched", "sched_migrate_task", NULL, false },
+	{ "sched", "sched_fast_hint", NULL, true },
+	{ "sched", "sched_fast_wakeup", NULL, true },
+	{ "sched", "sched_fast_balance", NULL, true },
+	/* Unlike syscalls:sys_enter_futex every kernel has them that traces anything. */
+	{ "raw_syscalls", "sys_enter", "id == " TEXT(SYS_futex), false },
+	{ "raw_syscalls", "sys_exit", "id == " TEXT(SYS_futex), false },
+};
+
+/* One program that is being traced. */
+struct recording {
+	struct instance instance;
+	struct session session;
+	char before[STAT_SIZE], after[STAT_SIZE];	/* FAST's counters; "": there are none */
+	char *maps;	/* NULL: not known */
+};
+
+static void read_stat(char *text)
+{
+	FILE *file = fopen(STAT, "re");
+
+	text[0] = '\0';
+	if (!file)
+		return;
+	text[fread(text, 1, STAT_SIZE - 1, file)] = '\0';
+	fclose(file);
+}
+
+/* Its threads stand still, so it is whole. */
+static char *read_maps(pid_t pid)
+{
+	char path[32], *maps = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	if (getdelim(&maps, &size, '\0', file) < 0) {
+		free(maps);
+		maps = NULL;
+	}
+	fclose(file);
+	return maps;
+}
+
+static int enable(void *meter)
+{
+	struct recording *r = meter;
+
+	read_stat(r->before);
+	return instance_record(&r->instance, true) ? 0 : complain("%s", r->instance.why_not);
+}
+
+static int disable(void *meter)
+{
+	struct recording *r = meter;
+
+	instance_record(&r->instance, false);
+	read_stat(r->after);
+	if (r->session.regions > 1)
+		return complain("the program has more than one region of interest; trace all of it, "
+				"without --roi");
+	r->maps = read_maps(r->session.child.pid);
+	return 0;
+}
+
+/*
+ * trace-cmd writes it at the end; what is wrong with it is said before the program has run. It
+ * also removes what is there: no device, please.
+ */
+static int check_output(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		return complain("cannot write %s: %s", path, strerror(errno));
+	close(fd);
+	return S_ISREG(status.st_mode) ? 0 : complain("cannot write %s: it is no file", path);
+}
+
+static int prepare(struct recording *r, const struct options *opt)
+{
+	struct instance *i = &r->instance;
+
+	if (!instance_open(i, "fast-trace"))
+		return complain("%s", i->why_not);
+	if (check_output(opt->output))
+		return EXIT_OURS;
+	for (size_t n = 0; n < sizeof(events) / sizeof(events[0]); n++) {
+		const struct event *e = &events[n];
+
+		if (e->optional && !tracefs_event_file_exists(NULL, e->system, e->name, "enable"))
+			continue;
+		if (!instance_enable(i, e->system, e->name, e->filter))
+			return complain("%s", i->why_not);
+	}
+	return 0;
+}
+
+/* Runs a program to its end. `out` is where it writes to, -1: where we do. */
+static int call(const char *const argv[], int out)
+{
+	posix_spawn_file_actions_t actions;
+	int error, status = 0;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	if (out >= 0) {
+		posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+		posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+	}
+	error = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (error)
+		return complain("cannot run %s: %s; install it", argv[0], strerror(error));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? complain("%s has failed", argv[0]) : 0;
+}
+
+/* As call(), but what it says is shown only if it fails. */
+static int call_quietly(const char *const argv[])
+{
+	int said = memfd_create("said", MFD_CLOEXEC);
+	char text[1024];
+	ssize_t n;
+
+	if (said < 0)
+		return complain("no memory for the words of %s: %s", argv[0], strerror(errno));
+	if (call(argv, said)) {
+		lseek(said, 0, SEEK_SET);
+		while ((n = read(said, text, sizeof(text))) > 0)
+			fwrite(text, 1, (size_t)n, stderr);
+		close(said);
+		return EXIT_OURS;
+	}
+	close(said);
+	return 0;
+}
+
+static int write_trace(struct recording *r, const struct options *opt)
+{
+	const char *const extract[] = {
+		"trace-cmd", "extract", "-B", tracefs_instance_get_name(r->instance.tracefs),
+		"-o", opt->output, NULL,
+	};
+	const char *const print[] = { "base64", "--wrap=65536", opt->output, NULL };
+
+	instance_look_for_losses(&r->instance);
+	if (r->instance.why_not[0])
+		return complain("%s", r->instance.why_not);
+	return call_quietly(extract) ?: opt->print ? call(print, -1) : 0;
+}
+
+/* What each counter has counted in between. Both texts have the same names, in the same order. */
+static void put_mechanism(FILE *json, const struct recording *r)
+{
+	const char *before = r->before, *after = r->after;
+	unsigned long long was, is;
+	char name[64], separator = '{';
+	int n, m;
+
+	fputs(",\"mechanism\":", json);
+	while (sscanf(before, "%*s %llu %n", &was, &n) == 1 &&
+	       sscanf(after, "%63s %llu %n", name, &is, &m) == 2) {
+		fprintf(json, "%c\"%s\":%llu", separator, name, is - was);
+		separator = ',';
+		before += n;
+		after += m;
+	}
+	fputs(separator == '{' ? "null" : "}", json);
+}
+
+static int tell(const struct recording *r, const struct options *opt, FILE *json)
+{
+	if (!json)
+		return 0;
+	fputs("{\"schema\":1", json);
+	document_session(json, &r->session);
+	put_mechanism(json, r);
+	document_text(json, "maps", r->maps);
+	fputs("}\n", json);
+	return document_flush(json, opt->json);
+}
+
+/* The program waits to be let go. */
+static int run(struct recording *r, const struct options *opt, FILE *json)
+{
+	int status = prepare(r, opt) ?: opt->roi ? 0 : enable(r);
+
+	if (status) {
+		session_drop(&r->session);
+		return status;
+	}
+	status = session_run(&r->session);
+	if (status)
+		return status;
+	if (!opt->roi)
+		disable(r);
+	return tell(r, opt, json) ?: write_trace(r, opt) ?: session_exit_status(&r->session);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { .output = "trace.dat" };
+	struct recording r = { .instance.on = -1 };
+	FILE *json;
+	int status;
+
+	argp_err_exit_status = EXIT_OURS;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
+	r.session = (struct session){
+		.command = opt.command,
+		.roi = opt.roi,
+		.enable = enable,
+		.disable = disable,
+		.meter = &r,
+	};
+	status = document_open(&json, opt.json) ?: session_start(&r.session) ?: run(&r, &opt, json);
+	instance_close(&r.instance);
+	free(r.maps);
+	if (json)
+		fclose(json);
+	return status;
+}
