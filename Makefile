@@ -3,10 +3,20 @@
 # make demo       that, then build two kernels, run the first experiment, write its report
 # make test       everything in `scripts/run-tests`
 # make test-full  and what takes too long for every day
+# make install    the `fast` command for all users: PREFIX (default: /usr/local), DESTDIR
+# make install-intervals  the runtime, for other programs, into PREFIX
 # make clean      remove what was built here (not the kernels: see `scripts/fast kernel list`)
 
 VENV := build/venv
 USER := build/user
+LIBRARY := build/library
+PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+# What `fast` needs beside its package: it builds programs and kernels of these.
+SOURCES := Kbuild kernel-patches subprojects userspace microbench splash2-harness experiments scripts
+FILES := meson.build pyproject.toml
+# Also where there is no `make` yet, as when a Debian package is built.
+PYTHON := $(firstword $(wildcard $(VENV)/bin/python) python3)
 
 all: programs
 
@@ -18,6 +28,21 @@ test: programs
 
 test-full: programs
 	scripts/run-tests --full
+
+# The mark says that this is nobody's checkout, and changes with what is installed.
+install:
+	install -d $(SHARE)/fastlab $(DESTDIR)$(PREFIX)/bin
+	tar -c --exclude=__pycache__ --exclude='*.egg-info' --exclude=scripts/tests --exclude=scripts/run-tests \
+		$(SOURCES) $(FILES) | \
+		tar -x --no-same-owner -C $(SHARE)/fastlab
+	cd $(SHARE)/fastlab && find . -type f ! -name installed -exec sha256sum {} + | sort > installed
+	ln -sf ../share/fastlab/scripts/fast $(DESTDIR)$(PREFIX)/bin/fast
+	$(PYTHON) scripts/make-manual $(SHARE)
+
+# Only the library: what the project measures is in no other program's way.
+install-intervals: $(LIBRARY)/build.ninja
+	meson configure $(LIBRARY) --prefix=$(abspath $(PREFIX))
+	meson install -C $(LIBRARY)
 
 clean:
 	rm -rf build
@@ -41,4 +66,7 @@ $(VENV)/installed: pyproject.toml | deps
 $(USER)/build.ninja: | deps
 	meson setup $(USER)
 
-.PHONY: all demo test test-full clean programs deps
+$(LIBRARY)/build.ninja: | deps
+	meson setup -Dtests=disabled $(LIBRARY) userspace/intervals
+
+.PHONY: all demo install install-intervals test test-full clean programs deps

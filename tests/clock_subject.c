@@ -7,18 +7,24 @@
  *					the kernel and sleep
  *	clock_subject slices MS		two threads on one CPU, for so long: how often one was
  *					preempted
+ *	clock_subject wakeups N		two CPUs' threads wake each other, each N times
+ *	clock_subject interrupts N	N interrupts of a busy CPU, each waited for
  *	clock_subject stop		the burner, stopped by an interrupt; then it computes on
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +105,16 @@ static void region(int threads)
 	       sysconf(_SC_NPROCESSORS_CONF), CPU_COUNT(&set));
 }
 
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+}
+
 static long spin_until;
 
 static void *spin(void *unused)
@@ -112,12 +128,8 @@ static void slices(int ms)
 {
 	struct rusage usage;
 	pthread_t other;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		abort();
+	pin(0);
 	spin_until = now_ns() + ms * 1000000l;
 	ROI_MARK(ROI_BEGIN);
 	if (pthread_create(&other, NULL, spin, NULL))
@@ -127,6 +139,70 @@ static void slices(int ms)
 	ROI_MARK(ROI_END);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("{\"preempted\": %ld}\n", usage.ru_nivcsw);
+}
+
+static _Atomic uint32_t turn;
+static uint32_t turns;
+
+/* Turn i is that of CPU i % 2, which lets the other sleep for a while before it wakes it. */
+static void *take_turns(void *cpu)
+{
+	pin((intptr_t)cpu);
+	for (uint32_t i = (intptr_t)cpu; i < turns; i += 2) {
+		uint32_t seen;
+
+		while ((seen = turn) != i)
+			syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		spin_until = now_ns() + 30000;
+		spin(NULL);
+		turn = i + 1;
+		syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	return NULL;
+}
+
+static void wakeups(int number)
+{
+	pthread_t other;
+
+	turns = 2 * number;
+	ROI_MARK(ROI_BEGIN);
+	if (pthread_create(&other, NULL, take_turns, (void *)1))
+		abort();
+	take_turns(NULL);
+	pthread_join(other, NULL);
+	ROI_MARK(ROI_END);
+	printf("{}\n");
+}
+
+static void *count(void *unused)
+{
+	pin(1);
+	turn = 1;
+	while (turn == 1)
+		;
+	return unused;
+}
+
+static void interrupts(int number)
+{
+	pthread_t other;
+	long begin;
+
+	pin(0);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) ||
+	    pthread_create(&other, NULL, count, NULL))
+		abort();
+	while (!turn)
+		sched_yield();
+	ROI_MARK(ROI_BEGIN);
+	begin = now_ns();
+	for (int i = 0; i < number; i++)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	printf("{\"each_ns\": %ld}\n", (now_ns() - begin) / number);
+	ROI_MARK(ROI_END);
+	turn = 2;
+	pthread_join(other, NULL);
 }
 
 static void stop(void)
@@ -150,6 +226,10 @@ int main(int argc, char **argv)
 		region(number);
 	else if (argc > 1 && !strcmp(argv[1], "slices"))
 		slices(number);
+	else if (argc > 1 && !strcmp(argv[1], "wakeups"))
+		wakeups(number);
+	else if (argc > 1 && !strcmp(argv[1], "interrupts"))
+		interrupts(number);
 	else if (argc > 1 && !strcmp(argv[1], "stop"))
 		stop();
 	else

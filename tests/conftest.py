@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lab import kernel
+from lab import pristine, series_folder
 
-from fastlab.cache import cache_dir
+from fastlab.kernel import patches
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -19,14 +19,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def functional(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the kernel that the series touches, as it leaves them.
+
+    Not those of the tree that the kernel was built in: another project's series may have been
+    there since.
+    """
+    directory = tmp_path_factory.mktemp("patched")
+    patches.apply(patches.read_series(series_folder()), pristine(), directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def functional(patched: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of the kernel's futex selftests, built to run without libraries."""
-    kernel("fast")
-    tree = cache_dir() / "trees/6.12-fast/source/tools"
-    copy = tmp_path_factory.mktemp("selftests") / "tools"
+    tools = tmp_path_factory.mktemp("selftests") / "tools"
     for part in ("testing/selftests", "scripts"):
-        shutil.copytree(tree / part, copy / part, symlinks=True)
-    directory = copy / "testing/selftests/futex/functional"
+        shutil.copytree(pristine() / "tools" / part, tools / part, symlinks=True)
+    shutil.copytree(patched / "tools", tools, dirs_exist_ok=True)
+    directory = tools / "testing/selftests/futex/functional"
     # Under `make test` lib.mk would take itself for a part of that make, and build into /.
     words = ["make", "-s", "-C", directory, f"OUTPUT={directory}", "LDFLAGS=-static"]
     subprocess.run(words, env={"PATH": os.environ["PATH"]}, check=True)

@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from fastlab import guest, kernels, programs, vm
-from fastlab.model import Kernel, Machine, Watchdogs
-from fastlab.progress import PlainReporter
-from fastlab.tools import require_qemu
+from fastlab.base.cache import cache_dir
+from fastlab.base.model import Kernel, Machine, Watchdogs
+from fastlab.base.progress import PlainReporter
+from fastlab.base.tools import require_qemu
+from fastlab.guest import hardware, initramfs, meson, vm
+from fastlab.kernel import kernels, sources
+from fastlab.kernel.catalogue import SERIES, load_catalogue, patch_folder
 
 PROJECT = Path(__file__).parents[1]
 
@@ -25,9 +28,23 @@ def kernel(variant: str, *fragments: str) -> Kernel:
 
 
 @cache
-def built() -> guest.Built:
+def pristine() -> Path:
+    """The unpacked source of the kernels, unpatched; only to be read."""
+    primary = load_catalogue(PROJECT).pick_series(None)
+    reporter = PlainReporter(io.StringIO())
+    source = sources.locate(primary.origin, None, cache_dir(), reporter)
+    return sources.unpack(source, primary.name, cache_dir(), reporter)
+
+
+def series_folder() -> Path:
+    """Where the patches of the series are."""
+    return patch_folder(PROJECT, load_catalogue(PROJECT).pick_series(None).name, SERIES)
+
+
+@cache
+def built() -> initramfs.Built:
     """The guest's programs and the plugin, up to date."""
-    return guest.find_built(programs.build_programs(PROJECT, PlainReporter(io.StringIO())))
+    return initramfs.find_built(meson.build_programs(PROJECT, PlainReporter(io.StringIO())))
 
 
 class Lab:
@@ -48,8 +65,8 @@ class Lab:
         self.path = path
         path.mkdir()
         image = path / "guest.cpio"
-        image.write_bytes(guest.build_image({**built().programs, **(further or {})}))
-        accelerator = None if self.measures else vm.EMULATED
+        image.write_bytes(initramfs.build_image({**built().programs, **(further or {})}))
+        accelerator = None if self.measures else hardware.EMULATED
         machine = machine or Machine()
         self.simulation = vm.Simulation(
             require_qemu(), kernel, image, machine, accelerator=accelerator
@@ -67,13 +84,13 @@ class Lab:
         argv: list[str],
         watchdogs: Watchdogs | None = None,
         saved: str = "saved",
-        sysctls: Mapping[str, int] | None = None,
+        fast: Mapping[str, str] | None = None,
     ) -> vm.Outcome:
         return vm.run_job(
             self.simulation,
             self.path / saved / vm.SNAPSHOT,
             built().plugin if self.measures else None,
-            vm.Job(sysctls or {}, argv),
+            vm.Job(fast or {}, argv),
             self.path / name,
             watchdogs or Watchdogs(),
             threading.Event(),

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from lab import PROJECT, Lab, kernel
 
-from fastlab import presets, vm
-from fastlab.model import Machine, Watchdogs
+from fastlab.base.model import Machine, Watchdogs
+from fastlab.guest import vm
+from fastlab.plan import presets
 
 PATIENT = Watchdogs(boot=300, run=900)
 
@@ -38,28 +39,31 @@ class Clocked(Lab):
         return Told(outcome.output, outcome.document, output)
 
 
-Machines = Callable[[int, str], Clocked]
+class Machines(Protocol):
+    """Machines by what they are, each booted once."""
+
+    def __call__(self, cpus: int, preset: str, quantum: int = Machine().quantum) -> Clocked: ...
 
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Machines:
-    """Machines by their number of CPUs and preset, each booted once."""
     directory = tmp_path_factory.mktemp("clock")
     program = directory / "clock_subject"
     source = PROJECT / "tests/clock_subject.c"
     words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", f"-I{PROJECT}/userspace/roi"]
     subprocess.run(["gcc", *words, "-o", program, source, "-lpthread"], check=True)
-    booted: dict[tuple[int, str], Clocked] = {}
+    booted: dict[Machine, Clocked] = {}
 
-    def machine(cpus: int, preset: str) -> Clocked:
-        if (cpus, preset) not in booted:
-            booted[cpus, preset] = Clocked(
-                directory / f"{cpus}-{preset}",
+    def machine(cpus: int, preset: str, quantum: int = Machine().quantum) -> Clocked:
+        one = Machine(cpus=cpus, preset=preset, quantum=quantum)
+        if one not in booted:
+            booted[one] = Clocked(
+                directory / f"{cpus}-{preset}-{quantum}",
                 kernel("baseline"),
                 {"/bin/clock_subject": program},
-                Machine(cpus=cpus, preset=preset),
+                one,
             )
-        return booted[cpus, preset]
+        return booted[one]
 
     return machine
 
@@ -106,6 +110,30 @@ def test_a_slice_is_as_long_as_on_a_real_machine(
     ticks = -(-slice_ms // 1)
     expected = milliseconds / ticks
     assert 0.7 * expected <= told.guest["preempted"] <= 1.4 * expected
+
+
+WAKING = [("rx4640", 2000), ("xeon-2s", 100), ("epyc-milan-vm", 100), ("epyc-milan-vm", 2000)]
+
+
+@pytest.mark.parametrize(("name", "quantum"), WAKING)
+def test_a_wakeup_takes_what_the_preset_says(machines: Machines, name: str, quantum: int) -> None:
+    """Once, whatever the CPU executes on its way into the idle loop and out of it."""
+    preset = presets.load(name)
+    wakeup = machines(2, name, quantum).tell("wakeups", "wakeups", "50").document["latencies"]
+    took = wakeup["wakeup"]["p50_ns"] * preset.mhz / 1000
+    assert wakeup["wakeup"]["count"] >= 90
+    # Beside it: the kernel's path, and what is left of a quantum.
+    assert preset.wakeup <= took <= preset.wakeup + 7000 + 2 * quantum
+
+
+@pytest.mark.parametrize(("name", "quantum"), WAKING)
+def test_an_interrupt_takes_what_the_preset_says(
+    machines: Machines, name: str, quantum: int
+) -> None:
+    preset = presets.load(name)
+    told = machines(2, name, quantum).tell("interrupts", "interrupts", "50")
+    took = told.guest["each_ns"] * preset.mhz / 1000
+    assert preset.interrupt <= took <= preset.interrupt + 20000 + 2 * quantum
 
 
 def test_a_burner_that_dies_is_told_of(machines: Machines) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from lab import PROJECT, kernel
 
-from fastlab import kernels
-from fastlab.catalogue import load_catalogue
-from fastlab.shell import fragments
+from fastlab.kernel import kernels
+from fastlab.kernel.catalogue import load_catalogue
+from fastlab.shell.machine import fragments
 
 SECONDS = 60.0
 pytestmark = pytest.mark.full
@@ -54,9 +54,10 @@ def test_a_command_has_its_input_its_output_and_its_status() -> None:
 def test_the_policy_is_there_and_the_hosts_files_stay_as_they_are() -> None:
     mine = Path(__file__)
     before = mine.read_bytes()
-    script = f"sysctl -w kernel.sched_fast=1 && echo changed >>{mine} && tail -n 1 {mine}"
+    policy = "/sys/kernel/debug/sched/fast/policy"
+    script = f"echo strict >{policy} && cat {policy} && echo changed >>{mine} && tail -n 1 {mine}"
     answer = shell("sh", "-c", script)
-    assert answer.stdout.decode() == "kernel.sched_fast = 1\nchanged\n", answer.stderr
+    assert answer.stdout.decode() == "off [strict] soft adaptive\nchanged\n", answer.stderr
     assert mine.read_bytes() == before
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from lab import Lab, kernel
 
-from fastlab import vm
-from fastlab.model import Watchdogs
+from fastlab.base.model import Watchdogs
+from fastlab.guest import vm
 
 ARGV = ["/bin/single_ctr", "--threads", "8", "--iterations=1000", "--warmup=200"]
 

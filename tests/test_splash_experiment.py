@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from lab import PROJECT, kernel
 
-from fastlab import programs, run
-from fastlab.experiment import further_programs, load_experiment
-from fastlab.model import SPLASH_PROGRAMS, Experiment
-from fastlab.progress import PlainReporter
-from fastlab.results import Row
-from fastlab.stats import summarise
+from fastlab.backend.contract import run_experiment
+from fastlab.backend.sim import Simulator, find_toolbox
+from fastlab.base.model import SPLASH_PROGRAMS, Experiment
+from fastlab.base.progress import PlainReporter
+from fastlab.guest import meson
+from fastlab.plan.experiment import further_programs, load_experiment
+from fastlab.plan.rows import Row
+from fastlab.statistics.simulated import summarise
 
 FILE = PROJECT / "experiments/splash2-short.toml"
 THREADS = (1, 2, 4, 7, 16, 64)
@@ -23,10 +25,11 @@ THREADS = (1, 2, 4, 7, 16, 64)
 
 def make_runs(experiment: Experiment, directory: Path) -> list[Row]:
     reporter = PlainReporter(io.StringIO())
-    build = programs.build_programs(PROJECT, reporter)
-    toolbox = run.find_toolbox(build, further_programs(experiment))
+    build = meson.build_programs(PROJECT, reporter)
+    toolbox = find_toolbox(build, further_programs(experiment))
     kernels = {variant.kernel: kernel(variant.kernel) for variant in experiment.variants}
-    return run.run_experiment(experiment, FILE, kernels, toolbox, directory, reporter)
+    machines = Simulator(experiment, kernels, toolbox, directory, reporter)
+    return machines.current(run_experiment(machines, experiment, FILE, directory, reporter))
 
 
 @pytest.mark.full

@@ -11,8 +11,8 @@ import numpy
 import pytest
 from lab import PROJECT
 
-from fastlab.programs import build_programs
-from fastlab.progress import PlainReporter
+from fastlab.base.progress import PlainReporter
+from fastlab.guest.meson import build_programs
 
 EPSILON = numpy.finfo(float).eps
 

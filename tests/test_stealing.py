@@ -7,13 +7,13 @@ import io
 
 import pytest
 
-from fastlab import stealing
-from fastlab.bench_machine import BenchMachine
-from fastlab.model import Machine
-from fastlab.progress import PlainReporter
-from fastlab.stealing import Point, Request
+from fastlab.base.model import Machine
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import stealing
+from fastlab.bench.bench_machine import BenchMachine
+from fastlab.bench.stealing import StealPoint, StealRequest
 
-SMALL = Request({"matmul": 64}, workers=(4,), seeds=2)
+SMALL = StealRequest({"matmul": 64}, workers=(4,), seeds=2)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,9 @@ def machine() -> BenchMachine:
 
 def said(machine: BenchMachine, victims: str, name: str) -> bytes:
     """All that the guest tells the host."""
-    machine.run(stealing.argv(Point("matmul", victims, 4), SMALL), machine.toolbox.plugin, name)
+    machine.run(
+        stealing.argv(StealPoint("matmul", victims, 4), SMALL), machine.toolbox.plugin, name
+    )
     return (machine.directory / name / "host").read_bytes()
 
 
@@ -43,7 +45,7 @@ def test_two_runs_count_the_same_to_the_last_byte(machine: BenchMachine) -> None
 
 def test_the_mask_and_the_domains_are_worth_something(machine: BenchMachine) -> None:
     def count(victims: str) -> stealing.Steals:
-        argv = stealing.argv(Point("matmul", victims, 4), SMALL)
+        argv = stealing.argv(StealPoint("matmul", victims, 4), SMALL)
         outcome = machine.run(argv, machine.toolbox.plugin, victims)
         return stealing.parse(outcome.output or {})[0]
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Acts as fast-stat, or under that name as fast-latency, and the benchmark below it, on the machine
 # whose root is beside this file: prints what a benchmark would, and counts hand-offs in
-# /proc/fast_stat as a kernel would. What is in root/mode says how else it ends. In sh, since the
+# sched/fast/stat as a kernel would. What is in root/mode says how else it ends. In sh, since the
 # tests make some thousand runs.
 me=${0##*/}
 root=${0%/*}/root
@@ -70,10 +70,11 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-policy=0 depth=- number=0
-sysctls=$root/proc/sys/kernel
-[ -f "$sysctls/sched_fast" ] && read -r policy < "$sysctls/sched_fast"
-[ -f "$sysctls/sched_fast_depth" ] && read -r depth < "$sysctls/sched_fast_depth"
+policy=off depth=- number=0 on=1
+fast=$root/sys/kernel/debug/sched/fast
+[ -f "$fast/policy" ] && read -r policy < "$fast/policy"
+[ -f "$fast/depth" ] && read -r depth < "$fast/depth"
+[ "$policy" = off ] && on=0
 what=${latency:+ latency}
 [ "$events" = none ] && what=" uncounted"
 echo "$program $policy $depth$what" >> "$root/runs"
@@ -109,9 +110,9 @@ killed)
 	;;
 esac
 
-stat=$root/proc/fast_stat
-[ "$mode" = meddle ] && policy=1
-if [ -f "$stat" ] && [ "$policy" != 0 ] && [ "$mode" != idle ]; then
+stat=$fast/stat
+[ "$mode" = meddle ] && on=1
+if [ -f "$stat" ] && [ $on = 1 ] && [ "$mode" != idle ]; then
 	after=
 	while read -r name count; do
 		after="$after$name $((count + 7))
@@ -126,7 +127,7 @@ case $mode in
 same) gain=0 ;;
 slower) gain=-100000 ;;
 esac
-elapsed=$((1000000 + 1000 * (number * 7919 % 11) - gain * policy))
+elapsed=$((1000000 + 1000 * (number * 7919 % 11) - gain * on))
 each=500 more=$threads
 while [ "$more" -gt 1 ]; do
 	more=$((more - 1))
@@ -148,7 +149,7 @@ counter()
 [ "$mode" = two-rois ] && regions=2
 [ "$mode" = no-counts ] && exit
 if [ "$latency" ]; then
-	waits=$((4000 - 1000 * policy + 10 * (number % 5)))
+	waits=$((4000 - 1000 * on + 10 * (number % 5)))
 	[ "$mode" = uncontended ] && waits=0
 	latencies $waits > "$counts"
 	[ "$mode" = ends-badly ] && exit 3
@@ -181,5 +182,7 @@ fi
 		counter l3_misses misses null
 		;;
 	esac
-	printf '}}\n'
+	printf '}, "doubts": ['
+	[ "$mode" = doubtful ] && printf '"more l2_misses than l2_references"'
+	printf ']}\n'
 } > "$counts"

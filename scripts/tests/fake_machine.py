@@ -7,9 +7,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from fastlab.real_machine import Toolbox
+from fastlab.backend.slot_rows import RealToolbox
 
 SCRIPT = Path(__file__).parent / "fake_fast_stat.sh"
+FAST = "sys/kernel/debug/sched/fast"
 
 
 class FakeMachine:
@@ -27,7 +28,7 @@ class FakeMachine:
             shutil.copyfile(SCRIPT, program)
             program.chmod(0o755)
         programs = {name: Path("/bin", name) for name in ("single_ctr", "affinity")}
-        self.toolbox = Toolbox("tools", *measuring, directory / "libfast-handoff.so", programs)
+        self.toolbox = RealToolbox("tools", *measuring, directory / "libfast-handoff.so", programs)
 
     def _write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -39,15 +40,14 @@ class FakeMachine:
         self._write("proc/sys/kernel/random/boot_id", f"boot-{number}\n")
         self._write("proc/sys/kernel/osrelease", f"{release}{'-fast' if fast else ''}\n")
         self._write("proc/sys/kernel/version", "#1 SMP\n")
-        files = {
-            "proc/sys/kernel/sched_fast": "0\n",
-            "proc/sys/kernel/sched_fast_depth": "64\n",
-            "proc/fast_stat": "hint_set 5\nused 3\nsame_cpu 2\n",
-        }
-        for name, text in files.items():
-            (self.root / name).unlink(missing_ok=True)
-            if fast:
-                self._write(name, text)
+        field = "fast.cpu_lock      :           4294967295\n" if fast else ""
+        self._write("proc/self/sched", f"nr_switches     :       3\n{field}")
+        shutil.rmtree(self.root / FAST, ignore_errors=True)
+        if fast:
+            self.set("policy", "[off] strict soft adaptive")
+            self.set("depth", "64")
+            self.set("opt_in", "N")
+            self.set("stat", "hint_set 5\nused 3\nsame_cpu 2")
 
     def mode(self, mode: str) -> None:
         """How the next run ends; "at N how" only the N-th of all."""
@@ -59,5 +59,10 @@ class FakeMachine:
         path = self.root / "runs"
         return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
 
-    def sysctl(self, name: str) -> int:
-        return int((self.root / "proc/sys/kernel" / name).read_text())
+    def set(self, name: str, text: str) -> None:
+        """What a file of sched/fast has."""
+        self._write(f"{FAST}/{name}", f"{text}\n")
+
+    def setting(self, name: str) -> str:
+        """What was last written to it."""
+        return (self.root / FAST / name).read_text().strip()

@@ -59,7 +59,7 @@ def run_job() -> None:
         die()
     say("FAST begin\n")
     if MODE == "refused":
-        say("FAST err init: cannot set sysctl kernel.sched_fast to 1: No such file\n")
+        say("FAST err init: cannot set sched/fast/policy to strict: No such file\n")
         say("FAST exit 126\nFAST end\n")
         sys.exit(1)
     say("FAST start\n")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import samples
 
-from fastlab.ab import calibrate
-from fastlab.dataset import NOTHING, Dataset, PairedRow, Plan, Slot, slots
-from fastlab.environment import Activity, Circumstances, Environment, IdleState, record
-from fastlab.model import Workload
+from fastlab.base.model import Workload
+from fastlab.plan.blocks import NOTHING, Dataset, PairedRow, Plan, Slot, slots
+from fastlab.statistics.calibration import calibrate
+from fastlab.statistics.environment import Activity, Circumstances, Environment, IdleState, record
 
 PLAN = Plan(
     name="real",

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastlab.experiment import plan, run_key, workload_argv
-from fastlab.model import Experiment, Kernel, Machine, Run, Variant, Workload
-from fastlab.results import UNITS, Row, build_row, simulated
+from fastlab.base.metrics import MODEL_UNITS
+from fastlab.base.model import Experiment, Kernel, Machine, Run, Variant, Workload
+from fastlab.plan.experiment import plan, run_key, workload_argv
+from fastlab.plan.rows import Row, build_row, simulated
 
 BASELINE = Variant("baseline", "baseline")
-FAST = Variant("fast", "fast", "strict", {"sched_fast": 1})
+FAST = Variant("fast", "fast", "strict")
 ONE_CPU = Variant("onecpu", "baseline", cpus=1)
 WAKE_CPU = Variant("wakecpu", "wakecpu")
 # The first two variants as an experiment's file has them.
@@ -24,18 +25,18 @@ kernel = "baseline"
 name = "fast"
 kernel = "fast"
 policy = "strict"
-sysctls = { sched_fast = 1 }
 """
 MECHANISM = {
     "hint_set": 100,
+    "hint_mm": 0,
+    "hint_class": 0,
     "used": 60,
     "same_cpu": 20,
+    "moot": 4,
     "rejected_affinity": 1,
-    "rejected_depth": 15,
-    "rejected_class": 0,
     "rejected_offline": 0,
-    "rejected_mm": 0,
-    "expired": 4,
+    "rejected_class": 0,
+    "rejected_depth": 15,
     "delayed": 2,
     "balance_kept": 3,
 }
@@ -84,10 +85,10 @@ def arms(
 
 def document(elapsed_cycles: int = 1_000_000, **total: int) -> dict[str, Any]:
     """The plugin's document in which each named counter has this total, and the others 1000."""
-    totals = {name: total.get(name, 1000) for name in UNITS}
+    totals = {name: total.get(name, 1000) for name in MODEL_UNITS}
     kernel = {name: value // 4 for name, value in totals.items()}
     user = {name: value - kernel[name] for name, value in totals.items()}
-    idle = {name: 77 for name in UNITS}
+    idle = {name: 77 for name in MODEL_UNITS}
     return {
         "schema": 1,
         "preset": "rx4640",

@@ -15,23 +15,22 @@ import paired
 import pytest
 from scipy import stats
 
-from fastlab.ab import (
+from fastlab.base.model import Workload
+from fastlab.plan.blocks import Dataset, Plan, Slot
+from fastlab.statistics.calibration import calibrate, planned_blocks
+from fastlab.statistics.findings import Finding, Findings
+from fastlab.statistics.paired import analyse
+from fastlab.statistics.significance import (
     ALPHA,
     MIN_BLOCKS,
     POWER,
-    analyse,
     both_tests,
-    calibrate,
     detectable_in_sigmas,
     false_positive_rate,
     holm,
     measure_noise,
     paired_test,
-    planned_blocks,
 )
-from fastlab.dataset import Dataset, Plan, Slot
-from fastlab.findings import Finding, Findings
-from fastlab.model import Workload
 
 EXPERIMENTS = 1000
 CLAIMS = ("better", "worse")
@@ -340,13 +339,13 @@ def test_each_group_has_its_own_perturbation() -> None:
 
 def test_missing_runs_of_groups_are_counted() -> None:
     dataset = counted({})
-    left_out = analyse(replace(dataset, rows=dataset.rows[:-3])).left_out
+    (one,) = analyse(replace(dataset, rows=dataset.rows[:-3])).left_out
     blocks = calibrate(dataset).blocks or 0
-    assert left_out == (
-        f"strict: single_ctr, 4 threads: missing: 3 of {12 * blocks} runs are not made yet",
+    assert one.sentence == (
+        f"strict: single_ctr, 4 threads: missing: 3 of {12 * blocks} runs are not made yet"
     )
-    left_out = analyse(replace(dataset, rows=dataset.rows[:1])).left_out
-    assert left_out[0] == (
+    first, *_ = analyse(replace(dataset, rows=dataset.rows[:1])).left_out
+    assert first.sentence == (
         f"off: single_ctr, 4 threads: missing: {12 * 14 - 1} of {12 * 14} runs are not made yet"
     )
 
@@ -387,7 +386,7 @@ def test_fast_never_fired_is_invalid() -> None:
     assert found.verdict == "INVALID"
     assert "FAST never fired" in found.reason
     assert found.improvement_pct is found.gain is found.baseline.mean is None
-    assert [line for line in findings.left_out if "block 3" in line and "never fired" in line]
+    assert [one for one in findings.left_out if "block 3" in one.which and "fired" in one.reason]
 
 
 def test_nothing_is_claimed_before_all_planned_blocks_are_there() -> None:
@@ -404,9 +403,9 @@ def test_a_failed_run_is_named_and_its_block_missed() -> None:
     where = {"pair": "strict", "block": 2, "position": 1}
     findings = analyse(edited(dataset, where, failed))
     assert primary(findings).verdict == "incomplete"
-    (line,) = findings.left_out
-    assert line.startswith("strict: single_ctr, 4 threads, block 2, run 2 (")
-    assert line.endswith("failed: the benchmark hung")
+    (one,) = findings.left_out
+    assert one.sentence.startswith("strict: single_ctr, 4 threads, block 2, run 2 (")
+    assert one.sentence.endswith("failed: the benchmark hung")
 
 
 def test_more_blocks_than_planned_are_peeking() -> None:

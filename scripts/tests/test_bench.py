@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from fastlab import bench, bench_machine
-from fastlab.kernels import BuildRequest, Places
-from fastlab.model import FastError, Kernel
-from fastlab.progress import PlainReporter
-from fastlab.run import Toolbox
-from fastlab.vm import Outcome
+from fastlab.backend.sim import Toolbox
+from fastlab.base.model import FastError, Kernel
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import bench_machine, cost
+from fastlab.guest.vm import Outcome
+from fastlab.kernel.kernels import BuildRequest, Places
 
 OUTPUT = {"benchmark": "single_ctr", "check": "ok"}
 COUNTS = {mode: {"instructions": count} for mode, count in (("user", 30), ("kernel", 8))}
@@ -38,7 +38,7 @@ def fake_machine(
     monkeypatch.setattr(bench_machine.kernels, "build", lambda *_: (kernel,))
     monkeypatch.setattr(bench_machine, "build_programs", lambda *_: directory)
     toolbox = Toolbox("id", Path("qemu"), plugin, b"")
-    monkeypatch.setattr(bench_machine.run, "find_toolbox", lambda build, further: toolbox)
+    monkeypatch.setattr(bench_machine.sim, "find_toolbox", lambda build, further: toolbox)
     request = BuildRequest(variants=("baseline",), places=Places(directory, directory))
     monkeypatch.setattr(bench_machine.kernels, "BuildRequest", lambda **_: request)
 
@@ -57,21 +57,21 @@ def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
     return coming
 
 
-def measure() -> bench.SimCost:
-    return bench.measure(PlainReporter(io.StringIO()))
+def measure() -> cost.SimCost:
+    return cost.measure(PlainReporter(io.StringIO()))
 
 
 def test_the_least_disturbed_round_counts(outcomes: list[Outcome]) -> None:
     for modelled, plain in ((9.0, 2.0), (5.0, 3.0), (6.0, 2.5)):
         outcomes += [replace(MODELLED, workload=modelled), replace(PLAIN, workload=plain)]
-    cost = measure()
-    assert cost == bench.SimCost(40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5))
-    assert cost.instructions_per_second == 8.0
-    assert cost.slowdown == 2.5
+    found = measure()
+    assert found == cost.SimCost(40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5))
+    assert found.instructions_per_second == 8.0
+    assert found.slowdown == 2.5
 
 
 def test_people_read_millions() -> None:
-    text = bench.SimCost(450_000_000, (15.0, 14.0), (7.0, 7.25)).text()
+    text = cost.SimCost(450_000_000, (15.0, 14.0), (7.0, 7.25)).text()
     assert text.splitlines() == [
         "single_ctr, 4 threads: 450 million guest instructions",
         "with the cache model:    15.00, 14.00 s",
@@ -84,12 +84,12 @@ def test_people_read_millions() -> None:
 def test_a_benchmark_that_fails_is_no_measurement(
     outcomes: list[Outcome], output: dict[str, str] | None
 ) -> None:
-    outcomes += [MODELLED, replace(PLAIN, output=output, exit_status=1)] * bench.ROUNDS
+    outcomes += [MODELLED, replace(PLAIN, output=output, exit_status=1)] * cost.ROUNDS
     with pytest.raises(FastError, match="ended with status 1 and without a good result"):
         measure()
 
 
 def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> None:
-    outcomes += [replace(MODELLED, document=None), PLAIN] * bench.ROUNDS
+    outcomes += [replace(MODELLED, document=None), PLAIN] * cost.ROUNDS
     with pytest.raises(FastError, match="wrote no document"):
         measure()

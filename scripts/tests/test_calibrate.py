@@ -18,12 +18,16 @@ from typing import Any
 
 import pytest
 
-from fastlab import calibrate, cli, presets, programs
-from fastlab.calibrate import Calibration, Estimate, estimate
-from fastlab.model import FastError
+from fastlab.base.model import FastError
+from fastlab.bench import calibrate
+from fastlab.bench.calibrate import Estimate, Measurements, estimate
+from fastlab.cli import common, main
+from fastlab.guest import meson
+from fastlab.plan import presets
 
 PRIVATE = {"size": 32768, "ways": 8, "line": 64, "cpus": 1}
 CYCLES_OF = {
+    "refused_wait": 819.0,
     "latency_l1": 4.0,
     "latency_l2": 14.0,
     "latency_l3": 46.0,
@@ -73,7 +77,7 @@ def missing(document: dict[str, Any], *names: str) -> dict[str, Any]:
     return document
 
 
-def of(document: dict[str, Any]) -> Calibration:
+def of(document: dict[str, Any]) -> Measurements:
     return calibrate._calibration(document)
 
 
@@ -147,6 +151,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "name": "some",
         "mhz": 2000,
         "cpi": 50,
+        "kernel_cpi": 130,
         "overlap": 8,
         "overlap_window": 256,
         "clusters": 0,
@@ -171,6 +176,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "l3.shared": True,
         "latency.l2": 10,
         "latency.l3": 32,
+        "latency.transfer": 34,
         "latency.memory": 254,
         "latency.cache_to_cache": 254,
         "latency.upgrade": 150,
@@ -205,7 +211,7 @@ def test_one_l3_has_no_other_to_take_a_line_from(document: dict[str, Any]) -> No
 def test_what_takes_two_cpus_is_0_on_one(document: dict[str, Any]) -> None:
     names = ("transfer_near", "transfer_far", "interrupt", "handoff_other_cpu", "handoff_idle_cpu")
     found = preset(missing(document, *names))
-    assert (found["wakeup"], found["interrupt"]) == (0, 0)
+    assert (found["wakeup"], found["interrupt"], found["latency.transfer"]) == (0, 0, 0)
 
 
 def test_noise_makes_no_latency_negative(document: dict[str, Any]) -> None:
@@ -213,6 +219,11 @@ def test_noise_makes_no_latency_negative(document: dict[str, Any]) -> None:
     document["quantities"]["handoff_other_cpu"]["values"] = [5.0] * 3
     found = preset(document)
     assert (found["latency.l3"], found["wakeup"]) == (0, 0)
+
+
+def test_the_kernel_is_no_faster_than_a_program(document: dict[str, Any]) -> None:
+    document["quantities"]["refused_wait"]["values"] = [100.0] * 3
+    assert preset(document)["kernel_cpi"] == 50
 
 
 @pytest.mark.parametrize(
@@ -240,7 +251,9 @@ def test_without_a_level_there_is_no_preset(document: dict[str, Any], level: str
         preset(document)
 
 
-@pytest.mark.parametrize("name", ["latency_l1", "latency_l2", "latency_memory", "cpi"])
+@pytest.mark.parametrize(
+    "name", ["latency_l1", "latency_l2", "latency_memory", "cpi", "refused_wait"]
+)
 def test_without_a_latency_there_is_no_preset(document: dict[str, Any], name: str) -> None:
     with pytest.raises(FastError, match=f"{name} is not available: one CPU only"):
         preset(missing(document, name))
@@ -288,7 +301,7 @@ class Lab:
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.directory = directory
-        monkeypatch.setattr(programs, "build_programs", lambda *_: directory)
+        monkeypatch.setattr(meson, "build_programs", lambda *_: directory)
         monkeypatch.setattr(signal, "signal", lambda *_: None)
         says(directory, DOCUMENT)
 
@@ -300,7 +313,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 def test_the_command_prints_and_writes(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     out = lab.directory / "mine.toml"
-    assert cli.main(["calibrate", "--out", str(out), "--repeat", "3"]) == 0
+    assert main.main(["calibrate", "--out", str(out), "--repeat", "3"]) == 0
     said = capsys.readouterr().out
     assert "latency_memory" in said
     assert f"wrote {out}" in said
@@ -310,7 +323,7 @@ def test_the_command_prints_and_writes(lab: Lab, capsys: pytest.CaptureFixture[s
 
 def test_without_a_file_it_only_prints(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(lab.directory.iterdir())
-    assert cli.main(["calibrate"]) == 0
+    assert main.main(["calibrate"]) == 0
     assert sorted(lab.directory.iterdir()) == sorted([*before, lab.directory / "words"])
     assert (lab.directory / "words").read_text() == "--repeat 11\n"
     assert "wrote" not in capsys.readouterr().out
@@ -321,7 +334,7 @@ def test_noise_is_said(
 ) -> None:
     document["quantities"]["interrupt"]["values"] = [1.0, 2.0, 3.0]
     says(lab.directory, document)
-    assert cli.main(["calibrate"]) == 0
+    assert main.main(["calibrate"]) == 0
     assert "interrupt is too noisy: measure again when" in capsys.readouterr().out
 
 
@@ -336,7 +349,7 @@ def test_noise_is_said(
 def test_what_cannot_be_written_is_said_before(
     lab: Lab, words: list[str], what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["calibrate", *words]) == 1
+    assert main.main(["calibrate", *words]) == 1
     assert what in capsys.readouterr().err
     assert not (lab.directory / "words").exists()
 
@@ -350,7 +363,7 @@ def test_a_full_disk_leaves_the_older_preset(
     out = lab.directory / "mine.toml"
     out.write_text("older")
     monkeypatch.setattr(os, "fsync", full)
-    assert cli.main(["calibrate", "--out", str(out)]) == 1
+    assert main.main(["calibrate", "--out", str(out)]) == 1
     assert f"{out}: cannot be written: No space left on device" in capsys.readouterr().err
     assert out.read_text() == "older"
 
@@ -359,9 +372,10 @@ def test_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
     """In a process of its own, which Ctrl-C reaches with its child."""
     fake(tmp_path, f"touch {tmp_path}/running; exec sleep 60")
     program = (
-        "import sys; from pathlib import Path; from fastlab import cli, programs; "
-        f"programs.build_programs = lambda *_: Path({str(tmp_path)!r}); "
-        f"sys.exit(cli.main(['calibrate', '--out', {str(tmp_path / 'mine.toml')!r}]))"
+        "import sys; from pathlib import Path; "
+        "from fastlab.cli import main; from fastlab.guest import meson; "
+        f"meson.build_programs = lambda *_: Path({str(tmp_path)!r}); "
+        f"sys.exit(main.main(['calibrate', '--out', {str(tmp_path / 'mine.toml')!r}]))"
     )
     scripts = Path(__file__).resolve().parents[1]
     process = subprocess.Popen(
@@ -376,6 +390,6 @@ def test_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == cli.INTERRUPTED, said
+    assert process.returncode == common.INTERRUPTED, said
     assert "interrupted" in said
     assert not (tmp_path / "mine.toml").exists()

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import paired
@@ -21,12 +22,17 @@ import pytest
 import samples
 from fake_machine import FakeMachine
 
-from fastlab import cli, shell
-from fastlab.dataset import Dataset, Slot, make_dataset, make_plan
-from fastlab.experiment import load_experiment, plan
-from fastlab.kernels import BuildRequest, DebRequest
-from fastlab.model import FastError, Kernel
-from fastlab.results import Row, RunLog, read_rows
+from fastlab.backend import contract, kvm_guests, running_kernel, sim, slot_rows
+from fastlab.base.model import FastError, Kernel
+from fastlab.cli import main
+from fastlab.guest import kvm, meson
+from fastlab.kernel import kernels
+from fastlab.kernel.kernels import BuildRequest, DebRequest
+from fastlab.plan import plan_file
+from fastlab.plan.blocks import Slot, make_plan
+from fastlab.plan.experiment import load_experiment, plan
+from fastlab.plan.run_log import RunLog, read_rows
+from fastlab.shell import machine
 
 EXPERIMENT = f"""
 name = "small"
@@ -39,7 +45,7 @@ seeds = [1, 2]
 name = "fast-deep"
 kernel = "fast"
 policy = "strict"
-sysctls = {{ sched_fast = 1, sched_fast_depth = 32 }}
+knobs = {{ depth = 32 }}
 
 [[benchmark]]
 name = "single_ctr"
@@ -89,7 +95,9 @@ def write_results(file: Path, directory: Path, broken: str = "") -> None:
         (["kernel"], "the following arguments are required: COMMAND"),
         (["compare"], "required: RESULTS_DIR"),
         (["report", "a", "b"], "unrecognized arguments: b"),
-        (["shell", "6.12", "uname"], "unrecognized arguments: uname"),
+        (["compare", "a", "--fail-below", "nan"], "invalid finite number value: 'nan'"),
+        (["compare", "a", "--fail-below", "inf"], "invalid finite number value: 'inf'"),
+        (["shell", "6.12", "uname"], "stand behind `--`: fast shell 6.12 -- uname"),
         (["report", "a", "--", "true"], "report runs no other program: -- true"),
     ],
 )
@@ -97,16 +105,55 @@ def test_bad_usage_is_status_2(
     words: list[str], what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        cli.main(words)
+        main.main(words)
     assert end.value.code == 2
     assert what in capsys.readouterr().err
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main.main(["--version"])
+    assert end.value.code == 0
+    assert re.fullmatch(r"fast \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_help_loads_nothing_that_takes_long() -> None:
+    script = (
+        "import sys; from fastlab.cli import main\n"
+        "try: main.main(['--help'])\n"
+        "finally: print(*sys.modules, file=sys.stderr)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(Path(main.__file__).parents[2]), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    )
+    assert answer.returncode == 0
+    for command in (
+        "run",
+        "try",
+        "trace",
+        "compare",
+        "report",
+        "kernel",
+        "shell",
+        "bench",
+        "calibrate",
+    ):
+        assert re.search(rf"^    {command}\b", answer.stdout, re.MULTILINE)
+    loaded = answer.stderr.split()
+    assert "fastlab.cli.run" in loaded
+    assert not {"scipy", "numpy", "matplotlib", "rich", "jinja2", "elftools", "perfetto"} & {
+        *loaded
+    }
 
 
 def test_an_error_is_one_text_without_traceback(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = tmp_path / "no.toml"
-    assert cli.main(["run", str(missing)]) == 1
+    assert main.main(["run", str(missing)]) == 1
     assert capsys.readouterr() == (
         "",
         f"fast: {missing}: No such file or directory; "
@@ -117,7 +164,7 @@ def test_an_error_is_one_text_without_traceback(
 def test_dry_run_lists_the_runs_and_does_nothing(
     experiment_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["run", str(experiment_file), "--dry-run"]) == 0
+    assert main.main(["run", str(experiment_file), "--dry-run"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == ("baseline: /bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json")
     assert lines[-1] == "6 runs, kernels 6.12: baseline, fast"
@@ -128,26 +175,26 @@ def test_dry_run_lists_the_runs_and_does_nothing(
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        ([], shell.Request(None, "fast", ())),
-        (["--"], shell.Request(None, "fast", ())),
-        (["--", "uname", "-r"], shell.Request(None, "fast", ("uname", "-r"))),
+        ([], machine.ShellRequest(None, "fast", ())),
+        (["--"], machine.ShellRequest(None, "fast", ())),
+        (["--", "uname", "-r"], machine.ShellRequest(None, "fast", ("uname", "-r"))),
         (
             ["6.12", "--variant", "baseline", "--", "sh", "--", "--variant"],
-            shell.Request("6.12", "baseline", ("sh", "--", "--variant")),
+            machine.ShellRequest("6.12", "baseline", ("sh", "--", "--variant")),
         ),
     ],
 )
 def test_shell_hands_over_the_words_behind_two_dashes(
-    words: list[str], asked: shell.Request, monkeypatch: pytest.MonkeyPatch
+    words: list[str], asked: machine.ShellRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard: list[shell.Request] = []
+    heard: list[machine.ShellRequest] = []
 
-    def run(request: shell.Request, reporter: object) -> int:
+    def run(request: machine.ShellRequest, reporter: object) -> int:
         heard.append(request)
         return 7
 
-    monkeypatch.setattr(cli.shell, "run", run)
-    assert cli.main(["shell", *words]) == 7
+    monkeypatch.setattr(machine, "run", run)
+    assert main.main(["shell", *words]) == 7
     assert heard == [asked]
 
 
@@ -157,10 +204,11 @@ class Stages:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, broken: str = "") -> None:
         self.asked: list[Any] = []
         self.broken = broken
-        monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
-        monkeypatch.setattr(cli.run, "find_toolbox", self.find_toolbox)
-        monkeypatch.setattr(cli.kernels, "build", self.build)
-        monkeypatch.setattr(cli.run, "run_experiment", self.run)
+        monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
+        monkeypatch.setattr(sim, "find_toolbox", self.find_toolbox)
+        monkeypatch.setattr(kernels, "build", self.build)
+        monkeypatch.setattr(sim, "Simulator", self.simulator)
+        monkeypatch.setattr(contract, "run_experiment", self.run)
 
     @staticmethod
     def find_toolbox(build: str, further: tuple[str, ...]) -> str:
@@ -170,13 +218,15 @@ class Stages:
         self.asked.append((request.series, request.variants))
         return tuple(Kernel("6.12", name, f"6.12-{name}", "", "") for name in request.variants)
 
-    def run(self, *arguments: Any) -> list[Row]:
-        _, file, kernels, toolbox, directory, _, jobs = arguments
+    def simulator(self, *arguments: Any) -> Any:
+        _, kernels, toolbox, directory, _, jobs = arguments
         ids = {name: kernel.id for name, kernel in kernels.items()}
         self.asked.append((ids, toolbox, directory, jobs))
+        return SimpleNamespace(current=list)
+
+    def run(self, machines: object, of: object, file: Path, directory: Path, *_: object) -> Any:
         write_results(file, directory, self.broken)
-        rows, _ = read_rows(directory / "runs.jsonl")
-        return rows
+        return read_rows(directory / "runs.jsonl")[0]
 
 
 def test_run_goes_through_the_stages_and_ends_with_the_digest(
@@ -185,24 +235,32 @@ def test_run_goes_through_the_stages_and_ends_with_the_digest(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     stages = Stages(monkeypatch)
-    assert cli.main(["run", "small.toml", "--jobs", "3"]) == 0
+    assert main.main(["run", "small.toml", "--jobs", "3"]) == 0
     results = Path("results/small")
     assert stages.asked == [
         ("6.12", ("baseline", "fast")),
         ({"baseline": "6.12-baseline", "fast": "6.12-fast"}, "toolbox of built", results, 3),
     ]
     out = capsys.readouterr().out
-    assert re.fullmatch(r"digest of the results: [0-9a-f]{64}", out.splitlines()[-1])
-    assert f"wrote {results}/summary.json" in out
-    assert "single_ctr" in out
-    assert "fast run small.toml" in (results / "report.html").read_text()
+    assert re.search(r"^digest of the results: [0-9a-f]{64}$", out, re.MULTILINE)
+    assert f"wrote {results}: summary.md" in out
+    *_, first, second, last = out.splitlines()
+    assert first.startswith("fast against baseline in elapsed_ns: of 1 rows 1 better (up to +60")
+    assert second.startswith("fast-deep against baseline")
+    # The answer stands behind the digest, too: nobody has to look for it below the tables.
+    assert out.splitlines()[1:3] == [first, second]
+    assert last == f"report: {results}/report.html"
+    # Again from the results alone, byte by byte.
+    before = {path.name: path.read_bytes() for path in results.iterdir()}
+    assert main.main(["report", str(results)]) == 0
+    assert {path.name: path.read_bytes() for path in results.iterdir()} == before
 
 
 def test_output_is_the_results_directory(
     experiment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Stages(monkeypatch)
-    assert cli.main(["run", "small.toml", "--output", "elsewhere"]) == 0
+    assert main.main(["run", "small.toml", "--output", "elsewhere"]) == 0
     assert Path("elsewhere/report.html").is_file()
     assert not Path("results").exists()
 
@@ -213,12 +271,15 @@ def test_a_run_that_says_nothing_is_status_3_after_the_report(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Stages(monkeypatch, broken="fast-deep")
-    assert cli.main(["run", "small.toml"]) == 3
+    assert main.main(["run", "small.toml"]) == 3
     captured = capsys.readouterr()
     assert "fast-deep: single_ctr, 4 threads, seed 2: invalid: FAST never fired" in captured.err
     assert "digest of the results" in captured.out
     summary = json.loads(Path("results/small/summary.json").read_text())
-    assert [one["seed"] for one in summary["invalid"]] == [1, 2]
+    assert [(one["status"], one["which"]) for one in summary["left_out"]] == [
+        ("invalid", "seed 1"),
+        ("invalid", "seed 2"),
+    ]
 
 
 def test_compare_prints_tables_only(
@@ -226,7 +287,7 @@ def test_compare_prints_tables_only(
 ) -> None:
     write_results(experiment_file, Path("old"))
     before = sorted(Path("old").iterdir())
-    assert cli.main(["compare", "old"]) == 0
+    assert main.main(["compare", "old"]) == 0
     captured = capsys.readouterr()
     assert "60.0" in captured.out
     assert "…" not in captured.out
@@ -241,7 +302,7 @@ def test_compare_tells_of_runs_not_made_yet(
     rows = Path("old/runs.jsonl")
     whole = rows.read_text().splitlines(keepends=True)
     rows.write_text("".join(whole[:5]) + whole[5][:40])
-    assert cli.main(["compare", "old"]) == 3
+    assert main.main(["compare", "old"]) == 3
     err = capsys.readouterr().err
     assert "old/runs.jsonl:6: the last row was cut short" in err
     assert "fast-deep: single_ctr, 4 threads, seed 2: missing: not made yet" in err
@@ -259,7 +320,7 @@ def test_fail_below(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_results(experiment_file, Path("old"))
-    assert cli.main(["compare", "old", "--fail-below", asked]) == status
+    assert main.main(["compare", "old", "--fail-below", asked]) == status
     assert words in capsys.readouterr().err
 
 
@@ -267,13 +328,13 @@ def test_no_answer_is_no_pass(experiment_file: Path, capsys: pytest.CaptureFixtu
     write_results(experiment_file, Path("old"))
     rows = Path("old/runs.jsonl")
     rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:5]))
-    assert cli.main(["compare", "old", "--fail-below", "-5"]) == 3
+    assert main.main(["compare", "old", "--fail-below", "-5"]) == 3
     assert "fast-deep: single_ctr-4: incomplete" in capsys.readouterr().err
 
 
 def test_compare_in_another_form(experiment_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_results(experiment_file, Path("old"))
-    assert cli.main(["compare", "old", "--format", "ktap", "--fail-below", "70"]) == 4
+    assert main.main(["compare", "old", "--format", "ktap", "--fail-below", "70"]) == 4
     assert capsys.readouterr().out.startswith("KTAP version 1\n1..2\n")
 
 
@@ -292,22 +353,30 @@ def test_results_of_a_real_machine(
         noise = 0.02 * ((number * 0.6180339887) % 1 - 0.5)
         return 1e6 * (1 + noise) * (1 - gains[slot.pair] * (slot.side == "B"))
 
+    plan_file.keep(real, plan_of, load_experiment(real / "experiment.toml"), "tools", begun=False)
     with RunLog(real / "runs.jsonl") as log:
         for row in paired.experiment(plan_of, simulate).rows:
             log.append(row)
-    assert cli.main(["compare", "real"]) == 0
+    assert main.main(["compare", "real"]) == 0
     out = capsys.readouterr().out
     assert "95 % interval" in out
     assert "noise floor" in out
-    assert cli.main(["compare", "real", "--fail-below", "1"]) == 4
+    assert main.main(["compare", "real", "--fail-below", "1"]) == 4
     err = capsys.readouterr().err
     assert "fast-deep: single_ctr-4: elapsed_ns" in err
     assert "fast: single_ctr-4" not in err
-    assert cli.main(["report", "real"]) == 0
-    assert "wrote real/summary.xml" in capsys.readouterr().out
+    assert main.main(["report", "real"]) == 0
+    assert "summary.xml" in capsys.readouterr().out
     assert json.loads((real / "summary.json").read_text())["primary"] == "elapsed_ns"
-    (real / "experiment.toml").write_text(EXPERIMENT.replace("seeds", 'primary = "bad"\nseeds'))
-    assert cli.main(["compare", "real"]) == 1
+    # What was fixed before the first run counts, not what the file asks for by now.
+    before = (real / "summary.json").read_bytes()
+    other = EXPERIMENT.replace("seeds", 'primary = "fairness"\nseeds')
+    (real / "experiment.toml").write_text(other)
+    assert main.main(["report", "real"]) == 0
+    assert (real / "summary.json").read_bytes() == before
+    (real / "plan.json").unlink()
+    assert main.main(["compare", "real"]) == 1
+    assert "real/plan.json: is not there" in capsys.readouterr().err
 
 
 def test_report_needs_only_the_results(
@@ -315,25 +384,25 @@ def test_report_needs_only_the_results(
 ) -> None:
     write_results(experiment_file, Path("old"))
     experiment_file.unlink()
-    assert cli.main(["report", "old"]) == 0
-    written = {line.removeprefix("wrote old/") for line in capsys.readouterr().out.splitlines()}
-    assert {"report.html", "summary.md", "summary.csv", "summary.json"} <= written
-    assert "fast run old/experiment.toml" in Path("old/report.html").read_text()
+    assert main.main(["report", "old"]) == 0
+    out = capsys.readouterr().out
+    for name in ("report.html", "summary.md", "summary.csv", "summary.json"):
+        assert name in out and (Path("old") / name).is_file()
 
 
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_what_is_no_results_directory_is_said(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main([command, str(tmp_path)]) == 1
+    assert main.main([command, str(tmp_path)]) == 1
     assert f"fast: {tmp_path}: not a results directory" in capsys.readouterr().err
 
 
 def test_kernel_build_passes_on_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[BuildRequest] = []
-    monkeypatch.setattr(cli.kernels, "build", lambda request, reporter: asked.append(request))
+    monkeypatch.setattr(kernels, "build", lambda request, reporter: asked.append(request))
     words = "kernel build 6.12 --variant fast --variant baseline --source s --fragment a"
-    assert cli.main(words.split()) == 0
+    assert main.main(words.split()) == 0
     (request,) = asked
     assert request == BuildRequest(
         "6.12", ("fast", "baseline"), Path("s"), ("a",), places=request.places
@@ -342,8 +411,8 @@ def test_kernel_build_passes_on_what_is_asked(monkeypatch: pytest.MonkeyPatch) -
 
 def test_kernel_deb_passes_on_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[DebRequest] = []
-    monkeypatch.setattr(cli.kernels, "deb", lambda request, reporter: asked.append(request))
-    assert cli.main(["kernel", "deb", "--config", "c", "--output", "o"]) == 0
+    monkeypatch.setattr(kernels, "deb", lambda request, reporter: asked.append(request))
+    assert main.main(["kernel", "deb", "--config", "c", "--output", "o"]) == 0
     (request,) = asked
     assert request == DebRequest(Path("o"), config=Path("c"), places=request.places)
 
@@ -352,7 +421,7 @@ def test_kernel_list_is_a_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FAST_CACHE", str(tmp_path))
-    assert cli.main(["kernel", "list"]) == 0
+    assert main.main(["kernel", "list"]) == 0
     captured = capsys.readouterr()
     assert "6.12 baseline\n  not built\n" in captured.out
     assert captured.err == ""
@@ -364,8 +433,8 @@ def test_an_interrupt_says_how_to_go_on(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.kernels, "build", interrupted)
-    assert cli.main(["kernel", "build", "--source", "my linux"]) == 130
+    monkeypatch.setattr(kernels, "build", interrupted)
+    assert main.main(["kernel", "build", "--source", "my linux"]) == 130
     assert capsys.readouterr().err == (
         "fast: interrupted; what is finished is kept. "
         "To go on: fast kernel build --source 'my linux'\n"
@@ -382,8 +451,8 @@ def test_termination_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
         finally:
             tidied.append(True)
 
-    monkeypatch.setattr(cli.kernels, "build", long_work)
-    assert cli.main(["kernel", "build"]) == 130
+    monkeypatch.setattr(kernels, "build", long_work)
+    assert main.main(["kernel", "build"]) == 130
     assert tidied == [True]
 
 
@@ -393,7 +462,7 @@ def test_a_reader_that_leaves_is_no_traceback(experiment_file: Path) -> None:
     with os.fdopen(writer, "w") as stdout:
         answer = subprocess.run(
             [sys.executable, "-m", "fastlab.cli", "run", "small.toml", "--dry-run"],
-            env={"PYTHONPATH": str(Path(cli.__file__).parents[1]), "PATH": os.environ["PATH"]},
+            env={"PYTHONPATH": str(Path(main.__file__).parents[2]), "PATH": os.environ["PATH"]},
             stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
@@ -405,16 +474,16 @@ def test_an_unforeseen_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli.kernels, "build", broken)
+    monkeypatch.setattr(kernels, "build", broken)
     with pytest.raises(ZeroDivisionError):
-        cli.main(["kernel", "build"])
+        main.main(["kernel", "build"])
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A checkout with the launcher, and nothing installed."""
     (tmp_path / "scripts").mkdir()
-    shutil.copy(Path(cli.__file__).parents[1] / "fast", tmp_path / "scripts")
+    shutil.copy(Path(main.__file__).parents[2] / "fast", tmp_path / "scripts")
     return tmp_path
 
 
@@ -447,8 +516,8 @@ def test_a_failed_stage_is_an_error(
     def fail(*_: object) -> None:
         raise FastError("no compiler: install gcc")
 
-    monkeypatch.setattr(cli.kernels, "build", fail)
-    assert cli.main(["kernel", "build"]) == 1
+    monkeypatch.setattr(kernels, "build", fail)
+    assert main.main(["kernel", "build"]) == 1
     assert capsys.readouterr().err == "fast: no compiler: install gcc\n"
 
 
@@ -463,23 +532,23 @@ def fake(experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """`fast run` on a fake machine; small.toml needs two kernels."""
     experiment_file.write_text(REAL)
     machine = FakeMachine(tmp_path / "machine")
-    measure = partial(cli.real.run_experiment, root=machine.root)
-    monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
-    monkeypatch.setattr(cli.real_machine, "find_toolbox", lambda build, of: machine.toolbox)
-    monkeypatch.setattr(cli.real, "run_experiment", measure)
+    running = partial(running_kernel.RunningKernel, root=machine.root)
+    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
+    monkeypatch.setattr(slot_rows, "find_toolbox", lambda build, of: machine.toolbox)
+    monkeypatch.setattr(running_kernel, "RunningKernel", running)
     return machine
 
 
 def test_two_kernels_end_with_what_to_boot_next(
     fake: FakeMachine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["run", "small.toml", "--backend", "soft"]) == 3
+    assert main.main(["run", "small.toml", "--backend", "soft"]) == 3
     out, err = capsys.readouterr()
-    assert "wrote results/small-soft/summary.html" in out
+    assert "report: results/small-soft/report.html" in out
     last = err.splitlines()[-1]
     assert "Now boot " in last
     assert last.endswith("Then go on: fast run small.toml --backend soft")
-    assert cli.main(["run", "small.toml", "--backend", "soft", "--output", "there"]) == 3
+    assert main.main(["run", "small.toml", "--backend", "soft", "--output", "there"]) == 3
     assert capsys.readouterr().err.endswith("--backend soft --output there\n")
     assert Path("there/plan.json").is_file()
 
@@ -489,17 +558,17 @@ def test_one_kernel_ends_with_the_comparison(
 ) -> None:
     experiment_file.write_text(REAL_OFF)
     fake.boot(1, fast=True)
-    assert cli.main(["run", "small.toml", "--backend", "soft"]) == 0
+    assert main.main(["run", "small.toml", "--backend", "soft"]) == 0
     out, err = capsys.readouterr()
     assert "Not available: cycles, instructions, l2_references" in out
     assert "fast-deep" in out and "better" in out
     assert "boot" not in err
-    page = Path("results/small-soft/summary.html").read_text()
+    page = Path("results/small-soft/report.html").read_text()
     assert "Not available: cycles, instructions" in page
     # Again from the results alone.
-    assert cli.main(["report", "results/small-soft"]) == 0
-    assert Path("results/small-soft/summary.html").read_text() == page
-    assert cli.main(["compare", "results/small-soft", "--fail-below", "5"]) == 0
+    assert main.main(["report", "results/small-soft"]) == 0
+    assert Path("results/small-soft/report.html").read_text() == page
+    assert main.main(["compare", "results/small-soft", "--fail-below", "5"]) == 0
 
 
 def test_an_interrupted_real_machine_is_told_how_to_go_on(
@@ -508,16 +577,16 @@ def test_an_interrupted_real_machine_is_told_how_to_go_on(
     experiment_file.write_text(REAL_OFF)
     fake.boot(1, fast=True)
     fake.mode("at 3 terminate")
-    assert cli.main(["run", "small.toml", "--backend", "soft"]) == 130
+    assert main.main(["run", "small.toml", "--backend", "soft"]) == 130
     assert "To go on: fast run small.toml --backend soft" in capsys.readouterr().err
-    assert fake.sysctl("sched_fast") == 0
+    assert fake.setting("policy") == "off"
 
 
 def test_dry_run_of_a_real_machine_lists_the_slots(
     experiment_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     experiment_file.write_text(REAL)
-    assert cli.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
+    assert main.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12 * 6 + 2 * 6 * 4 + 1
     assert lines[0].startswith("baseline, block 0, run 1 (")
@@ -532,11 +601,11 @@ def test_dry_run_of_a_real_machine_lists_the_slots(
         line.split(": ")[1] for line in lines if line.startswith("fast,") and "(B)" in line
     } == {"fast"}
     assert "each side of a block in a boot of its own" in lines[-1]
-    assert cli.main(["run", "small.toml", "--backend", "kvm", "--dry-run"]) == 0
+    assert main.main(["run", "small.toml", "--backend", "kvm", "--dry-run"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert ", each run in a guest of its own; where there are hardware counters" in last
     experiment_file.write_text(f"latencies = true\n{REAL}")
-    assert cli.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
+    assert main.main(["run", "small.toml", "--backend", "soft", "--dry-run"]) == 0
     assert capsys.readouterr().out.endswith("; a second run of each measures latencies\n")
     assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
 
@@ -555,19 +624,21 @@ def test_what_a_real_machine_does_not_do(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: "built")
-    monkeypatch.setattr(cli.real_machine, "find_toolbox", lambda build, of: None)
+    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
+    monkeypatch.setattr(slot_rows, "find_toolbox", lambda build, of: None)
     experiment_file.write_text(f'primary = "cycles"\n{EXPERIMENT}')
-    assert cli.main(["run", "small.toml", "--backend", "soft", *words]) == 1
+    assert main.main(["run", "small.toml", "--backend", "soft", *words]) == 1
     assert what in capsys.readouterr().err
 
 
 def test_guests_need_a_kvm_that_boots_them(
     fake: FakeMachine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    run = contract.run_experiment
     kernels = Stages(monkeypatch)
-    monkeypatch.setattr(cli.guests.kvm, "probe", lambda *arguments: "/dev/kvm: No such file")
-    assert cli.main(["run", "small.toml", "--backend", "kvm"]) == 1
+    monkeypatch.setattr(contract, "run_experiment", run)
+    monkeypatch.setattr(kvm, "probe", lambda *arguments: "/dev/kvm: No such file")
+    assert main.main(["run", "small.toml", "--backend", "kvm"]) == 1
     assert kernels.asked == [("6.12", ("baseline", "fast"))]
     err = capsys.readouterr().err
     assert err.startswith("fast: backend kvm is not available here: /dev/kvm: No such file;")
@@ -578,21 +649,25 @@ def test_guests_get_the_kernels_of_the_variants(
     fake: FakeMachine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Stages(monkeypatch)
-    monkeypatch.setattr(cli.guests.kvm, "probe", lambda *arguments: "")
     asked: list[Any] = []
 
-    def run(*given: Any) -> Dataset:
+    def guests(*given: Any) -> None:
         asked.extend(given)
-        return make_dataset(make_plan(given[0], "kvm"), [])
+        experiment, directory = given[0], given[4]
+        with RunLog(directory / "runs.jsonl"):
+            plan = make_plan(experiment, "kvm")
+            plan_file.keep(directory, plan, experiment, "tools", begun=False)
+        shutil.copy("small.toml", directory / "experiment.toml")
 
-    monkeypatch.setattr(cli.guests, "run_experiment", run)
-    assert cli.main(["run", "small.toml", "--backend", "kvm"]) == 3
-    assert {name: kernel.id for name, kernel in asked[4].items()} == {
+    monkeypatch.setattr(kvm_guests, "Guests", guests)
+    monkeypatch.setattr(contract, "run_experiment", lambda *_: [])
+    assert main.main(["run", "small.toml", "--backend", "kvm"]) == 3
+    assert {name: kernel.id for name, kernel in asked[3].items()} == {
         "baseline": "6.12-baseline",
         "fast": "6.12-fast",
     }
-    assert asked[5] == Path("results/small-kvm")
-    assert "wrote results/small-kvm/summary.html" in capsys.readouterr().out
+    assert asked[4] == Path("results/small-kvm")
+    assert "report: results/small-kvm/report.html" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["ab", "ab-kernels"])

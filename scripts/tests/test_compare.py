@@ -14,32 +14,27 @@ import pytest
 import samples
 from rich.console import Console
 
-from fastlab.compare import (
-    csv_text,
-    json_text,
-    markdown_text,
-    summary_document,
-    terminal_tables,
-    write_files,
-)
-from fastlab.experiment import plan
-from fastlab.model import METRICS, FastError, Variant
-from fastlab.stats import Summary, summarise
-from fastlab.tables import (
-    Table,
-    gains,
+from fastlab.base.files import write_files
+from fastlab.base.metrics import SIMULATED
+from fastlab.base.model import FastError, Variant
+from fastlab.plan.experiment import plan
+from fastlab.report.contents import markdown, shown
+from fastlab.report.document import csv_text, document, json_text
+from fastlab.report.markup import rich_table
+from fastlab.report.sections import (
     headline,
     latencies,
-    losses,
     mechanism,
     miss_ratios,
-    standard,
     study,
     synchronization,
 )
+from fastlab.report.tables import Table, answers, gains, losses
+from fastlab.statistics.findings import Findings
+from fastlab.statistics.simulated import summarise
 
 
-def sample() -> Summary:
+def sample() -> Findings:
     """single_ctr gains 25 % of cycles at 4 threads and loses 10 % at 16; prod_cons never fires."""
     of = samples.experiment(("single_ctr", "prod_cons"), (4, 16), (1, 2))
     rows = []
@@ -75,7 +70,7 @@ def test_table_3_has_its_shape() -> None:
     ]
 
 
-def splash() -> Summary:
+def splash() -> Findings:
     """Barnes gains 25 % of everything at 4 threads, and loses 10 % at 16."""
     of = samples.experiment(("barnes", "lu_contiguous"), (4, 16), (1,))
     rows = []
@@ -116,9 +111,9 @@ def test_synchronization_explains_a_result() -> None:
     ]
     assert texts(table)[1][6] == "100,000"
     assert all(len(row) == len(table.columns) for row in table.rows)
-    assert table.title in [one.title for one in standard(splash())]
-    assert table.title not in [one.title for one in standard(sample())]
-    assert summary_document(splash())["synchronization"][0]["contended"] == 0.25
+    assert table.title in [one.title for one in shown(splash())]
+    assert table.title not in [one.title for one in shown(sample())]
+    assert document(splash())["simulation"]["synchronization"][0]["contended"] == 0.25
 
 
 def test_latencies_of_every_variant() -> None:
@@ -137,7 +132,7 @@ def test_latencies_of_every_variant() -> None:
         ["single_ctr", "baseline", "4", *["n/a"] * 4, "2.4", "1.2", "12", "12"],
         ["single_ctr", "fast", "4", *["n/a"] * 4, "8", "4", "40", "40"],
     ]
-    assert table.title in [one.title for one in standard(summarise(of, rows))]
+    assert table.title in [one.title for one in shown(summarise(of, rows))]
 
 
 def test_headline_stands_beside_the_paper() -> None:
@@ -189,29 +184,28 @@ def test_fewer_seeds_are_marked() -> None:
 
 
 def test_summary_document() -> None:
-    document = summary_document(sample())
-    assert document["rows"][1] == {
-        "benchmark": "single_ctr",
-        "threads": 4,
-        "metric": "cycles",
-        "baseline": 1_500_000,
-        "variant": 1_125_000,
-        "improvement_pct": 25.0,
-        "spread": 0.0,
-        "variant_name": "fast",
-    }
-    assert len(document["rows"]) == 2 * 2 * len(METRICS)
-    assert {row["metric"] for row in document["rows"]} == {metric.name for metric in METRICS}
-    assert document["experiment"] == "sample"
-    assert [kernel["id"] for kernel in document["kernels"]] == ["kernel-baseline", "kernel-fast"]
-    assert document["machine"]["cpus"] == 4
-    assert [(one["benchmark"], one["threads"], one["seed"]) for one in document["invalid"]] == [
-        ("prod_cons", 4, 1),
-        ("prod_cons", 16, 1),
-        ("prod_cons", 4, 2),
-        ("prod_cons", 16, 2),
+    made = document(sample())
+    row = made["rows"][1]
+    assert (row["benchmark"], row["threads"], row["metric"]) == ("single_ctr", 4, "cycles")
+    assert (row["baseline"], row["variant"]) == (1_500_000, 1_125_000)
+    assert (row["improvement_pct"], row["spread"], row["verdict"]) == (25.0, 0.0, "better")
+    assert (row["variant_name"], row["variant_runs"], row["complete"]) == ("fast", 2, True)
+    assert len(made["rows"]) == 2 * 2 * len(SIMULATED)
+    assert {row["metric"] for row in made["rows"]} == {metric.name for metric in SIMULATED}
+    assert made["experiment"] == "sample"
+    simulation = made["simulation"]
+    assert [one["id"] for one in simulation["kernels"].values()] == [
+        "kernel-baseline",
+        "kernel-fast",
     ]
-    assert document["failed"] == document["missing"] == []
+    assert simulation["machine"]["cpus"] == 4
+    assert [(one["benchmark"], one["threads"], one["which"]) for one in made["left_out"]] == [
+        ("prod_cons", 4, "seed 1"),
+        ("prod_cons", 16, "seed 1"),
+        ("prod_cons", 4, "seed 2"),
+        ("prod_cons", 16, "seed 2"),
+    ]
+    assert {one["status"] for one in made["left_out"]} == {"invalid"}
 
 
 def test_not_available_is_null_and_empty() -> None:
@@ -225,7 +219,8 @@ def test_not_available_is_null_and_empty() -> None:
     (line,) = (
         line for line in csv_text(summary).splitlines() if line.startswith("prod_cons,4,cycles,")
     )
-    assert line == "prod_cons,4,cycles,,,,,fast"
+    given = dict(zip(csv_text(summary).splitlines()[0].split(","), line.split(","), strict=False))
+    assert (given["baseline"], given["spread"], given["verdict"]) == ("", "", "INVALID")
 
 
 def test_csv_and_json_say_the_same() -> None:
@@ -236,7 +231,7 @@ def test_csv_and_json_say_the_same() -> None:
 
 
 def test_markdown() -> None:
-    text = markdown_text(sample())
+    text = markdown(sample())
     assert (
         "## Improvement of cycles, % (fast)\n"
         "\n"
@@ -245,39 +240,40 @@ def test_markdown() -> None:
         "| single_ctr | here | **25.0 ±0.0** | -10.0 ±0.0 |\n"
         "|  | paper | 18 to 75 | 18 to 75 |\n"
     ) in text
-    assert "| INVALID | fast | prod_cons | FAST never fired" in text
-    assert "| single_ctr | cycles | 4 | 1,500,000 | 1,125,000 | 25.0 ±0.0 |" in text
+    assert "- Left out: fast: prod_cons, 4 threads, seed 1: invalid: FAST never fired" in text
+    assert (
+        "| single_ctr-4 | fast | cycles | 1,500,000 | 1,125,000 | 25.0 ±0.0 | [+25.0, +25.0] |"
+        in text
+    )
 
 
 def test_terminal() -> None:
     out = io.StringIO()
-    Console(file=out, width=120).print(*terminal_tables(sample()))
+    Console(file=out, width=120).print(*map(rich_table, shown(sample())))
     lines = [line.split() for line in out.getvalue().splitlines()]
-    assert ["│", "single_ctr", "│", "here", "│", "25.0", "±0.0", "│", "-10.0", "±0.0", "│"] in lines
+    assert ["single_ctr", "here", "25.0", "±0.0", "-10.0", "±0.0"] in lines
     assert "Losses: 3" in out.getvalue()
 
 
 def test_several_variants() -> None:
-    deep = Variant("deep", "fast", "strict", {"sched_fast": 1, "sched_fast_depth": 8})
+    deep = Variant("deep", "fast", "strict", {"depth": 8})
     of = samples.experiment(seeds=(1,), variants=(samples.BASELINE, samples.FAST, deep))
     cycles = {"baseline": 1000, "fast": 1100, "deep": 600}
     summary = summarise(
         of, [samples.row(of, run, {"cycles": cycles[run.variant.name]}) for run in plan(of)]
     )
     assert texts(study(summary, "cycles")) == [["single_ctr", "4", "-10.0", "*40.0*"]]
-    assert [row["variant_name"] for row in summary_document(summary)["rows"][:: len(METRICS)]] == [
-        "fast",
-        "deep",
-    ]
-    assert "## Improvement of cycles by variant, %" in markdown_text(summary)
+    rows = document(summary)["rows"][:: len(SIMULATED)]
+    assert [row["variant_name"] for row in rows] == ["fast", "deep"]
+    assert "## Improvement of cycles by variant, %" in markdown(summary)
     # Which of the two would stand beside the paper's?
-    assert "L2, paper" not in markdown_text(summary)
+    assert "L2, paper" not in markdown(summary)
 
 
 def test_the_only_policy_stands_beside_the_paper_and_beside_controls() -> None:
     variants = (samples.BASELINE, samples.ONE_CPU, samples.FAST)
     of = samples.experiment(seeds=(1,), variants=variants)
-    text = markdown_text(summarise(of, [samples.row(of, run) for run in plan(of)]))
+    text = markdown(summarise(of, [samples.row(of, run) for run in plan(of)]))
     assert "## Improvement of cycles by variant, %" in text
     assert "## Improvement of cycles, % (fast)" in text
     assert "## Improvement of cycles, % (onecpu)" not in text
@@ -311,3 +307,13 @@ def test_unwritable_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FastError, match=r"file/a\.txt: cannot be written"):
         write_files(tmp_path / "file", [("a.txt", "x")])
+
+
+def test_the_answer_in_a_sentence() -> None:
+    (said,) = answers(sample())
+    assert said == (
+        "fast against baseline in elapsed_ns: of 4 rows 0 better, 0 worse, 2 without a change, 2 "
+        "without an answer."
+    )
+    (said,) = answers(splash())
+    assert said.startswith("fast against baseline in elapsed_ns: of 4 rows 0 better, 0 worse, 4 ")

@@ -11,22 +11,21 @@ import paired
 import pytest
 import samples
 
-from fastlab.dataset import (
+from fastlab.base.metrics import PERCENTILES, REAL
+from fastlab.base.model import FastError, Variant, Workload
+from fastlab.plan.blocks import (
     NOTHING,
     Plan,
     Slot,
     events_of,
-    groups_of,
     make_dataset,
     make_plan,
-    percentile,
     runs_of_a_block,
     slots,
-    value,
     why_missing,
     with_groups,
 )
-from fastlab.model import PERCENTILES, REAL_METRICS, FastError, Variant, Workload
+from fastlab.plan.rows import percentile, value
 
 HISTOGRAM = [(4000, 90), (1000, 900), (64000, 9), (128000, 1)]
 SLOT = Slot(Workload("single_ctr", 4), "strict", 0, 0, "B", "software")
@@ -128,12 +127,6 @@ def test_what_a_metric_is_taken_from() -> None:
     assert events_of(paired.PLAN, "elapsed_ns") == "software"
 
 
-def test_groups_are_found_again_in_the_rows() -> None:
-    plan = replace(paired.PLAN, groups=("l3_misses", "cycles", "software"))
-    rows = paired.measure(plan, ["off", "strict"], 1, lambda slot, number: 1.0)
-    assert groups_of(rows) == list(plan.groups)  # type: ignore[arg-type]
-
-
 def test_a_primary_metric_that_the_cpu_does_not_count() -> None:
     plan = replace(paired.PLAN, primary="bus_requests")
     with pytest.raises(FastError, match="bus_requests cannot be counted on this CPU, which counts"):
@@ -227,7 +220,7 @@ def test_values_of_a_run() -> None:
     known = {"elapsed_ns": 1e6, "cycles": 7, "fairness": 0.99, "fairness_min_max": 0.8}
     known |= {"handoff_p50": 1000, "handoff_p90": 1000, "handoff_p99": 4000}
     known |= {"handoff_p99.9": 64000, "handoff_max": 128000}
-    for metric in REAL_METRICS:
+    for metric in REAL:
         assert value(row, metric.name) == known.get(metric.name), metric.name
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import paired
 import pytest
 
-from fastlab.environment import (
+from fastlab.base.model import FastError
+from fastlab.statistics.environment import (
     Activity,
     Circumstances,
     Environment,
@@ -22,7 +23,6 @@ from fastlab.environment import (
     from_record,
     record,
 )
-from fastlab.model import FastError
 
 CPU = "sys/devices/system/cpu"
 INTEL = {

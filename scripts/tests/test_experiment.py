@@ -11,8 +11,16 @@ from pathlib import Path
 import pytest
 import samples
 
-from fastlab import presets
-from fastlab.experiment import (
+from fastlab.base.model import (
+    BENCHMARKS,
+    INTERVALS_BENCHMARKS,
+    SPLASH_PROGRAMS,
+    FastError,
+    Machine,
+    Workload,
+)
+from fastlab.plan import presets
+from fastlab.plan.experiment import (
     KERNELS,
     benchmark_result,
     further_programs,
@@ -22,15 +30,7 @@ from fastlab.experiment import (
     run_key,
     workload_argv,
 )
-from fastlab.model import (
-    BENCHMARKS,
-    INTERVALS_BENCHMARKS,
-    SPLASH_PROGRAMS,
-    FastError,
-    Machine,
-    Workload,
-)
-from fastlab.splash_sizes import OPTIONS, Word
+from fastlab.plan.splash_sizes import OPTIONS, Word
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -64,9 +64,9 @@ def write(tmp_path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "threads", "seeds", "variants", "runs"),
     [
-        ("demo", {4, 16}, 5, 3, 7 * 2 * 5 * 3),
-        ("think", {4, 16}, 5, 3, 7 * 2 * 5 * 3),
-        ("arms", {4, 16}, 5, 6, 7 * 2 * 5 * 6),
+        ("demo", {4, 16}, 5, 4, 7 * 2 * 5 * 4),
+        ("think", {4, 16}, 5, 4, 7 * 2 * 5 * 4),
+        ("arms", {4, 16}, 5, 7, 7 * 2 * 5 * 7),
         ("paper", {4, 8, 16, 32, 64, 128}, 5, 2, 7 * 6 * 5 * 2),
         ("depth", {4, 16, 64}, 1, 5, 7 * 3 * 1 * 5),
     ],
@@ -169,7 +169,7 @@ def test_key_changes_with_what_changes_the_result(tmp_path: Path) -> None:
         run_key(replace(run, seed=2), "k", "t"),
         run_key(replace(run, case=experiment.cases[1]), "k", "t"),
         run_key(replace(run, variant=experiment.variants[0]), "k", "t"),
-        run_key(replace(run, variant=replace(run.variant, sysctls={"sched_fast": 2})), "k", "t"),
+        run_key(replace(run, variant=replace(run.variant, knobs={"depth": 2})), "k", "t"),
         run_key(replace(run, variant=replace(run.variant, features=("A",))), "k", "t"),
         run_key(replace(run, variant=replace(run.variant, cpus=1)), "k", "t"),
         run_key(replace(run, case=replace(run.case, machine=Machine(quantum=4000))), "k", "t"),
@@ -260,9 +260,8 @@ BAD = {
     "few iterations": ("iterations = 100", "iterations = 15", ["15", "each of 16 threads"]),
     "lines": ("cs_lines = 16", "cs_lines = 2000", ["options", "cs_lines", "1 to 1024"]),
     "line": ("cs_lines = 16", "line = 96", ["options", "line", "96", "power of two"]),
-    "sysctl": ("{ sched_fast = 1 }", "{ sched_fats = 1 }", ["sysctls", "sched_fats"]),
-    "policy without its sysctl": ("{ sched_fast = 1 }", "{}", ["policy", "strict", "sched_fast"]),
-    "sysctl without a policy": ('policy = "strict"', "", ["policy", "off", "sched_fast"]),
+    "knob": ('"strict"', '"strict"\nknobs = { deep = 1 }', ["knobs", "deep", "depth, opt_in"]),
+    "a knob's value": ('"strict"', '"strict"\nknobs = { opt_in = 2 }', ["opt_in", "2", "0 to 1"]),
     "policy on the unpatched kernel": (
         'kernel = "fast"',
         'kernel = "baseline"',

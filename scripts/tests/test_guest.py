@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import guest
-from fastlab.guest import build_image, find_built
-from fastlab.model import BENCHMARKS, FastError
+from fastlab.base.model import BENCHMARKS, FastError
+from fastlab.guest import initramfs
+from fastlab.guest.initramfs import build_image, find_built
 
 
 def compiled(directory: Path, status: int = 0, options: tuple[str, ...] = ("-static",)) -> Path:
@@ -44,7 +44,7 @@ def test_cpio_unpacks_the_image(tmp_path: Path) -> None:
 
 
 def test_tables_for_the_kernel_stand_where_it_looks(tmp_path: Path) -> None:
-    archive = guest.firmware({"SRAT.aml": b"table"})
+    archive = initramfs.firmware({"SRAT.aml": b"table"})
     subprocess.run(["cpio", "-id", "--quiet"], input=archive, cwd=tmp_path, check=True)
     assert (tmp_path / "kernel/firmware/acpi/SRAT.aml").read_bytes() == b"table"
 
@@ -84,7 +84,8 @@ def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> None:
     further = {
-        "intervals_stealing": "userspace/intervals/guest",
+        "intervals_stealing": "subprojects/intervals/guest",
+        "overhead": "userspace/overhead",
         "intervals_idle": "microbench/intervals",
         "barnes": "splash2-harness",
     }

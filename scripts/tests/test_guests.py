@@ -17,10 +17,13 @@ import samples
 from fake_machine import FakeMachine
 from test_run import Silent
 
-from fastlab import guests, kvm, vm
-from fastlab.ab import analyse, calibrate
-from fastlab.dataset import Dataset, make_plan
-from fastlab.model import Experiment, FastError, Kernel, Machine, Run, Watchdogs
+from fastlab.backend import kvm_guests
+from fastlab.backend.contract import run_experiment
+from fastlab.base.model import Experiment, FastError, Kernel, Machine, Run, Watchdogs
+from fastlab.guest import hardware, kvm, vm
+from fastlab.plan.blocks import Dataset, make_dataset, make_plan
+from fastlab.statistics.calibration import calibrate
+from fastlab.statistics.paired import analyse
 
 CPUS = len(os.sched_getaffinity(0))
 EXPERIMENT = replace(
@@ -40,9 +43,11 @@ class Guests:
         self.host = FakeMachine(path)
         self.host.boot(1, fast=False)
         self.jobs: list[tuple[str, vm.Job]] = []
-        self.accelerators: set[vm.Accelerator | None] = set()
+        self.accelerators: set[hardware.Accelerator | None] = set()
         self.failing: dict[int, str] = {}
         self.groups_status = 0
+        # Why no guest boots.
+        self.why = ""
         self.kernels: Mapping[str, Kernel] = KERNELS
         self.source = path / "source.toml"
         self.source.write_text("# the experiment\n")
@@ -91,7 +96,7 @@ class Guests:
         )
 
     def _document(self, job: vm.Job) -> dict[str, Any]:
-        return self.latencies() if job.argv[0] == guests.FAST_LATENCY else self.counts()
+        return self.latencies() if job.argv[0] == kvm_guests.FAST_LATENCY else self.counts()
 
     @staticmethod
     def latencies() -> dict[str, Any]:
@@ -110,16 +115,18 @@ class Guests:
         return {"schema": 2, "others": "no cgroup", "regions": 1, "counters": counters}
 
     def run(self, experiment: Experiment = EXPERIMENT) -> Dataset:
-        return guests.run_experiment(
+        results = self.path / "results"
+        machines = kvm_guests.Guests(
             experiment,
-            self.source,
             self.path / "build",
             self.toolbox,
             self.kernels,
-            self.path / "results",
-            Silent(),
+            results,
+            lambda: self.why,
             self.host.root,
         )
+        rows = run_experiment(machines, experiment, self.source, results, Silent())
+        return make_dataset(machines.plan, rows)
 
 
 @pytest.fixture
@@ -148,7 +155,7 @@ def test_two_kernels_take_turns_and_every_run_is_a_boot(lab: Guests) -> None:
 def test_what_a_row_says(lab: Guests) -> None:
     row = next(row for row in lab.run().rows if row["variant"] == "fast")
     assert (row["backend"], row["status"], row["policy"]) == ("kvm", "ok", "strict")
-    assert row["sysctls"] == {"sched_fast": 1}
+    assert row["knobs"] == {}
     assert row["mechanism"] == {"hint_set": 7, "used": 7, "same_cpu": 7}
     # The kernel's own count, not the benchmark's; what has no value is not there.
     assert row["context_switches"] == 40
@@ -161,8 +168,8 @@ def test_what_a_row_says(lab: Guests) -> None:
 def test_the_job_sets_the_policy_and_counts_with_fast_stat(lab: Guests) -> None:
     lab.run()
     jobs = {kernel: job for kernel, job in lab.jobs}
-    assert jobs["baseline"].sysctls == {}
-    assert jobs["fast"].sysctls == {"kernel.sched_fast": 1}
+    assert jobs["baseline"].fast == {}
+    assert jobs["fast"].fast == {"policy": "strict"}
     words = list(jobs["fast"].argv)
     assert words[: words.index("--")] == [
         *("/bin/fast-stat", "--events", "software", "--roi", "--json", "/proc/self/fd/1")
@@ -174,11 +181,11 @@ def test_latencies_are_a_second_boot(lab: Guests) -> None:
     rows = lab.run(replace(EXPERIMENT, latencies=True)).rows
     uncounted = [row for row in rows if row["events"] == "none"]
     assert len(lab.jobs) == 2 * len(rows) - len(uncounted)
-    timed = [(kernel, job) for kernel, job in lab.jobs if job.argv[0] == guests.FAST_LATENCY]
+    timed = [(kernel, job) for kernel, job in lab.jobs if job.argv[0] == kvm_guests.FAST_LATENCY]
     counted = [row for row in rows if row["events"] != "none"]
     for row, (kernel, job) in zip(counted, timed, strict=True):
         assert row["kernel"]["variant"] == kernel
-        assert job.sysctls == ({"kernel.sched_fast": 1} if kernel == "fast" else {})
+        assert job.fast == ({"policy": "strict"} if kernel == "fast" else {})
         assert list(job.argv[: job.argv.index("--")]) == [
             *("/bin/fast-latency", "--roi", "--json", "/proc/self/fd/1")
         ]
@@ -196,7 +203,7 @@ def test_a_latency_run_that_fails(lab: Guests) -> None:
 
 
 def test_the_hosts_counters_are_asked_for_where_it_has_them(lab: Guests) -> None:
-    (lab.host.root / guests.PMU).mkdir(parents=True)
+    (lab.host.root / kvm_guests.PMU).mkdir(parents=True)
     rows = lab.run().rows
     # A guest says what it can count at once; then each place of a block is a boot for each group.
     assert list(lab.jobs[0][1].argv) == ["/bin/fast-stat", "--groups", "--events", "hardware"]
@@ -207,7 +214,7 @@ def test_the_hosts_counters_are_asked_for_where_it_has_them(lab: Guests) -> None
 
 
 def test_a_guest_that_cannot_count_is_an_error(lab: Guests) -> None:
-    (lab.host.root / guests.PMU).mkdir(parents=True)
+    (lab.host.root / kvm_guests.PMU).mkdir(parents=True)
     lab.groups_status = 125
     with pytest.raises(FastError, match="fast-stat cannot count in the guest: no PMU"):
         lab.run()
@@ -215,7 +222,7 @@ def test_a_guest_that_cannot_count_is_an_error(lab: Guests) -> None:
 
 
 def test_a_primary_metric_that_the_guest_cannot_count_is_refused(lab: Guests) -> None:
-    (lab.host.root / guests.PMU).mkdir(parents=True)
+    (lab.host.root / kvm_guests.PMU).mkdir(parents=True)
     with pytest.raises(FastError, match="primary = bus_requests cannot be counted on this CPU"):
         lab.run(replace(EXPERIMENT, primary="bus_requests"))
 
@@ -223,8 +230,8 @@ def test_a_primary_metric_that_the_guest_cannot_count_is_refused(lab: Guests) ->
 def test_a_guest_that_qemu_executes_itself_has_no_counters(
     lab: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (lab.host.root / guests.PMU).mkdir(parents=True)
-    monkeypatch.setattr(kvm, "ACCELERATOR", vm.deterministic(Machine()))
+    (lab.host.root / kvm_guests.PMU).mkdir(parents=True)
+    monkeypatch.setattr(kvm, "ACCELERATOR", hardware.deterministic(Machine()))
     lab.run()
     assert "software" in lab.jobs[0][1].argv
     with pytest.raises(FastError, match="primary = cycles needs hardware counters"):
@@ -272,11 +279,9 @@ def test_two_kernels_need_no_boots_of_the_machine() -> None:
     assert make_plan(EXPERIMENT, "soft").boots
 
 
-def test_where_no_guest_boots_the_backend_is_not_available(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(kvm, "probe", lambda *arguments: "/dev/kvm: Permission denied")
+def test_where_no_guest_boots_the_backend_is_not_available(lab: Guests) -> None:
+    lab.why = "/dev/kvm: Permission denied"
     with pytest.raises(FastError, match=r"kvm is not available here: /dev/kvm: Permission denied;"):
-        guests.check_available(KERNELS["fast"], Path(), Silent())
-    monkeypatch.setattr(kvm, "probe", lambda *arguments: "")
-    guests.check_available(KERNELS["fast"], Path(), Silent())
+        lab.run()
+    assert lab.jobs == []
+    assert not (lab.path / "results").exists()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import kconfig
-from fastlab.model import FastError
+from fastlab.base.model import FastError
+from fastlab.kernel import kconfig
 
 
 def fragment(path: Path, text: str) -> Path:

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from fake_kernel import Heard, bin_without, make_project, make_source, pack
 
-from fastlab import cache, kconfig, kernels, patches
-from fastlab.catalogue import load_catalogue, patch_folder
-from fastlab.kernels import BuildRequest, DebRequest, ListRequest, Places
-from fastlab.model import FastError, Kernel
+from fastlab.base import cache
+from fastlab.base.model import FastError, Kernel
+from fastlab.kernel import kconfig, kernels, patches
+from fastlab.kernel.catalogue import load_catalogue, patch_folder
+from fastlab.kernel.kernels import BuildRequest, DebRequest, Places
 
 
 class Lab:
@@ -303,6 +304,40 @@ def test_objects_of_a_killed_make_are_not_trusted(lab: Lab) -> None:
     assert Path(lab.build("baseline")[0].vmlinux).read_bytes() == whole
 
 
+@pytest.mark.parametrize("name", ["vmlinux", "System.map", "kernel.json"])
+def test_a_damaged_kernel_is_named_and_made_again(lab: Lab, name: str) -> None:
+    (first,) = lab.build("baseline")
+    directory = Path(first.vmlinux).parent
+    whole = Path(first.vmlinux).read_bytes()
+    file = directory / name
+    os.truncate(file, file.stat().st_size // 2)
+    heard = Heard()
+    assert lab.build("baseline", heard=heard) == (first,)
+    assert f"{directory}: {name} altered or cut short: damaged; it is thrown away" in "\n".join(
+        heard.said
+    )
+    assert Path(first.vmlinux).read_bytes() == whole
+    again = Heard()
+    lab.build("baseline", heard=again)
+    assert "thrown away" not in "\n".join(again.said) and again.objects == []
+
+
+def test_a_kernel_without_checksums_gets_them(lab: Lab) -> None:
+    """An older version of this program has built it."""
+    (first,) = lab.build("baseline")
+    sums = Path(first.vmlinux).with_name("SHA256SUMS")
+    before = sums.read_text()
+    sums.unlink()
+    assert lab.compiled("baseline") == []
+    assert sums.read_text() == before
+    # What nobody knows the content of, and what is no kernel, is not taken.
+    sums.unlink()
+    Path(first.vmlinux).with_name("kernel.json").unlink()
+    heard = Heard()
+    lab.build("baseline", heard=heard)
+    assert "thrown away" in "\n".join(heard.said)
+
+
 def test_make_is_marked_while_it_runs(lab: Lab) -> None:
     mark = lab.places.cache / "trees/6.12-baseline/running"
 
@@ -328,6 +363,18 @@ def test_two_builds_at_once_take_turns(lab: Lab) -> None:
         assert heard.objects == []
     other.join()
     assert len(lab.builds()) == 1
+
+
+def test_a_kernel_that_is_there_waits_for_no_other_build(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = lab.build("fast")
+
+    def wait(path: Path, reporter: Heard) -> None:
+        pytest.fail(f"it waits for {path}")
+
+    monkeypatch.setattr(kernels, "locked", wait)
+    assert lab.build("fast") == first
 
 
 def test_a_missing_tool_names_its_package(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,7 +477,7 @@ def test_deb_names_the_packages_that_the_configuration_needs(
 def test_list_tells_what_is_built_and_where(lab: Lab) -> None:
     (kernel,) = lab.build("fast", fragments=("debug-locking",))
     heard = Heard()
-    kernels.list_kernels(ListRequest(lab.places), heard)
+    kernels.list_kernels(lab.places, heard)
     assert heard.said == [
         "6.12 baseline",
         "  not built",

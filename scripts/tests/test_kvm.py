@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import kvm
-from fastlab.model import Kernel
-from fastlab.progress import PlainReporter
+from fastlab.base.model import Kernel
+from fastlab.base.progress import PlainReporter
+from fastlab.guest import kvm
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
 KERNEL = Kernel("6.12", "fast", "id", "vmlinux", "System.map")

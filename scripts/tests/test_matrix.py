@@ -12,15 +12,16 @@ import pytest
 import samples
 from test_report import Page
 
-from fastlab import heatmaps
-from fastlab.compare import csv_text, markdown_text, regret_csv_text, summary_document
-from fastlab.dataset import make_plan
-from fastlab.experiment import load_experiment, plan
-from fastlab.findings import from_summary
-from fastlab.matrix import fraction, never_meet
-from fastlab.model import FastError, Machine, Workload
-from fastlab.report import html_text, write_report
-from fastlab.stats import Summary, summarise
+from fastlab.base.model import Experiment, FastError, Machine, Workload
+from fastlab.plan.blocks import make_plan
+from fastlab.plan.experiment import load_experiment, plan
+from fastlab.plan.matrix import fraction, never_meet
+from fastlab.report import heatmaps
+from fastlab.report.contents import html_text, markdown, write_report
+from fastlab.report.document import csv_text, document, regret_csv_text
+from fastlab.report.forms import NAMES
+from fastlab.statistics.findings import Findings
+from fastlab.statistics.simulated import summarise
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -90,11 +91,14 @@ def test_half_of_the_cases(tmp_path: Path) -> None:
     }
 
 
-def test_the_map() -> None:
-    experiment = load_experiment(EXPERIMENTS / "map.toml")
-    assert len(experiment.cases) == 7 * 5 * 4 * 2 * 2 * 2 / 7
-    assert len(plan(experiment)) == 3 * len(experiment.cases)
-    assert {machine.preset for machine in experiment.machines} == {"rx4640", "epyc-milan"}
+@pytest.mark.parametrize(
+    ("name", "preset", "cases"), [("map", "rx4640", 140), ("map-milan", "epyc-milan", 93)]
+)
+def test_the_maps(name: str, preset: str, cases: int) -> None:
+    experiment = load_experiment(EXPERIMENTS / f"{name}.toml")
+    assert len(experiment.cases) == cases
+    assert len(plan(experiment)) == 4 * len(experiment.cases)
+    assert {machine.preset for machine in experiment.machines} == {preset}
     assert {machine.cpus for machine in experiment.machines} == {2, 4, 8, 16}
 
 
@@ -160,10 +164,14 @@ def test_a_matrix_is_the_simulations(tmp_path: Path) -> None:
         make_plan(load_experiment(write(tmp_path, GOOD)), "soft")
 
 
-def sample(tmp_path: Path, without: int | None = None) -> Summary:
+def of_axes(tmp_path: Path) -> Experiment:
+    return load_experiment(write(tmp_path, GOOD))
+
+
+def sample(tmp_path: Path, without: int | None = None) -> Findings:
     """FAST takes half of the time where threads think for 100, and twice of it elsewhere; of the
     case with the number `without` it has no run."""
-    of = load_experiment(write(tmp_path, GOOD))
+    of = of_axes(tmp_path)
     rows = []
     for run in plan(of):
         fast = run.variant.name == "fast"
@@ -177,45 +185,42 @@ def sample(tmp_path: Path, without: int | None = None) -> Summary:
 
 def test_rows_compare_within_their_case(tmp_path: Path) -> None:
     summary = sample(tmp_path)
-    assert summary.excluded == ()
+    assert summary.left_out == ()
     assert summary.axes == {"cpus": (2, 4), "think": (100, 400)}
     found = summary.find("fast", "elapsed_ns")
     assert len(found) == 16
     for (_, _, cpus, think), one in found.items():
         assert isinstance(cpus, int)
-        assert one.baseline == 2000 * cpus
+        assert one.baseline.mean == 2000 * cpus
         assert one.improvement_pct == (50 if think == 100 else -100)
     by_arm = {one.variant_name: one for one in summary.standings}
     assert (by_arm["fast"].mean, by_arm["fast"].best_of, by_arm["fast"].worse) == (1.5, 8, 8)
     # Only the machine tells these from other rows.
-    assert [run.key for run in sample(tmp_path, without=5).excluded] == [("single_ctr", 4, 4, 400)]
+    assert [run.key for run in sample(tmp_path, without=5).left_out] == [("single_ctr", 4, 4, 400)]
 
 
 def test_files_of_a_matrix(tmp_path: Path) -> None:
     summary = sample(tmp_path)
-    document = summary_document(summary)
-    assert document["axes"] == {"cpus": [2, 4], "think": [100, 400]}
-    assert list(document["rows"][0])[:4] == ["benchmark", "threads", "cpus", "think"]
+    made = document(summary)
+    assert made["axes"] == {"cpus": [2, 4], "think": [100, 400]}
+    assert list(made["rows"][0])[:4] == ["benchmark", "threads", "cpus", "think"]
     for text in (csv_text(summary), regret_csv_text(summary)):
         lines = list(csv.DictReader(io.StringIO(text)))
         assert {(line["cpus"], line["think"]) for line in lines} == {
             (cpus, think) for cpus in "24" for think in ("100", "400")
         }
-    assert "| single_ctr | 2 | 4 | 100 | 2.00 | **1.00** | fast | 4,000 |" in markdown_text(summary)
-    finding = from_summary(summary).findings[0]
-    assert finding.workload == "single_ctr,cpus=4,think=100-2"
+    assert "| single_ctr | 2 | 4 | 100 | 2.00 | **1.00** | fast | 4,000 |" in markdown(summary)
+    assert summary.findings[0].workload == "single_ctr,cpus=4,think=100-2"
 
 
 def test_the_report_of_a_matrix(tmp_path: Path) -> None:
     summary = sample(tmp_path, without=0)
-    names = [path.name for path in write_report(summary, tmp_path, "fast run tiny.toml")]
-    assert names == ["summary.json", "summary.csv", "summary.md", "report.html", "regret.csv"]
-    text = html_text(summary, "x")
+    names = [path.name for path in write_report(summary, tmp_path)]
+    assert names == [*NAMES.values(), "regret.csv"]
+    text = html_text(summary)
     Page(text)
     for words in (
-        "2, 4 threads, 4, 2 simulated",
-        "over the rows of its benchmark with its value",
-        "1 run is in no comparison",
+        "Runs that are in no comparison: 1",
         "Improvement in elapsed time (modelled), %: fast",
     ):
         assert words in text
@@ -231,6 +236,6 @@ def test_heat_maps_over_the_axes_are_means(tmp_path: Path) -> None:
     svg = heatmaps.improvement_by_axis(summary, "fast").svg
     words = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert [words.count(number) for number in ("+50", "-25", "-100")] == [3, 12, 3]
-    nothing = summarise(summary.experiment, [])
+    nothing = summarise(of_axes(tmp_path), [])
     words = re.findall(r"<text[^>]*>([^<]*)</text>", heatmaps.regret_by_axis(nothing, "fast").svg)
     assert words.count("n/a") == 18

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import patches
-from fastlab.model import FastError
+from fastlab.base.model import FastError
+from fastlab.kernel import patches
 
 FORK = "".join(f"line {n}\n" for n in range(1, 41))
 

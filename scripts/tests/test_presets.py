@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import presets
-from fastlab.model import FastError
+from fastlab.base.model import FastError
+from fastlab.plan import presets
 
 GOOD = (presets.DIRECTORY / "rx4640.toml").read_text().replace('"rx4640"', '"mine"')
 
@@ -21,7 +21,13 @@ def mine(tmp_path: Path, old: str = "", new: str = "") -> Path:
 
 
 def test_the_built_in_ones() -> None:
-    assert presets.names() == ("epyc-milan", "rx4640", "rx4640-quarter", "xeon-2s")
+    assert presets.names() == (
+        "epyc-milan",
+        "epyc-milan-vm",
+        "rx4640",
+        "rx4640-quarter",
+        "xeon-2s",
+    )
     for name in presets.names():
         preset = presets.load(name)
         assert preset.name == name

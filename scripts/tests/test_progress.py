@@ -9,7 +9,8 @@ import time
 import pytest
 from rich.console import Console
 
-from fastlab.progress import PlainReporter, RichReporter, make_reporter
+from fastlab.base.bars import RichReporter
+from fastlab.base.progress import PlainReporter, make_reporter
 
 
 class Clock:
@@ -51,6 +52,18 @@ def test_plain_with_nothing_done_promises_no_time(stream: io.StringIO, clock: Cl
     clock.now += 10
     reporter.advance("build", 0)
     assert stream.getvalue() == "build: 0/100\n"
+
+
+def test_plain_does_not_call_the_last_known_step_the_end(stream: io.StringIO, clock: Clock) -> None:
+    """More may follow: runs that the first ones ask for, objects that no build has counted."""
+    reporter = PlainReporter(stream, interval=10, clock=clock)
+    reporter.start("runs", 1)
+    clock.now += 10
+    reporter.advance("runs", 1)
+    reporter.start("runs", 4)
+    clock.now += 10
+    reporter.advance("runs", 2)
+    assert stream.getvalue() == "runs: 1/1\nruns: 2/4, about 20 s left\n"
 
 
 def test_plain_tells_the_duration_of_long_tasks_only(stream: io.StringIO, clock: Clock) -> None:

@@ -6,38 +6,52 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import samples
-from fake_machine import FakeMachine
+from fake_machine import FAST, FakeMachine
 from test_run import Silent
 
-from fastlab import cache, environment
-from fastlab.ab import MIN_BLOCKS, analyse, calibrate
-from fastlab.counting import Call, count_run, my_cpus
-from fastlab.dataset import NOTHING, Dataset, PairedRow
-from fastlab.model import PERCENTILES, Experiment, FastError, Variant, Watchdogs, Workload
-from fastlab.real import Outcome, run_experiment
-from fastlab.real_machine import NOT_ASKED, find_toolbox
-from fastlab.renderings import markdown
-from fastlab.reporter import Reporter
-from fastlab.results import read_rows
-from fastlab.running import only_user
+from fastlab.backend.contract import run_experiment
+from fastlab.backend.counting import Call, count_run, my_cpus
+from fastlab.backend.host import only_user
+from fastlab.backend.running_kernel import RunningKernel
+from fastlab.backend.slot_rows import NOT_ASKED, RealToolbox, find_toolbox
+from fastlab.base import cache
+from fastlab.base.metrics import PERCENTILES
+from fastlab.base.model import Experiment, FastError, Variant, Watchdogs, Workload
+from fastlab.base.progress import Reporter
+from fastlab.plan.blocks import NOTHING, Dataset, PairedRow, make_dataset
+from fastlab.plan.run_log import read_rows
+from fastlab.report.contents import markdown
+from fastlab.statistics import environment
+from fastlab.statistics.calibration import calibrate
+from fastlab.statistics.paired import analyse
+from fastlab.statistics.significance import MIN_BLOCKS
 
 OFF = Variant("off", "fast")
-STRICT = Variant("strict", "fast", "strict", {"sched_fast": 1})
-DEEP = Variant("deep", "fast", "strict", {"sched_fast": 1, "sched_fast_depth": 2})
+STRICT = Variant("strict", "fast", "strict")
+DEEP = Variant("deep", "fast", "strict", {"depth": 2})
 # Both policies of one kernel, and two kernels.
 POLICIES = replace(
     samples.experiment(seeds=(7,), variants=(OFF, STRICT)), baseline="off", primary="elapsed_ns"
 )
 KERNELS = replace(samples.experiment(), primary="elapsed_ns")
 LATENCIES = replace(POLICIES, latencies=True)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What there is after a call, and what to boot to go on."""
+
+    dataset: Dataset
+    next_boot: str
 
 
 @pytest.fixture
@@ -55,9 +69,22 @@ def execute(
     source = directory / "source.toml"
     source.write_text("# the experiment\n")
     results = directory / "results"
-    return run_experiment(
-        experiment, backend, source, machine.toolbox, results, reporter or Silent(), machine.root
-    )
+    return complete(experiment, backend, source, machine.toolbox, results, reporter, machine.root)
+
+
+def complete(
+    experiment: Experiment,
+    backend: str,
+    source: Path,
+    toolbox: RealToolbox,
+    results: Path,
+    reporter: Reporter | None = None,
+    root: Path = Path("/"),
+) -> Outcome:
+    said = reporter or Silent()
+    running = RunningKernel(experiment, backend, toolbox, results, said, root)
+    rows = run_experiment(running, experiment, source, results, said)
+    return Outcome(make_dataset(running.plan, rows), running.next_boot(rows))
 
 
 def rows_of(machine: FakeMachine) -> list[PairedRow]:
@@ -86,7 +113,7 @@ def test_one_kernel_is_one_boot(machine: FakeMachine) -> None:
     for row, (_, policy, depth, *uncounted) in zip(dataset.rows, machine.runs(), strict=True):
         on = row["pair"] == "strict" and row["side"] == "B"
         assert row["variant"] == ("strict" if on else "off")
-        assert (policy, depth) == ("1" if on else "0", "64")
+        assert (policy, depth) == ("strict" if on else "off", "64")
         assert uncounted == (["uncounted"] if row["events"] == "none" else [])
     (finding,) = analyse(dataset).of_metric("elapsed_ns")
     assert finding.verdict == "better"
@@ -101,7 +128,7 @@ def test_what_a_row_says(machine: FakeMachine) -> None:
     assert row["kernel"] == {"series": "6.12", "variant": "fast", "id": "6.12.30-fast #1 SMP"}
     assert row["boot"] == "boot-1"
     assert row["policy"] == "strict"
-    assert row["sysctls"] == {"sched_fast": 1, "sched_fast_depth": 64}
+    assert row["knobs"] == {"depth": 64, "opt_in": 0}
     assert row["argv"][0] == "/bin/single_ctr"
     assert row["seed"] == 7
     # Of this run, not since boot.
@@ -187,11 +214,11 @@ def test_a_second_run_of_each_slot_measures_latencies(machine: FakeMachine) -> N
     for row, counted, timed in zip(rows, both[::2], both[1::2], strict=True):
         # The same program under the same policy, and the row's other fields are of the first run.
         assert timed == [*counted, "latency"]
-        policy = row["sysctls"]["sched_fast"]
-        assert 4000 - 1000 * policy <= row["latency"]["handoff"][0][0] < 4050 - 1000 * policy
+        on = row["policy"] == "strict"
+        assert 4000 - 1000 * on <= row["latency"]["handoff"][0][0] < 4050 - 1000 * on
         assert row["latency"]["wakeup"] == [(3000, 900), (9000, 100)]
         assert row["latency_missing"] == {}
-        assert (row["mechanism"] or {})["used"] == 7 * policy
+        assert (row["mechanism"] or {})["used"] == 7 * on
         assert row["counters"]["task_clock"]["total"] == 2 * (row["elapsed_ns"] or 0)
     found = analyse(dataset)
     (handoff,) = found.of_metric("handoff_p50")
@@ -333,18 +360,20 @@ def test_no_hardware_counters_are_said_before_the_first_run(machine: FakeMachine
 
 def test_what_was_set_before_is_put_back(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
-    (machine.root / "proc/sys/kernel/sched_fast").write_text("1\n")
-    (machine.root / "proc/sys/kernel/sched_fast_depth").write_text("5\n")
+    machine.set("policy", "off strict [soft] adaptive")
+    machine.set("depth", "5")
+    machine.set("opt_in", "Y")
     outcome = execute(machine, replace(POLICIES, variants=(OFF, STRICT, DEEP)))
-    depths = {row["variant"]: row["sysctls"]["sched_fast_depth"] for row in outcome.dataset.rows}
+    depths = {row["variant"]: row["knobs"]["depth"] for row in outcome.dataset.rows}
     # A variant has what it names; the rest is as it was found.
     assert depths == {"off": 5, "strict": 5, "deep": 2}
     assert {(policy, depth) for _, policy, depth, *_ in machine.runs()} == {
-        ("0", "5"),
-        ("1", "5"),
-        ("1", "2"),
+        ("off", "5"),
+        ("strict", "5"),
+        ("strict", "2"),
     }
-    assert (machine.sysctl("sched_fast"), machine.sysctl("sched_fast_depth")) == (1, 5)
+    found = [machine.setting(name) for name in ("policy", "depth", "opt_in")]
+    assert found == ["soft", "5", "1"]
 
 
 def test_what_no_variant_names_stays_as_it_was_at_first(machine: FakeMachine) -> None:
@@ -353,10 +382,10 @@ def test_what_no_variant_names_stays_as_it_was_at_first(machine: FakeMachine) ->
     with pytest.raises(KeyboardInterrupt):
         execute(machine)
     machine.mode("")
-    (machine.root / "proc/sys/kernel/sched_fast_depth").write_text("5\n")
+    machine.set("depth", "5")
     execute(machine)
     assert {depth for _, _, depth, *_ in machine.runs()} == {"64"}
-    assert machine.sysctl("sched_fast_depth") == 5
+    assert machine.setting("depth") == "5"
 
 
 def test_an_interruption_restores_the_policy_and_the_next_call_goes_on(
@@ -366,7 +395,7 @@ def test_an_interruption_restores_the_policy_and_the_next_call_goes_on(
     machine.mode("at 84 interrupt")
     with pytest.raises(KeyboardInterrupt):
         execute(machine)
-    assert machine.sysctl("sched_fast") == 0
+    assert machine.setting("policy") == "off"
     kept = rows_of(machine)
     assert len(kept) == 83
     machine.mode("")
@@ -384,7 +413,7 @@ def test_an_error_restores_the_policy(
     with pytest.raises(FastError, match=r"the disk is full under .*; the rows written are safe"):
         execute(machine)
     assert len(rows_of(machine)) == 83
-    assert machine.sysctl("sched_fast") == 0
+    assert machine.setting("policy") == "off"
 
 
 @pytest.mark.parametrize(
@@ -394,6 +423,7 @@ def test_an_error_restores_the_policy(
         ("killed", "ended with status -9"),
         ("no-counts", "fast-stat wrote no counts"),
         ("two-rois", "2 regions of interest in one run"),
+        ("doubtful", "more l2_misses than l2_references"),
     ],
 )
 def test_a_failed_run_is_a_row_and_is_made_again(
@@ -406,7 +436,7 @@ def test_a_failed_run_is_a_row_and_is_made_again(
     assert reason in outcome.dataset.rows[3]["reason"]
     # Without the whole calibration no comparison begins, and nothing is claimed.
     assert calibrate(outcome.dataset).blocks is None
-    assert any(reason in line for line in analyse(outcome.dataset).left_out)
+    assert any(reason in one.sentence for one in analyse(outcome.dataset).left_out)
     machine.mode("")
     again = execute(machine)
     assert {row["status"] for row in again.dataset.rows} == {"ok"}
@@ -436,7 +466,7 @@ def test_the_total_watchdog(machine: FakeMachine) -> None:
     with pytest.raises(FastError, match=r"longer than 0\.2 s in all; the \d+ rows written"):
         execute(machine, replace(POLICIES, watchdogs=Watchdogs(total=0.2)))
     assert rows_of(machine)
-    assert machine.sysctl("sched_fast") == 0
+    assert machine.setting("policy") == "off"
 
 
 def test_fast_that_never_fires_is_invalid(machine: FakeMachine) -> None:
@@ -452,27 +482,41 @@ def test_a_kernel_that_lacks_what_a_variant_needs(machine: FakeMachine) -> None:
     with pytest.raises(FastError, match=r"runs on kernel fast, and the running kernel, 6\.12\.30"):
         execute(machine)
     machine.boot(1, fast=True)
-    unknown = replace(STRICT, sysctls={"sched_fast": 1, "sched_fast_nonsense": 1})
-    with pytest.raises(FastError, match=r"has no sysctl kernel.sched_fast_nonsense; it has "):
+    unknown = replace(STRICT, knobs={"width": 1})
+    with pytest.raises(FastError, match=r"has no width in sched/fast; it has depth, opt_in, pol"):
         execute(machine, replace(POLICIES, variants=(OFF, unknown)))
-    (machine.root / "proc/fast_stat").unlink()
-    with pytest.raises(FastError, match=r"has kernel.sched_fast but no /proc/fast_stat"):
+    shutil.rmtree(machine.root / FAST)
+    with pytest.raises(FastError, match=r"as root, mount debugfs: `mount -t debugfs debugfs /"):
+        execute(machine)
+    assert machine.runs() == []
+
+
+def test_a_policy_that_the_kernel_does_not_know(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.boot(1, fast=True)
+    write = Path.write_text
+
+    def refuse(path: Path, text: str) -> int:
+        if text == "strict\n":
+            raise OSError(22, "Invalid argument")
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(FastError, match=r"policy cannot be set to strict: Invalid argument; it is"):
         execute(machine)
     assert machine.runs() == []
 
 
 def test_policies_need_root(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.boot(1, fast=True)
-    # Root may write everything, so the kernel's answer to others is put here.
-    write = Path.write_text
 
-    def refuse(path: Path, text: str) -> int:
-        if "sys/kernel" in str(path):
-            raise PermissionError(13, "Permission denied")
-        return write(path, text)
+    def refuse(path: Path) -> list[Path]:
+        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(FastError, match=r"kernel.sched_fast.* cannot be set: .* needs root"):
+    # Root may look everywhere, so the kernel's answer to others is put here.
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(FastError, match=r"sched/fast cannot be read: Permission denied; .* sudo"):
         execute(machine)
     assert machine.runs() == []
 
@@ -633,7 +677,7 @@ def test_this_machine(tmp_path: Path) -> None:
     source = tmp_path / "source.toml"
     source.write_text("# the experiment\n")
     toolbox = find_toolbox(built(), experiment)
-    outcome = run_experiment(experiment, "soft", source, toolbox, tmp_path / "results", Silent())
+    outcome = complete(experiment, "soft", source, toolbox, tmp_path / "results")
     assert outcome.next_boot
     rows = outcome.dataset.rows
     assert {row["status"] for row in rows} == {"ok"}
@@ -666,5 +710,5 @@ def test_perf_where_there_is_no_pmu(tmp_path: Path) -> None:
     experiment = replace(KERNELS, primary="cycles")
     toolbox = find_toolbox(built(), experiment)
     with pytest.raises(FastError, match="backend perf is not available here: fast-stat: no PMU"):
-        run_experiment(experiment, "perf", tmp_path, toolbox, tmp_path / "results", Silent())
+        complete(experiment, "perf", tmp_path, toolbox, tmp_path / "results")
     assert not (tmp_path / "results").exists()

@@ -10,10 +10,13 @@ import json
 import pytest
 import samples
 
-from fastlab.compare import json_text, markdown_text, regret_csv_text, summary_document
-from fastlab.regret import Regret, Standing
-from fastlab.stats import Summary, summarise
-from fastlab.tables import Table, beside, regrets, standings
+from fastlab.report.contents import markdown
+from fastlab.report.document import document, json_text, regret_csv_text
+from fastlab.report.sections import beside, regrets, standings
+from fastlab.report.tables import Table
+from fastlab.statistics.findings import Findings
+from fastlab.statistics.regret import Regret, Standing
+from fastlab.statistics.simulated import summarise
 
 # At 4 threads one CPU is best, at 16 the control, which the oracle may not choose.
 TIMES = {
@@ -24,11 +27,11 @@ TIMES = {
 }
 
 
-def sample(seeds: int = 2) -> Summary:
+def sample(seeds: int = 2) -> Findings:
     return summarise(*samples.arms(TIMES, (4, 16), seeds))
 
 
-def of(summary: Summary, arm: str, threads: int) -> Regret:
+def of(summary: Findings, arm: str, threads: int) -> Regret:
     (found,) = (one for one in summary.regrets if (one.variant_name, one.threads) == (arm, threads))
     return found
 
@@ -77,8 +80,8 @@ def test_two_percent_are_no_loss() -> None:
 
 def test_without_an_oracle_there_is_no_regret() -> None:
     assert summarise(samples.experiment(), []).regrets == ()
-    document = summary_document(summarise(samples.experiment(), []))
-    assert document["oracle"] == {"variants": [], "rows": [], "standings": []}
+    made = document(summarise(samples.experiment(), []))["simulation"]
+    assert made["oracle"] == made["regrets"] == made["standings"] == []
 
 
 def test_an_arm_that_was_not_run_is_not_chosen() -> None:
@@ -134,11 +137,11 @@ def test_tables() -> None:
 
 def test_documents() -> None:
     summary = sample(1)
-    text = markdown_text(summary)
+    text = markdown(summary)
     for words in ("## Regret by arm", "| single_ctr | 4 | 2.00 | **1.00** |", "onecpu beside fast"):
         assert words in text
-    oracle = json.loads(json_text(summary))["oracle"]
-    assert oracle["variants"] == ["baseline", "onecpu", "fast"]
+    oracle = json.loads(json_text(summary))["simulation"]
+    assert oracle["oracle"] == ["baseline", "onecpu", "fast"]
     read = list(csv.DictReader(io.StringIO(regret_csv_text(summary))))
-    assert read == [{key: str(one) for key, one in row.items()} for row in oracle["rows"]]
+    assert read == [{key: str(one) for key, one in row.items()} for row in oracle["regrets"]]
     assert oracle["standings"][1]["worst"] == 3.0

@@ -4,23 +4,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import samples
+from tracing import recorded
 
-from fastlab import charts, heatmaps
-from fastlab.experiment import plan
-from fastlab.model import Variant
-from fastlab.report import html_text, write_report
-from fastlab.stats import Summary, summarise
+from fastlab.base.model import Variant
+from fastlab.plan.experiment import plan
+from fastlab.report import charts, heatmaps
+from fastlab.report.contents import html_text, write_report
+from fastlab.report.forms import NAMES
+from fastlab.statistics.findings import Findings
+from fastlab.statistics.simulated import summarise
+from fastlab.trace.timeline import timeline
 
-COMMAND = "fast run experiments/sample.toml"
 VOID = {"meta"}
 
 
-def single() -> Summary:
+def single() -> Findings:
     of = samples.experiment(("single_ctr", "affinity"), (4, 16), (1, 2))
     return summarise(
         of,
@@ -32,16 +36,13 @@ def single() -> Summary:
     )
 
 
-def depths(count: int = 3) -> Summary:
-    variants = [
-        Variant(f"d{n}", "fast", "strict", {"sched_fast": 1, "sched_fast_depth": n})
-        for n in (1, 8, 64)[:count]
-    ]
+def depths(count: int = 3) -> Findings:
+    variants = [Variant(f"d{n}", "fast", "strict", {"depth": n}) for n in (1, 8, 64)[:count]]
     of = samples.experiment(("single_ctr",), (4, 16), (1,), (samples.BASELINE, *variants))
     return summarise(of, [samples.row(of, run) for run in plan(of)])
 
 
-def arms() -> Summary:
+def arms() -> Findings:
     times = {"baseline": {4: 2000, 16: 1000}, "onecpu": {4: 1000, 16: 3000}, "fast": {4: 1200}}
     return summarise(*samples.arms(times, (4, 16)))
 
@@ -80,8 +81,8 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("summary", [single(), depths(), arms()], ids=["single", "depths", "arms"])
-def test_page_is_whole_and_loads_nothing(summary: Summary) -> None:
-    text = html_text(summary, COMMAND)
+def test_page_is_whole_and_loads_nothing(summary: Findings) -> None:
+    text = html_text(summary)
     page = Page(text)
     assert page.loads == []
     assert [link for link in page.links if not link.startswith("#")] == []
@@ -92,18 +93,17 @@ def test_page_is_whole_and_loads_nothing(summary: Summary) -> None:
 
 
 def test_page_says_what_was_measured_and_how() -> None:
-    text = html_text(single(), COMMAND)
+    text = html_text(single())
     for words in (
-        COMMAND,
         "/bin/single_ctr --threads 4 --iterations=2000 --seed 1 --json",
         "kernel-baseline",
         "kernel-fast",
         "rx4640",
         "30.0 ±0.0",  # the known effect
         "a miss inside a critical section makes others wait",
-        "8 runs are in no comparison",
+        "Runs that are in no comparison: 8",
         "not made yet",
-        "sched_fast = 1",
+        "policy strict",
         "Losses: 0",
     ):
         assert words in text
@@ -112,13 +112,13 @@ def test_page_says_what_was_measured_and_how() -> None:
 def test_page_of_splash_2_stands_beside_its_part_of_the_paper() -> None:
     of = samples.experiment(("barnes", "fft"), (4, 16), (1,))
     changes = {"profile": samples.PROFILE}
-    text = html_text(summarise(of, [samples.row(of, one, None, changes) for one in plan(of)]), "x")
+    text = html_text(summarise(of, [samples.row(of, one, None, changes) for one in plan(of)]))
     Page(text)
-    for words in ("SPLASH-2 programs,", "Figures 4 and 5", '<h2 id="synchronization">', "Table 4"):
+    for words in ("Figures 4 and 5", '<h2 id="synchronization">', "Table 4"):
         assert words.replace("Figures 4 and 5", "Figure 4 and Figure 5") in text
     assert "Figure 2" not in text
-    assert 'id="synchronization"' not in html_text(single(), COMMAND)
-    assert "Figure 2 and Figure 3" in html_text(single(), COMMAND)
+    assert 'id="synchronization"' not in html_text(single())
+    assert "Figure 2 and Figure 3" in html_text(single())
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_page_of_splash_2_stands_beside_its_part_of_the_paper() -> None:
     ids=["single", "arms"],
 )
 def test_every_colour_of_the_charts_is_defined_light_and_dark(
-    summary: Summary, needed: set[str]
+    summary: Findings, needed: set[str]
 ) -> None:
-    text = html_text(summary, COMMAND)
+    text = html_text(summary)
     used = set(re.findall(r"var\((--[a-z0-9-]+)\)", text))
     assert {*needed, "--ink", "--grid"} <= used
     root, dark = re.findall(r":root \{(.*?)\}", text, flags=re.DOTALL)
@@ -156,36 +156,54 @@ def test_the_heat_map_shows_who_is_best() -> None:
 
 
 def test_the_report_begins_with_regret_where_there_is_an_oracle(tmp_path: Path) -> None:
-    text = html_text(arms(), COMMAND)
-    assert text.index('id="regret"') < text.index('id="charts"')
-    for words in ("best in 1 of 2", "regret 2.00 on average, 3.00 at worst", "confined to 1 CPU"):
+    text = html_text(arms())
+    assert text.index('id="regret"') < text.index('id="tables"')
+    for words in ("Regret by arm", "Regret by workload and arm", "confined to 1 CPU"):
         assert words in text
-    assert 'id="regret"' not in html_text(single(), COMMAND)
-    names = [path.name for path in write_report(arms(), tmp_path, COMMAND)]
+    assert 'id="regret"' not in html_text(single())
+    names = [path.name for path in write_report(arms(), tmp_path)]
     assert names[-3:] == ["regret.csv", "regret.svg", "regret.png"]
     assert heatmaps.regret_file(arms(), "png") == (tmp_path / "regret.png").read_bytes()
 
 
 def test_an_oracle_of_the_baseline_alone_needs_no_second_chart() -> None:
     of = samples.experiment(oracle=("baseline",))
-    text = html_text(summarise(of, [samples.row(of, run) for run in plan(of)]), COMMAND)
+    text = html_text(summarise(of, [samples.row(of, run) for run in plan(of)]))
     Page(text)
     assert 'id="regret"' in text
     assert "locality apart" not in text
 
 
+def test_timelines_that_fast_trace_has_left_are_in_the_page(tmp_path: Path) -> None:
+    for run in ("single_ctr-4", "affinity-16"):
+        picture = tmp_path / "trace" / run / "timeline.svg"
+        picture.parent.mkdir(parents=True)
+        picture.write_bytes(timeline([recorded()], "svg"))
+    assert "timelines" not in html_text(single())
+    write_report(single(), tmp_path)
+    text = (tmp_path / "report.html").read_text()
+    page = Page(text)
+    assert page.loads == []
+    assert "timelines" in page.ids
+    assert len(page.ids) == len(set(page.ids))
+    assert text.index('id="timelines"') < text.index('id="tables"')
+    assert re.findall(r"<figcaption>(.*?)</figcaption>", text)[:2] == [
+        "affinity-16",
+        "single_ctr-4",
+    ]
+    assert text.count("strict: 2 hand-offs, 1 to another CPU") == 2
+
+
 def test_text_is_escaped() -> None:
-    assert "fast run &lt;b&gt;" in html_text(single(), "fast run <b>")
+    text = html_text(replace(single(), doubts=("it said <b>",)))
+    assert "it said &lt;b&gt;" in text and "said <b>" not in text
 
 
 def test_same_results_same_bytes(tmp_path: Path) -> None:
-    first = write_report(single(), tmp_path / "a", COMMAND)
-    second = write_report(single(), tmp_path / "b", COMMAND)
+    first = write_report(single(), tmp_path / "a")
+    second = write_report(single(), tmp_path / "b")
     assert [path.name for path in first] == [
-        "summary.json",
-        "summary.csv",
-        "summary.md",
-        "report.html",
+        *NAMES.values(),
         "improvement.svg",
         "improvement.png",
     ]
@@ -213,7 +231,7 @@ def test_depth_study_draws_lines_against_depth(tmp_path: Path) -> None:
     assert charts.has_depths(summary)
     words = re.findall(r"<text[^>]*>([^<]*)</text>", charts.depth_lines(summary, "cycles").svg)
     assert {"1", "8", "64", "single_ctr", "threads"} <= set(words)
-    names = [path.name for path in write_report(summary, tmp_path, COMMAND)]
+    names = [path.name for path in write_report(summary, tmp_path)]
     assert "improvement.svg" not in names
 
 
@@ -224,7 +242,7 @@ def test_what_is_no_depth_study() -> None:
 
 def test_nothing_measured_yet_is_still_a_report(tmp_path: Path) -> None:
     summary = summarise(samples.experiment(), [])
-    write_report(summary, tmp_path, COMMAND)
+    write_report(summary, tmp_path)
     text = (tmp_path / "report.html").read_text()
     assert "0 better" in text
-    assert "6 runs are in no comparison" in text
+    assert "Runs that are in no comparison: 6" in text

@@ -7,18 +7,21 @@ import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import samples
 
-from fastlab.model import FastError
-from fastlab.results import RunLog, counters_digest, finished_keys, latest, read_rows
+from fastlab.base.model import FastError, Variant
+from fastlab.plan.rows import counters_digest, finished_keys, latest
+from fastlab.plan.run_log import RunLog, read_rows
 
 EXPERIMENT = samples.experiment()
 FAST_RUN = samples.run_of(EXPERIMENT, "fast")
 BASELINE_RUN = samples.run_of(EXPERIMENT, "baseline")
+ADAPTIVE_RUN = replace(FAST_RUN, variant=Variant("adaptive", "fast", "adaptive"))
 
 
 def three_rows() -> list[Any]:
@@ -97,6 +100,9 @@ NEVER = samples.MECHANISM | {"used": 0, "same_cpu": 0}
         (FAST_RUN, NEVER | {"hint_set": 0}, "invalid", "nothing to act on"),
         (FAST_RUN, {}, "invalid", "never fired"),
         (FAST_RUN, None, "invalid", "no mechanism counters"),
+        # It measures, and may leave all as it is.
+        (ADAPTIVE_RUN, NEVER | {"hint_set": 0}, "ok", ""),
+        (ADAPTIVE_RUN, None, "invalid", "no mechanism counters"),
         (BASELINE_RUN, None, "ok", ""),
         (BASELINE_RUN, NEVER, "ok", ""),
         (BASELINE_RUN, samples.MECHANISM, "invalid", "fired 80 times with policy off"),
@@ -187,10 +193,10 @@ def test_garbage_at_the_end_is_a_torn_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"schema": 2, ', "not a row"),
+        ('{"schema": 3, ', "not a row"),
         ("null", "no schema version"),
-        ('{"schema": 2}', "lacks argv"),
-        ('{"schema": 1}', "schema version 1, this program knows 2"),
+        ('{"schema": 3}', "lacks argv"),
+        ('{"schema": 2}', "schema version 2, this program knows 3"),
     ],
 )
 def test_a_corrupt_middle_line_is_an_error(tmp_path: Path, line: str, message: str) -> None:
@@ -204,6 +210,47 @@ def test_a_corrupt_middle_line_is_an_error(tmp_path: Path, line: str, message: s
     with pytest.raises(FastError):
         RunLog(path)
     assert path.read_text() == row + line + "\n" + row
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"elapsed_ns": -1}, "elapsed_ns is -1, and it is counted from 0"),
+        ({"migrations": -3}, "migrations is -3"),
+        ({"throughput": "fast"}, "throughput is 'fast'"),
+        ({"threads": True}, "threads is True"),
+        ({"fairness": 1.5}, "fairness is 1.5, and it lies between 0 and 1"),
+        ({"thread_throughput": [1.0, -1.0]}, "thread_throughput of thread 2 is -1.0"),
+        ({"thread_throughput": 7}, "thread_throughput is 7, and not a list"),
+        ({"benchmark": "single_crt"}, "unknown benchmark 'single_crt'; there are single_ctr"),
+        ({"status": "fine"}, "unknown status 'fine'"),
+        ({"mechanism": {"used": -1}}, "mechanism used is -1"),
+        ({"mechanism": [1]}, r"mechanism is \[1\], and not a dict"),
+        ({"counters": {"cycels": {"unit": "", "total": 1}}}, "unknown metric 'cycels'"),
+        ({"counters": {"cycles": {"unit": "", "total": -1}}}, "cycles is -1"),
+        ({"counters": {"cycles": 12}}, "cycles has no unit or no total"),
+        ({"counters": {"cycles": {"unit": ""}}}, "cycles has no unit or no total"),
+        (
+            {"counters": {"cycles": {"unit": "", "total": 5, "user": 1, "kernel": 3}}},
+            "cycles is 5, and user and kernel together are 4",
+        ),
+        ({"latencies": {"nap": {}}}, "unknown latency 'nap'; there are handoff, wakeup"),
+        ({"latencies": {"wakeup": {"p50_ns": -5}}}, "wakeup p50_ns is -5"),
+    ],
+)
+def test_an_impossible_row_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    path = tmp_path / "runs.jsonl"
+    row = three_rows()[0]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in (row, {**row, **change}, row)))
+    with pytest.raises(FastError, match=rf"runs\.jsonl:2: impossible: {said}"):
+        read_rows(path)
+
+
+def test_what_is_not_available_is_possible(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    unknown = dict.fromkeys(("elapsed_ns", "throughput", "fairness", "mechanism", "migrations"))
+    path.write_text(json.dumps({**three_rows()[0], **unknown, "counters": {}}) + "\n")
+    assert len(read_rows(path)[0]) == 1
 
 
 def test_an_unknown_schema_in_the_last_line_is_an_error(tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,16 @@ from typing import Any
 import pytest
 import samples
 
-from fastlab import cache, run, vm
-from fastlab.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
-from fastlab.results import read_rows
+from fastlab.backend.contract import run_experiment
+from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each
+from fastlab.base import cache
+from fastlab.base.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
+from fastlab.guest import vm
+from fastlab.plan.run_log import RunLog, read_rows
 
 EXPERIMENT = samples.experiment(seeds=(1, 2))
 KERNELS = {name: Kernel("6.12", name, f"id-{name}", name, "map") for name in ("baseline", "fast")}
-TOOLBOX = run.Toolbox("tools", Path("qemu"), Path("plugin.so"), b"image")
+TOOLBOX = Toolbox("tools", Path("qemu"), Path("plugin.so"), b"image")
 
 
 class Silent:
@@ -65,10 +70,10 @@ class Machines:
     ) -> vm.Outcome:
         self.jobs.append(job)
         self.before(job, cancelled)
-        variant = samples.FAST if job.sysctls else samples.BASELINE
+        variant = samples.FAST if job.fast else samples.BASELINE
         seed = int(job.argv[job.argv.index("--seed") + 1])
         of = samples.run_of(EXPERIMENT, variant.name, seed)
-        mechanism = samples.MECHANISM if job.sysctls else None
+        mechanism = samples.MECHANISM if job.fast else None
         machine = simulation.machine
         document = samples.document() | {"cpus": machine.cpus, "preset": machine.preset_name}
         return vm.Outcome(document, samples.output(of), mechanism, 0, (), 0.0)
@@ -86,9 +91,9 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machines:
 def execute(path: Path, experiment: Experiment = EXPERIMENT, jobs: int = 2) -> Any:
     source = path / "source.toml"
     source.write_text("# the experiment\n")
-    return run.run_experiment(
-        experiment, source, KERNELS, TOOLBOX, path / "results", Silent(), jobs
-    )
+    results = path / "results"
+    machines = Simulator(experiment, KERNELS, TOOLBOX, results, Silent(), jobs)
+    return machines.current(run_experiment(machines, experiment, source, results, Silent()))
 
 
 def fail_first(machines: Machines, error: BaseException) -> None:
@@ -112,7 +117,7 @@ def test_all_runs_are_made_and_each_kernel_boots_once(machines: Machines, tmp_pa
     assert machines.boots == {"baseline": 1, "fast": 1}
     assert (tmp_path / "results/experiment.toml").read_text() == "# the experiment\n"
     assert len((tmp_path / "results/durations.jsonl").read_text().splitlines()) == 4
-    assert {str(job.sysctls) for job in machines.jobs} == {"{}", "{'kernel.sched_fast': 1}"}
+    assert {str(job.fast) for job in machines.jobs} == {"{}", "{'policy': 'strict'}"}
 
 
 def test_a_control_is_handed_to_the_guest(machines: Machines, tmp_path: Path) -> None:
@@ -158,17 +163,17 @@ def test_a_failed_run_is_a_row_and_is_made_again(machines: Machines, tmp_path: P
 def test_an_interrupted_experiment_goes_on_where_it_was(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    appended = run.RunLog.append
+    appended = RunLog.append
 
-    def interrupt(log: run.RunLog, row: Any) -> None:
+    def interrupt(log: RunLog, row: Any) -> None:
         appended(log, row)
         if len(log.rows) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(run.RunLog, "append", interrupt)
+    monkeypatch.setattr(RunLog, "append", interrupt)
     with pytest.raises(KeyboardInterrupt):
         execute(tmp_path, jobs=1)
-    monkeypatch.setattr(run.RunLog, "append", appended)
+    monkeypatch.setattr(RunLog, "append", appended)
     kept = read_rows(tmp_path / "results/runs.jsonl")[0]
     assert len(kept) == 2
     rows = execute(tmp_path)
@@ -198,11 +203,37 @@ def test_a_full_disk_ends_the_experiment(
 def test_rows_of_another_experiment_are_not_current(machines: Machines, tmp_path: Path) -> None:
     rows = execute(tmp_path)
     fewer = samples.experiment(seeds=(2,))
-    current = run.current_rows(fewer, KERNELS, TOOLBOX, rows)
+    current = Simulator(fewer, KERNELS, TOOLBOX, tmp_path, Silent()).current(rows)
     assert [row["seed"] for row in current] == [2, 2]
-    assert not run.current_rows(fewer, KERNELS, replace(TOOLBOX, id="newer"), rows)
+    newer = replace(TOOLBOX, id="newer")
+    assert not Simulator(fewer, KERNELS, newer, tmp_path, Silent()).current(rows)
 
 
 def test_machines_are_shared_through_the_cache(machines: Machines, tmp_path: Path) -> None:
     execute(tmp_path)
     assert len(list((cache.cache_dir() / "machines").glob("*/snapshot"))) == 2
+
+
+def affinities(jobs: int) -> list[set[int]]:
+    """Where each of as many threads may run, all of them at work at a time."""
+    together = threading.Barrier(jobs)
+
+    def where() -> set[int]:
+        together.wait(10)
+        return os.sched_getaffinity(0)
+
+    with ThreadPoolExecutor(jobs, initializer=one_cpu_each(jobs)) as pool:
+        return [future.result() for future in [pool.submit(where) for _ in range(jobs)]]
+
+
+def test_as_many_machines_as_cpus_have_one_each() -> None:
+    cpus = os.sched_getaffinity(0)
+    for rounds in (1, 2):
+        found = affinities(rounds * len(cpus))
+        assert sorted(cpu for one in found for cpu in one) == sorted(rounds * list(cpus))
+    assert os.sched_getaffinity(0) == cpus
+
+
+def test_another_number_of_machines_is_confined_to_none() -> None:
+    cpus = os.sched_getaffinity(0)
+    assert affinities(len(cpus) + 1) == [cpus] * (len(cpus) + 1)

@@ -14,10 +14,13 @@ from typing import Any
 
 import pytest
 
-from fastlab import cli, runtimes
-from fastlab.model import FastError
-from fastlab.progress import PlainReporter
-from fastlab.runtimes import Request, Row, Session
+from fastlab.base import files
+from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import peers
+from fastlab.bench.peers import PeerRequest, PeerRow, PeerSession
+from fastlab.cli import main
+from fastlab.guest import meson
 
 LINE = (
     '{"benchmark":"fib","runtime":"x","workers":1,"unit":"%s","value":%s,"check":"%s",'
@@ -45,8 +48,8 @@ def program(tmp_path: Path) -> Make:
     return make
 
 
-def measure(request: Request, programs: dict[str, Path]) -> list[Row]:
-    session = Session(request, programs)
+def measure(request: PeerRequest, programs: dict[str, Path]) -> list[PeerRow]:
+    session = PeerSession(request, programs)
     session.run(PlainReporter(io.StringIO()))
     return session.rows()
 
@@ -57,7 +60,7 @@ def log(tmp_path: Path) -> list[str]:
 
 def test_all_programs_run_in_turn_in_every_round(tmp_path: Path, program: Make) -> None:
     programs = {name: program(name, line(1)) for name in ("intervals", "serial", "tbb")}
-    request = Request(("fib", "fj"), ("intervals", "serial", "tbb"), (1, 2), rounds=2)
+    request = PeerRequest(("fib", "fj"), ("intervals", "serial", "tbb"), (1, 2), rounds=2)
     measure(request, programs)
     one_round = [
         f"{runtime} --workers={workers} {benchmark}"
@@ -74,7 +77,7 @@ def test_medians_spread_ratio_and_speed_up(tmp_path: Path, program: Make) -> Non
         then=f"[ \"$1\" = --workers=2 ] && echo '{line(5)}' || echo '{line(10)}'",
     )
     tbb = program("tbb", line(20), line(40), line(30, peak_kib=4096))
-    request = Request(("fib",), ("intervals", "tbb"), (1, 2), rounds=2)
+    request = PeerRequest(("fib",), ("intervals", "tbb"), (1, 2), rounds=2)
     rows = {
         (row.point.runtime, row.point.workers): row
         for row in measure(request, {"intervals": two, "tbb": tbb})
@@ -92,9 +95,9 @@ def test_medians_spread_ratio_and_speed_up(tmp_path: Path, program: Make) -> Non
 
 def test_one_sample_has_no_spread_and_idle_no_speed_up(program: Make) -> None:
     programs = {"intervals": program("intervals", line(0.25, "cpu_share"))}
-    (row,) = measure(Request(("idle",), ("intervals",), (1,), rounds=1), programs)
+    (row,) = measure(PeerRequest(("idle",), ("intervals",), (1,), rounds=1), programs)
     assert (row.value, row.spread, row.speedup, row.ratio) == (0.25, None, None, None)
-    assert [cell.text for cell in runtimes.table([row]).rows[0]][3:5] == ["25.0000", "% of a CPU"]
+    assert [cell.text for cell in peers.table([row]).rows[0]][3:5] == ["25.0000", "% of a CPU"]
 
 
 @pytest.mark.parametrize(
@@ -117,22 +120,22 @@ def test_what_cannot_be_measured_is_a_row_with_its_reason(
 ) -> None:
     then = then.replace("sleep", "exec sleep")
     programs = {"tbb": program("tbb", *lines, then=then)}
-    (row,) = measure(Request(("fib",), ("tbb",), (1,), rounds=3, timeout=0.5), programs)
+    (row,) = measure(PeerRequest(("fib",), ("tbb",), (1,), rounds=3, timeout=0.5), programs)
     assert (row.status, row.reason, row.value) == (status, reason, None)
     # It is not tried again.
     assert len(log(tmp_path)) == 1
-    table = runtimes.table([row])
+    table = peers.table([row])
     assert f"{status}: {reason}" in [cell.text for cell in table.rows[0]]
 
 
 def test_a_program_that_cannot_be_started_is_a_row(tmp_path: Path) -> None:
     programs = {"tbb": tmp_path / "missing"}
-    (row,) = measure(Request(("fib",), ("tbb",), (1,)), programs)
+    (row,) = measure(PeerRequest(("fib",), ("tbb",), (1,)), programs)
     assert (row.status, row.reason) == ("failed", "cannot be run: No such file or directory")
 
 
 def test_a_peer_that_is_not_built_is_a_row_that_says_what_to_do(program: Make) -> None:
-    rows = measure(Request(("fib",), ("tbb", "lace"), (1,)), {})
+    rows = measure(PeerRequest(("fib",), ("tbb", "lace"), (1,)), {})
     assert [(row.status, row.reason) for row in rows] == [
         ("not available", "install the Debian packages g++ and libtbb-dev"),
         ("not available", "name a checkout with --lace"),
@@ -146,15 +149,17 @@ def test_what_failed_later_is_no_result_although_it_was_measured_before(
     program_of_two_minds = program(
         "intervals", line(1), then=f"[ -e {flag} ] && exit 1; touch {flag}"
     )
-    (row,) = measure(Request(("fib",), ("intervals",), (1,)), {"intervals": program_of_two_minds})
+    (row,) = measure(
+        PeerRequest(("fib",), ("intervals",), (1,)), {"intervals": program_of_two_minds}
+    )
     assert (row.status, row.value, row.peak_kib, row.ratio) == ("failed", None, None, None)
-    assert runtimes.failures([row]) == ["fib, 1 workers: ended with status 1"]
+    assert peers.failures([row]) == ["fib, 1 workers: ended with status 1"]
 
 
 def test_only_our_own_failures_are_errors(program: Make) -> None:
-    rows = measure(Request(("fib",), ("tbb",), (1,)), {"tbb": program("tbb", then="exit 1")})
+    rows = measure(PeerRequest(("fib",), ("tbb",), (1,)), {"tbb": program("tbb", then="exit 1")})
     assert rows[0].status == "failed"
-    assert runtimes.failures(rows) == []
+    assert peers.failures(rows) == []
 
 
 def test_stacks_are_deep_unless_the_user_says_otherwise(
@@ -162,9 +167,9 @@ def test_stacks_are_deep_unless_the_user_says_otherwise(
 ) -> None:
     path = program("libgomp", line(1), then=f"echo $OMP_STACKSIZE >> {tmp_path}/stack")
     monkeypatch.delenv("OMP_STACKSIZE", raising=False)
-    measure(Request(("fib",), ("libgomp",), (1,), rounds=1), {"libgomp": path})
+    measure(PeerRequest(("fib",), ("libgomp",), (1,), rounds=1), {"libgomp": path})
     monkeypatch.setenv("OMP_STACKSIZE", "1M")
-    measure(Request(("fib",), ("libgomp",), (1,), rounds=1), {"libgomp": path})
+    measure(PeerRequest(("fib",), ("libgomp",), (1,), rounds=1), {"libgomp": path})
     assert (tmp_path / "stack").read_text().split() == ["64M", "1M"]
 
 
@@ -177,7 +182,7 @@ def test_stacks_are_deep_unless_the_user_says_otherwise(
 )
 def test_unknown_names_are_refused(given: dict[str, tuple[str, ...]], said: str) -> None:
     with pytest.raises(FastError, match=said):
-        Request(**given)  # type: ignore[arg-type]
+        PeerRequest(**given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -188,25 +193,25 @@ def test_workers_double_up_to_the_cpus(
     cpus: set[int], workers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: cpus)
-    assert runtimes.default_workers() == workers
+    assert peers.default_workers() == workers
 
 
 def test_programs_are_found_where_meson_puts_them(tmp_path: Path) -> None:
-    bench = tmp_path / "userspace/intervals/bench"
+    bench = tmp_path / "subprojects/intervals/bench"
     (bench / "runtimes").mkdir(parents=True)
     ours, tbb = bench / "bench-intervals", bench / "runtimes/bench-tbb"
     ours.touch()
     tbb.touch()
     (bench / "bench-serial.p").mkdir()
-    assert runtimes.find_programs(tmp_path) == {"intervals": ours, "tbb": tbb}
+    assert peers.find_programs(tmp_path) == {"intervals": ours, "tbb": tbb}
 
 
 def test_the_json_file(tmp_path: Path, program: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERVALS_QUEUE", "lazy")
-    request = Request(("fib",), ("intervals", "tbb"), (1,), rounds=1)
+    request = PeerRequest(("fib",), ("intervals", "tbb"), (1,), rounds=1)
     rows = measure(request, {"intervals": program("intervals", line(10))})
     path = tmp_path / "rows.json"
-    runtimes.write_json(path, runtimes.document(rows, "fast bench runtime", request))
+    files.write_json(path, peers.document(rows, "fast bench runtime", request))
     content = json.loads(path.read_text())
     assert content["command"] == "fast bench runtime"
     assert content["environment"]["INTERVALS_QUEUE"] == "lazy"
@@ -243,10 +248,10 @@ def test_the_json_file(tmp_path: Path, program: Make, monkeypatch: pytest.Monkey
 
 
 def test_the_table_colours_who_is_slower(program: Make) -> None:
-    request = Request(("fib",), ("intervals", "tbb", "rayon"), (1,), rounds=1)
+    request = PeerRequest(("fib",), ("intervals", "tbb", "rayon"), (1,), rounds=1)
     values = {"intervals": 10, "tbb": 25, "rayon": 5}
     rows = measure(request, {name: program(name, line(value)) for name, value in values.items()})
-    cells = {row[2].text: row[7] for row in runtimes.table(rows).rows}
+    cells = {row[2].text: row[7] for row in peers.table(rows).rows}
     assert (cells["tbb"].text, cells["tbb"].tone) == ("2.50", "gain")
     assert (cells["rayon"].text, cells["rayon"].tone) == ("0.50", "loss")
     assert cells["intervals"].text == ""
@@ -261,8 +266,8 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
         state["options"] = options
         return tmp_path
 
-    monkeypatch.setattr(cli.programs, "build_benchmarks", build)
-    monkeypatch.setattr(runtimes, "find_programs", lambda _: state["programs"])
+    monkeypatch.setattr(meson, "build_benchmarks", build)
+    monkeypatch.setattr(peers, "find_programs", lambda _: state["programs"])
     before = signal.getsignal(signal.SIGTERM)
     yield state
     signal.signal(signal.SIGTERM, before)
@@ -278,8 +283,8 @@ def test_the_command(
     path = tmp_path / "rows.json"
     words = ["bench", "runtime", "--only=fib,fj", "--runtimes", "intervals,tbb,rayon"]
     words += ["--workers=2,1", "--rounds=1", "--json", str(path), "--lace", str(tmp_path)]
-    assert cli.main(words) == 0
-    assert built["options"] == [f"-Dlace={tmp_path}", "-Dlibfork="]
+    assert main.main(words) == 0
+    assert built["options"] == [f"-Dintervals:lace={tmp_path}", "-Dintervals:libfork="]
     out = capsys.readouterr().out
     assert "2.50" in out
     assert "not available: install the Debian packages cargo and librust-rayon-dev" in out
@@ -297,7 +302,7 @@ def test_a_wrong_result_of_ours_is_an_error(
     program: Make, built: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     built["programs"] = {"intervals": program("intervals", line(1, check="failed"))}
-    assert cli.main(["bench", "runtime", "--only=fib", "--workers=1"]) == 1
+    assert main.main(["bench", "runtime", "--only=fib", "--workers=1"]) == 1
     assert "fib, 1 workers: wrong result" in capsys.readouterr().err
 
 
@@ -312,7 +317,7 @@ def test_an_interrupt_keeps_what_is_measured(
     built["programs"] = {"intervals": program("intervals", line(10)), "tbb": interrupts}
     path = tmp_path / "rows.json"
     words = ["bench", "runtime", "--only=fib", "--workers=1", "--json", str(path)]
-    assert cli.main([*words, "--runtimes=intervals,tbb"]) == 130
+    assert main.main([*words, "--runtimes=intervals,tbb"]) == 130
     assert "interrupted" in capsys.readouterr().err
     ours, peer = json.loads(path.read_text())["rows"]
     assert (ours["ns_per_task"], ours["status"]) == (10.0, "ok")
@@ -328,7 +333,7 @@ def test_an_interrupt_before_all_results_keeps_the_older_file(
     path = tmp_path / "rows.json"
     path.write_text("older")
     words = ["bench", "runtime", "--only=fib", "--workers=1", "--json", str(path)]
-    assert cli.main(words) == 130
+    assert main.main(words) == 130
     assert path.read_text() == "older"
     assert capsys.readouterr().out == ""
 
@@ -337,7 +342,7 @@ def test_a_file_that_cannot_be_written_is_said_at_once(
     tmp_path: Path, built: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "no/rows.json"
-    assert cli.main(["bench", "runtime", "--json", str(path)]) == 1
+    assert main.main(["bench", "runtime", "--json", str(path)]) == 1
     assert f"{path}: its directory does not exist" in capsys.readouterr().err
     assert "options" not in built
 
@@ -348,7 +353,7 @@ BENCH = Path(__file__).resolve().parents[2] / "userspace/intervals/bench"
 def test_every_kernel_is_a_benchmark() -> None:
     sources = "".join(path.read_text() for path in BENCH.glob("kernels/*.c"))
     kernels = set(re.findall(r'\.name = "(\w+)"', sources))
-    assert kernels | {"idle", "wake"} == set(runtimes.BENCHMARKS)
+    assert kernels | {"idle", "wake"} == set(peers.BENCHMARKS)
 
 
 def test_rust_and_c_agree_on_the_sizes() -> None:
@@ -364,4 +369,4 @@ def test_rust_and_c_agree_on_the_sizes() -> None:
 def test_the_document_tells_of_every_runtime_and_benchmark() -> None:
     text = (BENCH.parents[2] / "Documentation/intervals-benchmarks.rst").read_text()
     first_words = {line.split(" ")[0] for line in text.splitlines()}
-    assert {*runtimes.RUNTIMES, *runtimes.BENCHMARKS} <= first_words
+    assert {*peers.RUNTIMES, *peers.BENCHMARKS} <= first_words

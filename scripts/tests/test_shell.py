@@ -13,12 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import kernels, kvm, session, shell, tools
-from fastlab.catalogue import VariantEntry
-from fastlab.kernels import BuildRequest, Places
-from fastlab.model import FastError, Kernel
-from fastlab.progress import PlainReporter
-from fastlab.session import BootError, Streams
+from fastlab.base import tools
+from fastlab.base.model import FastError, Kernel
+from fastlab.base.progress import PlainReporter
+from fastlab.guest import kvm
+from fastlab.kernel import kernels
+from fastlab.kernel.catalogue import VariantEntry
+from fastlab.kernel.kernels import BuildRequest, Places
+from fastlab.shell import machine, session
+from fastlab.shell.session import BootError, Streams
 
 FAKE = Path(__file__).with_name("fake_virtme.py")
 PROJECT = Path(__file__).parents[2]
@@ -60,13 +63,13 @@ class Lab:
         return (KERNEL,)
 
     def request(self, argv: Sequence[str], streams: Streams, variant: str = "fast") -> int:
-        request = shell.Request(
+        request = machine.ShellRequest(
             variant=variant,
             argv=tuple(argv),
             streams=streams,
             places=Places(self.path, self.path / "cache"),
         )
-        return shell.run(request, PlainReporter(self.said))
+        return machine.run(request, PlainReporter(self.said))
 
     def run(self, *argv: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
         """Status, stdout and stderr of a command."""
@@ -92,7 +95,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 
 def words(path: Path, tcg: bool = True, argv: Sequence[str] = ()) -> list[str]:
-    return shell.command_line(Path("/venv/virtme-run"), KERNEL, path, tcg, argv)
+    return machine.command_line(Path("/venv/virtme-run"), KERNEL, path, tcg, argv)
 
 
 def following(words: Sequence[str], option: str) -> str:
@@ -139,11 +142,11 @@ def test_output_that_is_appended_to_a_file_leaves_what_is_in_it(lab: Lab) -> Non
 def test_a_patched_kernel_has_a_name_that_says_so(lab: Lab) -> None:
     lab.run("true")
     assert (lab.asked[0].variants, lab.asked[0].fragments) == (("fast",), ("shell", "release"))
-    assert shell.fragments(VariantEntry("baseline", ("simulator",), ("base",))) == ("shell",)
+    assert machine.fragments(VariantEntry("baseline", ("simulator",), ("base",))) == ("shell",)
 
 
 def test_the_default_is_the_fast_variant_of_the_primary_series() -> None:
-    request = shell.Request()
+    request = machine.ShellRequest()
     assert (request.series, request.variant, request.argv) == (None, "fast", ())
 
 
@@ -192,10 +195,10 @@ def test_every_directory_of_the_host_is_writable_but_those_that_are_the_guests(
         (tmp_path / name).mkdir()
     (tmp_path / "bin").symlink_to("etc")
     (tmp_path / "file").touch()
-    assert [path.name for path in shell.overlaid(tmp_path)] == ["etc", "home", "work"]
+    assert [path.name for path in machine.overlaid(tmp_path)] == ["etc", "home", "work"]
     line = words(tmp_path)
     given = [line[i + 1] for i, word in enumerate(line) if word == "--overlay-rwdir"]
-    assert given == [str(path) for path in shell.overlaid()]
+    assert given == [str(path) for path in machine.overlaid()]
 
 
 def test_of_very_many_directories_the_usual_ones_and_ours_are_writable(
@@ -205,7 +208,7 @@ def test_of_very_many_directories_the_usual_ones_and_ours_are_writable(
     for name in (*names, "etc", "usr", "zz"):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(Path, "cwd", lambda: Path("/zz/work"))
-    found = [path.name for path in shell.overlaid(tmp_path)]
+    found = [path.name for path in machine.overlaid(tmp_path)]
     assert found == ["etc", "usr", "zz", *names[:17]]
 
 
@@ -261,10 +264,10 @@ def test_an_interrupt_ends_the_machine(lab: Lab, monkeypatch: pytest.MonkeyPatch
 
     with monkeypatch.context() as patch:
         patch.setattr(session, "GLANCE", 0.1)
-        wait = session._wait
+        wait = session.ends_within
         patch.setattr(
             session,
-            "_wait",
+            "ends_within",
             lambda process, seconds: (wait if seconds > 1 else interrupt)(process, seconds),
         )
         with pytest.raises(KeyboardInterrupt):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fake_kernel import Heard, make_source, pack
 
-from fastlab import sources
-from fastlab.model import FastError
-from fastlab.sources import Origin, Source
+from fastlab.base.model import FastError
+from fastlab.kernel import sources
+from fastlab.kernel.sources import Origin, Source
 
 
 @pytest.fixture

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from fake_tree import PROJECT, change, copy_tree
 
-from fastlab import cli, splash, splash_tree
-from fastlab.model import FastError
-from fastlab.progress import PlainReporter
-from fastlab.splash import Request, Row
+from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
+from fastlab.cli import main
+from fastlab.splash import driver, source_tree
+from fastlab.splash.driver import TreeRequest, TreeRow
 
 ROI = bytes.fromhex("0f1f8400")
 
@@ -25,17 +26,19 @@ def tree(tmp_path: Path) -> Path:
     return copy_tree(tmp_path)
 
 
-def request(tree: Path, *programs: str, threads: tuple[int, ...] = (2,), **more: int) -> Request:
+def request(
+    tree: Path, *programs: str, threads: tuple[int, ...] = (2,), **more: int
+) -> TreeRequest:
     output = tree.parent / "built"
-    return Request(tree, PROJECT, programs, threads, output=output, **more)
+    return TreeRequest(tree, PROJECT, programs, threads, output=output, **more)
 
 
-def run(tree: Path, *programs: str, threads: tuple[int, ...] = (2,), **more: int) -> list[Row]:
+def run(tree: Path, *programs: str, threads: tuple[int, ...] = (2,), **more: int) -> list[TreeRow]:
     reporter = PlainReporter(io.StringIO())
-    return splash.run(request(tree, *programs, threads=threads, **more), reporter)
+    return driver.run(request(tree, *programs, threads=threads, **more), reporter)
 
 
-def verdicts(rows: list[Row]) -> list[tuple[str, int, str]]:
+def verdicts(rows: list[TreeRow]) -> list[tuple[str, int, str]]:
     return [(row.program, row.threads, row.verdict) for row in rows]
 
 
@@ -56,8 +59,8 @@ def test_every_macro_does_what_it_says_at_any_number_of_threads(tree: Path) -> N
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_the_macros_are_clean(tree: Path, monkeypatch: pytest.MonkeyPatch, sanitizer: str) -> None:
-    flags = (*splash_tree.CFLAGS, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all")
-    monkeypatch.setattr(splash_tree, "CFLAGS", flags)
+    flags = (*source_tree.CFLAGS, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all")
+    monkeypatch.setattr(source_tree, "CFLAGS", flags)
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # a program of SPLASH-2 frees nothing
     rows = run(tree, threads=(1, 2, 8))
     assert [(row.verdict, row.detail) for row in rows if row.verdict != "ok"] == []
@@ -72,7 +75,7 @@ def test_the_tree_is_not_written_to(tree: Path) -> None:
     for path in tree.rglob("*"):
         path.chmod(0o755)
     with pytest.raises(FastError, match="inside the tree, which is only read"):
-        splash.build(Request(tree, PROJECT, output=tree / "out"), PlainReporter(io.StringIO()))
+        driver.build(TreeRequest(tree, PROJECT, output=tree / "out"), PlainReporter(io.StringIO()))
     assert not (tree / "out").exists()
 
 
@@ -103,7 +106,7 @@ def test_splash_3_has_other_names_and_newer_c(tree: Path) -> None:
 
 
 def test_the_region_of_interest_is_marked(tree: Path) -> None:
-    built = splash.build(request(tree), PlainReporter(io.StringIO()))
+    built = driver.build(request(tree), PlainReporter(io.StringIO()))
     for one in built:
         assert one.path
         code = one.path.read_bytes()
@@ -112,13 +115,13 @@ def test_the_region_of_interest_is_marked(tree: Path) -> None:
 
 
 def test_only_what_has_changed_is_built_again(tree: Path) -> None:
-    (first,) = splash.build(request(tree, "fft"), PlainReporter(io.StringIO()))
+    (first,) = driver.build(request(tree, "fft"), PlainReporter(io.StringIO()))
     assert first.path
     stamp = first.path.stat().st_mtime_ns
-    splash.build(request(tree, "fft"), PlainReporter(io.StringIO()))
+    driver.build(request(tree, "fft"), PlainReporter(io.StringIO()))
     assert first.path.stat().st_mtime_ns == stamp
     change(tree, "kernels/fft/fft.C", "TEST %s", "TEST  %s")
-    splash.build(request(tree, "fft"), PlainReporter(io.StringIO()))
+    driver.build(request(tree, "fft"), PlainReporter(io.StringIO()))
     assert first.path.stat().st_mtime_ns != stamp
 
 
@@ -236,12 +239,12 @@ def test_a_missing_tool_is_said_once(tree: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_command(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--tree", str(tree), "--output", str(tmp_path / "built")]
-    assert cli.main(["splash", "build", *words, "fft"]) == 0
+    assert main.main(["splash", "build", *words, "fft"]) == 0
     assert capsys.readouterr().out == f"fft: {tmp_path}/built/codes/kernels/fft/FFT\n"
 
     file = tmp_path / "rows.json"
     threads = ["--threads", "1,2", "--json", str(file)]
-    assert cli.main(["splash", "run", *words, *threads]) == 0
+    assert main.main(["splash", "run", *words, *threads]) == 0
     assert "TEST PASSED" in capsys.readouterr().out
     rows = json.loads(file.read_text())["rows"]
     assert [(row["program"], row["threads"]) for row in rows] == [
@@ -251,5 +254,5 @@ def test_the_command(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert rows[2]["command"].endswith("FFT -p1 -m14 -n65536 -l4 -t")
 
     change(tree, "kernels/fft/work.C", "sum += item;", ";")
-    assert cli.main(["splash", "run", *words, "fft", "--threads", "2"]) == 1
+    assert main.main(["splash", "run", *words, "fft", "--threads", "2"]) == 1
     assert "fft, 2 threads: wrong: TEST FAILED" in capsys.readouterr().err

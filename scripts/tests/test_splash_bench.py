@@ -15,19 +15,22 @@ from pathlib import Path
 import pytest
 from fake_tree import PROJECT, change, copy_tree
 
-from fastlab import cli, splash, splash_bench, splash_programs, splash_sizes, splash_timing
-from fastlab.guest import program_path
-from fastlab.model import FastError
-from fastlab.progress import PlainReporter
-from fastlab.splash import Built
-from fastlab.splash_bench import Row, Session
-from fastlab.splash_programs import NAMES, PROGRAMS, Call
-from fastlab.splash_timing import CASES, Case
-from fastlab.splash_tree import Tree
+from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
+from fastlab.cli import main
+from fastlab.guest import meson
+from fastlab.guest.initramfs import program_path
+from fastlab.plan import splash_sizes
+from fastlab.splash import driver, programs, side_by_side, timing
+from fastlab.splash.driver import BuiltProgram
+from fastlab.splash.programs import NAMES, PROGRAMS, Invocation
+from fastlab.splash.side_by_side import SplashRow, SplashSession
+from fastlab.splash.source_tree import SourceTree
+from fastlab.splash.timing import CASES, SplashCase
 
-FFT = Case("fft", "2^4 points", "4", {"m": 4}, tested_apart=True)
-LU = Case("lu_contiguous", "64 x 64", "64", {"n": 64, "b": 16})
-BARNES = Case("barnes", "2,048 bodies", "2048", {"bodies": 2048}, splash_timing._BARNES)
+FFT = SplashCase("fft", "2^4 points", "4", {"m": 4}, tested_apart=True)
+LU = SplashCase("lu_contiguous", "64 x 64", "64", {"n": 64, "b": 16})
+BARNES = SplashCase("barnes", "2,048 bodies", "2048", {"bodies": 2048}, timing._BARNES)
 
 TOTAL = "Total time without initialization : %16d"
 SELF_TEST = 'for word; do [ "$word" = -t ] && echo TEST PASSED; done; exit 0'
@@ -46,7 +49,7 @@ class Lab:
         self.build = directory / "build"
         self.codes = directory / "codes"
         self.log = directory / "log"
-        self.built: list[Built] = []
+        self.built: list[BuiltProgram] = []
 
     def ours(self, name: str, *answers: str, then: str = "exit 0") -> None:
         path = program_path(self.build, name)
@@ -59,8 +62,8 @@ class Lab:
         threads = threads or "${1#-p}"
         report = f'printf "threads %d\\nparallel_ns 9\\n" {threads} > $FAST_SPLASH_REPORT'
         self._write(path, f"theirs {name} $*", answers, f"{report}\n{then}")
-        (program,) = splash_programs.select([name])
-        self.built.append(Built(program, path))
+        (program,) = programs.select([name])
+        self.built.append(BuiltProgram(program, path))
 
     def times(self, *ms: float) -> list[str]:
         return [TOTAL % (1000 * one) for one in ms]
@@ -78,18 +81,18 @@ class Lab:
     def calls(self) -> list[str]:
         return [line.strip() for line in self.log.read_text().splitlines()]
 
-    def session(self, *threads: int, rounds: int = 1, timeout: float = 60) -> Session:
-        request = splash.Request(
+    def session(self, *threads: int, rounds: int = 1, timeout: float = 60) -> SplashSession:
+        request = driver.TreeRequest(
             self.directory,
             PROJECT,
             threads=threads or (1,),
             timeout=timeout,
             output=self.directory / "out",
         )
-        tree = Tree(self.directory, self.codes, self.codes, PROGRAMS)
-        return Session(request, rounds, tree, self.built, self.build)
+        tree = SourceTree(self.directory, self.codes, self.codes, PROGRAMS)
+        return SplashSession(request, rounds, tree, self.built, self.build)
 
-    def rows(self, *threads: int, rounds: int = 1, timeout: float = 60) -> list[Row]:
+    def rows(self, *threads: int, rounds: int = 1, timeout: float = 60) -> list[SplashRow]:
         session = self.session(*threads, rounds=rounds, timeout=timeout)
         session.run(PlainReporter(io.StringIO()))
         return session.rows()
@@ -101,8 +104,8 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     return Lab(tmp_path)
 
 
-def only(monkeypatch: pytest.MonkeyPatch, *cases: Case) -> None:
-    monkeypatch.setattr(splash_bench, "CASES", cases)
+def only(monkeypatch: pytest.MonkeyPatch, *cases: SplashCase) -> None:
+    monkeypatch.setattr(side_by_side, "CASES", cases)
 
 
 def test_ours_and_theirs_take_turns_and_so_does_who_is_first(
@@ -141,12 +144,12 @@ def test_a_ratio_is_that_of_a_pair(lab: Lab) -> None:
     lab.ours("lu_contiguous", said(10), said(20), said(60))
     lab.theirs("lu_contiguous", *lab.times(10, 40, 30))
     (row,) = lab.rows(rounds=3)
-    assert row.ours_ns == splash_bench.Spread(20e6, 10e6, 60e6)
-    assert row.theirs_ns == splash_bench.Spread(30e6, 10e6, 40e6)
+    assert row.ours_ns == side_by_side.Spread(20e6, 10e6, 60e6)
+    assert row.theirs_ns == side_by_side.Spread(30e6, 10e6, 40e6)
     # Not 20 / 30.
-    assert row.ratio == splash_bench.Spread(1.0, 0.5, 2.0)
+    assert row.ratio == side_by_side.Spread(1.0, 0.5, 2.0)
     assert (row.status, row.reason, row.runs) == ("ok", "", 3)
-    (line,) = splash_bench.table([row]).rows
+    (line,) = side_by_side.table([row]).rows
     assert [cell.text for cell in line] == [
         "lu_contiguous",
         "64 x 64",
@@ -173,7 +176,7 @@ def test_what_is_short_has_several_pairs_a_round(lab: Lab, monkeypatch: pytest.M
 def test_the_table_colours_who_is_slower(lab: Lab, ms: int, tone: str) -> None:
     lab.ours("lu_contiguous", said(ms))
     lab.theirs("lu_contiguous", *lab.times(20))
-    assert splash_bench.table(lab.rows()).rows[0][-1].tone == tone
+    assert side_by_side.table(lab.rows()).rows[0][-1].tone == tone
 
 
 @pytest.mark.parametrize(
@@ -202,10 +205,10 @@ def test_ours_without_a_right_result_has_no_time(
     assert (row.ours_ns, row.theirs_ns, row.ratio) == (None, None, None)
     # It is not tried again.
     assert len(lab.calls()) == 1
-    (line,) = splash_bench.table([row]).rows
+    (line,) = side_by_side.table([row]).rows
     assert line[2].text == f"{row.status}: {row.reason}"
     assert [cell.text for cell in line[5:]] == ["n/a"] * 3
-    (failure,) = splash_bench.failures([row])
+    (failure,) = side_by_side.failures([row])
     assert failure == f"lu_contiguous, 64 x 64, 1 threads: {row.status}: {row.reason}"
 
 
@@ -232,7 +235,7 @@ def test_theirs_without_a_right_result_has_no_time(
     assert row.reason.startswith(f"theirs: {reason}")
     assert row.ratio is None
     assert len(lab.calls()) == 2
-    assert splash_bench.failures([row])
+    assert side_by_side.failures([row])
 
 
 def test_a_test_that_fails_apart_counts(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +258,7 @@ def test_what_fails_later_is_no_result_although_it_was_measured_before(lab: Lab)
 def test_theirs_must_compute_the_same_at_every_number_of_threads(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only(monkeypatch, Case("cholesky", "d750.O", "d750", {"order": "natural"}))
+    only(monkeypatch, SplashCase("cholesky", "d750.O", "d750", {"order": "natural"}))
     matrix = lab.codes / "kernels/cholesky/inputs/d750.O"
     matrix.parent.mkdir(parents=True)
     matrix.touch()
@@ -275,7 +278,7 @@ def test_theirs_must_compute_the_same_at_every_number_of_threads(
 
 
 def test_a_tree_without_the_matrix(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, Case("cholesky", "d750.O", "d750", {}))
+    only(monkeypatch, SplashCase("cholesky", "d750.O", "d750", {}))
     lab.ours("cholesky", said(1))
     lab.theirs("cholesky", *lab.times(1))
     (row,) = lab.rows()
@@ -292,7 +295,7 @@ def test_what_theirs_cannot_do_is_skipped(lab: Lab, monkeypatch: pytest.MonkeyPa
     one, three = lab.rows(1, 3)
     assert one.status == "ok"
     assert (three.status, three.reason) == ("skipped", "theirs: a power of two only")
-    assert splash_bench.failures([three]) == []
+    assert side_by_side.failures([three]) == []
     assert not any("p3" in call or "threads=3" in call for call in lab.calls())
 
 
@@ -302,7 +305,7 @@ def test_what_of_theirs_cannot_be_built_is_a_row(lab: Lab) -> None:
     lab.built = [replace(lab.built[0], path=None, failure="cannot be built: lu.C\nmore")]
     (row,) = lab.rows()
     assert row.status == "failed"
-    assert splash_bench.failures([row]) == [
+    assert side_by_side.failures([row]) == [
         "lu_contiguous, 64 x 64, 1 threads: failed: theirs: cannot be built: lu.C"
     ]
     assert not lab.log.exists()
@@ -317,8 +320,8 @@ def test_ours_that_is_not_built_is_an_error(lab: Lab) -> None:
 def test_the_document(lab: Lab) -> None:
     lab.ours("lu_contiguous", said(10), said(20), said(1, "failed"))
     lab.theirs("lu_contiguous", *lab.times(10, 40))
-    request = splash.Request(Path("tree"), PROJECT)
-    content = splash_bench.document(lab.rows(rounds=2), "fast bench splash", request, 2)
+    request = driver.TreeRequest(Path("tree"), PROJECT)
+    content = side_by_side.document(lab.rows(rounds=2), "fast bench splash", request, 2)
     assert (content["command"], content["tree"], content["rounds"]) == (
         "fast bench splash",
         "tree",
@@ -350,10 +353,10 @@ def command(
     """The command line for a tree that is built for it, beside scripts for our programs."""
     only(monkeypatch, BARNES, replace(FFT, size="12"))
     tree = copy_tree(tmp_path)
-    monkeypatch.setattr(cli.programs, "build_programs", lambda project, reporter: lab.build)
-    monkeypatch.setattr(splash, "output_directory", lambda request: tmp_path / "out")
+    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: lab.build)
+    monkeypatch.setattr(driver, "output_directory", lambda request: tmp_path / "out")
     before = signal.getsignal(signal.SIGTERM)
-    yield lambda *words: cli.main(["bench", "splash", "--tree", str(tree), *words])
+    yield lambda *words: main.main(["bench", "splash", "--tree", str(tree), *words])
     signal.signal(signal.SIGTERM, before)
 
 
@@ -445,7 +448,7 @@ def test_both_do_the_same_work(tmp_path: Path) -> None:
         (tmp_path / "inputs" / name).touch()
     # Options of ours whose value stands in words of theirs, or as a line of their input.
     for case in CASES:
-        (program,) = splash_programs.select([case.program])
+        (program,) = programs.select([case.program])
         call = program.call(tmp_path, case.size, 2)
         options = case.options
         words, lines = [*call.arguments], call.input.splitlines()
@@ -467,7 +470,7 @@ def test_both_do_the_same_work(tmp_path: Path) -> None:
     ]
 
 
-def _steps_counted(program: str, call: Call) -> int | None:
+def _steps_counted(program: str, call: Invocation) -> int | None:
     """The time steps in what theirs print: all but the first two, or but the first."""
     lines = call.input.splitlines()
     if program == "barnes":
@@ -495,8 +498,7 @@ def test_the_lines_of_theirs_are_found(program: str, line: str) -> None:
 
 
 def test_the_document_has_the_command_and_each_case() -> None:
-    text = (PROJECT / "Documentation/splash2.rst").read_text()
-    section = text[text.index("\nSpeed\n=") : text.index("\nThe paper's evaluation\n=")]
+    section = (PROJECT / "Documentation/splash2-speed.rst").read_text()
     assert "scripts/fast bench splash --tree" in section
     rows = [line for line in section.splitlines() if line.startswith("``")]
     for case in CASES:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import splash_judge
-from fastlab.model import FastError
-from fastlab.splash_judge import Said, differences
-from fastlab.splash_programs import NAMES, PROGRAMS, SIZES, Call, Program, select
+from fastlab.base.model import FastError
+from fastlab.splash import judge
+from fastlab.splash.judge import Said, differences
+from fastlab.splash.programs import NAMES, PROGRAMS, SIZES, Invocation, Program, select
 
 STEP = 0.025
 
@@ -21,7 +21,7 @@ def named(name: str) -> Program:
     return next(one for one in PROGRAMS if one.name == name)
 
 
-def call(name: str, size: str = "", threads: int = 4, directory: Path = Path()) -> Call:
+def call(name: str, size: str = "", threads: int = 4, directory: Path = Path()) -> Invocation:
     program = named(name)
     return program.call(directory, size or program.sizes["small"], threads)
 
@@ -88,7 +88,7 @@ def test_threads_that_hang_are_not_tried() -> None:
     assert named("cholesky").refusal(6) == ""
 
 
-def judged(name: str, output: str, *report: str) -> splash_judge.Judgement:
+def judged(name: str, output: str, *report: str) -> judge.Judgement:
     return named(name).judge(Said(output, report))
 
 

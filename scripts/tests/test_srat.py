@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import vm
-from fastlab.model import Kernel, Machine
-from fastlab.srat import srat
+from fastlab.base.model import Kernel, Machine
+from fastlab.guest import vm
+from fastlab.guest.srat import srat
 
 
 def entries(table: bytes) -> list[bytes]:

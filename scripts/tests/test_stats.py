@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 import samples
 
-from fastlab.experiment import plan
-from fastlab.model import METRICS, Experiment, Metric
-from fastlab.paper import THREADS, printed
-from fastlab.results import Row
-from fastlab.stats import Comparison, Summary, improvement, metric_value, summarise
+from fastlab.base.metrics import SIMULATED, Metric, improvement
+from fastlab.base.model import Experiment
+from fastlab.plan.experiment import plan
+from fastlab.plan.rows import Row, value
+from fastlab.report.paper import THREADS, printed
+from fastlab.statistics.findings import Finding, Findings
+from fastlab.statistics.simulated import summarise
 
 
 def measure(
@@ -28,7 +30,7 @@ def measure(
     return rows
 
 
-def one(summary: Summary, metric: str) -> Comparison:
+def one(summary: Findings, metric: str) -> Finding:
     return summary.find("fast", metric)["single_ctr", 4]
 
 
@@ -48,13 +50,43 @@ def test_means_and_spread() -> None:
         {1: {"cycles": 500}, 2: {"cycles": 1200}, 3: {"cycles": 2100}},
     )
     cycles = one(summarise(of, rows), "cycles")
-    assert cycles.baseline == 2000
-    assert cycles.variant == pytest.approx(3800 / 3)
+    assert cycles.baseline.mean == 2000
+    assert cycles.variant.mean == pytest.approx(3800 / 3)
     # On the means: (6000 - 3800) / 6000; the mean of 50, 40 and 30 would be 40.
     assert cycles.improvement_pct == pytest.approx(2200 * 100 / 6000)
     assert cycles.spread == pytest.approx(10.0)
-    assert cycles.seeds == (1, 2, 3)
+    assert (cycles.baseline.runs, cycles.variant.runs) == (3, 3)
     assert cycles.complete
+
+
+def test_seeds_that_disagree_show_no_change() -> None:
+    of = samples.experiment()
+    base = {seed: {"cycles": 1000} for seed in of.seeds}
+
+    def cycles(*variant: int) -> Finding:
+        fast = {seed: {"cycles": count} for seed, count in zip(of.seeds, variant, strict=True)}
+        return one(summarise(of, measure(of, base, fast)), "cycles")
+
+    mixed = cycles(900, 1080, 960)
+    assert mixed.improvement_pct == pytest.approx(2)
+    assert (mixed.verdict, mixed.gain) == ("~", 0.0)
+    # Student's with two degrees of freedom: 4.303 standard errors of 9.165 / sqrt(3).
+    assert (mixed.low, mixed.high) == (
+        pytest.approx(-20.77, abs=0.01),
+        pytest.approx(24.77, abs=0.01),
+    )
+    clear = cycles(800, 810, 790)
+    assert clear.verdict == "better"
+    assert clear.low is not None and 15 < clear.low < 20
+    assert cycles(1000, 1000, 1000).verdict == "same"
+    # Equal means of seeds that differ.
+    assert cycles(900, 1000, 1100).verdict == "~"
+
+
+def test_one_seed_says_what_it_did() -> None:
+    of = samples.experiment(seeds=(1,))
+    found = one(summarise(of, measure(of, {1: {}}, {1: {"cycles": 900}})), "cycles")
+    assert (found.verdict, found.low, found.high) == ("better", None, None)
 
 
 def test_how_often_and_how_long_threads_wait() -> None:
@@ -108,12 +140,12 @@ def test_ratio_is_misses_by_references() -> None:
     summary = summarise(of, rows)
     ratio = one(summary, "l2_miss_ratio")
     # Misses fall to a quarter, and yet the ratio rises.
-    assert (ratio.baseline, ratio.variant) == (0.4, 0.5)
+    assert (ratio.baseline.mean, ratio.variant.mean) == (0.4, 0.5)
     assert ratio.improvement_pct == pytest.approx(-25)
     assert one(summary, "l2_misses").improvement_pct == pytest.approx(75)
 
 
-def assert_not_available(comparison: Comparison) -> None:
+def assert_not_available(comparison: Finding) -> None:
     assert comparison.improvement_pct is None
     assert comparison.spread is None
 
@@ -123,7 +155,7 @@ def test_no_references_no_ratio() -> None:
     rows = measure(of, {1: {}}, {1: {"l3_misses": 0, "l3_references": 0}})
     ratio = one(summarise(of, rows), "l3_miss_ratio")
     assert_not_available(ratio)
-    assert ratio.variant is None
+    assert ratio.variant.mean is None
 
 
 def test_not_available_stays_so() -> None:
@@ -131,14 +163,14 @@ def test_not_available_stays_so() -> None:
     rows = measure(of, {1: {}, 2: {}}, {1: {"changes": {"migrations": None}}, 2: {}})
     migrations = one(summarise(of, rows), "migrations")
     assert_not_available(migrations)
-    assert migrations.baseline is None
+    assert migrations.baseline.mean is None
 
 
 def test_baseline_zero() -> None:
     of = samples.experiment(seeds=(1, 2))
     zero = {"changes": {"migrations": 0}}
     migrations = one(summarise(of, measure(of, {1: zero, 2: zero}, {1: {}, 2: {}})), "migrations")
-    assert (migrations.baseline, migrations.variant) == (0, 10)
+    assert (migrations.baseline.mean, migrations.variant.mean) == (0, 10)
     assert_not_available(migrations)
 
 
@@ -157,29 +189,29 @@ def test_bad_rows_are_left_out_by_name() -> None:
     rows.append(samples.row(of, samples.run_of(of, "fast", 3), failure="the guest hung"))
     summary = summarise(of, rows)
     cycles = one(summary, "cycles")
-    assert cycles.seeds == (1,)
+    assert cycles.variant.runs == 1
     assert not cycles.complete
     assert cycles.improvement_pct == pytest.approx(50)
-    assert [(e.variant_name, e.seed, e.status) for e in summary.excluded] == [
-        ("fast", 2, "invalid"),
-        ("fast", 3, "failed"),
-        ("fast", 4, "missing"),
+    assert [(e.variant_name, e.which, e.status) for e in summary.left_out] == [
+        ("fast", "seed 2", "invalid"),
+        ("fast", "seed 3", "failed"),
+        ("fast", "seed 4", "missing"),
     ]
-    assert summary.excluded[1].reason == "the guest hung"
+    assert summary.left_out[1].reason == "the guest hung"
 
 
 def test_nothing_measured() -> None:
     of = samples.experiment()
     summary = summarise(of, [])
-    assert len(summary.comparisons) == len(METRICS)
-    for comparison in summary.comparisons:
-        assert comparison.baseline is None
+    assert len(summary.findings) == len(SIMULATED)
+    for comparison in summary.findings:
+        assert comparison.baseline.mean is None
         assert_not_available(comparison)
-    assert len(summary.excluded) == 6
+    assert len(summary.left_out) == 6
 
 
 @pytest.mark.parametrize(
-    "part", ["kernel", "tools", "argv", "machine", "sysctls", "features", "cpus"]
+    "part", ["kernel", "tools", "argv", "machine", "knobs", "features", "cpus"]
 )
 def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
     of = samples.experiment(seeds=(1,))
@@ -192,7 +224,7 @@ def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
         "tools": "older",
         "argv": ["/bin/single_ctr"],
         "machine": {**old["machine"], "quantum": 99},
-        "sysctls": {"sched_fast": 7},
+        "knobs": {"depth": 7},
         "features": ["NEXT_BUDDY"],
         "cpus": 1,
     }
@@ -200,7 +232,7 @@ def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
     cycles = one(summarise(of, [old, base, new]), "cycles")
     assert cycles.improvement_pct == pytest.approx(10)
     if part != "kernel":  # of a single build the newest is that one, however old
-        assert one(summarise(of, [old, base]), "cycles").seeds == ()
+        assert one(summarise(of, [old, base]), "cycles").variant.runs == 0
 
 
 def test_a_mixture_of_builds_is_missing_not_mixed() -> None:
@@ -208,8 +240,8 @@ def test_a_mixture_of_builds_is_missing_not_mixed() -> None:
     rows = measure(of, {1: {}, 2: {}}, {1: {}, 2: {}})
     rows[2] = {**rows[2], "kernel": {**rows[2]["kernel"], "id": "older"}}
     summary = summarise(of, rows)
-    assert one(summary, "cycles").seeds == (2,)
-    assert [e.reason for e in summary.excluded] == ["made only with an older kernel or older tools"]
+    assert one(summary, "cycles").variant.runs == 1
+    assert [e.reason for e in summary.left_out] == ["made only with an older kernel or older tools"]
 
 
 def test_mechanism_is_summed_over_compared_seeds() -> None:
@@ -222,7 +254,7 @@ def test_mechanism_is_summed_over_compared_seeds() -> None:
 def test_every_metric_has_a_value() -> None:
     of = samples.experiment(seeds=(1,))
     summary = summarise(of, measure(of, {1: {}}, {1: {}}))
-    for metric in METRICS:
+    for metric in SIMULATED:
         assert isinstance(metric, Metric)
         assert one(summary, metric.name).improvement_pct == 0.0
 
@@ -230,11 +262,10 @@ def test_every_metric_has_a_value() -> None:
 def test_latencies_have_a_mean_and_percentiles() -> None:
     of = samples.experiment(seeds=(1,))
     row = samples.row(of, plan(of)[0])
-    assert metric_value(row, "handoff_mean") == 1800
-    assert metric_value(row, "wakeup_p99.9") == 26000
-    assert metric_value(row, "wakeup_p42") is None
+    assert value(row, "handoff_mean") == 1800
+    assert value(row, "wakeup_p99.9") == 26000
     del row["latencies"]
-    assert metric_value(row, "handoff_mean") is None
+    assert value(row, "handoff_mean") is None
 
 
 def test_what_the_paper_prints() -> None:

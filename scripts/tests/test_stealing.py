@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from test_bench import fake_machine
 
-from fastlab import cli, stealing
-from fastlab.model import FastError
-from fastlab.progress import PlainReporter
-from fastlab.stealing import Point, Request, Steals
-from fastlab.vm import Job, Outcome
+from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import stealing
+from fastlab.bench.stealing import StealPoint, StealRequest, Steals
+from fastlab.cli import main
+from fastlab.guest.vm import Job, Outcome
 
-SMALL = Request({"matmul": 64, "sort": 9000}, workers=(2, 8), seeds=2)
+SMALL = StealRequest({"matmul": 64, "sort": 9000}, workers=(2, 8), seeds=2)
 
 
 def counted(victims: str, seed: int) -> dict[str, int]:
@@ -84,7 +85,7 @@ def test_every_point_is_run_once_in_a_directory_of_its_own(machine: FakeMachine)
     assert ["matmul", "64", "threshold", "8", "2"] in machine.asked
     assert len(set(machine.directories)) == 16
     assert list(counts) == SMALL.points()
-    assert counts[Point("sort", "random", 2)][1] == Steals(2, 80, 72, 40, 38, 100)
+    assert counts[StealPoint("sort", "random", 2)][1] == Steals(2, 80, 72, 40, 38, 100)
 
 
 def test_a_wrong_result_is_no_measurement(machine: FakeMachine) -> None:
@@ -129,7 +130,7 @@ def test_the_command_prints_the_tables_and_keeps_the_counts(
 ) -> None:
     monkeypatch.setattr(stealing, "EVERYTHING", SMALL)
     file = tmp_path / "counts.json"
-    assert cli.main(["bench", "stealing", "--json", str(file)]) == 0
+    assert main.main(["bench", "stealing", "--json", str(file)]) == 0
     out = capsys.readouterr().out
     assert "Table 3.3" in out
     assert "Tables 4.2 and 4.3" in out
@@ -144,6 +145,6 @@ def test_the_command_prints_the_tables_and_keeps_the_counts(
 def test_a_file_that_cannot_be_written_is_said_before_the_measurement(
     machine: FakeMachine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["bench", "stealing", "--json", str(tmp_path / "no/counts.json")]) == 1
+    assert main.main(["bench", "stealing", "--json", str(tmp_path / "no/counts.json")]) == 1
     assert "its directory does not exist" in capsys.readouterr().err
     assert machine.asked == []

@@ -11,9 +11,9 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from fastlab import subject
-from fastlab.model import FastError
-from fastlab.subject import RUNNER, Subject, find_subject
+from fastlab.base.model import FastError
+from fastlab.trial import subject
+from fastlab.trial.subject import RUNNER, Subject, find_subject
 
 MARKED = """
 int main(void)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.symbols import Symbols, parse_maps
+from fastlab.trial.symbols import Symbols, parse_maps
 
 PROGRAM = """
 #include <pthread.h>

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import tools
-from fastlab.model import FastError
+from fastlab.base import tools
+from fastlab.base.model import FastError
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_missing_tool_names_its_package(bin_dir: Path) -> None:
 
 def test_what_is_required_has_a_package() -> None:
     """A tool that is not in the list would be missing with a traceback."""
-    sources = "".join(path.read_text() for path in Path(tools.__file__).parent.glob("*.py"))
+    sources = "".join(path.read_text() for path in Path(tools.__file__).parents[1].rglob("*.py"))
     named = set(re.findall(r'\brequire\("([^"]+)"\)', sources))
     assert {"setarch", "taskset", "tar"} <= named
     assert named <= tools.PACKAGES.keys()

@@ -10,22 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import samples
 
-from fastlab import cli, kernels, trial, vm
-from fastlab.cache import cache_dir
-from fastlab.model import FastError, Kernel, Machine, Watchdogs
-from fastlab.trial import QUANTA, Request, Trial
+from fastlab.base.cache import cache_dir
+from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.cli import main
+from fastlab.guest import vm
+from fastlab.kernel import kernels
+from fastlab.trial import in_simulation
+from fastlab.trial.in_simulation import QUANTA
+from fastlab.trial.runs import Trial, TrialRequest
 
-LATENCIES: dict[str, dict[str, int | None]] = {
-    "handoff": {"count": 0, "p50_ns": None, "p99_ns": None},
-    "wakeup": {"count": 2, "p50_ns": 2000, "p99_ns": 5000},
-}
-MODE = dict.fromkeys(trial.COUNTERS, 100)
 DOCUMENT = {
-    "elapsed_cycles": 2600,
-    "mhz": 1300,
-    "latencies": LATENCIES,
-    "total": {"user": MODE, "kernel": MODE, "idle": MODE},
+    **samples.document(elapsed_cycles=2000, cycles=200),
     "futexes": [
         {"program": True, "address": 0x1000, "wakes": 2, "handoffs": 1, "pi_unlocks": 0},
         {"program": False, "address": 0x1000, "wakes": 3, "handoffs": 3, "pi_unlocks": 0},
@@ -83,8 +80,9 @@ class Lab:
 
     def run(self, *argv: str, memory_mb: int = 512) -> Trial:
         machine = Machine(memory_mb=memory_mb)
-        request = Request(argv or ("./program",), (), machine, self.seconds, self.directory)
-        return trial.run(request, Silent())
+        words = argv or ("./program",)
+        request = TrialRequest(words, self.directory, self.seconds, machine=machine)
+        return in_simulation.run(request, Silent())
 
     def run_job(
         self,
@@ -130,18 +128,17 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     qemu.chmod(0o755)
     monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kernels.Places, "project", tmp_path / "project")
-    monkeypatch.setattr(trial, "build_programs", lambda project, reporter: build)
+    monkeypatch.setattr(in_simulation, "build_programs", lambda project, reporter: build)
     monkeypatch.setattr(
-        trial.kernels, "build", lambda request, reporter: (Kernel("6.12", "fast", "k", "", ""),)
+        in_simulation.kernels,
+        "build",
+        lambda request, reporter: (Kernel("6.12", "fast", "k", "", ""),),
     )
-    monkeypatch.setattr(
-        trial.kernels,
-        "BuildRequest",
-        lambda variants: kernels.ListRequest(kernels.Places(tmp_path / "project")),
-    )
-    monkeypatch.setattr(trial.tools, "require_qemu", lambda: qemu)
-    monkeypatch.setattr(trial.vm, "run_job", lab.run_job)
-    monkeypatch.setattr("fastlab.machines.vm.save_machine", lab.save_machine)
+    request = kernels.BuildRequest(places=kernels.Places(tmp_path / "project"))
+    monkeypatch.setattr(in_simulation.kernels, "BuildRequest", lambda variants: request)
+    monkeypatch.setattr(in_simulation.tools, "require_qemu", lambda: qemu)
+    monkeypatch.setattr(in_simulation.vm, "run_job", lab.run_job)
+    monkeypatch.setattr("fastlab.guest.machines.vm.save_machine", lab.save_machine)
     return lab
 
 
@@ -153,19 +150,20 @@ def refusal(lab: Lab, *argv: str) -> str:
 
 def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:
     found = lab.run("./program", "two words")
-    asked = {(job.sysctls["kernel.sched_fast"], job.cpus, quantum) for job, quantum, _ in lab.jobs}
-    arms = ((0, None), (1, None), (0, 1))
+    asked = {(job.fast["policy"], job.cpus, quantum) for job, quantum, _ in lab.jobs}
+    arms = (("off", None), ("strict", None), ("adaptive", None), ("off", 1))
     assert asked == {(*arm, quantum) for arm in arms for quantum in QUANTA}
     assert {futexes for _, _, futexes in lab.jobs} == {"next"}
     assert found.uncontrolled == ""
-    assert len(lab.jobs) == len(found.shots) == 3 * len(QUANTA)
-    assert {shot.arm for shot in found.shots} == {"off", "strict", "onecpu"}
-    shot = found.shots[0]
-    assert shot.values["elapsed_ns"] == 2000
-    assert shot.values["cycles"] == 200
-    assert shot.latencies == LATENCIES
-    assert shot.values["migrations"] is None
-    assert [lock.name for lock in shot.locks] == ["anonymous memory", ""]
+    assert len(lab.jobs) == len(found.rows) == len(found.timed) == 4 * len(QUANTA)
+    assert {row["variant"] for row in found.rows} == {"off", "strict", "adaptive", "onecpu"}
+    assert [row["machine"]["quantum"] for row in found.of_arm("strict")] == [*QUANTA]
+    row, timed = found.rows[0], found.timed[0]
+    assert row["elapsed_ns"] == 2000
+    assert row["counters"]["cycles"]["total"] == 200
+    assert (row["migrations"], row["context_switches"]) == (None, 7)
+    assert timed.figures["wakeup_p50"] == 2600
+    assert [lock.name for lock in timed.locks] == ["anonymous memory", ""]
     assert lab.boots == 1
 
 
@@ -179,11 +177,11 @@ def test_a_machine_is_booted_again_for_another_program_only(lab: Lab) -> None:
 
 
 def test_the_machines_tried_last_are_kept(lab: Lab) -> None:
-    for status in range(trial.KEPT + 2):
+    for status in range(in_simulation.KEPT + 2):
         compiled(lab.directory, status)
         lab.run("./program")
     saved = [path for path in (cache_dir() / "try").iterdir() if path.is_dir()]
-    assert len(saved) == trial.KEPT
+    assert len(saved) == in_simulation.KEPT
     boots = lab.boots
     lab.run("./program")
     assert lab.boots == boots
@@ -203,7 +201,7 @@ def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:
 
 def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:
     def answer(job: vm.Job, quantum: int) -> vm.Outcome:
-        strict = job.sysctls["kernel.sched_fast"] == 1
+        strict = job.fast["policy"] == "strict"
         return outcome(exit_status=1 if strict and quantum == QUANTA[-1] else 0)
 
     lab.answer = answer
@@ -216,7 +214,7 @@ def test_a_control_that_fails_in_any_run_is_not_available(lab: Lab) -> None:
 
     lab.answer = answer
     found = lab.run()
-    assert {shot.arm for shot in found.shots} == {"off", "strict"}
+    assert {row["variant"] for row in found.rows} == {"off", "strict", "adaptive"}
     assert "/program ended with status 1 with policy off on 1 CPU\n" in found.uncontrolled
 
     def hang(job: vm.Job, quantum: int) -> vm.Outcome:
@@ -281,7 +279,7 @@ def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
 def test_bad_usage(
     words: Sequence[str], status: int, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(words) == status
+    assert main.main(words) == status
     assert says in capsys.readouterr().err
 
 
@@ -291,9 +289,10 @@ def test_the_command_prints_table_and_verdict(
     monkeypatch.chdir(lab.directory)
     lab.seconds = 7
     assert (
-        cli.main(["try", "--timeout=7", "--json=all.json", "--", "./program", "--json", "x"]) == 0
+        main.main(["try", "--timeout=7", "--json=all.json", "--", "./program", "--json", "x"]) == 0
     )
     said = capsys.readouterr().out
     assert "./program --json x: all of it, on 4 CPUs of rx4640" in said
-    assert "no difference to this program's time" in said
+    for policy in ("strict", "adaptive"):
+        assert f"Policy {policy} makes no difference to this program's time" in said
     assert (lab.directory / "all.json").stat().st_size > 100

@@ -16,13 +16,17 @@ from typing import Any
 import pytest
 import samples
 
-from fastlab import cli, presets, programs, trust, trust_native
-from fastlab.experiment import keep_experiment, load_experiment
-from fastlab.guest import program_path
-from fastlab.model import BENCHMARKS, Experiment, FastError, Machine, Variant
-from fastlab.progress import PlainReporter
-from fastlab.results import Row
-from fastlab.trust import Point
+from fastlab.base.model import BENCHMARKS, Experiment, FastError, Machine, Variant
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import trust, trust_native
+from fastlab.bench.trust import Point
+from fastlab.cli import common, main
+from fastlab.cli import trust as cli_trust
+from fastlab.guest import meson
+from fastlab.guest.initramfs import program_path
+from fastlab.plan import presets
+from fastlab.plan.experiment import keep_experiment, load_experiment
+from fastlab.plan.rows import Row
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))[:2]
 # In a millisecond.
@@ -52,8 +56,8 @@ class Lab:
     def calls(self, name: str) -> list[str]:
         return [line for line in self.log.read_text().splitlines() if line.startswith(f"{name} ")]
 
-    def session(self, rounds: int = 1) -> trust_native.Session:
-        return trust_native.Session(self.build, CPUS, rounds)
+    def session(self, rounds: int = 1) -> trust_native.NativeSession:
+        return trust_native.NativeSession(self.build, CPUS, rounds)
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
-def run(session: trust_native.Session) -> None:
+def run(session: trust_native.NativeSession) -> None:
     session.run(PlainReporter(io.StringIO()))
 
 
@@ -93,7 +97,7 @@ def test_figures_are_an_iteration_s(lab: Lab) -> None:
     assert arms.pairs == [(0.5, 2.0)] * 2
     switches = side[Point("affinity", 2)]["context_switches"]
     assert switches.pairs == [(4 / 2_000_000,) * 2] * 2
-    assert switches.resolution == 1 / 2_000_000
+    assert switches.resolution == 2 * 2 / 2_000_000
 
 
 @pytest.mark.parametrize(
@@ -184,9 +188,9 @@ class Command:
         self.asked: list[tuple[Path, Path]] = []
         monkeypatch.chdir(directory)
         monkeypatch.setattr(signal, "signal", lambda *_: None)
-        monkeypatch.setattr(programs, "build_programs", lambda *_: lab.build)
-        monkeypatch.setattr(cli, "load_experiment", lambda _: samples.experiment())
-        monkeypatch.setattr(cli, "_simulate", self._simulate)
+        monkeypatch.setattr(meson, "build_programs", lambda *_: lab.build)
+        monkeypatch.setattr(cli_trust, "load_experiment", lambda _: samples.experiment())
+        monkeypatch.setattr(cli_trust, "simulate", self._simulate)
 
     def _simulate(
         self, experiment: Experiment, source: Path, directory: Path, reporter: object
@@ -219,25 +223,25 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("ratio", "status", "result"), [(1.1, cli.OK, "7 of 7"), (1.2, cli.BELOW, "0 of 7")]
+    ("ratio", "status", "result"), [(1.1, common.OK, "7 of 7"), (1.2, common.BELOW, "0 of 7")]
 )
 def test_measured_here(
     command: Command, capsys: Capture, ratio: float, status: int, result: str
 ) -> None:
     command.predict(ratio)
-    assert cli.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == status
+    assert main.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == status
     said = capsys.readouterr().out
     assert f"{result} benchmarks are within the bounds" in said
     assert "this machine, 2 CPUs" in said
     directory = Path("results/trust-mine")
     assert command.asked == [(directory / "trust-mine.toml", directory / "simulation")]
     files = {path.name for path in directory.iterdir()}
-    assert files == {"mine.toml", "trust-mine.toml", "trust.json", "trust.md", "trust.rst"}
+    assert files == {"mine.toml", "trust-mine.toml", "trust.json", "trust.md"}
     assert len(json.loads((directory / "trust.json").read_text())["rows"]) == 14
 
 
 def test_without_predictions_nothing_is_proved(command: Command, capsys: Capture) -> None:
-    assert cli.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == cli.INCOMPLETE
+    assert main.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == common.INCOMPLETE
     assert "no prediction: single_ctr, 2 threads" in capsys.readouterr().out
 
 
@@ -249,26 +253,26 @@ def test_measured_elsewhere(command: Command, capsys: Capture) -> None:
         for name in BENCHMARKS
     )
     Path("there.toml").write_text(f'machine = "that one"\nexperiment = "that.toml"\n{rows}')
-    assert cli.main(["trust", "--measured", "there.toml", "--output", "out"]) == cli.OK
+    assert main.main(["trust", "--measured", "there.toml", "--output", "out"]) == common.OK
     said = capsys.readouterr().out
     assert "Predicted and measured: that one" in said
     assert command.asked == [(Path("that.toml"), Path("out/simulation"))]
-    assert Path("out/trust.rst").is_file()
+    assert Path("out/trust.md").is_file()
 
 
 def test_interrupted_it_shows_what_there_is(
     command: Command, lab: Lab, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    block: Callable[..., Any] = trust_native.Session._block
+    block: Callable[..., Any] = trust_native.NativeSession._block
 
-    def interrupted(session: trust_native.Session, point: Point) -> Any:
+    def interrupted(session: trust_native.NativeSession, point: Point) -> Any:
         if point == Point("multiple_ctr", 2):
             raise KeyboardInterrupt
         return block(session, point)
 
-    monkeypatch.setattr(trust_native.Session, "_block", interrupted)
+    monkeypatch.setattr(trust_native.NativeSession, "_block", interrupted)
     command.predict(1.0)
-    assert cli.main(["trust", "--preset", "mine.toml"]) == cli.INTERRUPTED
+    assert main.main(["trust", "--preset", "mine.toml"]) == common.INTERRUPTED
     said = capsys.readouterr()
     assert "1 of 1 benchmarks are within the bounds (single_ctr)" in said.out
     assert "interrupted" in said.err
@@ -280,15 +284,15 @@ def test_interrupted_at_once_it_shows_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trust_native.Session, "_needed", interrupted)
-    assert cli.main(["trust", "--preset", "mine.toml"]) == cli.INTERRUPTED
+    monkeypatch.setattr(trust_native.NativeSession, "_needed", interrupted)
+    assert main.main(["trust", "--preset", "mine.toml"]) == common.INTERRUPTED
     assert capsys.readouterr().out == ""
     assert not Path("results/trust-mine/trust.json").exists()
 
 
 def test_a_full_disk_is_said(command: Command, capsys: Capture) -> None:
     Path("results").touch()
-    assert cli.main(["trust", "--preset", "mine.toml"]) == cli.ERROR
+    assert main.main(["trust", "--preset", "mine.toml"]) == common.ERROR
     assert "mine.toml: cannot be written: " in capsys.readouterr().err
     assert command.asked == []
 
@@ -303,6 +307,6 @@ def test_a_full_disk_is_said(command: Command, capsys: Capture) -> None:
 )
 def test_bad_usage(words: list[str], what: str, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
-        cli.main(["trust", *words])
+        main.main(["trust", *words])
     assert end.value.code == 2
     assert what in capsys.readouterr().err

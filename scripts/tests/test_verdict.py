@@ -5,40 +5,65 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from fastlab import verdict
-from fastlab.model import Kernel, Machine
-from fastlab.tables import Table
-from fastlab.trial import QUANTA, Lock, Request, Shot, Trial, values
-from fastlab.verdict import Change, judge
+from fastlab.base.metrics import MODEL_UNITS, SIMULATED
+from fastlab.base.model import Kernel
+from fastlab.plan.rows import Row
+from fastlab.report.tables import Table
+from fastlab.trial.in_simulation import QUANTA
+from fastlab.trial.runs import Lock, Timed, Trial, TrialRequest
+from fastlab.trial.verdict import changes, judge, remarks
+from fastlab.trial.verdict_tables import SHOWN, document, tables
 
-FIRED = {"hint_set": 50, "used": 40, "same_cpu": 5, "rejected_depth": 5, "expired": 0}
+FIRED = {"hint_set": 50, "used": 40, "same_cpu": 5, "rejected_depth": 5, "moot": 0}
 OFF = dict.fromkeys(FIRED, 0)
 MUTEX = Lock("mutex", 0x404040, True, wakes=40, handoffs=30, pi_unlocks=0)
 QUEUE = Lock("queue+0x28", 0x404080, True, wakes=10, handoffs=10, pi_unlocks=0)
 
 
-def latencies(wakeup: int | None) -> dict[str, dict[str, int | None]]:
-    """No hand-off, and wake-ups that take so many ns; the slowest ten times as many."""
-    slowest = wakeup and 10 * wakeup
-    return {
-        "handoff": {"count": 0, "p50_ns": None, "p99_ns": None},
-        "wakeup": {"count": 5, "p50_ns": wakeup, "p99_ns": slowest},
-    }
+@dataclass(frozen=True)
+class Shot:
+    """A run and its figures."""
+
+    arm: str
+    quantum: int
+    figures: Mapping[str, float | None]
+    mechanism: Mapping[str, int]
+    locks: tuple[Lock, ...]
+
+    @property
+    def row(self) -> Row:
+        given: dict[str, Any] = {
+            "variant": self.arm,
+            "machine": {"quantum": self.quantum},
+            "mechanism": self.mechanism,
+            "counters": {
+                name: {"unit": unit, "total": self.figures.get(name)}
+                for name, unit in MODEL_UNITS.items()
+            },
+        }
+        return cast(Row, {**given, **self.figures})
+
+    @property
+    def timed(self) -> Timed:
+        return Timed(self.arm, self.figures, {}, self.locks)
 
 
 def shots(arm: str, numbers: Sequence[int | None], **more: Any) -> list[Shot]:
-    """Runs whose every metric is the number, but for those named."""
+    """Runs whose every metric is the number, but for those named; no hand-off, and wake-ups that
+    take `wakeup` ns, the slowest ten times as many."""
     mechanism = more.pop("mechanism", FIRED if arm == "strict" else OFF)
     locks = more.pop("locks", (MUTEX, QUEUE))
-    times = latencies(more.pop("wakeup", 2000))
+    wakeup = more.pop("wakeup", 2000)
+    times = {"wakeup_p50": wakeup, "wakeup_p99": wakeup and 10 * wakeup}
+    names = [one.name for one in SIMULATED if one.words]
     return [
-        Shot(arm, quantum, dict.fromkeys(verdict.METRICS, number) | more, times, mechanism, locks)
+        Shot(arm, quantum, dict.fromkeys(names, number) | more | times, mechanism, locks)
         for quantum, number in zip(QUANTA, numbers, strict=True)
     ]
 
@@ -46,18 +71,27 @@ def shots(arm: str, numbers: Sequence[int | None], **more: Any) -> list[Shot]:
 SLOW = shots("onecpu", [10000] * 4)
 
 
-def trial(off: list[Shot], strict: list[Shot], one_cpu: Sequence[Shot] = SLOW) -> Trial:
-    request = Request(("./program", "two words"), (), Machine(), 600.0, Path("/"))
+def trial(
+    off: list[Shot],
+    strict: list[Shot],
+    one_cpu: Sequence[Shot] = SLOW,
+    adaptive: Sequence[Shot] = (),
+) -> Trial:
+    """Adaptive's runs are as strict's, if they are not given."""
+    request = TrialRequest(("./program", "two words"), Path("/"), 600.0)
     # As runs end: in any order.
-    every = (*strict, *one_cpu, *reversed(off))
-    return Trial(request, Kernel("6.12", "fast", "abc", "", ""), False, every)
+    adaptive = adaptive or [replace(one, arm="adaptive") for one in strict]
+    every = (*strict, *adaptive, *one_cpu, *reversed(off))
+    rows = tuple(one.row for one in every)
+    timed = tuple(one.timed for one in every)
+    return Trial(request, Kernel("6.12", "fast", "abc", "", ""), False, rows, timed)
 
 
 def sentence(found: Trial, kind: str) -> str:
-    (one,) = judge(found)
-    assert one.policy == "strict"
-    assert one.kind == kind
-    return one.sentence
+    strict, adaptive = judge(found)
+    assert (strict.policy, adaptive.policy) == ("strict", "adaptive")
+    assert strict.kind == kind
+    return strict.sentence
 
 
 def test_all_runs_better_is_help() -> None:
@@ -65,7 +99,7 @@ def test_all_runs_better_is_help() -> None:
         trial(shots("off", [1000, 1010, 1020, 1030]), shots("strict", [900, 909, 816, 999])),
         "helps",
     )
-    assert said == "FAST helps this program: policy strict takes 3.0 to 20.0 % off its time."
+    assert said == "Policy strict helps this program: it takes 3.0 to 20.0 % off its time."
 
 
 def test_all_runs_worse_is_harm() -> None:
@@ -73,7 +107,7 @@ def test_all_runs_worse_is_harm() -> None:
         trial(shots("off", [1000, 1000, 1000, 1000]), shots("strict", [1100, 1200, 1150, 1100])),
         "hurts",
     )
-    assert said == "FAST hurts this program: policy strict adds 10.0 to 20.0 % to its time."
+    assert said == "Policy strict hurts this program: it adds 10.0 to 20.0 % to its time."
 
 
 @pytest.mark.parametrize(
@@ -95,7 +129,9 @@ def test_anything_else_is_no_difference(off: list[int], strict: list[int]) -> No
 
 def test_ranges_are_said_where_there_is_no_difference() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [990, 1005, 1000, 1000]))
-    assert "with policy strict it improves by -0.5 to 1.0 %." in sentence(found, "no difference")
+    assert "turns of another length: it improves by -0.5 to 1.0 %." in sentence(
+        found, "no difference"
+    )
     same = trial(shots("off", [1000] * 4), shots("strict", [1000] * 4))
     assert "improves by 0.0 %." in sentence(same, "no difference")
 
@@ -116,17 +152,25 @@ def test_no_hint_is_nothing_to_act_on_whatever_the_numbers_are() -> None:
     assert "no thread was woken by a lock's hand-off (hint_set = 0)" in said
 
 
+def test_adaptive_that_gathers_nothing_is_judged_by_its_price() -> None:
+    off, strict = shots("off", [1000] * 4), shots("strict", [900] * 4)
+    slower = shots("adaptive", [1100] * 4)
+    assert judge(trial(off, strict, adaptive=slower))[1].sentence == (
+        "Policy adaptive hurts this program: it adds 10.0 % to its time. It gathered no threads."
+    )
+
+
 def test_hints_that_were_never_used_are_told_with_their_reasons() -> None:
-    mechanism = OFF | {"hint_set": 7, "rejected_depth": 4, "expired": 3}
+    mechanism = OFF | {"hint_set": 7, "rejected_depth": 4, "moot": 3}
     strict = shots("strict", [500] * 4, mechanism=mechanism)
     said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
-    assert "of 28 hints none was used (rejected_depth 16, expired 12)" in said
+    assert "of 28 hints none was used (rejected_depth 16, moot 12)" in said
 
 
 def test_hand_offs_that_set_no_hint_are_not_denied() -> None:
-    strict = shots("strict", [500] * 4, mechanism=OFF | {"rejected_class": 146})
+    strict = shots("strict", [500] * 4, mechanism=OFF | {"hint_class": 146})
     said = sentence(trial(shots("off", [1000] * 4), strict), "nothing to act on")
-    assert "takes part in (rejected_class 584: threads with a real-time or deadline" in said
+    assert "takes part in (hint_class 584: threads with a real-time or deadline" in said
 
 
 def test_one_decision_in_one_run_is_not_nothing() -> None:
@@ -139,11 +183,12 @@ def test_priority_inheritance_is_said_to_be_left_alone() -> None:
     pi = Lock("pi", 0x404100, True, 0, 0, 12)
     strict = shots("strict", [1000] * 4, mechanism=OFF)
     found = trial(shots("off", [1000] * 4, locks=(pi,)), strict)
-    said = sentence(found, "nothing to act on")
-    assert said.endswith(
-        "locks with priority inheritance alone, which the kernel unlocked 12 times a run."
-    )
-    (table,) = [one for one in verdict.tables(found) if one.columns[0] == "hand-offs come from"]
+    sentence(found, "nothing to act on")
+    assert remarks(found, judge(found)) == [
+        "FAST leaves locks with priority inheritance alone, which the kernel unlocked 12 times a "
+        "run."
+    ]
+    (table,) = [one for one in tables(found) if one.columns[0] == "hand-offs come from"]
     assert texts(table) == [["pi", "0x404100", "n/a", "n/a", "priority inheritance, 12 unlocks"]]
 
 
@@ -153,10 +198,15 @@ OFF_TIMES = shots("off", [1000, 1010, 1020, 1030])
 def test_one_cpu_that_beats_both_is_said_beside_the_gain() -> None:
     strict = shots("strict", [900] * 4)
     found = trial(OFF_TIMES, strict, shots("onecpu", [800] * 4))
-    assert sentence(found, "helps").endswith(
-        "off its time. On one CPU the program takes 20.0 to 22.3 % less time than on all of "
-        "them without FAST: FAST gains here by gathering the threads, and one CPU does that better."
-    )
+    sentence(found, "helps")
+    assert remarks(found, judge(found)) == [
+        "On one CPU the program takes 20.0 to 22.3 % less time than on all of them without FAST, "
+        "and less than with strict and adaptive: FAST gains here by gathering the threads, and one "
+        "CPU does that better."
+    ]
+    found = trial(OFF_TIMES, strict, shots("onecpu", [800] * 4), shots("adaptive", [700] * 4))
+    (remark,) = remarks(found, judge(found))
+    assert "and less than with strict: " in remark
 
 
 @pytest.mark.parametrize(
@@ -168,11 +218,13 @@ def test_one_cpu_that_beats_both_is_said_beside_the_gain() -> None:
     ],
 )
 def test_where_fast_gains_nothing_one_cpu_explains_no_gain(strict: list[Shot], kind: str) -> None:
-    said = sentence(trial(OFF_TIMES, strict, shots("onecpu", [800] * 4)), kind)
-    assert (
-        "On one CPU the program takes 20.0 to 22.3 % less time than on all of them without FAST."
-        in said
-    )
+    off = [replace(one, arm="adaptive") for one in OFF_TIMES]
+    found = trial(OFF_TIMES, strict, shots("onecpu", [800] * 4), off)
+    sentence(found, kind)
+    assert remarks(found, judge(found)) == [
+        "On one CPU the program takes 20.0 to 22.3 % less time than on all of them without FAST, "
+        "and less than with strict and adaptive."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -186,16 +238,23 @@ def test_where_fast_gains_nothing_one_cpu_explains_no_gain(strict: list[Shot], k
 )
 def test_one_cpu_that_does_not_beat_both_is_not_said(strict: list[int], one_cpu: list[int]) -> None:
     found = trial(OFF_TIMES, shots("strict", strict), shots("onecpu", one_cpu))
-    (one,) = judge(found)
-    assert "one CPU" not in one.sentence
+    assert not remarks(found, judge(found))
 
 
 def test_one_cpu_has_a_column_that_is_coloured_beside_off() -> None:
     found = trial(
         OFF_TIMES, shots("strict", [900] * 4), shots("onecpu", [800] * 4, migrations=1010)
     )
-    table = verdict.tables(found)[0]
-    assert list(table.columns) == ["", "off", "strict", "improvement", "onecpu"]
+    table = tables(found)[0]
+    assert list(table.columns) == [
+        "",
+        "off",
+        "strict",
+        "improvement",
+        "adaptive",
+        "improvement",
+        "onecpu",
+    ]
     rows = {row[0].text: row[-1] for row in table.rows}
     assert (rows["cycles, all CPUs together"].text, rows["cycles, all CPUs together"].tone) == (
         "800",
@@ -208,12 +267,12 @@ def test_without_a_control_its_column_says_why() -> None:
     found = replace(
         trial(OFF_TIMES, shots("strict", [900] * 4), ()), uncontrolled="it hangs\nfor ever"
     )
-    tables = verdict.tables(found)
-    assert {row[-1].text for row in tables[0].rows} == {"n/a"}
-    assert tables[0].note.endswith("n/a, not available: it hangs.")
-    assert texts(tables[2])[-1] == ["onecpu", *["n/a"] * 4]
+    shown = tables(found)
+    assert {row[-1].text for row in shown[0].rows} == {"n/a"}
+    assert shown[0].note.endswith("n/a, not available: it hangs.")
+    assert texts(shown[2])[-1] == ["onecpu", *["n/a"] * 4]
     sentence(found, "helps")
-    assert verdict.document(found, judge(found))["uncontrolled"] == "it hangs\nfor ever"
+    assert document(found, judge(found))["uncontrolled"] == "it hangs\nfor ever"
 
 
 def test_latencies_are_shown_in_microseconds() -> None:
@@ -222,12 +281,13 @@ def test_latencies_are_shown_in_microseconds() -> None:
         shots("strict", [900] * 4, wakeup=3500),
         shots("onecpu", [900] * 4, wakeup=None),
     )
-    (table,) = [one for one in verdict.tables(found) if one.columns[0] == "latency, us"]
+    (table,) = [one for one in tables(found) if one.columns[0] == "latency, us"]
     assert list(table.columns[3:]) == ["wake-up, median", "wake-up, 99 %"]
     assert texts(table) == [
-        ["off", "n/a", "n/a", "2", "20"],
-        ["strict", "n/a", "n/a", "3.5", "35"],
-        ["onecpu", *["n/a"] * 4],
+        ["off", "none", "none", "2", "20"],
+        ["strict", "none", "none", "3.5", "35"],
+        ["adaptive", "none", "none", "3.5", "35"],
+        ["onecpu", *["none"] * 4],
     ]
 
 
@@ -236,18 +296,29 @@ def test_what_was_not_counted_is_not_available() -> None:
         shots("off", [1000] * 4, migrations=None, context_switches=0),
         shots("strict", [900] * 4, migrations=None, context_switches=5),
     )
-    rows = {row[0]: row[1:] for row in texts(verdict.tables(found)[0])}
-    assert rows["migrations"] == ["n/a", "n/a", "n/a", "10,000"]
+    rows = {row[0]: row[1:] for row in texts(tables(found)[0])}
+    assert rows["migrations"] == ["n/a", *["n/a", "n/a"] * 2, "10,000"]
     # Of nothing there is no percentage.
-    assert rows["context switches"] == ["0", "5", "-", "10,000"]
-    assert rows["cycles, all CPUs together"] == ["1,000", "900", "10.0 %", "10,000"]
-    assert rows["time, ms"] == ["0.001", "0.0009", "10.0 %", "0.01"]
+    assert rows["context switches"] == ["0", *["5", "-"] * 2, "10,000"]
+    assert rows["cycles, all CPUs together"] == ["1,000", *["900", "10.0 %"] * 2, "10,000"]
+    assert rows["time, ms"] == ["0.001", *["0.0009", "10.0 %"] * 2, "0.01"]
 
 
 def test_a_partly_known_metric_is_not_available() -> None:
-    change = Change((None, 10, 10, 10), (1, 1, 1, 1))
-    assert change.improvements is None
-    assert change.side == ""
+    off = shots("off", [1000] * 4)
+    off[0] = replace(off[0], figures={**off[0].figures, "migrations": None})
+    change = changes(trial(off, shots("strict", [1] * 4)), "strict")["migrations"]
+    assert (change.off, change.middle, change.side) == (None, None, "")
+
+
+def test_a_difference_that_is_small_does_not_matter() -> None:
+    found = trial(shots("off", [1000] * 4), shots("strict", [985] * 4))
+    assert sentence(found, "no difference") == (
+        "Policy strict makes no difference that matters to this program: it takes 1.5 % off its "
+        "time, less than 2 %."
+    )
+    slower = sentence(trial(shots("off", [1000] * 4), shots("strict", [1010] * 4)), "no difference")
+    assert "it adds 1.0 % to its time, less than 2 %." in slower
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -265,22 +336,22 @@ def test_the_locks_of_the_most_hand_offs_come_first() -> None:
         shots("off", [1000] * 4, locks=(*small, QUEUE, never, MUTEX, *others)),
         shots("strict", [900] * 4, locks=()),
     )
-    table = verdict.tables(found)[-1]
+    table = tables(found)[-1]
     assert texts(table)[:4] == [
         ["mutex", "0x404040", "30", "50.0 %"],
         ["queue+0x28", "0x404080", "10", "16.7 %"],
         ["other programs that it started", "", "8", "13.3 %"],
         ["small0", "0x0", "2", "3.3 %"],
     ]
-    assert len(table.rows) == verdict.SHOWN
+    assert len(table.rows) == SHOWN
     assert table.note == "And 6 more of 3 other futexes."
 
 
 def test_without_hand_offs_there_is_no_table_of_them() -> None:
     found = trial(shots("off", [1000] * 4, locks=()), shots("strict", [1000] * 4, locks=()))
-    assert [table.columns[0] for table in verdict.tables(found)] == [
+    assert [table.columns[0] for table in tables(found)] == [
         "",
-        "what strict did",
+        "mean of a run",
         "latency, us",
     ]
 
@@ -288,51 +359,31 @@ def test_without_hand_offs_there_is_no_table_of_them() -> None:
 def test_the_mechanism_is_shown_with_what_happened() -> None:
     found = trial(
         shots("off", [1000] * 4),
-        shots(
-            "strict",
-            [900] * 4,
-            mechanism={
-                **FIRED,
-                "rejected_mm": 0,
-            },
-        ),
+        shots("strict", [900] * 4, mechanism={**FIRED, "hint_mm": 0}),
+        adaptive=shots("adaptive", [900] * 4, mechanism={**OFF, "moot": 3}),
     )
-    table = verdict.tables(found)[1]
+    table = tables(found)[1]
     assert list(table.columns) == [
-        "what strict did",
+        "mean of a run",
         "hint_set",
         "used",
         "same_cpu",
+        "moot",
         "rejected_depth",
-        "expired",
     ]
-    assert texts(table) == [["mean", "50", "40", "5", "5", "0"]]
+    assert texts(table) == [
+        ["strict", "50", "40", "5", "0", "5"],
+        ["adaptive", "0", "0", "0", "3", "0"],
+    ]
 
 
 def test_the_document_has_everything() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [900] * 4))
-    document = json.loads(json.dumps(verdict.document(found, judge(found))))
-    assert document["verdicts"][0]["kind"] == "helps"
-    assert document["verdicts"][0]["improvements"]["l3_misses"] == [10.0] * 4
-    assert len(document["runs"]) == 12
-    assert document["runs"][0]["arm"] == "strict"
-    assert document["runs"][0]["latencies"]["wakeup"]["p50_ns"] == 2000
-    assert document["runs"][0]["locks"][0]["name"] == "mutex"
-    assert document["kernel"] == {"series": "6.12", "variant": "fast", "id": "abc"}
-
-
-def test_values_are_summed_over_program_and_kernel() -> None:
-    def mode(number: int) -> Mapping[str, int]:
-        names = ("cycles", "instructions", "l2_misses", "l3_misses", "bus_requests")
-        return dict.fromkeys(names, number)
-
-    document = {
-        "elapsed_cycles": 130,
-        "mhz": 1300,
-        "total": {"user": mode(1), "kernel": mode(10), "idle": mode(100)},
-    }
-    found = values(document, {"context_switches": 5, "migrations": None})
-    assert found["elapsed_ns"] == 100
-    assert found["cycles"] == found["bus_requests"] == 11
-    assert found["context_switches"] == 5
-    assert found["migrations"] is None
+    made = json.loads(json.dumps(document(found, judge(found))))
+    assert made["verdicts"][0]["kind"] == "helps"
+    assert made["verdicts"][0]["changes"]["l3_misses"]["middle"] == 10.0
+    assert len(made["runs"]) == len(made["latencies"]) == 16
+    assert made["runs"][0]["variant"] == made["latencies"][0]["arm"] == "strict"
+    assert made["latencies"][0]["figures"]["wakeup_p50"] == 2000
+    assert made["latencies"][0]["locks"][0]["name"] == "mutex"
+    assert made["kernel"] == {"series": "6.12", "variant": "fast", "id": "abc"}

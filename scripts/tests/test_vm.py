@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from fastlab import vm
-from fastlab.alarms import EXCERPT_LINES, Console
-from fastlab.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.guest import hardware, vm
+from fastlab.guest.alarms import EXCERPT_LINES, Console
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
 MAP = "ffffffff81000000 T __cpuidle_text_start\nffffffff81000200 T __cpuidle_text_end\n"
-JOB = vm.Job({"kernel.sched_fast": 1}, ["/bin/single_ctr", "--threads", "4"])
+JOB = vm.Job({"policy": "strict"}, ["/bin/single_ctr", "--threads", "4"])
 
 
 class Lab:
@@ -92,12 +92,12 @@ def test_a_machine_saved_in_another_way_is_refused(lab: Lab, mode: str, words: s
     ],
 )
 def test_the_guest_believes_in_the_caches_of_the_model(preset: str, topology: str) -> None:
-    arguments = vm.hardware(Machine(cpus=8, preset=preset))
+    arguments = hardware.arguments(Machine(cpus=8, preset=preset))
     assert arguments[arguments.index("-smp") + 1] == topology
 
 
 def test_without_the_clock_there_is_no_burner() -> None:
-    arguments = vm.hardware(Machine(cpus=8, preset="xeon-2s"), vm.EMULATED)
+    arguments = hardware.arguments(Machine(cpus=8, preset="xeon-2s"), hardware.EMULATED)
     assert arguments[arguments.index("-smp") + 1] == "8,sockets=2"
 
 
@@ -112,18 +112,36 @@ def test_without_the_clock_there_is_no_burner() -> None:
     ],
 )
 def test_the_guests_clocks_tell_modelled_time(cpus: int, preset: str, khz: int) -> None:
-    arguments = vm.hardware(Machine(cpus=cpus, preset=preset))
+    arguments = hardware.arguments(Machine(cpus=cpus, preset=preset))
     words = arguments[arguments.index("-append") + 1].split()
     assert f"tsc_early_khz={khz}" in words
     assert f"lapic_timer_khz={khz}" in words
     assert f"nr_cpus={cpus}" in words
 
 
+@pytest.mark.parametrize(
+    ("preset", "quantum", "idle_exit", "interrupt"),
+    [
+        # What is not longer than three quanta the clock charges, and nobody waits.
+        ("rx4640", 2000, 0, 0),
+        ("xeon-2s", 2000, 3 * 1800, 0),
+        ("xeon-2s", 100, 3 * 7500, 3 * 2300),
+    ],
+)
+def test_the_guest_sits_out_what_is_longer_than_three_quanta(
+    preset: str, quantum: int, idle_exit: int, interrupt: int
+) -> None:
+    arguments = hardware.arguments(Machine(cpus=2, preset=preset, quantum=quantum))
+    words = arguments[arguments.index("-append") + 1].split()
+    assert f"idle_exit_tsc={idle_exit}" in words
+    assert f"ipi_tsc={interrupt}" in words
+
+
 def test_a_machine_is_saved_and_a_job_hands_over_its_results(lab: Lab) -> None:
     lab.boot()
     outcome = lab.run()
     assert (lab.directory / "job").read_text() == (
-        "clock\nsysctl kernel.sched_fast=1\nrun /bin/single_ctr --threads 4\n"
+        "clock\nfast policy=strict\nrun /bin/single_ctr --threads 4\n"
     )
     assert outcome.exit_status == 0
     assert outcome.document == {"schema": 1}
@@ -141,9 +159,9 @@ def test_a_machine_that_is_not_saved_does_its_job_after_its_boot(lab: Lab) -> No
 
 
 def test_a_job_of_a_control() -> None:
-    job = vm.Job({"kernel.a": 1}, ["/bin/x"], ["NEXT_BUDDY", "NO_WA_BIAS"], 2)
+    job = vm.Job({"depth": "1"}, ["/bin/x"], ["NEXT_BUDDY", "NO_WA_BIAS"], 2)
     assert job.text() == (
-        "sysctl kernel.a=1\nfeature NEXT_BUDDY\nfeature NO_WA_BIAS\ncpus 2\nrun /bin/x\n"
+        "fast depth=1\nfeature NEXT_BUDDY\nfeature NO_WA_BIAS\ncpus 2\nrun /bin/x\n"
     )
 
 
@@ -170,7 +188,7 @@ def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:
         ("killed-late", Lab.run, ["killed by SIGKILL"]),
         ("reset", Lab.run, ["ended without saying how its job went"]),
         ("plugin-dies", Lab.run, ["cachesim: plugin.jsonl: No space left on device"]),
-        ("refused", Lab.run, ["cannot do its job", "cannot set sysctl kernel.sched_fast"]),
+        ("refused", Lab.run, ["cannot do its job", "cannot set sched/fast/policy"]),
         ("two-rois", Lab.run, ["2 regions of interest"]),
     ],
 )
@@ -252,8 +270,8 @@ def test_an_excerpt_is_short(tmp_path: Path) -> None:
 KILLED_PARENT = """
 import sys, threading
 from pathlib import Path
-from fastlab import vm
-from fastlab.model import Kernel, Machine, Watchdogs
+from fastlab.guest import vm
+from fastlab.base.model import Kernel, Machine, Watchdogs
 path = Path(sys.argv[1])
 kernel = Kernel("6.12", "fast", "id", "vmlinux", str(path / "System.map"))
 simulation = vm.Simulation(Path(sys.argv[2]), kernel, Path("image"), Machine())
@@ -264,7 +282,7 @@ vm.run_job(simulation, path, path, job, path / "vm", Watchdogs(), threading.Even
 
 def test_a_killed_command_leaves_no_machine_behind(lab: Lab, tmp_path: Path) -> None:
     lab.mode("hang")
-    environment = {**os.environ, "PYTHONPATH": str(Path(vm.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(vm.__file__).parents[2])}
     command = [sys.executable, "-c", KILLED_PARENT, tmp_path, FAKE]
     parent = subprocess.Popen(command, env=environment)
     host = tmp_path / "vm" / "host"

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which runs this boot can make, and what to boot next.
+
+Within one kernel all runs can be made in one boot, in the plan's order: the calibration, then as
+many blocks as it asks for. Of two kernels (Plan.boots) each side of a block is a boot that no other
+block of the comparison shares. So in one boot a comparison gets one side of one block and no more.
+The comparisons of different workloads and variants, and the calibration, share boots. Blocks that
+any calibration would ask for are not kept waiting for it: that saves boots, and no result decides
+about them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fastlab.backend.host import Running
+from fastlab.base.model import Workload
+from fastlab.plan.blocks import Dataset, Plan, Slot, slots, variant_of
+from fastlab.statistics.calibration import calibrate
+from fastlab.statistics.significance import MIN_BLOCKS
+
+_Comparison: TypeAlias = tuple[Workload, str]
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """What is left of an experiment. `kernels` has the kernel ("baseline", "fast") that a variant
+    runs."""
+
+    plan: Plan
+    kernels: Mapping[str, str]
+    left: tuple[Slot, ...]
+    dataset: Dataset
+
+    def kernel(self, slot: Slot) -> str:
+        return self.kernels[variant_of(self.plan, slot)]
+
+    def here(self, running: Running) -> list[Slot]:
+        """The runs that can be made in this boot, in the order to make them."""
+        if not self.plan.boots:
+            return [slot for slot in self.left if self.kernel(slot) == running.variant]
+        return [slot for own in self._of_each().values() for slot in self._stretch(own, running)]
+
+    def next_kernel(self) -> str:
+        """The kernel that the comparisons wait for, or else the calibration; "" if nothing is left.
+
+        The calibration takes whatever boots the comparisons give it."""
+        if not self.left:
+            return ""
+        firsts = [own[0] for own in self._of_each().values()]
+        return self.kernel(min(firsts, key=lambda slot: slot.pair == self.plan.baseline))
+
+    def boots_left(self) -> int:
+        """At least so many more boots are needed, beside this one."""
+        sides: dict[tuple[str, _Comparison], set[tuple[int, str]]] = defaultdict(set)
+        for slot in self.left:
+            sides[self.kernel(slot), _comparison(slot)].add((slot.block, slot.side))
+        most: dict[str, int] = defaultdict(int)
+        for (kernel, _), found in sides.items():
+            most[kernel] = max(most[kernel], len(found))
+        return sum(most.values())
+
+    def _of_each(self) -> dict[_Comparison, list[Slot]]:
+        found: dict[_Comparison, list[Slot]] = defaultdict(list)
+        for slot in self.left:
+            found[_comparison(slot)].append(slot)
+        return found
+
+    def _stretch(self, own: list[Slot], running: Running) -> Iterator[Slot]:
+        """The side of the comparison's next block, if this boot may make it."""
+        first = own[0]
+        side = first.block, first.side
+        spent = any(
+            row["boot"] == running.boot and (row["block"], row["side"]) != side
+            for row in self.dataset.of(first.workload, first.pair)
+        )
+        if not spent and self.kernel(first) == running.variant:
+            yield from (slot for slot in own if (slot.block, slot.side) == side)
+
+
+def agenda(dataset: Dataset, kernels: Mapping[str, str]) -> Agenda:
+    """What is left to do, by what has been made."""
+    plan = dataset.plan
+    made = {
+        (row["benchmark"], row["threads"], row["pair"], row["block"], row["position"])
+        for row in dataset.rows
+        if row["status"] != "failed"
+    }
+
+    def unmade(pairs: Iterable[str], blocks: int) -> list[Slot]:
+        return [slot for slot in slots(plan, pairs, blocks) if _place(slot) not in made]
+
+    left = unmade([plan.baseline], plan.calibration_blocks)
+    if plan.boots:
+        blocks = MIN_BLOCKS if left else calibrate(dataset).blocks
+        left = unmade(plan.variants, blocks or 0) + left
+    elif not left:
+        left = unmade(plan.variants, calibrate(dataset).blocks or 0)
+    return Agenda(plan, kernels, tuple(left), dataset)
+
+
+def _comparison(slot: Slot) -> _Comparison:
+    return slot.workload, slot.pair
+
+
+def _place(slot: Slot) -> tuple[str, int, str, int, int]:
+    return (
+        slot.workload.benchmark,
+        slot.workload.threads,
+        slot.pair,
+        slot.block,
+        slot.position,
+    )

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The contract of all backends, and the one executor that makes an experiment's runs.
+
+A backend knows what can be made now and makes it; resuming, the raw results, progress and the
+watchdog of the whole are the executor's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from fastlab.base.cache import explained_full_disk
+from fastlab.base.model import Experiment, FastError, Run
+from fastlab.base.progress import Reporter
+from fastlab.plan.blocks import Slot
+from fastlab.plan.experiment import keep_experiment
+from fastlab.plan.rows import Row
+from fastlab.plan.run_log import RunLog
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run to make. `key` is its row's; on a real machine it has a `slot` in a block."""
+
+    key: str
+    run: Run
+    slot: Slot | None = None
+
+
+class Backend(Protocol):
+    """Where runs are made."""
+
+    def check(self) -> None:
+        """Before anything is written: raise FastError that says what is missing, and what to do."""
+
+    def opened(self, rows: Sequence[Row]) -> AbstractContextManager[None]:
+        """Have the machine for this experiment, of which there are these rows; leave it as it was
+        found. Keeps the plan."""
+
+    def pending(self, rows: Sequence[Row]) -> Sequence[Request]:
+        """What is left and can be made now, in the order to make it."""
+
+    def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
+        """Make the runs; a row for each, as they end. A run that fails is a row that says why.
+        TimeoutError says that the deadline (time.monotonic()) has passed in the middle of it."""
+
+
+def run_experiment(
+    backend: Backend,
+    experiment: Experiment,
+    source: Path | None,
+    directory: Path,
+    reporter: Reporter,
+) -> list[Row]:
+    """Make every run that is not finished and can be made now; all rows that there are then.
+
+    `source` is the experiment's file, if it has one. A failed run is made again by the next call.
+    May be interrupted in any way: the rows written are safe and a further call goes on.
+    """
+    backend.check()
+    with RunLog(directory / "runs.jsonl") as log, explained_full_disk(directory):
+        if log.warning:
+            reporter.say(log.warning)
+        with backend.opened(log.rows):
+            if source:
+                keep_experiment(source, experiment, directory)
+            _execute(backend, experiment, log, reporter)
+        return log.rows
+
+
+def _execute(backend: Backend, experiment: Experiment, log: RunLog, reporter: Reporter) -> None:
+    deadline = time.monotonic() + experiment.watchdogs.total
+    title = f"running {experiment.name}"
+    tried: set[str] = set()
+    done = 0
+    reporter.start(title, 0)
+    try:
+        while now := [one for one in backend.pending(log.rows) if one.key not in tried]:
+            reporter.start(title, done + len(now))
+            tried |= {one.key for one in now}
+            for row in backend.measure(now, deadline):
+                log.append(row)
+                done += 1
+                threads = f" {row['threads']} threads" if row["threads"] else ""
+                note = f"{row['variant']} {row['benchmark']}{threads}"
+                reporter.advance(title, done, note)
+                if row["status"] != "ok":
+                    reporter.say(f"{row['status']}: {note}: {row['reason']}")
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+    except TimeoutError as error:
+        raise FastError(
+            f"watchdog: the experiment took longer than {experiment.watchdogs.total:g} s in all; "
+            f"the {len(log.rows)} rows written are safe. Run the same command again to go on, or "
+            "raise total under [watchdogs]"
+        ) from error
+    finally:
+        reporter.finish(title)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A program on the running kernel under fast-stat or fast-latency, and what went on around it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab.backend.host import difference, mechanism
+from fastlab.base.metrics import LATENCIES
+from fastlab.base.model import FastError
+from fastlab.base.process import ask, run_group
+from fastlab.base.tools import require
+from fastlab.plan.blocks import SOFTWARE
+from fastlab.plan.rows import Counter
+from fastlab.statistics import environment
+
+# In Meson's build directory. fast-latency loads the library into the program.
+FAST_STAT = "userspace/counters/fast-stat"
+FAST_LATENCY = "userspace/latency/fast-latency"
+HANDOFF_LIBRARY = "userspace/latency/libfast-handoff.so"
+
+# Those that measure on the running kernel.
+BACKENDS = ("perf", "soft")
+# Asks fast-stat what the CPU can count at once: a line each.
+GROUPS = ("--groups", "--events", "hardware")
+
+# For a measurement of nothing.
+TRY_SECONDS = 60.0
+
+Histogram = list[tuple[int, int]]
+
+
+def find_groups(backend: str, fast_stat: Path) -> tuple[str, ...]:
+    """What can be counted here, in lists of events that fit into one run each. What fast-stat
+    complains of is said before the first run: a FastError."""
+    groups: tuple[str, ...] = (SOFTWARE,)
+    if backend != "soft":
+        try:
+            answer = ask([str(fast_stat), *GROUPS], TRY_SECONDS)
+        except FastError as error:
+            raise _not_available(backend, f"{fast_stat.name} {error}") from error
+        if answer.status:
+            raise _not_available(backend, answer.errors.strip())
+        groups = (*answer.output.split(), SOFTWARE)
+    # To count a program may be forbidden where to try is not.
+    for events in groups:
+        _, said = _try_out(fast_stat, "--events", events)
+        if said:
+            raise _not_available(backend, said)
+    return groups
+
+
+def _not_available(backend: str, why: str) -> FastError:
+    return FastError(f"backend {backend} is not available here: {why}")
+
+
+def my_cpus() -> str:
+    """The CPUs that this process may use, as fast-stat takes them. To be asked before the first
+    run: while fast-stat has them for a program alone they are not this process's."""
+    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+
+
+def check_latencies(fast_latency: Path) -> dict[str, str]:
+    """Time nothing once: which latencies cannot be measured here, and why."""
+    document, said = _try_out(fast_latency)
+    if not document:
+        raise FastError(
+            f"latencies cannot be measured here: {said or 'nothing was written'}; leave "
+            "latencies = true out of the experiment file"
+        )
+    _, missing = latencies_of(document)
+    return missing
+
+
+def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, str]:
+    """What the program, fast-stat or fast-latency, measures of `true`; what it says if it fails."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "document")
+        try:
+            answer = ask([str(program), *options, "--json", str(path), "true"], TRY_SECONDS)
+        except FastError as error:
+            return None, f"{program.name} {error}"
+        if answer.status == 0:
+            return _document(path), ""
+    return None, answer.errors.strip() or f"{program.name} ended with status {answer.status}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A program to be measured, on these `cpus`. `roi`: only between its markers. What it prints
+    and what is measured are left in the directory `scratch`."""
+
+    argv: Sequence[str]
+    seconds: float
+    roi: bool
+    cpus: str
+    directory: Path
+    scratch: Path
+
+    @property
+    def output(self) -> Path:
+        """Its standard output."""
+        return self.scratch / "output"
+
+    @property
+    def errors(self) -> Path:
+        """Its standard error, and that of fast-stat or fast-latency."""
+        return self.scratch / "errors"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """How it ended, None if it was killed since it took too long; `document` is what fast-stat or
+    fast-latency wrote. `mechanism` and the circumstances are of the whole machine meanwhile."""
+
+    status: int | None
+    document: Mapping[str, Any] | None
+    mechanism: Mapping[str, int] | None
+    duration: float
+    circumstances: environment.Circumstances
+
+
+def count_run(call: Call, fast_stat: Path, events: str, root: Path) -> Observed:
+    """Run the program under fast-stat, and look at the machine before and after."""
+    options = ["--events", events, "--cpus", call.cpus]
+    return _measure(call, [str(fast_stat.absolute()), *options], root)
+
+
+def time_run(call: Call, fast_latency: Path, root: Path, fixed: bool = False) -> Observed:
+    """The same under fast-latency. `fixed`: memory lies in each run where it lay in the others."""
+    still = [str(require("setarch")), "--addr-no-randomize"] if fixed else []
+    return _measure(call, [*still, str(fast_latency.absolute())], root)
+
+
+def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
+    path = call.scratch.absolute() / "measured.json"
+    path.unlink(missing_ok=True)
+    options = ["--json", str(path), *(["--roi"] if call.roi else [])]
+    command = [*program, *options, "--", *call.argv]
+    surroundings = environment.capture(root)
+    fired = mechanism(root)
+    before = environment.activity(root)
+    begun = time.monotonic()
+    with call.output.open("wb") as out, call.errors.open("wb") as err:
+        try:
+            status = run_group(command, call.seconds, cwd=call.directory, stdout=out, stderr=err)
+        except subprocess.TimeoutExpired:
+            status = None
+    duration = time.monotonic() - begun
+    after = environment.activity(root)
+    return Observed(
+        status,
+        _document(path),
+        difference(fired, mechanism(root)),
+        duration,
+        environment.Circumstances(surroundings, before, after),
+    )
+
+
+def _document(path: Path) -> Mapping[str, Any] | None:
+    """What was measured; there is nothing where that failed or was killed."""
+    try:
+        found: Mapping[str, Any] = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
+    """What has a value; the rest is not available."""
+    given = counts["counters"] if counts else {}
+    return {
+        name: Counter(unit=one["unit"], total=one["value"])
+        for name, one in given.items()
+        if one["value"] is not None
+    }
+
+
+def latencies_of(document: Mapping[str, Any]) -> tuple[dict[str, Histogram], dict[str, str]]:
+    """The histograms of fast-latency's document, and of the others why they are not there."""
+    histograms: dict[str, Histogram] = {}
+    missing: dict[str, str] = {}
+    for name in LATENCIES:
+        one = document["latencies"][name]
+        if one["buckets"] is None:
+            missing[name] = one["why_not"]
+        else:
+            histograms[name] = [(end, count) for end, count in one["buckets"]]
+    return histograms, missing

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The running kernel: which one it is, its FAST, and being its only user.
+
+Everything is below a root directory, whose /proc is this machine's or a test's.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from fastlab.base.model import FastError, Kernel
+from fastlab.base.typed import typed
+
+_BOOT_ID = "proc/sys/kernel/random/boot_id"
+# A kernel with FAST has a field there, which anybody may read.
+_TASK, _FIELD = "proc/self/sched", "fast.cpu_lock"
+_DEBUGFS = "sys/kernel/debug"
+_FAST = f"{_DEBUGFS}/sched/fast"
+_STAT, _POLICY = "stat", "policy"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A kernel as an experiment's rows know it. `boot` is another one after each boot."""
+
+    release: str
+    version: str
+    boot: str
+    fast: bool
+
+    @property
+    def variant(self) -> str:
+        return "fast" if self.fast else "baseline"
+
+    @property
+    def kernel(self) -> Kernel:
+        series = ".".join(self.release.split(".")[:2])
+        return Kernel(series, self.variant, f"{self.release} {self.version}", "", "")
+
+
+def running_kernel(root: Path) -> Running:
+    """What runs now. Raises FastError where there is no /proc."""
+    release = _text(root / "proc/sys/kernel/osrelease")
+    version = f"{_text(root / 'proc/sys/kernel/version')}{_build_id(root)}"
+    return Running(release, version, _text(root / _BOOT_ID), _has_fast(root))
+
+
+def _has_fast(root: Path) -> bool:
+    try:
+        return _FIELD in (root / _TASK).read_text()
+    except FileNotFoundError:
+        return False
+
+
+def _build_id(root: Path) -> str:
+    """What tells builds apart that were made to look alike; "" where the kernel does not say."""
+    try:
+        notes = (root / "sys/kernel/notes").read_bytes()
+    except OSError:
+        return ""
+    return f" {hashlib.sha256(notes).hexdigest()[:12]}"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError as error:
+        raise FastError(f"{path}: {error.strerror}; is /proc mounted?") from error
+
+
+def _files(root: Path) -> set[str]:
+    """The names of sched/fast, of a kernel with FAST."""
+    try:
+        return {path.name for path in (root / _FAST).iterdir()}
+    except PermissionError as error:
+        raise FastError(
+            f"{root / _FAST} cannot be read: {error.strerror}; debugfs, where FAST's policies are "
+            "switched, is for root: run the same command with sudo"
+        ) from error
+    except FileNotFoundError as error:
+        raise FastError(
+            f"the running kernel has FAST, but there is no {root / _FAST}; as root, mount debugfs: "
+            f"`mount -t debugfs debugfs {root / _DEBUGFS}`"
+        ) from error
+
+
+def _setting(path: Path) -> str:
+    """As it would be written: of a choice the one in brackets, of a switch its number."""
+    text = _text(path)
+    chosen = text.partition("[")[2].partition("]")[0] or text
+    return {"N": "0", "Y": "1"}.get(chosen, chosen)
+
+
+@contextmanager
+def only_user(root: Path) -> Iterator[None]:
+    """Be the only one who measures on this machine: two would set each other's policy."""
+    with (root / _BOOT_ID).open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise FastError(
+                f"another `{typed('run')}` or `{typed('try')}` is measuring here; wait for it or "
+                "stop it first"
+            ) from error
+        yield
+
+
+def mechanism(root: Path) -> dict[str, int] | None:
+    """FAST's counters since boot; None where the kernel has no FAST."""
+    if not _has_fast(root):
+        return None
+    lines = _text(root / _FAST / _STAT).splitlines()
+    return {name: int(count) for name, count in (line.split() for line in lines)}
+
+
+def difference(
+    before: Mapping[str, int] | None, after: Mapping[str, int] | None
+) -> dict[str, int] | None:
+    """What was counted between the two."""
+    if before is None or after is None:
+        return None
+    return {name: count - before.get(name, 0) for name, count in after.items()}
+
+
+class SchedFast:
+    """The files of sched/fast, in the running kernel's debugfs: its policy and knobs, `found` as
+    they were; when the context manager is left, in whatever way, they are so again. A kernel
+    without FAST has none. Raises FastError where they cannot be read, which says what to do."""
+
+    def __init__(self, root: Path) -> None:
+        self._directory = root / _FAST
+        self.found: dict[str, str] = {}
+        if _has_fast(root):
+            names = sorted(_files(root) - {_STAT, _POLICY})
+            self.found = {name: _setting(self._directory / name) for name in (*names, _POLICY)}
+
+    @property
+    def knobs(self) -> dict[str, int]:
+        """What was found besides the policy."""
+        return {name: int(value) for name, value in self.found.items() if name != _POLICY}
+
+    def set(self, values: Mapping[str, str]) -> None:
+        """Raises FastError that names the file and what to do."""
+        for name, value in values.items():
+            self._write(name, value)
+
+    def _write(self, name: str, value: str) -> None:
+        if name not in self.found:
+            raise FastError(
+                f"the running kernel has no {name} in sched/fast; it has {', '.join(self.found)}"
+            )
+        path = self._directory / name
+        try:
+            path.write_text(f"{value}\n")
+        except OSError as error:
+            raise FastError(
+                f"{path} cannot be set to {value}: {error.strerror}; it is {_text(path)}"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A second Ctrl-C waits.
+        deaf = {signal.SIGINT, signal.SIGTERM}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, deaf)
+        try:
+            self.set(self.found)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The backend `kvm`: an experiment's blocks in guests that KVM executes, each run a boot.
+
+The guest measures with fast-stat and fast-latency, as the backends on the running kernel do; it
+counts with the hardware's counters where the host has them, else with the kernel's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fastlab.backend.boots import agenda
+from fastlab.backend.contract import Request
+from fastlab.backend.counting import GROUPS
+from fastlab.backend.host import only_user
+from fastlab.backend.slot_rows import (
+    LAST_LATENCY_RUN,
+    LAST_RUN,
+    RealToolbox,
+    RunAnswer,
+    Surroundings,
+    paired_row,
+    requests,
+    wants_latencies,
+    with_latencies,
+)
+from fastlab.base import tools
+from fastlab.base.cache import check_room
+from fastlab.base.metrics import HARDWARE
+from fastlab.base.model import Experiment, FastError, Kernel, Run
+from fastlab.guest import initramfs, kvm, vm
+from fastlab.plan import plan_file
+from fastlab.plan.blocks import (
+    GUESTS,
+    SOFTWARE,
+    PairedRow,
+    make_dataset,
+    make_plan,
+    with_groups,
+)
+from fastlab.plan.experiment import workload_argv
+from fastlab.plan.rows import Row
+from fastlab.statistics import environment
+
+# Where the host's kernel says that it can count with the hardware.
+PMU = "sys/bus/event_source/devices/cpu"
+FAST_STAT = "/bin/fast-stat"
+FAST_LATENCY = "/bin/fast-latency"
+HANDOFF_LIBRARY = "/bin/libfast-handoff.so"
+# The guest hands over what its job writes to its output.
+OUTPUT = "/proc/self/fd/1"
+# What only the documents of these two have.
+MEASURED = {"counters", "latencies"}
+
+
+def _has_pmu(root: Path) -> bool:
+    """Has the guest one? It depends on who executes it, not only on the host."""
+    return kvm.ACCELERATOR.lends_pmu and (root / PMU).exists()
+
+
+class Guests:
+    """Makes one run at a time, in a guest that is booted for it.
+
+    `build` is Meson's directory, `kernels` has the variants' kernels by name; `probe` says why no
+    guest boots with KVM, or "" (kvm.probe()); `root` has the /proc and /sys of the host.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        build: Path,
+        toolbox: RealToolbox,
+        kernels: Mapping[str, Kernel],
+        directory: Path,
+        probe: Callable[[], str],
+        root: Path = Path("/"),
+    ) -> None:
+        self.plan = make_plan(experiment, GUESTS)
+        self._experiment = experiment
+        self._toolbox = toolbox
+        self._kernels = kernels
+        self._directory = directory
+        self._probe = probe
+        self._root = root
+        self._qemu = tools.require("qemu-system-x86_64")
+        self._build = build
+        self._image = directory / "guest.cpio"
+        self._tools_id = ""
+
+    def check(self) -> None:
+        """Does a guest boot, and are there CPUs and counters for it?"""
+        why = self._probe()
+        if why:
+            raise FastError(
+                f"backend {GUESTS} is not available here: {why}; use --backend soft on a patched "
+                "kernel, or the simulation (--backend sim)"
+            )
+        cpus = len(os.sched_getaffinity(0))
+        asked = self._experiment.machine.cpus
+        if asked > cpus:
+            raise FastError(
+                f"the experiment's machine has {asked} CPUs, and there are {cpus} here: the "
+                "guest's would wait for each other, and that would be measured; in the experiment "
+                f"file, set cpus = {cpus} or less under [machine]"
+            )
+        if self.plan.primary in HARDWARE and not _has_pmu(self._root):
+            raise FastError(
+                f"primary = {self.plan.primary} needs hardware counters, and a guest has none "
+                f"here (it takes KVM, and {self._root / PMU} on this machine); in the experiment "
+                "file, choose another one, such as elapsed_ns"
+            )
+
+    @contextmanager
+    def opened(self, rows: Sequence[Row]) -> Iterator[None]:
+        with only_user(self._root):
+            programs = {f"/bin/{name}": path for name, path in self._toolbox.programs.items()}
+            ours = {
+                "/init": self._build / "userspace/guest/init",
+                FAST_STAT: self._toolbox.fast_stat,
+                FAST_LATENCY: self._toolbox.fast_latency,
+                HANDOFF_LIBRARY: self._toolbox.handoff,
+            }
+            content = initramfs.build_image(programs | ours)
+            self._image.write_bytes(content)
+            parts = [content, tools.version(self._qemu)]
+            parts += [kernel.id.encode() for kernel in self._kernels.values()]
+            # Of the kernels, too: none may be another one in the middle of an experiment.
+            self._tools_id = initramfs.digest_all(parts)
+            groups = (*self._groups(), SOFTWARE) if _has_pmu(self._root) else (SOFTWARE,)
+            self.plan = with_groups(self.plan, groups)
+            begun = bool(rows)
+            plan_file.keep(self._directory, self.plan, self._experiment, self._tools_id, begun)
+            yield
+
+    def pending(self, rows: Sequence[Row]) -> list[Request]:
+        kernels = {variant.name: variant.kernel for variant in self._experiment.variants}
+        left = agenda(make_dataset(self.plan, rows), kernels).left
+        return requests(self._experiment, self.plan, left)
+
+    def _groups(self) -> list[str]:
+        """Asks a guest what its CPUs can count at once: they may have less than the host's."""
+        kernel = next(iter(self._kernels.values()))
+        outcome = self._boot(kernel, vm.Job({}, [FAST_STAT, *GROUPS]), LAST_RUN)
+        if outcome.exit_status:
+            raise FastError(
+                f"backend {GUESTS}: fast-stat cannot count in the guest: {' '.join(outcome.errors)}"
+            )
+        return [line.strip() for line in outcome.said if line.strip()]
+
+    def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
+        return (self._measure(request) for request in requests)
+
+    def _measure(self, request: Request) -> PairedRow:
+        slot, run = request.slot, request.run
+        assert slot
+        kernel = self._kernels[run.variant.kernel]
+        argv = workload_argv(slot.workload, run.seed)
+        surroundings = replace(
+            environment.capture(self._root),
+            kernel=kernel.id,
+            command_line=kvm.ACCELERATOR.command_line,
+            virtual=True,
+        )
+        before = environment.activity(self._root)
+        answer = self._execute(kernel, run, [FAST_STAT, "--events", slot.events], argv, LAST_RUN)
+        after = environment.activity(self._root)
+        circumstances = environment.Circumstances(surroundings, before, after)
+        where = Surroundings(kernel, str(uuid.uuid4()), self._tools_id, circumstances)
+        row = paired_row(self.plan, slot, run, argv, where, answer)
+        if not wants_latencies(self.plan, row):
+            return row
+        answer = self._execute(kernel, run, [FAST_LATENCY], argv, LAST_LATENCY_RUN)
+        return with_latencies(row, run, answer)
+
+    def _execute(
+        self, kernel: Kernel, run: Run, program: list[str], argv: list[str], scratch: str
+    ) -> RunAnswer:
+        """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
+        job = vm.Job(run.variant.settings, [*program, "--roi", "--json", OUTPUT, "--", *argv])
+        begun = time.monotonic()
+        try:
+            outcome = self._boot(kernel, job, scratch)
+        except vm.GuestError as error:
+            check_room(self._directory)
+            return RunAnswer(None, None, None, str(error), duration=time.monotonic() - begun)
+        output, measured = _documents(outcome.said)
+        failure = ""
+        if outcome.exit_status and outcome.errors:
+            failure = f"it ended with status {outcome.exit_status}: {' '.join(outcome.errors)}"
+            check_room(self._directory)
+        return RunAnswer(
+            outcome.exit_status, output, measured, failure, outcome.mechanism, outcome.workload
+        )
+
+    def _boot(self, kernel: Kernel, job: vm.Job, scratch: str) -> vm.Outcome:
+        machine = vm.Simulation(
+            self._qemu,
+            kernel,
+            self._image.absolute(),
+            self._experiment.machine,
+            accelerator=kvm.ACCELERATOR,
+        )
+        return vm.boot_job(
+            machine,
+            job,
+            self._directory / scratch,
+            self._experiment.watchdogs,
+            threading.Event(),
+        )
+
+
+def _documents(
+    said: Iterable[str],
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """The benchmark's JSON document, and fast-stat's or fast-latency's."""
+    found: dict[bool, Mapping[str, Any]] = {}
+    for line in said:
+        if line.startswith("{"):
+            document = json.loads(line)
+            found.setdefault(not MEASURED.isdisjoint(document), document)
+    return found.get(False), found.get(True)

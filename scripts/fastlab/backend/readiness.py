@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What of this machine can be used, and what is missing: `fast doctor`.
+
+Needs nothing but Python's own library, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from fastlab.backend.host import running_kernel
+from fastlab.base import tools
+from fastlab.base.cache import cache_dir
+from fastlab.base.model import FastError
+from fastlab.base.place import is_installed, work_dir
+from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
+from fastlab.guest import kvm
+from fastlab.kernel import kernels
+
+# ok: it is there. missing: what most of the laboratory needs. note: some of it can do without.
+State = Literal["ok", "missing", "note"]
+
+GIB = 1 << 30
+# Of the cache, for an experiment of two kernels: as README says.
+ROOM_GIB = 3
+PMU = "sys/bus/event_source/devices/cpu"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One thing that was looked for."""
+
+    what: str
+    state: State
+    text: str
+
+
+def examine(project: Path, reporter: Reporter, root: Path = Path("/")) -> Iterator[Examined]:
+    """Everything, the most needed first; `root` has the /proc and /sys of the machine."""
+    yield _processor()
+    yield _packages(project)
+    yield _qemu()
+    yield _python(project)
+    yield _room()
+    built = kernels.built(cache_dir())
+    yield _programs(project)
+    yield _kernels(built)
+    yield _kvm(project, built, reporter)
+    yield _pmu(root)
+    yield _running(root)
+
+
+def _processor() -> Examined:
+    machine = platform.machine()
+    if machine == "x86_64":
+        return Examined("processor", "ok", f"{machine}, {len(os.sched_getaffinity(0))} CPUs")
+    return Examined("processor", "missing", f"{machine}; the laboratory is for x86_64")
+
+
+def _packages(project: Path) -> Examined:
+    """install-deps knows them."""
+    script = project / "scripts/install-deps"
+    answer = subprocess.run([script, "--dry-run"], capture_output=True, text=True)
+    said = [line.removeprefix("install-deps: ") for line in answer.stderr.splitlines()]
+    if answer.returncode == 0:
+        return Examined("Debian packages", "ok", "all are installed")
+    return Examined("Debian packages", "missing", f"{'; '.join(said)} (as root: {script})")
+
+
+def _qemu() -> Examined:
+    try:
+        path = tools.require_qemu()
+    except FastError as error:
+        return Examined("QEMU", "missing", str(error))
+    return Examined("QEMU", "ok", tools.version(path).decode().splitlines()[0])
+
+
+def _python(project: Path) -> Examined:
+    with (project / "pyproject.toml").open("rb") as file:
+        wanted = tomllib.load(file)["project"]["dependencies"]
+    names = [one.partition(">")[0] for one in wanted]
+    missing = [name for name in names if not _is_there(name)]
+    if not missing:
+        return Examined("Python packages", "ok", "all are installed")
+    text = f"not installed: {', '.join(missing)}"
+    if is_installed(project):
+        return Examined("Python packages", "note", f"{text}; they will be when one is needed")
+    return Examined("Python packages", "missing", f"{text}; run `make`")
+
+
+def _is_there(package: str) -> bool:
+    try:
+        metadata.distribution(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _room() -> Examined:
+    cache = cache_dir()
+    there = next(path for path in (cache, *cache.parents) if path.is_dir())
+    free = shutil.disk_usage(there).free / GIB
+    text = f"{free:.1f} GiB free for {cache}"
+    if free >= ROOM_GIB:
+        return Examined("disk", "ok", text)
+    return Examined(
+        "disk", "missing", f"{text}, and an experiment needs {ROOM_GIB}; set FAST_CACHE elsewhere"
+    )
+
+
+def _programs(project: Path) -> Examined:
+    directory = work_dir(project) / "user"
+    if (directory / "build.ninja").is_file():
+        return Examined("programs", "ok", str(directory))
+    return Examined("programs", "note", f"not built yet; they will be, in {directory}")
+
+
+def _kernels(built: list[kernels.Build]) -> Examined:
+    if built:
+        return Examined("kernels", "ok", f"{len(built)} are built in {cache_dir()}")
+    return Examined("kernels", "note", "none is built yet; what needs one builds it")
+
+
+def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter) -> Examined:
+    """Only a guest that has booted says that KVM is real."""
+    if not kvm.DEVICE.exists():
+        return Examined("KVM", "note", f"there is no {kvm.DEVICE}; the simulation needs none")
+    programs = work_dir(project) / "user/userspace/guest/init"
+    if not built or not programs.is_file():
+        why = "is there, but nobody knows whether it is real: there is no kernel to boot yet"
+        return Examined("KVM", "note", f"{kvm.DEVICE} {why}")
+    why = kvm.probe(built[-1].kernel, project, reporter)
+    return Examined("KVM", "note", why) if why else Examined("KVM", "ok", "a guest has booted")
+
+
+def _pmu(root: Path) -> Examined:
+    if (root / PMU).exists():
+        return Examined("PMU", "ok", "hardware counters are there (fast-stat --list tells which)")
+    return Examined("PMU", "note", "no hardware counters: --backend perf cannot be used")
+
+
+def _running(root: Path) -> Examined:
+    running = running_kernel(root)
+    if running.fast:
+        return Examined("this kernel", "ok", f"{running.release} has FAST")
+    why = f"has no FAST; `{typed('run')}` and `{typed('try')}` simulate one that has"
+    return Examined("this kernel", "note", f"{running.release} {why}")

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The backends `perf` and `soft`: an experiment's blocks on the running kernel.
+
+results/NAME-BACKEND/ gets last-run/, what the last run and the last latency run wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from fastlab.backend.boots import Agenda, agenda
+from fastlab.backend.contract import Request
+from fastlab.backend.counting import (
+    Call,
+    Observed,
+    check_latencies,
+    count_run,
+    find_groups,
+    my_cpus,
+    time_run,
+)
+from fastlab.backend.host import Running, SchedFast, only_user, running_kernel
+from fastlab.backend.slot_rows import (
+    LAST_LATENCY_RUN,
+    LAST_RUN,
+    RealToolbox,
+    RunAnswer,
+    Surroundings,
+    paired_row,
+    requests,
+    wants_latencies,
+    with_latencies,
+)
+from fastlab.base.cache import check_room
+from fastlab.base.metrics import NAMED
+from fastlab.base.model import Experiment, FastError, Variant
+from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
+from fastlab.plan import plan_file
+from fastlab.plan.blocks import PairedRow, make_dataset, make_plan, with_groups
+from fastlab.plan.experiment import benchmark_result, workload_argv
+from fastlab.plan.rows import Row
+
+LACKS = {
+    "fast": "one with FAST: it was built without CONFIG_SCHED_FAST",
+    "baseline": "one without FAST: it was built with CONFIG_SCHED_FAST",
+}
+NEEDED = {
+    "fast": f"a kernel with FAST (`{typed('kernel', 'deb')}` packs one)",
+    "baseline": "a kernel without FAST",
+}
+
+
+class RunningKernel:
+    """Makes one run at a time, on the kernel that runs. `root` has the /proc and /sys of the
+    machine. FAST's policy and knobs are put back in any case."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        backend: str,
+        toolbox: RealToolbox,
+        directory: Path,
+        reporter: Reporter,
+        root: Path = Path("/"),
+    ) -> None:
+        self.plan = make_plan(experiment, backend)
+        self._experiment = experiment
+        self._toolbox = toolbox
+        self._directory = directory
+        self._reporter = reporter
+        self._root = root
+        self._cpus = my_cpus()
+        self._running = running_kernel(root)
+        self._sched_fast = SchedFast(root)
+        self._others: dict[str, int] = {}
+
+    def check(self) -> None:
+        """One kernel for all variants: it has to be the running one; and what is to be measured can
+        be."""
+        needed = self._experiment.variants[0].kernel
+        if not self.plan.boots and needed != self._running.variant:
+            raise FastError(
+                f"every variant of this experiment runs on kernel {needed}, and the running "
+                f"kernel, {self._running.release}, is not {LACKS[needed]}; boot {NEEDED[needed]} "
+                "and run this again"
+            )
+        groups = find_groups(self.plan.backend, self._toolbox.fast_stat)
+        self.plan = with_groups(self.plan, groups)
+        if self.plan.latencies:
+            self._check_latencies()
+
+    def _check_latencies(self) -> None:
+        """What is not to be had is said before the first run, too."""
+        for name, why in check_latencies(self._toolbox.fast_latency).items():
+            if NAMED[self.plan.primary].latency == name:
+                raise FastError(
+                    f"primary = {self.plan.primary} cannot be measured here: {why}; change that, "
+                    "or choose another one in the experiment file, such as elapsed_ns"
+                )
+            self._reporter.say(f"{name} latency is not available: {why}")
+
+    @contextmanager
+    def opened(self, rows: Sequence[Row]) -> Iterator[None]:
+        with only_user(self._root), self._sched_fast:
+            tools = self._toolbox.id
+            plan_file.keep(self._directory, self.plan, self._experiment, tools, bool(rows))
+            _check_pins(make_dataset(self.plan, rows).rows, self._running)
+            # What a variant does not name is as it was when the first runs were made.
+            self._others = self._sched_fast.knobs
+            variants = {variant.name: variant for variant in self._experiment.variants}
+            for row in rows:
+                named = variants[row["variant"]].knobs
+                self._others |= {key: one for key, one in row["knobs"].items() if key not in named}
+            for variant in variants.values():
+                self._switch(variant)
+            yield
+
+    def pending(self, rows: Sequence[Row]) -> list[Request]:
+        """What of the agenda this boot can make."""
+        slots = self._agenda(rows).here(self._running)
+        return requests(self._experiment, self.plan, slots)
+
+    def next_boot(self, rows: Sequence[Row]) -> str:
+        """What to boot to go on, "" if nothing."""
+        return _next_boot(self._agenda(rows), self._running)
+
+    def _agenda(self, rows: Sequence[Row]) -> Agenda:
+        kernels = {variant.name: variant.kernel for variant in self._experiment.variants}
+        return agenda(make_dataset(self.plan, rows), kernels)
+
+    def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
+        return (self._measure(request) for request in requests)
+
+    def _measure(self, request: Request) -> PairedRow:
+        assert request.slot
+        run = replace(request.run, variant=self._switch(request.run.variant))
+        program = self._toolbox.programs[run.workload.benchmark]
+        argv = workload_argv(run.workload, run.seed, program.absolute())
+        call = self._call(argv, LAST_RUN)
+        counted = count_run(call, self._toolbox.fast_stat, request.slot.events, self._root)
+        where = Surroundings(
+            self._running.kernel, self._running.boot, self._toolbox.id, counted.circumstances
+        )
+        row = paired_row(self.plan, request.slot, run, argv, where, self._answer(call, counted))
+        if not wants_latencies(self.plan, row):
+            return row
+        call = self._call(argv, LAST_LATENCY_RUN)
+        timed = time_run(call, self._toolbox.fast_latency, self._root)
+        return with_latencies(row, run, self._answer(call, timed))
+
+    def _call(self, argv: Sequence[str], scratch: str) -> Call:
+        directory = (self._directory / scratch).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+        seconds = self._experiment.watchdogs.run
+        return Call(argv, seconds, True, self._cpus, directory, directory)
+
+    def _answer(self, call: Call, observed: Observed) -> RunAnswer:
+        """What a benchmark's output says of its run."""
+        failure = ""
+        said = call.errors.read_text(errors="replace").strip()
+        if observed.status is None:
+            failure = f"watchdog: no end after {call.seconds:g} s; it was killed"
+        elif observed.status and said:
+            failure = f"it ended with status {observed.status}: {said}"
+        if failure:
+            check_room(self._directory)
+        lines = call.output.read_text(errors="replace").splitlines()
+        return RunAnswer(
+            observed.status,
+            benchmark_result(lines),
+            observed.document,
+            failure,
+            observed.mechanism,
+            observed.duration,
+        )
+
+    def _switch(self, variant: Variant) -> Variant:
+        """Set the variant's policy and knobs; the variant with all knobs as they are then."""
+        if variant.kernel != self._running.variant:
+            return variant
+        whole = replace(variant, knobs={**self._others, **variant.knobs})
+        self._sched_fast.set(whole.settings)
+        return whole
+
+
+def _check_pins(rows: Sequence[PairedRow], running: Running) -> None:
+    """A side has one kernel from its first run on, and both are of one series."""
+    now = running.kernel
+    for row in rows:
+        then = row["kernel"]
+        if then["variant"] == now.variant and then["id"] != now.id:
+            raise FastError(
+                f"the first runs with kernel {now.variant} were made by {then['id']}, and {now.id} "
+                "is running; boot the first one, or give --output another directory to begin anew"
+            )
+        if then["series"] != now.series:
+            raise FastError(
+                f"{then['id']} and {now.id} are of different series: their difference would be "
+                "more than FAST; boot a kernel of the same series, or give --output another "
+                "directory to begin anew"
+            )
+
+
+def _next_boot(left: Agenda, running: Running) -> str:
+    kernel = left.next_kernel()
+    if not kernel or left.here(running):
+        return ""
+    known = {row["kernel"]["variant"]: row["kernel"]["id"] for row in left.dataset.rows}
+    name = f"{known[kernel]}, as before" if kernel in known else NEEDED[kernel]
+    if kernel == running.variant:
+        name = f"the running kernel again ({running.release})"
+    return (
+        "this boot has made what it can: of two kernels each side of a block is a boot of its own. "
+        f"Now boot {name}. At least {left.boots_left()} more boots are needed"
+    )

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The backend `sim`: an experiment's runs on simulated machines, some at a time.
+
+results/NAME/ gets durations.jsonl, how the host's time was spent, and machines/, what each machine
+wrote.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TypeVar
+
+from fastlab.backend.contract import Request
+from fastlab.base import tools
+from fastlab.base.cache import check_room
+from fastlab.base.model import Experiment, Kernel, Machine
+from fastlab.base.progress import Reporter
+from fastlab.guest import hardware, initramfs, vm
+from fastlab.guest.machines import saved_machine
+from fastlab.guest.snapshot import CLOCK_SETTLED
+from fastlab.plan import plan_file, presets
+from fastlab.plan.experiment import plan, run_key, workload_argv
+from fastlab.plan.rows import Builds, Row, build_row, finished_keys, kernel_id, latest, simulated
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """What every run of an experiment uses besides its kernel. `id` changes with any of it."""
+
+    id: str
+    qemu: Path
+    plugin: Path
+    image: bytes
+
+
+@dataclass(frozen=True)
+class Done:
+    row: Row
+    # Host seconds outside the workload: load, start of the CPUs, end.
+    beside: float
+
+
+def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
+    """The tools, from PATH and Meson's build directory; FastError names what is missing.
+
+    `further` are more programs of the guest (initramfs.find_built()).
+    """
+    qemu = tools.require_qemu()
+    built = initramfs.find_built(build, further)
+    image = initramfs.build_image(built.programs)
+    machines = [Machine(preset=name) for name in presets.names()]
+    words = [word for machine in machines for word in hardware.arguments(machine)]
+    parts = [tools.version(qemu), initramfs.stripped(built.plugin), image]
+    parts += [word.encode() for word in (*words, CLOCK_SETTLED)]
+    return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image)
+
+
+def one_cpu_each(jobs: int) -> Callable[[], None]:
+    """What each of `jobs` threads does first: if there are as many as CPUs it stays on one of
+    them, and so does the QEMU that it starts. QEMU's two threads take turns, a hundred thousand
+    times a second, and between two CPUs each turn would cost an interrupt and an idle state."""
+    cpus = sorted(os.sched_getaffinity(0))
+    numbers = itertools.count()
+
+    def stay() -> None:
+        if jobs % len(cpus) == 0:
+            os.sched_setaffinity(0, {cpus[next(numbers) % len(cpus)]})
+
+    return stay
+
+
+class Simulator:
+    """The backend `sim`: some machines at a time (default: the host's CPUs), each booted once.
+
+    `kernels` are by the name that variants give. Rows are the calling thread's, machines others'.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        kernels: Mapping[str, Kernel],
+        toolbox: Toolbox,
+        directory: Path,
+        reporter: Reporter,
+        jobs: int | None = None,
+    ) -> None:
+        self._experiment = experiment
+        self._kernels = kernels
+        self._toolbox = toolbox
+        self._directory = directory.absolute()
+        self._reporter = reporter
+        self._jobs = jobs or len(os.sched_getaffinity(0))
+        self._cancelled = threading.Event()
+        # Every request's key depends on what makes it, so that another build's rows are not its.
+        self._requests = [
+            Request(run_key(run, kernels[run.variant.kernel].id, toolbox.id), run)
+            for run in plan(experiment)
+        ]
+
+    def check(self) -> None:
+        """find_toolbox() and the build of the kernels have said what is missing."""
+
+    @contextmanager
+    def opened(self, rows: Sequence[Row]) -> Iterator[None]:
+        kernels = {name: kernel_id(kernel) for name, kernel in self._kernels.items()}
+        plan_file.keep_builds(self._directory, Builds(kernels, self._toolbox.id))
+        yield
+
+    def pending(self, rows: Sequence[Row]) -> list[Request]:
+        finished = finished_keys(rows)
+        return [one for one in self._requests if one.key not in finished]
+
+    def current(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows that belong to the experiment as it is now, in the plan's order."""
+        by_key = {row["key"]: row for row in latest(rows)}
+        return [by_key[one.key] for one in self._requests if one.key in by_key]
+
+    def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
+        image = self._directory / "guest.cpio"
+        image.write_bytes(self._toolbox.image)
+        pool = ThreadPoolExecutor(self._jobs, initializer=one_cpu_each(self._jobs))
+        try:
+            of_request = [
+                vm.Simulation(
+                    self._toolbox.qemu, self._kernels[run.variant.kernel], image, run.machine
+                )
+                for run in (one.run for one in requests)
+            ]
+            booting = {
+                simulation: pool.submit(self._saved_machine, simulation)
+                for simulation in dict.fromkeys(of_request)
+            }
+            self._boots(booting.values(), deadline)
+            futures = {
+                pool.submit(self._run, one, simulation, booting[simulation].result())
+                for one, simulation in zip(requests, of_request, strict=True)
+            }
+            yield from self._rows(futures, deadline)
+        finally:
+            # Also after Ctrl-C: the machines end within a glance, and no thread is left.
+            self._cancelled.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _boots(self, booting: Collection[Future[Path]], deadline: float) -> None:
+        title = "booting the machines"
+        self._reporter.start(title, len(booting))
+        try:
+            for done, future in enumerate(booting, 1):
+                _wait({future}, deadline)
+                future.result()
+                self._reporter.advance(title, done)
+        finally:
+            self._reporter.finish(title)
+
+    def _rows(self, futures: set[Future[Done]], deadline: float) -> Iterator[Row]:
+        beside = []
+        while futures:
+            for future in _wait(futures, deadline):
+                futures.discard(future)
+                done = future.result()
+                self._note_duration(done)
+                beside.append(done.beside)
+                yield done.row
+        self._reporter.say(
+            f"{len(beside)} runs; beside its workload a run took {fmean(beside):.2f} s on average"
+        )
+
+    def _note_duration(self, done: Done) -> None:
+        record = {
+            "key": done.row["key"],
+            "seconds": done.row["duration"],
+            "beside_workload": done.beside,
+        }
+        with (self._directory / "durations.jsonl").open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def _saved_machine(self, simulation: vm.Simulation, cached: str = "machines") -> Path:
+        """`cached`: in which part of the cache."""
+        watchdogs = self._experiment.watchdogs
+        made_of = [self._toolbox.id]
+        return saved_machine(
+            simulation, made_of, watchdogs, self._cancelled, self._reporter, cached
+        )
+
+    def _run(self, request: Request, simulation: vm.Simulation, snapshot: Path) -> Done:
+        begun = time.monotonic()
+        outcome, failure = self._outcome(request, simulation, snapshot)
+        duration = time.monotonic() - begun
+        row = self._row(request, simulation.kernel, outcome, failure, duration)
+        return Done(row, duration - (outcome.workload if outcome else 0.0))
+
+    def _outcome(
+        self, request: Request, simulation: vm.Simulation, snapshot: Path
+    ) -> tuple[vm.Outcome | None, str]:
+        """What a guest handed over, and why its run failed, or ""."""
+        run = request.run
+        names = (run.variant.name, run.workload.benchmark, f"{run.workload.threads}t")
+        name = "-".join((*names, f"seed{run.seed}", request.key[:8]))
+        directory = self._directory / "machines" / name
+        argv = workload_argv(run.workload, run.seed)
+        job = vm.Job(run.variant.settings, argv, run.variant.features, run.variant.cpus)
+        try:
+            outcome = vm.run_job(
+                simulation,
+                snapshot,
+                self._toolbox.plugin,
+                job,
+                directory,
+                self._experiment.watchdogs,
+                self._cancelled,
+            )
+        except vm.GuestError as error:
+            check_room(self._directory)
+            return None, str(error)
+        if outcome.exit_status and outcome.errors:
+            said = "\n".join(outcome.errors)
+            return outcome, f"the benchmark ended with status {outcome.exit_status}: {said}"
+        return outcome, ""
+
+    def _row(
+        self,
+        request: Request,
+        kernel: Kernel,
+        outcome: vm.Outcome | None,
+        failure: str,
+        duration: float,
+    ) -> Row:
+        run = request.run
+        output = outcome.output if outcome else None
+        return build_row(
+            run=run,
+            argv=workload_argv(run.workload, run.seed),
+            measured=simulated(run.machine, outcome.document if outcome else None, output),
+            kernel=kernel,
+            key=request.key,
+            tools_id=self._toolbox.id,
+            output=output,
+            mechanism=outcome.mechanism if outcome else None,
+            exit_status=outcome.exit_status if outcome else None,
+            duration=duration,
+            failure=failure,
+        )
+
+
+def _wait(futures: set[Future[_T]], deadline: float) -> set[Future[_T]]:
+    """Those that are over, at least one."""
+    left = max(0.0, deadline - time.monotonic())
+    over, _ = wait(futures, timeout=left, return_when=FIRST_COMPLETED)
+    if not over:
+        raise TimeoutError
+    return over

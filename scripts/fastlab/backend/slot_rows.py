@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run of an experiment on a real machine: its policy switched, its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab.backend.contract import Request
+from fastlab.backend.counting import (
+    FAST_LATENCY,
+    FAST_STAT,
+    HANDOFF_LIBRARY,
+    counters_of,
+    latencies_of,
+)
+from fastlab.base.metrics import LATENCIES
+from fastlab.base.model import BENCHMARKS, SPLASH_PROGRAMS, Case, Experiment, Kernel, Run
+from fastlab.guest import initramfs
+from fastlab.plan.blocks import PairedRow, Plan, Slot, variant_of
+from fastlab.plan.rows import Counter, Measured, build_row, judge
+from fastlab.statistics import environment
+
+# The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
+SCHEDULING = ("context_switches", "migrations")
+# What the simulation runs is static; into these a library can be loaded.
+DYNAMIC = (*BENCHMARKS, *SPLASH_PROGRAMS)
+# Below the directory of the results: what the last runs wrote.
+LAST_RUN = "last-run"
+LAST_LATENCY_RUN = "last-run/latency"
+# Where the plan has no latencies.
+NOT_ASKED = "the experiment does not ask for it with latencies = true"
+
+
+@dataclass(frozen=True)
+class RealToolbox:
+    """What every run uses besides the kernel. `id` changes with any of it. `handoff` is the library
+    that fast-latency, which stands beside it, loads into programs."""
+
+    id: str
+    fast_stat: Path
+    fast_latency: Path
+    handoff: Path
+    programs: Mapping[str, Path]
+
+
+def find_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
+    """The programs in Meson's build directory; a FastError names what is not there."""
+    ours = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
+    names = {workload.benchmark for workload in experiment.workloads}
+    programs = {name: _program_path(build, name) for name in sorted(names)}
+    used = (*ours, *programs.values())
+    initramfs.check_built(build, used)
+    parts = [initramfs.stripped(path) for path in used]
+    parts += [Path(path).read_bytes() for path in initramfs.libraries(used)]
+    return RealToolbox(initramfs.digest_all(parts), *ours, programs)
+
+
+def _program_path(build: Path, name: str) -> Path:
+    path = initramfs.program_path(build, name)
+    return path.with_name(f"{name}-dynamic") if name in DYNAMIC else path
+
+
+@dataclass(frozen=True)
+class RunAnswer:
+    """How a run ended: None is "not available". `document` is fast-stat's or fast-latency's."""
+
+    status: int | None
+    output: Mapping[str, Any] | None
+    document: Mapping[str, Any] | None
+    failure: str
+    mechanism: Mapping[str, int] | None = None
+    duration: float = 0.0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """On which boot of which kernel, with which programs, and in what surroundings."""
+
+    kernel: Kernel
+    boot: str
+    tools_id: str
+    circumstances: environment.Circumstances
+
+
+def paired_row(
+    plan: Plan, slot: Slot, run: Run, argv: Sequence[str], where: Surroundings, answer: RunAnswer
+) -> PairedRow:
+    """A slot's row."""
+    counters = counters_of(answer.document)
+    surroundings = where.circumstances.environment
+    measured = Measured(
+        backend=plan.backend,
+        machine={
+            name: getattr(surroundings, name) for name in ("cpu", "cpus", "virtual", "vendor")
+        },
+        counters=counters,
+        elapsed_ns=(answer.output or {}).get("elapsed_ns"),
+        throughput=(answer.output or {}).get("throughput"),
+        complaint=_complaint(answer.document, "fast-stat wrote no counts"),
+    )
+    row = build_row(
+        run=run,
+        argv=argv,
+        measured=measured,
+        kernel=where.kernel,
+        key=_key(slot),
+        tools_id=where.tools_id,
+        output=answer.output and {**answer.output, **_scheduling(counters)},
+        mechanism=answer.mechanism,
+        exit_status=answer.status,
+        duration=answer.duration,
+        failure=answer.failure,
+    )
+    return PairedRow(
+        **row,
+        pair=slot.pair,
+        side=slot.side,
+        block=slot.block,
+        position=slot.position,
+        events=slot.events,
+        others=(answer.document or {}).get("others"),
+        boot=where.boot,
+        circumstances=environment.record(where.circumstances),
+        latency={},
+        latency_missing={} if plan.latencies else dict.fromkeys(LATENCIES, NOT_ASKED),
+    )
+
+
+def wants_latencies(plan: Plan, row: PairedRow) -> bool:
+    """Is a latency run to follow? Not if the row is in no comparison of times."""
+    return plan.latencies and row["status"] == "ok" and row["events"] == plan.groups[0]
+
+
+def with_latencies(row: PairedRow, run: Run, answer: RunAnswer) -> PairedRow:
+    """The row with what its latency run measured. It has failed if that has, but one that was not
+    what its variant says has only no latencies: what was counted before it was."""
+    status, reason = judge(
+        run,
+        answer.output or {},
+        answer.mechanism,
+        answer.status,
+        answer.failure,
+        _complaint(answer.document, "fast-latency wrote no latencies"),
+    )
+    reason = f"latency run: {reason}"
+    if status == "failed" or answer.document is None:
+        return {**row, "status": status, "reason": reason}
+    if status == "invalid":
+        return {**row, "latency_missing": dict.fromkeys(LATENCIES, reason)}
+    histograms, missing = latencies_of(answer.document)
+    return {**row, "latency": histograms, "latency_missing": missing}
+
+
+def _key(slot: Slot) -> str:
+    """The plan, which does not change, says everything else."""
+    load = slot.workload
+    words = (load.benchmark, load.threads, slot.pair, slot.block, slot.position)
+    return "-".join(map(str, words))
+
+
+def requests(experiment: Experiment, plan: Plan, slots: Iterable[Slot]) -> list[Request]:
+    """The slots' runs."""
+    variants = {variant.name: variant for variant in experiment.variants}
+    return [
+        Request(
+            _key(slot),
+            Run(
+                variants[variant_of(plan, slot)],
+                Case(experiment.machine, slot.workload),
+                plan.seed,
+            ),
+            slot,
+        )
+        for slot in slots
+    ]
+
+
+def _scheduling(counters: Mapping[str, Counter]) -> dict[str, int | None]:
+    """The kernel counts them on every machine and for all threads; the benchmark's own figures
+    depend on the kernel's configuration."""
+    return {name: counters[name]["total"] if name in counters else None for name in SCHEDULING}
+
+
+def _complaint(document: Mapping[str, Any] | None, nothing: str) -> str:
+    """Why the document cannot be trusted, or ""; `nothing` says that there is none."""
+    if not document:
+        return nothing
+    # None: of a program without markers all was measured.
+    if document["regions"] not in (None, 1):
+        return f"{document['regions']} regions of interest in one run; there must be one"
+    # Of fast-stat: a count that cannot be, and then the others are not to be trusted either.
+    return next(iter(document.get("doubts", ())), "")

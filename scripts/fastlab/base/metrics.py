@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The vocabulary: every figure of a run by its name, its unit, its direction, and who has it.
+
+A new figure is one more line here; comparisons, reports and `fast try` follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Better = Literal["lower", "higher"]
+# run: the clock's or the benchmark's own, of every run. kernel: what every kernel counts. counter:
+# what the caches do, of the cache model or of hardware. latency: of single events, which on a real
+# machine is a run of its own.
+Provider = Literal["run", "kernel", "counter", "latency"]
+# Where it is compared; what is compared nowhere only stands in the rows.
+Where = Literal["everywhere", "simulated", "real", "nowhere"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`unit` is what one of its values counts, `modelled` the simulation's if that is another.
+    `words` are for people, of a value divided by `scale`; without them it is of no use to somebody
+    who has one program. `ratio` names what is divided by what."""
+
+    name: str
+    unit: str
+    better: Better = "lower"
+    source: Provider = "counter"
+    where: Where = "everywhere"
+    modelled: str = ""
+    words: str = ""
+    scale: float = 1
+    ratio: tuple[str, ...] = ()
+
+    @property
+    def latency(self) -> str:
+        """Which of LATENCIES it is a figure of, or ""."""
+        return self.name.partition("_")[0] if self.source == "latency" else ""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The counters that it is made of."""
+        return self.ratio or (self.name,)
+
+
+# handoff: from the release of a mutex to the moment when another thread, which was waiting for it
+# then, has it; wakeup: from the kernel's decision to wake a thread to its switch onto a CPU.
+# Documentation/latency.rst has what exactly. A real machine's runs may have histograms of them.
+LATENCIES: Mapping[str, str] = {"handoff": "hand-off of a mutex", "wakeup": "wake-up"}
+# In thousandths, so that comparing them with counts is exact.
+PERCENTILES: Mapping[str, int] = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
+# What a table has room for, with the columns' names.
+SHOWN_PERCENTILES: Mapping[str, str] = {"p50": "median", "p99": "99 %"}
+
+# `cycles` are those in which a CPU is not idle, of all CPUs together.
+VOCABULARY: tuple[Metric, ...] = (
+    Metric(
+        "elapsed_ns",
+        "ns of wall time",
+        source="run",
+        modelled="ns of modelled time",
+        words="time, ms",
+        scale=1e6,
+    ),
+    Metric(
+        "task_clock",
+        "ns on a CPU, all threads together",
+        source="kernel",
+        where="real",
+        words="time on a CPU, all threads together, ms",
+        scale=1e6,
+    ),
+    Metric("cycles", "CPU cycles", modelled="modelled cycles", words="cycles, all CPUs together"),
+    Metric("instructions", "instructions", words="instructions"),
+    Metric("l1i_references", "references", where="nowhere"),
+    Metric("l1i_misses", "misses", where="nowhere"),
+    Metric("l1d_references", "references", where="nowhere"),
+    Metric("l1d_misses", "misses", where="nowhere"),
+    Metric("l2_references", "references", words="L2 references"),
+    Metric("l2_misses", "misses", words="L2 misses"),
+    Metric("l2_miss_ratio", "misses per reference", ratio=("l2_misses", "l2_references")),
+    Metric("l3_references", "references", words="L3 references"),
+    Metric("l3_misses", "misses", words="L3 misses"),
+    Metric("l3_miss_ratio", "misses per reference", ratio=("l3_misses", "l3_references")),
+    Metric("bus_requests", "requests", words="bus requests"),
+    Metric("cache_to_cache", "transfers", where="real", words="cache to cache transfers"),
+    Metric("invalidations", "lines", where="nowhere"),
+    Metric("writebacks", "lines", where="nowhere"),
+    Metric(
+        "throughput",
+        "iterations per second",
+        "higher",
+        "run",
+        modelled="iterations per second of modelled time",
+    ),
+    Metric("context_switches", "switches", source="kernel", words="context switches"),
+    Metric("migrations", "migrations", source="kernel", words="migrations"),
+    Metric("fairness", "Jain's index over the threads' throughput", "higher", "run"),
+    Metric(
+        "fairness_min_max",
+        "slowest thread's throughput by the fastest's",
+        "higher",
+        "run",
+        "real",
+    ),
+    *(
+        Metric(
+            f"{latency}_{name}",
+            "ns",
+            source="latency",
+            # The simulation has every single one.
+            where="simulated" if name == "mean" else "everywhere",
+            modelled="ns of modelled time",
+        )
+        for latency in LATENCIES
+        for name in ("mean", *PERCENTILES)
+    ),
+)
+
+SIMULATED: tuple[Metric, ...] = tuple(
+    replace(one, unit=one.modelled or one.unit)
+    for one in VOCABULARY
+    if one.where in ("everywhere", "simulated")
+)
+REAL: tuple[Metric, ...] = tuple(one for one in VOCABULARY if one.where in ("everywhere", "real"))
+NAMED: Mapping[str, Metric] = {one.name: one for one in VOCABULARY}
+
+# The cache model's counters, which stand in a row, and what one of each is.
+MODEL_UNITS: Mapping[str, str] = {
+    one.name: one.modelled or one.unit
+    for one in VOCABULARY
+    if one.source == "counter" and not one.ratio
+}
+# What needs hardware counters on a real machine.
+HARDWARE: frozenset[str] = frozenset(one.name for one in REAL if one.source == "counter")
+
+# The kernel's mechanism counters by its names, in the order of a hint's life: whether a woken
+# thread got one; of each hint what the wake-up made of it, one of `used` to `rejected_depth`; what
+# that took; and what the balancer did.
+MECHANISM = (
+    "hint_set",
+    "hint_mm",
+    "hint_class",
+    "used",
+    "same_cpu",
+    "moot",
+    "rejected_affinity",
+    "rejected_offline",
+    "rejected_domain",
+    "rejected_capacity",
+    "rejected_energy",
+    "rejected_numa",
+    "rejected_cookie",
+    "rejected_throttled",
+    "rejected_class",
+    "rejected_depth",
+    "delayed",
+    "balance_kept",
+    "balance_pulled",
+)
+HINTS = "hint_set"
+# Each woken thread that was looked at, whether it is to have a hint, is in one of these. strict
+# looks at those that a futex_wake() of one wakes, adaptive at all.
+LOOKED_AT = ("hint_set", "hint_mm", "hint_class")
+# Those that say that FAST decided where a task runs: moved it, or kept it, at the lock-hot CPU.
+FIRED = ("used", "same_cpu")
+
+
+def improvement(baseline: float, variant: float, better: Better) -> float | None:
+    """The paper's (section 4.1): (baseline - variant) * 100 / baseline, its sign turned where more
+    is better; percent."""
+    if baseline == 0:
+        return None
+    change = (baseline - variant) * 100 / baseline
+    return change if better == "lower" else -change

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The words of the laboratory as types: what every stage reads and hands on.
+
+Nothing here does I/O and nothing here imports another module of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCHEMA_VERSION = 3
+
+
+class FastError(Exception):
+    """What went wrong, where, and what to do next: printed as it is, without a traceback."""
+
+
+# The paper's seven, in its order (section 3.2.1).
+BENCHMARKS: tuple[str, ...] = (
+    "single_ctr",
+    "multiple_ctr",
+    "doubly_list",
+    "prod_cons",
+    "affinity",
+    "mlt_ctr_mlt_lock",
+    "multiple_fifo",
+)
+
+# The runtime's, in the same harness (microbench/intervals).
+INTERVALS_BENCHMARKS: tuple[str, ...] = ("intervals_mutex", "intervals_guards", "intervals_idle")
+
+# SPLASH-2's, in the order of the paper's Table 4 (splash2-harness).
+SPLASH_PROGRAMS: tuple[str, ...] = (
+    "barnes",
+    "cholesky",
+    "fft",
+    "fmm",
+    "lu_contiguous",
+    "lu_noncontiguous",
+    "radix",
+    "water_nsquared",
+    "water_spatial",
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The simulated machine: guest CPUs, memory, cache preset. The CPUs take turns of `quantum`
+    cycles; what they do to each other within one is not seen.
+
+    `preset` is what presets.load() takes: a name, or a file's path.
+    """
+
+    cpus: int = 4
+    memory_mb: int = 512
+    preset: str = "rx4640"
+    quantum: int = 2000
+
+    @property
+    def preset_name(self) -> str:
+        """The preset's name: a file is called by it."""
+        return Path(self.preset).name.removesuffix(".toml")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An arm of an experiment: a kernel, a policy, or a control. `kernel` names a kernel variant
+    ("baseline", "fast", "wakecpu"). `knobs` are FAST's besides the policy; `features` are of the
+    scheduler, as its debugfs file has them; `cpus` confines the workload to that many CPUs of the
+    machine, None to all of them."""
+
+    name: str
+    kernel: str
+    policy: str = "off"
+    knobs: Mapping[str, int] = field(default_factory=dict)
+    features: tuple[str, ...] = ()
+    cpus: int | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the files of sched/fast are to say, in the order to write them: the policy last,
+        which acts at once. Only a kernel with FAST has them."""
+        if self.kernel != "fast":
+            return {}
+        return {**{name: str(value) for name, value in self.knobs.items()}, "policy": self.policy}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One benchmark at one thread count. `options` are further `--name=value` words."""
+
+    benchmark: str
+    threads: int
+    options: tuple[str, ...] = ()
+
+
+# Names and values by which a case stands apart from others of its benchmark and thread count.
+Axes = tuple[tuple[str, int | str], ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of a comparison."""
+
+    benchmark: str
+    threads: int
+    axes: Axes
+
+    @property
+    def key(self) -> tuple[int | str, ...]:
+        """Benchmark, threads, and the values of the axes: no two rows have the same."""
+        return self.benchmark, self.threads, *(value for _, value in self.axes)
+
+    @property
+    def label(self) -> str:
+        """The benchmark, and where it stands on the axes of a matrix."""
+        return ",".join([self.benchmark, *(f"{name}={value}" for name, value in self.axes)])
+
+    @property
+    def workload(self) -> str:
+        """In a word."""
+        return f"{self.label}-{self.threads}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the arms are compared in: a workload in a machine."""
+
+    machine: Machine
+    workload: Workload
+    axes: Axes = ()
+
+    @property
+    def place(self) -> tuple[str, int, Axes]:
+        """The fields of its Place."""
+        return self.workload.benchmark, self.workload.threads, self.axes
+
+
+@dataclass(frozen=True)
+class Watchdogs:
+    """How long a guest may take, in host seconds, before it counts as hung."""
+
+    boot: float = 120.0
+    run: float = 600.0
+    total: float = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment file asks for; `baseline` names the variant the others stand against,
+    `primary` the metric that decides, `oracle` the variants of which it is the best in each
+    workload (none: there is no oracle). `latencies`: a real machine measures them, too, as
+    the simulation always does. `matrix` has the cases of an experiment whose machine or options
+    vary, else it is empty."""
+
+    name: str
+    series: str
+    machine: Machine
+    variants: tuple[Variant, ...]
+    baseline: str
+    workloads: tuple[Workload, ...]
+    seeds: tuple[int, ...]
+    watchdogs: Watchdogs = Watchdogs()
+    primary: str = "elapsed_ns"
+    latencies: bool = False
+    oracle: tuple[str, ...] = ()
+    matrix: tuple[Case, ...] = ()
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """What every variant runs: the matrix, or else each workload in the machine."""
+        return self.matrix or tuple(Case(self.machine, one) for one in self.workloads)
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """Those of its cases, each once."""
+        return tuple(dict.fromkeys(case.machine for case in self.cases))
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel. `id` changes when source, patches, config or compiler do."""
+
+    series: str
+    variant: str
+    id: str
+    vmlinux: str
+    system_map: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot of one variant in one case with one seed: the unit that is resumed."""
+
+    variant: Variant
+    case: Case
+    seed: int
+
+    @property
+    def workload(self) -> Workload:
+        return self.case.workload
+
+    @property
+    def machine(self) -> Machine:
+        return self.case.machine

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where this project is: a checkout, or what `make install` made of one."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from pathlib import Path
+
+from fastlab.base.cache import cache_dir
+
+# The directory with kernel-patches/, Kbuild/, the C sources and this package.
+PROJECT = Path(__file__).resolve().parents[3]
+# Only an installed one has it.
+MARK = "installed"
+
+
+def is_installed(project: Path) -> bool:
+    """Is it nobody's checkout? Then it is not to be written to."""
+    return (project / MARK).is_file()
+
+
+def work_dir(project: Path) -> Path:
+    """Where all is that is built of the project, and what is written on the way: build/ of a
+    checkout, the cache for an installed one. It need not exist."""
+    if not is_installed(project):
+        return project / "build"
+    # Another version's files may be older than what was built of this one's.
+    version = hashlib.sha256((project / MARK).read_bytes()).hexdigest()[:8]
+    return cache_dir() / "work" / version
+
+
+def version(project: Path = PROJECT) -> str:
+    """This version's number."""
+    with (project / "pyproject.toml").open("rb") as file:
+        return str(tomllib.load(file)["project"]["version"])

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Running a program on this machine so that nothing of it is left when it is over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastlab.base.model import FastError
+
+# Of a program's last words.
+LAST_CHARACTERS = 200
+
+
+def run_group(
+    command: Sequence[str | Path],
+    seconds: float,
+    *,
+    cwd: Path,
+    stdout: object,
+    stderr: object = subprocess.STDOUT,
+    env: dict[str, str] | None = None,
+    stdin: object = subprocess.DEVNULL,
+) -> int:
+    """Run a program and whatever it starts; its status. All of them end with this call.
+
+    Raises subprocess.TimeoutExpired.
+    """
+    process = subprocess.Popen(  # type: ignore[call-overload]
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    try:
+        return int(process.wait(seconds))
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for its end, but no longer than so many seconds."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program printed, and its status; negative: the signal that killed it."""
+
+    status: int
+    output: str
+    errors: str
+
+
+def ask(command: Sequence[str], seconds: float, env: Mapping[str, str] | None = None) -> Answer:
+    """Run one program for what it prints. FastError says that it did not start, or not end."""
+    try:
+        answer = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            env=env,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FastError(f"did not end within {seconds:g} s") from error
+    except OSError as error:
+        raise FastError(f"cannot be run: {error.strerror}") from error
+    return Answer(answer.returncode, answer.stdout, answer.stderr)
+
+
+def ending(status: int, said: str) -> str:
+    """How a program ended that should not have ended so, with its last words."""
+    words = last_words(said)
+    end = (
+        f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    )
+    return f"{end}: {words}" if words else end
+
+
+def last_words(said: str) -> str:
+    """The last line, if there is one."""
+    lines = said.strip().splitlines()
+    return lines[-1].strip()[:LAST_CHARACTERS] if lines else ""

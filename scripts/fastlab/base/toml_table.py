@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""TOML files, and tables whose look-ups say what is wrong: file, table, key, value, allowed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fastlab.base.model import FastError
+
+
+def read(path: Path, instead: str) -> dict[str, Any]:
+    """The file's content. Raises FastError: where it is wrong, or what to name `instead`."""
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise FastError(f"{path}: {error.strerror}; name {instead}") from error
+    except UnicodeDecodeError as error:
+        raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
+    except tomllib.TOMLDecodeError as error:
+        raise FastError(f"{path}: not valid TOML: {error}") from error
+
+
+class TomlTable:
+    """A table with typed look-ups. `path` is its file, `place` its name there, "" for the whole;
+    every method raises FastError for what is not as it says."""
+
+    def __init__(self, path: Path, place: str, data: Mapping[str, object]) -> None:
+        self.path = path
+        self.place = place
+        self.data = data
+
+    def fail(self, key: str, value: object, allowed: str) -> NoReturn:
+        place = f"{self.place}: " if self.place else ""
+        given = "is missing" if value is None else f"= {_toml(value)} is not allowed"
+        raise FastError(f"{self.path}: {place}{key} {given}; allowed: {allowed}")
+
+    def only(self, *keys: str) -> None:
+        for key in self.data:
+            if key not in keys:
+                place = f"{self.place}: " if self.place else ""
+                raise FastError(
+                    f"{self.path}: {place}unknown key {key}{closest(key, keys)}; "
+                    f"allowed: {', '.join(keys)}"
+                )
+
+    def no_duplicates(self, key: str, values: Iterable[object]) -> None:
+        seen = set()
+        for value in values:
+            if value in seen:
+                self.fail(key, value, "each only once")
+            seen.add(value)
+
+    def text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
+        value = self.data.get(key)
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            self.fail(key, value, allowed)
+        return value
+
+    def texts(self, key: str, pattern: re.Pattern[str], allowed: str) -> tuple[str, ...]:
+        """A list of them, which may be left out."""
+        values = self.data.get(key, [])
+        if not isinstance(values, list):
+            self.fail(key, values, f"a list of {allowed}")
+        for value in values:
+            if not isinstance(value, str) or not pattern.fullmatch(value):
+                self.fail(key, value, allowed)
+        return tuple(values)
+
+    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+        value = self.data.get(key, default)
+        if not isinstance(value, str) or value not in allowed:
+            hint = closest(value, allowed) if isinstance(value, str) else ""
+            self.fail(key, value, ", ".join(allowed) + hint)
+        return value
+
+    def boolean(self, key: str, default: bool) -> bool:
+        value = self.data.get(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, value, "true, false")
+        return value
+
+    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
+        return self._integer(key, self.data.get(key, default), low, high)
+
+    def _integer(self, key: str, value: object, low: int, high: int) -> int:
+        # bool is an int to Python, not to TOML.
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            self.fail(key, value, f"a whole number from {low} to {high}")
+        return value
+
+    def integers(self, key: str, low: int, high: int) -> tuple[int, ...]:
+        values = self.data.get(key)
+        if not isinstance(values, list) or not values:
+            self.fail(key, values, f"a list of whole numbers from {low} to {high}, at least one")
+        numbers = tuple(self._integer(key, value, low, high) for value in values)
+        self.no_duplicates(key, numbers)
+        return numbers
+
+    def seconds(self, key: str, default: float) -> float:
+        value = self.data.get(key, default)
+        # Written so that nan fails too.
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
+            self.fail(key, value, "seconds, more than 0")
+        return float(value)
+
+    def table(self, key: str) -> TomlTable:
+        value = self.data.get(key, {})
+        if not isinstance(value, dict):
+            self.fail(key, value, "a table")
+        return TomlTable(self.path, f"{self.place} {key}".strip(), value)
+
+    def tables(self, key: str) -> list[TomlTable]:
+        values = self.data.get(key)
+        if not isinstance(values, list) or not values:
+            self.fail(key, values, f"one or more [[{key}]] tables")
+        tables = []
+        for number, value in enumerate(values, 1):
+            if not isinstance(value, dict):
+                self.fail(key, value, f"[[{key}]] tables")
+            tables.append(TomlTable(self.path, f"[[{key}]] {number}", value))
+        return tables
+
+
+def closest(word: str, allowed: Iterable[str]) -> str:
+    """A hint at what was meant, or ""."""
+    match = difflib.get_close_matches(word, list(allowed), n=1)
+    return f" (did you mean {match[0]}?)" if match else ""
+
+
+def _toml(value: object) -> str:
+    """The value as the file's author wrote it, or nearly so."""
+    return json.dumps(value, default=str)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finding the host's tools, and saying which Debian package brings a missing one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from fastlab.base.model import FastError
+
+# What this project runs -> the Debian package that holds it.
+PACKAGES: dict[str, str] = {
+    "base64": "coreutils",
+    "bc": "bc",
+    "bison": "bison",
+    "ccache": "ccache",
+    "cpio": "cpio",
+    "dh": "debhelper",
+    "dpkg-buildpackage": "dpkg-dev",
+    "flex": "flex",
+    "gcc": "gcc",
+    "kmod": "kmod",
+    "ld": "binutils",
+    "ldd": "libc-bin",
+    "lz4": "lz4",
+    "m4": "m4",
+    "make": "make",
+    "patch": "patch",
+    "perl": "perl",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "rsync": "rsync",
+    "setarch": "util-linux",
+    "setpriv": "util-linux",
+    "strings": "binutils",
+    "strip": "binutils",
+    "su": "util-linux",
+    "tar": "tar",
+    "taskset": "util-linux",
+    "trace-cmd": "trace-cmd",
+    "udevadm": "udev",
+    "xz": "xz-utils",
+    "zstd": "zstd",
+}
+
+# C headers that the kernel's own host programs include -> their Debian package.
+HEADERS: dict[str, str] = {
+    "gelf.h": "libelf-dev",
+    "openssl/opensslv.h": "libssl-dev",
+}
+
+# Before 8.1 the instruction budget of -icount is not shared fairly among CPUs; before 9.2 a plugin
+# cannot read the registers that tell which CPU executes.
+QEMU_MINIMUM = (9, 2)
+
+
+def require(tool: str) -> Path:
+    """The path of one tool of PACKAGES; a FastError names its package when it is missing."""
+    return require_all([tool])[tool]
+
+
+def require_all(tools: Iterable[str], headers: Iterable[str] = ()) -> dict[str, Path]:
+    """The paths of all tools; one FastError names every missing tool, header and package.
+
+    Headers are looked up by asking gcc's preprocessor, as the kernel's build will.
+    """
+    found = {tool: shutil.which(tool) for tool in tools}
+    missing = {tool: PACKAGES[tool] for tool, path in found.items() if path is None}
+    # Without gcc nothing can be said about headers; its own absence is said instead.
+    if shutil.which("gcc"):
+        missing |= {name: HEADERS[name] for name in headers if not _has_header(name)}
+    if missing:
+        raise FastError(_missing(missing))
+    return {tool: Path(path) for tool, path in found.items() if path is not None}
+
+
+def require_qemu(minimum: tuple[int, int] = QEMU_MINIMUM) -> Path:
+    """The path of qemu-system-x86_64, when it is at least `minimum`."""
+    need = ".".join(map(str, minimum))
+    advice = (
+        "install the Debian package qemu-system-x86 (Debian 12: from bookworm-backports, "
+        "apt-get install -t bookworm-backports qemu-system-x86)"
+    )
+    path = shutil.which("qemu-system-x86_64")
+    if path is None:
+        raise FastError(f"qemu-system-x86_64 is missing, version {need} or newer: {advice}")
+    answer = subprocess.run([path, "--version"], capture_output=True, text=True)
+    match = re.search(r"version (\d+)\.(\d+)(\.\d+)*", answer.stdout)
+    if match is None:
+        said = (answer.stdout + answer.stderr).strip() or f"nothing, status {answer.returncode}"
+        raise FastError(f"{path} --version does not tell its version (it said: {said}): {advice}")
+    if (int(match[1]), int(match[2])) < minimum:
+        raise FastError(
+            f"{path} is {match[0]}; the simulation needs QEMU {need} or newer, whose simulated "
+            f"CPUs take fair turns: {advice}"
+        )
+    return Path(path)
+
+
+def version(program: Path) -> bytes:
+    """All that a program says of its version."""
+    return subprocess.run([program, "--version"], capture_output=True, check=True).stdout
+
+
+def _has_header(name: str) -> bool:
+    answer = subprocess.run(
+        ["gcc", "-E", "-x", "c", "-", "-o", "/dev/null"],
+        input=f"#include <{name}>\n",
+        capture_output=True,
+        text=True,
+    )
+    return answer.returncode == 0
+
+
+def _missing(missing: dict[str, str]) -> str:
+    packages = sorted(set(missing.values()))
+    names = ", ".join(missing)
+    return (
+        f"{names} {'is' if len(missing) == 1 else 'are'} missing: "
+        f"install the Debian package{'s'[: len(packages) > 1]} {', '.join(packages)} "
+        f"(apt-get install {' '.join(packages)})"
+    )

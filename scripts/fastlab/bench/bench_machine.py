@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The machine of a measurement: a kernel, booted once, and jobs that go on from it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fastlab.backend import sim
+from fastlab.base.model import FastError, Machine, Watchdogs
+from fastlab.base.place import work_dir
+from fastlab.base.progress import Reporter
+from fastlab.guest import initramfs, srat, vm
+from fastlab.guest.meson import build_programs
+from fastlab.kernel import kernels
+
+
+class BenchMachine:
+    """A machine whose guest has the benchmarks and the `further` programs (initramfs.find_built()).
+
+    `name` is its directory in the project's build/, which keeps what the machine says. With more
+    than one of `nodes` it has NUMA nodes, and a kernel that knows of them. `variant` is one of
+    Kbuild/kernels.toml. run() may be called by several threads, each with a name of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        machine: Machine,
+        reporter: Reporter,
+        further: Sequence[str] = (),
+        boot_seconds: float = Watchdogs.boot,
+        nodes: int = 1,
+        variant: str = "baseline",
+    ) -> None:
+        fragments = ("numa",) if nodes > 1 else ()
+        request = kernels.BuildRequest(variants=(variant,), fragments=fragments)
+        project = request.places.project
+        self.toolbox = sim.find_toolbox(build_programs(project, reporter), further)
+        (kernel,) = kernels.build(request, reporter)
+        self.directory = work_dir(project) / name
+        self.directory.mkdir(parents=True, exist_ok=True)
+        content = self.toolbox.image
+        if nodes > 1:
+            table = srat.srat(machine.cpus, machine.memory_mb, nodes)
+            content = initramfs.firmware({"SRAT.aml": table}) + content
+        image = self.directory / "initramfs"
+        image.write_bytes(content)
+        self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine, nodes > 1)
+        self._watchdogs = Watchdogs(boot=boot_seconds)
+        reporter.say("booting")
+        vm.save_machine(
+            self._simulation, self.directory / "boot", self._watchdogs, threading.Event()
+        )
+
+    def run(
+        self,
+        argv: Sequence[str],
+        plugin: Path | None = None,
+        name: str = "run",
+        fast: Mapping[str, str] = MappingProxyType({}),
+    ) -> vm.Outcome:
+        """One job, from the saved machine on, with `fast` in the files of sched/fast.
+
+        A job whose output is no good result is an error.
+        """
+        outcome = vm.run_job(
+            self._simulation,
+            self.directory / "boot" / vm.SNAPSHOT,
+            plugin,
+            vm.Job(fast, argv),
+            self.directory / name,
+            self._watchdogs,
+            threading.Event(),
+        )
+        if not outcome.output or outcome.output.get("check") != "ok":
+            raise FastError(
+                f"the benchmark ended with status {outcome.exit_status} and without a good result: "
+                f"{' '.join(outcome.errors) or outcome.output}; "
+                f"what the machine said: {self.directory}"
+            )
+        return outcome
+
+
+def instructions(outcome: vm.Outcome) -> int:
+    """Of all the guest's CPUs in the region of interest, the idle loop's too."""
+    if outcome.document is None:
+        raise FastError(
+            "the cache model wrote no document: did the region of interest begin and end?"
+        )
+    total: dict[str, Any] = outcome.document["total"]
+    return sum(total[mode]["instructions"] for mode in ("user", "kernel", "idle"))

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the running machine's caches, memory and hand-offs take: a preset of it for the cache model.
+
+fast-calibrate measures; a figure is the median over its repetitions, and its spread the
+interquartile range by the median. A figure whose spread is too large is said to be noisy, and is
+used all the same: there is no better one until the machine is quiet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from fastlab.base.model import FastError
+from fastlab.base.process import ask, ending
+from fastlab.guest.initramfs import check_built
+from fastlab.plan import presets
+from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
+
+# In Meson's build directory.
+PROGRAM = "userspace/calibrate/fast-calibrate"
+REPEAT = 11
+# Half a second each, and patience for a busy machine.
+SECONDS_A_REPETITION = 20.0
+# A spread above this says that something else was measured, too.
+NOISY = 0.20
+
+LEVELS = ("l1i", "l1d", "l2", "l3")
+CHASES = (1, 2, 4, 8, 16)
+
+# Where a machine tells neither.
+COMMON_WAYS = 8
+# No measurement tells it: the reorder buffers of current cores hold 200 to 500 instructions.
+ASSUMED_WINDOW = 256
+# Of a FUTEX_WAIT whose word is not the expected, with the few of its caller: on this laboratory's
+# kernel, counted in the simulation. What another kernel does more or less counts as its CPI.
+WAIT_INSTRUCTIONS = 630
+# Of the time in which a line goes to another CPU and that one writes it: gaining the right to write
+# moves no data.
+UPGRADE_PART = 1 / 3
+
+_NAME = re.compile(r"[a-z0-9_.-]{1,31}")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A median, and the interquartile range by it; 0.1 is 10 %."""
+
+    median: float
+    spread: float
+
+    @property
+    def noisy(self) -> bool:
+        return self.spread > NOISY
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Of at least one value. One alone has no spread."""
+    middle = median(values)
+    if len(values) < 2 or not middle:
+        return Estimate(middle, 0.0)
+    low, _, high = quantiles(values, n=4, method="inclusive")
+    return Estimate(middle, (high - low) / abs(middle))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What was measured in each repetition; None for a reason. Times are in `cycles`, too."""
+
+    unit: str
+    values: tuple[float, ...] | None
+    cycles: tuple[float, ...] | None
+    why_not: str
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What fast-calibrate says. A cache that the machine does not tell of is None."""
+
+    cpu: str
+    cpus: int
+    caches: Mapping[str, Mapping[str, int] | None]
+    quantities: Mapping[str, Quantity]
+
+    def cycles(self, name: str) -> float | None:
+        """The median in cycles, or None."""
+        found = self.quantities[name].cycles
+        return median(found) if found else None
+
+    def noisy(self) -> list[str]:
+        """The names of the quantities that are."""
+        return [
+            name
+            for name, one in self.quantities.items()
+            if one.values and estimate(one.values).noisy
+        ]
+
+
+def measure(build: Path, repeat: int) -> Measurements:
+    """Run fast-calibrate of Meson's build directory. Raises FastError with what it said."""
+    program = build / PROGRAM
+    check_built(build, [program])
+    try:
+        answer = ask([str(program), "--repeat", str(repeat)], SECONDS_A_REPETITION * repeat)
+    except FastError as error:
+        raise FastError(f"{program} {error}") from error
+    if answer.status:
+        raise FastError(f"{program} {ending(answer.status, answer.errors)}")
+    try:
+        return _calibration(json.loads(answer.output))
+    except (ValueError, KeyError, TypeError) as error:
+        raise FastError(
+            f"{program} printed no calibration ({error!r}); build it again: ninja -C {build}"
+        ) from error
+
+
+def _calibration(document: Mapping[str, Any]) -> Measurements:
+    mhz = document["quantities"]["frequency"]["values"]
+    return Measurements(
+        cpu=document["cpu"],
+        cpus=document["cpus"],
+        caches={level: document["caches"][level] for level in LEVELS},
+        quantities={
+            name: Quantity(
+                unit=one["unit"],
+                values=tuple(one["values"]) if one["values"] else None,
+                cycles=_cycles(one, mhz),
+                why_not=one["why_not"] or "",
+            )
+            for name, one in document["quantities"].items()
+        },
+    )
+
+
+def _cycles(one: Mapping[str, Any], mhz: Sequence[float]) -> tuple[float, ...] | None:
+    """By the frequency of the same repetition."""
+    if not one["values"] or not one["unit"].startswith("ns"):
+        return None
+    return tuple(ns * rate / 1e3 for ns, rate in zip(one["values"], mhz, strict=True))
+
+
+def table(calibration: Measurements) -> Table:
+    """For people: a line for each quantity."""
+    name = calibration.cpu or "this machine"
+    note = (
+        "Spread: interquartile range by median, over the repetitions. refused_wait: a FUTEX_WAIT "
+        "that returns at once. chases_N: so many independent loads at a time. transfer: a line "
+        "that another CPU has written, half a round trip, under the same last-level cache (near) "
+        "or another (far). interrupt: until a busy CPU's answer. handoff: from FUTEX_WAKE to the "
+        "return of who is woken; the other CPU has been idle for 2 us, the idle one for 1 ms."
+    )
+    return Table(
+        f"{name}, {calibration.cpus} CPUs",
+        ("quantity", "unit", "verdict", "median", "cycles", "spread"),
+        [_line(name, one, calibration) for name, one in calibration.quantities.items()],
+        note,
+        labels=3,
+    )
+
+
+def _line(name: str, one: Quantity, calibration: Measurements) -> list[Cell]:
+    if not one.values:
+        reason = Cell(one.why_not, tone="aside")
+        return [Cell(name), Cell(one.unit), reason, *[Cell(NOT_AVAILABLE, tone="aside")] * 3]
+    found, cycles = estimate(one.values), calibration.cycles(name)
+    return [
+        Cell(name),
+        Cell(one.unit),
+        Cell("too noisy", tone="loss") if found.noisy else Cell("ok"),
+        Cell(_number(found.median)),
+        Cell("" if cycles is None else _number(cycles)),
+        Cell(f"{100 * found.spread:.0f} %", tone="loss" if found.noisy else ""),
+    ]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def preset_name(path: Path) -> str:
+    """The name of a preset in this file. Raises FastError where a preset cannot be called so."""
+    if path.suffix != ".toml" or not _NAME.fullmatch(path.stem):
+        raise FastError(
+            f"{path}: a preset's file is its name and .toml; allowed: up to 31 small letters, "
+            "digits, '-', '_' and '.', such as my-machine.toml"
+        )
+    if path.stem in presets.names():
+        raise FastError(f"{path}: {path.stem} is a built-in preset's name: use another")
+    return path.stem
+
+
+def preset_text(calibration: Measurements, name: str, date: str) -> str:
+    """The preset's file. Raises FastError where the model needs what the machine does not tell."""
+    lines = [
+        "# SPDX-License-Identifier: GPL-2.0",
+        f"# {calibration.cpu or 'This machine'}, {calibration.cpus} CPUs, measured on {date}",
+        "# by `fast calibrate`. Medians, and the interquartile range by the median:",
+        *_remarks(calibration),
+        f'name = "{name}"',
+        *_values(_core(calibration)),
+        "",
+        *_geometry(calibration),
+        "",
+        *_values(_latencies(calibration)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _remarks(calibration: Measurements) -> list[str]:
+    """What was measured, in comments."""
+    remarks = []
+    for name, one in calibration.quantities.items():
+        if not one.values:
+            remarks.append(f"#   {name}: not available: {one.why_not}")
+            continue
+        found, cycles = estimate(one.values), calibration.cycles(name)
+        said = f"#   {name}: {_number(found.median)} {one.unit}"
+        said += "" if cycles is None else f", {_number(cycles)} cycles"
+        remarks.append(f"{said}, {100 * found.spread:.0f} %{' (too noisy)' * found.noisy}")
+    return remarks
+
+
+# A value, and where it is from.
+_Values = Mapping[str, tuple[int, str]]
+
+
+def _values(values: _Values) -> list[str]:
+    width = max(len(f"{key} = {value}") for key, (value, _) in values.items())
+    return [f"{f'{key} = {value}':{width}}  # {why}" for key, (value, why) in values.items()]
+
+
+def _core(calibration: Measurements) -> _Values:
+    mhz, cpi = (_needed(calibration, name, False) for name in ("frequency", "cpi"))
+    chases = [calibration.cycles(f"chases_{count}") for count in CHASES]
+    known = [cycles for cycles in chases if cycles]
+    l3 = calibration.caches["l3"] or {}
+    return {
+        "mhz": (_whole(mhz, 1), "frequency"),
+        "cpi": (_whole(100 * cpi, 1), "hundredths of a cycle"),
+        "kernel_cpi": (
+            _whole(100 * max(_needed(calibration, "refused_wait") / WAIT_INSTRUCTIONS, cpi), 1),
+            f"refused_wait / {WAIT_INSTRUCTIONS} instructions",
+        ),
+        "overlap": (_whole(known[0] / min(known) if known else 1, 1), "chases_1 by the best"),
+        "overlap_window": (ASSUMED_WINDOW, "assumed: the reorder buffer of a current core"),
+        "clusters": (0, "its L3s have"),
+        "cluster_cpus": (max(l3.get("cpus", 1), 1), "CPUs each"),
+    }
+
+
+def _latencies(calibration: Measurements) -> _Values:
+    """What an event adds to those of the levels before it, in cycles."""
+    l1, l2, memory = (_needed(calibration, f"latency_{level}") for level in ("l1", "l2", "memory"))
+    # Without one of its own, an L3 that is hardly larger than the L2 answers as that does.
+    l3 = calibration.cycles("latency_l3") or l2
+    far, same = calibration.cycles("transfer_far"), calibration.cycles("handoff_same_cpu")
+    other = calibration.cycles("handoff_other_cpu")
+    interrupt, near = calibration.cycles("interrupt"), calibration.cycles("transfer_near")
+    answer = near or far or 0
+    return {
+        "latency.l2": (_whole(l2 - l1), "latency_l2 - latency_l1"),
+        "latency.l3": (_whole(l3 - l2), "latency_l3 - latency_l2"),
+        "latency.transfer": (
+            (_whole(near * (1 - UPGRADE_PART) - l3), "two thirds of transfer_near, - latency_l3")
+            if near
+            else (0, "not available")
+        ),
+        "latency.memory": (_whole(memory - l3), "latency_memory - latency_l3"),
+        "latency.cache_to_cache": (
+            (_whole(far * (1 - UPGRADE_PART) - l3), "two thirds of transfer_far, - latency_l3")
+            if far
+            else (_whole(memory - l3), "as memory: all CPUs have one L3")
+        ),
+        "latency.upgrade": (
+            (_whole(far * UPGRADE_PART), "a third of transfer_far")
+            if far
+            else (_whole(memory - l3), "as memory: all CPUs have one L3")
+        ),
+        "bus": (0, "not measured: lines do not wait for each other"),
+        "wakeup": (
+            (_whole(other - same), "handoff_other_cpu - handoff_same_cpu")
+            if other and same
+            else (0, "not available")
+        ),
+        "interrupt": (
+            (_whole(interrupt - answer), "interrupt, without its answer's transfer")
+            if interrupt
+            else (0, "not available")
+        ),
+    }
+
+
+def _geometry(calibration: Measurements) -> list[str]:
+    lines = []
+    for level in LEVELS:
+        cache = calibration.caches[level]
+        if not cache:
+            raise FastError(
+                f"no preset can be written: this machine does not tell that it has an {level}, "
+                "which the cache model needs; look with lstopo, or on the host of a virtual machine"
+            )
+        ways, line, size = _sets(cache)
+        lines += [f"{level}.size = {size}", f"{level}.ways = {ways}", f"{level}.line = {line}"]
+        lines += [f'{level}.replacement = "lru"']
+        lines += ['l1d.write = "back"'] if level == "l1d" else []
+    return [*lines, "l3.shared = true"]
+
+
+def _sets(cache: Mapping[str, int]) -> tuple[int, int, int]:
+    """Ways, line and size for the model, whose number of sets is a power of two: the ways make up
+    for the rest. Of a cache that is fully associative, or does not tell, the common number."""
+    line = cache["line"] or 64
+    ways = cache["ways"] if cache["ways"] > 0 else COMMON_WAYS
+    sets = 1 << max((cache["size"] // (ways * line)).bit_length() - 1, 0)
+    ways = cache["size"] // (sets * line)
+    return ways, line, sets * ways * line
+
+
+def _needed(calibration: Measurements, name: str, in_cycles: bool = True) -> float:
+    one = calibration.quantities[name]
+    values = one.cycles if in_cycles else one.values
+    if not values:
+        raise FastError(f"no preset can be written: {name} is not available: {one.why_not}")
+    return median(values)
+
+
+def _whole(value: float, least: int = 0) -> int:
+    return max(round(value), least)

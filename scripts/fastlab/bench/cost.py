@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the cache model costs: the same simulation with the plugin and without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastlab.base.model import Machine, Workload
+from fastlab.base.progress import Reporter, steps
+from fastlab.bench.bench_machine import BenchMachine, instructions
+from fastlab.plan.experiment import workload_argv
+
+# The benchmark's default options. Without a warm-up all of its work is the region of interest, so
+# that the host's time for the benchmark is the time of the region.
+WORKLOAD = Workload("single_ctr", 4, ("--warmup=0",))
+SEED = 1
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class SimCost:
+    """`instructions` of all guest CPUs in the region of interest, the idle loop's too, and the host
+    seconds of each round. The shortest round counts: what else the host does only adds time."""
+
+    instructions: int
+    with_model: tuple[float, ...]
+    without_model: tuple[float, ...]
+
+    @property
+    def instructions_per_second(self) -> float:
+        """Guest instructions per host second with the model."""
+        return self.instructions / min(self.with_model)
+
+    @property
+    def slowdown(self) -> float:
+        """Host time with the model as a multiple of that without it."""
+        return min(self.with_model) / min(self.without_model)
+
+    def text(self) -> str:
+        """For people."""
+        return "\n".join(
+            (
+                f"{WORKLOAD.benchmark}, {WORKLOAD.threads} threads: "
+                f"{self.instructions / 1e6:.0f} million guest instructions",
+                f"with the cache model:    {_seconds(self.with_model)}",
+                f"without the cache model: {_seconds(self.without_model)}",
+                f"{self.instructions_per_second / 1e6:.1f} million instructions per second "
+                f"with the model, {self.slowdown:.2f} times slower than without it",
+            )
+        )
+
+
+def _seconds(rounds: tuple[float, ...]) -> str:
+    return ", ".join(f"{one:.2f}" for one in rounds) + " s"
+
+
+def measure(reporter: Reporter) -> SimCost:
+    """Boot the baseline kernel once, then run the workload in turn with the model and without."""
+    machine = BenchMachine("bench-sim", Machine(), reporter)
+    argv = workload_argv(WORKLOAD, SEED)
+    with_model, without_model = [], []
+    for _ in steps(reporter, "measuring", range(ROUNDS)):
+        modelled, plain = machine.run(argv, machine.toolbox.plugin), machine.run(argv)
+        with_model.append(modelled.workload)
+        without_model.append(plain.workload)
+    return SimCost(instructions(modelled), tuple(with_model), tuple(without_model))

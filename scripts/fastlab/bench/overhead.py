@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the series costs where it helps nobody: guest instructions of an operation, by policy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fastlab.base.model import SCHEMA_VERSION, Machine
+from fastlab.base.progress import Reporter, steps
+from fastlab.bench.bench_machine import BenchMachine, instructions
+from fastlab.report.tables import Cell, Table
+
+PROGRAM = "overhead"
+# With several, where threads are placed would be in the counts.
+MACHINE = Machine(cpus=1)
+UNPATCHED = "unpatched"
+POLICIES = ("off", "strict", "soft", "adaptive")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One of the program's: `calls` is how many of what the table counts are in one of it."""
+
+    name: str
+    words: str
+    calls: int = 1
+
+
+OPERATIONS = (
+    Operation("wake", "futex_wake, nobody waits"),
+    Operation("handoff", "futex_wake, a hand-off", calls=2),
+    Operation("wakeup", "wake-up by a pipe", calls=2),
+    Operation("switch", "context switch", calls=2),
+)
+
+# What comes by time, as timer ticks and the decay of load do, is a small part of each of so many.
+COUNT = 20000
+
+# Instructions of one call, by operation and arm.
+Costs = Mapping[tuple[str, str], float]
+
+
+def measure(reporter: Reporter, count: int = COUNT) -> Costs:
+    """Boot the unpatched kernel and the patched one, and count each operation with each policy.
+
+    The same sources and tools give the same counts.
+    """
+    machines = {
+        variant: BenchMachine(
+            f"bench-overhead/{variant}", MACHINE, reporter, (PROGRAM,), variant=variant
+        )
+        for variant in ("baseline", "fast")
+    }
+
+    def cost(point: tuple[Operation, str]) -> float:
+        operation, arm = point
+        machine = machines["baseline" if arm == UNPATCHED else "fast"]
+        fast = {} if arm == UNPATCHED else {"policy": arm}
+        name = f"{operation.name}-{arm}"
+        outcome = machine.run(argv(operation, count), machine.toolbox.plugin, name, fast)
+        return instructions(outcome) / count / operation.calls
+
+    points = [(one, arm) for one in OPERATIONS for arm in (UNPATCHED, *POLICIES)]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        costs = pool.map(cost, points)
+        return {
+            (operation.name, arm): next(costs)
+            for operation, arm in steps(reporter, "counting instructions", points)
+        }
+
+
+def argv(operation: Operation, count: int) -> list[str]:
+    """The program's command line inside the guest."""
+    return [f"/bin/{PROGRAM}", operation.name, str(count)]
+
+
+def document(costs: Costs) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "machine": asdict(MACHINE),
+        "rows": [
+            {"operation": operation, "arm": arm, "instructions": cost}
+            for (operation, arm), cost in costs.items()
+        ],
+    }
+
+
+def tables(costs: Costs) -> list[Table]:
+    """For people."""
+    return [
+        Table(
+            "What the series costs",
+            ["operation", UNPATCHED, *POLICIES],
+            [_row(operation, costs) for operation in OPERATIONS],
+            "Guest instructions of one, of program and kernel, timer ticks among them, on one CPU; "
+            "and how many more than unpatched.",
+            labels=1,
+        )
+    ]
+
+
+def _row(operation: Operation, costs: Costs) -> Sequence[Cell]:
+    unpatched = costs[operation.name, UNPATCHED]
+    more = [costs[operation.name, policy] - unpatched for policy in POLICIES]
+    return [
+        Cell(operation.words),
+        Cell(f"{unpatched:,.2f}"),
+        *(Cell(f"{one:+,.2f}") for one in more),
+    ]

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The intervals runtime and its peers, side by side: the same benchmarks in one run.
+
+All programs are measured in turn, round by round, so that whatever else the machine does meets
+all of them. A value is the median over all measured runs of all rounds; its spread is the distance
+of the quartiles as a share of the median. What cannot be measured is a row with its reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+from fastlab.base.model import SCHEMA_VERSION, FastError
+from fastlab.base.process import ask, ending
+from fastlab.base.progress import Reporter, steps
+from fastlab.bench.calibrate import estimate
+from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
+from fastlab.statistics.environment import host
+
+PeerStatus = Literal["ok", "failed", "not available"]
+
+BENCHMARKS: tuple[str, ...] = (
+    "fib",
+    "fj",
+    "fj_rec",
+    "nqueens",
+    "uts_t1",
+    "uts_t3",
+    "matmul",
+    "sort",
+    "sor",
+    "dag",
+    "dfs",
+    "chain",
+    "wavefront",
+    "idle",
+    "wake",
+)
+OURS = "intervals"
+SERIAL = "serial"
+# Every runtime, and what brings a missing one.
+RUNTIMES: dict[str, str] = {
+    OURS: "build it",
+    SERIAL: "build it",
+    "tbb": "install the Debian packages g++ and libtbb-dev",
+    "libgomp": "install the Debian package gcc",
+    "libomp": "install the Debian packages clang and libomp-dev",
+    "rayon": "install the Debian packages cargo and librust-rayon-dev",
+    "java": "install the Debian package default-jdk-headless",
+    "lace": "name a checkout with --lace",
+    "libfork": "name a checkout with --libfork",
+}
+UNITS = {"ns_per_task": "ns/task", "seconds": "s", "cpu_share": "% of a CPU", "ns": "ns"}
+# The runtimes that sleep differ by noise only: no multiple of it is shown.
+NOT_COMPARED = ("cpu_share",)
+
+# What a benchmark program ends with when the benchmark is not written for its runtime (main.c).
+NOT_WRITTEN = 3
+# As main.c has it.
+MAX_WORKERS = 4096
+TIMEOUT = 120.0
+ROUNDS = 5
+# As deep as main.c makes the stacks of the runtimes that take a size from their program.
+ENVIRONMENT = {"OMP_STACKSIZE": "64M"}
+# Variables that change what is measured: they are written down.
+TELLING = ("INTERVALS_", "OMP_", "KMP_", "GOMP_", "RAYON_", "JAVA_", "JDK_")
+
+
+@dataclass(frozen=True)
+class PeerRequest:
+    """What to measure. Programs that have not ended after `timeout` seconds are killed."""
+
+    benchmarks: tuple[str, ...] = BENCHMARKS
+    runtimes: tuple[str, ...] = tuple(RUNTIMES)
+    workers: tuple[int, ...] = ()
+    rounds: int = ROUNDS
+    timeout: float = TIMEOUT
+
+    def __post_init__(self) -> None:
+        _known("benchmark", self.benchmarks, BENCHMARKS)
+        _known("runtime", self.runtimes, RUNTIMES)
+        if self.workers and self.workers[-1] > MAX_WORKERS:
+            raise FastError(
+                f"--workers {self.workers[-1]}: the benchmarks have at most {MAX_WORKERS}; these "
+                f"are threads, of which {len(os.sched_getaffinity(0))} run at a time here"
+            )
+
+
+@dataclass(frozen=True)
+class PeerPoint:
+    """One benchmark under one runtime with so many workers."""
+
+    benchmark: str
+    runtime: str
+    workers: int
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}, {self.runtime}, {self.workers} workers"
+
+
+@dataclass
+class PeerSamples:
+    """What the rounds so far gave for a point. `reason` says why there will be no more."""
+
+    unit: str = ""
+    values: list[float] = field(default_factory=list)
+    peaks_kib: list[int] = field(default_factory=list)
+    status: PeerStatus = "ok"
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class PeerRow:
+    """A point's result. `value` is the median of its runs, `best` the least of them. `ratio` is the
+    value over that of intervals with as many workers, more than 1 is slower; `speedup` is the value
+    with one worker over this one. None: not available."""
+
+    point: PeerPoint
+    unit: str
+    value: float | None
+    best: float | None
+    spread: float | None
+    runs: int
+    peak_kib: int | None
+    ratio: float | None
+    speedup: float | None
+    status: PeerStatus
+    reason: str
+
+
+class PeerSession:
+    """The measurements, round by round; what is there can be shown at any time."""
+
+    def __init__(self, request: PeerRequest, programs: Mapping[str, Path]) -> None:
+        """`programs` are the runtimes that were built."""
+        self._request = request
+        self._programs = programs
+        self._samples = {point: PeerSamples() for point in points(request)}
+        for point, samples in self._samples.items():
+            if point.runtime not in programs:
+                samples.status = "not available"
+                samples.reason = RUNTIMES[point.runtime]
+
+    def run(self, reporter: Reporter) -> None:
+        """All rounds. A point that failed is not tried again."""
+        for point in steps(reporter, "measuring", [*self._samples] * self._request.rounds, str):
+            if self._samples[point].status == "ok":
+                self._measure(point, self._samples[point])
+
+    def rows(self) -> list[PeerRow]:
+        """One for each point, also for those that nothing is known of."""
+        values = {
+            point: median(samples.values)
+            for point, samples in self._samples.items()
+            if samples.values and samples.status == "ok"
+        }
+        return [_row(point, samples, values) for point, samples in self._samples.items()]
+
+    def _measure(self, point: PeerPoint, samples: PeerSamples) -> None:
+        command = [
+            str(self._programs[point.runtime]),
+            f"--workers={point.workers}",
+            point.benchmark,
+        ]
+        try:
+            answer = ask(command, self._request.timeout, {**ENVIRONMENT, **os.environ})
+        except FastError as error:
+            _fail(samples, str(error))
+            return
+        if answer.status == NOT_WRITTEN:
+            samples.status = "not available"
+            samples.reason = "not written for this runtime"
+            return
+        if answer.status:
+            _fail(samples, ending(answer.status, answer.errors))
+            return
+        _take(answer.output, samples)
+
+
+def points(request: PeerRequest) -> list[PeerPoint]:
+    """All of a round, in its order: the runtimes one after the other for the same work."""
+    return [
+        PeerPoint(benchmark, runtime, workers)
+        for benchmark in request.benchmarks
+        for workers in request.workers or default_workers()
+        for runtime in request.runtimes
+        # A program without a runtime has one thread.
+        if runtime != SERIAL or workers == 1
+    ]
+
+
+def default_workers() -> tuple[int, ...]:
+    """1, 2, 4, ... and as many as this process may use CPUs."""
+    cpus = len(os.sched_getaffinity(0))
+    powers = [1 << bit for bit in range(cpus.bit_length())]
+    return tuple(sorted({*powers, cpus}))
+
+
+def find_programs(build: Path) -> dict[str, Path]:
+    """The benchmark programs that a build directory has, by runtime."""
+    directory = build / "subprojects/intervals/bench"
+    found = {}
+    for runtime in RUNTIMES:
+        for path in (directory / f"bench-{runtime}", directory / f"runtimes/bench-{runtime}"):
+            if path.is_file():
+                found[runtime] = path
+    return found
+
+
+def document(rows: Iterable[PeerRow], command: str, request: PeerRequest) -> dict[str, Any]:
+    """The JSON file. Null says "not available"."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "command": command,
+        "rounds": request.rounds,
+        **host(),
+        "environment": {
+            name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
+        },
+        "rows": [_record(row) for row in rows],
+    }
+
+
+def table(rows: Sequence[PeerRow]) -> Table:
+    """For people: a line for each row."""
+    columns = ("benchmark", "workers", "runtime", "median", "unit", "± %", "peak MiB")
+    return Table(
+        "Task runtimes, side by side",
+        (*columns, f"/ {OURS}", "speed-up"),
+        [_line(row) for row in rows],
+        "Median over all measured runs; ± is half the distance of the quartiles; "
+        f"/ {OURS} is the value as a multiple of that of {OURS} with as many workers, more than "
+        "1 is slower; speed-up is against one worker of the same runtime.",
+        labels=3,
+    )
+
+
+def failures(rows: Iterable[PeerRow]) -> list[str]:
+    """What is wrong with this project's own programs; a peer's failure is a row and no more."""
+    return [
+        f"{row.point.benchmark}, {row.point.workers} workers: {row.reason}"
+        for row in rows
+        if row.status == "failed" and row.point.runtime in (OURS, SERIAL)
+    ]
+
+
+def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise FastError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
+
+
+def _fail(samples: PeerSamples, reason: str) -> None:
+    samples.status = "failed"
+    samples.reason = reason
+
+
+def _take(output: str, samples: PeerSamples) -> None:
+    """The lines of a program that says that all is well."""
+    try:
+        lines = [json.loads(line) for line in output.splitlines()]
+        if any(line["check"] != "ok" for line in lines):
+            _fail(samples, "wrong result")
+            return
+        values = [float(line["value"]) for line in lines]
+        peaks = [int(line["peak_kib"]) for line in lines]
+        units = {str(line["unit"]) for line in lines}
+    except (ValueError, KeyError, TypeError):
+        _fail(samples, f"printed no result: {output.strip()[:80]}")
+        return
+    if len(units) != 1:
+        _fail(samples, "printed no result" if not lines else "printed results of several units")
+        return
+    samples.unit = units.pop()
+    samples.values += values
+    samples.peaks_kib.append(max(peaks))
+
+
+def _row(point: PeerPoint, samples: PeerSamples, values: Mapping[PeerPoint, float]) -> PeerRow:
+    value = values.get(point)
+    ours = values.get(PeerPoint(point.benchmark, OURS, point.workers))
+    alone = values.get(PeerPoint(point.benchmark, point.runtime, 1))
+    status, reason = samples.status, samples.reason
+    if status == "ok" and value is None:
+        status, reason = "not available", "not measured"
+    return PeerRow(
+        point,
+        samples.unit,
+        value,
+        min(samples.values) if value is not None else None,
+        estimate(samples.values).spread if value and len(samples.values) > 1 else None,
+        len(samples.values),
+        round(median(samples.peaks_kib)) if value is not None else None,
+        _quotient(value, ours) if samples.unit not in NOT_COMPARED else None,
+        _quotient(alone, value) if samples.unit in ("ns_per_task", "seconds") else None,
+        status,
+        reason,
+    )
+
+
+def _quotient(value: float | None, other: float | None) -> float | None:
+    return value / other if value is not None and other else None
+
+
+def _record(row: PeerRow) -> dict[str, Any]:
+    own = ("best", "spread", "runs", "peak_kib", "ratio", "speedup", "status", "reason")
+    value = {row.unit: row.value} if row.unit else {}
+    return asdict(row.point) | value | {name: getattr(row, name) for name in own}
+
+
+def _line(row: PeerRow) -> list[Cell]:
+    head = [Cell(row.point.benchmark), Cell(str(row.point.workers)), Cell(row.point.runtime)]
+    if row.value is None:
+        tone: Literal["loss", "aside"] = "loss" if row.status == "failed" else "aside"
+        said = f"{row.status}: {row.reason}" if row.reason else row.status
+        return [*head, Cell(NOT_AVAILABLE), Cell(said, tone=tone), *[Cell("")] * 4]
+    return [
+        *head,
+        Cell(_number(row.value, row.unit)),
+        Cell(UNITS.get(row.unit, row.unit)),
+        Cell("" if row.spread is None else f"{50 * row.spread:.1f}"),
+        Cell("" if row.peak_kib is None else f"{row.peak_kib / 1024:.1f}"),
+        _ratio_cell(row),
+        Cell("" if row.speedup is None or row.point.workers == 1 else f"{row.speedup:.2f}"),
+    ]
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "cpu_share":
+        return f"{100 * value:.4f}"
+    return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _ratio_cell(row: PeerRow) -> Cell:
+    if row.ratio is None or row.point.runtime == OURS:
+        return Cell("")
+    return Cell(f"{row.ratio:.2f}", tone="gain" if row.ratio > 1 else "loss")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What somebody's hardware counters said of the benchmarks, from a TOML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastlab.base import toml_table
+from fastlab.base.model import BENCHMARKS
+from fastlab.base.toml_table import TomlTable
+from fastlab.bench.trust import Arms, Figures, Point, SideFigures
+
+# The metrics of a row, and of how many iterations the file gives them.
+PER = {"cycles": 1, "l2_misses": 1, "context_switches": 10_000}
+
+_TEXT = re.compile(r".+")
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was measured where, and the file of the experiment that is to predict it."""
+
+    machine: str
+    experiment: Path
+    side: SideFigures
+
+
+def load(path: Path) -> Record:
+    """Read the file. Raises FastError that says where what is wrong."""
+    top = TomlTable(
+        path, "", toml_table.read(path, "a file such as experiments/measured/zen3.toml")
+    )
+    top.only("machine", "experiment", "resolution", "row")
+    resolution = _resolution(top.table("resolution"))
+    return Record(
+        machine=top.text("machine", _TEXT, "a text"),
+        experiment=path.parent / top.text("experiment", _TEXT, "a text"),
+        side=dict(_row(row, resolution) for row in top.tables("row")),
+    )
+
+
+def _row(row: TomlTable, resolution: Mapping[str, float]) -> tuple[Point, Figures]:
+    row.only("benchmark", "threads", *PER)
+    point = Point(row.choice("benchmark", BENCHMARKS), row.integer("threads", 1, _MOST_THREADS))
+    return point, {
+        metric: Arms([_pair(row, metric)], resolution.get(metric, 0.0)) for metric in PER
+    }
+
+
+def _pair(row: TomlTable, metric: str) -> tuple[float, float]:
+    pair = row.data.get(metric)
+    if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_positive, pair)):
+        row.fail(metric, pair, "[free, confined], two numbers of more than 0")
+    free, confined = pair
+    return free / PER[metric], confined / PER[metric]
+
+
+def _resolution(table: TomlTable) -> dict[str, float]:
+    table.only(*PER)
+    for metric, value in table.data.items():
+        if not _is_positive(value):
+            table.fail(metric, value, "more than 0")
+    return {metric: value / PER[metric] for metric, value in table.data.items()}  # type: ignore[operator]
+
+
+def _is_positive(value: object) -> bool:
+    return type(value) in (int, float) and 0 < value < 1e12  # type: ignore[operator]

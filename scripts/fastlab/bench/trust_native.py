@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The seven benchmarks on the running machine, free and confined to one CPU, and the experiment
+that is to predict what they do.
+
+The arms take turns in blocks of four, ABBA, so that what changes slowly meets both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastlab.base.files import write_files
+from fastlab.base.model import BENCHMARKS, FastError
+from fastlab.base.process import ask, ending
+from fastlab.base.progress import Reporter, steps
+from fastlab.base.tools import require
+from fastlab.base.typed import typed
+from fastlab.bench.calibrate import preset_name
+from fastlab.bench.trust import CONFINED, FREE, Point, Rates, SideFigures, paired
+from fastlab.guest.initramfs import check_built, program_path
+from fastlab.plan.experiment import benchmark_result
+
+ROUNDS = 5
+# A run is to take this long, so that starting it is nothing beside it.
+RUN_SECONDS = 0.1
+# For a run that finds out how many iterations that is.
+PILOT_ITERATIONS = 20_000
+# Patience with a machine that is busy.
+TIMEOUT = 120.0
+
+# In the simulation, some 10 ms: it takes the scheduler a few to spread the threads.
+ITERATIONS = 50_000
+FEWER = {"affinity": 5_000}
+WARM_UP_PART = 10
+SEEDS = (1, 2, 3)
+# Cycles: as long as a critical section. With longer turns the quantum decides who meets whom.
+QUANTUM = 100
+
+
+def usable_cpus() -> tuple[int, ...]:
+    """The CPUs to measure on: four or two, an even number as some benchmarks need. Raises FastError
+    where there is one only."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        raise FastError(
+            "this machine, or the affinity mask, has one CPU only: free and confined to one CPU "
+            "are the same there; run this where there are two"
+        )
+    return tuple(allowed[: 4 if len(allowed) >= 4 else 2])
+
+
+def threads_for(cpus: Sequence[int]) -> tuple[int, int]:
+    """One and two for each CPU."""
+    return len(cpus), 2 * len(cpus)
+
+
+def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[int]) -> Path:
+    """The file of an experiment that predicts what a NativeSession measures, with the preset beside
+    it. Raises FastError where that cannot be read, or the files not written."""
+    name = preset_name(preset)
+    try:
+        content = preset.read_bytes()
+    except OSError as error:
+        raise FastError(
+            f"{preset}: {error.strerror}; `{typed('calibrate', '--out', str(preset))}` writes it"
+        ) from error
+    text = _experiment(name, preset.name, series, cpus)
+    _, path = write_files(directory, [(preset.name, content), (f"trust-{name}.toml", text)])
+    return path
+
+
+def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str:
+    lines = [
+        f'name = "trust-{name}"',
+        f'series = "{series}"',
+        f'baseline = "{FREE}"',
+        f"threads = {list(threads_for(cpus))}",
+        f"seeds = {list(SEEDS)}",
+        "[machine]",
+        f"cpus = {len(cpus)}",
+        f'preset = "{preset}"',
+        f"quantum = {QUANTUM}",
+        "[[variant]]",
+        f'name = "{FREE}"',
+        'kernel = "baseline"',
+        "[[variant]]",
+        f'name = "{CONFINED}"',
+        'kernel = "baseline"',
+        "cpus = 1",
+    ]
+    for name in BENCHMARKS:
+        count = FEWER.get(name, ITERATIONS)
+        lines += ["[[benchmark]]", f'name = "{name}"', f"iterations = {count}"]
+        lines += [f"warmup = {count // WARM_UP_PART}"]
+    return "\n".join(lines) + "\n"
+
+
+class NativeSession:
+    """The measurements, round by round; what is there can be shown at any time."""
+
+    def __init__(self, build: Path, cpus: Sequence[int], rounds: int) -> None:
+        """`build` is Meson's directory. Raises FastError where something is not built."""
+        self._programs = {name: program_path(build, name) for name in BENCHMARKS}
+        check_built(build, self._programs.values())
+        self._rounds = rounds
+        taskset = str(require("taskset"))
+        self._arms = {
+            FREE: [taskset, "--cpu-list", ",".join(map(str, cpus))],
+            CONFINED: [taskset, "--cpu-list", str(cpus[0])],
+        }
+        self._runs: dict[Point, list[tuple[Rates, Rates]]] = {
+            Point(name, threads): [] for name in BENCHMARKS for threads in threads_for(cpus)
+        }
+        self._iterations: dict[Point, int] = {}
+
+    def run(self, reporter: Reporter) -> None:
+        """All rounds. A run that fails is a FastError: these programs are ours."""
+        for point in steps(reporter, "measuring", [*self._runs] * self._rounds, str):
+            if point not in self._iterations:
+                self._iterations[point] = self._needed(point)
+            self._runs[point] += self._block(point)
+
+    def measured(self) -> SideFigures:
+        """What there is so far."""
+        return {
+            point: paired(runs, self._iterations[point], point.threads)
+            for point, runs in self._runs.items()
+            if runs
+        }
+
+    def _needed(self, point: Point) -> int:
+        """Iterations, an even number, for the faster arm to take RUN_SECONDS."""
+        ns = min(self._run(arm, point, PILOT_ITERATIONS)["elapsed_ns"] for arm in self._arms)
+        return max(PILOT_ITERATIONS, 2 * round(RUN_SECONDS * 1e9 / ns / 2))
+
+    def _block(self, point: Point) -> list[tuple[Rates, Rates]]:
+        """Two pairs."""
+        order = (FREE, CONFINED, CONFINED, FREE)
+        a, b, c, d = (self._run(arm, point, self._iterations[point]) for arm in order)
+        return [(a, b), (d, c)]
+
+    def _run(self, arm: str, point: Point, iterations: int) -> Rates:
+        program = str(self._programs[point.benchmark])
+        words = ["--threads", str(point.threads), f"--iterations={iterations}", "--json"]
+        try:
+            answer = ask([*self._arms[arm], program, *words], TIMEOUT)
+        except FastError as error:
+            raise FastError(f"{program} ({point}) {error}") from error
+        said = benchmark_result(answer.output.splitlines())
+        if answer.status:
+            raise FastError(f"{program} ({point}) {ending(answer.status, answer.errors)}")
+        if not said or said.get("check") != "ok":
+            raise FastError(f"{program} ({point}) printed no good result: {answer.output.strip()}")
+        return {name: said[name] / iterations for name in ("elapsed_ns", "context_switches")}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast bench`: measure the laboratory itself, and the runtime."""
+
+from __future__ import annotations
+
+import argparse
+
+from fastlab.base.progress import Reporter
+from fastlab.cli.common import OK, Commands, check_writable, keep, path, show
+from fastlab.cli.peers import add_peers
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser("bench", help="measure the laboratory itself, and the runtime")
+    what = parser.add_subparsers(metavar="COMMAND", required=True)
+    sim = what.add_parser("sim", help="measure what the cache model costs a simulation")
+    sim.set_defaults(command=_bench_sim)
+
+    costs = what.add_parser(
+        "overhead", help="count what the series costs a futex_wake, a wake-up, a context switch"
+    )
+    costs.set_defaults(command=_bench_overhead)
+    path(costs, "--json", "write the counts to FILE too")
+
+    steals = what.add_parser(
+        "stealing",
+        help="count how the runtime's workers steal, on a simulated machine of two packages",
+    )
+    steals.set_defaults(command=_bench_stealing)
+    path(steals, "--json", "write the counts to FILE too")
+    add_peers(what)
+
+
+def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.bench import cost
+
+    print(cost.measure(reporter).text())
+    return OK
+
+
+def _bench_overhead(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.bench import overhead
+
+    check_writable(arguments.json)
+    costs = overhead.measure(reporter)
+    show(overhead.tables(costs))
+    keep(arguments.json, overhead.document(costs))
+    return OK
+
+
+def _bench_stealing(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.bench import stealing
+
+    check_writable(arguments.json)
+    request = stealing.EVERYTHING
+    counts = stealing.measure(reporter, request)
+    show(stealing.tables(counts))
+    keep(arguments.json, stealing.document(counts, request))
+    return OK

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast cache`: what is kept of earlier work, is it whole, and making room."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from fastlab.base import cache_list
+from fastlab.base.cache import cache_dir
+from fastlab.base.cache_list import DAY, KINDS, CacheEntry
+from fastlab.base.progress import Reporter, steps
+from fastlab.cli.common import ERROR, OK, Commands, complain, number, show
+from fastlab.report.tables import Cell, Table
+
+HOUR = 3600
+KB, MB = 1 << 10, 1 << 20
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser("cache", help="what earlier work has left: list, verify, clean")
+    what = parser.add_subparsers(metavar="COMMAND", required=True)
+    listing = what.add_parser("list", help="say what is there, its size and age")
+    listing.set_defaults(command=_list)
+    verify = what.add_parser("verify", help="compare it with its checksums")
+    verify.set_defaults(command=_verify)
+    clean = what.add_parser(
+        "clean",
+        help="remove some of it",
+        description="Remove what is not being made now. It is made again when it is wanted. No "
+        "experiment should be running.",
+    )
+    clean.set_defaults(command=_clean)
+    clean.add_argument(
+        "kinds",
+        nargs="+",
+        choices=KINDS,
+        metavar="KIND",
+        help="; ".join(f"{name}: {words}" for name, words in KINDS.items()),
+    )
+    number(clean, "--unused-for", "only what nobody has used for so many days", metavar="DAYS")
+
+
+def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    found = list(cache_list.entries(cache_dir()))
+    rows = [
+        [Cell(one.kind), Cell(one.path.name), Cell(_size(one.size)), Cell(_age(one))]
+        for one in found
+    ]
+    print(f"{cache_dir()}: {_size(sum(one.size for one in found))}")
+    for kind in KINDS:
+        sizes = [one.size for one in found if one.kind == kind]
+        if sizes:
+            print(f"  {kind}: {len(sizes)} ({KINDS[kind]}), {_size(sum(sizes))}")
+    if rows:
+        print()
+        show([Table("", ["kind", "name", "size", "last used"], rows, labels=2)])
+    return OK
+
+
+def _verify(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    found = list(cache_list.entries(cache_dir(), cache_list.SEALED))
+    whole, bad, unknown = 0, [], 0
+    for one in steps(reporter, "verifying", found, lambda one: one.path.name):
+        why = cache_list.damaged(one)
+        if why is None:
+            unknown += 1
+        elif why:
+            bad.append(f"{one.path}: {why}")
+        else:
+            whole += 1
+    older = f", {unknown} without checksums (they get them when they are used)" if unknown else ""
+    print(f"{whole} whole, {len(bad)} damaged{older}")
+    lines = ["damaged (each is made again when it is wanted):", *bad]
+    return complain("\n  ".join(lines), ERROR) if bad else OK
+
+
+def _clean(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    freed, busy = 0, []
+    for one in cache_list.entries(cache_dir(), arguments.kinds):
+        if arguments.unused_for and not cache_list.unused_for(one, arguments.unused_for):
+            continue
+        if cache_list.remove(one):
+            freed += one.size
+            print(f"removed {one.path}")
+        else:
+            busy.append(str(one.path))
+    print(f"{_size(freed)} are free again")
+    lines = ["these are being made now, and stay:", *busy]
+    return complain("\n  ".join(lines), ERROR) if busy else OK
+
+
+def _size(size: int) -> str:
+    return f"{size / MB:,.1f} MiB" if size >= MB else f"{size / KB:.0f} KiB"
+
+
+def _age(entry: CacheEntry) -> str:
+    age = max(0.0, time.time() - entry.used)
+    if age < HOUR:
+        return f"{age / 60:.0f} min ago"
+    return f"{age / HOUR:.0f} h ago" if age < 2 * DAY else f"{age / DAY:.0f} days ago"

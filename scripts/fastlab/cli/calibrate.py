@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast calibrate`: a preset of this machine."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from fastlab.base import files
+from fastlab.base.progress import Reporter
+from fastlab.bench import calibrate
+from fastlab.cli.common import OK, Commands, check_writable, number, path, project, show
+from fastlab.guest import meson
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "calibrate",
+        help="measure this machine's caches and hand-offs: a preset of it for the simulation",
+        description="Measure what this machine's caches, memory and hand-offs between threads "
+        "take, and make a preset of it for the simulation. The machine should do nothing else.",
+    )
+    parser.set_defaults(command=run)
+    what = "write the preset to this file (default: only print what was measured)"
+    path(parser, "--out", what, "NAME.toml")
+    what = "how often everything is measured (default: %(default)s)"
+    number(parser, "--repeat", what, calibrate.REPEAT)
+
+
+def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    out: Path | None = arguments.out
+    name = calibrate.preset_name(out) if out else ""
+    check_writable(out)
+    build = meson.build_programs(project(), reporter)
+    reporter.say(f"measuring {arguments.repeat} times")
+    found = calibrate.measure(build, arguments.repeat)
+    show([calibrate.table(found)])
+    for quantity in found.noisy():
+        print(f"{quantity} is too noisy: measure again when this machine has nothing else to do")
+    if out:
+        text = calibrate.preset_text(found, name, date.today().isoformat())
+        files.write_files(out.parent, [(out.name, text)])
+        print(f"wrote {out}")
+    return OK

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the commands have in common: types of arguments, exit statuses, showing and keeping."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fastlab.base import files
+from fastlab.base.model import FastError
+from fastlab.kernel.kernels import Places
+from fastlab.report.tables import Table
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Parser: TypeAlias = "argparse._ActionsContainer"
+
+# Documentation/results-format.rst has them for people.
+OK = 0
+ERROR = 1
+INCOMPLETE = 3
+BELOW = 4
+INTERRUPTED = 130
+
+# Where there is no terminal to say it: wide enough for every table.
+LOG_WIDTH = 240
+
+
+def count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def counts(text: str) -> tuple[int, ...]:
+    return tuple(sorted({count(one) for one in text.split(",")}))
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.split(",")))
+
+
+# argparse names the type in its error
+count.__name__ = "whole number of at least 1"
+counts.__name__ = "list of whole numbers of at least 1"
+
+
+def number(
+    parser: Parser, option: str, says: str, default: int | None = None, metavar: str = "N"
+) -> None:
+    """An option that takes a whole number of at least 1."""
+    parser.add_argument(option, type=count, metavar=metavar, default=default, help=says)
+
+
+def path(parser: Parser, option: str, says: str, metavar: str = "FILE", **more: Any) -> None:
+    """An option that takes a path."""
+    parser.add_argument(option, type=Path, metavar=metavar, help=says, **more)
+
+
+def project() -> Path:
+    """The directory of this checkout."""
+    return Places().project
+
+
+def complain(text: str, status: int) -> int:
+    print(f"fast: {text}", file=sys.stderr)
+    return status
+
+
+def show(shown: Iterable[Table]) -> None:
+    """Tables on stdout."""
+    from rich.console import Console
+
+    from fastlab.cli import fitting
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, LOG_WIDTH)
+    for table in shown:
+        for drawn in fitting.drawn(table, console):
+            console.print(drawn)
+            console.print()
+
+
+def check_writable(file: Path | None) -> None:
+    """Before minutes of measurements: can they be kept in this file?"""
+    if not file:
+        return
+    if file.is_dir():
+        raise FastError(f"{file}: is a directory; name a file in it")
+    directory = file.absolute().parent
+    if not directory.is_dir():
+        raise FastError(f"{file}: its directory does not exist; make it first")
+    if not os.access(file if file.exists() else directory, os.W_OK):
+        raise FastError(f"{file}: may not be written; name a file elsewhere")
+
+
+def check_directory(directory: Path | None) -> None:
+    """In the same way: can files be made in the directory, which need not exist?"""
+    if not directory:
+        return
+    there = directory.absolute()
+    while not os.path.lexists(there):
+        there = there.parent
+    if not there.is_dir():
+        raise FastError(f"{directory}: {there} is a file; name a directory")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise FastError(f"{directory}: {there} may not be written to; name another directory")
+
+
+def keep(file: Path | None, document: dict[str, Any]) -> None:
+    """Write what --json asks for."""
+    if file:
+        files.write_json(file, document)
+        print(f"wrote {file}")

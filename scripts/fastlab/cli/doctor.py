@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast doctor`: what is there, what is missing, and what would be installed."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import textwrap
+
+from fastlab.base.progress import Reporter
+from fastlab.cli.common import ERROR, OK, Commands, project
+
+WIDTH = 18
+
+
+def add(commands: Commands) -> None:
+    what = "say what of this machine can be used, and what is missing"
+    parser = commands.add_parser(
+        "doctor",
+        help=what,
+        description=f"{what.capitalize()}. Changes nothing. The status is 1 if something is "
+        "missing that most of the laboratory needs.",
+    )
+    parser.set_defaults(command=run)
+
+
+def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.backend import readiness
+
+    # Paths and names of packages are not broken.
+    wrap = textwrap.TextWrapper(
+        shutil.get_terminal_size().columns,
+        subsequent_indent=" " * (8 + WIDTH),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    missing = False
+    for one in readiness.examine(project(), reporter):
+        print(wrap.fill(f"{one.state:8}{one.what:{WIDTH}}{one.text}"))
+        missing |= one.state == "missing"
+    return ERROR if missing else OK

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is known of an experiment before it is run: is it refused, and which runs are there?"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from fastlab.base.model import Experiment
+from fastlab.cli.common import OK, check_directory, check_writable, project
+from fastlab.cli.simulation import kernels_of
+from fastlab.kernel.catalogue import load_catalogue
+from fastlab.plan.blocks import COUNTING, GUESTS, NOTHING, Plan, slots, variant_of
+from fastlab.plan.experiment import plan, workload_argv
+from fastlab.plan.run_log import read_rows
+
+
+def check_results(directory: Path, experiment: Experiment) -> None:
+    """What needs no kernel to be seen: are there such kernels, and can results be kept here?"""
+    catalogue = load_catalogue(project())
+    catalogue.pick_series(experiment.series)
+    catalogue.pick_variants(kernels_of(experiment))
+    check_directory(directory)
+    rows = directory / "runs.jsonl"
+    if rows.exists():
+        check_writable(rows)
+        read_rows(rows)
+
+
+def list_runs(experiment: Experiment) -> int:
+    """Those of the simulation."""
+    runs = plan(experiment)
+    for one in runs:
+        print(f"{one.variant.name}: {shlex.join(workload_argv(one.workload, one.seed))}")
+    print(f"{len(runs)} runs, kernels {experiment.series}: {', '.join(kernels_of(experiment))}")
+    return OK
+
+
+_GROUPS_UNKNOWN = (
+    "; where there are hardware counters, each counted run is made once more for each group of "
+    "events that the CPU can count at once (fast-stat --groups)"
+)
+
+
+def list_slots(experiment: Experiment, plan: Plan) -> int:
+    """Those of a real machine."""
+    from fastlab.statistics.significance import MIN_BLOCKS
+
+    fewest = min(MIN_BLOCKS, plan.max_blocks)
+    own = ", each run in a guest of its own" if plan.backend == GUESTS else ", in one boot"
+    calibration = slots(plan, [plan.baseline], plan.calibration_blocks)
+    for slot in (*calibration, *slots(plan, plan.variants, fewest)):
+        where = f"{slot.pair}, block {slot.block}, run {slot.position + 1} ({slot.side})"
+        argv = shlex.join(workload_argv(slot.workload, plan.seed))
+        uncounted = ", uncounted" if slot.events == NOTHING else ""
+        print(f"{where}: {variant_of(plan, slot)}{uncounted}: {argv}")
+    print(
+        f"the calibration's {plan.calibration_blocks} blocks of each workload, and the first "
+        f"{fewest} of each comparison; the calibration decides how many more, up to "
+        f"{plan.max_blocks}; kernels: {', '.join(kernels_of(experiment))}"
+        f"{', each side of a block in a boot of its own' if plan.boots else own}"
+        f"{'; a second run of each measures latencies' if plan.latencies else ''}"
+        f"{_GROUPS_UNKNOWN if plan.backend in COUNTING else ''}"
+    )
+    return OK

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables that are wider than the screen: their columns go on below, and no figure is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from fastlab.report.markup import rich_table
+from fastlab.report.tables import Table
+
+# Beside each column, and of the whole, as rich reckons it for report.markup's box.
+PADDING = 3
+FRAME = 1
+# A cell of more characters is a sentence.
+PROSE = 32
+# Wider than any table.
+ENDLESS = 10_000
+
+
+def drawn(table: Table, console: Console) -> Iterator[RichTable]:
+    """What to print of a table, one below the other."""
+    for part in parts(table, console.width):
+        one = rich_table(part)
+        endless = console.options.update(max_width=ENDLESS)
+        if console.measure(one, options=endless).maximum > console.width:
+            for i, width in enumerate(needed(part)):
+                # Headings are broken, and sentences get the room that is left.
+                if all(len(row[i].text) <= PROSE for row in part.rows):
+                    one.columns[i].width = width
+        yield one
+
+
+def needed(table: Table) -> list[int]:
+    """How wide each column has to be: as its widest figure, or word of anything else."""
+    return [
+        max(map(cell_len, (*heading.split(), *(_whole(row[i].text) for row in table.rows), "")))
+        for i, heading in enumerate(table.columns)
+    ]
+
+
+def _whole(text: str) -> str:
+    """What of a cell is not to be broken."""
+    return text if len(text) <= PROSE else max(text.split(), key=cell_len)
+
+
+def parts(table: Table, width: int) -> Iterator[Table]:
+    """The table, or tables of some of its columns each, with the labels in all of them. The first
+    has the title, the last the note. A label that leaves no room for a figure is not helped."""
+    widths = [one + PADDING for one in needed(table)]
+    labels = range(table.labels)
+    room = width - FRAME - sum(widths[: table.labels])
+    groups: list[list[int]] = [[]]
+    for i in range(table.labels, len(widths)):
+        if groups[-1] and sum(widths[j] for j in groups[-1]) + widths[i] > room:
+            groups.append([])
+        groups[-1].append(i)
+    for number, group in enumerate(groups):
+        columns = [*labels, *group]
+        yield replace(
+            table,
+            title=table.title if number == 0 else "",
+            columns=[table.columns[i] for i in columns],
+            rows=[[row[i] for i in columns] for row in table.rows],
+            note=table.note if number == len(groups) - 1 else "",
+        )

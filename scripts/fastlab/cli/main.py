@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The `fast` command: reads its arguments, calls the stages, prints what they return.
+
+Documentation/results-format.rst has the exit statuses. Results go to stdout, everything else to
+stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import NoReturn
+
+from fastlab.base.model import FastError
+from fastlab.base.place import version
+from fastlab.base.progress import Reporter, make_reporter
+from fastlab.base.typed import typed
+from fastlab.cli.common import ERROR, INTERRUPTED, complain
+
+Command = Callable[[argparse.Namespace, Reporter], int]
+
+# What standard output ends with, where it is no pipe.
+LOST = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+# Of argcomplete: a shell asks what could be typed next.
+COMPLETING = "_ARGCOMPLETE"
+
+# The modules of the commands, in the order of the help.
+MODULES = (
+    "run",
+    "trial",
+    "trace",
+    "results",
+    "kernel",
+    "cache",
+    "shell",
+    "bench",
+    "calibrate",
+    "trust",
+    "splash",
+    "doctor",
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status. Bad usage raises SystemExit(2)."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    arguments = _parse(words)
+    # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
+    signal.signal(signal.SIGTERM, _interrupt)
+    command: Command = arguments.command
+    try:
+        with make_reporter(sys.stderr) as reporter:
+            status = command(arguments, reporter)
+        sys.stdout.flush()
+        return status
+    except FastError as error:
+        return complain(str(error), ERROR)
+    except BrokenPipeError:
+        # Whoever read stdout, such as `head`, has left.
+        _forget_output()
+        return ERROR
+    except KeyboardInterrupt:
+        again = typed(*words)
+        return complain(f"interrupted; what is finished is kept. To go on: {again}", INTERRUPTED)
+    except OSError as error:
+        # Only a stream has no name: what was printed did not all arrive.
+        if error.filename is None and error.errno not in LOST:
+            raise
+        _forget_output()
+        where = error.filename or "standard output"
+        return complain(f"{where}: {error.strerror}", ERROR)
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments; what stands behind `--` is `argv`, the words of another program."""
+    end = words.index("--") if "--" in words else len(words)
+    parser = make_parser()
+    if COMPLETING in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    arguments, unknown = parser.parse_known_args(words[:end])
+    if unknown and "argv" in arguments and end == len(words):
+        own = [word for word in words[1:] if word not in unknown]
+        hint = typed(words[0], *own, "--", *unknown)
+        parser.error(f"a program and its arguments stand behind `--`: {hint}")
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if words[end + 1 :] and "argv" not in arguments:
+        parser.error(f"{words[0]} runs no other program: {shlex.join(words[end:])}")
+    arguments.argv = tuple(words[end + 1 :])
+    return arguments
+
+
+def _forget_output() -> None:
+    """Nobody takes it, and the exit would write what is left once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Of the whole command line. It needs nothing but Python's own library."""
+    parser = argparse.ArgumentParser(
+        prog="fast",
+        description="Build, boot, run and compare Linux kernels with futex-aware scheduling.",
+    )
+    said = f"%(prog)s {version()}"
+    what = "say which version this is"
+    parser.add_argument("--version", action="version", version=said, help=what)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in MODULES:
+        importlib.import_module(f"fastlab.cli.{name}").add(commands)
+    return parser

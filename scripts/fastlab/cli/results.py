@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast compare` and `fast report`: what results say."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+from fastlab.base.progress import Reporter
+from fastlab.cli.answer import name_left_out, show_findings, write_report
+from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain
+from fastlab.report import forms, tables
+from fastlab.statistics.findings import Findings
+
+
+def add(commands: Commands) -> None:
+    for name, command, what in (
+        ("compare", _compare, "print the comparison of an experiment's results"),
+        ("report", _report, "write the report of an experiment's results (needs no kernel)"),
+    ):
+        parser = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
+        parser.set_defaults(command=command)
+        parser.add_argument("results", type=Path, metavar="RESULTS_DIR")
+        if command == _compare:
+            parser.add_argument(
+                "--format",
+                choices=forms.NAMES,
+                help="print it in this form (default: tables for a terminal)",
+            )
+            parser.add_argument(
+                "--fail-below",
+                type=_percent,
+                metavar="PERCENT",
+                help="fail if the primary metric's improvement is below this anywhere; an "
+                "insignificant one counts as 0, so that -5 allows losses of 5 %%",
+            )
+
+
+def _percent(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+_percent.__name__ = "finite number"
+
+
+def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.report import contents
+    from fastlab.statistics import analysis
+
+    found = analysis.analyse(arguments.results, reporter)
+    if arguments.format:
+        sys.stdout.write(contents.FORMATS[arguments.format](found, arguments.fail_below))
+    else:
+        show_findings(found)
+        print("\n".join(tables.answers(found)))
+    return _gate(found, arguments.fail_below) or name_left_out(found)
+
+
+def _gate(found: Findings, fail_below: float | None) -> int:
+    """Name the comparisons that are below what is asked for, or give no answer."""
+    if fail_below is None:
+        return OK
+    cases = forms.judge(found, fail_below)
+    bad = [case for case in cases if case.outcome != "passed"]
+    lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
+    below = any(case.outcome == "failed" for case in bad)
+    text = "\n  ".join([f"not at least {fail_below:+g} %:", *lines])
+    return complain(text, BELOW if below else INCOMPLETE) if bad else OK
+
+
+def _report(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.statistics import analysis
+
+    return write_report(analysis.analyse(arguments.results, reporter), arguments.results)

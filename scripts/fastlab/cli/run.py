@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast run`: make the runs of an experiment, compare them, write the report."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from fastlab.backend import counting
+from fastlab.base.model import Experiment, FastError
+from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
+from fastlab.cli.answer import finish
+from fastlab.cli.common import (
+    Commands,
+    complain,
+    number,
+    path,
+)
+from fastlab.cli.dry_run import check_results, list_runs, list_slots
+from fastlab.cli.simulation import kernels_of, simulate
+from fastlab.guest import meson
+from fastlab.kernel import kernels
+from fastlab.kernel.kernels import BuildRequest
+from fastlab.plan.blocks import GUESTS, make_plan
+from fastlab.plan.experiment import load_experiment
+from fastlab.plan.rows import counters_digest
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="make the runs of an experiment, compare them and write the report",
+        description="Build what an experiment needs, make the runs that are not there yet, "
+        "compare them and write the report.",
+    )
+    parser.set_defaults(command=run)
+    parser.add_argument("experiment", type=Path, metavar="EXPERIMENT.toml")
+    parser.add_argument(
+        "--backend",
+        choices=("sim", *counting.BACKENDS, GUESTS),
+        default="sim",
+        help="where to count: in the simulation (the default), on the running kernel with hardware "
+        "counters (perf) or without (soft), or in guests that KVM executes (kvm)",
+    )
+    what = "simulations at a time (default: one for each CPU of this machine)"
+    number(parser, "--jobs", what)
+    parser.add_argument("--dry-run", action="store_true", help="only list the runs")
+    what = "results directory (default: results/NAME, of a real machine results/NAME-BACKEND)"
+    path(parser, "--output", what, "DIR")
+
+
+def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    experiment = load_experiment(arguments.experiment)
+    if arguments.backend != "sim":
+        return _run_real(arguments, experiment, reporter)
+    directory: Path = arguments.output or Path("results", experiment.name)
+    check_results(directory, experiment)
+    if arguments.dry_run:
+        return list_runs(experiment)
+    made = simulate(experiment, arguments.experiment, directory, reporter, arguments.jobs)
+    print(f"digest of the results: {counters_digest(made)}")
+    return finish(directory, reporter)
+
+
+def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: Reporter) -> int:
+    from fastlab.backend import contract, kvm_guests, running_kernel, slot_rows
+    from fastlab.guest import kvm
+
+    name: str = arguments.backend
+    if arguments.jobs:
+        raise FastError(f"--jobs is for simulations; backend {name} makes one run at a time")
+    planned = make_plan(experiment, name)
+    directory: Path = arguments.output or Path("results", f"{experiment.name}-{name}")
+    check_results(directory, experiment)
+    if arguments.dry_run:
+        return list_slots(experiment, planned)
+    request = BuildRequest(experiment.series, kernels_of(experiment))
+    build = meson.build_programs(request.places.project, reporter)
+    toolbox = slot_rows.find_toolbox(build, experiment)
+    next_boot = ""
+    source: Path = arguments.experiment
+    if name == GUESTS:
+        built = kernels.build(request, reporter)
+        probe = partial(kvm.probe, built[0], request.places.project, reporter)
+        by_name = dict(zip(request.variants, built, strict=True))
+        machines = kvm_guests.Guests(experiment, build, toolbox, by_name, directory, probe)
+        contract.run_experiment(machines, experiment, source, directory, reporter)
+    else:
+        here = running_kernel.RunningKernel(experiment, name, toolbox, directory, reporter)
+        made = contract.run_experiment(here, experiment, source, directory, reporter)
+        next_boot = here.next_boot(made)
+    status = finish(directory, reporter)
+    if next_boot:
+        words = ["run", str(source), "--backend", name]
+        words += ["--output", str(directory)] if arguments.output else []
+        complain(f"{next_boot}. Then go on: {typed(*words)}", status)
+    return status

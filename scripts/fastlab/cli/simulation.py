@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The simulations of an experiment, with all that they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastlab.base.model import Experiment
+from fastlab.base.progress import Reporter
+from fastlab.guest import meson
+from fastlab.kernel import kernels
+from fastlab.plan.experiment import further_programs
+from fastlab.plan.rows import Row
+
+
+def kernels_of(experiment: Experiment) -> tuple[str, ...]:
+    """The kernels that its variants run, each once."""
+    return tuple(dict.fromkeys(variant.kernel for variant in experiment.variants))
+
+
+def simulate(
+    experiment: Experiment,
+    source: Path,
+    directory: Path,
+    reporter: Reporter,
+    jobs: int | None = None,
+) -> list[Row]:
+    """Build what an experiment needs, and make its runs."""
+    from fastlab.backend import contract, sim
+
+    names = kernels_of(experiment)
+    request = kernels.BuildRequest(experiment.series, names)
+    # Before the kernels: what is missing is said in seconds.
+    build = meson.build_programs(request.places.project, reporter)
+    toolbox = sim.find_toolbox(build, further_programs(experiment))
+    built = dict(zip(names, kernels.build(request, reporter), strict=True))
+    machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)
+    made = contract.run_experiment(machines, experiment, source, directory, reporter)
+    return machines.current(made)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast splash`: drive an original SPLASH-2 or Splash-3 tree."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from fastlab.base.progress import Reporter
+from fastlab.cli.common import (
+    ERROR,
+    OK,
+    Commands,
+    check_directory,
+    check_writable,
+    complain,
+    counts,
+    keep,
+    number,
+    path,
+    project,
+    show,
+)
+from fastlab.splash import driver, programs
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser("splash", help="drive an original SPLASH-2 or Splash-3 tree")
+    kinds = parser.add_subparsers(metavar="COMMAND", required=True)
+    build = kinds.add_parser("build", help="build its programs, outside of it")
+    build.set_defaults(command=_splash_build)
+    runs = kinds.add_parser(
+        "run",
+        help="build its programs, run them and judge their results",
+        description="Build the programs of the tree outside of it, run them at each number of "
+        "threads and judge their results.",
+    )
+    runs.set_defaults(command=_splash_run)
+    for one in (build, runs):
+        add_tree(one)
+        path(one, "--output", "where to build (default: in build/splash)", "DIR")
+        one.add_argument(
+            "programs",
+            nargs="*",
+            metavar="PROGRAM",
+            help=f"only these of {', '.join(programs.NAMES)}",
+        )
+    add_threads(runs, driver.THREADS)
+    runs.add_argument(
+        "--size",
+        choices=programs.SIZES,
+        default="small",
+        help="small: seconds; base: SPLASH-2's own; paper: its Table 2 (default: %(default)s)",
+    )
+    what = "a program that takes longer counts as hung (default: %(default)s)"
+    number(runs, "--timeout", what, int(driver.TIMEOUT), "SECONDS")
+    path(runs, "--json", "write the rows to FILE too")
+
+
+def add_tree(parser: argparse.ArgumentParser) -> None:
+    what = "the unpacked SPLASH-2 or Splash-3; it is only read"
+    path(parser, "--tree", what, "DIR", required=True)
+
+
+def add_threads(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:
+    parser.add_argument(
+        "--threads",
+        type=counts,
+        metavar="N,...",
+        default=default,
+        help=f"numbers of threads (default: {','.join(map(str, default))})",
+    )
+
+
+def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = _splash_request(arguments)
+    check_directory(arguments.output)
+    built = driver.build(request, reporter)
+    for one in built:
+        if one.path:
+            print(f"{one.program.name}: {one.path}")
+    wrong = [one.failure for one in built if one.failure]
+    return complain("\n".join(wrong), ERROR) if wrong else OK
+
+
+def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    check_writable(arguments.json)
+    check_directory(arguments.output)
+    request = _splash_request(
+        arguments, threads=arguments.threads, size=arguments.size, timeout=arguments.timeout
+    )
+    rows = driver.run(request, reporter)
+    show([driver.table(rows)])
+    keep(arguments.json, driver.document(rows, request))
+    wrong = driver.failures(rows)
+    where = f"these are not right (what they said is in {driver.output_directory(request)}):"
+    return complain("\n  ".join([where, *wrong]), ERROR) if wrong else OK
+
+
+def _splash_request(arguments: argparse.Namespace, **more: Any) -> driver.TreeRequest:
+    return driver.TreeRequest(
+        root=arguments.tree,
+        project=project(),
+        programs=tuple(arguments.programs),
+        output=arguments.output,
+        **more,
+    )

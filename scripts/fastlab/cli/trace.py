@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast trace`: see which thread runs where, and who hands over to whom."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastlab.base.model import FastError, Place
+from fastlab.base.progress import Reporter
+from fastlab.cli.common import OK, Commands, names, path, show
+from fastlab.plan.experiment import load_experiment
+
+if TYPE_CHECKING:
+    from fastlab.trace.recording import Recording
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "trace",
+        help="record a run as a trace to look at: who runs where, who hands over to whom",
+        usage="fast trace [options] EXPERIMENT.toml\n       fast trace [options] -- PROGRAM "
+        "[ARGUMENT ...]",
+        description="Record one run of an experiment in the simulation, without FAST and with it, "
+        "or a program on the running kernel. The traces are for ui.perfetto.dev (.pftrace) and "
+        "KernelShark (.dat); the picture is of their first millisecond.",
+    )
+    parser.set_defaults(command=run, argv=())
+    parser.add_argument("experiment", type=Path, nargs="?", metavar="EXPERIMENT.toml")
+    parser.add_argument(
+        "--run", metavar="NAME", help="which one, such as single_ctr-16 (default: the first)"
+    )
+    parser.add_argument(
+        "--variants",
+        type=names,
+        metavar="V,...",
+        default=(),
+        help="in which variants (default: the baseline, and the first one with a policy)",
+    )
+    what = "directory for the traces (default: results/NAME/trace/RUN, results/trace-PROGRAM)"
+    path(parser, "--output", what, "DIR")
+
+
+def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    if bool(arguments.experiment) == bool(arguments.argv):
+        raise FastError(
+            "name either an experiment, as in fast trace experiments/demo.toml, or a program, as "
+            "in fast trace -- PROGRAM [ARGUMENT ...]"
+        )
+    record = _experiment if arguments.experiment else _program
+    recordings, directory = record(arguments, reporter)
+    return _finish(recordings, directory)
+
+
+def _experiment(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Recording], Path]:
+    from fastlab.trace import in_simulation
+
+    experiment = load_experiment(arguments.experiment)
+    case = in_simulation.pick_case(experiment, arguments.run)
+    variants = in_simulation.pick_variants(experiment, arguments.variants)
+    default = Path("results", experiment.name, "trace", Place(*case.place).workload)
+    directory: Path = arguments.output or default
+    request = in_simulation.TraceRequest(experiment, case, variants, directory)
+    return in_simulation.record(request, reporter), directory
+
+
+def _program(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Recording], Path]:
+    from fastlab.trace import on_kernel
+
+    for option, given in (("--run", arguments.run), ("--variants", arguments.variants)):
+        if given:
+            raise FastError(f"{option} is of an experiment; a program is recorded as it runs here")
+    default = Path("results", f"trace-{Path(arguments.argv[0]).name}")
+    directory: Path = arguments.output or default
+    request = on_kernel.ProgramRequest(arguments.argv, directory)
+    return on_kernel.record(request, reporter), directory
+
+
+def _finish(recordings: list[Recording], directory: Path) -> int:
+    from fastlab.trace import output
+
+    written = output.write_recordings(recordings, directory)
+    show([output.summary(recordings)])
+    for doubt in output.doubts(recordings):
+        print(f"- {doubt}")
+    traces = ", ".join(f"{one.title}.dat" for one in recordings)
+    print(f"wrote {directory}: {', '.join(one.name for one in written)}")
+    print("look at the .pftrace in https://ui.perfetto.dev (it stays on this machine), or at")
+    print(f"{traces} in KernelShark; the picture is {written[-1]}")
+    return OK

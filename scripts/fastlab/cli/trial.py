@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast try`: does FAST help this program?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fastlab.backend.counting import BACKENDS
+from fastlab.base.model import FastError, Machine, Watchdogs
+from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
+from fastlab.cli.common import OK, Commands, check_writable, keep, number, path, show
+from fastlab.plan import presets
+from fastlab.plan.experiment import MAX_CPUS
+from fastlab.trial.runs import MAX_MEMORY_MB, Trial, TrialRequest
+from fastlab.trial.subject import find_program
+
+USAGE = f"{typed('try')} [options] -- PROGRAM [ARGUMENT ...]"
+
+
+def add(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "try",
+        help="say whether FAST helps a program of your own",
+        usage=USAGE,
+        description="Run a program in the deterministic mode, without FAST and under its policies, "
+        "and say which of them help it, by how much, and which locks its hand-offs come from. Or "
+        "run it on the running kernel, if that has FAST.",
+    )
+    parser.set_defaults(command=run, argv=())
+    default = Machine()
+    parser.add_argument(
+        "--backend",
+        choices=("sim", *BACKENDS),
+        default="sim",
+        help="where to run it: in the simulation (the default), or on the running kernel with "
+        "hardware counters (perf) or without (soft)",
+    )
+    what = (
+        "a file, or a directory with all in it, that the program needs besides its libraries and "
+        "the files its arguments name; may be repeated"
+    )
+    path(parser, "--with", what, "PATH", dest="more", action="append", default=[])
+    number(parser, "--cpus", f"CPUs of the simulated machine (default: {default.cpus})")
+    number(parser, "--memory-mb", f"its memory (default: {default.memory_mb})")
+    what = f"its caches (default: {default.preset})"
+    parser.add_argument("--preset", choices=presets.names(), help=what)
+    what = "a run that takes longer is an error (default: %(default)s)"
+    number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
+    path(parser, "--json", "write all data to FILE too")
+
+
+def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.trial import in_simulation
+
+    if not arguments.argv:
+        raise FastError(f"no program is named: {USAGE}")
+    check_writable(arguments.json)
+    find_program(arguments.argv[0], Path.cwd())
+    if arguments.backend != "sim":
+        return _try_real(arguments, reporter)
+    default = Machine()
+    machine = Machine(
+        arguments.cpus or default.cpus,
+        arguments.memory_mb or default.memory_mb,
+        arguments.preset or default.preset,
+    )
+    if machine.cpus > MAX_CPUS:
+        raise FastError(f"--cpus {machine.cpus}: the simulated machine has at most {MAX_CPUS}")
+    if machine.memory_mb > MAX_MEMORY_MB:
+        raise FastError(
+            f"--memory-mb {machine.memory_mb}: the simulated machine has at most {MAX_MEMORY_MB}"
+        )
+    request = TrialRequest(
+        argv=arguments.argv,
+        directory=Path.cwd(),
+        seconds=arguments.timeout,
+        more=tuple(arguments.more),
+        machine=machine,
+    )
+    return _show_trial(in_simulation.run(request, reporter), arguments.json)
+
+
+def _try_real(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.trial import on_kernel
+
+    for option, given in (
+        ("--with", arguments.more),
+        ("--cpus", arguments.cpus),
+        ("--memory-mb", arguments.memory_mb),
+        ("--preset", arguments.preset),
+    ):
+        if given:
+            raise FastError(
+                f"{option} is about the simulated machine; backend {arguments.backend} runs the "
+                "program on this one, with all that it has. Leave one of the two options out"
+            )
+    request = TrialRequest(arguments.argv, Path.cwd(), arguments.timeout, arguments.backend)
+    return _show_trial(on_kernel.run(request, reporter), arguments.json)
+
+
+def _show_trial(found: Trial, file: Path | None) -> int:
+    """The answer, the tables, and what is doubtful; of --json the document."""
+    from fastlab.trial import verdict, verdict_tables
+
+    verdicts = verdict.judge(found)
+    print(*(one.sentence for one in verdicts), *verdict.remarks(found, verdicts), "", sep="\n")
+    show(verdict_tables.tables(found))
+    for doubt in verdict_tables.doubts(found):
+        print(f"- {doubt}")
+    keep(file, verdict_tables.document(found, verdicts))
+    return OK

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the guest's machine is to QEMU, and how QEMU executes it.
+
+Documentation/deterministic-mode.rst says why every argument is what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastlab.base.model import Machine
+from fastlab.plan import presets
+
+# The kernel's part of being deterministic and of starting CPUs late without waiting for real
+# hardware.
+COMMAND_LINE = "console=ttyS0 panic=-1 nokaslr maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """How QEMU executes the guest."""
+
+    cpu: str
+    arguments: Sequence[str]
+    command_line: str
+    # The guest counts with the host's hardware counters, if the host has them.
+    lends_pmu: bool = False
+    # After the guest's CPUs comes one that Linux does not know (userspace/guest/burner.h).
+    burner: bool = False
+
+
+def _frequencies(khz: int) -> str:
+    """Of the TSC and the APIC's timer, which are then not calibrated."""
+    return f"tsc_early_khz={khz} lapic_timer_khz={khz}"
+
+
+_EMULATION = (
+    *("-accel", "tcg,thread=single"),
+    *("-icount", "shift=0,sleep=off"),
+    *("-rtc", "clock=vm,base=2020-01-01"),
+    *("-seed", "7"),
+)
+
+# No clock but QEMU's, in which an instruction takes a nanosecond and an idle machine no time: for
+# trying out what needs no measuring.
+EMULATED = Accelerator("max", _EMULATION, f"{COMMAND_LINE} {_frequencies(1_000_000)}")
+
+
+def deterministic(machine: Machine) -> Accelerator:
+    """The mode of Documentation/deterministic-mode.rst.
+
+    QEMU's TSC and timer count its own nanoseconds, of which `rate` are a modelled cycle
+    (userspace/cachesim/clock.h): so all of the guest's clocks tell modelled time.
+    """
+    preset = presets.load(machine.preset)
+    rate = -(-100 * (machine.cpus + 1) // preset.cpi)
+
+    def waits(cycles: int) -> int:
+        # The clock charges a CPU for all of them, but it has a turn in each quantum of the others.
+        # So the guest sits them out itself. It learns that it is to in the quantum after the
+        # charge, and must be back in the one in which that ends: three less, at most.
+        return max(0, cycles - 3 * machine.quantum)
+
+    words = (
+        COMMAND_LINE,
+        # A CPU that is halted would let QEMU skip time.
+        "idle=poll",
+        f"nr_cpus={machine.cpus}",
+        _frequencies(rate * preset.mhz * 1000),
+        f"idle_exit_tsc={rate * waits(preset.wakeup)}",
+        f"ipi_tsc={rate * waits(preset.interrupt)}",
+    )
+    return Accelerator("max", _EMULATION, " ".join(words), burner=True)
+
+
+def arguments(machine: Machine, accelerator: Accelerator | None = None) -> list[str]:
+    """The part of the arguments that is the same whatever kernel and image it boots."""
+    accelerator = accelerator or deterministic(machine)
+    return [
+        *("-machine", "microvm,acpi=off,pit=on,pic=on,rtc=on,isa-serial=on"),
+        *("-bios", "qboot.rom"),
+        *("-cpu", accelerator.cpu),
+        *("-m", str(machine.memory_mb)),
+        *("-smp", _topology(machine, accelerator.burner)),
+        *accelerator.arguments,
+        *("-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-display", "none"),
+        *("-serial", "file:serial.log"),
+        *("-chardev", "file,id=host,path=host"),
+        *("-device", "isa-debugcon,iobase=0xe9,chardev=host"),
+        *("-device", "isa-debug-exit,iobase=0xf4,iosize=1"),
+        # The guest stops itself here, between two instructions.
+        *("-device", "pvpanic,ioport=0x505"),
+        *("-action", "panic=pause"),
+        *("-append", accelerator.command_line),
+    ]
+
+
+def _topology(machine: Machine, burner: bool) -> str:
+    """The guest's scheduler must believe in the caches of the model: a socket shares one.
+
+    The burner is alone in a socket of its own.
+    """
+    sockets = presets.load(machine.preset).l3s(machine.cpus)
+    cores = machine.cpus // sockets
+    if not burner:
+        return f"{machine.cpus},sockets={sockets}"
+    whole = (sockets + 1) * cores
+    return f"{machine.cpus + 1},sockets={sockets + 1},cores={cores},threads=1,maxcpus={whole}"

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Saved machines in the cache: each is booted once, however many runs go on from it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastlab.base.cache import cache_dir, full_disk, is_full, locked, publish, reusable
+from fastlab.base.model import Watchdogs
+from fastlab.base.progress import Reporter
+from fastlab.guest import hardware, vm
+
+
+def saved_machine(
+    simulation: vm.Simulation,
+    made_of: Sequence[str],
+    watchdogs: Watchdogs,
+    cancelled: threading.Event,
+    reporter: Reporter,
+    directory: str,
+) -> Path:
+    """The machine's snapshot, from the cache or made now.
+
+    `made_of` names what it is made of besides kernel and hardware. `directory` is the cache's.
+    """
+    parts = [simulation.kernel.id, *made_of, *hardware.arguments(simulation.machine)]
+    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    cache = cache_dir()
+    final = cache / directory / name
+    with locked(cache / directory / f"{name}.lock", reporter):
+        if not reusable(final, vm.SNAPSHOT, reporter):
+            staging = cache / directory / f"{name}.new"
+            try:
+                vm.save_machine(simulation, staging, watchdogs, cancelled)
+            except vm.GuestError as error:
+                if is_full(cache):
+                    raise full_disk(cache) from error
+                raise
+            publish(staging, final)
+    return final / vm.SNAPSHOT

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The programs and the plugin that a simulation takes: built when they are out of date."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from fastlab.base.model import FastError
+from fastlab.base.place import work_dir
+from fastlab.base.progress import Reporter
+
+
+def build_programs(project: Path, reporter: Reporter) -> Path:
+    """Let meson and ninja bring the project's programs up to date; the directory that they are in.
+
+    Not to be called by two threads at a time. A failure is a FastError with what ninja said.
+    """
+    directory = work_dir(project) / "user"
+    if not (directory / "build.ninja").is_file():
+        reporter.say(f"setting up {directory}")
+        _run(["meson", "setup", str(directory), str(project)])
+    _run(["ninja", "-C", str(directory)])
+    return directory
+
+
+def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter) -> Path:
+    """As build_programs(), for the runtimes' benchmarks: an optimized build.
+
+    `options` are words for meson. What has been installed meanwhile is found.
+    """
+    directory = work_dir(project) / "bench-runtime"
+    setup = ["meson", "setup", str(directory), str(project), "-Dbuildtype=release", *options]
+    if (directory / "build.ninja").is_file():
+        setup.append("--reconfigure")
+    reporter.say(f"building the benchmarks in {directory}")
+    _run(setup)
+    _run(["ninja", "-C", str(directory), "bench-runtime"])
+    return directory
+
+
+def _run(command: list[str]) -> None:
+    try:
+        answer = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    except FileNotFoundError as error:
+        raise FastError(f"{command[0]} is missing; run `make`, which installs it") from error
+    if answer.returncode:
+        raise FastError(
+            f"the programs cannot be built: {' '.join(command)} ended with status "
+            f"{answer.returncode}:\n{answer.stdout.strip()}"
+        )

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: GPL-2.0
+"""QEMU in deterministic mode: boot a machine once and save it, then run jobs from there.
+
+Documentation/deterministic-mode.rst says why every argument is what it is. Functions of this
+module may be called by several threads at the same time, each with its own directory.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab.base import tools
+from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.base.process import ends_within
+from fastlab.guest import hardware
+from fastlab.guest.alarms import Console
+from fastlab.guest.qmp import Qmp, QmpError
+from fastlab.guest.snapshot import settle_clock
+from fastlab.plan import presets
+from fastlab.plan.experiment import benchmark_result
+
+# Host seconds that QEMU may take to answer a command, and to load or write a machine.
+ANSWER_SECONDS = 30.0
+TRANSFER_SECONDS = 120.0
+# How often the console and the clock are looked at, and how long a message of the kernel may take
+# to be complete, in host seconds.
+GLANCE = 0.05
+LAST_WORDS = 0.5
+
+SNAPSHOT = "snapshot"
+
+
+class GuestError(FastError):
+    """A machine that did not do what it was asked; where its files are is part of the text."""
+
+
+class WatchdogError(GuestError):
+    """The machine took longer than it was allowed to."""
+
+
+class CancelledError(FastError):
+    """The machine was ended because the experiment is over."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What all machines of an experiment that run the same kernel have in common."""
+
+    qemu: Path
+    kernel: Kernel
+    image: Path
+    machine: Machine
+    # For a kernel with Kbuild/numa.config, whose image has a table of NUMA nodes (srat.py).
+    acpi: bool = False
+    # None is the deterministic mode, whose time is modelled.
+    accelerator: hardware.Accelerator | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one run asks of the guest: what the files of sched/fast are to say, and features of the
+    scheduler, in their order; then the workload, confined to so many `cpus` if not None."""
+
+    fast: Mapping[str, str]
+    argv: Sequence[str]
+    features: Sequence[str] = ()
+    cpus: int | None = None
+
+    def text(self) -> str:
+        """The job as the guest's init reads it (userspace/guest/job.h)."""
+        lines = [f"fast {name}={value}" for name, value in self.fast.items()]
+        lines += [f"feature {name}" for name in self.features]
+        lines += [f"cpus {self.cpus}"] if self.cpus else []
+        return "\n".join([*lines, f"run {' '.join(self.argv)}"]) + "\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a guest handed over; None for what it did not. `workload` is host seconds of it, `said`
+    the lines of its output."""
+
+    document: Mapping[str, Any] | None
+    output: Mapping[str, Any] | None
+    mechanism: Mapping[str, int] | None
+    exit_status: int
+    errors: tuple[str, ...]
+    workload: float
+    said: tuple[str, ...] = ()
+
+
+def machine_arguments(simulation: Simulation) -> list[str]:
+    """The machine itself: all that a saved machine must find again when it is loaded."""
+    return [
+        *hardware.arguments(simulation.machine, simulation.accelerator),
+        # Of two values QEMU takes the last.
+        *(("-machine", "acpi=on") if simulation.acpi else ()),
+        *("-kernel", simulation.kernel.vmlinux),
+        *("-initrd", str(simulation.image)),
+    ]
+
+
+def boot(
+    simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
+) -> None:
+    """Boot the machine up to the guest's stop, and end it there."""
+    with _started(simulation, directory, [], cancelled) as vm:
+        vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
+
+
+def save_machine(
+    simulation: Simulation, directory: Path, watchdogs: Watchdogs, cancelled: threading.Event
+) -> None:
+    """Boot the machine up to the guest's stop, and save it in `directory`/snapshot."""
+    with _started(simulation, directory, [], cancelled) as vm:
+        vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
+        vm.execute("migrate", uri=f"file:{SNAPSHOT}")
+        end = time.monotonic() + TRANSFER_SECONDS
+        while (state := vm.execute("query-migrate"))["status"] != "completed":
+            if state["status"] == "failed" or time.monotonic() > end:
+                why = state.get("error-desc", state["status"])
+                raise vm.failure(f"the machine cannot be saved: {why}")
+            time.sleep(GLANCE)
+    settle_clock(directory / SNAPSHOT)
+    (directory / SNAPSHOT).chmod(0o644)
+
+
+def run_job(
+    simulation: Simulation,
+    snapshot: Path,
+    plugin: Path | None,
+    job: Job,
+    directory: Path,
+    watchdogs: Watchdogs,
+    cancelled: threading.Event,
+    futexes: str = "",
+) -> Outcome:
+    """Let the saved machine go on with the job, to its end.
+
+    `directory` gets, and keeps, what machine and plugin write. Without a plugin there is no
+    document. With `futexes`, which says whose are the program's (userspace/cachesim/futexes.h),
+    the document has the hand-offs of each.
+    """
+    arguments = [
+        *_hand_over(job, directory, clock=plugin is not None),
+        *("-incoming", "defer"),
+        *(_plugin_arguments(simulation, plugin, futexes) if plugin else ()),
+    ]
+    with _started(simulation, directory, arguments, cancelled) as vm:
+        # Else QEMU announces the machine to the network by timers of the host's clock, which
+        # cut a CPU's turn short at any instruction, though there is no network.
+        vm.execute("migrate-set-parameters", **{"announce-rounds": 0})
+        vm.execute("migrate-incoming", uri=f"file:{snapshot}")
+        vm.wait_for(lambda: vm.status() != "inmigrate", "restore", TRANSFER_SECONDS)
+        return _go_on(vm, watchdogs)
+
+
+def boot_job(
+    simulation: Simulation,
+    job: Job,
+    directory: Path,
+    watchdogs: Watchdogs,
+    cancelled: threading.Event,
+) -> Outcome:
+    """Boot the machine and let it do the job, to its end: for those that cannot be saved."""
+    arguments = _hand_over(job, directory)
+    with _started(simulation, directory, arguments, cancelled) as vm:
+        vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
+        return _go_on(vm, watchdogs)
+
+
+def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str]:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "job").write_text(("clock\n" if clock else "") + job.text())
+    return "-fw_cfg", "name=opt/fast/job,file=job"
+
+
+def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
+    """From the guest's stop to its end. QEMU hears nothing from outside meanwhile."""
+    vm.execute("cont")
+    vm.wait_for(lambda: "FAST start" in vm.said(), "start", watchdogs.boot, may_end=True)
+    begun = time.monotonic()
+    vm.wait_for(lambda: vm.said()[-1:] == ["FAST end"], "run", watchdogs.run, may_end=True)
+    over = time.monotonic()
+    vm.wait_for(lambda: False, "end", ANSWER_SECONDS, may_end=True)
+    return _outcome(vm, over - begun)
+
+
+def _plugin_arguments(simulation: Simulation, plugin: Path, futexes: str) -> tuple[str, str]:
+    escaped = str(plugin).replace(",", ",,")
+    path = str(presets.load(simulation.machine.preset).path.absolute()).replace(",", ",,")
+    system_map = simulation.kernel.system_map.replace(",", ",,")
+    quantum = simulation.machine.quantum
+    options = f"{escaped},machine={path},system_map={system_map},quantum={quantum},out=plugin.jsonl"
+    return "-plugin", options + (f",futexes={futexes}" if futexes else "")
+
+
+class _Vm:
+    """One QEMU process under way in its directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        process: subprocess.Popen[bytes],
+        control: Qmp,
+        cancelled: threading.Event,
+    ) -> None:
+        self.directory = directory
+        self.process = process
+        self._control = control
+        self._console = Console(directory / "serial.log")
+        self._cancelled = cancelled
+
+    def execute(self, command: str, **arguments: Any) -> Any:
+        try:
+            return self._control.execute(command, ANSWER_SECONDS, **arguments)
+        except QmpError as error:
+            self._explain_end()
+            raise self.failure(str(error)) from error
+
+    def status(self) -> str:
+        return str(self.execute("query-status")["status"])
+
+    def heard(self, event: str) -> bool:
+        """Has QEMU told the event? Waits for a moment."""
+        try:
+            self._control.listen(GLANCE)
+        except QmpError as error:
+            self._explain_end()
+            raise self.failure(str(error)) from error
+        return event in self._control.events
+
+    def said(self) -> list[str]:
+        """The complete lines that the guest has sent to the host so far."""
+        text = (self.directory / "host").read_bytes().decode(errors="replace")
+        return text.split("\n")[:-1]
+
+    def wait_for(
+        self, done: Callable[[], bool], stage: str, seconds: float, may_end: bool = False
+    ) -> None:
+        """Wait until it is done, or, where it may, QEMU has ended; anything else is an error."""
+        end = time.monotonic() + seconds
+        while True:
+            ended = self.process.poll() is not None
+            if self._console.alarmed():
+                ends_within(self.process, LAST_WORDS)
+                raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
+            if ended and may_end:
+                return
+            if ended:
+                self._explain_end()
+            if done():
+                return
+            if self._cancelled.is_set():
+                raise CancelledError("the run was ended before it was finished")
+            if time.monotonic() > end:
+                raise self.failure(
+                    f"watchdog: {stage} took longer than {seconds:g} s; the guest hangs, or "
+                    f"[watchdogs] of the experiment allow too little\n{self._console.excerpt()}",
+                    WatchdogError,
+                )
+            ends_within(self.process, GLANCE)
+
+    def failure(self, what: str, kind: type[GuestError] = GuestError) -> GuestError:
+        return kind(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
+
+    def check_complete(self) -> None:
+        """QEMU has ended: did the guest say its last line?"""
+        if self.said()[-1:] != ["FAST end"]:
+            self._explain_end()
+
+    def _explain_end(self) -> None:
+        """Raise what QEMU died of; returns if it lives on."""
+        if not ends_within(self.process, LAST_WORDS):
+            return
+        status = self.process.returncode
+        if self._console.alarmed():
+            raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
+        said = "\n".join(self._errors()) or self._console.excerpt()
+        if status < 0:
+            name = signal.Signals(-status).name
+            raise self.failure(f"QEMU was killed by {name} before the guest's end\n{said}")
+        if status == 0:
+            raise self.failure(f"the guest ended without saying how its job went\n{said}")
+        raise self.failure(f"QEMU ended with status {status}\n{said}")
+
+    def _errors(self) -> list[str]:
+        """What QEMU, the plugin or the guest's init complained about."""
+        lines = (self.directory / "qemu.log").read_text(errors="replace").splitlines()
+        complaints = [line for line in lines if "has no peer" not in line]
+        return complaints + [line for line in self.said() if line.startswith("FAST err ")]
+
+
+@contextmanager
+def _started(
+    simulation: Simulation, directory: Path, further: Sequence[str], cancelled: threading.Event
+) -> Iterator[_Vm]:
+    """QEMU, running in the directory; it is gone when the context ends, however it ends.
+
+    QEMU also goes when this thread goes (setpriv), so that nobody's SIGKILL leaves it behind.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in ("serial.log", "host", "plugin.jsonl", SNAPSHOT):
+        (directory / name).unlink(missing_ok=True)
+    # Read also where QEMU dies before it opens the file.
+    (directory / "host").touch()
+    ours, theirs = socket.socketpair()
+    command = [
+        str(tools.require("setpriv")),
+        *("--pdeathsig", "KILL"),
+        str(simulation.qemu),
+        *machine_arguments(simulation),
+        *("-chardev", f"socket,id=control,fd={theirs.fileno()}"),
+        *("-mon", "chardev=control,mode=control"),
+        *further,
+    ]
+    with ours, theirs, (directory / "qemu.log").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[theirs.fileno()],
+            # The terminal's Ctrl-C is ours to handle.
+            start_new_session=True,
+        )
+        theirs.close()
+        try:
+            vm = _Vm(directory, process, Qmp(ours), cancelled)
+            vm.execute("qmp_capabilities")
+            yield vm
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _outcome(vm: _Vm, workload: float) -> Outcome:
+    vm.check_complete()
+    said: dict[str, list[str]] = {"out": [], "err": [], "stat": [], "exit": []}
+    for line in vm.said():
+        _, kind, *rest = line.split(" ", 2)
+        if kind in said:
+            said[kind] += rest
+    if "FAST start" not in vm.said():
+        raise vm.failure("\n".join(["the guest cannot do its job:", *said["err"]]))
+    documents = vm.directory / "plugin.jsonl"
+    lines = documents.read_text().splitlines() if documents.is_file() else []
+    if len(lines) > 1:
+        raise vm.failure(f"{len(lines)} regions of interest in one run; there must be one")
+    mechanism = {name: int(value) for name, value in (line.split() for line in said["stat"])}
+    return Outcome(
+        document=json.loads(lines[0]) if lines else None,
+        output=benchmark_result(said["out"]),
+        mechanism=mechanism or None,
+        exit_status=int(said["exit"][0]),
+        errors=tuple(said["err"]),
+        workload=workload,
+        said=tuple(said["out"]),
+    )

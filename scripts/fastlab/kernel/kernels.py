@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels: which there are, building them once, and packing them for bare metal.
+
+One function per subcommand of `fast kernel`, each with a typed request. The cache holds
+  sources/HASH      unpacked tarballs, never written to
+  trees/NAME        one patched source, its objects and its log, for the next build to go on from
+  builds/ID         finished kernels: vmlinux, System.map, .config, build.log, kernel.json
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fastlab.base import checksums, tools
+from fastlab.base.cache import cache_dir, explained_full_disk, is_whole, locked, publish, reusable
+from fastlab.base.model import FastError, Kernel
+from fastlab.base.place import PROJECT
+from fastlab.base.progress import Reporter
+from fastlab.kernel import kbuild, kconfig, patches, sources
+from fastlab.kernel.catalogue import (
+    SERIES,
+    Catalogue,
+    SeriesEntry,
+    VariantEntry,
+    load_catalogue,
+    patch_folder,
+    pick,
+)
+from fastlab.kernel.kbuild import Tree
+
+# What went into a build, beside it.
+DOCUMENT = "kernel.json"
+# Part of every build's id: raise it when this program begins to build differently.
+RECIPE = 1
+
+BUILD_TOOLS = ("make", "gcc", "ld", "flex", "bison", "bc", "perl", "tar", "xz", "patch")
+DEB_TOOLS = (*BUILD_TOOLS, "dpkg-buildpackage", "dh", "rsync", "kmod", "cpio")
+# What only some configurations need; make would miss it when all else is built.
+DEB_TOOLS_OF = {"KERNEL_ZSTD": "zstd", "MODULE_COMPRESS_ZSTD": "zstd", "KERNEL_LZ4": "lz4"}
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where this project's files and the cache are."""
+
+    project: Path = PROJECT
+    cache: Path = field(default_factory=cache_dir)
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """`fast kernel build`: no series means the primary one, no variants mean all of them.
+
+    `fragments` are further files NAME.config of Kbuild/, merged into every variant.
+    """
+
+    series: str | None = None
+    variants: tuple[str, ...] = ()
+    source: Path | None = None
+    fragments: tuple[str, ...] = ()
+    places: Places = field(default_factory=Places)
+
+
+@dataclass(frozen=True)
+class DebRequest:
+    """`fast kernel deb`: `config` is a whole configuration, that of the running kernel if None."""
+
+    output: Path
+    series: str | None = None
+    source: Path | None = None
+    config: Path | None = None
+    places: Places = field(default_factory=Places)
+
+
+@dataclass(frozen=True)
+class Build:
+    """A finished kernel of the cache: kernel.json, and the directory that it stands in."""
+
+    kernel: Kernel
+    version: str
+    fragments: tuple[str, ...]
+    directory: Path
+
+
+def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
+    """The kernels asked for, in their order; each is built only if nothing equal is there yet.
+
+    Says how the configurations of the variants differ.
+    """
+    places = request.places
+    catalogue = load_catalogue(places.project)
+    series = catalogue.pick_series(request.series)
+    variants = catalogue.pick_variants(request.variants)
+    tools.require_all(BUILD_TOOLS)
+    with explained_full_disk(places.cache):
+        source = sources.locate(series.origin, request.source, places.cache, reporter)
+        kernels = tuple(
+            _build(series, variant, request.fragments, source, places, reporter)
+            for variant in variants
+        )
+    _say_differences(catalogue, series, request.fragments, places.cache, reporter)
+    return kernels
+
+
+def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
+    """Debian packages of the patched kernel, put into `request.output`; returns their paths."""
+    places = request.places
+    series = load_catalogue(places.project).pick_series(request.series)
+    tools.require_all(DEB_TOOLS, headers=tools.HEADERS)
+    start = _whole_config(request.config, reporter)
+    fragments = _fragment_files(places.project, ("fast", "release", "deb"))
+    tree = Tree(places.cache / "trees" / f"{series.name}-deb")
+    with explained_full_disk(places.cache), locked(tree.root / "lock", reporter):
+        source = sources.locate(series.origin, request.source, places.cache, reporter)
+        series_patches = _patches(places.project, series.name, (SERIES,))
+        _fill(tree, source, series.name, series_patches, places.cache, reporter)
+        for old in tree.root.glob("*.deb"):
+            old.unlink()
+        again = kbuild.prepare(tree)
+        config = kbuild.configure(tree, fragments, places.cache, start)
+        tools.require_all(tool for name, tool in DEB_TOOLS_OF.items() if config.get(name) == "y")
+        # The package's revision counts its builds, so the build's number is left to count too.
+        environment = {**kbuild.REPRODUCIBLE}
+        del environment["KBUILD_BUILD_VERSION"]
+        with _counted(tree, f"packing Linux {series.name}", 0, again, reporter) as on_object:
+            kbuild.make(
+                tree,
+                "bindeb-pkg",
+                cache=places.cache,
+                environment=environment,
+                on_object=on_object,
+            )
+        # linux-libc-dev would not install beside the distribution's but replace it, and the series
+        # changes nothing in it.
+        built_here = sorted(set(tree.root.glob("*.deb")) - set(tree.root.glob("linux-libc-dev_*")))
+        request.output.mkdir(parents=True, exist_ok=True)
+        packages = tuple(Path(shutil.copy2(package, request.output)) for package in built_here)
+    reporter.say("\n".join(f"built {package}" for package in packages))
+    return packages
+
+
+def list_kernels(places: Places, reporter: Reporter) -> None:
+    """Say every series and variant, and the finished kernels of each with their directories."""
+    catalogue = load_catalogue(places.project)
+    found = built(places.cache)
+    for series in catalogue.series:
+        for variant in catalogue.variants:
+            reporter.say(f"{series} {variant}")
+            of_it = [b for b in found if (b.kernel.series, b.kernel.variant) == (series, variant)]
+            for one in of_it:
+                extra = f" with {', '.join(one.fragments)}" if one.fragments else ""
+                reporter.say(f"  Linux {one.version}{extra}: {one.directory}")
+            if not of_it:
+                reporter.say("  not built")
+
+
+def built(cache: Path) -> list[Build]:
+    """All finished kernels of the cache, the newest last."""
+    found = sorted(cache.glob(f"builds/*/{DOCUMENT}"), key=lambda path: path.stat().st_mtime_ns)
+    # What cannot be read is damaged, and is made again when it is wanted.
+    return [one for one in map(_try_build, found) if one]
+
+
+def _try_build(document: Path) -> Build | None:
+    try:
+        return _read_build(document.parent)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _reused(final: Path, reporter: Reporter) -> Kernel:
+    os.utime(final)
+    reporter.say(f"{final.name} is built already")
+    return _read_build(final).kernel
+
+
+def _build(
+    series: SeriesEntry,
+    variant: VariantEntry,
+    extra: tuple[str, ...],
+    source: sources.Source,
+    places: Places,
+    reporter: Reporter,
+) -> Kernel:
+    fragments = _fragment_files(places.project, (*variant.fragments, *extra))
+    series_patches = _patches(places.project, series.name, variant.patches)
+    inputs = {
+        "recipe": RECIPE,
+        "source": source.digest,
+        "patches": series_patches.digest,
+        "config": hashlib.sha256(b"\0".join(p.read_bytes() for p in fragments)).hexdigest(),
+        "compiler": kbuild.compiler_identity(),
+    }
+    name = "+".join((f"{series.name}-{variant.name}", *extra))
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    final = places.cache / "builds" / f"{name}-{digest[:12]}"
+    tree = Tree(places.cache / "trees" / name)
+    # All kernels of this name are made in one tree, and whoever has it may be making another.
+    if checksums.is_sealed(final) and is_whole(final, DOCUMENT):
+        return _reused(final, reporter)
+    with locked(tree.root / "lock", reporter):
+        # Somebody may have built it while this one waited.
+        if reusable(final, DOCUMENT, reporter):
+            return _reused(final, reporter)
+        if not shutil.which("ccache"):
+            reporter.say(
+                "remark: ccache is not there; it makes further builds faster "
+                "(apt-get install ccache)"
+            )
+        pristine = _fill(tree, source, series.name, series_patches, places.cache, reporter)
+        again = kbuild.prepare(tree)
+        kbuild.configure(tree, fragments, places.cache)
+        task = f"building {final.name}"
+        with _counted(tree, task, series.objects, again, reporter) as on_object:
+            kbuild.make(tree, "vmlinux", cache=places.cache, on_object=on_object)
+        document = {
+            "schema": 1,
+            "series": series.name,
+            "variant": variant.name,
+            "version": sources.version(pristine),
+            "fragments": extra,
+            "inputs": inputs,
+        }
+        _publish(tree, final, document)
+    reporter.say(f"built {final}")
+    return _read_build(final).kernel
+
+
+def _patches(project: Path, series: str, names: Sequence[str]) -> patches.Series:
+    """The patches of these names, as one series."""
+    found = [patches.read_series(patch_folder(project, series, name)) for name in names]
+    return patches.Series(tuple(patch for one in found for patch in one.patches))
+
+
+def _fill(
+    tree: Tree,
+    source: sources.Source,
+    series: str,
+    series_patches: patches.Series,
+    cache: Path,
+    reporter: Reporter,
+) -> Path:
+    """Bring the tree's source up to date; returns the unpatched source it was made from."""
+    pristine = sources.unpack(source, series, cache, reporter)
+    scratch = _empty(tree.root / "patched")
+    touched = patches.apply(series_patches, pristine, scratch)
+    # The files of a directory that the user works in change under our feet.
+    share = not source.path.is_dir()
+    sources.sync(pristine, scratch, touched, tree.source, share=share)
+    return pristine
+
+
+@contextmanager
+def _counted(
+    tree: Tree, task: str, estimate: int, again: bool, reporter: Reporter
+) -> Iterator[Callable[[str], None]]:
+    """Report the objects of one make, against the number that the last whole build counted."""
+    memory = tree.root / "objects-count"
+    total = int(memory.read_text()) if memory.is_file() else estimate
+    done = 0
+
+    def on_object(name: str) -> None:
+        nonlocal done
+        done += 1
+        if 0 < total < done:
+            reporter.start(task, done)
+        reporter.advance(task, done, name)
+
+    reporter.start(task, total)
+    try:
+        yield on_object
+    finally:
+        reporter.finish(task)
+    if not again:
+        memory.write_text(str(done))
+
+
+def _publish(tree: Tree, final: Path, document: Mapping[str, Any]) -> None:
+    final.parent.mkdir(parents=True, exist_ok=True)
+    staging = _empty(tree.root / "finished")
+    for file in (*(tree.objects / name for name in ("vmlinux", "System.map", ".config")), tree.log):
+        shutil.copy(file, staging)
+    (staging / DOCUMENT).write_text(json.dumps(document, indent=2) + "\n")
+    publish(staging, final)
+
+
+def _empty(directory: Path) -> Path:
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    return directory
+
+
+def _say_differences(
+    catalogue: Catalogue,
+    series: SeriesEntry,
+    fragments: tuple[str, ...],
+    cache: Path,
+    reporter: Reporter,
+) -> None:
+    """How the newest kernel of each variant is configured otherwise than the first variant's."""
+    newest = {
+        one.kernel.variant: one
+        for one in built(cache)
+        if one.kernel.series == series.name and one.fragments == fragments
+    }
+    reference, *others = (newest[name] for name in catalogue.variants if name in newest)
+    before = kconfig.read(reference.directory / ".config")
+    for other in others:
+        lines = kconfig.difference(before, kconfig.read(other.directory / ".config"))
+        title = f"configuration, {reference.kernel.variant} -> {other.kernel.variant}:"
+        reporter.say("\n  ".join((title, *(lines or ["no difference"]))))
+
+
+def _read_build(directory: Path) -> Build:
+    document = json.loads((directory / DOCUMENT).read_text())
+    kernel = Kernel(
+        document["series"],
+        document["variant"],
+        directory.name,
+        str(directory / "vmlinux"),
+        str(directory / "System.map"),
+    )
+    return Build(kernel, document["version"], tuple(document["fragments"]), directory)
+
+
+def _fragment_files(project: Path, names: Sequence[str]) -> list[Path]:
+    folder = project / "Kbuild"
+    available = {path.stem: path for path in folder.glob("*.config")}
+    return [pick(available, name, f"configuration fragment in {folder}") for name in names]
+
+
+def _whole_config(given: Path | None, reporter: Reporter) -> bytes:
+    """The content of a configuration file, gzipped or not; of the running kernel if none."""
+    running = (Path(f"/boot/config-{platform.release()}"), Path("/proc/config.gz"))
+    candidates = (given,) if given else running
+    path = next((path for path in candidates if path.is_file()), None)
+    if path is None:
+        missing = " nor ".join(map(str, candidates))
+        raise FastError(f"there is no configuration {missing}: give one with --config FILE")
+    reporter.say(f"starting from the configuration {path}")
+    content = path.read_bytes()
+    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernel sources: find one, verify and unpack it, and keep a patched tree of it up to date."""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import urllib.request
+from collections.abc import Set
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+
+from fastlab.base import tools
+from fastlab.base.cache import full_disk, locked
+from fastlab.base.model import FastError
+from fastlab.base.progress import Reporter
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the source of a series comes from when the user gives none."""
+
+    debian_package: str
+    debian_tarball: Path
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel source: a directory or a tarball, and the hash of its content."""
+
+    path: Path
+    digest: str
+
+
+def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) -> Source:
+    """The user's own source, else Debian's installed tarball, else kernel.org's, downloaded."""
+    if given is not None:
+        if given.is_dir():
+            _check_clean(given)
+            reporter.say(f"reading {given}: its content tells whether a build is needed")
+            return Source(given, _tree_digest(given))
+        if given.is_file():
+            return Source(given, _file_digest(given))
+        raise FastError(f"{given}: there is no kernel source, neither a directory nor a tarball")
+    if origin.debian_tarball.is_file():
+        return Source(origin.debian_tarball, _file_digest(origin.debian_tarball))
+    tarball = cache / "downloads" / origin.url.rpartition("/")[2]
+    with locked(tarball.with_name(f"{tarball.name}.lock"), reporter):
+        if not tarball.is_file():
+            reporter.say(
+                f"{origin.debian_tarball} is not there (Debian package {origin.debian_package}): "
+                f"downloading {origin.url}"
+            )
+            _download(origin, tarball, reporter)
+        return Source(tarball, origin.sha256)
+
+
+def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path:
+    """A directory with the unpacked source, never to be written to; it is unpacked only once."""
+    if source.path.is_dir():
+        _check_version(source.path, series, source.path)
+        return source.path
+    tree = cache / "sources" / source.digest[:16]
+    with locked(tree.with_name(f"{tree.name}.lock"), reporter):
+        if not tree.is_dir():
+            reporter.say(f"unpacking {source.path}")
+            partial = tree.with_name(f"{tree.name}.partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            _untar(source.path, partial, cache)
+            _check_version(partial, series, source.path)
+            partial.rename(tree)
+    return tree
+
+
+def version(tree: Path) -> str:
+    """The kernel's version, such as 6.12.117, as its top Makefile states it."""
+    makefile = tree / "Makefile"
+    text = makefile.read_text(errors="replace") if makefile.is_file() else ""
+    found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) = *(\S*)$", text, re.M))
+    if not found.get("VERSION") or not found.get("PATCHLEVEL"):
+        raise FastError(f"{tree} is no kernel source: its Makefile states no VERSION, PATCHLEVEL")
+    numbers = (found[key] for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL") if found.get(key))
+    return f"{'.'.join(numbers)}{found.get('EXTRAVERSION', '')}"
+
+
+def sync(pristine: Path, scratch: Path, touched: Set[str], working: Path, *, share: bool) -> None:
+    """Make `working` equal to `pristine` with the `touched` files taken from `scratch`.
+
+    Only files whose content differs are written, so make rebuilds only what depends on them.
+    `share`: a new tree takes its files as hard links, which is right when nobody writes to a file
+    of `pristine` in place.
+    """
+    wanted = _files(pristine)
+    for path in touched:
+        wanted.pop(path, None)
+        if (scratch / path).is_file():
+            wanted[path] = scratch / path
+    if working.is_dir():
+        _update(working, wanted)
+        return
+    partial = working.with_name(f"{working.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    for path, file in wanted.items():
+        target = partial / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if share:
+            target.hardlink_to(file)
+        else:
+            shutil.copy2(file, target, follow_symlinks=False)
+    partial.rename(working)
+
+
+def _update(working: Path, wanted: dict[str, Path]) -> None:
+    present = _files(working)
+    for path in present.keys() - wanted.keys():
+        (working / path).unlink()
+    for path, file in wanted.items():
+        target = working / path
+        if path in present and _same(file, target):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # A copy, whose time is now: a link would keep the old time, and make would not see it.
+        copy = target.with_name(f"{target.name}.fast-new")
+        shutil.copy(file, copy, follow_symlinks=False)
+        copy.replace(target)
+
+
+def _same(one: Path, other: Path) -> bool:
+    a, b = one.lstat(), other.lstat()
+    if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino):
+        return True
+    if a.st_mode != b.st_mode or a.st_size != b.st_size:
+        return False
+    if stat.S_ISLNK(a.st_mode):
+        return one.readlink() == other.readlink()
+    return filecmp.cmp(one, other, shallow=False)
+
+
+def _files(root: Path) -> dict[str, Path]:
+    """Path below `root` -> file, for all files and symbolic links, without git's own."""
+    found = {}
+    for folder, directories, files in os.walk(root):
+        if folder == str(root) and ".git" in directories:
+            directories.remove(".git")
+        # os.walk() counts a link to a directory as a directory, and does not enter it.
+        links = [name for name in directories if Path(folder, name).is_symlink()]
+        for name in (*files, *links):
+            path = f"{folder}/{name}"
+            found[path[len(str(root)) + 1 :]] = Path(path)
+    return found
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _tree_digest(root: Path) -> str:
+    digest = hashlib.sha256()
+    for path, file in sorted(_files(root).items()):
+        link = file.is_symlink()
+        content = str(file.readlink()) if link else _file_digest(file)
+        executable = not link and os.access(file, os.X_OK)
+        digest.update(f"{path}\0{link}{executable}\0{content}\0".encode())
+    return digest.hexdigest()
+
+
+def _check_clean(tree: Path) -> None:
+    if (tree / ".config").exists() or (tree / "include/config").exists():
+        raise FastError(
+            f"{tree} holds a build of its own, and a kernel builds out of tree only from a clean "
+            f"source: run make -C {tree} mrproper (it deletes {tree}/.config too)"
+        )
+
+
+def _check_version(tree: Path, series: str, origin: Path) -> None:
+    found = version(tree)
+    if found != series and not found.startswith((f"{series}.", f"{series}-")):
+        raise FastError(f"{origin} is Linux {found}, not of series {series}")
+
+
+def _untar(tarball: Path, directory: Path, cache: Path) -> None:
+    program = tools.require("tar")
+    if tarball.suffix == ".xz":
+        tools.require("xz")
+    answer = subprocess.run(
+        [program, "-xf", tarball, "-C", directory, "--strip-components=1"],
+        capture_output=True,
+        text=True,
+        # Some tarballs are in blocks, which xz decompresses on all CPUs when asked to.
+        env={**os.environ, "LC_ALL": "C", "XZ_DEFAULTS": "-T0"},
+    )
+    if "No space left on device" in answer.stderr:
+        raise full_disk(cache)
+    if answer.returncode != 0:
+        raise FastError(f"{tarball} cannot be unpacked; tar says: {answer.stderr.strip()[:500]}")
+
+
+def _download(origin: Origin, tarball: Path, reporter: Reporter) -> None:
+    """Fetch kernel.org's tarball; it gets its name only once its hash is right."""
+    advice = (
+        f"install the Debian package {origin.debian_package} (apt-get install "
+        f"{origin.debian_package}), or give a source with --source"
+    )
+    partial = tarball.with_name(f"{tarball.name}.partial")
+    digest = hashlib.sha256()
+    task = f"downloading {tarball.name} (MiB)"
+    try:
+        with urllib.request.urlopen(origin.url, timeout=30) as answer, partial.open("wb") as file:
+            reporter.start(task, int(answer.headers.get("Content-Length", 0)) >> 20)
+            try:
+                while block := answer.read(1 << 20):
+                    digest.update(block)
+                    file.write(block)
+                    reporter.advance(task, file.tell() >> 20)
+            finally:
+                reporter.finish(task)
+    except (URLError, TimeoutError, ConnectionError) as error:
+        raise FastError(f"{origin.url} cannot be downloaded ({error}): {advice}") from error
+    if digest.hexdigest() != origin.sha256:
+        partial.unlink()
+        raise FastError(
+            f"{origin.url} has the SHA-256 {digest.hexdigest()}, not {origin.sha256} as "
+            f"Kbuild/kernels.toml demands; it was thrown away: {advice}"
+        )
+    partial.rename(tarball)

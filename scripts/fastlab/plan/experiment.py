@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Experiment files: from TOML to an Experiment, and from an Experiment to its runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from fastlab.base import toml_table
+from fastlab.base.metrics import VOCABULARY
+from fastlab.base.model import (
+    BENCHMARKS,
+    INTERVALS_BENCHMARKS,
+    SCHEMA_VERSION,
+    SPLASH_PROGRAMS,
+    Case,
+    Experiment,
+    FastError,
+    Machine,
+    Run,
+    Variant,
+    Watchdogs,
+    Workload,
+)
+from fastlab.base.toml_table import TomlTable, closest
+from fastlab.plan import presets, splash_sizes
+from fastlab.plan.matrix import Value, fraction, never_meet
+
+KEYS = (
+    "name",
+    "series",
+    "baseline",
+    "primary",
+    "oracle",
+    "latencies",
+    "threads",
+    "seeds",
+    "machine",
+    "matrix",
+    "variant",
+    "defaults",
+    "benchmark",
+    "watchdogs",
+)
+KERNELS = ("baseline", "fast", "wakecpu")
+POLICIES = ("off", "strict", "soft", "adaptive")
+# The files of sched/fast besides the policy, and their ranges.
+KNOBS = {"depth": (0, 2**32 - 1), "opt_in": (0, 1)}
+# What a benchmark takes besides threads, iterations and seed, and the range of each as the
+# benchmark states it; `cs_lines` here is `--cs-lines` there.
+OPTIONS = {
+    "cs_lines": (1, 1024),
+    "think": (0, 1_000_000),
+    "locks": (1, 1024),
+    "line": (32, 1024),
+}
+# Half of the threads stand against the other half.
+PAIRED = ("prod_cons", "affinity", "multiple_fifo")
+
+# Cycles, as userspace/cachesim/clock.h has them.
+QUANTUM = (100, 100_000)
+# Axes of a matrix that are the machine's.
+MACHINE_AXES = ("cpus", "preset", "quantum")
+
+MAX_FRACTION = 1000
+MAX_THREADS = 1024
+MAX_CPUS = 64
+MAX_COUNT = 1_000_000_000
+MAX_SEED = 2**32 - 1
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_PRESET = re.compile(r"[A-Za-z0-9_.-]+")
+_SERIES = re.compile(r"[0-9]+\.[0-9]+")
+_FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Read an experiment file. Raises FastError that names file, key, value and what is allowed."""
+    top = TomlTable(
+        path, "", toml_table.read(path, "an experiment file such as experiments/demo.toml")
+    )
+    top.only(*KEYS)
+    machine = _machine(top.table("machine"))
+    cases = _matrix(top, machine) if "matrix" in top.data else ()
+    fewest = min((case.machine.cpus for case in cases), default=machine.cpus)
+    variants = tuple(_variant(table, fewest) for table in top.tables("variant"))
+    names = [variant.name for variant in variants]
+    top.no_duplicates("variant", names)
+    metrics = [metric.name for metric in VOCABULARY if metric.where != "nowhere"]
+    return Experiment(
+        name=top.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
+        series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
+        machine=machine,
+        variants=variants,
+        baseline=top.choice("baseline", names),
+        workloads=tuple(dict.fromkeys(case.workload for case in cases)) or _workloads(top),
+        seeds=top.integers("seeds", 0, MAX_SEED),
+        watchdogs=_watchdogs(top.table("watchdogs")),
+        primary=top.choice("primary", metrics, Experiment.primary),
+        latencies=top.boolean("latencies", Experiment.latencies),
+        oracle=_oracle(top, names),
+        matrix=cases,
+    )
+
+
+def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> None:
+    """Copy the experiment's file, and its machines' if they are its own, to the results."""
+    shutil.copyfile(source, directory / "experiment.toml")
+    for machine in (experiment.machine, *experiment.machines):
+        preset = Path(machine.preset)
+        if preset.suffix == ".toml":
+            shutil.copyfile(preset, directory / preset.name)
+
+
+def plan(experiment: Experiment) -> list[Run]:
+    """Every run of the experiment, in the order to make them.
+
+    Seeds vary slowest and variants fastest: whenever it is stopped, what is there can be compared.
+    """
+    return [
+        Run(variant, case, seed)
+        for seed in experiment.seeds
+        for case in experiment.cases
+        for variant in experiment.variants
+    ]
+
+
+def workload_argv(workload: Workload, seed: int, program: Path | None = None) -> list[str]:
+    """The benchmark's command line: of this program, or of the one inside the guest."""
+    return [
+        str(program or f"/bin/{workload.benchmark}"),
+        "--threads",
+        str(workload.threads),
+        *workload.options,
+        "--seed",
+        str(seed),
+        "--json",
+    ]
+
+
+def benchmark_result(lines: Iterable[str]) -> Mapping[str, Any] | None:
+    """The JSON object among the lines of a benchmark's output; None if there is no whole one."""
+    for line in lines:
+        if line.startswith("{"):
+            try:
+                value: Mapping[str, Any] = json.loads(line)
+            except ValueError:
+                return None
+            return value
+    return None
+
+
+def further_programs(experiment: Experiment) -> tuple[str, ...]:
+    """What its guest needs beside the seven benchmarks, which are always there."""
+    named = {workload.benchmark for workload in experiment.workloads}
+    return tuple(name for name in INTERVALS_BENCHMARKS + SPLASH_PROGRAMS if name in named)
+
+
+def run_key(run: Run, kernel_id: str, tools_id: str) -> str:
+    """The identity of a finished run: equal keys mean that making it again would change nothing.
+
+    `kernel_id` stands for the kernel, `tools_id` for everything else that takes part (QEMU, plugin,
+    benchmarks, init). The experiment's name, watchdogs and other runs are not part of it.
+    """
+    identity = {
+        "schema": SCHEMA_VERSION,
+        "kernel": kernel_id,
+        "tools": tools_id,
+        "machine": {
+            **asdict(run.machine),
+            "preset": presets.load(run.machine.preset).id,
+        },
+        "variant": {**asdict(run.variant), "knobs": dict(run.variant.knobs)},
+        "argv": workload_argv(run.workload, run.seed),
+        "seed": run.seed,
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _oracle(top: TomlTable, variants: Sequence[str]) -> tuple[str, ...]:
+    names = top.texts("oracle", _NAME, "names of variants")
+    for name in names:
+        if name not in variants:
+            top.fail("oracle", name, ", ".join(variants) + closest(name, variants))
+    top.no_duplicates("oracle", names)
+    return names
+
+
+def _matrix(top: TomlTable, machine: Machine) -> tuple[Case, ...]:
+    """The cases of a [matrix]: its axes, crossed with the benchmarks and numbers of threads."""
+    table = top.table("matrix")
+    table.only("fraction", *MACHINE_AXES, *OPTIONS)
+    own = _axes(top, table)
+    options = [name for name in own if name in OPTIONS]
+    # By benchmark, threads, and the values of the options.
+    workloads: dict[tuple[Value, ...], Workload] = {
+        (one.benchmark, one.threads, *values): one
+        for values in product(*(own[name] for name in options))
+        for one in _workloads(top, dict(zip(options, values, strict=True)))
+    }
+    machines: dict[tuple[Value, ...], Machine] = {
+        (cpus, preset, quantum): replace(
+            machine, cpus=cpus, preset=_known_preset(table, cpus, preset), quantum=quantum
+        )
+        for cpus in own.get("cpus", (machine.cpus,))
+        for preset in own.get("preset", (machine.preset,))
+        for quantum in own.get("quantum", (machine.quantum,))
+        if isinstance(cpus, int) and isinstance(quantum, int)
+    }
+    axes: dict[str, Sequence[Value]] = {
+        "benchmark": tuple(dict.fromkeys(one.benchmark for one in workloads.values())),
+        "threads": tuple(dict.fromkeys(one.threads for one in workloads.values())),
+        **own,
+    }
+    every = table.integer("fraction", 1, MAX_FRACTION, 1)
+    chosen = fraction(axes, every)
+    if apart := never_meet(axes, chosen):
+        (one, value), (other, another) = apart
+        table.fail(
+            "fraction",
+            every,
+            f"a smaller one: no run would have {one} = {value} with {other} = {another}",
+        )
+    return tuple(
+        Case(
+            machines[tuple(one.get(name, getattr(machine, name)) for name in MACHINE_AXES)],
+            workloads[tuple(one[name] for name in ("benchmark", "threads", *options))],
+            tuple((name, one[name]) for name in own),
+        )
+        for one in chosen
+    )
+
+
+def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
+    """The axes that the matrix itself names, which nothing else may set."""
+    ranges = {"cpus": (1, MAX_CPUS), "quantum": QUANTUM, **OPTIONS}
+    axes: dict[str, tuple[Value, ...]] = {}
+    for name in table.data:
+        if name == "preset":
+            axes[name] = table.texts(name, _PRESET, "names of presets")
+        elif name in ranges:
+            axes[name] = table.integers(name, *ranges[name])
+    if not axes:
+        raise FastError(
+            f"{table.path}: matrix: names no axis; allowed: {', '.join((*MACHINE_AXES, *OPTIONS))}"
+        )
+    setters = [top.table("machine"), top.table("defaults").table("options")]
+    setters += [one.table("options") for one in top.tables("benchmark")]
+    for name, values in axes.items():
+        if not values:
+            table.fail(name, [], "at least one")
+        table.no_duplicates(name, values)
+        for setter in setters:
+            if name in setter.data:
+                setter.fail(name, setter.data[name], "to leave it out: it is an axis of [matrix]")
+    return axes
+
+
+def _machine(table: TomlTable) -> Machine:
+    table.only("cpus", "memory_mb", "preset", "quantum")
+    default = Machine()
+    cpus = table.integer("cpus", 1, MAX_CPUS, default.cpus)
+    return Machine(
+        cpus=cpus,
+        memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),
+        preset=_known_preset(table, cpus, table.data.get("preset", default.preset)),
+        quantum=table.integer("quantum", *QUANTUM, default.quantum),
+    )
+
+
+def _known_preset(table: TomlTable, cpus: int, given: object) -> str:
+    """A built-in preset's name, or the path of a file that lies with the experiment's."""
+    allowed = "a built-in preset, or a file whose name ends in .toml in the experiment's directory"
+    if not isinstance(given, str):
+        table.fail("preset", given, allowed)
+    if given.endswith(".toml"):
+        # The copy among the results must find it, too.
+        if Path(given).name != given:
+            table.fail("preset", given, allowed)
+        given = str(table.path.absolute().parent / given)
+    try:
+        presets.load(given).l3s(cpus)
+    except FastError as error:
+        raise FastError(f"{table.path}: {table.place}: {error}") from error
+    return given
+
+
+def _variant(table: TomlTable, cpus: int) -> Variant:
+    table.only("name", "kernel", "policy", "knobs", "features", "cpus")
+    variant = Variant(
+        name=table.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
+        kernel=table.choice("kernel", KERNELS),
+        policy=table.choice("policy", POLICIES, "off"),
+        knobs=_knobs(table.table("knobs")),
+        features=_features(table),
+        cpus=table.integer("cpus", 1, cpus) if "cpus" in table.data else None,
+    )
+    if variant.kernel != "fast" and (variant.policy != "off" or variant.knobs):
+        table.fail(
+            "kernel",
+            variant.kernel,
+            'only the kernel with FAST has one to configure: use kernel = "fast", '
+            "or leave policy and knobs out",
+        )
+    return variant
+
+
+def _knobs(table: TomlTable) -> dict[str, int]:
+    table.only(*KNOBS)
+    return {name: table.integer(name, *KNOBS[name]) for name in table.data}
+
+
+def _features(table: TomlTable) -> tuple[str, ...]:
+    """Only how they are spelt: the guest's kernel says which it does not have."""
+    names = table.texts("features", _FEATURE, 'names such as "NEXT_BUDDY" or "NO_DELAY_DEQUEUE"')
+    plain = [name.removeprefix("NO_") for name in names]
+    for name, count in Counter(plain).items():
+        if count > 1:
+            table.fail("features", names, f"{name} only once")
+    return names
+
+
+def _watchdogs(table: TomlTable) -> Watchdogs:
+    defaults = asdict(Watchdogs())
+    table.only(*defaults)
+    return Watchdogs(**{name: table.seconds(name, default) for name, default in defaults.items()})
+
+
+def _workloads(top: TomlTable, more: Mapping[str, Value] | None = None) -> tuple[Workload, ...]:
+    """Each benchmark at each number of threads; `more` are options of a matrix."""
+    threads = top.integers("threads", 1, MAX_THREADS)
+    defaults = _options(top.table("defaults"), {}, ("iterations", "warmup", "options"))
+    workloads = []
+    names = []
+    for table in top.tables("benchmark"):
+        name = table.choice("name", BENCHMARKS + INTERVALS_BENCHMARKS + SPLASH_PROGRAMS)
+        names.append(name)
+        if name in SPLASH_PROGRAMS:
+            if more:
+                table.fail("name", name, f"those that have {', '.join(more)}, as [matrix] says")
+            splash_words = _splash_words(top, table, name, threads)
+            workloads += [Workload(name, count, splash_words) for count in threads]
+            continue
+        options = _options(table, defaults, ("name", "iterations", "warmup", "options"))
+        if "iterations" not in options:
+            table.fail("iterations", None, "a whole number, here or in [defaults]")
+        for count in threads:
+            _check_shares(top, table, name, count, options)
+            every = {**options, **(more or {})}
+            words = tuple(f"--{key.replace('_', '-')}={value}" for key, value in every.items())
+            workloads.append(Workload(name, count, words))
+    top.no_duplicates("benchmark", names)
+    return tuple(workloads)
+
+
+def _splash_words(
+    top: TomlTable, table: TomlTable, name: str, threads: Sequence[int]
+) -> tuple[str, ...]:
+    """The size is all that a SPLASH-2 program takes, and how much it does follows from it."""
+    table.only("name", "options")
+    further = table.table("options")
+    known = splash_sizes.OPTIONS[name]
+    further.only(*known)
+    for key, value in further.data.items():
+        if not known[key].holds(value):
+            further.fail(key, value, str(known[key]))
+    key, allowed = splash_sizes.complaint(name, further.data)
+    if key:
+        further.fail(key, further.data[key], allowed)
+    limit = splash_sizes.most_threads(name, further.data)
+    for count in threads:
+        if count > limit:
+            top.fail("threads", count, f"{name} has work for {limit} with these options")
+    return splash_sizes.words(further.data)
+
+
+def _check_shares(
+    top: TomlTable, table: TomlTable, name: str, threads: int, options: Mapping[str, int]
+) -> None:
+    """Can the threads share the work evenly? The benchmark would refuse too, but in the guest."""
+    if name in PAIRED:
+        if threads % 2:
+            top.fail("threads", threads, f"{name} pairs its threads: an even number")
+        for key in ("iterations", "warmup"):
+            if options.get(key, 0) % 2:
+                table.fail(key, options[key], f"{name} pairs its threads: an even number")
+    if options["iterations"] < threads:
+        table.fail(
+            "iterations", options["iterations"], f"at least one for each of {threads} threads"
+        )
+
+
+def _options(table: TomlTable, inherited: Mapping[str, int], keys: Sequence[str]) -> dict[str, int]:
+    """The benchmark's `--name=value` options: the table's own over the inherited ones."""
+    table.only(*keys)
+    options = dict(inherited)
+    for key in ("iterations", "warmup"):
+        if key in table.data:
+            options[key] = table.integer(key, 0 if key == "warmup" else 1, MAX_COUNT)
+    further = table.table("options")
+    further.only(*OPTIONS)
+    line = further.data.get("line")
+    if isinstance(line, int) and line & (line - 1):
+        further.fail("line", line, "a power of two")
+    return options | {key: further.integer(key, *OPTIONS[key]) for key in further.data}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The machines that the cache model can be: the files that its plugin reads, too.
+
+What a key means: userspace/cachesim/cachesim.h and Documentation/cache-model.rst. Ranges that do
+not concern this package are the plugin's to check.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab.base import toml_table
+from fastlab.base.model import FastError
+from fastlab.base.toml_table import closest
+
+DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"
+# It has every key that there is, and each is needed.
+COMPLETE = "rx4640"
+
+_NAME = re.compile(r"[a-z0-9_.-]{1,31}")
+# Ranges as userspace/cachesim/machine_file.c has them.
+_RANGES = {
+    "mhz": (1, 100_000),
+    "cpi": (1, 10_000),
+    "clusters": (0, 64),
+    "cluster_cpus": (0, 64),
+    "wakeup": (0, 1_000_000),
+    "interrupt": (0, 1_000_000),
+}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A machine. `cpi` is hundredths of a cycle; `wakeup` and `interrupt` are cycles.
+
+    Its CPUs form `clusters` of equal size or, where that is 0, clusters of `cluster_cpus`; those
+    of a cluster have an L3 in common if it is `shared`. `id` stands for all that the file says.
+    """
+
+    name: str
+    path: Path
+    id: str
+    mhz: int
+    cpi: int
+    clusters: int
+    cluster_cpus: int
+    shared: bool
+    wakeup: int
+    interrupt: int
+
+    def l3s(self, cpus: int) -> int:
+        """How many L3s so many CPUs have, all shared by equally many.
+
+        Raises FastError where they are not: neither QEMU nor Linux could be told.
+        """
+        if not self.shared:
+            return cpus
+        l3s = min(self.clusters, cpus) or -(-cpus // self.cluster_cpus)
+        if cpus % l3s or (l3s > 1 and self.cluster_cpus and cpus % self.cluster_cpus):
+            allowed = (
+                f"1 to {self.cluster_cpus}, or a multiple of {self.cluster_cpus}"
+                if self.cluster_cpus
+                else f"a multiple of {self.clusters}"
+            )
+            raise FastError(
+                f"cpus = {cpus} is not allowed: machine {self.name} shares its L3s evenly; "
+                f"allowed: {allowed}"
+            )
+        return l3s
+
+
+def names() -> tuple[str, ...]:
+    """The built-in presets."""
+    return tuple(sorted(path.stem for path in DIRECTORY.glob("*.toml")))
+
+
+def load(preset: str | Path) -> Preset:
+    """The preset of this built-in name, or in this file; a file's name ends in .toml.
+
+    Raises FastError that says what is wrong with it, and where.
+    """
+    if str(preset).endswith(".toml"):
+        path = Path(preset)
+        data = _read(path)
+        if data["name"] in names() and path.parent.resolve() != DIRECTORY:
+            raise FastError(f'{path}: name = "{data["name"]}" is a built-in preset\'s: use another')
+    else:
+        path = DIRECTORY / f"{preset}.toml"
+        if str(preset) not in names():
+            raise FastError(
+                f"there is no preset {preset}{closest(str(preset), names())}; allowed: "
+                f"{', '.join(names())}, or a file whose name ends in .toml"
+            )
+        data = _read(path)
+    text = json.dumps(data, sort_keys=True)
+    return Preset(
+        name=data["name"],
+        path=path,
+        id=hashlib.sha256(text.encode()).hexdigest()[:16],
+        shared=data["l3.shared"],
+        **{key: data[key] for key in _RANGES},
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The dotted keys and values of the file, checked."""
+    data = _flat(path)
+    complete = _flat(DIRECTORY / f"{COMPLETE}.toml")
+    for key, value in data.items():
+        if key not in complete:
+            raise FastError(f"{path}: unknown key {key}{closest(key, complete)}")
+        if type(value) is not type(complete[key]):
+            kind = {int: "a whole number", bool: "true or false", str: "a string"}
+            allowed = kind[type(complete[key])]
+            raise FastError(f"{path}: {key} = {json.dumps(value, default=str)}; allowed: {allowed}")
+    for key in complete:
+        if key not in data:
+            raise FastError(f"{path}: {key} is missing; {COMPLETE}.toml has every key")
+    for key, (low, high) in _RANGES.items():
+        if not low <= data[key] <= high:
+            raise FastError(f"{path}: {key} = {data[key]}; allowed: {low} to {high}")
+    if bool(data["clusters"]) == bool(data["cluster_cpus"]):
+        raise FastError(f"{path}: one of clusters and cluster_cpus must be 0, and only one")
+    name = data["name"]
+    if not _NAME.fullmatch(name) or path.name != f"{name}.toml":
+        raise FastError(
+            f'{path}: name = "{name}"; allowed: the file\'s name without .toml, at most 31 of '
+            "small letters, digits, '-', '_' and '.'"
+        )
+    return data
+
+
+def _flat(path: Path) -> dict[str, Any]:
+    data = toml_table.read(path, f"a machine's file, or one of {', '.join(names())}")
+    return dict(_leaves("", data))
+
+
+def _leaves(prefix: str, table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(f"{prefix}{key}.", value)
+        else:
+            yield f"{prefix}{key}", value

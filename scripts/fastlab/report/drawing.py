@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What all charts have in common: their style, their colours, and how they become SVG or PNG.
+
+An inline chart takes its colours from the page's CSS variables, a file chart has a white ground and
+its own. Equal charts give equal bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import matplotlib
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+
+# Few threads to many, light to dark on white; a dark page turns the direction round.
+RAMP_LIGHT = ("#8ccf9e", "#2f9f9f", "#2a6db0", "#33246b")
+RAMP_DARK = ("#6557c9", "#3f8fd6", "#45bdb0", "#d2f2b8")
+INK, GRID = "#1f2328", "#d0d4da"
+
+Form = Literal["svg", "png"]
+
+_STYLE = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the layout is the same everywhere
+    "font.size": 9,
+    "svg.fonttype": "none",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GRID,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.bottom": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """An inline SVG for a page that has the CSS variables of its colours."""
+
+    name: str
+    title: str
+    svg: str
+
+
+def ramp(count: int, anchors: Sequence[str] = RAMP_LIGHT) -> list[str]:
+    """`count` colours spread evenly over the anchors."""
+    colours = LinearSegmentedColormap.from_list("ramp", list(anchors))
+    return [to_hex(colours(i / max(count - 1, 1))) for i in range(count)]
+
+
+def ramp_variables(name: str, count: int, dark: bool) -> str:
+    """The CSS variables --NAME-0 and so on for the colours of ramp(), on a light or a dark page."""
+    colours = enumerate(ramp(count, RAMP_DARK if dark else RAMP_LIGHT))
+    return " ".join(f"--{name}-{i}: {colour};" for i, colour in colours)
+
+
+def named(name: str, colours: Sequence[str]) -> dict[str, str]:
+    """Each colour's CSS variable, as inline() takes them."""
+    return {colour: f"--{name}-{i}" for i, colour in enumerate(colours)}
+
+
+def render(
+    name: str,
+    size: tuple[float, float],
+    draw: Callable[[Figure], None],
+    form: Form,
+    ground: str = "white",
+) -> bytes:
+    """The chart as a file. `size` is in inches."""
+    # The salt makes the ids of an SVG depend on nothing but the chart; no date is written.
+    settings: Any = {**_STYLE, "svg.hashsalt": name}
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        out = io.BytesIO()
+        metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+        figure.savefig(out, format=form, dpi=150, facecolor=ground, metadata=metadata)
+    return out.getvalue()
+
+
+def inline(
+    name: str,
+    title: str,
+    size: tuple[float, float],
+    variables: Mapping[str, str],
+    draw: Callable[[Figure], None],
+) -> Chart:
+    """The chart as an <svg> element: ids of its own, size and colours from the page. `variables`
+    has the CSS variable of each colour that is drawn with, besides INK and GRID."""
+    return embedded(name, title, render(name, size, draw, "svg").decode(), variables)
+
+
+def embedded(name: str, title: str, file: str, variables: Mapping[str, str]) -> Chart:
+    """As inline(), of a file that render() has made."""
+    svg = file[file.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    # Several charts share a page, and ids must not meet.
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
+    svg = svg.replace("fill: #ffffff", "fill: none")
+    for colour, variable in (*variables.items(), (INK, "--ink"), (GRID, "--grid")):
+        svg = svg.replace(colour, f"var({variable})")
+    return Chart(name, title, svg)

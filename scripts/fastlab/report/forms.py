@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Findings in the shapes that changelogs of kernel patches have (mmtests, LKP), and in those that
+continuous integration reads (KTAP, JUnit).
+
+Each says the same: values, verdicts, and beside them what is doubtful or left out.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fastlab.base.model import FastError
+from fastlab.report.tables import NOT_AVAILABLE, heading, interval, notes, signed, value
+from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Side
+
+# Every form, and the file of the results directory that has it.
+NAMES: Mapping[str, str] = {
+    "markdown": "summary.md",
+    "mmtests": "summary.mmtests.txt",
+    "lkp": "summary.lkp.txt",
+    "ktap": "summary.ktap",
+    "junit": "summary.xml",
+    "json": "summary.json",
+    "csv": "summary.csv",
+    "html": "report.html",
+}
+# LKP leaves out a deviation that is smaller; it would be noise in the table.
+LKP_DEVIATION = 2
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One comparison of the primary metric as a test. "error": there is no answer."""
+
+    finding: Finding
+    outcome: Literal["passed", "failed", "error"]
+    message: str
+
+
+def judge(findings: Findings, fail_below: float | None) -> list[Judged]:
+    """The primary metric's comparisons as tests.
+
+    One fails if its improvement in percent is below `fail_below`; a change that may not be claimed
+    counts as 0. Raises FastError where the primary metric is not one of those compared.
+    """
+    cases = [_case(one, fail_below) for one in findings.of_metric(findings.primary)]
+    if not cases:
+        names = ", ".join(metric.name for metric in findings.metrics)
+        raise FastError(
+            f"{findings.title}: the primary metric {findings.primary} is not measured by backend "
+            f"{findings.backend}; in the experiment file, set primary to one of {names}"
+        )
+    return cases
+
+
+def _case(one: Finding, fail_below: float | None) -> Judged:
+    if one.gain is None:
+        return Judged(one, "error", f"{one.verdict}: {one.reason}")
+    if fail_below is not None and one.gain < fail_below:
+        return Judged(one, "failed", f"{describe(one)}; asked for was at least {fail_below:+g} %")
+    return Judged(one, "passed", describe(one))
+
+
+def describe(one: Finding) -> str:
+    """A finding in one line."""
+    if one.improvement_pct is None:
+        return f"{one.metric.name}: {one.verdict}: {one.reason}"
+    ends = "" if one.low is None else f", 95 % interval {interval(one)}"
+    text = (
+        f"{one.metric.name}: {value(one.baseline.mean)} -> {value(one.variant.mean)}, "
+        f"improvement {signed(one.improvement_pct)} %{ends}"
+    )
+    if one.verdict in NO_CHANGE + NO_ANSWER:
+        claim = "no significant change" if one.verdict == "~" else one.verdict
+        text += f", {claim}{f': {one.reason}' if one.reason else ''}"
+    return text
+
+
+def mmtests(findings: Findings) -> str:
+    """The shape of mmtests' compare-kernels: positive is better, * marks a significant change."""
+    lines = []
+    for variant in findings.variants:
+        for metric in findings.measured:
+            cases = [one for one in findings.of_metric(metric.name) if one.variant_name == variant]
+            width = max(len(one.workload) for one in cases) + 2
+            lines += [
+                heading(metric),
+                f"{'':10}{'':{width}}{findings.baseline:>26}{variant:>26}",
+                *(_mmtests_line(findings, one, width) for one in cases),
+                "",
+            ]
+    return _text([*lines, *notes(findings)])
+
+
+def _mmtests_line(findings: Findings, one: Finding, width: int) -> str:
+    if one.improvement_pct is None:
+        change = f"({one.verdict:>9})"
+    else:
+        left, right = "**" if one.low is not None and one.gain else "()"
+        change = f"{left}{round(one.improvement_pct, 2) or 0.0:8.2f}%{right}"
+    base, other = (_decimal(one_side.mean) for one_side in (one.baseline, one.variant))
+    itself = "" if one.baseline.mean is None else "(    0.00%)"
+    return f"{findings.mean:10}{one.workload:{width}}{base:>14} {itself:11}{other:>14} {change}"
+
+
+def _decimal(number: float | None) -> str:
+    if number is None:
+        return NOT_AVAILABLE
+    return f"{number:.2f}" if abs(number) >= 10 else f"{number:.4f}"
+
+
+def lkp(findings: Findings) -> str:
+    """The shape of LKP's reports: the change itself, not whether it is better."""
+    rule = "=" * 80
+    names = "/".join(findings.setting)
+    lines = [rule, f"{names}:", f"  {'/'.join(findings.setting.values())}", ""]
+    for variant in findings.variants:
+        lines += [
+            "commit:",
+            f"  {findings.baseline}",
+            f"  {variant}",
+            "",
+            f"{findings.baseline[:16]:>16} {variant[:27]:>27}",
+            f"{'':-<16} {'':-<27}",
+            "         %stddev     %change         %stddev",
+            "             \\          |                \\",
+            *(
+                _lkp_line(one)
+                for metric in findings.measured
+                for one in findings.of_metric(metric.name)
+                if one.variant_name == variant
+            ),
+            "",
+        ]
+    return _text([*lines, *notes(findings)])
+
+
+def _lkp_line(one: Finding) -> str:
+    base, other = one.baseline.mean, one.variant.mean
+    if base and other is not None and one.gain is not None:
+        change = f"{round((other - base) * 100 / base, 1) or 0.0:+.1f}%" if one.gain else "~"
+    else:
+        change = one.verdict
+    name = f"{one.label}.{one.threads}.{one.metric.name}"
+    return f"{_lkp_side(one.baseline)} {change:>10}  {_lkp_side(one.variant)}  {name}"
+
+
+def _lkp_side(one: Side) -> str:
+    number = NOT_AVAILABLE
+    if one.mean is not None:
+        number = f"{one.mean:.0f}" if abs(one.mean) >= 1000 else f"{one.mean:.4g}"
+    small = one.deviation_pct is None or one.deviation_pct < LKP_DEVIATION
+    return f"{number:>10}{'' if small else f' ± {one.deviation_pct:2.0f}%':6}"
+
+
+def ktap(findings: Findings, fail_below: float | None = None) -> str:
+    """KTAP 1, a subtest per variant: the cases of judge()."""
+    cases = judge(findings, fail_below)
+    lines = ["KTAP version 1", f"1..{len(findings.variants)}"]
+    lines += [f"# {line}" for line in notes(findings)]
+    for number, variant in enumerate(findings.variants, 1):
+        own = [case for case in cases if case.finding.variant_name == variant]
+        inner = ["KTAP version 1", f"# Subtest: {variant}", f"1..{len(own)}"]
+        for i, case in enumerate(own, 1):
+            inner.append(f"# {case.finding.workload}: {case.message}")
+            inner.append(f"{_ok(case.outcome == 'passed')} {i} {case.finding.workload}")
+        lines += [f"    {line}" for line in inner]
+        lines.append(f"{_ok(all(case.outcome == 'passed' for case in own))} {number} {variant}")
+    return _text(lines)
+
+
+def _ok(good: bool) -> str:
+    return "ok" if good else "not ok"
+
+
+def junit(findings: Findings, fail_below: float | None = None) -> str:
+    """JUnit XML, a test suite per variant: the cases of judge()."""
+    cases = judge(findings, fail_below)
+    root = ElementTree.Element("testsuites", _tally(cases))
+    for variant in findings.variants:
+        own = [case for case in cases if case.finding.variant_name == variant]
+        name = f"{findings.title}.{variant}"
+        suite = ElementTree.SubElement(root, "testsuite", {"name": name, **_tally(own)})
+        properties = ElementTree.SubElement(suite, "properties")
+        asked = {} if fail_below is None else {"fail-below": f"{fail_below:g}"}
+        given = {**findings.setting, "primary": findings.primary, **asked}
+        for key, text in given.items():
+            ElementTree.SubElement(properties, "property", name=key, value=_printable(text))
+        for case in own:
+            element = ElementTree.SubElement(
+                suite, "testcase", classname=name, name=case.finding.workload
+            )
+            if case.outcome == "passed":
+                ElementTree.SubElement(element, "system-out").text = _printable(case.message)
+            else:
+                tag = "failure" if case.outcome == "failed" else "error"
+                ElementTree.SubElement(element, tag, message=_printable(case.message))
+        ElementTree.SubElement(suite, "system-out").text = _printable("\n".join(notes(findings)))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, "unicode", xml_declaration=True) + "\n"
+
+
+def _tally(cases: Sequence[Judged]) -> dict[str, str]:
+    count = {
+        "tests": len(cases),
+        "failures": sum(case.outcome == "failed" for case in cases),
+        "errors": sum(case.outcome == "error" for case in cases),
+    }
+    return {name: str(number) for name, number in count.items()}
+
+
+def _printable(text: str) -> str:
+    """XML has no way to write most control characters, and a kernel's message may have some."""
+    return re.sub(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", text)
+
+
+def _text(lines: Sequence[str]) -> str:
+    """Lines without blanks at their ends."""
+    return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tables that only the simulation fills: beside the paper, regret, mechanism, latencies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM
+from fastlab.base.model import Place
+from fastlab.report import paper
+from fastlab.report.tables import (
+    NOT_AVAILABLE,
+    SIGN,
+    Cell,
+    Table,
+    Tone,
+    improvement_cell,
+    numbers,
+    value,
+)
+from fastlab.statistics.findings import Findings
+from fastlab.statistics.regret import WORSE_PCT, Regret
+
+HEADLINES = ("elapsed_ns", "cycles", "bus_requests", "throughput")
+LATENCY_COLUMNS = {"mean": "mean", "p50": "median", "p99": "99 %", "max": "most"}
+_ORACLE = (
+    "The oracle is the best of the arms that the experiment names for it, in each row anew; regret "
+    "is an arm's elapsed time over the oracle's, means over the seeds that both have: 1.00 is as "
+    "good as the best choice."
+)
+
+
+def miss_ratios(findings: Findings, variant_name: str) -> Table:
+    """The shape of the paper's Table 3 or 4: miss-ratio improvements, best cases strong."""
+    return _beside_paper(
+        findings,
+        variant_name,
+        (("l2_miss_ratio", "L2"), ("l3_miss_ratio", "L3")),
+        f"Improvement of the L2 and L3 miss ratios, % ({variant_name})",
+        "A ratio can rise while misses fall, because the references fall too: "
+        "see l2_misses beside it. ",
+        paper.evaluation(findings.benchmarks).ratios,
+    )
+
+
+def headline(findings: Findings, variant_name: str, metric: str) -> Table:
+    """One metric: a row per benchmark, a column per thread count, the paper's words below each."""
+    figure = paper.evaluation(findings.benchmarks).figures.get(metric, "")
+    return _beside_paper(
+        findings,
+        variant_name,
+        ((metric, "here"),),
+        f"Improvement of {metric}, % ({variant_name})",
+        "",
+        figure,
+    )
+
+
+def _beside_paper(
+    findings: Findings,
+    variant_name: str,
+    metrics: Sequence[tuple[str, str]],
+    title: str,
+    note: str,
+    source: str,
+) -> Table:
+    rows = []
+    for benchmark in findings.benchmarks:
+        for number, (metric, label) in enumerate(metrics):
+            found = findings.find(variant_name, metric)
+            cells = [found[benchmark, threads] for threads in findings.threads]
+            best = max(
+                (one.improvement_pct for one in cells if one.improvement_pct is not None),
+                default=None,
+            )
+            rows.append(
+                [Cell(benchmark if number == 0 else ""), Cell(label)]
+                + [improvement_cell(one, one.improvement_pct == best) for one in cells]
+            )
+            printed = [paper.printed(metric, benchmark, threads) for threads in findings.threads]
+            if any(printed):
+                rows.append(
+                    [
+                        Cell(""),
+                        Cell("paper" if len(metrics) == 1 else f"{label}, paper", tone="aside"),
+                    ]
+                    + [Cell(text or "-", tone="aside") for text in printed]
+                )
+    if source:
+        note += (
+            f"paper: its {source}, 4-way Itanium 2, Linux 2.6.9; "
+            '"none": no improvement; "-": the text prints no number. '
+        )
+    return Table(
+        title,
+        ["benchmark", "", *map(str, findings.threads)],
+        rows,
+        f"Bold: best case. {note}{SIGN}",
+        2,
+    )
+
+
+def mechanism(findings: Findings) -> Table:
+    """What FAST did: the kernel's counters of every workload."""
+    # What never happened needs no column, but for what a reader looks for.
+    happened = {name for one in findings.mechanism for name, count in one.counters.items() if count}
+    names = [name for name in MECHANISM if name in happened | {*FIRED, HINTS}]
+    rows = [
+        [Cell(one.variant_name), Cell(one.benchmark), *numbers(one)]
+        + [
+            Cell(f"{one.counters[name]:,}" if name in one.counters else NOT_AVAILABLE)
+            for name in names
+        ]
+        for one in findings.mechanism
+    ]
+    note = (
+        "Counters of sched/fast/stat, summed over the compared seeds. hint_set: woken threads that "
+        "got a hint; used: wake-ups sent to the hinted CPU; same_cpu: the task was there already; "
+        "moot: there was nothing to choose; rejected_*: hints not followed, by reason."
+    )
+    return Table(
+        "Mechanism", ["variant", "benchmark", "threads", *findings.axes, *names], rows, note, 2
+    )
+
+
+def synchronization(findings: Findings) -> Table:
+    """What explains a result: how often the threads meet, and how long they wait for each other."""
+    rows = [
+        [
+            Cell(one.benchmark),
+            Cell(one.variant_name),
+            *numbers(one),
+            *(
+                Cell(value(number), tone="" if number is not None else "aside")
+                for number in (
+                    one.locks,
+                    one.barriers,
+                    one.flags,
+                    one.handoffs,
+                    one.context_switches,
+                )
+            ),
+            *(
+                Cell(f"{100 * share:.1f}")
+                for share in (one.contended, one.lock_share, one.barrier_share, one.flag_share)
+            ),
+        ]
+        for one in findings.synchronization
+    ]
+    columns = ["benchmark", "variant", "threads", *findings.axes]
+    columns += ["locks/s", "barriers/s", "flags/s"]
+    columns += ["hand-offs/s", "switches/s", "contended %", "at locks %", "at barriers %"]
+    note = (
+        "Operations of all threads together; seconds are modelled time. hand-offs: wake-ups that "
+        "left a hint, of the whole run, which only a kernel with FAST counts. contended: of the "
+        "locks, those that were not free. At locks, barriers, flags: the share of the threads' "
+        "time that they waited there, which includes waiting for a CPU."
+    )
+    return Table("Synchronization", [*columns, "at flags %"], rows, note, 2)
+
+
+def latencies(findings: Findings) -> Table:
+    """How long hand-offs and wake-ups take, the baseline's included."""
+    metrics = [f"{latency}_{shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS]
+    found = {
+        name: [findings.find(name, metric) for metric in metrics] for name in findings.variants
+    }
+    rows = []
+    for one in _places(findings):
+        labels = [Cell(one.benchmark), *numbers(one)]
+        times = {
+            name: [by_place[one.key] for by_place in by_metric] for name, by_metric in found.items()
+        }
+        # Over the seeds that the first variant has, too.
+        before = [compared.baseline.mean for compared in next(iter(times.values()), ())]
+        sides = {name: [compared.variant.mean for compared in side] for name, side in times.items()}
+        rows += [
+            [labels[0], Cell(name), *labels[1:], *map(_microseconds, side)]
+            for name, side in {findings.baseline: before, **sides}.items()
+        ]
+    columns = [f"{latency} {shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS.values()]
+    note = (
+        "In us of modelled time, means over the compared seeds. Percentiles are of the hand-offs "
+        "and wake-ups that there were, and a variant changes which there are: read them beside the "
+        f"throughput. {NOT_AVAILABLE}: in some of the runs compared there was none."
+    )
+    columns = ["benchmark", "variant", "threads", *findings.axes, *columns]
+    return Table("Latencies", columns, rows, note, 2)
+
+
+def _places(findings: Findings) -> Iterable[Place]:
+    """The rows of the comparison, each once."""
+    return {one.key: one for one in findings.findings}.values()
+
+
+def _microseconds(nanoseconds: float | None) -> Cell:
+    if nanoseconds is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    return Cell(value(nanoseconds / 1000))
+
+
+def study(findings: Findings, metric: str) -> Table:
+    """Several variants side by side: a row per workload, a column per variant, the best strong."""
+    found = {name: findings.find(name, metric) for name in findings.variants}
+    rows = []
+    for cells in zip(*(one.values() for one in found.values()), strict=True):
+        known = [one.improvement_pct for one in cells if one.improvement_pct is not None]
+        best = max(known, default=None)
+        rows.append(
+            [Cell(cells[0].benchmark), *numbers(cells[0])]
+            + [improvement_cell(one, one.improvement_pct == best) for one in cells]
+        )
+    columns = ["benchmark", "threads", *findings.axes, *findings.variants]
+    note = f"Bold: best of its row. {SIGN}"
+    return Table(f"Improvement of {metric} by variant, %", columns, rows, note)
+
+
+def standings(findings: Findings) -> Table:
+    """Each arm over all rows: what is left to gain by choosing better."""
+    rows = [
+        [
+            Cell(one.variant_name),
+            Cell(_times(one.mean), tone="" if one.rows else "aside"),
+            Cell(_times(one.worst), tone="" if one.rows else "aside"),
+            Cell(str(one.best_of)),
+            Cell(str(one.worse), tone="loss" if one.worse else ""),
+            Cell(str(one.rows)),
+        ]
+        for one in findings.standings
+    ]
+    columns = ["arm", "mean regret", "worst regret", "best in", "worse than the baseline in", "of"]
+    note = (
+        f"Rows are workloads. {_ORACLE} Mean regret: the arithmetic mean over the rows. best in: "
+        "no arm takes less time there. worse than the baseline: by more than "
+        f"{WORSE_PCT:g} % of its time."
+    )
+    return Table("Regret by arm", columns, rows, note)
+
+
+def regrets(findings: Findings) -> Table:
+    """A row per workload, a column per arm, the best strong."""
+    names = findings.arms
+    rows = []
+    for row in _by_row(findings.regrets):
+        best = min((one.regret for one in row if one.regret is not None), default=None)
+        first = row[0]
+        rows.append(
+            [Cell(first.benchmark), *numbers(first)]
+            + [_regret_cell(one, one.regret == best) for one in row]
+            + [Cell(first.oracle or NOT_AVAILABLE, tone="aside"), Cell(value(first.oracle_ns))]
+        )
+    columns = ["benchmark", "threads", *findings.axes, *names, "oracle", "oracle's ns"]
+    note = (
+        f"{_ORACLE} Bold: best of its row. Coloured: better or worse than the baseline by more "
+        f"than {WORSE_PCT:g} %. †: fewer seeds or arms than planned, see the runs left out."
+    )
+    return Table("Regret by workload and arm", columns, rows, note)
+
+
+def beside(findings: Findings) -> Table:
+    """Locality apart from serialisation: time and cycles of the arms that the oracle chooses."""
+    arms = findings.oracle_arms
+    found = {
+        (name, metric): findings.find(name, metric)
+        for name in arms
+        for metric in ("elapsed_ns", "cycles")
+    }
+    rows = [
+        [Cell(cells[0].benchmark), *numbers(cells[0])] + [improvement_cell(one) for one in cells]
+        for cells in zip(*(one.values() for one in found.values()), strict=True)
+    ]
+    columns = ["benchmark", "threads", *findings.axes]
+    columns += [f"{name}: {metric}" for name, metric in found]
+    note = (
+        "Cycles tell the work, time tells when it is done. An arm that gains cycles gains "
+        "locality; if it loses time nevertheless, it does one after the other what could be done "
+        f"side by side. {SIGN}"
+    )
+    return Table(f"{' beside '.join(arms)}: improvement of time and cycles, %", columns, rows, note)
+
+
+def _by_row(found: Iterable[Regret]) -> list[list[Regret]]:
+    """The arms of each workload."""
+    rows: dict[tuple[int | str, ...], list[Regret]] = {}
+    for one in found:
+        rows.setdefault(one.key, []).append(one)
+    return list(rows.values())
+
+
+def _regret_cell(one: Regret, best: bool) -> Cell:
+    if one.regret is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    tone: Tone = "loss" if one.is_worse else "gain" if one.is_better else ""
+    return Cell(f"{one.regret:.2f}{'' if one.complete else ' †'}", best, tone)
+
+
+def _times(regret: float | None) -> str:
+    return NOT_AVAILABLE if regret is None else f"{regret:.2f}"

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables, independent of what shows them, and those of any comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fastlab.base.metrics import Metric
+from fastlab.base.model import Place
+from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Verdict, no_run
+
+Tone = Literal["", "gain", "loss", "aside"]
+
+NOT_AVAILABLE = "n/a"
+TONES: Mapping[Verdict, Tone] = {"better": "gain", "worse": "loss", "INVALID": "loss"}
+# What the one sentence tells besides the primary metric: a gain is often paid with these.
+PAID_WITH = ("fairness", "migrations")
+SIGN = (
+    "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
+    "the sign is turned, so that positive is better everywhere. "
+    "± is the sample standard deviation over the seeds, in percentage points. "
+    f"{NOT_AVAILABLE}: not available. †: fewer seeds than planned, see the runs left out."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`strong` marks a best case, `tone` a gain, a loss, or what is not measured here."""
+
+    text: str
+    strong: bool = False
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns are left-aligned up to `labels`, right-aligned after it."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    labels: int = 1
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How a variant's findings of one metric ended, with the extremes of those that count."""
+
+    variant: str
+    metric: str
+    better: int
+    worse: int
+    unchanged: int
+    unanswered: int
+    best: Finding | None
+    worst: Finding | None
+
+
+def tally(found: Findings, variant: str, metric: str) -> Tally:
+    cases = [one for one in found.of_metric(metric) if one.variant_name == variant]
+    verdicts = [one.verdict for one in cases]
+    by_gain = sorted(cases, key=lambda one: one.gain or 0.0)
+    return Tally(
+        variant,
+        metric,
+        better=verdicts.count("better"),
+        worse=verdicts.count("worse"),
+        unchanged=sum(one in NO_CHANGE for one in verdicts),
+        unanswered=sum(one in NO_ANSWER for one in verdicts),
+        best=by_gain[-1] if "better" in verdicts else None,
+        worst=by_gain[0] if "worse" in verdicts else None,
+    )
+
+
+def answers(found: Findings) -> list[str]:
+    """The answer, a sentence for each variant."""
+    return [_answer(found, variant) for variant in found.variants]
+
+
+def _answer(found: Findings, variant: str) -> str:
+    one = tally(found, variant, found.primary)
+    rows = one.better + one.worse + one.unchanged + one.unanswered
+    text = (
+        f"{variant} against {found.baseline} in {found.primary}: of {rows} rows {one.better} "
+        f"better{_extreme(one.best)}, {one.worse} worse{_extreme(one.worst)}, {one.unchanged} "
+        "without a change"
+    )
+    if one.unanswered:
+        text += f", {one.unanswered} without an answer"
+    for metric in PAID_WITH:
+        other = tally(found, variant, metric)
+        if other.better or other.worse:
+            text += f"; {metric}: {other.better} better, {other.worse} worse"
+    return f"{text}."
+
+
+def _extreme(one: Finding | None) -> str:
+    if one is None or one.improvement_pct is None:
+        return ""
+    return f" (up to {signed(one.improvement_pct)} %, {one.workload})"
+
+
+def results(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
+    """A row for each of the findings, with its values."""
+    spread = any(one.low is not None for one in cases)
+    tested = any(one.p is not None for one in cases)
+    columns = ["workload", "variant", "metric", found.baseline, "variant's", "improvement %"]
+    columns += ["95 % interval"] if spread else []
+    columns += ["p (Holm)", "p (rank)"] if tested else []
+    rows = []
+    for one in cases:
+        cells = [Cell(one.workload), Cell(one.variant_name), Cell(one.metric.name)]
+        cells += [Cell(value(one.baseline.mean)), Cell(value(one.variant.mean))]
+        cells.append(improvement_cell(one))
+        texts = [interval(one)] if spread else []
+        texts += [_p(one.p), _p(one.p_rank)] if tested else []
+        aside: Tone = "aside" if one.gain in (None, 0.0) else ""
+        tone = TONES.get(one.verdict, aside)
+        rows.append([*cells, *(Cell(text, tone=tone) for text in [*texts, one.verdict])])
+    note = f"{found.mean}: {'geometric' if found.mean == 'Gmean' else 'arithmetic'} means. {SIGN}"
+    if spread:
+        note += " ~: no significant change. Other metrics than the primary one are hints."
+    return Table(title, [*columns, "verdict"], rows, note, 3)
+
+
+def primary(found: Findings) -> list[Table]:
+    """The primary metric, where it was measured."""
+    return [
+        results(found, f"{heading(one)}: the primary metric", found.of_metric(one.name))
+        for one in found.measured
+        if one.name == found.primary
+    ]
+
+
+def others(found: Findings) -> list[Table]:
+    """All metrics but the primary one."""
+    cases = [
+        case
+        for metric in found.measured
+        if metric.name != found.primary
+        for case in found.of_metric(metric.name)
+    ]
+    return [results(found, "Other metrics", cases)] if cases else []
+
+
+def losses(found: Findings) -> Table:
+    """Every case in which a variant is worse than the baseline, the worst first."""
+    return _list(found, "Losses", [one for one in found.findings if (one.gain or 0) < 0])
+
+
+def gains(found: Findings) -> Table:
+    """Every case in which a variant is better than the baseline, the best first."""
+    return _list(found, "Gains", [one for one in found.findings if (one.gain or 0) > 0])
+
+
+def _list(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
+    """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
+    ordered = sorted(cases, key=lambda one: -round(abs(one.improvement_pct or 0), 6))
+    rows = [
+        [
+            Cell(one.variant_name),
+            Cell(one.benchmark),
+            Cell(one.metric.name),
+            *numbers(one),
+            Cell(value(one.baseline.mean)),
+            Cell(value(one.variant.mean)),
+            improvement_cell(one),
+        ]
+        for one in ordered
+    ]
+    columns = ["variant", "benchmark", "metric", "threads", *found.axes]
+    columns += ["baseline", "value", "improvement %"]
+    return Table(f"{title}: {len(cases)}", columns, rows, SIGN, 3)
+
+
+def numbers(one: Place) -> list[Cell]:
+    """The threads, and where the row stands on the axes of a matrix."""
+    return [Cell(str(one.threads)), *(Cell(str(number)) for _, number in one.axes)]
+
+
+def left_out(found: Findings) -> Table:
+    """The runs that are in no comparison, and why."""
+    rows = [
+        [
+            Cell(one.status.upper(), tone="aside" if one.status == "missing" else "loss"),
+            Cell(one.variant_name),
+            Cell(one.benchmark),
+            Cell(one.reason),
+            Cell(one.which),
+            *numbers(one),
+        ]
+        for one in found.left_out
+    ]
+    columns = ["status", "variant", "benchmark", "reason", "which", "threads", *found.axes]
+    return Table(f"Left out: {len(rows)} runs", columns, rows, "In none of the tables.", 5)
+
+
+def notes(found: Findings) -> list[str]:
+    """What belongs beside the numbers, a line each."""
+    lacking = missing(found)
+    return [
+        *(f"Calibration: {line}" for line in found.calibration),
+        *(f"Doubtful: {line}" for line in found.doubts),
+        *([f"Not available: {lacking}."] if lacking else []),
+        *(f"No claim: {line}" for line in no_claims(found)),
+        *(f"Left out: {one.sentence}" for one in found.left_out),
+    ]
+
+
+def missing(found: Findings) -> str:
+    """The metrics that no run has, those together that lack for the same reason."""
+    names: dict[str, list[str]] = {}
+    for metric in found.not_available:
+        names.setdefault(found.why_not_available(metric.name), []).append(metric.name)
+    return "; ".join(f"{', '.join(one)}{f' ({why})' if why else ''}" for why, one in names.items())
+
+
+def no_claims(found: Findings) -> list[str]:
+    """Why there is no claim, and of which metrics."""
+    reasons: dict[str, list[str]] = {}
+    for metric in found.measured:
+        for one in found.of_metric(metric.name):
+            # What no run has stands in the tables as that, unless something is known of why.
+            if one.reason and one.reason != no_run(metric.name):
+                # Metrics that lack for the same reason stand together.
+                reason = one.reason.replace(no_run(metric.name), "no run has it")
+                text = f"{one.variant_name}: {one.workload}: {one.verdict}: {reason}"
+                reasons.setdefault(text, []).append(metric.name)
+    return [f"{text} ({_names(names, found.measured)})" for text, names in reasons.items()]
+
+
+def _names(names: Sequence[str], measured: Sequence[Metric]) -> str:
+    return "all metrics" if len(names) == len(measured) else ", ".join(names)
+
+
+def units(found: Findings) -> Table:
+    """What the metrics count."""
+    rows = [
+        [Cell(one.name), Cell(one.unit), Cell(f"{one.better} is better")] for one in found.metrics
+    ]
+    return Table("Metrics", ["metric", "counts", "direction"], rows, labels=3)
+
+
+def heading(metric: Metric) -> str:
+    return f"{metric.name} ({metric.unit}, {metric.better} is better)"
+
+
+def improvement_cell(one: Finding, best: bool = False) -> Cell:
+    """An improvement and its spread, in percent."""
+    if one.improvement_pct is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    # Rounded first: what is shown as 0.0 has no sign and no tone.
+    shown = round(one.improvement_pct, 1) or 0.0
+    spread = "" if one.spread is None else f" ±{one.spread:.1f}"
+    text = f"{shown:.1f}{spread}{'' if one.complete else ' †'}"
+    sign: Tone = "gain" if shown > 0 else "loss" if shown < 0 else ""
+    return Cell(text, best, "aside" if shown and one.verdict in NO_CHANGE else sign)
+
+
+def value(number: float | None) -> str:
+    """A counter's or a ratio's value."""
+    if number is None:
+        return NOT_AVAILABLE
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.4g}"
+
+
+def signed(percent: float) -> str:
+    """Rounded first: what is shown as 0.0 is neither better nor worse."""
+    return f"{round(percent, 1) or 0.0:+.1f}"
+
+
+def interval(one: Finding) -> str:
+    if one.low is None or one.high is None:
+        return NOT_AVAILABLE
+    return f"[{signed(one.low)}, {signed(one.high)}]"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return NOT_AVAILABLE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One machine of `fast shell` under way: its input and output, and how it ends.
+
+The machine logs its kernel's messages into a file, and there it also says, in words of ours, when
+a command begins and ends. Whatever happens here, no process is left when a call returns.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from fastlab.base.model import FastError
+from fastlab.base.process import ends_within
+from fastlab.base.progress import Reporter
+from fastlab.guest.alarms import ALARM, Console, Tail
+
+INIT_STARTED = re.compile(r"\bRun \S+ as init process$")
+COMMAND_STARTED = re.compile(r"\bFAST start$")
+COMMAND_ENDED = re.compile(r"\bFAST exit \d+$")
+PANIC = "Kernel panic"
+# What virtme-run says of a machine that ended by itself; a command may say it, too.
+UNEXPECTED = 255
+
+# Host seconds. A boot takes a few, but without KVM, on a busy machine, many times that.
+BOOT_SECONDS = 300.0
+GLANCE = 0.05
+LAST_WORDS = 1.0
+# How long virtme-run may take to give the terminal back.
+GRACE = 5.0
+CHUNK = 1 << 16
+
+
+class BootError(FastError):
+    """A machine that did not boot, or not live on; where its log is is part of the text."""
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The file descriptors of a command's input and output."""
+
+    stdin: int = 0
+    stdout: int = 1
+    stderr: int = 2
+
+
+class Session:
+    """The machine that a command line starts, and that logs into `directory`/serial.log."""
+
+    def __init__(
+        self, words: Sequence[str], directory: Path, streams: Streams, reporter: Reporter
+    ) -> None:
+        self._words = words
+        self._directory = directory
+        self._streams = streams
+        self._reporter = reporter
+        self._log = directory / "serial.log"
+        self._tail = Tail(self._log)
+        self._mark = COMMAND_STARTED
+        self._started = False
+        self._ended = False
+        self._panicked = False
+        self._complaint = ""
+        self._unread = threading.Event()
+
+    def command(self) -> int:
+        """Boot, and run a command; returns its status."""
+        # QEMU would truncate a file that is its output, and wants no socket; Ctrl-C is ours.
+        process = subprocess.Popen(
+            self._words,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin and process.stdout and process.stderr
+        # Our own input may never end.
+        threading.Thread(target=self._feed, args=[process.stdin], daemon=True).start()
+        drains = [
+            threading.Thread(target=self._drain, args=[process.stdout, self._streams.stdout]),
+            threading.Thread(target=self._drain, args=[process.stderr, self._streams.stderr]),
+        ]
+        for drain in drains:
+            drain.start()
+        try:
+            self._reporter.start("booting", 0)
+            try:
+                self._wait_for(process, lambda: self._started, BOOT_SECONDS)
+            finally:
+                self._reporter.finish("booting")
+            self._wait_for(process, lambda: self._unread.is_set())
+        finally:
+            _end(process)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            for drain in drains:
+                drain.join()
+        if self._unread.is_set():
+            raise BrokenPipeError
+        if not self._started:
+            raise self._failure("the machine ended before the command began")
+        if process.returncode == UNEXPECTED and not self._ended:
+            raise self._failure("the machine ended before the command did")
+        self._remark()
+        return process.returncode
+
+    def interactive(self) -> None:
+        """Boot, and hand the terminal over to a shell until that has ended."""
+        errors = self._directory / "virtme.log"
+        with errors.open("wb") as log:
+            # In our process group: only the one in the foreground may read the terminal.
+            process = subprocess.Popen(self._words, stderr=log)
+        try:
+            self._mark = INIT_STARTED
+            self._wait_for(process, lambda: self._started, BOOT_SECONDS)
+            self._wait_for(process, lambda: False)
+        finally:
+            _end(process)
+        if not self._started:
+            said = errors.read_text(errors="replace").strip()
+            raise self._failure(f"the machine did not boot\n{said}")
+        self._remark()
+
+    def _wait_for(
+        self,
+        process: subprocess.Popen[bytes],
+        done: Callable[[], bool],
+        seconds: float = float("inf"),
+    ) -> None:
+        """Wait until it is done or the machine has ended. A panic and a hang are errors."""
+        end = time.monotonic() + seconds
+        while True:
+            over = process.poll() is not None
+            self._read()
+            if self._panicked:
+                ends_within(process, LAST_WORDS)
+                raise self._failure("the kernel panicked")
+            if over or done():
+                return
+            if time.monotonic() > end:
+                raise self._failure(f"watchdog: the boot took longer than {seconds:g} s")
+            ends_within(process, GLANCE)
+
+    def _read(self) -> None:
+        for line in self._tail.lines():
+            self._started |= bool(self._mark.search(line))
+            self._ended |= bool(COMMAND_ENDED.search(line))
+            self._panicked |= PANIC in line
+            if not self._complaint and ALARM.search(line):
+                self._complaint = line
+
+    def _remark(self) -> None:
+        if self._complaint:
+            self._reporter.say(
+                f"remark: the guest's kernel complained: {self._complaint} (all of it: {self._log})"
+            )
+
+    def _failure(self, what: str) -> BootError:
+        last = Console(self._log).excerpt() or "(the kernel said nothing)"
+        return BootError(f"{what}\n{last}\n(all that the machine said: {self._directory})")
+
+    def _feed(self, sink: IO[bytes]) -> None:
+        """Give the machine our input, to its end. The machine may end first."""
+        try:
+            with sink:
+                while chunk := os.read(self._streams.stdin, CHUNK):
+                    _write(sink.fileno(), chunk)
+        except OSError:
+            return
+
+    def _drain(self, source: IO[bytes], sink: int) -> None:
+        """Take all output of the machine, also when nobody reads ours any more."""
+        with source:
+            while chunk := source.read(CHUNK):
+                try:
+                    _write(sink, chunk)
+                except OSError:
+                    self._unread.set()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the machine, if it still runs. QEMU goes with virtme-run."""
+    if process.poll() is None:
+        process.terminate()
+        ends_within(process, GRACE)
+    process.kill()
+    process.wait()
+
+
+def _write(sink: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(sink, data) :]

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whether an original SPLASH-2 program's output is that of a right result.
+
+Nothing here believes an exit status: an original Cholesky that cannot open its matrix ends with 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+# Bodies whose forces are summed up directly: the sum of each takes a pass over all bodies.
+SAMPLE = 48
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run left behind. `report` are the lines of the macros' report (parmacs.h)."""
+
+    output: str
+    report: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`values` must be the same at every thread count, up to the program's tolerance."""
+
+    right: bool
+    detail: str
+    values: Mapping[str, float] = field(default_factory=dict)
+
+
+Judge = Callable[[Said], Judgement]
+
+
+def verdict_word(passed: str, *failed: str) -> Judge:
+    """The program checks itself and says `passed`, on a line that begins so."""
+
+    def judge(said: Said) -> Judgement:
+        lines = [line.strip() for line in said.output.splitlines()]
+        for line in lines:
+            if line.startswith(failed):
+                return Judgement(False, line)
+        right = any(line.startswith(passed) for line in lines)
+        return Judgement(right, passed if right else f'it never said "{passed}"')
+
+    return judge
+
+
+def cholesky(said: Said) -> Judgement:
+    """Its own test, and how much it had to do: the same whoever does it."""
+    judged = verdict_word("PASSED", "Max error is")(said)
+    found = re.search(r"^(\d+) operations for factorization", said.output, re.MULTILINE)
+    if not judged.right or not found:
+        return Judgement(False, judged.detail if found else "it never said its operations")
+    return Judgement(True, judged.detail, {"operations": float(found[1])})
+
+
+# Step, kinetic energy, three potential energies; total energy, temperature, pressure.
+_WATER_STEP = re.compile(r"^\s*\d+((?:\s+\S+){4})\s*\n((?:\s+\S+){3})\s*$", re.MULTILINE)
+
+
+def water(said: Said) -> Judgement:
+    """Its energies and the pressure, which depends on all forces.
+
+    The temperature is said, not judged: in Splash-3's Water-spatial it is wrong
+    (Documentation/splash2-original.rst).
+    """
+    found = re.search(r"^Exited Happily with XTT = (\S+)", said.output, re.MULTILINE)
+    if not found:
+        return Judgement(False, 'it never said "Exited Happily"')
+    energy = _number(found[1])
+    # With velocities that were never set it is some 1e33.
+    if not abs(energy) < 1e12:
+        return Judgement(False, f"its total energy is {found[1]}")
+    steps = _WATER_STEP.findall(said.output)
+    if not steps:
+        return Judgement(False, "it never printed a step's energies")
+    *_, potential = map(_number, steps[-1][0].split())
+    _, temperature, pressure = map(_number, steps[-1][1].split())
+    detail = f"XTT {found[1]}, pressure {pressure:.5g}, {temperature:.0f} K"
+    values = {"XTT": energy, "potential energy": potential, "pressure": pressure}
+    return Judgement(all(map(math.isfinite, values.values())), detail, values)
+
+
+def barnes(softening: float, step: float, bound: float) -> Judge:
+    """Each body has a force: the sum over all bodies where they were before the last step.
+
+    `bound` is for the root mean square of the differences, relative to that of the sums.
+    """
+
+    def judge(said: Said) -> Judgement:
+        bodies = list(_reported(said, "body", 10))
+        if not bodies:
+            return Judgement(False, "it reported no bodies")
+        # Splash-3's gives some to no thread, from 16 threads on.
+        idle = sum(not any(body[7:]) for body in bodies)
+        if idle:
+            return Judgement(False, f"{idle} of {len(bodies)} bodies never had a force")
+        masses = [body[0] for body in bodies]
+        places = [
+            tuple(_before(body[1 + k], body[4 + k], body[7 + k], step) for k in range(3))
+            for body in bodies
+        ]
+        errors = norms = 0.0
+        for i in _sample(len(bodies)):
+            x, y, z = places[i]
+            ax = ay = az = 0.0
+            for mass, (bx, by, bz) in zip(masses, places, strict=True):
+                dx, dy, dz = bx - x, by - y, bz - z
+                square = dx * dx + dy * dy + dz * dz + softening * softening
+                pull = mass / (square * math.sqrt(square))
+                ax, ay, az = ax + pull * dx, ay + pull * dy, az + pull * dz
+            norms += ax * ax + ay * ay + az * az
+            errors += sum((a - b) ** 2 for a, b in zip((ax, ay, az), bodies[i][7:], strict=True))
+        error = math.sqrt(errors / norms) if norms else math.inf
+        detail = f"forces {error:.1e} from direct sums, {bound:.0e} allowed"
+        # Written so that nan is wrong.
+        return Judgement(error <= bound, detail, {"mass": math.fsum(masses)})
+
+    return judge
+
+
+def fmm(step: float) -> Judge:
+    """All particles are there, once, and are at the same places at every thread count.
+
+    How far the forces are from direct sums is said, not judged: Splash-3's are wrong
+    (Documentation/splash2-original.rst).
+    """
+
+    def judge(said: Said) -> Judgement:
+        rows = sorted(_reported(said, "particle", 9))
+        if not rows:
+            return Judgement(False, "it reported no particles")
+        if [row[0] for row in rows] != list(range(len(rows))):
+            return Judgement(False, "a particle is missing, or there twice")
+        values = {
+            "sum of the squared distances": math.fsum(row[3] ** 2 + row[4] ** 2 for row in rows),
+            # Who is where, too.
+            "sum of number times place": math.fsum(row[0] * row[3] for row in rows),
+        }
+        detail = f"all {len(rows)} particles; forces {_fmm_error(rows, step):.0e} from direct sums"
+        return Judgement(all(map(math.isfinite, values.values())), detail, values)
+
+    return judge
+
+
+def _fmm_error(rows: Sequence[Sequence[float]], step: float) -> float:
+    """As in barnes(), in two dimensions; equal charges attract each other with q / distance."""
+    places = [
+        complex(*(_before(row[3 + k], row[5 + k], row[7 + k], step) for k in range(2)))
+        for row in rows
+    ]
+    errors = norms = 0.0
+    for i in _sample(len(rows)):
+        pulls = (
+            row[2] / (place - places[i]).conjugate()
+            for row, place in zip(rows, places, strict=True)
+            if place != places[i]
+        )
+        force = rows[i][1] * sum(pulls)
+        norms += abs(force) ** 2
+        errors += abs(force - complex(rows[i][7], rows[i][8])) ** 2
+    return math.sqrt(errors / norms) if norms else math.inf
+
+
+def differences(
+    values: Mapping[str, float], reference: Mapping[str, float], tolerance: float
+) -> list[str]:
+    """What differs by more than the relative tolerance, in words."""
+    return [
+        f"{name} is {values.get(name)}, {expected} is right"
+        for name, expected in reference.items()
+        if not math.isclose(values.get(name, math.nan), expected, rel_tol=tolerance)
+    ]
+
+
+def _before(place: float, velocity: float, acceleration: float, step: float) -> float:
+    """Where a leapfrog step that ended here began."""
+    return place - step * (velocity - acceleration * step / 2)
+
+
+def _sample(count: int) -> list[int]:
+    return sorted({i * count // SAMPLE for i in range(SAMPLE)})
+
+
+def _reported(said: Said, kind: str, numbers: int) -> Iterator[list[float]]:
+    for line in said.report:
+        words = line.split()
+        if words[:1] == [kind] and len(words) == numbers + 1:
+            yield [_number(word) for word in words[1:]]
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return math.nan

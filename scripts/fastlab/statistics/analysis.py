@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From a results directory to its findings, whatever made it: needs no kernel and no VM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastlab.base.model import FastError
+from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
+from fastlab.plan import plan_file
+from fastlab.plan.blocks import Plan, make_dataset
+from fastlab.plan.experiment import load_experiment
+from fastlab.plan.run_log import read_rows
+from fastlab.statistics import paired
+from fastlab.statistics.findings import Findings
+from fastlab.statistics.simulated import summarise
+
+
+def analyse(directory: Path, reporter: Reporter) -> Findings:
+    """Judge what is there by the plan that was kept with it."""
+    file = directory / "experiment.toml"
+    if not file.is_file():
+        raise FastError(
+            f"{directory}: not a results directory (it has no {file.name}); "
+            f"name one that `{typed('run')}` made, such as results/demo"
+        )
+    rows, warning = read_rows(directory / "runs.jsonl")
+    if warning:
+        reporter.say(warning)
+    plan = plan_file.load(directory)
+    if isinstance(plan, Plan):
+        return paired.analyse(make_dataset(plan, rows))
+    if rows and rows[-1]["backend"] != "sim":
+        raise FastError(
+            f"{directory / plan_file.NAME}: is not there, and it says what these runs were to "
+            "show; restore it, or make them again in another directory"
+        )
+    return summarise(load_experiment(file), rows, plan)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The blocks of a comparison, and what those in which the baseline stands against itself say."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fastlab.base.metrics import REAL, Metric
+from fastlab.base.model import Workload
+from fastlab.plan.blocks import (
+    BLOCK,
+    NOTHING,
+    Dataset,
+    PairedRow,
+    Plan,
+    events_of,
+    why_missing,
+)
+from fastlab.plan.rows import value
+from fastlab.statistics.findings import Verdict, no_run
+from fastlab.statistics.significance import (
+    ALARM,
+    MIN_BLOCKS,
+    Noise,
+    Test,
+    holm,
+    measure_noise,
+    paired_test,
+)
+
+
+def planned_blocks(plan: Plan, noises: Iterable[Noise]) -> int:
+    """The blocks of each comparison that find the plan's effect with the primary metric's noise; at
+    most its `max_blocks`."""
+    effect = np.log1p(plan.effect_pct / 100)
+    comparisons = len(plan.workloads) * len(plan.variants)
+    sizes = range(MIN_BLOCKS, plan.max_blocks)
+
+    def needed(noise: Noise) -> int:
+        def suffices(blocks: int) -> bool:
+            return bool(noise.detectable(blocks, comparisons) <= effect)
+
+        # The more blocks, the less is detectable.
+        return MIN_BLOCKS + bisect_left(sizes, True, key=suffices)
+
+    return max(map(needed, noises), default=plan.max_blocks)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """One metric of one comparison: each side's runs, and the log ratios of its whole blocks.
+
+    `reason` says why there is nothing to test, with the verdict that follows from it.
+    """
+
+    sides: tuple[tuple[float, ...], tuple[float, ...]]
+    means: tuple[float | None, float | None]
+    ratios: tuple[float, ...]
+    verdict: Verdict | None
+    reason: str
+
+
+def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
+    """Gather a comparison's blocks. `wanted`: how many were planned."""
+    bad = [row for row in rows if row["status"] == "invalid"]
+    if bad:
+        return nothing("INVALID", f"{len(bad)} of {len(rows)} runs: {bad[0]['reason']}")
+    extra = [row for row in rows if row["block"] >= wanted]
+    if extra:
+        return nothing("INVALID", f"{len(extra)} runs are of blocks beyond the {wanted} planned")
+    good = [row for row in rows if row["status"] == "ok"]
+    known = [(row, number) for row in good if (number := value(row, metric.name)) is not None]
+    if not known:
+        if good:
+            return nothing("n/a", no_run(metric.name, why_missing(good, metric.name)))
+        return nothing("incomplete", f"0 of {wanted} blocks are there")
+    sides = tuple(
+        tuple(number for row, number in known if row["side"] == label) for label in ("A", "B")
+    )
+    a, b = sides
+    if len(known) < len(good):
+        lack = len(good) - len(known)
+        why = why_missing(good, metric.name)
+        reason = f"{lack} of {len(good)} runs have no {metric.name}{f': {why}' if why else ''}"
+        return Blocks((a, b), (None, None), (), "n/a", reason)
+    halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for row, number in known:
+        halves[row["block"]][row["side"] == "B"].append(number)
+    whole = [one for one in halves.values() if len(one[0]) == len(one[1]) == BLOCK // 2]
+    if len(whole) < wanted:
+        reason = f"{len(whole)} of {wanted} blocks are whole"
+        return Blocks((a, b), (None, None), (), "incomplete", reason)
+    return whole_blocks((a, b), whole)
+
+
+def whole_blocks(
+    sides: tuple[tuple[float, ...], tuple[float, ...]],
+    whole: Sequence[tuple[Sequence[float], Sequence[float]]],
+) -> Blocks:
+    """Blocks that have all their runs: each one's A runs and B runs."""
+    means = np.array([[np.mean(half) for half in one] for one in whole])
+    if (means <= 0).any():
+        count = int((means <= 0).any(axis=1).sum())
+        reason = f"in {count} of {len(whole)} blocks a side is 0: there is no ratio"
+        return Blocks(sides, (None, None), (), "n/a", reason)
+    logs = np.log(means)
+    centres = np.exp(logs.mean(axis=0))
+    ratios = tuple(float(one) for one in logs[:, 1] - logs[:, 0])
+    return Blocks(sides, (float(centres[0]), float(centres[1])), ratios, None, "")
+
+
+def nothing(verdict: Verdict, reason: str) -> Blocks:
+    """No blocks, and why."""
+    return Blocks(((), ()), (None, None), (), verdict, reason)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the A/A blocks say. `noise` has no entry for what they do not tell. `counting` is the
+    elapsed time with a group of events counted by that without, as log ratios."""
+
+    noise: dict[tuple[Workload, str], Noise]
+    missing: dict[tuple[Workload, str], str]
+    blocks: int | None
+    alarms: frozenset[tuple[Workload, str]]
+    counting: dict[tuple[Workload, str], Test]
+
+
+def calibrate(dataset: Dataset) -> Calibration:
+    """Judge the A/A blocks. `blocks` are those that each comparison is to have; None while the
+    calibration of the primary metric is not there for every workload."""
+    plan = dataset.plan
+    noise: dict[tuple[Workload, str], Noise] = {}
+    missing: dict[tuple[Workload, str], str] = {}
+    for workload in plan.workloads:
+        rows = dataset.by_events(workload, plan.baseline)
+        for metric in REAL:
+            events = events_of(plan, metric.name)
+            if events is None:
+                missing[workload, metric.name] = no_run(metric.name)
+                continue
+            found = blocks_of(rows[events], metric, plan.calibration_blocks)
+            if found.ratios:
+                noise[workload, metric.name] = measure_noise(found.ratios)
+            else:
+                missing[workload, metric.name] = found.reason
+    primary = [noise.get((workload, plan.primary)) for workload in plan.workloads]
+    known = [one for one in primary if one]
+    alarms = set()
+    for family in (True, False):
+        keys = [key for key in noise if (key[1] == plan.primary) == family]
+        corrected = holm(noise[key].p for key in keys)
+        alarms |= {key for key, p in zip(keys, corrected, strict=True) if p <= ALARM}
+    blocks = planned_blocks(plan, known) if len(known) == len(primary) else None
+    counting = {
+        (workload, events): test
+        for workload in plan.workloads
+        for events in plan.groups
+        if (test := _perturbation(plan, dataset.by_events(workload, plan.baseline), events))
+    }
+    return Calibration(noise, missing, blocks, frozenset(alarms), counting)
+
+
+def _perturbation(plan: Plan, rows: Mapping[str, Sequence[PairedRow]], events: str) -> Test | None:
+    """The calibration's runs that count these beside those that count nothing, if all are there."""
+    halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for counted, found in ((False, rows[NOTHING]), (True, rows[events])):
+        for row in found:
+            time = row["elapsed_ns"]
+            if time and row["status"] == "ok":
+                halves[row["block"]][counted].append(time)
+    whole = [one for one in halves.values() if (len(one[0]), len(one[1])) == (BLOCK // 2, BLOCK)]
+    if len(whole) < plan.calibration_blocks:
+        return None
+    return paired_test(whole_blocks(((), ()), whole).ratios)

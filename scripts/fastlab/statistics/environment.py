@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a real machine was like during a run, and what of it makes the numbers doubtful.
+
+Everything is read below a root directory, /proc and /sys of which are this machine's or a test's.
+What a machine does not tell is None, "not available"; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab.base.model import FastError
+
+# A hand-off takes a few microseconds: a CPU that sleeps longer is what would be measured.
+SLOW_IDLE_US = 10
+# Less CPU time than this, taken away by the hypervisor, is lost in the noise of any run.
+STEAL_SHARE = 0.001
+# Load per CPU, before anything was run, that is more than the system's own housekeeping.
+IDLE_LOAD = 0.1
+
+CPUS = "sys/devices/system/cpu"
+
+
+@dataclass(frozen=True)
+class IdleState:
+    """A C-state that the CPUs may enter, and how long they take to leave it."""
+
+    name: str
+    exit_us: int
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What stays the same for a whole run. `governors` and `idle_states` are those of any CPU, each
+    once; None says "not available"."""
+
+    kernel: str | None
+    command_line: str | None
+    cpu: str | None
+    cpus: int
+    microcode: str | None
+    governors: tuple[str, ...] | None
+    turbo: bool | None
+    smt: str | None
+    idle_states: tuple[IdleState, ...] | None
+    numa_nodes: int | None
+    numa_balancing: bool | None
+    huge_pages: str | None
+    mitigations: Mapping[str, str]
+    virtual: bool | None
+    vendor: str | None
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What changes all the time: CPU ticks since boot, the load of the last minute, tasks that run
+    or want to (without the reader), and how often heat has slowed a core."""
+
+    ticks: int
+    steal: int
+    load: float
+    others: int
+    throttled: int | None
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """A run's environment, and what the machine was doing just before it and just after it."""
+
+    environment: Environment
+    before: Activity
+    after: Activity
+
+
+def capture(root: Path = Path("/")) -> Environment:
+    """Read the environment of the machine whose /proc and /sys are below `root`."""
+    cpuinfo = _cpuinfo(_read(root / "proc/cpuinfo") or "")
+    return Environment(
+        kernel=_read(root / "proc/sys/kernel/osrelease"),
+        command_line=_read(root / "proc/cmdline"),
+        cpu=_cpu_name(cpuinfo),
+        cpus=_count(_read(root / CPUS / "online")),
+        microcode=cpuinfo.get("microcode"),
+        governors=_each(root, "cpufreq/scaling_governor"),
+        turbo=_turbo(root),
+        smt=_read(root / CPUS / "smt/control"),
+        idle_states=_idle_states(root),
+        numa_nodes=_count(_read(root / "sys/devices/system/node/online")) or None,
+        numa_balancing=_flag(_read(root / "proc/sys/kernel/numa_balancing")),
+        huge_pages=_chosen(_read(root / "sys/kernel/mm/transparent_hugepage/enabled")),
+        mitigations={
+            path.name: _read(path) or ""
+            for path in sorted((root / CPUS / "vulnerabilities").glob("*"))
+        },
+        virtual=_virtual(root, cpuinfo),
+        vendor=_read(root / "sys/class/dmi/id/sys_vendor"),
+    )
+
+
+def host() -> dict[str, Any]:
+    """What the file of a benchmark says of the machine that it was run on: CPUs that it might use.
+
+    Null says "not available".
+    """
+    found = capture()
+    return {
+        "machine": {"cpu": found.cpu, "cpus": len(os.sched_getaffinity(0))},
+        "kernel": found.kernel,
+    }
+
+
+def activity(root: Path = Path("/")) -> Activity:
+    """Read what the machine is doing. Raises FastError where there is no /proc."""
+    stat, loadavg = _read(root / "proc/stat"), _read(root / "proc/loadavg")
+    if not stat or not loadavg:
+        raise FastError(f"{root / 'proc'}: stat and loadavg cannot be read; is it mounted?")
+    # user nice system idle iowait irq softirq steal; guest time is part of user.
+    ticks = [int(word) for word in stat.splitlines()[0].split()[1:9]]
+    load = loadavg.split()
+    heat = [_read(path) for path in root.glob(f"{CPUS}/cpu[0-9]*/thermal_throttle/*_count")]
+    return Activity(
+        ticks=sum(ticks),
+        steal=ticks[7],
+        load=float(load[0]),
+        others=max(int(load[3].split("/")[0]) - 1, 0),
+        throttled=sum(int(text) for text in heat if text) if heat else None,
+    )
+
+
+def record(circumstances: Circumstances) -> dict[str, Any]:
+    """As a row of runs.jsonl holds it."""
+    return asdict(circumstances)
+
+
+def from_record(data: Mapping[str, Any]) -> Circumstances:
+    """record() turned around."""
+    environment = dict(data["environment"])
+    if environment["governors"] is not None:
+        environment["governors"] = tuple(environment["governors"])
+    if environment["idle_states"] is not None:
+        environment["idle_states"] = tuple(IdleState(**one) for one in environment["idle_states"])
+    return Circumstances(
+        Environment(**environment), Activity(**data["before"]), Activity(**data["after"])
+    )
+
+
+def doubts(runs: Sequence[Circumstances]) -> list[str]:
+    """What makes the numbers of these runs doubtful, in the order they were made: a sentence each.
+
+    An empty list says that nothing was found, not that nothing is there.
+    """
+    if not runs:
+        return []
+    sentences = [sentence for run in runs for sentence in _static(run.environment)]
+    return [*dict.fromkeys(sentences), *_changes(runs), *_dynamic(runs)]
+
+
+def _static(one: Environment) -> list[str]:
+    """Doubts about an environment by itself."""
+    found = []
+    if one.virtual:
+        host = f" ({one.vendor})" if one.vendor else ""
+        found.append(
+            f"The machine is virtual{host}: its host decides when its CPUs run, and their caches "
+            "are shared with what cannot be seen from inside."
+        )
+    for governor in one.governors or ():
+        if governor != "performance":
+            found.append(
+                f"The frequency governor is {governor}: the clock follows the load, and a variant "
+                "that gathers threads changes the clock too. Set it to performance."
+            )
+    if one.turbo:
+        found.append(
+            "Turbo is on: the clock depends on heat and on how many cores are busy. Switch it off."
+        )
+    if one.smt == "on":
+        found.append(
+            "SMT is on: threads of one core share its caches, so where a thread is put changes "
+            "what another measures. Switch it off, or say so beside the numbers."
+        )
+    slow = [state for state in one.idle_states or () if state.exit_us > SLOW_IDLE_US]
+    if slow:
+        states = ", ".join(f"{state.name} ({state.exit_us} us)" for state in slow)
+        found.append(
+            f"CPUs may enter idle states that take long to leave: {states}. Wake-up latency "
+            "contains that, and a variant that keeps CPUs awake avoids it."
+        )
+    if (one.numa_nodes or 1) > 1 and one.numa_balancing:
+        found.append(
+            "Automatic NUMA balancing is on: it moves pages and threads by itself. "
+            "Set kernel.numa_balancing to 0."
+        )
+    if one.huge_pages == "always":
+        found.append(
+            "Transparent huge pages are set to always: whether a run gets them depends on how "
+            "fragmented memory is. Set them to madvise or never."
+        )
+    if "mitigations=off" in (one.command_line or "").split():
+        found.append(
+            "Mitigations are off (kernel command line): entering the kernel is cheaper than on "
+            "most machines, and so is a futex call."
+        )
+    unknown = [
+        name
+        for name, value in (
+            ("frequency governor", one.governors),
+            ("turbo", one.turbo),
+            ("SMT", one.smt),
+            ("idle states", one.idle_states),
+            ("whether the machine is virtual", one.virtual),
+        )
+        if value is None
+    ]
+    if unknown:
+        found.append(f"Not available on this machine, so not checked: {', '.join(unknown)}.")
+    return found
+
+
+# What may differ between the runs of two kernels, since they are two kernels.
+_EXPECTED = ("kernel", "command_line", "mitigations")
+
+
+def _changes(runs: Sequence[Circumstances]) -> list[str]:
+    """What was not the same in all runs."""
+    found = []
+    for name in Environment.__dataclass_fields__:
+        values = list(dict.fromkeys(_words(getattr(run.environment, name)) for run in runs))
+        if name not in _EXPECTED and len(values) > 1:
+            found.append(
+                f"The environment changed between runs: {name.replace('_', ' ')} was "
+                f"{' and '.join(values)}."
+            )
+    return found
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _dynamic(runs: Sequence[Circumstances]) -> list[str]:
+    found = []
+    first = runs[0]
+    if first.before.load > IDLE_LOAD * max(first.environment.cpus, 1):
+        found.append(
+            f"Before the first run the load was {first.before.load:g} on "
+            f"{first.environment.cpus} CPUs: other programs were running."
+        )
+
+    def say(what: str, holds: Callable[[Circumstances], bool]) -> None:
+        count = sum(map(holds, runs))
+        if count:
+            found.append(f"In {count} of {len(runs)} runs {what}.")
+
+    worst = max(map(_steal_share, runs))
+    say(
+        f"the hypervisor took CPU time away (up to {worst:.1%} of a run)",
+        lambda run: _steal_share(run) > STEAL_SHARE,
+    )
+    say("another task was running when the run began", lambda run: run.before.others > 0)
+    say(
+        "heat slowed a core down",
+        lambda run: (run.after.throttled or 0) > (run.before.throttled or 0),
+    )
+    return found
+
+
+def _steal_share(run: Circumstances) -> float:
+    ticks = run.after.ticks - run.before.ticks
+    return (run.after.steal - run.before.steal) / ticks if ticks > 0 else 0.0
+
+
+def _read(path: Path) -> str | None:
+    """A file of /proc or /sys without its last newline (or NUL); None if it cannot be read."""
+    try:
+        return path.read_text(errors="replace").strip().strip("\0") or None
+    except OSError:
+        return None
+
+
+def _cpuinfo(text: str) -> dict[str, str]:
+    """The first CPU's fields of /proc/cpuinfo."""
+    fields = (line.split(":", 1) for line in text.split("\n\n")[0].splitlines() if ":" in line)
+    return {name.strip(): value.strip() for name, value in fields}
+
+
+def _cpu_name(cpuinfo: Mapping[str, str]) -> str | None:
+    if "model name" in cpuinfo:
+        return cpuinfo["model name"]
+    # ARM numbers its designs.
+    if "CPU part" in cpuinfo:
+        return f"implementer {cpuinfo.get('CPU implementer')} part {cpuinfo['CPU part']}"
+    return None
+
+
+def _virtual(root: Path, cpuinfo: Mapping[str, str]) -> bool | None:
+    if "flags" in cpuinfo:
+        return "hypervisor" in cpuinfo["flags"].split()
+    signs = ("sys/hypervisor/type", "proc/device-tree/hypervisor/compatible")
+    if any((root / sign).exists() for sign in signs):
+        return True
+    return True if _read(root / "sys/class/dmi/id/sys_vendor") == "QEMU" else None
+
+
+def _turbo(root: Path) -> bool | None:
+    no_turbo = _flag(_read(root / CPUS / "intel_pstate/no_turbo"))
+    if no_turbo is not None:
+        return not no_turbo
+    return _flag(_read(root / CPUS / "cpufreq/boost"))
+
+
+def _idle_states(root: Path) -> tuple[IdleState, ...] | None:
+    states: dict[str, IdleState] = {}
+    directories = sorted(root.glob(f"{CPUS}/cpu[0-9]*/cpuidle/state[0-9]*"))
+    for directory in directories:
+        name = _read(directory / "name")
+        if name and _read(directory / "disable") != "1":
+            states[name] = IdleState(name, int(_read(directory / "latency") or 0))
+    return tuple(states.values()) if directories else None
+
+
+def _each(root: Path, name: str) -> tuple[str, ...] | None:
+    """The values that a file of each CPU has, each once."""
+    values = {_read(path) for path in root.glob(f"{CPUS}/cpu[0-9]*/{name}")}
+    return tuple(sorted(value for value in values if value)) or None
+
+
+def _flag(text: str | None) -> bool | None:
+    return None if text is None else text != "0"
+
+
+def _chosen(text: str | None) -> str | None:
+    """The one in brackets of a sysfs file that lists all choices."""
+    found = re.search(r"\[(\w+)\]", text or "")
+    return found[1] if found else None
+
+
+def _count(ranges: str | None) -> int:
+    """How many numbers a list such as 0-3,8 has."""
+    total = 0
+    for part in (ranges or "").split(","):
+        if part:
+            low, _, high = part.partition("-")
+            total += int(high or low) - int(low) + 1
+    return total

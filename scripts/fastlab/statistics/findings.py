@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a comparison found, whatever it was measured with: all that a report shows.
+
+A finding is one metric of one workload under one variant. What only the simulation knows, and what
+only a real machine knows, are sections that the other leaves empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any, Literal
+
+from fastlab.base.metrics import Metric
+from fastlab.base.model import Experiment, Place
+from fastlab.statistics.regret import Regret, Standing, standings
+
+# better, worse: a change that may be claimed; same: the simulation gave equal values.
+# ~: no significant change: the interval holds 0, or a test does not find it.
+# refused: significant, but below what the calibration lets one claim, or from runs that counting
+# has changed too much. The others say that there is no answer, and `reason` says why.
+Verdict = Literal["better", "worse", "same", "~", "refused", "n/a", "incomplete", "INVALID"]
+NO_ANSWER: tuple[Verdict, ...] = ("n/a", "incomplete", "INVALID")
+NO_CHANGE: tuple[Verdict, ...] = ("same", "~", "refused")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side's values: their mean, their sample standard deviation in percent of it, and how many
+    they are. None: not available, or not defined."""
+
+    mean: float | None = None
+    deviation_pct: float | None = None
+    runs: int = 0
+
+
+def no_run(metric: str, why: str = "") -> str:
+    """The reason of a finding whose metric no run has."""
+    return f"no run has {metric}{f': {why}' if why else ''}"
+
+
+def side(values: Iterable[float], mean: float | None) -> Side:
+    """The Side of these values, whose mean of whatever kind is given."""
+    known = list(values)
+    centre = fmean(known) if known else 0
+    spread = stdev(known) * 100 / centre if len(known) > 1 and centre else None
+    return Side(mean, spread, len(known))
+
+
+@dataclass(frozen=True)
+class Finding(Place):
+    """`improvement_pct` is positive where the variant is better; `spread` is the sample standard
+    deviation of the seeds' improvements, in percentage points; `low` and `high` are the ends of
+    its 95 % confidence interval. `p` is the t test's after Holm's correction, `p_rank` the rank
+    test's by itself. `floor_pct` is the smallest improvement that may be claimed, `detectable_pct`
+    the smallest that is found in 95 of 100 such experiments. None: not available. `complete`: all
+    runs that were planned are in it."""
+
+    metric: Metric
+    variant_name: str
+    baseline: Side
+    variant: Side
+    improvement_pct: float | None
+    verdict: Verdict
+    reason: str = ""
+    spread: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_rank: float | None = None
+    floor_pct: float | None = None
+    detectable_pct: float | None = None
+    complete: bool = True
+
+    @property
+    def gain(self) -> float | None:
+        """The improvement that counts: 0 where no change may be claimed, None without an answer."""
+        if self.verdict in NO_ANSWER:
+            return None
+        return 0.0 if self.verdict in NO_CHANGE else self.improvement_pct
+
+
+@dataclass(frozen=True)
+class LeftOut(Place):
+    """Runs that are in no comparison. `which` of the workload's: a seed, a place in a block.
+    `status` is "invalid", "failed" or "missing"."""
+
+    variant_name: str
+    which: str
+    status: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        which = f", {self.which}" if self.which else ""
+        return (
+            f"{self.variant_name}: {self.label}, {self.threads} threads{which}: "
+            f"{self.status}: {self.reason}"
+        )
+
+
+@dataclass(frozen=True)
+class Mechanism(Place):
+    """What FAST did in a workload: the kernel's counters, summed over the seeds compared."""
+
+    variant_name: str
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Synchronization(Place):
+    """What a workload's threads did at locks, barriers and flags, means over the seeds.
+
+    Rates are per second of modelled time, shares are of the threads' time, 0 to 1. None: the
+    kernel counts no hand-offs.
+    """
+
+    variant_name: str
+    locks: float
+    contended: float
+    barriers: float
+    flags: float
+    handoffs: float | None
+    context_switches: float
+    lock_share: float
+    barrier_share: float
+    flag_share: float
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What was simulated, with which kernels (by the name that variants give) and which tools."""
+
+    experiment: Experiment
+    kernels: Mapping[str, Mapping[str, Any]]
+    tools: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """`mean` names the kind of mean of all values as mmtests does. `primary` is the metric named
+    before the runs: a claim about another is a hint for the next experiment. `setting` says what
+    was measured where; `calibration` and `doubts` are sentences that belong beside the numbers."""
+
+    title: str
+    backend: str
+    baseline: str
+    variants: tuple[str, ...]
+    primary: str
+    mean: Literal["Amean", "Gmean"]
+    setting: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    calibration: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    simulation: Simulated | None = None
+    mechanism: tuple[Mechanism, ...] = ()
+    synchronization: tuple[Synchronization, ...] = ()
+    oracle: tuple[str, ...] = ()
+    regrets: tuple[Regret, ...] = ()
+
+    def of_metric(self, metric: str) -> tuple[Finding, ...]:
+        return tuple(one for one in self.findings if one.metric.name == metric)
+
+    def find(self, variant_name: str, metric: str) -> dict[tuple[int | str, ...], Finding]:
+        """One variant's findings of one metric, by Place.key, in the order of the workloads."""
+        return {one.key: one for one in self.of_metric(metric) if one.variant_name == variant_name}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The primary metric first."""
+        named = {one.metric.name: one.metric for one in self.findings}
+        return tuple(sorted(named.values(), key=lambda metric: metric.name != self.primary))
+
+    @property
+    def measured(self) -> tuple[Metric, ...]:
+        """The metrics that have a value somewhere."""
+        return tuple(
+            metric
+            for metric in self.metrics
+            if any(
+                one.baseline.mean is not None or one.variant.mean is not None
+                for one in self.of_metric(metric.name)
+            )
+        )
+
+    @property
+    def not_available(self) -> tuple[Metric, ...]:
+        """Those that no run has; what is only not compared yet is not among them."""
+        return tuple(
+            metric
+            for metric in self.metrics
+            if metric not in self.measured
+            and all(one.verdict == "n/a" for one in self.of_metric(metric.name))
+        )
+
+    def why_not_available(self, metric: str) -> str:
+        """What is known of why no run has it, or ""."""
+        unknown = no_run(metric)
+        reasons = [
+            one.reason.removeprefix(unknown).removeprefix(": ") for one in self.of_metric(metric)
+        ]
+        return "; ".join(filter(None, dict.fromkeys(reasons)))
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(one.threads for one in self.findings))
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.benchmark for one in self.findings))
+
+    @property
+    def axes(self) -> dict[str, tuple[int | str, ...]]:
+        """The values of each axis of the matrix, if there is one; numbers ascend."""
+        found: dict[str, dict[int | str, None]] = {}
+        for one in self.findings:
+            for name, value in one.axes:
+                found.setdefault(name, {})[value] = None
+        return {
+            name: tuple(sorted(values, key=lambda one: one if isinstance(one, int) else 0))
+            for name, values in found.items()
+        }
+
+    @property
+    def beside_paper(self) -> tuple[str, ...]:
+        """The variants to show as the paper shows its own: the only one, or the only policy. It has
+        no matrix, and counts misses."""
+        if self.axes or not self.simulation:
+            return ()
+        if len(self.variants) == 1:
+            return self.variants
+        arms = self.simulation.experiment.variants
+        policies = [one.name for one in arms if one.policy != "off"]
+        return tuple(policies) if len(policies) == 1 else ()
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """All that have a regret, in the experiment's order."""
+        return tuple(dict.fromkeys(one.variant_name for one in self.regrets))
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        return standings(self.regrets)
+
+    @property
+    def oracle_arms(self) -> tuple[str, ...]:
+        """The arms that the oracle chooses from instead of the baseline."""
+        return tuple(name for name in self.variants if name in self.oracle)

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does an A/B experiment on a real machine show a change? The statistics of blocks.
+
+What is assumed: a block's two sides differ by a factor, the variant's effect, and by noise that is
+independent from block to block. A block is one number, the logarithm of its B mean by its A mean.
+Over a comparison's blocks:
+
+* Student's t gives the effect, its 95 % interval and a p-value. It needs the mean of the blocks to
+  be about normal. A bootstrap would not, but from a dozen blocks its intervals are too narrow:
+  twice as many false claims as are allowed (Documentation/statistics.rst).
+* Wilcoxon's signed rank test stands beside it: it needs only that noise is as often up as down, and
+  a few wild blocks do not move it.
+
+A change is claimed when t, after Holm's correction over its family, and the rank test both say so,
+when it is not below the noise floor of the A/A calibration, and when counting did not change the
+elapsed time by more than PERTURBATION_PCT. The primary metric's comparisons are one family, all
+others' together are another. Nothing is claimed from blocks that were not planned, or before all
+that were planned are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fastlab.base.metrics import HARDWARE, REAL, Metric
+from fastlab.base.model import Axes, Workload
+from fastlab.plan.blocks import (
+    Dataset,
+    PairedRow,
+    Plan,
+    events_of,
+    runs_of_a_block,
+    why_missing,
+)
+from fastlab.plan.rows import Counter, value
+from fastlab.statistics import environment
+from fastlab.statistics.calibration import Blocks, Calibration, blocks_of, calibrate, nothing
+from fastlab.statistics.findings import Finding, Findings, LeftOut, Verdict, no_run, side
+from fastlab.statistics.significance import (
+    ALPHA,
+    Noise,
+    Test,
+    false_positive_rate,
+    holm,
+    paired_test,
+    percent,
+)
+
+# What counting changes by more than this is not what is to be measured.
+PERTURBATION_PCT = 5.0
+
+
+def analyse(dataset: Dataset) -> Findings:
+    """Judge every comparison of an A/B experiment."""
+    plan = dataset.plan
+    calibration = calibrate(dataset)
+    findings: list[Finding] = []
+    for primary in (True, False):
+        family = [metric for metric in REAL if (metric.name == plan.primary) == primary]
+        findings += _family(dataset, calibration, family)
+    order = {metric.name: i for i, metric in enumerate(REAL)}
+    findings.sort(key=lambda one: order[one.metric.name])
+    runs = [environment.from_record(row["circumstances"]) for row in dataset.rows]
+    return Findings(
+        title=plan.name,
+        backend=plan.backend,
+        baseline=plan.baseline,
+        variants=plan.variants,
+        primary=plan.primary,
+        mean="Gmean",
+        setting=_setting(dataset, calibration, runs),
+        findings=tuple(findings),
+        calibration=tuple(_calibration_lines(plan, calibration)),
+        doubts=(
+            *environment.doubts(runs),
+            *company((row["counters"], row["others"]) for row in dataset.rows),
+        ),
+        left_out=(
+            *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
+            *_not_made(dataset, calibration),
+        ),
+    )
+
+
+def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric]) -> list[Finding]:
+    """The comparisons that are corrected for together."""
+    plan = dataset.plan
+    absent = _absent(dataset)
+    tested: list[tuple[Finding, Test | None, Noise | None]] = []
+    counting: list[Test | None] = []
+    for workload in plan.workloads:
+        for variant in plan.variants:
+            rows = dataset.by_events(workload, variant)
+            for metric in metrics:
+                events = events_of(plan, metric.name)
+                counting.append(calibration.counting.get((workload, events)) if events else None)
+                if events is None or metric.name in absent:
+                    blocks = nothing("n/a", no_run(metric.name, absent[metric.name]))
+                elif calibration.blocks is None:
+                    why = "the A/A calibration of the primary metric is not there"
+                    blocks = nothing("incomplete", why)
+                else:
+                    blocks = blocks_of(rows[events], metric, calibration.blocks)
+                tested.append(_compare(workload, variant, metric, blocks, calibration))
+    # What could not be tested stays in the family: it was planned.
+    corrected = holm(test.p if test else 1.0 for _, test, _ in tested)
+    judged = [
+        _judge(finding, test, noise, p, calibration.blocks or 0, len(tested))
+        for (finding, test, noise), p in zip(tested, corrected, strict=True)
+    ]
+    return [_unperturbed(one, test) for one, test in zip(judged, counting, strict=True)]
+
+
+def _unperturbed(finding: Finding, counting: Test | None) -> Finding:
+    """No change is claimed of runs that counting has changed. Latencies are of runs that count
+    nothing."""
+    if finding.verdict not in ("better", "worse") or finding.metric.latency:
+        return finding
+    if counting is None:
+        reason = "not claimed: what counting does to the elapsed time is not known"
+        return replace(finding, verdict="refused", reason=reason)
+    pct = _size(counting.mean)
+    if abs(pct) <= PERTURBATION_PCT:
+        return finding
+    reason = f"not claimed: counting changes the elapsed time by {pct:.2g} %"
+    return replace(finding, verdict="refused", reason=reason)
+
+
+def _absent(dataset: Dataset) -> dict[str, str]:
+    """The metrics that the backend does not have on this machine, and why if that is known."""
+    found = {}
+    for metric in REAL:
+        events = events_of(dataset.plan, metric.name)
+        good = [row for row in dataset.rows if row["status"] == "ok" and row["events"] == events]
+        if events is None or (good and all(value(row, metric.name) is None for row in good)):
+            found[metric.name] = why_missing(good, metric.name)
+    return found
+
+
+def _place(workload: Workload) -> tuple[str, int, Axes]:
+    return workload.benchmark, workload.threads, ()
+
+
+def _compare(
+    workload: Workload,
+    variant: str,
+    metric: Metric,
+    blocks: Blocks,
+    calibration: Calibration,
+) -> tuple[Finding, Test | None, Noise | None]:
+    """A comparison with everything but the verdict on its test, if it has one."""
+    key = workload, metric.name
+    noise = calibration.noise.get(key)
+    verdict, reason = blocks.verdict, blocks.reason
+    if verdict is None and noise is None:
+        verdict, reason = "n/a", f"not calibrated: {calibration.missing[key]}"
+    if verdict is None and key in calibration.alarms:
+        verdict, reason = "INVALID", "the A/A calibration found a difference: A is not A"
+    test = paired_test(blocks.ratios) if verdict is None else None
+    finding = Finding(
+        *_place(workload),
+        metric=metric,
+        variant_name=variant,
+        baseline=side(blocks.sides[0], blocks.means[0]),
+        variant=side(blocks.sides[1], blocks.means[1]),
+        improvement_pct=None,
+        verdict=verdict or "~",
+        reason=reason,
+    )
+    return finding, test, noise
+
+
+def _judge(
+    finding: Finding, test: Test | None, noise: Noise | None, p: float, blocks: int, family: int
+) -> Finding:
+    if test is None or noise is None:
+        return finding
+    floor, detectable = noise.floor(blocks), noise.detectable(blocks, family)
+    ends = sorted(percent(end, finding.metric) for end in (test.low, test.high))
+    pct = percent(test.mean, finding.metric)
+    verdict: Verdict = "better" if pct > 0 else "worse"
+    reason = ""
+    if p > ALPHA:
+        verdict = "~"
+    elif test.p_rank > ALPHA:
+        verdict, reason = "~", f"the rank test does not agree (p = {test.p_rank:.2g})"
+    elif abs(test.mean) < floor:
+        verdict, reason = "refused", f"below the noise floor of {_size(floor):.2g} %"
+    return replace(
+        finding,
+        improvement_pct=pct,
+        verdict=verdict,
+        reason=reason,
+        low=ends[0],
+        high=ends[1],
+        p=p,
+        p_rank=test.p_rank,
+        floor_pct=_size(floor),
+        detectable_pct=_size(detectable),
+    )
+
+
+def _size(log_ratio: float) -> float:
+    """A change of this size, up or down, in percent."""
+    return float(np.expm1(log_ratio)) * 100
+
+
+def _counting_line(name: str, events: str, test: Test | None) -> str:
+    what = f"{name}: counting {events.replace(',', ', ')}"
+    if test is None:
+        return f"{what}: what that does to elapsed_ns is not known, uncounted runs are missing."
+    mean, low, high = (_size(one) for one in (test.mean, test.low, test.high))
+    line = f"{what} changes elapsed_ns by {mean:.2g} % (95 % interval {low:.2g} to {high:.2g} %)"
+    if abs(mean) <= PERTURBATION_PCT:
+        return f"{line}."
+    return f"{line}: more than {PERTURBATION_PCT:g} %, and nothing is claimed from these runs."
+
+
+def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
+    """The noise floor, the rate of false positives, what can be found, and what is wrong."""
+    comparisons = len(plan.workloads) * len(plan.variants)
+    primary = []
+    for workload in plan.workloads:
+        noise = calibration.noise.get((workload, plan.primary))
+        name = f"{workload.benchmark}-{workload.threads}"
+        if noise is None:
+            why = calibration.missing[workload, plan.primary]
+            yield f"{name}: {plan.primary} is not calibrated: {why}."
+            continue
+        primary.append(noise)
+        if calibration.blocks:
+            detectable = noise.detectable(calibration.blocks, comparisons)
+            yield (
+                f"{name}: noise of {plan.primary} {_size(noise.sigma):.2g} % from block to block; "
+                f"noise floor {_size(noise.floor(calibration.blocks)):.2g} %; smallest effect that "
+                f"{calibration.blocks} blocks can detect {_size(detectable):.2g} %."
+            )
+            if detectable > np.log1p(plan.effect_pct / 100):
+                yield (
+                    f"{name}: {calibration.blocks} blocks are the most that are made, and do not "
+                    f"suffice for the {plan.effect_pct:g} % that were asked for."
+                )
+        for events in plan.groups:
+            yield _counting_line(name, events, calibration.counting.get((workload, events)))
+    rate = false_positive_rate(primary)
+    if rate is not None:
+        yield (
+            f"False-positive rate: {rate:.1%} of A/A comparisons of {plan.primary} with the "
+            f"calibration's noise, by both tests, before correction and floor; {ALPHA:.0%} are "
+            "allowed."
+        )
+    for workload, metric in sorted(
+        calibration.alarms, key=lambda key: (key[0].benchmark, key[0].threads, key[1])
+    ):
+        mean = float(np.mean(calibration.noise[workload, metric].ratios))
+        yield (
+            f"{workload.benchmark}-{workload.threads}: the baseline differs from itself in "
+            f"{metric} by {100 * np.expm1(mean):.2g} %: something is wrong with the set-up."
+        )
+
+
+def _setting(
+    dataset: Dataset, calibration: Calibration, runs: Sequence[environment.Circumstances]
+) -> dict[str, str]:
+    plan = dataset.plan
+    blocks = "not calibrated" if calibration.blocks is None else str(calibration.blocks)
+    setting = {"backend": plan.backend, "blocks": blocks}
+    if runs:
+        one = runs[0].environment
+        setting |= {
+            "cpu": one.cpu or "not available",
+            "cpus": str(one.cpus),
+            "microcode": one.microcode or "not available",
+            "governor": ", ".join(one.governors or ()) or "not available",
+            "boots": str(len({row["boot"] for row in dataset.rows})),
+            "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
+        }
+    return setting
+
+
+def company(runs: Iterable[tuple[Mapping[str, Counter], str | None]]) -> Iterable[str]:
+    """Doubts about runs, given as their counters and why others may have run on their CPUs.
+    Hardware events are those of CPUs, whoever runs there."""
+    found = [why for counters, why in runs if why and not counters.keys().isdisjoint(HARDWARE)]
+    for why in dict.fromkeys(found):
+        yield (
+            "Hardware events are those of the measured CPUs, and others may have run on these: "
+            f"{why}."
+        )
+
+
+def _left_out(row: PairedRow) -> LeftOut:
+    return LeftOut(
+        row["benchmark"],
+        row["threads"],
+        (),
+        row["pair"],
+        f"block {row['block']}, run {row['position'] + 1} ({row['side']})",
+        row["status"],
+        row["reason"],
+    )
+
+
+def _not_made(dataset: Dataset, calibration: Calibration) -> Iterable[LeftOut]:
+    """Runs that are planned and have no row."""
+    plan = dataset.plan
+    for pair in (plan.baseline, *plan.variants):
+        blocks = plan.calibration_blocks if pair == plan.baseline else calibration.blocks
+        for workload in plan.workloads:
+            if blocks is None:
+                why = "the A/A calibration comes first"
+                yield LeftOut(*_place(workload), pair, "", "missing", why)
+                continue
+            planned = blocks * runs_of_a_block(plan, pair)
+            lack = planned - len(dataset.of(workload, pair))
+            if lack > 0:
+                why = f"{lack} of {planned} runs are not made yet"
+                yield LeftOut(*_place(workload), pair, "", "missing", why)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The oracle, and what each arm of an experiment takes longer than it.
+
+The oracle of a workload is the arm with the smallest mean elapsed time among those that the
+experiment names: what somebody gains who knows beforehand which of them to choose. An arm's regret
+is its elapsed time over the oracle's, over the seeds that both have: 1 is as good as the best
+choice, 2 takes twice as long, and an arm that beats them all is below 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from fastlab.base.model import Case, Experiment, Place
+
+# Less is no difference between an arm and the baseline.
+WORSE_PCT = 2.0
+# Of all benchmarks together.
+ALL = "all"
+
+# The elapsed time of each seed, by variant and case.
+Times = Mapping[tuple[str, Case], Mapping[int, float]]
+
+
+@dataclass(frozen=True)
+class Regret(Place):
+    """One arm in one workload. Times are ns, means over the seeds that the arm and the oracle's
+    have. `oracle` names the oracle's arm, `over_baseline` is the elapsed time over the baseline's.
+    None: not available. `complete`: every seed of every arm concerned is in it."""
+
+    variant_name: str
+    oracle: str | None
+    oracle_ns: float | None
+    elapsed_ns: float | None
+    regret: float | None
+    over_baseline: float | None
+    complete: bool
+
+    @property
+    def is_better(self) -> bool:
+        """Than the baseline."""
+        return self.over_baseline is not None and self.over_baseline < 1 - WORSE_PCT / 100
+
+    @property
+    def is_worse(self) -> bool:
+        """Than the baseline."""
+        return self.over_baseline is not None and self.over_baseline > 1 + WORSE_PCT / 100
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One arm in all workloads: how many have a regret, its arithmetic mean and its worst, in how
+    many no arm takes less time, and in how many the arm is worse than the baseline."""
+
+    variant_name: str
+    rows: int
+    mean: float | None
+    worst: float | None
+    best_of: int
+    worse: int
+
+
+def regrets(experiment: Experiment, times: Times) -> Iterator[Regret]:
+    """Every arm in every workload, the baseline included; nothing if there is no oracle."""
+    if experiment.oracle:
+        for case in experiment.cases:
+            yield from _of_case(experiment, case, times)
+
+
+def _of_case(experiment: Experiment, case: Case, times: Times) -> Iterator[Regret]:
+    def of(name: str) -> Mapping[int, float]:
+        return times.get((name, case), {})
+
+    present = [name for name in experiment.oracle if of(name)]
+    # The arms stand against each other by the same seeds.
+    common = [seed for seed in experiment.seeds if all(seed in of(name) for name in present)]
+    oracle = (
+        min(present, key=lambda name: fmean(of(name)[seed] for seed in common))
+        if present and common
+        else None
+    )
+    whole = present == list(experiment.oracle) and len(common) == len(experiment.seeds)
+    for variant in experiment.variants:
+        mine, best = _paired(of(variant.name), of(oracle) if oracle else {})
+        own, base = _paired(of(variant.name), of(experiment.baseline))
+        yield Regret(
+            *case.place,
+            variant_name=variant.name,
+            oracle=oracle,
+            oracle_ns=best,
+            elapsed_ns=mine,
+            regret=mine / best if mine and best else None,
+            over_baseline=own / base if own and base else None,
+            complete=whole and len(of(variant.name)) == len(experiment.seeds),
+        )
+
+
+def _paired(
+    one: Mapping[int, float], other: Mapping[int, float]
+) -> tuple[float | None, float | None]:
+    """The means of both over the seeds that both have."""
+    seeds = one.keys() & other.keys()
+    if not seeds:
+        return None, None
+    return fmean(one[seed] for seed in seeds), fmean(other[seed] for seed in seeds)
+
+
+def means_by_axis(
+    found: Iterable[tuple[Place, float | None]],
+) -> dict[tuple[str, str, int | str], float]:
+    """Arithmetic means of what is available, of a benchmark, or of ALL, where an axis, threads
+    included, has a value."""
+    values: dict[tuple[str, str, int | str], list[float]] = {}
+    for one, value in found:
+        if value is not None:
+            for where in (("threads", one.threads), *one.axes):
+                values.setdefault((one.benchmark, *where), []).append(value)
+                values.setdefault((ALL, *where), []).append(value)
+    return {where: fmean(known) for where, known in values.items()}
+
+
+def standings(found: Iterable[Regret]) -> tuple[Standing, ...]:
+    """Each arm over all workloads, in the order of the arms."""
+    by_arm: dict[str, list[Regret]] = {}
+    least: dict[tuple[int | str, ...], float] = {}
+    for one in found:
+        by_arm.setdefault(one.variant_name, []).append(one)
+        if one.regret is not None:
+            least[one.key] = min(one.regret, least.get(one.key, one.regret))
+    return tuple(_standing(name, arm, least) for name, arm in by_arm.items())
+
+
+def _standing(
+    name: str, arm: Iterable[Regret], least: Mapping[tuple[int | str, ...], float]
+) -> Standing:
+    known = [(one, one.regret) for one in arm if one.regret is not None]
+    values = [value for _, value in known]
+    return Standing(
+        variant_name=name,
+        rows=len(known),
+        mean=fmean(values) if values else None,
+        worst=max(values, default=None),
+        best_of=sum(value == least[one.key] for one, value in known),
+        worse=sum(one.is_worse for one, _ in known),
+    )

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From rows to comparisons: baseline against variant, seed by seed.
+
+What is assumed: one seed is one pair, equal in everything but the variant. Values are means over
+the seeds that both sides have; the improvement is the paper's formula (section 4.1) on these means,
+with its sign turned for metrics of which more is better, so that positive is better everywhere.
+The spread is the sample standard deviation of the improvements of the single seeds, and its 95 %
+interval is Student's: one run is exact, but seeds differ, and where the interval holds 0 another
+set of them might have told the opposite. What cannot be computed is None, "not available", never 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+
+from scipy import stats
+
+from fastlab.base.metrics import HINTS, SIMULATED, Metric, improvement
+from fastlab.base.model import Case, Experiment, Place, Run
+from fastlab.plan.experiment import plan, workload_argv
+from fastlab.plan.rows import Builds, KernelId, Row, latest, machine_record, value
+from fastlab.statistics.findings import (
+    NO_ANSWER,
+    Finding,
+    Findings,
+    LeftOut,
+    Mechanism,
+    Simulated,
+    Synchronization,
+    Verdict,
+    no_run,
+    side,
+)
+from fastlab.statistics.regret import regrets
+from fastlab.statistics.significance import ALPHA
+
+
+def pair_values(
+    metric: Metric, pairs: Iterable[tuple[Row, Row]]
+) -> tuple[tuple[float, float], ...]:
+    """The metric of each pair of rows; nothing unless all have it."""
+    values = [(value(base, metric.name), value(other, metric.name)) for base, other in pairs]
+    known = [(base, other) for base, other in values if base is not None and other is not None]
+    return tuple(known) if len(known) == len(values) else ()
+
+
+def compare(
+    metric: Metric, values: Sequence[tuple[float, float]]
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """Mean baseline, mean variant, improvement and spread over (baseline, variant) of each seed."""
+    if not values:
+        return None, None, None, None
+    baseline = fmean(base for base, _ in values)
+    variant = fmean(other for _, other in values)
+    single = [improvement(base, other, metric.better) for base, other in values]
+    defined = [value for value in single if value is not None]
+    spread = stdev(defined) if len(defined) == len(single) > 1 else None
+    return baseline, variant, improvement(baseline, variant, metric.better), spread
+
+
+def summarise(
+    experiment: Experiment, rows: Iterable[Row], builds: Builds | None = None
+) -> Findings:
+    """Compare every variant with the baseline; what is left out is listed with its reason.
+
+    Only rows that the experiment would make as it is now count, of one build of the kernels and of
+    the tools: of these `builds`, else of those that the last appended row says.
+    """
+    selection = _select(experiment, rows, builds)
+    good: dict[_Cell, Row] = {}
+    left_out = []
+    for run in plan(experiment):
+        row = selection.rows.get(_cell(run))
+        if row is not None and row["status"] == "ok":
+            good[_cell(run)] = row
+        else:
+            left_out.append(_left_out(run, row, _cell(run) in selection.outdated))
+
+    findings: list[Finding] = []
+    mechanism = []
+    others = [one.name for one in experiment.variants if one.name != experiment.baseline]
+    for name in others:
+        for case in experiment.cases:
+            pairs = [
+                (good[base], good[other])
+                for seed in experiment.seeds
+                if (base := (experiment.baseline, case, seed)) in good
+                and (other := (name, case, seed)) in good
+            ]
+            mechanism.append(Mechanism(*case.place, name, _sum(other for _, other in pairs)))
+            bad = [
+                one
+                for one in left_out
+                if one.key == Place(*case.place).key
+                and one.variant_name in (name, experiment.baseline)
+            ]
+            findings += [_compare(experiment, case, name, one, pairs, bad) for one in SIMULATED]
+    machine = experiment.machine
+    return Findings(
+        title=experiment.name,
+        backend="sim",
+        baseline=experiment.baseline,
+        variants=tuple(others),
+        primary=experiment.primary,
+        mean="Amean",
+        setting={
+            "backend": "sim",
+            "series": experiment.series,
+            "machine": machine.preset_name,
+            "cpus": str(machine.cpus),
+            "seeds": str(len(experiment.seeds)),
+        },
+        findings=tuple(findings),
+        left_out=tuple(left_out),
+        simulation=Simulated(experiment, selection.builds.kernels, selection.builds.tools),
+        mechanism=tuple(mechanism),
+        synchronization=tuple(_synchronization(experiment, good)),
+        oracle=experiment.oracle,
+        regrets=tuple(regrets(experiment, _times(good))),
+    )
+
+
+def _compare(
+    experiment: Experiment,
+    case: Case,
+    variant_name: str,
+    metric: Metric,
+    pairs: Sequence[tuple[Row, Row]],
+    bad: Sequence[LeftOut],
+) -> Finding:
+    """One metric of the pairs that there are; `bad` are the runs that they lack."""
+    values = pair_values(metric, pairs)
+    baseline, variant, pct, spread = compare(metric, values)
+    low, high = _interval(pct, spread, len(values))
+    verdict, reason = _verdict(metric, baseline, pct, bad)
+    if verdict in ("better", "worse") and len(values) > 1 and (low is None or high is None):
+        verdict, reason = "~", "the baseline of some seed is 0: there is no interval"
+    elif verdict not in NO_ANSWER and low is not None and high is not None and low <= 0 <= high:
+        verdict = "~" if spread else "same"
+    return Finding(
+        *case.place,
+        metric=metric,
+        variant_name=variant_name,
+        baseline=side((base for base, _ in values), baseline),
+        variant=side((other for _, other in values), variant),
+        improvement_pct=pct,
+        verdict=verdict,
+        reason=reason,
+        spread=spread,
+        low=low,
+        high=high,
+        complete=len(pairs) == len(experiment.seeds),
+    )
+
+
+def _interval(
+    pct: float | None, spread: float | None, seeds: int
+) -> tuple[float | None, float | None]:
+    """The ends of the improvement's 95 % interval; None of a single seed."""
+    if pct is None or spread is None:
+        return None, None
+    half = float(stats.t.ppf(1 - ALPHA / 2, seeds - 1)) * spread / sqrt(seeds)
+    return pct - half, pct + half
+
+
+def _verdict(
+    metric: Metric, baseline: float | None, pct: float | None, bad: Sequence[LeftOut]
+) -> tuple[Verdict, str]:
+    invalid = [run for run in bad if run.status == "invalid"]
+    if invalid:
+        return "INVALID", invalid[0].reason
+    if bad:
+        return "incomplete", f"runs are missing or failed: {len(bad)}; {bad[0].reason}"
+    if pct is None:
+        return "n/a", "the baseline is 0" if baseline == 0 else no_run(metric.name)
+    if not pct:
+        return "same", ""
+    return ("better" if pct > 0 else "worse"), ""
+
+
+# A run without its knobs, which cannot be hashed: variant name, case, seed.
+_Cell = tuple[str, Case, int]
+
+
+def _cell(run: Run) -> _Cell:
+    return run.variant.name, run.case, run.seed
+
+
+def _times(good: Mapping[_Cell, Row]) -> dict[tuple[str, Case], dict[int, float]]:
+    times: dict[tuple[str, Case], dict[int, float]] = {}
+    for (variant, case, seed), row in good.items():
+        if row["elapsed_ns"] is not None:
+            times.setdefault((variant, case), {})[seed] = row["elapsed_ns"]
+    return times
+
+
+def _synchronization(
+    experiment: Experiment, good: Mapping[_Cell, Row]
+) -> Iterator[Synchronization]:
+    """Of the workloads that tell, the baseline's included."""
+    for case in experiment.cases:
+        for variant in experiment.variants:
+            cells = [(variant.name, case, seed) for seed in experiment.seeds]
+            rows = [good[cell] for cell in cells if cell in good and "profile" in good[cell]]
+            if rows:
+                yield _waits(case, variant.name, rows)
+
+
+def _waits(case: Case, variant_name: str, rows: Sequence[Row]) -> Synchronization:
+    nanoseconds = sum(row["elapsed_ns"] or 0 for row in rows)
+
+    def total(name: str) -> int:
+        return sum(row["profile"][name] for row in rows)  # type: ignore[literal-required]
+
+    def rate(count: int) -> float:
+        return count * 1e9 / nanoseconds
+
+    def share(name: str) -> float:
+        return total(name) / (nanoseconds * case.workload.threads)
+
+    counted = all(row["mechanism"] for row in rows)
+    return Synchronization(
+        *case.place,
+        variant_name=variant_name,
+        locks=rate(total("locks")),
+        contended=total("contended") / (total("locks") or 1),
+        barriers=rate(total("barriers")),
+        flags=rate(total("flags")),
+        handoffs=rate(_sum(rows).get(HINTS, 0)) if counted else None,
+        context_switches=rate(sum(row["context_switches"] or 0 for row in rows)),
+        lock_share=share("lock_ns"),
+        barrier_share=share("barrier_ns"),
+        flag_share=share("flag_ns"),
+    )
+
+
+@dataclass(frozen=True)
+class _Selection:
+    rows: dict[_Cell, Row]
+    outdated: set[_Cell]
+    builds: Builds
+
+
+def _select(experiment: Experiment, rows: Iterable[Row], builds: Builds | None) -> _Selection:
+    """The rows that the experiment would make as it is now, of one build of each part."""
+    records = {machine: machine_record(machine) for machine in experiment.machines}
+    wanted: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
+    for run in plan(experiment):
+        argv = tuple(workload_argv(run.workload, run.seed))
+        wanted.setdefault((run.variant.name, argv), []).append(run)
+    matching = []
+    kernels: dict[str, KernelId] = {}
+    tools = ""
+    for row in latest(rows):
+        runs = wanted.get((row["variant"], tuple(row["argv"])), [])
+        made = [one for one in runs if row["machine"] == records[one.machine]]
+        if not made or not _made_by(row, made[0], experiment):
+            continue
+        (run,) = made
+        matching.append((_cell(run), row))
+        kernels[run.variant.kernel] = row["kernel"]
+        tools = row["tools"]
+    meant = builds or Builds(kernels, tools)
+    current = {
+        cell: row
+        for cell, row in matching
+        if row["tools"] == meant.tools
+        and row["kernel"] == meant.kernels.get(row["kernel"]["variant"])
+    }
+    return _Selection(current, {cell for cell, _ in matching} - current.keys(), meant)
+
+
+def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
+    return (
+        row["policy"] == run.variant.policy
+        and row["knobs"] == dict(run.variant.knobs)
+        and row["features"] == list(run.variant.features)
+        and row["cpus"] == run.variant.cpus
+        and row["kernel"]["variant"] == run.variant.kernel
+        and row["kernel"]["series"] == experiment.series
+    )
+
+
+def _left_out(run: Run, row: Row | None, outdated: bool) -> LeftOut:
+    which = f"seed {run.seed}"
+    if row is None:
+        why = "made only with an older kernel or older tools" if outdated else "not made yet"
+        return LeftOut(*run.case.place, run.variant.name, which, "missing", why)
+    return LeftOut(*run.case.place, run.variant.name, which, row["status"], row["reason"])
+
+
+def _sum(rows: Iterable[Row]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for row in rows:
+        total.update(row["mechanism"] or {})
+    return dict(total)

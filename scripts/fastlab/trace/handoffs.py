@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hand-offs of a recording, by the futex calls in it:
+
+    releasing thread    FUTEX_WAKE of one ----> sched_waking ----> 1
+                        |<------------------ latency ------------------>|
+    acquiring thread    FUTEX_WAIT ..................................... 0
+
+The waker is in its call when the kernel wakes the waiter, so nothing is guessed. Somebody else may
+still be faster than the woken thread. Then it waits for the same word again: nothing was `taken`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fastlab.base.model import FastError
+from fastlab.trace.recorded import Event
+
+# Linux: include/uapi/linux/futex.h, without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
+_WAIT, _WAKE, _WAIT_BITSET, _WAKE_BITSET = 0, 1, 9, 10
+_COMMAND = 0x7F
+_U32 = 0xFFFFFFFF
+
+
+@dataclass
+class HandOff:
+    """A futex_wake() that woke one waiter. Times are in ns, threads by their ids.
+
+    None is what the recording does not have: of `acquired` and `to_cpu`, that the woken thread was
+    not back before its end, of `waiting`, that it waited before its begin. `decision` is what
+    FAST's tracepoints say of it, None in a kernel without them and under policy off.
+    """
+
+    lock: int
+    releasing: int
+    from_cpu: int
+    released: int
+    returned: int | None = None
+    acquiring: int | None = None
+    waiting: int | None = None
+    woken: int | None = None
+    acquired: int | None = None
+    to_cpu: int | None = None
+    decision: str | None = None
+    taken: bool | None = None
+
+    @property
+    def latency(self) -> int | None:
+        """From the release to the end of the wait."""
+        return None if self.acquired is None else self.acquired - self.released
+
+
+@dataclass
+class _Call:
+    """A futex call that a thread is in."""
+
+    lock: int
+    began: int
+    waits: bool
+    handoff: HandOff | None = None
+
+
+@dataclass
+class _Follower:
+    calls: dict[int, _Call | None] = field(default_factory=dict)
+    # By the woken thread: until it has made its next call.
+    woken: dict[int, HandOff] = field(default_factory=dict)
+    found: list[HandOff] = field(default_factory=list)
+
+    def enter(self, event: Event) -> None:
+        address, command, count = _arguments(event)
+        command &= _COMMAND
+        waits = command in (_WAIT, _WAIT_BITSET)
+        before = self.woken.get(event.tid)
+        if before and before.acquired is not None:
+            before.taken = not (waits and address == before.lock)
+            del self.woken[event.tid]
+        handoff = None
+        if command in (_WAKE, _WAKE_BITSET) and count & _U32 == 1:
+            handoff = HandOff(address, event.tid, event.cpu, event.ns)
+        known = waits or handoff
+        self.calls[event.tid] = _Call(address, event.ns, waits, handoff) if known else None
+
+    def leave(self, event: Event) -> None:
+        result = int(event.says.rpartition("=")[2])
+        call = self.calls.get(event.tid)
+        self.calls[event.tid] = None
+        if call and call.handoff and result == 1:
+            call.handoff.returned = event.ns
+            self.found.append(call.handoff)
+        elif call and call.handoff:
+            # An interrupt has woken somebody meanwhile.
+            self.woken.pop(call.handoff.acquiring or 0, None)
+        elif event.tid in self.woken and result == 0:
+            by = self.woken[event.tid]
+            by.acquired, by.to_cpu = event.ns, event.cpu
+
+    def wake(self, event: Event) -> None:
+        call = self.calls.get(event.tid)
+        if call and call.handoff and call.handoff.acquiring is None:
+            woken = event.number("pid")
+            # A thread that has not called yet may have been waiting when the recording began.
+            theirs = self.calls.get(woken, _Call(call.lock, -1, waits=True))
+            if theirs and theirs.waits and theirs.lock == call.lock:
+                call.handoff.acquiring = woken
+                call.handoff.woken = event.ns
+                call.handoff.waiting = theirs.began if woken in self.calls else None
+                self.woken[woken] = call.handoff
+
+    def decide(self, event: Event) -> None:
+        call = self.calls.get(event.tid)
+        if call and call.handoff:
+            call.handoff.decision = event.text("event")
+
+
+def find_handoffs(events: Iterable[Event]) -> list[HandOff]:
+    """Those whose release is over before the recording is, in the order in which that was."""
+    follower = _Follower()
+    take = {
+        "sys_enter": follower.enter,
+        "sys_exit": follower.leave,
+        "sched_waking": follower.wake,
+        "sched_fast_hint": follower.decide,
+        "sched_fast_wakeup": follower.decide,
+    }
+    for event in events:
+        if event.name in take:
+            take[event.name](event)
+    return follower.found
+
+
+def _arguments(event: Event) -> tuple[int, int, int]:
+    """Address, command and number of a futex call."""
+    found = re.match(r"NR \d+ \((\w+), (\w+), (\w+)", event.says)
+    if not found:
+        raise FastError(f"the trace has a system call without arguments: {event.says!r}")
+    address, command, count = (int(one, 16) for one in found.groups())
+    return address, command, count

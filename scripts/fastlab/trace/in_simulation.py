@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Recordings of an experiment's run, in simulated machines.
+
+Time is modelled time, and the tracepoints take their share of it: a recorded run is a little slower
+than the run of `fast run`, whose numbers stay the ones to quote.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastlab.base import tools
+from fastlab.base.cache import check_room
+from fastlab.base.files import write_files
+from fastlab.base.model import Case, Experiment, FastError, Kernel, Place, Variant
+from fastlab.base.progress import Reporter
+from fastlab.guest import initramfs, vm
+from fastlab.guest.machines import saved_machine
+from fastlab.guest.meson import build_programs
+from fastlab.guest.snapshot import CLOCK_SETTLED
+from fastlab.kernel import kernels
+from fastlab.plan.experiment import further_programs, workload_argv
+from fastlab.trace.recorded import read_events
+from fastlab.trace.recording import Recording, lock_names
+
+FAST_TRACE = "userspace/trace/fast-trace"
+_COMMAND = (
+    *("/bin/fast-trace", "--roi", "--json", "/proc/self/fd/1"),
+    *("--output", "/trace.dat", "--print", "--"),
+)
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """A run of an experiment, and in which variants it is to be recorded. What it leaves goes to
+    the directory."""
+
+    experiment: Experiment
+    case: Case
+    variants: Sequence[Variant]
+    directory: Path
+
+
+def pick_case(experiment: Experiment, run: str | None) -> Case:
+    """The case that is called so, such as single_ctr-16; the first one if None."""
+    cases = {Place(*case.place).workload: case for case in experiment.cases}
+    if run is None:
+        return next(iter(cases.values()))
+    if run not in cases:
+        raise FastError(f"{experiment.name} has no run {run}; it has {', '.join(cases)}")
+    return cases[run]
+
+
+def pick_variants(experiment: Experiment, names: Sequence[str]) -> list[Variant]:
+    """The variants that are called so; the baseline and the first one with a policy if none is."""
+    variants = {one.name: one for one in experiment.variants}
+    for name in names:
+        if name not in variants:
+            raise FastError(
+                f"{experiment.name} has no variant {name}; it has {', '.join(variants)}"
+            )
+    if names:
+        return [variants[name] for name in names]
+    with_policy = [one for one in experiment.variants if one.policy != "off"]
+    return [variants[experiment.baseline], *with_policy[:1]]
+
+
+def record(request: TraceRequest, reporter: Reporter) -> list[Recording]:
+    """Make the runs, one after the other, and keep of each its VARIANT.dat."""
+    experiment = request.experiment
+    needed = tuple(dict.fromkeys(one.kernel for one in request.variants))
+    build_request = kernels.BuildRequest(experiment.series, needed)
+    # Before the kernels: what is missing is said in seconds.
+    build = build_programs(build_request.places.project, reporter)
+    machines = _Machines(request, build, reporter)
+    built = dict(zip(needed, kernels.build(build_request, reporter), strict=True))
+    task = f"recording {Place(*request.case.place).workload}"
+    reporter.start(task, len(request.variants))
+    try:
+        found = []
+        for variant in request.variants:
+            found.append(machines.record(variant, built[variant.kernel]))
+            reporter.advance(task, len(found))
+        return found
+    finally:
+        reporter.finish(task)
+
+
+class _Machines:
+    """Those that have what records, besides what a run needs."""
+
+    def __init__(self, request: TraceRequest, build: Path, reporter: Reporter) -> None:
+        self._request = request
+        self._reporter = reporter
+        self._directory = request.directory.absolute()
+        self._qemu = tools.require_qemu()
+        further = further_programs(request.experiment)
+        built = initramfs.find_built(build, further)
+        initramfs.check_built(build, [build / FAST_TRACE])
+        theirs = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
+        self._plugin = built.plugin
+        self._program = initramfs.program_path(build, request.case.workload.benchmark)
+        image = initramfs.build_image(
+            {**built.programs, **theirs, "/bin/fast-trace": build / FAST_TRACE}
+        )
+        self._made_of = initramfs.digest_all(
+            [tools.version(self._qemu), CLOCK_SETTLED.encode(), image]
+        )
+        write_files(self._directory, [("guest.cpio", image)])
+
+    def record(self, variant: Variant, kernel: Kernel) -> Recording:
+        request, watchdogs = self._request, self._request.experiment.watchdogs
+        machine = request.case.machine
+        image = self._directory / "guest.cpio"
+        simulation = vm.Simulation(self._qemu, kernel, image, machine)
+        # Ctrl-C ends this thread, and QEMU with it.
+        cancelled = threading.Event()
+        snapshot = saved_machine(
+            simulation, [self._made_of], watchdogs, cancelled, self._reporter, "machines"
+        )
+        argv = workload_argv(request.case.workload, request.experiment.seeds[0])
+        job = vm.Job(variant.settings, [*_COMMAND, *argv], variant.features, variant.cpus)
+        directory = self._directory / "machines" / variant.name
+        try:
+            outcome = vm.run_job(
+                simulation, snapshot, self._plugin, job, directory, watchdogs, cancelled
+            )
+        except vm.GuestError:
+            check_room(self._directory)
+            raise
+        document, trace = handed_over(outcome, variant, directory)
+        write_files(self._directory, [(f"{variant.name}.dat", trace)])
+        events = read_events(self._directory / f"{variant.name}.dat")
+        maps = document["maps"].replace(argv[0], str(self._program))
+        locks = lock_names(events, maps, self._program)
+        return Recording(variant.name, events, document["mechanism"], locks)
+
+
+def handed_over(
+    outcome: vm.Outcome, variant: Variant, directory: Path
+) -> tuple[Mapping[str, Any], bytes]:
+    """fast-trace's document, and the trace that it has printed after that."""
+    everything = f"(all that the machine said: {directory})"
+    if outcome.exit_status:
+        said = "\n".join(outcome.errors)
+        raise FastError(
+            f"{variant.name}: the recording ended with status {outcome.exit_status}: {said}\n"
+            f"{everything}"
+        )
+    check = (outcome.output or {}).get("check")
+    if check != "ok":
+        raise FastError(f"{variant.name}: the benchmark's self-check says {check}\n{everything}")
+    last = max(i for i, line in enumerate(outcome.said) if line.startswith("{"))
+    document: Mapping[str, Any] = json.loads(outcome.said[last])
+    try:
+        return document, base64.b64decode("".join(outcome.said[last + 1 :]), validate=True)
+    except ValueError as error:
+        raise FastError(
+            f"{variant.name}: the trace has not come whole out of the guest: {error}\n{everything}"
+        ) from error

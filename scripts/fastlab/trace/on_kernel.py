@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Recordings of a program on the running kernel, by its tracefs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastlab.backend.host import SchedFast, only_user, running_kernel
+from fastlab.base import tools
+from fastlab.base.model import FastError
+from fastlab.base.progress import Reporter
+from fastlab.guest import initramfs
+from fastlab.guest.meson import build_programs
+from fastlab.kernel.kernels import Places
+from fastlab.trace.in_simulation import FAST_TRACE
+from fastlab.trace.recorded import read_events
+from fastlab.trace.recording import Recording, lock_names
+from fastlab.trial.runs import ARMS, BASELINE
+from fastlab.trial.subject import find_program, is_marked
+
+# Of a kernel with FAST; one without has nothing to set.
+POLICIES = (BASELINE, "strict")
+WITHOUT_FAST = "kernel"
+# What fast-trace ends with when it could not do its part.
+_OURS = 125
+
+
+@dataclass(frozen=True)
+class ProgramRequest:
+    """A command line, and the directory for what it leaves."""
+
+    argv: Sequence[str]
+    directory: Path
+
+
+def record(request: ProgramRequest, reporter: Reporter, root: Path = Path("/")) -> list[Recording]:
+    """Run the program under each policy that there is, and keep of each its POLICY.dat. `root` has
+    the /proc and /sys of the machine. FAST's policy and knobs are put back in any case."""
+    path = find_program(request.argv[0], Path.cwd())
+    tools.require("trace-cmd")
+    build = build_programs(Places().project, reporter)
+    fast_trace = build / FAST_TRACE
+    initramfs.check_built(build, [fast_trace])
+    try:
+        request.directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FastError(
+            f"{request.directory}: cannot be made: {error.strerror}; name another with --output"
+        ) from error
+    if not running_kernel(root).fast:
+        return [_record(request, path, fast_trace, WITHOUT_FAST)]
+    found = []
+    with only_user(root), SchedFast(root) as sched_fast:
+        for arm in (one for one in ARMS if one.name in POLICIES):
+            sched_fast.set(arm.settings)
+            found.append(_record(request, path, fast_trace, arm.name))
+    return found
+
+
+def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -> Recording:
+    trace, document = (request.directory / f"{title}{end}" for end in (".dat", ".json"))
+    command = [str(fast_trace), "--output", str(trace), "--json", str(document)]
+    command += ["--roi"] if is_marked(path) else []
+    process = subprocess.Popen([*command, "--", *request.argv])
+    try:
+        status = process.wait()
+    except BaseException:
+        # It ends the program, and leaves nothing in tracefs.
+        process.terminate()
+        process.wait()
+        raise
+    text = document.read_text() if document.is_file() else ""
+    if status == _OURS or not text:
+        raise FastError("nothing was recorded: fast-trace has said why, above")
+    if status:
+        raise FastError(f"{path} ended with status {status}; what was recorded is {trace}")
+    said, events = json.loads(text), read_events(trace)
+    return Recording(title, events, said["mechanism"], lock_names(events, said["maps"], path))

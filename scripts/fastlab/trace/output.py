@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What recordings become: files for other programs, a picture, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from fastlab.base.files import write_files
+from fastlab.report.tables import Cell, Table
+from fastlab.trace import lanes
+from fastlab.trace.perfetto_file import perfetto_trace
+from fastlab.trace.recording import Recording
+from fastlab.trace.timeline import timeline
+
+TIMELINE = "timeline.svg"
+
+
+def write_recordings(recordings: Sequence[Recording], directory: Path) -> list[Path]:
+    """Each as TITLE.pftrace, beside its TITLE.dat, and the picture of all. Returns the paths."""
+    files: list[tuple[str, str | bytes]] = [
+        (f"{one.title}.pftrace", perfetto_trace(one)) for one in recordings
+    ]
+    return write_files(directory, [*files, (TIMELINE, timeline(recordings, "svg"))])
+
+
+def summary(recordings: Sequence[Recording]) -> Table:
+    """What there is to see."""
+    columns = ("", "hand-offs", "in vain", "to another CPU", "median, us", "migrations", "ms")
+    note = (
+        "in vain: another thread was faster than the woken one; median: from the release to the "
+        "end of the wait. A recorded run is slower than others: it is for looking"
+    )
+    return Table("Recorded", columns, [_row(one) for one in recordings], note)
+
+
+def doubts(recordings: Sequence[Recording]) -> list[str]:
+    """Where a recording and FAST's own counters differ: then it is not whole."""
+    return [
+        f"{one.title}: FAST has looked at {one.looked_at} woken threads in the trace, at "
+        f"{one.counted} by its counters"
+        for one in recordings
+        if one.counted != one.looked_at
+    ]
+
+
+def _row(recording: Recording) -> list[Cell]:
+    handoffs = recording.handoffs
+    latencies = [one.latency for one in handoffs if one.latency is not None]
+    cells = (
+        recording.title,
+        f"{len(handoffs)}",
+        f"{sum(one.taken is False for one in handoffs)}",
+        f"{sum(one.to_cpu not in (None, one.from_cpu) for one in handoffs)}",
+        f"{median(latencies) / 1e3:.1f}" if latencies else "-",
+        f"{len(lanes.migrations(recording.events))}",
+        f"{(recording.end - recording.begin) / 1e6:.2f}",
+    )
+    return [Cell(text) for text in cells]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One recorded run, with all that was made of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fastlab.base.metrics import LOOKED_AT
+from fastlab.trace import handoffs, lanes
+from fastlab.trace.handoffs import HandOff
+from fastlab.trace.recorded import Event
+from fastlab.trial.symbols import Symbols, parse_maps
+
+
+@dataclass(frozen=True)
+class Recording:
+    """`title` says what ran, such as a variant's name. `mechanism` is what FAST's counters counted
+    meanwhile, None where there are none; `locks` has names for addresses."""
+
+    title: str
+    events: Sequence[Event]
+    mechanism: Mapping[str, int] | None
+    locks: Mapping[int, str]
+
+    @cached_property
+    def handoffs(self) -> list[HandOff]:
+        return handoffs.find_handoffs(self.events)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        return lanes.names(self.events)
+
+    def thread(self, tid: int | None) -> str:
+        """For people."""
+        return "unknown" if tid is None else f"{self.names.get(tid, 'thread')} {tid}"
+
+    def lock(self, address: int) -> str:
+        return self.locks.get(address) or f"{address:#x}"
+
+    @property
+    def begin(self) -> int:
+        return self.events[0].ns
+
+    @property
+    def end(self) -> int:
+        return self.events[-1].ns
+
+    @property
+    def looked_at(self) -> int:
+        """Woken threads that FAST has looked at, by its tracepoint."""
+        return sum(one.name == "sched_fast_hint" for one in self.events)
+
+    @property
+    def counted(self) -> int:
+        """The same by its counters, which count nothing where it is off."""
+        return sum(self.mechanism[name] for name in LOOKED_AT) if self.mechanism else 0
+
+
+def lock_names(events: Sequence[Event], maps: str | None, program: Path) -> dict[int, str]:
+    """Names for the words that were handed over, by the program's memory map, if that is known."""
+    if not maps:
+        return {}
+    symbols = Symbols(parse_maps(maps.splitlines()), program)
+    addresses = {one.lock for one in handoffs.find_handoffs(events)}
+    return {address: symbols.describe(address) for address in addresses}

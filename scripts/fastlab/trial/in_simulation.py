@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A trial in the deterministic mode.
+
+A foreign program has no seed. What is varied instead is a property of the machine that no program
+may depend on: how long a CPU's turn is.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fastlab.backend.contract import Request, run_experiment
+from fastlab.backend.sim import Simulator, Toolbox
+from fastlab.base import tools
+from fastlab.base.cache import cache_dir, locked
+from fastlab.base.metrics import SIMULATED
+from fastlab.base.model import Experiment, FastError, Kernel
+from fastlab.base.place import work_dir
+from fastlab.base.progress import Reporter
+from fastlab.guest import initramfs, vm
+from fastlab.guest.meson import build_programs
+from fastlab.guest.snapshot import CLOCK_SETTLED
+from fastlab.kernel import kernels
+from fastlab.plan.rows import Row, value
+from fastlab.plan.run_log import RunLog
+from fastlab.trial.runs import (
+    ARMS,
+    KERNEL,
+    ONE_CPU,
+    Lock,
+    ProgramError,
+    Timed,
+    Trial,
+    TrialRequest,
+    accepted,
+    experiment,
+    how_it_failed,
+    too_long,
+)
+from fastlab.trial.subject import Subject, find_subject
+from fastlab.trial.symbols import Symbols, parse_maps
+
+# The quantum of each run, in cycles: around the default, which the machine is known at. With four,
+# runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.
+QUANTA = (1750, 2000, 2250, 2500)
+# Saved machines in the cache: one for each program, or version of it.
+KEPT = 4
+
+
+def run(request: TrialRequest, reporter: Reporter) -> Trial:
+    """Make all runs, as many at a time as this machine has CPUs.
+
+    A program that does not end well under any policy is a ProgramError that says how it ended. On
+    one CPU it may do so: what a program waits for need not come there.
+    """
+    build_request = kernels.BuildRequest(variants=(KERNEL,))
+    project = build_request.places.project
+    build = build_programs(project, reporter)
+    ours = (build / "userspace/guest/init", build / "userspace/guest/subject")
+    plugin = build / "userspace/cachesim/libcachesim.so"
+    initramfs.check_built(build, (*ours, plugin))
+    subject = find_subject(
+        request.argv, request.more, request.directory, ours, request.machine.memory_mb
+    )
+    if subject.advice:
+        reporter.say(subject.advice)
+    (kernel,) = kernels.build(build_request, reporter)
+    qemu = tools.require_qemu()
+    made_of = [tools.version(qemu), CLOCK_SETTLED.encode(), subject.image]
+    toolbox = Toolbox(initramfs.digest_all(made_of), qemu, plugin, subject.image)
+    machines = [
+        (replace(request.machine, quantum=quantum), (("quantum", quantum),)) for quantum in QUANTA
+    ]
+    of = experiment(request, subject.path, ARMS, machines)
+    directory = work_dir(project) / "try"
+    with locked(cache_dir() / "try.lock", reporter):
+        RunLog.begin_anew(directory)
+        trier = _Trier(of, kernel, toolbox, directory, reporter, subject)
+        rows = run_experiment(trier, of, None, directory, reporter)
+        _forget_older(cache_dir() / "try")
+    failed = [row["reason"] for row in rows if row["status"] == "failed"]
+    # A control of fewer runs is none.
+    kept = [row for row in rows if row["variant"] != ONE_CPU or not failed]
+    timed = [trier.timed[row["key"]] for row in kept]
+    uncontrolled = failed[0] if failed else ""
+    return Trial(request, kernel, subject.marked, tuple(kept), tuple(timed), uncontrolled)
+
+
+def _forget_older(directory: Path) -> None:
+    """Keep the machines that were used last."""
+    saved = [path for path in directory.iterdir() if path.is_dir()]
+    for path in sorted(saved, key=lambda path: path.stat().st_mtime)[:-KEPT]:
+        shutil.rmtree(path)
+        path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+class _Trier(Simulator):
+    """Simulated machines that run the program. `timed` is by the rows' keys."""
+
+    def __init__(
+        self,
+        of: Experiment,
+        kernel: Kernel,
+        toolbox: Toolbox,
+        directory: Path,
+        reporter: Reporter,
+        subject: Subject,
+    ) -> None:
+        super().__init__(of, {KERNEL: kernel}, toolbox, directory, reporter)
+        self._subject = subject
+        self.timed: dict[str, Timed] = {}
+
+    def _saved_machine(self, simulation: vm.Simulation, cached: str = "try") -> Path:
+        return super()._saved_machine(simulation, cached)
+
+    def _outcome(
+        self, request: Request, simulation: vm.Simulation, snapshot: Path
+    ) -> tuple[vm.Outcome | None, str]:
+        try:
+            return self._good_outcome(request, simulation, snapshot), ""
+        except ProgramError as error:
+            # Of an arm that is no control the first failure ends all.
+            if request.run.variant.name != ONE_CPU:
+                raise
+            return None, str(error)
+
+    def _row(
+        self,
+        request: Request,
+        kernel: Kernel,
+        outcome: vm.Outcome | None,
+        failure: str,
+        duration: float,
+    ) -> Row:
+        said = (outcome.output if outcome else None) or {}
+        # The runner is no benchmark, and there is nothing that it could check.
+        of = {"benchmark": request.run.workload.benchmark, "threads": 0, "seed": 0, "check": "ok"}
+        outcome = replace(outcome, output={**said, **of}) if outcome else None
+        row = super()._row(request, kernel, outcome, failure, duration)
+        row["argv"] = list(self._subject.argv)
+        symbols = Symbols(parse_maps(said.get("maps", [])), self._subject.path)
+        locks = _locks((outcome.document if outcome else None) or {}, symbols)
+        figures = {one.name: value(row, one.name) for one in SIMULATED if one.latency}
+        self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
+        return accepted(row)
+
+    def _good_outcome(
+        self, request: Request, simulation: vm.Simulation, snapshot: Path
+    ) -> vm.Outcome:
+        """Of a run that ended well."""
+        arm, path = request.run.variant, self._subject.path
+        directory = self._directory / f"{arm.name}-{request.run.machine.quantum}"
+        seconds = self._experiment.watchdogs.run
+        try:
+            outcome = vm.run_job(
+                simulation,
+                snapshot,
+                self._toolbox.plugin,
+                vm.Job(arm.settings, self._subject.job(), cpus=arm.cpus),
+                directory,
+                self._experiment.watchdogs,
+                self._cancelled,
+                futexes="own" if self._subject.marked else "next",
+            )
+        except vm.WatchdogError as error:
+            raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error
+        except vm.GuestError as error:
+            raise FastError(f"{error}{self._out_of_memory(directory)}") from error
+        everything = f"(all that the machine said: {directory})"
+        if outcome.exit_status:
+            lines = how_it_failed(path, outcome.exit_status, arm, outcome.errors)
+            lines += [self._subject.advice] if self._subject.advice else []
+            said = "\n".join([*lines, everything])
+            raise ProgramError(f"{said}{self._out_of_memory(directory)}")
+        if outcome.document is None or outcome.output is None:
+            raise ProgramError(
+                f"{path} ended without a region of interest: it has the markers of roi.h, but did "
+                f"not pass them\n{everything}"
+            )
+        return outcome
+
+    def _out_of_memory(self, directory: Path) -> str:
+        said = (directory / "serial.log").read_text(errors="replace")
+        if "Out of memory" not in said:
+            return ""
+        memory_mb = self._experiment.machine.memory_mb
+        return f"\nThe guest was out of memory: give it more than {memory_mb} MB (--memory-mb)"
+
+
+def _locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
+    """The futexes of a run. Those of other programs cannot be told apart by name."""
+    return tuple(
+        Lock(
+            symbols.describe(one["address"]) if one["program"] else "",
+            one["address"],
+            one["program"],
+            one["wakes"],
+            one["handoffs"],
+            one["pi_unlocks"],
+        )
+        for one in document.get("futexes", [])
+    )

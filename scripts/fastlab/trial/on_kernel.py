@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A trial on the running kernel: blocks of runs, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fastlab.backend.contract import Request, run_experiment
+from fastlab.backend.counting import (
+    FAST_LATENCY,
+    FAST_STAT,
+    HANDOFF_LIBRARY,
+    Call,
+    Observed,
+    count_run,
+    find_groups,
+    latencies_of,
+    my_cpus,
+    time_run,
+)
+from fastlab.backend.host import Running, SchedFast, only_user, running_kernel
+from fastlab.backend.running_kernel import LACKS, NEEDED
+from fastlab.backend.slot_rows import RunAnswer, Surroundings, paired_row, requests
+from fastlab.base.cache import check_room
+from fastlab.base.metrics import FIRED, LATENCIES, PERCENTILES
+from fastlab.base.model import FastError, Variant
+from fastlab.base.place import work_dir
+from fastlab.base.progress import Reporter
+from fastlab.guest import initramfs
+from fastlab.guest.meson import build_programs
+from fastlab.kernel.kernels import Places
+from fastlab.plan.blocks import Plan, Slot, slots
+from fastlab.plan.rows import Row, percentile
+from fastlab.plan.run_log import RunLog
+from fastlab.trial.runs import (
+    ARMS,
+    BASELINE,
+    LAST_LINES,
+    POLICIES,
+    Lock,
+    Timed,
+    Trial,
+    TrialRequest,
+    accepted,
+    experiment,
+    how_it_failed,
+    too_long,
+)
+from fastlab.trial.subject import find_program, is_marked
+from fastlab.trial.symbols import Symbols, parse_maps
+
+# Of each policy against the baseline: what an A/A calibration has at first.
+BLOCKS = 12
+# Of each policy: their latencies are shown, not judged.
+LATENCY_RUNS = 3
+# Nothing is confined to one CPU here: the program has all that this process may use.
+OWN_ARMS = tuple(arm for arm in ARMS if not arm.cpus)
+
+
+def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Trial:
+    """Make all runs; `root` has the /proc and /sys of the machine.
+
+    A program that does not end well, in any that is counted, is a FastError that says how it ended.
+    If it cannot be run with its latencies measured, there are none. FAST's policy and knobs are
+    put back in any case.
+    """
+    running = running_kernel(root)
+    path = find_program(request.argv[0], request.directory)
+    project = Places().project
+    build = build_programs(project, reporter)
+    programs = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
+    initramfs.check_built(build, programs)
+    trier = _Trier(
+        request, path, programs, work_dir(project) / "try" / request.backend, running, root
+    )
+    of = experiment(request, path, OWN_ARMS, ())
+    RunLog.begin_anew(trier.scratch)
+    rows = run_experiment(trier, of, None, trier.scratch, reporter)
+    timed = trier.latencies(reporter)
+    return Trial(request, running.kernel, trier.marked, tuple(rows), tuple(timed))
+
+
+class _Trier:
+    """The running kernel, for one program."""
+
+    def __init__(
+        self,
+        request: TrialRequest,
+        path: Path,
+        programs: Sequence[Path],
+        scratch: Path,
+        running: Running,
+        root: Path,
+    ) -> None:
+        self.scratch = scratch
+        self.marked = is_marked(path)
+        self._request = request
+        self._path = path
+        self._fast_stat, self._fast_latency, _ = programs
+        self._running = running
+        self._root = root
+        self._sched_fast = SchedFast(root)
+        self._experiment = experiment(request, path, OWN_ARMS, ())
+        self._call = Call(
+            request.argv, request.seconds, self.marked, my_cpus(), request.directory, scratch
+        )
+        self.plan = Plan(
+            name=path.name,
+            backend=request.backend,
+            primary="elapsed_ns",
+            baseline=BASELINE,
+            variants=POLICIES,
+            workloads=self._experiment.workloads,
+            seed=0,
+        )
+
+    def check(self) -> None:
+        if not self._running.fast:
+            raise FastError(
+                f"--backend {self._request.backend} tries the program on the running kernel, and "
+                f"that, {self._running.release}, is not {LACKS['fast']}; boot {NEEDED['fast']}, or "
+                "leave --backend out: the simulation needs no such kernel"
+            )
+        groups = find_groups(self._request.backend, self._fast_stat)
+        # One run counts what decides and the first hardware events: a trial is to be short.
+        events = ",".join(dict.fromkeys((groups[0], groups[-1])))
+        self.plan = replace(self.plan, groups=(events,))
+
+    @contextmanager
+    def opened(self, rows: Sequence[Row]) -> Iterator[None]:
+        with only_user(self._root), self._sched_fast:
+            if not rows:
+                # Not one of the blocks': it brings the program and what it reads into memory.
+                self._count(OWN_ARMS[0])
+            yield
+
+    def pending(self, rows: Sequence[Row]) -> list[Request]:
+        made = {row["key"] for row in rows}
+        every = requests(self._experiment, self.plan, slots(self.plan, self.plan.variants, BLOCKS))
+        return [one for one in every if one.key not in made]
+
+    def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
+        return (self._measure(one, one.slot) for one in requests if one.slot)
+
+    def _measure(self, request: Request, slot: Slot) -> Row:
+        arm = request.run.variant
+        counted = self._count(arm)
+        if not counted.document or not counted.document["elapsed_ns"]:
+            raise FastError(
+                f"{self._path} ended well with policy {arm.name}, but fast-stat wrote no counts\n"
+                f"(all that it said: {self.scratch})"
+            )
+        fired = sum((counted.mechanism or {}).get(name, 0) for name in FIRED)
+        if arm.name == BASELINE and fired:
+            raise FastError(
+                f"FAST fired {fired} times with policy {arm.name}: something else on this machine "
+                "sets the policy; stop it and try again"
+            )
+        # The program is no benchmark, and there is nothing that it could check.
+        output = {
+            "benchmark": slot.workload.benchmark,
+            "threads": 0,
+            "seed": 0,
+            "check": "ok",
+            "elapsed_ns": counted.document["elapsed_ns"],
+        }
+        answer = RunAnswer(0, output, counted.document, "", counted.mechanism, counted.duration)
+        where = Surroundings(self._running.kernel, self._running.boot, "", counted.circumstances)
+        argv = self._request.argv
+        return accepted(paired_row(self.plan, slot, request.run, argv, where, answer))
+
+    def _count(self, arm: Variant) -> Observed:
+        """A run that ended well."""
+        self._sched_fast.set(arm.settings)
+        (events,) = self.plan.groups
+        counted = count_run(self._call, self._fast_stat, events, self._root)
+        if counted.status == 0:
+            return counted
+        check_room(self.scratch)
+        lines = self._how_it_failed(self._call, counted, arm)
+        raise FastError("\n".join([*lines, f"(all that it said: {self.scratch})"]))
+
+    def _how_it_failed(self, call: Call, observed: Observed, arm: Variant) -> list[str]:
+        errors = call.errors.read_text(errors="replace").splitlines()
+        if observed.status is None:
+            return [too_long(self._path, self._request.seconds, arm), *errors[-LAST_LINES:]]
+        return how_it_failed(self._path, observed.status, arm, errors)
+
+    def latencies(self, reporter: Reporter) -> list[Timed]:
+        """Further runs, the policies in turn. The first that fails ends it: so would the others."""
+        task = f"measuring latencies of {self._path.name}"
+        scratch = self.scratch / "latency"
+        scratch.mkdir(exist_ok=True)
+        call = replace(self._call, scratch=scratch)
+        found: list[Timed] = []
+        reporter.start(task, LATENCY_RUNS * len(OWN_ARMS))
+        try:
+            with only_user(self._root), self._sched_fast:
+                for arm in OWN_ARMS * LATENCY_RUNS:
+                    found.append(self._time(call, arm))
+                    reporter.advance(task, len(found))
+                    if len(found[-1].missing) == len(LATENCIES):
+                        break
+            return found
+        finally:
+            reporter.finish(task)
+
+    def _time(self, call: Call, arm: Variant) -> Timed:
+        self._sched_fast.set(arm.settings)
+        timed = time_run(call, self._fast_latency, self._root, fixed=True)
+        if timed.status != 0 or not timed.document:
+            check_room(call.scratch)
+            lines = self._how_it_failed(call, timed, arm)
+            why = f"under fast-latency {': '.join(dict.fromkeys((lines[0], lines[-1])))}"
+            return Timed(arm.name, {}, dict.fromkeys(LATENCIES, why), ())
+        histograms, missing = latencies_of(timed.document)
+        figures = {
+            f"{latency}_{name}": percentile(histogram, thousandths)
+            for latency, histogram in histograms.items()
+            for name, thousandths in PERCENTILES.items()
+        }
+        return Timed(arm.name, figures, missing, self._locks(timed.document))
+
+    def _locks(self, document: Mapping[str, Any]) -> tuple[Lock, ...]:
+        """The locks of the process whose memory is known are the program's."""
+        maps = document["maps"] or {"process": None, "text": ""}
+        symbols = Symbols(parse_maps(maps["text"].splitlines()), self._path)
+        found = []
+        for one in document["locks"]:
+            address = int(one["address"], 16)
+            ours = one["process"] == maps["process"]
+            name = symbols.describe(address) if ours else ""
+            found.append(Lock(name, address, ours, None, one["handoffs"], None))
+        return tuple(found)

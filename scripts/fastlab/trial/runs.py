@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A program of somebody's under each policy of the FAST kernel: what is asked, and what its runs
+gave. It is an experiment of one workload; only how it is judged is its own (verdict)."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fastlab.base.model import (
+    Axes,
+    Case,
+    Experiment,
+    FastError,
+    Kernel,
+    Machine,
+    Variant,
+    Watchdogs,
+    Workload,
+)
+from fastlab.plan.rows import Row
+
+BASELINE = "off"
+# What is tried: the paper's policy, and the one that is meant to be left on.
+POLICIES = ("strict", "adaptive")
+KERNEL = "fast"
+# The program is nobody who asks for FAST: where only those get it who do, all get it meanwhile.
+KNOBS = {"opt_in": 0}
+# A control: all the locality there is, and nothing in parallel.
+ONE_CPU = "onecpu"
+ARMS: tuple[Variant, ...] = (
+    *(Variant(name, KERNEL, name, KNOBS) for name in (BASELINE, *POLICIES)),
+    Variant(ONE_CPU, KERNEL, BASELINE, KNOBS, cpus=1),
+)
+# In one piece, as the cache model wants it.
+MAX_MEMORY_MB = 3072
+# On a host that is busy with other things.
+BOOT_SECONDS = 600.0
+# Of a program that fails.
+LAST_LINES = 10
+
+
+@dataclass(frozen=True)
+class TrialRequest:
+    """A command line, where and for how long at most it runs; what it needs besides, and the
+    machine, are the simulation's."""
+
+    argv: tuple[str, ...]
+    directory: Path
+    seconds: float
+    backend: str = "sim"
+    more: tuple[Path, ...] = ()
+    machine: Machine = field(default_factory=Machine)
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A futex and what was done with it; None: not available. `program`: it is the program's own,
+    and has a `name`."""
+
+    name: str
+    address: int
+    program: bool
+    wakes: int | None
+    handoffs: int
+    pi_unlocks: int | None
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The hand-offs and wake-ups of a run: `figures` of metrics.LATENCIES in ns, None of none; in
+    `missing` why there are none of a latency; and the locks that were handed over."""
+
+    arm: str
+    figures: Mapping[str, float | None]
+    missing: Mapping[str, str]
+    locks: tuple[Lock, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """All runs of a program. `uncontrolled`: why there is none on one CPU, or ""."""
+
+    request: TrialRequest
+    kernel: Kernel
+    marked: bool
+    rows: tuple[Row, ...]
+    timed: tuple[Timed, ...]
+    uncontrolled: str = ""
+
+    @property
+    def simulated(self) -> bool:
+        return self.request.backend == "sim"
+
+    def of_arm(self, arm: str) -> list[Row]:
+        """The arm's runs; the simulation's by their quanta."""
+        found = [row for row in self.rows if row["variant"] == arm]
+        return sorted(found, key=lambda row: row["machine"].get("quantum", 0))
+
+    def locks(self) -> list[Lock]:
+        """Of all runs without FAST."""
+        return [lock for one in self.timed if one.arm == BASELINE for lock in one.locks]
+
+
+class ProgramError(FastError):
+    """The program did not end well."""
+
+
+def experiment(
+    request: TrialRequest,
+    path: Path,
+    arms: Sequence[Variant],
+    machines: Iterable[tuple[Machine, Axes]],
+) -> Experiment:
+    """Of this program alone. What a program does has no number of threads, and no seed."""
+    workload = Workload(path.name, 0)
+    return Experiment(
+        name=path.name,
+        series="",
+        machine=request.machine,
+        variants=tuple(arms),
+        baseline=BASELINE,
+        workloads=(workload,),
+        seeds=(0,),
+        watchdogs=Watchdogs(boot=BOOT_SECONDS, run=request.seconds),
+        matrix=tuple(Case(machine, workload, axes) for machine, axes in machines),
+    )
+
+
+def accepted(row: Row) -> Row:
+    """That FAST did nothing is an answer here, and makes no run invalid."""
+    if row["status"] == "invalid":
+        row["status"], row["reason"] = "ok", ""
+    return row
+
+
+def too_long(path: Path, seconds: float, arm: Variant) -> str:
+    """Of a run that the watchdog ended."""
+    return (
+        f"{path} took longer than {seconds:g} s with policy {_words(arm)}; it hangs, or it needs a "
+        "smaller task or more time (--timeout)"
+    )
+
+
+def how_it_failed(path: Path, status: int, arm: Variant, errors: Sequence[str]) -> list[str]:
+    """Of a run with this status: how it ended, and its last words."""
+    said = errors[-LAST_LINES:] or ["(it said nothing on its standard error)"]
+    return [f"{path} {_ending(status)} with policy {_words(arm)}", *said]
+
+
+def _words(arm: Variant) -> str:
+    return arm.policy + (f" on {arm.cpus} CPU" if arm.cpus else "")
+
+
+def _ending(status: int) -> str:
+    """How a program with this status ended, as a shell has it."""
+    if status - 128 in signal.valid_signals():
+        return f"was ended by {signal.Signals(status - 128).name}"
+    return f"ended with status {status}"

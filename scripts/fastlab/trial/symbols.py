@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Names for addresses in a program's memory: what its mappings and symbol tables say."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+_PAGE = 4096
+# glibc maps a thread's heap at a multiple of this.
+_THREAD_HEAP = 64 << 20
+# Below a thread's stack lies a guard of a page, or a few.
+_MAX_GUARD = 64 << 10
+_GUARD = "---p"
+
+
+@dataclass(frozen=True)
+class MemoryMapping:
+    """A line of /proc/PID/maps."""
+
+    start: int
+    end: int
+    access: str
+    offset: int
+    path: str
+
+
+def parse_maps(lines: Iterable[str]) -> list[MemoryMapping]:
+    """The mappings of /proc/PID/maps (Linux: Documentation/filesystems/proc.rst)."""
+    found = []
+    for line in lines:
+        fields = line.split(maxsplit=5)
+        start, end = (int(number, 16) for number in fields[0].split("-"))
+        path = fields[5] if len(fields) == 6 else ""
+        found.append(MemoryMapping(start, end, fields[1], int(fields[2], 16), path))
+    return found
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    value: int
+    size: int
+    local: bool
+    name: str
+
+
+class _Image:
+    """An ELF file in memory: `bias` is what its own addresses are moved by."""
+
+    def __init__(self, path: Path, mapping: MemoryMapping) -> None:
+        self.name = path.name
+        self._path = path
+        with path.open("rb") as file:
+            elf = ELFFile(file)
+            segments = [one.header for one in elf.iter_segments("PT_LOAD")]
+        first = next(
+            one
+            for one in segments
+            if one.p_offset // _PAGE * _PAGE <= mapping.offset < one.p_offset + one.p_filesz
+        )
+        address = first.p_vaddr // _PAGE * _PAGE + mapping.offset - first.p_offset // _PAGE * _PAGE
+        self.bias = mapping.start - address
+        self.start = self.bias + min(one.p_vaddr for one in segments)
+        # With what the file does not have: .bss.
+        self.end = self.bias + max(one.p_vaddr + one.p_memsz for one in segments)
+
+    @cached_property
+    def _symbols(self) -> list[_Symbol]:
+        """Objects in memory, by their addresses."""
+        found = []
+        with self._path.open("rb") as file:
+            for section in ELFFile(file).iter_sections():
+                if not isinstance(section, SymbolTableSection):
+                    continue
+                for one in section.iter_symbols():
+                    entry = one.entry
+                    if (
+                        entry.st_info.type in ("STT_OBJECT", "STT_COMMON")
+                        and entry.st_shndx != "SHN_UNDEF"
+                        and entry.st_size
+                    ):
+                        local = entry.st_info.bind == "STB_LOCAL"
+                        found.append(_Symbol(entry.st_value, entry.st_size, local, one.name))
+        # Of several names for a place, the last: a global one.
+        return sorted(found, key=lambda one: (one.value, not one.local, one.name))
+
+    def describe(self, address: int) -> str:
+        own = address - self.bias
+        index = bisect_right(self._symbols, own, key=lambda one: one.value) - 1
+        if index >= 0:
+            symbol = self._symbols[index]
+            if own < symbol.value + symbol.size:
+                return _offset(symbol.name, own - symbol.value)
+        return ""
+
+
+class Symbols:
+    """Names for the addresses of a program that had these mappings.
+
+    `program` is its path; what lies in it needs no mention of the file.
+    """
+
+    def __init__(self, mappings: Sequence[MemoryMapping], program: Path) -> None:
+        self._mappings = sorted(mappings, key=lambda one: one.start)
+        self._program = program.resolve()
+        self._images: list[tuple[Path, _Image]] = []
+        for path in dict.fromkeys(one.path for one in self._mappings):
+            image = self._image(path)
+            if image:
+                self._images.append((Path(path), image))
+
+    def describe(self, address: int) -> str:
+        """For people: where the address lies, and the object's name if it has one."""
+        for path, image in self._images:
+            if image.start <= address < image.end:
+                ours = path == self._program
+                name = image.describe(address)
+                if name:
+                    return name if ours else f"{image.name}: {name}"
+                return f"{image.name}+{address - image.bias:#x}"
+        index = bisect_right(self._mappings, address, key=lambda one: one.start) - 1
+        if index < 0 or address >= self._mappings[index].end:
+            return "memory that was given back before the end"
+        mapping = self._mappings[index]
+        if mapping.path == "[heap]":
+            return _offset("heap", address - mapping.start)
+        if mapping.path == "[stack]":
+            return "stack of the first thread"
+        if mapping.path:
+            return f"{mapping.path}+{address - mapping.start + mapping.offset:#x}"
+        if mapping.start % _THREAD_HEAP == 0:
+            return "heap of a thread"
+        guard = self._mappings[index - 1]
+        if (
+            index
+            and guard.access == _GUARD
+            and guard.end == mapping.start
+            and guard.end - guard.start <= _MAX_GUARD
+        ):
+            return "stack of a thread"
+        return "anonymous memory"
+
+    def _image(self, path: str) -> _Image | None:
+        """The file, if it is ELF; another may be mapped, too."""
+        if not path.startswith("/") or not Path(path).is_file():
+            return None
+        mapping = next(one for one in self._mappings if one.path == path)
+        try:
+            return _Image(Path(path), mapping)
+        except (ELFError, OSError, StopIteration):
+            return None
+
+
+def _offset(name: str, offset: int) -> str:
+    return f"{name}+{offset:#x}" if offset else name

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does FAST help this program? A trial's runs judged, in words.
+
+In the simulation a difference counts when every run of the one arm stands on the same side of every
+run of the other: then it is larger than what turns of another length make of the same program. On a
+real machine it counts when both tests of ab say so; how much the same policy differs from itself is
+not known there, and that is said. One that counts and is small does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Literal, cast
+
+from fastlab.base.metrics import FIRED, HINTS, REAL, SIMULATED, Metric, improvement
+from fastlab.plan.blocks import PairedRow
+from fastlab.plan.rows import Row
+from fastlab.plan.rows import value as figure
+from fastlab.report.tables import NOT_AVAILABLE, value
+from fastlab.statistics import calibration, significance
+from fastlab.trial.on_kernel import BLOCKS
+from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Trial
+
+Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
+Direction = Literal["better", "worse", ""]
+
+# Less of the time, in percent, makes no difference that matters.
+RELEVANT_PCT = 2.0
+TIME = "elapsed_ns"
+NO_FLOOR = (
+    "The noise floor was not measured: how much off differs from itself here is not known. `fast "
+    "run` measures that first, and claims nothing below it."
+)
+NO_LOCKS = (
+    "Which locks the hand-offs come from is not available here; leave --backend out to see them."
+)
+# Reasons that are the program's own doing.
+_WHY = {
+    "hint_class": ": threads with a real-time or deadline policy",
+    "hint_mm": ": threads of other processes",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A metric in one arm and in another: the runs' means, and the improvement in percent, in the
+    middle, at the least and at the most: of the simulation's runs with the same quantum, of a real
+    machine's 95 % interval. `p` is that of t, after Holm's correction over all metrics but the
+    time, which stands alone; `p_rank` the rank test's. None: not available, and `reason` says why.
+    `side` is where the other arm lies, if it differs."""
+
+    off: float | None
+    on: float | None
+    middle: float | None = None
+    low: float | None = None
+    high: float | None = None
+    side: Direction = ""
+    p: float | None = None
+    p_rank: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class TrialVerdict:
+    """The answer for one policy. `sentence` is for people."""
+
+    policy: str
+    kind: Kind
+    sentence: str
+
+
+def metrics(trial: Trial) -> tuple[Metric, ...]:
+    """Those that a trial shows. Of all of them less is better."""
+    return tuple(one for one in (SIMULATED if trial.simulated else REAL) if one.words)
+
+
+def changes(trial: Trial, arm: str, beside: str = BASELINE) -> dict[str, Change]:
+    """Every metric of the arm beside those of another; None of an arm that was not run."""
+    if trial.simulated:
+        off, on = trial.of_arm(beside), trial.of_arm(arm)
+        return {one.name: _separated(one, off, on) for one in metrics(trial)}
+    return _tested(trial, arm)
+
+
+def _separated(metric: Metric, off: Sequence[Row], on: Sequence[Row]) -> Change:
+    before, after = (_values(rows, metric.name) for rows in (off, on))
+    means = (fmean(before) if before else None, fmean(after) if after else None)
+    if not before or not after:
+        return Change(*means, reason=f"some run has no {metric.name}")
+    side: Direction = ""
+    if max(after) < min(before):
+        side = "better"
+    elif min(after) > max(before):
+        side = "worse"
+    gains = [improvement(*pair, metric.better) for pair in zip(before, after, strict=True)]
+    known = [one for one in gains if one is not None]
+    if len(known) < len(gains):
+        return Change(*means, side=side, reason="in some run without FAST it was 0")
+    return Change(*means, fmean(known), min(known), max(known), side)
+
+
+def _values(rows: Sequence[Row], name: str) -> list[float]:
+    """Of all of them, or none."""
+    found = [number for row in rows if (number := figure(row, name)) is not None]
+    return found if len(found) == len(rows) else []
+
+
+def _tested(trial: Trial, policy: str) -> dict[str, Change]:
+    rows = [row for row in cast(Sequence[PairedRow], trial.rows) if row["pair"] == policy]
+    blocks = {one: calibration.blocks_of(rows, one, BLOCKS) for one in metrics(trial)}
+    tests = {
+        one: significance.paired_test(found.ratios) for one, found in blocks.items() if found.ratios
+    }
+    others = [one for one in blocks if one.name != TIME]
+    # What could not be tested stays in the family, as in an experiment.
+    corrected = significance.holm(tests[one].p if one in tests else 1.0 for one in others)
+    p_values = {one.name: p for one, p in zip(others, corrected, strict=True)}
+    return {
+        one.name: _change(one, found, tests.get(one), p_values.get(one.name))
+        for one, found in blocks.items()
+    }
+
+
+def _change(
+    metric: Metric, blocks: calibration.Blocks, test: significance.Test | None, p: float | None
+) -> Change:
+    off, on = (fmean(side) if side else None for side in blocks.sides)
+    if test is None:
+        return Change(off, on, reason=blocks.reason)
+    low, high = sorted(significance.percent(end, metric) for end in (test.low, test.high))
+    middle = significance.percent(test.mean, metric)
+    p = test.p if p is None else p
+    side: Direction = ""
+    if p <= significance.ALPHA and test.p_rank <= significance.ALPHA:
+        side = "better" if middle > 0 else "worse"
+    return Change(off, on, middle, low, high, side, p, test.p_rank)
+
+
+def judge(trial: Trial) -> list[TrialVerdict]:
+    """The answer for each policy."""
+    return [_judge(trial, policy) for policy in POLICIES]
+
+
+def _judge(trial: Trial, policy: str) -> TrialVerdict:
+    idle = idleness([row["mechanism"] or {} for row in trial.of_arm(policy)])
+    # To measure a program, and to leave it as it is, has its price, too.
+    if idle and policy != "adaptive":
+        sentence = f"Policy {policy} has nothing to act on in this program: {idle}."
+        return TrialVerdict(policy, "nothing to act on", sentence)
+    found = changes(trial, policy)
+    time = found[TIME]
+    size = size_of(time, trial)
+    lost = size_of(_negative(time), trial)
+    kind: Kind = "no difference"
+    if time.side and abs(time.middle or 0) < RELEVANT_PCT:
+        does = f"takes {size} off" if time.side == "better" else f"adds {lost} to"
+        sentence = (
+            f"Policy {policy} makes no difference that matters to this program: it {does} its "
+            f"time, less than {RELEVANT_PCT:g} %"
+        )
+    elif time.side == "better":
+        kind = "helps"
+        sentence = f"Policy {policy} helps this program: it takes {size} off its time"
+    elif time.side == "worse":
+        kind = "hurts"
+        sentence = f"Policy {policy} hurts this program: it adds {lost} to its time"
+    else:
+        chance = "that of turns of another length" if trial.simulated else "noise"
+        sentence = (
+            f"Policy {policy} makes no difference to this program's time that can be told from "
+            f"{chance}: it improves by {size}"
+        )
+    sentence += _evidence(time) if not trial.simulated else _work(found["cycles"], time, trial)
+    if idle:
+        sentence += " It gathered no threads."
+    return TrialVerdict(policy, kind, sentence)
+
+
+def _work(work: Change, time: Change, trial: Trial) -> str:
+    """What became of the cycles, where they tell something else than the time."""
+    if not work.side or work.side == time.side:
+        return "."
+    does, share = "less", f"{size_of(work, trial)} fewer"
+    if work.side == "worse":
+        does, share = "more", f"{size_of(_negative(work), trial)} more"
+    return f"; its CPUs together do {does} work, though ({share} cycles)."
+
+
+def _evidence(change: Change) -> str:
+    rank = f"by the rank test {change.p_rank:.2g}" if change.p_rank is not None else ""
+    p = f"{change.p:.2g}" if change.p is not None else NOT_AVAILABLE
+    return f"; {BLOCKS} blocks, p = {p}, {rank}."
+
+
+def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
+    """What is said of all policies together: a sentence each."""
+    if trial.simulated:
+        return [*_one_cpu(trial, verdicts), *_left_alone(trial)]
+    # Who finds no table of locks has to know whether there was no hand-off.
+    unseen = any("handoff" in one.missing for one in trial.timed)
+    return [NO_FLOOR, *([NO_LOCKS] if unseen else [])]
+
+
+def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
+    """What the control tells, where it beats both the baseline and a policy."""
+    time = changes(trial, ONE_CPU)[TIME]
+    beaten = [one for one in verdicts if changes(trial, ONE_CPU, one.policy)[TIME].side == "better"]
+    if time.side != "better" or not beaten:
+        return
+    policies = " and ".join(one.policy for one in beaten)
+    sentence = (
+        f"On one CPU the program takes {size_of(time, trial)} less time than on all of them "
+        f"without FAST, and less than with {policies}"
+    )
+    if any(one.kind == "helps" for one in beaten):
+        sentence += ": FAST gains here by gathering the threads, and one CPU does that better"
+    yield f"{sentence}."
+
+
+def _left_alone(trial: Trial) -> Iterator[str]:
+    total = sum(lock.pi_unlocks or 0 for lock in trial.locks())
+    if total:
+        yield (
+            "FAST leaves locks with priority inheritance alone, which the kernel unlocked "
+            f"{value(total / len(trial.of_arm(BASELINE)))} times a run."
+        )
+
+
+def _negative(change: Change) -> Change:
+    """What is lost instead of what is gained."""
+    if change.middle is None or change.low is None or change.high is None:
+        return change
+    return replace(change, middle=-change.middle, low=-change.high, high=-change.low)
+
+
+def size_of(change: Change, trial: Trial, label: str = "95 % interval: ") -> str:
+    """The improvement, as a range over the runs or with its interval."""
+    if change.middle is None or change.low is None or change.high is None:
+        return NOT_AVAILABLE
+    # Rounded first: what is shown as 0.0 has no sign.
+    middle, low, high = (
+        f"{round(one, 1) or 0.0:.1f}" for one in (change.middle, change.low, change.high)
+    )
+    if trial.simulated:
+        return f"{low} %" if low == high else f"{low} to {high} %"
+    return f"{middle} % ({label}{low} to {high})"
+
+
+def idleness(mechanisms: Iterable[Mapping[str, int]]) -> str:
+    """Why FAST never decided where a thread runs, or "", by the counters of each run."""
+    counted: dict[str, int] = {}
+    for one in mechanisms:
+        for name, number in one.items():
+            counted[name] = counted.get(name, 0) + number
+    if any(counted.get(name, 0) for name in FIRED):
+        return ""
+    hints = counted.pop(HINTS, 0)
+    reasons = ", ".join(
+        f"{name} {number}{_WHY.get(name, '')}" for name, number in counted.items() if number
+    )
+    if hints:
+        return f"of {hints} hints none was used ({reasons or 'no reason was counted'})"
+    if reasons:
+        return f"no hand-off of a lock was one that it takes part in ({reasons})"
+    return "no thread was woken by a lock's hand-off (hint_set = 0)"

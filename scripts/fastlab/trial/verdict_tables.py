@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A trial for people and for programs: its tables, and all of it as a document."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from statistics import fmean, median
+from typing import Any, cast
+
+from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
+from fastlab.base.model import SCHEMA_VERSION
+from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
+from fastlab.plan.rows import kernel_id, machine_record
+from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value
+from fastlab.statistics import environment, paired
+from fastlab.trial.on_kernel import BLOCKS
+from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Lock, Trial
+from fastlab.trial.verdict import (
+    Change,
+    Direction,
+    TrialVerdict,
+    changes,
+    metrics,
+    remarks,
+    size_of,
+)
+
+# Lines of the table of locks.
+SHOWN = 6
+TONES: dict[Direction, Tone] = {"better": "gain", "worse": "loss", "": ""}
+
+
+def tables(trial: Trial) -> list[Table]:
+    """For people."""
+    runs = sum(one.arm == BASELINE for one in trial.timed)
+    return [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
+
+
+def _metrics(trial: Trial) -> Table:
+    controls = [ONE_CPU] if trial.simulated else []
+    beside = [changes(trial, name) for name in controls]
+    found = [changes(trial, policy) for policy in POLICIES]
+    rows = []
+    for metric in metrics(trial):
+        policies = [changed[metric.name] for changed in found]
+        row = [Cell(metric.words), _mean(_off(policies), metric.scale)]
+        for change in policies:
+            row.append(_mean(change.on, metric.scale))
+            row.append(Cell(_size(change, trial), bool(change.side), TONES[change.side]))
+        for one in (control[metric.name] for control in beside):
+            cell = _mean(one.on, metric.scale)
+            row.append(replace(cell, strong=bool(one.side), tone=TONES[one.side]))
+        rows.append(row)
+    marked = "its region of interest" if trial.marked else "all of it"
+    return Table(
+        f"{shlex.join(trial.request.argv)}: {marked}, on {_machine(trial)}",
+        ["", BASELINE, *(name for one in POLICIES for name in (one, "improvement")), *controls],
+        rows,
+        _simulated_note(trial) if trial.simulated else _REAL_NOTE,
+    )
+
+
+def _off(policies: Sequence[Change]) -> float | None:
+    """The baseline's mean. A real machine's has its own runs beside each policy, as many."""
+    known = [one.off for one in policies if one.off is not None]
+    return fmean(known) if len(known) == len(policies) else None
+
+
+def _machine(trial: Trial) -> str:
+    if not trial.simulated:
+        return f"{trial.kernel.id}, backend {trial.request.backend}"
+    machine = trial.request.machine
+    return f"{machine.cpus} CPUs of {machine.preset_name}"
+
+
+def _simulated_note(trial: Trial) -> str:
+    note = (
+        f"Means of {len(trial.of_arm(BASELINE))} runs each, with turns of other lengths; the "
+        f"improvement is its range over them. Time is modelled. {ONE_CPU}: without FAST, confined "
+        "to one of the CPUs. Coloured: every run stands on the same side of every run of "
+        f"{BASELINE}."
+    )
+    if trial.uncontrolled:
+        note += f" {NOT_AVAILABLE}, not available: {trial.uncontrolled.splitlines()[0]}."
+    return note
+
+
+_REAL_NOTE = (
+    f"Means of {BLOCKS * BLOCK // 2} runs of each policy in {BLOCKS} blocks of ABBA or BAAB, and "
+    f"of as many of {BASELINE} beside each; the improvement is the mean of the blocks', with its "
+    "95 % interval. Coloured: the t test (of all but the time after Holm's correction) and the "
+    "rank test find a difference. "
+    f"{NOT_AVAILABLE}: not available. -: in some block it was 0."
+)
+
+
+def _size(change: Change, trial: Trial) -> str:
+    # Of nothing there is no percentage.
+    known = change.off is not None and change.on is not None
+    return "-" if known and change.middle is None else size_of(change, trial, "")
+
+
+def _mean(number: float | None, scale: float) -> Cell:
+    return Cell(value(None if number is None else number / scale))
+
+
+def _mechanism(trial: Trial) -> Table:
+    """What the kernel counted of its decisions under each policy."""
+    counted = {one: [row["mechanism"] or {} for row in trial.of_arm(one)] for one in POLICIES}
+    # What did not happen needs no column, but for what a reader looks for.
+    happened = {name for rows in counted.values() for one in rows for name in one if one[name]}
+    shown = [name for name in MECHANISM if name in happened | {*FIRED, HINTS}]
+    rows = [
+        [Cell(policy), *(Cell(value(fmean(one.get(name, 0) for one in of))) for name in shown)]
+        for policy, of in counted.items()
+    ]
+    return Table("", ["mean of a run", *shown], rows)
+
+
+def _latencies(trial: Trial) -> Table:
+    """Of each run of each arm; not judged."""
+    arms = {one.arm for one in trial.timed} | ({ONE_CPU} if trial.uncontrolled else set())
+    shown = [(latency, name) for latency in LATENCIES for name in SHOWN_PERCENTILES]
+    rows = [
+        [Cell(arm), *(Cell(_range(trial, arm, latency, name)) for latency, name in shown)]
+        for arm in (arm for arm in (BASELINE, *POLICIES, ONE_CPU) if arm in arms)
+    ]
+    columns = [f"{LATENCIES[latency]}, {SHOWN_PERCENTILES[name]}" for latency, name in shown]
+    time = "modelled time" if trial.simulated else "time, in runs of their own, and no test is made"
+    note = (
+        f"Of {time}: the middle one of the runs, and their range. none: there was none. "
+        f"{NOT_AVAILABLE}: not available.{_why_missing(trial)}"
+    )
+    return Table("", ["latency, us", *columns], rows, note)
+
+
+def _range(trial: Trial, arm: str, latency: str, name: str) -> str:
+    """In microseconds, over the runs in which it was measured and there was one."""
+    measured = [one for one in trial.timed if one.arm == arm and latency not in one.missing]
+    if not measured:
+        return NOT_AVAILABLE
+    figures = [one.figures.get(f"{latency}_{name}") for one in measured]
+    known = [number for number in figures if number is not None]
+    if not known:
+        return "none"
+    middle, low, high = (value(one / 1000) for one in (median(known), min(known), max(known)))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _why_missing(trial: Trial) -> str:
+    """Of each latency that some run lacks."""
+    found = ""
+    for latency, words in LATENCIES.items():
+        lacking = [one.missing[latency] for one in trial.timed if latency in one.missing]
+        if lacking:
+            runs = f"in {len(lacking)} of {len(trial.timed)} runs"
+            found += f" {words.capitalize()}, {runs}: {first_reasons(lacking)}."
+    return found
+
+
+def _locks(found: Iterable[Lock], runs: int) -> list[Table]:
+    """Where the hand-offs of so many runs without FAST come from, the most important locks first;
+    no table, if there were none."""
+    sums = sorted(filter(_weight, sum_locks(found)), key=_weight, reverse=True)
+    total = sum(lock.handoffs for lock in sums)
+    if not sums:
+        return []
+    shown = sums[:SHOWN]
+    columns = ["hand-offs come from", "address", f"per run ({BASELINE})", "share"]
+    rows = [
+        [
+            Cell(lock.name),
+            Cell(f"{lock.address:#x}" if lock.program else ""),
+            Cell(value(lock.handoffs / runs if lock.handoffs else None)),
+            Cell(f"{lock.handoffs * 100 / total:.1f} %" if lock.handoffs else NOT_AVAILABLE),
+        ]
+        for lock in shown
+    ]
+    if any(lock.pi_unlocks for lock in shown):
+        columns.append("")
+        for row, lock in zip(rows, shown, strict=True):
+            row.append(_remark(lock, runs))
+    left = sum(lock.handoffs for lock in sums[SHOWN:])
+    note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
+    return [Table("", columns, rows, note)]
+
+
+def _remark(lock: Lock, runs: int) -> Cell:
+    """Nobody says which of these unlocks woke a thread."""
+    unlocks = (lock.pi_unlocks or 0) / runs
+    text = f"priority inheritance, {value(unlocks)} unlocks" if unlocks else ""
+    return Cell(text, tone="aside")
+
+
+def _weight(lock: Lock) -> int:
+    """Of the locks that something can be said of, more first."""
+    return lock.handoffs + (lock.pi_unlocks or 0)
+
+
+def sum_locks(found: Iterable[Lock]) -> list[Lock]:
+    """One for each lock of the program, and one for all other programs."""
+    sums: dict[tuple[bool, int], Lock] = {}
+    for lock in found:
+        key = (lock.program, lock.address if lock.program else 0)
+        name = lock.name if lock.program else "other programs that it started"
+        known = sums.get(key, Lock(name, key[1], lock.program, 0, 0, 0))
+        sums[key] = replace(
+            known,
+            wakes=_sum(known.wakes, lock.wakes),
+            handoffs=known.handoffs + lock.handoffs,
+            pi_unlocks=_sum(known.pi_unlocks, lock.pi_unlocks),
+        )
+    return list(sums.values())
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def doubts(trial: Trial) -> list[str]:
+    """What makes a real machine's numbers doubtful: a sentence each."""
+    if trial.simulated:
+        return []
+    rows = cast(Sequence[PairedRow], trial.rows)
+    return [
+        *environment.doubts([environment.from_record(row["circumstances"]) for row in rows]),
+        *paired.company((row["counters"], row["others"]) for row in rows),
+        "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
+    ]
+
+
+def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
+    """For programs: the verdicts, and every run."""
+    machine = {"machine": machine_record(trial.request.machine)} if trial.simulated else {}
+    return {
+        "schema": SCHEMA_VERSION,
+        "argv": list(trial.request.argv),
+        "backend": trial.request.backend,
+        **machine,
+        "kernel": kernel_id(trial.kernel),
+        "marked": trial.marked,
+        "uncontrolled": trial.uncontrolled,
+        "baseline": BASELINE,
+        "verdicts": [
+            {
+                **asdict(one),
+                "changes": {
+                    name: asdict(change) for name, change in changes(trial, one.policy).items()
+                },
+            }
+            for one in verdicts
+        ],
+        "remarks": remarks(trial, verdicts),
+        "doubts": doubts(trial),
+        "runs": list(trial.rows),
+        "latencies": [asdict(one) for one in trial.timed],
+    }

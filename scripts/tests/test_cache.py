@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The cache says what it has and what of it is damaged, and gives room back."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from fastlab.base import checksums
+from fastlab.base.cache import publish, reusable
+from fastlab.base.model import Kernel, Machine, Watchdogs
+from fastlab.base.progress import PlainReporter
+from fastlab.cli import main
+from fastlab.guest import machines, vm
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with a kernel, two saved machines and what is beside them."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("FAST_CACHE", str(cache))
+    for name in ("builds/6.12-fast-1234", "machines/aaaa", "machines/bbbb"):
+        directory = cache / name
+        staging = directory.with_name("staging")
+        staging.mkdir(parents=True)
+        (staging / "content").write_bytes(os.urandom(MB))
+        publish(staging, directory)
+    (cache / "machines/aaaa.lock").touch()
+    source = cache / "sources/ffff"
+    source.mkdir(parents=True)
+    (source / "main.c").write_bytes(os.urandom(MB))
+    tree = cache / "trees/6.12-fast/source"
+    tree.mkdir(parents=True)
+    (tree / "main.c").hardlink_to(source / "main.c")
+    (tree.parent / "lock").touch()
+    return cache
+
+
+def fast(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main.main(["cache", *words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_what_is_sealed_can_be_read_by_others(cache: Path) -> None:
+    subprocess.run(
+        ["sha256sum", "--check", "--quiet", checksums.NAME], cwd=cache / "machines/aaaa", check=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda path: os.truncate(path / "content", MB - 1), "content altered or cut short"),
+        (lambda path: (path / "content").write_bytes(b"x"), "content altered or cut short"),
+        (lambda path: (path / "content").unlink(), "content missing"),
+        (lambda path: (path / checksums.NAME).write_text(""), "SHA256SUMS is not readable"),
+        (lambda path: (path / checksums.NAME).write_bytes(b"\xff"), "SHA256SUMS is not readable"),
+    ],
+)  # fmt: skip
+def test_damage_is_named_and_thrown_away(
+    damage: object, said: str, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = cache / "machines/aaaa"
+    damage(directory)  # type: ignore[operator]
+    status, out, err = fast(capsys, "verify")
+    assert (status, out) == (1, "2 whole, 1 damaged\n")
+    assert f"  {directory}: {said}\n" in err
+    heard = io.StringIO()
+    assert not reusable(directory, "content", PlainReporter(heard))
+    assert heard.getvalue() == (f"{directory}: {said}: damaged; it is thrown away and made again\n")
+    assert not directory.exists()
+    assert fast(capsys, "verify")[:2] == (0, "2 whole, 0 damaged\n")
+
+
+def test_what_an_older_version_left_is_no_damage(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = cache / "machines/bbbb"
+    (directory / checksums.NAME).unlink()
+    status, out, _ = fast(capsys, "verify")
+    assert status == 0
+    assert "2 whole, 0 damaged, 1 without checksums" in out
+    assert reusable(directory, "content", PlainReporter(io.StringIO()))
+    assert fast(capsys, "verify")[1] == "3 whole, 0 damaged\n"
+
+
+def test_sizes_and_ages(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.utime(cache / "machines/bbbb", (0, cache.stat().st_mtime - 72 * 3600))
+    status, out, _ = fast(capsys, "list")
+    assert status == 0
+    assert out.startswith(f"{cache}: 4.")
+    assert "  machines: 2 (saved machines), 2." in out
+    lines = {line.split()[1]: line for line in out.splitlines() if " ago" in line}
+    assert sorted(lines) == ["6.12-fast", "6.12-fast-1234", "aaaa", "bbbb", "ffff"]
+    assert lines["bbbb"].split()[-3:] == ["3", "days", "ago"]
+    assert lines["aaaa"].rstrip().endswith("0 min ago")
+    # The tree has the source's file by a hard link.
+    assert "KiB" in lines["6.12-fast"] and "MiB" in lines["ffff"]
+
+
+def test_an_empty_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path / "none"))
+    assert fast(capsys, "list") == (0, f"{tmp_path}/none: 0 KiB\n", "")
+    assert fast(capsys, "verify")[:2] == (0, "0 whole, 0 damaged\n")
+    assert fast(capsys, "clean", "machines")[:2] == (0, "0 KiB are free again\n")
+
+
+def test_cleaning_takes_what_is_named_and_old(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.utime(cache / "machines/bbbb", (0, cache.stat().st_mtime - 72 * 3600))
+    status, out, _ = fast(capsys, "clean", "machines", "builds", "--unused-for", "2")
+    assert status == 0
+    assert out.splitlines()[0] == f"removed {cache}/machines/bbbb"
+    assert out.splitlines()[1].endswith(" MiB are free again")
+    fast(capsys, "clean", "machines")
+    assert not (cache / "machines/aaaa").exists()
+    assert (cache / "builds/6.12-fast-1234").is_dir() and (cache / "trees/6.12-fast").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("kind", "lock"), [("machines", "machines/aaaa.lock"), ("trees", "trees/6.12-fast/lock")]
+)
+def test_what_is_being_made_stays(
+    kind: str, lock: str, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (cache / lock).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        status, _, err = fast(capsys, "clean", kind)
+    assert status == 1
+    assert err.startswith("fast: these are being made now, and stay:\n")
+    assert (cache / "machines/aaaa").is_dir()
+    assert (cache / "trees/6.12-fast").is_dir()
+
+
+@pytest.mark.parametrize("words", [["clean"], ["clean", "all"], ["clean", "try", "--unused-for=0"]])
+def test_bad_usage(words: list[str], cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        fast(capsys, *words)
+    assert end.value.code == 2
+    assert (cache / "machines/aaaa").is_dir()
+
+
+def test_a_damaged_machine_is_booted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path))
+    boots = []
+
+    def save(simulation: object, directory: Path, *_: object) -> None:
+        boots.append(directory)
+        directory.mkdir()
+        (directory / vm.SNAPSHOT).write_bytes(b"memory" * 1000)
+
+    monkeypatch.setattr(vm, "save_machine", save)
+    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
+    simulation = vm.Simulation(Path("qemu"), kernel, Path("image"), Machine())
+    heard = io.StringIO()
+
+    def saved() -> Path:
+        return machines.saved_machine(
+            simulation, ["tools"], Watchdogs(), threading.Event(), PlainReporter(heard), "machines"
+        )
+
+    snapshot = saved()
+    assert saved() == snapshot and len(boots) == 1
+    os.truncate(snapshot, 3000)
+    assert saved() == snapshot and len(boots) == 2
+    assert snapshot.stat().st_size == 6000
+    assert f"{snapshot.parent}: snapshot altered or cut short: damaged" in heard.getvalue()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What `fast doctor` says of machines that lack something; and that it needs nothing itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from fake_machine import FakeMachine
+
+from fastlab.backend import readiness
+from fastlab.base import tools
+from fastlab.base.model import FastError, Kernel
+from fastlab.base.place import PROJECT
+from fastlab.cli import main
+from fastlab.guest import kvm
+from fastlab.kernel import kernels
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
+    """A machine, with a project whose Debian packages are all installed."""
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(readiness.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(readiness, "ROOM_GIB", 0)
+    monkeypatch.setattr(tools, "require_qemu", lambda: Path("/bin/true"))
+    monkeypatch.setattr(tools, "version", lambda path: b"QEMU 10\nCopyright\n")
+    monkeypatch.setattr(kvm, "DEVICE", tmp_path / "kvm")
+    script = tmp_path / "scripts/install-deps"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o755)
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["pytest>=8"]\n')
+    return FakeMachine(tmp_path / "machine")
+
+
+class Nobody:
+    """A Reporter that nobody listens to."""
+
+    def say(self, text: str) -> None: ...
+    def start(self, task: str, total: int) -> None: ...
+    def advance(self, task: str, done: int, note: str = "") -> None: ...
+    def finish(self, task: str) -> None: ...
+
+
+def examine(tmp_path: Path, machine: FakeMachine) -> dict[str, readiness.Examined]:
+    found = readiness.examine(tmp_path, Nobody(), machine.root)
+    return {one.what: one for one in found}
+
+
+def states(found: dict[str, readiness.Examined]) -> dict[str, str]:
+    return {name: one.state for name, one in found.items()}
+
+
+def test_all_that_is_needed_is_there(tmp_path: Path, machine: FakeMachine) -> None:
+    found = examine(tmp_path, machine)
+    assert "missing" not in states(found).values()
+    assert found["QEMU"].text == "QEMU 10"
+    assert found["kernels"] == readiness.Examined(
+        "kernels", "note", "none is built yet; what needs one builds it"
+    )
+    assert "the simulation needs none" in found["KVM"].text
+
+
+def test_what_is_missing_is_said(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_qemu() -> Path:
+        raise FastError("qemu-system-x86_64 is missing, version 9.2 or newer: install it")
+
+    script = tmp_path / "scripts/install-deps"
+    script.write_text("#!/bin/sh\necho 'install-deps: would install bison' >&2\nexit 1\n")
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["no-such-thing>=8"]\n')
+    monkeypatch.setattr(tools, "require_qemu", no_qemu)
+    monkeypatch.setattr(readiness.platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(readiness, "ROOM_GIB", 1 << 40)
+    found = examine(tmp_path, machine)
+    missing = [name for name, state in states(found).items() if state == "missing"]
+    assert missing == ["processor", "Debian packages", "QEMU", "Python packages", "disk"]
+    assert found["Debian packages"].text == f"would install bison (as root: {script})"
+    assert found["Python packages"].text == "not installed: no-such-thing; run `make`"
+    assert "set FAST_CACHE elsewhere" in found["disk"].text
+
+
+def test_kvm_is_real_only_if_a_guest_boots(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kvm.DEVICE.touch()
+    assert "nobody knows whether it is real" in examine(tmp_path, machine)["KVM"].text
+    init = tmp_path / "build/user/userspace/guest/init"
+    init.parent.mkdir(parents=True)
+    init.touch()
+    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
+    built = [kernels.Build(kernel, "6.12.1", (), tmp_path)]
+    monkeypatch.setattr(kernels, "built", lambda cache: built)
+    for why, state in (("no guest boots with it", "note"), ("", "ok")):
+        monkeypatch.setattr(kvm, "probe", lambda *_, why=why: why)
+        one = examine(tmp_path, machine)["KVM"]
+        assert (one.state, one.text) == (state, why or "a guest has booted")
+
+
+def test_a_kernel_with_fast_is_told(tmp_path: Path, machine: FakeMachine) -> None:
+    machine.boot(1, fast=False)
+    assert examine(tmp_path, machine)["this kernel"].state == "note"
+    machine.boot(2, fast=True)
+    assert examine(tmp_path, machine)["this kernel"].state == "ok"
+
+
+def test_the_status_says_whether_something_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for state, status in (("note", 0), ("missing", 1)):
+        found = [readiness.Examined("QEMU", state, "/a/path-that/is-not/broken " * 5)]  # type: ignore[arg-type]
+        monkeypatch.setattr(readiness, "examine", lambda *_, found=found: found)
+        assert main.main(["doctor"]) == status
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith(f"{state:8}QEMU ")
+        assert all(len(line) <= 60 for line in lines)
+        assert not any(line.endswith("-") for line in lines)
+
+
+def test_it_runs_where_nothing_is_installed() -> None:
+    """By a Python with no packages at all."""
+    answer = subprocess.run(
+        ["/usr/bin/python3", "-S", "-P", "-m", "fastlab.cli", "doctor"],
+        env={
+            "PYTHONPATH": str(PROJECT / "scripts"),
+            "PATH": os.environ["PATH"],
+            "HOME": "/nowhere",
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Traceback" not in answer.stderr
+    assert answer.returncode == 1
+    assert "missing Python packages" in answer.stdout

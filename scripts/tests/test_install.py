@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make install`: what is there then works from anywhere, and is not written to."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fastlab.base.place import PROJECT, is_installed, work_dir
+from fastlab.cli.main import MODULES
+
+PAGES = {"fast", "fast-try", "fast-compare", "fast-report"} | {
+    f"fast-{name}" for name in MODULES if name not in ("trial", "results")
+}
+# Only for checks of the sources, for `fast kernel deb`, which asks for it, and of build-essential.
+NOT_NEEDED = {"clang", "valgrind", "relacy-dev", "doxygen", "help2man", "debhelper", "dpkg-dev"} | {
+    "cmake",
+    "man-db",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    if not shutil.which("help2man"):
+        pytest.skip("help2man is not installed (scripts/install-deps does)")
+    destination = tmp_path_factory.mktemp("root")
+    words = [f"DESTDIR={destination}", "PREFIX=/opt/fast"]
+    answer = subprocess.run(
+        ["make", "-C", PROJECT, "install", *words], capture_output=True, text=True, timeout=600
+    )
+    assert answer.returncode == 0, answer.stderr
+    yield destination / "opt/fast"
+
+
+def fast(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The installed command, run in another directory, with a cache of its own."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(root.parent), **more}
+    return subprocess.run(
+        [root / "bin/fast", *words], cwd="/", env=environment, capture_output=True, text=True
+    )
+
+
+def test_what_needs_no_packages_answers_at_once(root: Path) -> None:
+    answer = fast(root, "--version")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert re.fullmatch(r"fast \d+\.\d+\.\d+\n", answer.stdout)
+    assert "work/" in fast(root, "doctor").stdout
+    assert not (root.parent / ".cache").exists()
+
+
+def test_nothing_is_built_where_it_is_installed(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path))
+    share = root / "share/fastlab"
+    assert is_installed(share) and not is_installed(PROJECT)
+    assert work_dir(share).parent == tmp_path / "work"
+    assert work_dir(PROJECT) == PROJECT / "build"
+    before = work_dir(share)
+    mark = share / "installed"
+    text = mark.read_text()
+    mark.write_text(f"{text}another\n")
+    assert work_dir(share) != before
+    mark.write_text(text)
+    assert not list(share.rglob("__pycache__"))
+
+
+def test_its_packages_are_installed_once(root: Path, tmp_path: Path) -> None:
+    """By a Python that notes what it is asked for."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    python = programs / "python3"
+    python.write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in "-m venv"*) for last; do :; done; mkdir -p "$last/bin"\n'
+        f"printf '#!/bin/sh\\ncat > {tmp_path}/asked\\n' > \"$last/bin/pip\"\n"
+        f'printf \'#!/bin/sh\\necho run "$@"\\n\' > "$last/bin/python"\n'
+        'chmod +x "$last"/bin/*;; *) exec /usr/bin/python3 "$@";; esac\n'
+    )
+    python.chmod(0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    answer = fast(root, "kernel", "list", PATH=path, FAST_CACHE=str(tmp_path / "cache"))
+    assert answer.stdout.startswith("run"), answer.stderr
+    assert "fast: installing its Python packages into" in answer.stderr
+    assert "rich>=13" in (tmp_path / "asked").read_text()
+    again = fast(root, "kernel", "list", PATH=path, FAST_CACHE=str(tmp_path / "cache"))
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_every_command_has_a_page(root: Path) -> None:
+    pages = {path.stem: path.read_text() for path in (root / "share/man/man1").iterdir()}
+    assert pages.keys() >= PAGES
+    assert "fast-kernel-build" in pages and "fast-cache-clean" in pages
+    assert ".SH SYNOPSIS" in pages["fast-try"] and "\\-\\-backend" in pages["fast-try"]
+    assert not [name for name, text in pages.items() if str(PROJECT) in text]
+
+
+@pytest.mark.parametrize(
+    ("line", "known"),
+    [("fast c", "compare"), ("fast kernel b", "build"), ("fast try --back", "--backend")],
+)
+def test_bash_completes(line: str, known: str, root: Path) -> None:
+    script = (
+        f"source {root}/share/bash-completion/completions/fast\n"
+        f"COMP_LINE='{line}' COMP_POINT={len(line)} COMP_WORDS=({line}) "
+        "COMP_CWORD=1 COMP_TYPE=9 _python_argcomplete fast\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    venv = PROJECT / "build/venv/bin"
+    environment = {"PATH": f"{root}/bin:{venv}:{os.environ['PATH']}", "HOME": "/nowhere"}
+    answer = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True)
+    assert known in [word.strip() for word in answer.stdout.split("\n")], answer.stderr
+
+
+def test_the_package_needs_what_the_laboratory_needs() -> None:
+    script = (PROJECT / "scripts/install-deps").read_text()
+    listed = script[script.index("packages=(") : script.index("\n)\n")]
+    wanted = set(re.sub(r"#.*|packages=\(", "", listed).split()) - NOT_NEEDED
+    control = (PROJECT / "debian/control").read_text().split("\nPackage:")[1]
+    relations = re.search(r"Depends:(.*?)\nDescription", control, re.DOTALL)
+    assert relations
+    named = {one.split()[0] for one in re.split(r"[,\n]|Recommends:", relations[1]) if one.strip()}
+    assert wanted - named == set()

@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Recordings: hand-offs and lanes of events that are known, Perfetto's file, the picture."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_machine import FakeMachine
+from test_run import Silent
+from tracing import COUNTED, LINES, LOCK, perfetto_tables, recorded
+
+from fastlab.base.model import FastError, Variant
+from fastlab.cli import main
+from fastlab.guest import vm
+from fastlab.plan.experiment import load_experiment
+from fastlab.trace import in_simulation, lanes, on_kernel, output, timeline
+from fastlab.trace.handoffs import HandOff, find_handoffs
+from fastlab.trace.perfetto_file import perfetto_trace
+from fastlab.trace.recorded import parse_events, read_events
+from fastlab.trace.recording import Recording
+from fastlab.trial.subject import MARKER
+
+PROJECT = Path(__file__).resolve().parents[2]
+EVENTS = parse_events(LINES)
+
+
+def recording(**changes: Any) -> Recording:
+    return replace(recorded(), **changes)
+
+
+def without(*names: str) -> Recording:
+    """As a kernel without these tracepoints records it."""
+    return recording(events=[one for one in EVENTS if one.name not in names], mechanism=None)
+
+
+def test_events() -> None:
+    assert len(EVENTS) == len(LINES) - 1
+    first = EVENTS[0]
+    assert (first.ns, first.cpu, first.tid, first.comm) == (1000, 1, 12, "prog")
+    assert (first.name, first.text("comm"), first.number("pid")) == (
+        "sched_waking",
+        "kworker/u:1",
+        5,
+    )
+
+
+def test_names_with_spaces_and_the_flags_of_newer_ones() -> None:
+    line = (
+        "  Web Content-1 of 2-77    [003] d..2.   12.000000345: sched_waking:   "
+        "comm=a b=c pid=9 prio=120 target_cpu=001"
+    )
+    (event,) = parse_events([line])
+    assert (event.comm, event.tid, event.cpu) == ("Web Content-1 of 2", 77, 3)
+    assert event.ns == 12_000_000_345
+    assert event.number("pid") == 9
+
+
+def test_an_event_that_is_not_as_expected() -> None:
+    with pytest.raises(FastError, match="sched_waking has no target"):
+        EVENTS[0].text("target")
+    (event,) = parse_events(["a-1 [000] 1.000000000: sys_enter: NR 202"])
+    with pytest.raises(FastError, match="without arguments"):
+        find_handoffs([event])
+
+
+def test_handoffs() -> None:
+    assert find_handoffs(EVENTS) == [
+        HandOff(LOCK, 11, 0, 2000, 2060, 12, 1100, 2020, 2500, 0, "used", True),
+        HandOff(LOCK, 12, 0, 3000, 3060, 13, 1300, 3020, 3300, 1, "rejected_affinity", False),
+    ]
+    assert [one.latency for one in find_handoffs(EVENTS)] == [500, 300]
+
+
+def test_a_kernel_without_decisions_hands_over_as_well() -> None:
+    found = without("sched_fast_hint", "sched_fast_wakeup").handoffs
+    assert [(one.acquiring, one.decision) for one in found] == [(12, None), (13, None)]
+
+
+def test_who_waited_before_the_recording_began() -> None:
+    found = find_handoffs([one for one in EVENTS if one.ns >= 2000])
+    assert [(one.acquiring, one.waiting) for one in found] == [(12, None), (13, None)]
+
+
+def test_who_is_back_after_its_end() -> None:
+    (one,) = find_handoffs([one for one in EVENTS if one.ns < 2500])
+    assert (one.acquiring, one.acquired, one.latency, one.taken) == (12, None, None, None)
+
+
+def test_an_interrupt_within_the_call_hands_nothing_over() -> None:
+    lines = [line.replace("NR 202 = 1", "NR 202 = 0") for line in LINES]
+    assert find_handoffs(parse_events(lines)) == []
+    # It wakes somebody else before the call wakes its waiter.
+    lines = list(LINES)
+    other = next(line for line in lines if "sched_waking" in line and "pid=12" in line)
+    lines.insert(lines.index(other), other.replace("pid=12", "pid=13").replace("2020", "2015"))
+    # 13 waits for another word.
+    lines = [re.sub(r"(0\.000001300.*NR 202 \()1000", r"\g<1>2000", line) for line in lines]
+    assert find_handoffs(parse_events(lines))[0].acquiring == 12
+
+
+def test_who_wakes_all_hands_nothing_over() -> None:
+    lines = [line.replace("(1000, 81, 1,", "(1000, 81, 7fffffff,") for line in LINES]
+    assert find_handoffs(parse_events(lines)) == []
+
+
+def test_stretches() -> None:
+    found = lanes.stretches(EVENTS)
+    assert [(one.cpu, one.tid, one.begin, one.end) for one in found] == [
+        (1, 12, 1000, 1200),
+        (1, 13, 1200, 1400),
+        (0, 11, 1000, 2200),
+        (0, 12, 2200, 3250),
+        (1, 13, 3100, 3500),
+    ]
+
+
+def test_what_moved() -> None:
+    assert lanes.migrations(EVENTS) == [lanes.Migration(2030, 12, 1, 0)]
+    assert lanes.balances(EVENTS) == [lanes.Balance(2100, 12, 0, 0, "balance_kept")]
+    assert lanes.names(EVENTS) == {5: "kworker/u:1", 11: "prog", 12: "prog", 13: "prog"}
+
+
+def test_depths() -> None:
+    found = [(one.ns, one.cpu, one.threads) for one in lanes.depths(EVENTS)]
+    # 11, which runs from the begin on, shows when it goes.
+    assert found == [
+        (1200, 1, 1),
+        (1400, 1, 0),
+        (2040, 0, 1),
+        (3055, 1, 1),
+        (3250, 0, 0),
+        (3500, 1, 0),
+    ]
+
+
+def query() -> str:
+    """The one that the documentation gives."""
+    text = (PROJECT / "Documentation/trace.rst").read_text()
+    block = text.split(".. code-block:: sql\n\n", 1)[1]
+    return "\n".join(re.match(r"((?:    .*\n)+)", block)[0].splitlines())  # type: ignore[index]
+
+
+WAITED = [("prog 13", "prog 12", "lock", 1, 2.0), ("prog 12", "prog 11", "lock", 1, 1.4)]
+
+
+def test_who_waited_how_long_for_whom() -> None:
+    tables = perfetto_tables(perfetto_trace(recording()))
+    assert tables.execute(query()).fetchall() == WAITED
+
+
+@pytest.fixture
+def trace_processor(tmp_path: Path) -> Iterator[Any]:
+    from perfetto.trace_processor import (  # type: ignore[import-untyped]
+        TraceProcessor,
+        TraceProcessorConfig,
+    )
+
+    path = tmp_path / "strict.pftrace"
+    path.write_bytes(perfetto_trace(recording()))
+    config = TraceProcessorConfig(bin_path=shutil.which("trace_processor_shell"))
+    try:
+        processor = TraceProcessor(trace=str(path), config=config)
+    except Exception as error:
+        pytest.skip(f"trace_processor is not there and cannot be downloaded: {error}")
+    yield processor
+    processor.close()
+
+
+def test_in_trace_processor(trace_processor: Any) -> None:
+    found = [tuple(vars(row).values()) for row in trace_processor.query(query())]
+    assert found == WAITED
+    # The scheduler's own lanes.
+    (row,) = trace_processor.query("SELECT count(*) AS n FROM sched WHERE utid != 0 AND dur > 0")
+    assert row.n >= 4
+
+
+def test_a_slice_says_all_about_its_handoff() -> None:
+    tables = perfetto_tables(perfetto_trace(recording()))
+    facts = dict(
+        tables.execute(
+            "SELECT key, display_value FROM args JOIN slice USING (arg_set_id) "
+            "WHERE name = 'handed lock' AND ts = 2020"
+        )
+    )
+    assert facts == {
+        "debug.lock": "lock",
+        "debug.address": "0x1000",
+        "debug.from": "prog 11",
+        "debug.to": "prog 12",
+        "debug.from_cpu": "0",
+        "debug.to_cpu": "0",
+        "debug.latency_ns": "500",
+        "debug.decision": "used",
+        "debug.taken": "yes",
+    }
+
+
+def test_what_the_recording_cuts_off_has_slices_nonetheless() -> None:
+    cut = recording(events=[one for one in EVENTS if 2000 <= one.ns < 2500])
+    tables = perfetto_tables(perfetto_trace(cut))
+    found = tables.execute("SELECT name, ts, dur FROM slice").fetchall()
+    assert sorted(found) == [
+        ("handed lock", 2020, 180),
+        ("release lock", 2000, 60),
+        ("wait lock", 2000, 200),
+    ]
+
+
+def test_everything_else_in_perfettos_file() -> None:
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
+
+    trace = protos.Trace.FromString(perfetto_trace(recording()))
+    bundles = [one.ftrace_events for one in trace.packet if one.HasField("ftrace_events")]
+    assert [(one.cpu, len(one.event)) for one in bundles] == [(0, 6), (1, 6)]
+    switch = bundles[1].event[1].sched_switch
+    assert (switch.prev_pid, switch.prev_state, switch.next_comm) == (12, 1, "prog")
+    events = [one.track_event for one in trace.packet if one.HasField("track_event")]
+    instants = [one.name for one in events if one.type == protos.TrackEvent.TYPE_INSTANT]
+    assert instants == ["prog 12: CPU 1 to 0", "prog 12: balance_kept"]
+    counters = [one for one in events if one.type == protos.TrackEvent.TYPE_COUNTER]
+    assert len(counters) == 6
+    titles = [one.track_descriptor.name for one in trace.packet if one.track_descriptor.name]
+    assert titles == [
+        "migrations",
+        "balance decisions",
+        "runnable threads, CPU 0",
+        "runnable threads, CPU 1",
+    ]
+
+
+def test_the_picture() -> None:
+    both = [replace(without("sched_fast_hint"), title="baseline"), recording()]
+    svg = timeline.timeline(both, "svg").decode()
+    assert svg == timeline.timeline(both, "svg").decode()
+    assert "baseline: 2 hand-offs, 1 to another CPU" in svg
+    assert "CPU 1" in svg
+    # What comes later is not shown.
+    assert "strict: 1 hand-offs" in timeline.timeline([recording()], "svg", 1500).decode()
+
+
+def test_what_is_written(tmp_path: Path) -> None:
+    written = output.write_recordings([recording()], tmp_path)
+    assert [one.name for one in written] == ["strict.pftrace", "timeline.svg"]
+    (row,) = output.summary([recording()]).rows
+    assert [cell.text for cell in row] == ["strict", "2", "1", "1", "0.4", "1", "0.00"]
+
+
+def test_doubts() -> None:
+    assert output.doubts([recording(), without("sched_fast_hint")]) == []
+    lost = recording(mechanism={**COUNTED, "hint_mm": 1})
+    (doubt,) = output.doubts([lost])
+    assert doubt.endswith("looked at 2 woken threads in the trace, at 3 by its counters")
+    # Off, neither has any.
+    off = without("sched_fast_hint", "sched_fast_wakeup")
+    assert output.doubts([replace(off, mechanism=dict.fromkeys(COUNTED, 0))]) == []
+
+
+def test_a_file_that_is_no_trace(tmp_path: Path) -> None:
+    if not shutil.which("trace-cmd"):
+        pytest.skip("trace-cmd is not installed")
+    path = tmp_path / "trace.dat"
+    path.write_bytes(b"no trace")
+    with pytest.raises(FastError, match=r"trace\.dat: trace-cmd cannot read it"):
+        read_events(path)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
+    """A kernel with FAST, and ./program in the current directory. What records says under which
+    policy it does so, and hands over what is in LINES."""
+    build = tmp_path / "build"
+    machine = FakeMachine(tmp_path / "counters")
+    fast = machine.root / "sys/kernel/debug/sched/fast"
+    machine.boot(1, fast=True)
+    machine.set("policy", "off strict [soft] adaptive")
+    machine.set("opt_in", "Y")
+    tools = {
+        build / in_simulation.FAST_TRACE: f"""
+            echo "$@" >> words
+            test ! -d {fast} || cat {fast}/policy {fast}/opt_in >> settings
+            test -e broken && exit 125
+            test -e none && {{ : > "$4"; exit 126; }}
+            touch "$2"; echo '{json.dumps({"mechanism": COUNTED, "maps": None})}' > "$4"
+            test ! -e failing""",
+        tmp_path / "bin/trace-cmd": "cat <<END\n" + "\n".join(LINES) + "\nEND",
+    }
+    for path, script in tools.items():
+        path.parent.mkdir(parents=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    shutil.copyfile("/bin/true", tmp_path / "program")
+    (tmp_path / "program").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setattr(on_kernel, "build_programs", lambda project, reporter: build)
+    monkeypatch.setattr(on_kernel, "record", partial(on_kernel.record, root=machine.root))
+    return machine
+
+
+def test_a_program_under_each_policy(
+    machine: FakeMachine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["trace", "--", "./program", "two words"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^ off +2 +1 +1 ", said, re.MULTILINE)
+    assert re.search(r"^ strict +2 +1 +1 ", said, re.MULTILINE)
+    directory = Path("results/trace-program")
+    assert {path.name for path in directory.iterdir()} == {
+        *(f"{policy}.{end}" for policy in ("off", "strict") for end in ("dat", "json", "pftrace")),
+        "timeline.svg",
+    }
+    # Also a program that does not ask for FAST gets it.
+    assert Path("settings").read_text().split() == ["off", "0", "strict", "0"]
+    assert (machine.setting("policy"), machine.setting("opt_in")) == ("soft", "1")
+    first = Path("words").read_text().splitlines()[0]
+    assert (
+        first == f"--output {directory}/off.dat --json {directory}/off.json -- ./program two words"
+    )
+
+
+def test_a_kernel_without_fast(machine: FakeMachine) -> None:
+    machine.boot(2, fast=False)
+    request = on_kernel.ProgramRequest(["./program"], Path("traces"))
+    (found,) = on_kernel.record(request, Silent())
+    assert (found.title, len(found.handoffs)) == ("kernel", 2)
+
+
+def test_a_program_with_markers_is_recorded_between_them(machine: FakeMachine) -> None:
+    with Path("program").open("ab") as file:
+        file.write(MARKER)
+    on_kernel.record(on_kernel.ProgramRequest(["./program"], Path("traces")), Silent())
+    assert "--roi -- ./program" in Path("words").read_text()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "program", "complaint"),
+    [
+        ("broken", "./program", "nothing was recorded: fast-trace has said why"),
+        ("none", "./program", "nothing was recorded: fast-trace has said why"),
+        (
+            "failing",
+            "./program",
+            "program ended with status 1; what was recorded is tra",
+        ),
+        ("", "./nowhere", "there is no such program"),
+        ("traces", "./program", "traces: cannot be made: File exists; name another"),
+    ],
+)
+def test_a_recording_that_fails(
+    machine: FakeMachine, prepare: str, program: str, complaint: str
+) -> None:
+    if prepare:
+        Path(prepare).touch()
+    with pytest.raises(FastError, match=complaint):
+        on_kernel.record(on_kernel.ProgramRequest([program], Path("traces")), Silent())
+    assert "soft" in machine.setting("policy")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "name either an experiment, as in fast trace experiments/demo.toml, or a program"),
+        (["a.toml", "--", "true"], "name either an experiment"),
+        (["a.toml"], "a.toml: No such file"),
+        (["--run", "x", "--", "true"], "--run is of an experiment"),
+        (["--variants", "x", "--", "true"], "--variants is of an experiment"),
+    ],
+)
+def test_bad_usage(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["trace", *words]) == 1
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_run_of_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+
+    def record(request: in_simulation.TraceRequest, reporter: object) -> list[Recording]:
+        asked.append(request)
+        return [recording(mechanism={**COUNTED, "hint_mm": 1})]
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(in_simulation, "record", record)
+    words = ["trace", str(PROJECT / "experiments/demo.toml"), "--run", "single_ctr-16"]
+    assert main.main([*words, "--variants", "onecpu,strict"]) == 0
+    (request,) = asked
+    assert [one.name for one in request.variants] == ["onecpu", "strict"]
+    assert request.directory == Path("results/demo/trace/single_ctr-16")
+    assert "- strict: FAST has looked at 2 woken threads in the trace, at 3 by" in (
+        capsys.readouterr().out
+    )
+    assert (request.directory / "timeline.svg").is_file()
+
+
+DEMO = load_experiment(PROJECT / "experiments/demo.toml")
+
+
+def test_what_is_recorded_by_default() -> None:
+    assert in_simulation.pick_case(DEMO, None) == DEMO.cases[0]
+    assert [one.name for one in in_simulation.pick_variants(DEMO, ())] == ["baseline", "strict"]
+
+
+def test_what_was_asked_for() -> None:
+    case = in_simulation.pick_case(DEMO, "doubly_list-16")
+    assert (case.workload.benchmark, case.workload.threads) == ("doubly_list", 16)
+    assert [one.name for one in in_simulation.pick_variants(DEMO, ("onecpu",))] == ["onecpu"]
+    with pytest.raises(FastError, match="demo has no run single_ctr; it has single_ctr-4, "):
+        in_simulation.pick_case(DEMO, "single_ctr")
+    with pytest.raises(FastError, match="demo has no variant soft; it has baseline, "):
+        in_simulation.pick_variants(DEMO, ("soft",))
+
+
+STRICT = Variant("strict", "fast", "strict")
+SAID = ('{"check":"ok"}', '{"schema":1}', *(base64.b64encode(b"trace").decode(),))
+
+
+def outcome(**changes: Any) -> vm.Outcome:
+    good = vm.Outcome({}, {"check": "ok"}, {}, 0, (), 1.0, SAID)
+    return replace(good, **changes)
+
+
+def test_what_a_guest_hands_over(tmp_path: Path) -> None:
+    found = in_simulation.handed_over(outcome(), STRICT, tmp_path)
+    assert found == ({"schema": 1}, b"trace")
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"exit_status": 125, "errors": ("fast-trace: no room",)}, "status 125: fast-trace: no ro"),
+        ({"output": {"check": "failed"}}, "self-check says failed"),
+        ({"output": None}, "self-check says None"),
+        ({"said": (*SAID[:2], "!")}, "the trace has not come whole"),
+    ],
+)
+def test_a_guest_that_fails(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(FastError, match=f"strict: .*{complaint}") as raised:
+        in_simulation.handed_over(outcome(**changes), STRICT, tmp_path)
+    assert str(tmp_path) in str(raised.value)

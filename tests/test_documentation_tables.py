@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Documentation/tables.py writes measured tables into pages."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / "Documentation" / "tables.py"
+
+PAGE = """\
+Before.
+
+.. measured: along demo strict quantum
+
+old
+.. end of measured
+
+After.
+"""
+
+
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tables", SCRIPT)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tables"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def row(quantum: int, improvement: float | None) -> dict[str, Any]:
+    return {
+        "benchmark": "single_ctr",
+        "threads": 4,
+        "quantum": quantum,
+        "variant_name": "strict",
+        "metric": "elapsed_ns",
+        "baseline": 2e6,
+        "variant": 1e6,
+        "improvement_pct": improvement,
+        "spread": 0.25,
+    }
+
+
+DEMO = {
+    "baseline": "baseline",
+    "variants": ["strict"],
+    "rows": [row(500, 50.04), row(2000, None)],
+}
+
+
+def test_a_block_gets_its_table_and_the_rest_stays(tables: ModuleType) -> None:
+    page, missing = tables.write(PAGE, {"demo": tables.Results(DEMO)}.get)
+    assert missing == []
+    assert (
+        page
+        == """\
+Before.
+
+.. measured: along demo strict quantum
+
+==========  =======  ==========  =====
+benchmark   threads  500         2,000
+==========  =======  ==========  =====
+single_ctr  4        50.0 ± 0.2  n/a
+==========  =======  ==========  =====
+
+.. end of measured
+
+After.
+"""
+    )
+    assert tables.write(page, {"demo": tables.Results(DEMO)}.get)[0] == page
+
+
+def test_without_results_a_page_is_left_as_it_is(tables: ModuleType) -> None:
+    assert tables.write(PAGE, lambda _: None) == (PAGE, ["demo"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("alongg demo strict quantum", "no kind of table is called alongg"),
+        ("along demo strict", "along demo strict: its results have no such table"),
+        ("along demo strict cpus", "along demo strict cpus: its results have no such table"),
+        ("standings demo", "standings demo: its results have no such table"),
+    ],
+)
+def test_what_is_wrong_is_said(tables: ModuleType, words: str, said: str) -> None:
+    page = PAGE.replace("along demo strict quantum", words)
+    with pytest.raises(tables.Wrong, match=said):
+        tables.write(page, {"demo": tables.Results(DEMO)}.get)
+
+
+def test_nothing_is_not_negative(tables: ModuleType) -> None:
+    assert tables.decimal(-0.01) == "0.0"
+
+
+def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> None:
+    asked: list[str] = []
+    for page in sorted((ROOT / "Documentation").glob("*.rst")):
+        text = page.read_text("utf-8")
+        blocks = [block["words"].split() for block in tables.BLOCK.finditer(text)]
+        assert text.count(".. measured:") == len(blocks), f"{page}: a table has no end"
+        assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
+        asked += [experiment for _, experiment, *_ in blocks]
+    of_commands = {"trust-zen3", "trust-my-machine", "overhead"}
+    for experiment in set(asked) - of_commands:
+        assert (ROOT / "experiments" / f"{experiment}.toml").exists(), experiment
+    assert len(asked) > 20
+
+
+def test_the_command_names_what_it_could_not_write(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "no results of demo: its tables are left as they are" in done.stdout

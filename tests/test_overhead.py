@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the series costs in a simulated machine: nearly nothing while it is off."""
+
+from __future__ import annotations
+
+import io
+
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import overhead
+
+
+def test_off_costs_a_test_of_a_switch() -> None:
+    costs = overhead.measure(PlainReporter(io.StringIO()), count=2000)
+    more = {
+        (operation, arm): cost - costs[operation, overhead.UNPATCHED]
+        for (operation, arm), cost in costs.items()
+    }
+    # Without jump labels: a load, a test and a branch.
+    assert 2 < more["wake", "off"] < 10
+    assert abs(more["switch", "off"]) < 10
+    # A policy that is on is what it costs.
+    assert more["wake", "off"] + 10 < more["wake", "strict"] < more["wake", "adaptive"] < 100
