@@ -25,9 +25,9 @@ struct waiter {
 struct release {
 	struct word word;
 	uint64_t thread;
-	uint64_t came;		/* as above */
 	uint64_t ns;
-	bool returned;		/* with the answer that it woke one */
+	uint64_t returned;	/* when, as above, with the answer that it woke one; or 0 */
+	uint64_t taken;		/* since when the thread waited that it woke, as far as is known; or 0 */
 };
 
 struct handoff {
@@ -39,7 +39,7 @@ struct handoffs {
 	uint64_t events;
 	struct waiter *waiters;		/* one of a thread at most */
 	size_t n_waiters, waiters_room;
-	struct release *releases;	/* that no return has taken, the oldest first */
+	struct release *releases;	/* that have not returned, or none has taken; the oldest first */
 	size_t n_releases, releases_room;
 	struct handoff *all;
 	size_t n, room;
@@ -106,13 +106,19 @@ static bool same(struct word one, struct word other)
 	return one.space == other.space && one.address == other.address;
 }
 
-/* That which woke the waiter. */
-static struct release *taken_by(const struct handoffs *h, const struct waiter *waiter)
+/*
+ * That which woke somebody who has waited for the word since then: the oldest that may have. It may
+ * have begun before the wait did, and come to the kernel's queue after it.
+ */
+static struct release *untaken(const struct handoffs *h, struct word word, uint64_t since)
 {
-	for (size_t i = 0; i < h->n_releases; i++)
-		if (same(h->releases[i].word, waiter->word) &&
-		    h->releases[i].came > waiter->since)
-			return &h->releases[i];
+	for (size_t i = 0; i < h->n_releases; i++) {
+		struct release *one = &h->releases[i];
+
+		if (same(one->word, word) && !one->taken &&
+		    (!one->returned || one->returned > since))
+			return one;
+	}
 	return NULL;
 }
 
@@ -138,7 +144,7 @@ static int release(struct handoffs *h, struct word word, uint64_t thread, uint64
 		return -1;
 	h->releases = grown;
 	h->releases[h->n_releases++] = (struct release){
-		.word = word, .thread = thread, .came = ++h->events, .ns = now_ns,
+		.word = word, .thread = thread, .ns = now_ns,
 	};
 	return 0;
 }
@@ -183,18 +189,43 @@ int handoffs_call(struct handoffs *h, uint64_t space, uint64_t thread, uint64_t 
 	return 0;
 }
 
+static void take(struct handoffs *h, struct release *release, uint64_t since)
+{
+	release->taken = since;
+	if (release->returned)
+		forget_release(h, release);
+}
+
 /* The waiter's call has returned: what is known of it then. */
 static void come_back(struct handoffs *h, struct waiter *waiter, uint64_t result, uint64_t now_ns)
 {
-	struct release *by = result ? NULL : taken_by(h, waiter);
+	struct release *by = result ? NULL : untaken(h, waiter->word, waiter->since);
 
 	waiter->woken = by && waiter->plain;
 	if (by) {
 		waiter->latency_ns = latency_between(by->ns, now_ns);
-		forget_release(h, by);
+		take(h, by, waiter->since);
 	}
 	if (!waiter->woken)
 		forget_waiter(h, waiter);
+}
+
+/* The release call has returned, and has woken one thread or none. */
+static void released(struct handoffs *h, struct release *release, bool one)
+{
+	const struct release was = *release;
+	struct release *instead;
+
+	if (one)
+		release->returned = ++h->events;
+	if (!one || release->taken)
+		forget_release(h, release);
+	if (one || !was.taken)
+		return;
+	/* Who has taken it was woken by another one, which nobody else may take. */
+	instead = untaken(h, was.word, was.taken);
+	if (instead)
+		take(h, instead, was.taken);
 }
 
 void handoffs_return(struct handoffs *h, uint64_t space, uint64_t thread, uint64_t result,
@@ -203,10 +234,8 @@ void handoffs_return(struct handoffs *h, uint64_t space, uint64_t thread, uint64
 	struct release *own = release_of(h, space, thread);
 	struct waiter *waiter = waiter_of(h, space, thread);
 
-	if (own && result == 1)
-		own->returned = true;
-	else if (own)
-		forget_release(h, own);
+	if (own)
+		released(h, own, result == 1);
 	else if (waiter && !waiter->woken)
 		come_back(h, waiter, result, now_ns);
 }

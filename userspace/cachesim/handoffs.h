@@ -12,8 +12,8 @@
  * waits for condition variables, semaphores, read-write locks, ends of threads and whatever
  * has a time limit; plain FUTEX_WAIT is its mutexes, and its barriers, which wake all.
  *
- * A word's waiters are woken in their order, so a return belongs to the oldest release that came
- * after its call and that no other return has taken. A thread is known by its address space and its
+ * A word's waiters are woken in their order, so a return belongs to the oldest release that was not
+ * over before its call and that no other return has taken. A thread is known by its address space and its
  * thread pointer, as in futexes.h; nothing is known across address spaces, or of a requeue.
  *
  * Events are to be told in the order in which they are executed. Their times may be by different

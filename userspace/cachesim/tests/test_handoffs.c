@@ -206,6 +206,45 @@ static void a_release_from_before_the_wait_is_another_ones(void **state)
 	assert_latencies(PROGRAM);
 }
 
+/* It comes to the kernel's queue after a wait that was called later. */
+static void a_release_that_is_not_over_wakes_who_comes_meanwhile(void **state)
+{
+	(void)state;
+	wakes(2, LOCK, 100);
+	waits(1, LOCK);
+	returns(2, 1, 120);
+	returns(1, 0, 150);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 160);
+	assert_latencies(PROGRAM, 50);
+	wakes(2, LOCK, 200);
+	waits(1, LOCK);
+	returns(1, 0, 260);
+	returns(2, 1, 270);
+	assert_latencies(PROGRAM, 50, 60);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 280);
+	assert_false(handoffs_expects_return(h));
+}
+
+/* Another one did. Only when it returns is that known, but then to the next waiters, too. */
+static void a_release_that_seemed_to_wake_one_and_woke_none(void **state)
+{
+	(void)state;
+	wakes(2, LOCK, 100);
+	waits(1, LOCK);
+	wakes(3, LOCK, 110);
+	waits(4, LOCK);
+	returns(3, 1, 115);
+	returns(1, 0, 120);
+	returns(2, 0, 130);
+	wakes(3, LOCK, 200);
+	returns(4, 0, 230);
+	returns(3, 1, 240);
+	assert_latencies(PROGRAM, 20, 30);
+	call(PROGRAM, 1, SYS_READ, 0, 0, 0, 250);
+	call(PROGRAM, 4, SYS_READ, 0, 0, 0, 260);
+	assert_false(handoffs_expects_return(h));
+}
+
 /* Conditions and semaphores use it up, but it is no mutex that they wait for. */
 static void waits_with_a_bitset_are_no_hand_offs(void **state)
 {
@@ -342,6 +381,8 @@ int main(void)
 		TEST(waiters_get_the_releases_in_their_order),
 		TEST(a_release_that_woke_nobody_is_none),
 		TEST(a_release_from_before_the_wait_is_another_ones),
+		TEST(a_release_that_is_not_over_wakes_who_comes_meanwhile),
+		TEST(a_release_that_seemed_to_wake_one_and_woke_none),
 		TEST(waits_with_a_bitset_are_no_hand_offs),
 		TEST(waking_several_is_none),
 		TEST(who_did_not_sleep_or_gave_up_was_handed_nothing),
