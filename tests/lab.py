@@ -95,3 +95,13 @@ class Lab:
             watchdogs or Watchdogs(),
             threading.Event(),
         )
+
+
+def survived(outcome: vm.Outcome) -> None:
+    """Of policy_stress.c: all locks are whole, all was changed, and waiters were placed."""
+    assert outcome.exit_status == 0, outcome.errors
+    assert outcome.output is not None and outcome.mechanism is not None
+    told = dict(outcome.output)
+    assert told.pop("check") == "ok"
+    assert [name for name, (made, _) in told.items() if not made] == []
+    assert outcome.mechanism["used"] > 0
