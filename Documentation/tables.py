@@ -9,10 +9,10 @@ A table stands in a page between the comments
 
 The first word is the kind of table, a function of this file; the second the experiment, whose
 results/<experiment>/summary.json it is made of (of `fast trust`: trust.json; of `fast bench
-overhead`: costs.json); words that follow are the kind's own. A table whose experiment has no
-results in RESULTS (default: results) is left as it is, and named. What the sentences around a
-table say must be read again by somebody. README's picture,
-images/demo.svg, is that of the experiment demo's report.
+overhead`: costs.json; of `fast try --json`: all try-*.json of a directory); words that follow are
+the kind's own. A table whose experiment has no results in RESULTS (default: results) is left as it
+is, and named. What the sentences around a table say must be read again by somebody. README's
+picture, images/demo.svg, is that of the experiment demo's report.
 """
 
 from __future__ import annotations
@@ -344,6 +344,22 @@ def costs(results: Results) -> Lines:
     return lines
 
 
+def trials(results: Results) -> Lines:
+    """Of `fast try --json`: time without FAST, and what the policies improve of time and cycles."""
+    trials = results.document["trials"]
+    policies = [one["policy"] for one in trials[0]["verdicts"]]
+    metrics = ("elapsed_ns", "cycles")
+    heads = [f"{METRICS[metric]}: {one}" for metric in metrics for one in policies]
+    lines: Lines = [["program", "off, ms", *heads]]
+    for trial in trials:
+        changes = [one["changes"] for one in trial["verdicts"]]
+        found = [one[metric] for metric in metrics for one in changes]
+        ranges = [f"{decimal(one['low'])} to {decimal(one['high'])}" for one in found]
+        words = f"``{' '.join(trial['argv'])}``"
+        lines.append([words, _millis(changes[0]["elapsed_ns"]["off"]), *ranges])
+    return lines
+
+
 def predictions(results: Results) -> Lines:
     """`fast trust` tells its table itself."""
     return list(results.document["table"])
@@ -364,6 +380,7 @@ KINDS: dict[str, Callable[..., Lines]] = {
         mean_regret_by_axis,
         splash,
         costs,
+        trials,
         predictions,
     )
 }
@@ -409,7 +426,12 @@ def main() -> int:
             path = directory / experiment / name
             if path.exists():
                 return Results(json.loads(path.read_text("utf-8")))
-        return None
+        tried = sorted((directory / experiment).glob("try-*.json"))
+        return (
+            Results({"trials": [json.loads(one.read_text("utf-8")) for one in tried]})
+            if tried
+            else None
+        )
 
     missing: set[str] = set()
     for path in sorted(PAGES.glob("*.rst")):

@@ -101,6 +101,18 @@ def test_what_is_wrong_is_said(tables: ModuleType, words: str, said: str) -> Non
         tables.write(page, {"demo": tables.Results(DEMO)}.get)
 
 
+def test_programs_that_were_tried(tables: ModuleType) -> None:
+    def verdict(policy: str, low: float) -> dict[str, Any]:
+        change = {"off": 2e6, "on": 1e6, "low": low, "high": 2.5}
+        return {"policy": policy, "changes": {"elapsed_ns": change, "cycles": change}}
+
+    trial = {"argv": ["xz", "-k"], "verdicts": [verdict("strict", -1), verdict("adaptive", 0.5)]}
+    head, line = tables.trials(tables.Results({"trials": [trial]}))
+    assert head[1:4] == ["off, ms", "elapsed: strict", "elapsed: adaptive"]
+    ranges = ["-1.0 to 2.5", "0.5 to 2.5"]
+    assert line == ["``xz -k``", "2.0", *ranges, *ranges]
+
+
 def test_nothing_is_not_negative(tables: ModuleType) -> None:
     assert tables.decimal(-0.01) == "0.0"
 
@@ -113,7 +125,7 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert text.count(".. measured:") == len(blocks), f"{page}: a table has no end"
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
-    of_commands = {"trust-zen3", "trust-my-machine", "overhead"}
+    of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs"}
     for experiment in set(asked) - of_commands:
         assert (ROOT / "experiments" / f"{experiment}.toml").exists(), experiment
     assert len(asked) > 20
