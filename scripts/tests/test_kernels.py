@@ -359,7 +359,7 @@ def test_two_builds_at_once_take_turns(lab: Lab) -> None:
         other.start()
         while not heard.said and other.is_alive():
             pass
-        assert heard.said == [f"another build is at work here, waiting for it to end ({lock})"]
+        assert heard.said == [f"somebody is at work here, waiting for the end of it ({lock})"]
         assert heard.objects == []
     other.join()
     assert len(lab.builds()) == 1

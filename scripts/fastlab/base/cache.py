@@ -34,7 +34,7 @@ def locked(path: Path, reporter: Reporter) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            reporter.say(f"another build is at work here, waiting for it to end ({path})")
+            reporter.say(f"somebody is at work here, waiting for the end of it ({path})")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
