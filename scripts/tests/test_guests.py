@@ -189,7 +189,7 @@ def test_latencies_are_a_second_boot(lab: Guests) -> None:
         assert list(job.argv[: job.argv.index("--")]) == [
             *("/bin/fast-latency", "--roi", "--json", "/proc/self/fd/1")
         ]
-        assert row["latency"] == {"handoff": [(900, 2), (4000, 1)]}
+        assert row["latency"] == {"handoff": [[900, 2], [4000, 1]]}
         assert row["latency_missing"] == {"wakeup": "no tracefs"}
         assert set(row["counters"]) == {"context_switches"}
 

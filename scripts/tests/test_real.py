@@ -216,7 +216,7 @@ def test_a_second_run_of_each_slot_measures_latencies(machine: FakeMachine) -> N
         assert timed == [*counted, "latency"]
         on = row["policy"] == "strict"
         assert 4000 - 1000 * on <= row["latency"]["handoff"][0][0] < 4050 - 1000 * on
-        assert row["latency"]["wakeup"] == [(3000, 900), (9000, 100)]
+        assert row["latency"]["wakeup"] == [[3000, 900], [9000, 100]]
         assert row["latency_missing"] == {}
         assert (row["mechanism"] or {})["used"] == 7 * on
         assert row["counters"]["task_clock"]["total"] == 2 * (row["elapsed_ns"] or 0)

@@ -75,7 +75,7 @@ def _furnished(row: PairedRow) -> PairedRow:
     strict = row["side"] == "B" and row["pair"] == "strict"
     row = {**row, "context_switches": 900 + row["block"] * 7 % 5, "fairness": 0.98}
     row["thread_throughput"] = [90.0 + row["position"], 100.0, 100.0, 100.0]
-    row["latency"] = {"handoff": [(1000, 900), (2000 if strict else 4000, 95), (64000, 5)]}
+    row["latency"] = {"handoff": [[1000, 900], [2000 if strict else 4000, 95], [64000, 5]]}
     row["latency_missing"] = {"wakeup": "tracefs cannot be used: Permission denied"}
     environment = {**paired.CIRCUMSTANCES["environment"], "virtual": True, "turbo": None}
     row["circumstances"] = {**paired.CIRCUMSTANCES, "environment": environment}

@@ -56,6 +56,7 @@ def test_means_and_spread() -> None:
     assert cycles.improvement_pct == pytest.approx(2200 * 100 / 6000)
     assert cycles.spread == pytest.approx(10.0)
     assert (cycles.baseline.runs, cycles.variant.runs) == (3, 3)
+    assert cycles.singles == (("seed 1", 50.0), ("seed 2", 40.0), ("seed 3", 30.0))
     assert cycles.complete
 
 

@@ -35,7 +35,7 @@ GROUPS = ("--groups", "--events", "hardware")
 # For a measurement of nothing.
 TRY_SECONDS = 60.0
 
-Histogram = list[tuple[int, int]]
+Histogram = list[list[int]]
 
 
 def find_groups(backend: str, fast_stat: Path) -> tuple[str, ...]:
@@ -193,5 +193,5 @@ def latencies_of(document: Mapping[str, Any]) -> tuple[dict[str, Histogram], dic
         if one["buckets"] is None:
             missing[name] = one["why_not"]
         else:
-            histograms[name] = [(end, count) for end, count in one["buckets"]]
+            histograms[name] = one["buckets"]
     return histograms, missing

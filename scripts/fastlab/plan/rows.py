@@ -99,7 +99,7 @@ class Row(_EveryRow, total=False):
 
     profile: Waits
     latencies: dict[str, dict[str, int | None]]
-    latency: dict[str, list[tuple[int, int]]]
+    latency: dict[str, list[list[int]]]
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ def _latency(row: Row, name: str) -> float | None:
     return row.get("latencies", {}).get(metric.latency, {}).get(f"{figure}_ns")
 
 
-def percentile(histogram: Iterable[tuple[int, int]], thousandths: int) -> float | None:
+def percentile(histogram: Iterable[Sequence[int]], thousandths: int) -> float | None:
     """The upper end of the bucket that so many thousandths of all events do not exceed."""
     buckets = sorted((end, count) for end, count in histogram if count)
     total = sum(count for _, count in buckets)

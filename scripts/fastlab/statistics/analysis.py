@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from fastlab.base.model import FastError
@@ -28,12 +29,13 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
     rows, warning = read_rows(directory / "runs.jsonl")
     if warning:
         reporter.say(warning)
+    lines = {row["key"]: number for number, row in enumerate(rows, 1)}
     plan = plan_file.load(directory)
     if isinstance(plan, Plan):
-        return paired.analyse(make_dataset(plan, rows))
+        return replace(paired.analyse(make_dataset(plan, rows)), lines=lines)
     if rows and rows[-1]["backend"] != "sim":
         raise FastError(
             f"{directory / plan_file.NAME}: is not there, and it says what these runs were to "
             "show; restore it, or make them again in another directory"
         )
-    return summarise(load_experiment(file), rows, plan)
+    return replace(summarise(load_experiment(file), rows, plan), lines=lines)

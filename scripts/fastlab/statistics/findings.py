@@ -8,12 +8,13 @@ only a real machine knows, are sections that the other leaves empty.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Any, Literal
 
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Experiment, Place
+from fastlab.plan.rows import Row
 from fastlab.statistics.regret import Regret, Standing, standings
 
 # better, worse: a change that may be claimed; same: the simulation gave equal values.
@@ -55,7 +56,8 @@ class Finding(Place):
     its 95 % confidence interval. `p` is the t test's after Holm's correction, `p_rank` the rank
     test's by itself. `floor_pct` is the smallest improvement that may be claimed, `detectable_pct`
     the smallest that is found in 95 of 100 such experiments. None: not available. `complete`: all
-    runs that were planned are in it."""
+    runs that were planned are in it. `singles` are the improvements of each seed, or block, by its
+    name."""
 
     metric: Metric
     variant_name: str
@@ -72,6 +74,7 @@ class Finding(Place):
     floor_pct: float | None = None
     detectable_pct: float | None = None
     complete: bool = True
+    singles: tuple[tuple[str, float], ...] = ()
 
     @property
     def gain(self) -> float | None:
@@ -98,6 +101,15 @@ class LeftOut(Place):
             f"{self.variant_name}: {self.label}, {self.threads} threads{which}: "
             f"{self.status}: {self.reason}"
         )
+
+
+@dataclass(frozen=True)
+class Raw(Place):
+    """A run of the comparison, good or bad, as it was measured. `which` is as in LeftOut."""
+
+    variant_name: str
+    which: str
+    row: Row
 
 
 @dataclass(frozen=True)
@@ -141,7 +153,9 @@ class Simulated:
 class Findings:
     """`mean` names the kind of mean of all values as mmtests does. `primary` is the metric named
     before the runs: a claim about another is a hint for the next experiment. `setting` says what
-    was measured where; `calibration` and `doubts` are sentences that belong beside the numbers."""
+    was measured where; `calibration` and `doubts` are sentences that belong beside the numbers.
+    `raw` is what was compared, case by case; `lines` says by a row's key which line of runs.jsonl
+    it is."""
 
     title: str
     backend: str
@@ -159,6 +173,8 @@ class Findings:
     synchronization: tuple[Synchronization, ...] = ()
     oracle: tuple[str, ...] = ()
     regrets: tuple[Regret, ...] = ()
+    raw: tuple[Raw, ...] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     def of_metric(self, metric: str) -> tuple[Finding, ...]:
         return tuple(one for one in self.findings if one.metric.name == metric)

@@ -38,7 +38,7 @@ from fastlab.plan.blocks import (
 from fastlab.plan.rows import Counter, value
 from fastlab.statistics import environment
 from fastlab.statistics.calibration import Blocks, Calibration, blocks_of, calibrate, nothing
-from fastlab.statistics.findings import Finding, Findings, LeftOut, Verdict, no_run, side
+from fastlab.statistics.findings import Finding, Findings, LeftOut, Raw, Verdict, no_run, side
 from fastlab.statistics.significance import (
     ALPHA,
     Noise,
@@ -81,6 +81,12 @@ def analyse(dataset: Dataset) -> Findings:
         left_out=(
             *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
             *_not_made(dataset, calibration),
+        ),
+        raw=tuple(
+            Raw(*_place(load), row["pair"], _which(row), row)
+            for load in plan.workloads
+            for pair in (plan.baseline, *plan.variants)
+            for row in dataset.of(load, pair)
         ),
     )
 
@@ -169,6 +175,10 @@ def _compare(
         improvement_pct=None,
         verdict=verdict or "~",
         reason=reason,
+        singles=tuple(
+            (f"block {i}", percent(ratio, metric))
+            for i, ratio in enumerate(blocks.ratios if test else ())
+        ),
     )
     return finding, test, noise
 
@@ -298,10 +308,14 @@ def _left_out(row: PairedRow) -> LeftOut:
         row["threads"],
         (),
         row["pair"],
-        f"block {row['block']}, run {row['position'] + 1} ({row['side']})",
+        _which(row),
         row["status"],
         row["reason"],
     )
+
+
+def _which(row: PairedRow) -> str:
+    return f"block {row['block']}, run {row['position'] + 1} ({row['side']})"
 
 
 def _not_made(dataset: Dataset, calibration: Calibration) -> Iterable[LeftOut]:

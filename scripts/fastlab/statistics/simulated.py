@@ -29,6 +29,7 @@ from fastlab.statistics.findings import (
     Findings,
     LeftOut,
     Mechanism,
+    Raw,
     Simulated,
     Synchronization,
     Verdict,
@@ -121,7 +122,17 @@ def summarise(
         synchronization=tuple(_synchronization(experiment, good)),
         oracle=experiment.oracle,
         regrets=tuple(regrets(experiment, _times(good))),
+        raw=tuple(_raw(experiment, selection.rows)),
     )
+
+
+def _raw(experiment: Experiment, rows: Mapping[_Cell, Row]) -> Iterator[Raw]:
+    for case in experiment.cases:
+        for variant in experiment.variants:
+            for seed in experiment.seeds:
+                row = rows.get((variant.name, case, seed))
+                if row is not None:
+                    yield Raw(*case.place, variant.name, f"seed {seed}", row)
 
 
 def _compare(
@@ -154,7 +165,21 @@ def _compare(
         low=low,
         high=high,
         complete=len(pairs) == len(experiment.seeds),
+        singles=tuple(_singles(metric, pairs, values)),
     )
+
+
+def _singles(
+    metric: Metric,
+    pairs: Iterable[tuple[Row, Row]],
+    values: Sequence[tuple[float, float]],
+) -> Iterator[tuple[str, float]]:
+    """The seeds that have an improvement."""
+    # There are no values where one of the pairs has none.
+    for (row, _), (base, other) in zip(pairs, values, strict=False):
+        pct = improvement(base, other, metric.better)
+        if pct is not None:
+            yield f"seed {row['seed']}", pct
 
 
 def _interval(
