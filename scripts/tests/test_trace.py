@@ -244,6 +244,8 @@ def test_the_picture() -> None:
     assert svg == timeline.timeline(both, "svg").decode()
     assert "baseline: 2 hand-offs, 1 to another CPU" in svg
     assert "CPU 1" in svg
+    assert "<title>thread 12 on CPU 0 for" in svg
+    assert "<title>500 ns from thread 11 on CPU 0 to thread 12 on CPU 0</title>" in svg
     # What comes later is not shown.
     assert "strict: 1 hand-offs" in timeline.timeline([recording()], "svg", 1500).decode()
 

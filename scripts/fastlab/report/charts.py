@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Charts in the shape of the paper's Figures 2 to 5, and of improvement against queue depth.
 
-Every chart is a pure function of its findings: equal ones give equal bytes.
+A bar is the mean over the seeds, each dot one of them; whiskers are the 95 % interval, by which it
+is judged. Every chart is a pure function of its findings: equal ones give equal bytes.
 """
 
 from __future__ import annotations
@@ -9,11 +10,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fastlab.report.drawing import GRID, INK, Chart, Form, inline, named, ramp, render
+from fastlab.report.drawing import (
+    GRID,
+    GROUND,
+    INK,
+    Chart,
+    Form,
+    inline,
+    mark,
+    named,
+    ramp,
+    render,
+)
+from fastlab.report.forms import describe
+from fastlab.report.tables import signed
 from fastlab.statistics.findings import Finding, Findings
 
 DEPTH = "depth"
@@ -27,17 +43,24 @@ TITLES = {
     "throughput": "Improvement in throughput (modelled)",
     "l2_misses": "Improvement in L2 misses",
 }
+NOTE = (
+    "Positive is better. A bar is the mean, a dot is one seed, whiskers are the 95 % interval of "
+    "the mean. Point at a bar for its numbers."
+)
 
 
 def bars(findings: Findings, variant_name: str, metric: str) -> Chart:
-    """Percent improvement by benchmark, a bar per thread count; whiskers are the spread."""
+    """Percent improvement by benchmark, a bar per thread count."""
     several = len(findings.variants) > 1
+    simulated = findings.simulation is not None
+    title = TITLES[metric] if simulated else f"Improvement in {metric}"
     return inline(
         f"{variant_name}-{metric}",
-        f"{TITLES[metric]}: {variant_name}" if several else TITLES[metric],
+        f"{title}: {variant_name}" if several else title,
         (10, 3.6),
         named(SERIES, ramp(len(findings.threads))),
         lambda figure: _bars(figure.subplots(), findings, variant_name, metric),
+        NOTE if simulated else NOTE.replace("one seed", "one block"),
     )
 
 
@@ -59,6 +82,7 @@ def beside(findings: Findings) -> Chart:
         (10, 6.2),
         named(ARM, ramp(len(arms))),
         draw,
+        NOTE,
     )
 
 
@@ -85,6 +109,7 @@ def depth_lines(findings: Findings, metric: str) -> Chart:
         (10, 2.5 * rows + 0.4),
         named(SERIES, ramp(len(findings.threads))),
         draw,
+        NOTE.replace("A bar", "A line").replace("Point at a bar", "Point at a depth"),
     )
 
 
@@ -124,21 +149,7 @@ def _bars(axes: Axes, findings: Findings, variant_name: str, metric: str) -> Non
         str(threads): [found[benchmark, threads] for benchmark in findings.benchmarks]
         for threads in findings.threads
     }
-    for places, cells in _groups(axes, findings.benchmarks, groups):
-        heights, spreads = _known(cells)
-        axes.errorbar(places, heights, spreads, fmt="none", color=INK, elinewidth=0.8, capsize=1.5)
-        for place, one in zip(places, cells, strict=True):
-            if one.improvement_pct is None:
-                axes.annotate(
-                    "n/a",
-                    (place, 0),
-                    (0, 3),
-                    textcoords="offset points",
-                    rotation=90,
-                    ha="center",
-                    va="bottom",
-                    fontsize=7,
-                )
+    _groups(axes, findings.benchmarks, groups)
     axes.legend(
         title="threads",
         loc="upper left",
@@ -161,21 +172,77 @@ def _arms(axes: Axes, findings: Findings, arms: Sequence[str], metric: str) -> N
 
 def _groups(
     axes: Axes, names: Sequence[str], groups: Mapping[str, Sequence[Finding]], **ticks: Any
-) -> list[tuple[list[float], Sequence[Finding]]]:
-    """At each name a bar of each group, side by side; where each group's stand."""
+) -> None:
+    """At each name a bar of each group, side by side."""
     width = 0.84 / len(groups)
-    placed = []
     colours = ramp(len(groups))
     for i, ((label, cells), colour) in enumerate(zip(groups.items(), colours, strict=True)):
         offset = (i - (len(groups) - 1) / 2) * width
         places = [x + offset for x in range(len(names))]
-        axes.bar(places, _known(cells)[0], width * 0.92, color=colour, label=label)
-        placed.append((places, cells))
+        axes.bar(places, _heights(cells), width * 0.92, color=colour, label=label)
+        _noise(axes, places, cells, width * 0.7)
+        for place, one in zip(places, cells, strict=True):
+            if one.improvement_pct is None:
+                _not_available(axes, place)
+            mark(_column(axes, place, width), _told(one))
     axes.set_xticks(range(len(names)), names, **ticks)
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel("improvement, %")
-    return placed
+
+
+def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: float) -> None:
+    """Whiskers, and the dots of the seeds spread over the room that there is; on any colour."""
+    heights = np.array(_heights(cells))
+    ends = [[np.nan if end is None else end for end in (one.low, one.high)] for one in cells]
+    low, high = np.array(ends, dtype=float).T
+    for colour, more in ((GROUND, 1.6), (INK, 0.0)):
+        axes.errorbar(
+            places,
+            heights,
+            (heights - low, high - heights),
+            fmt="none",
+            color=colour,
+            elinewidth=1 + more,
+            capsize=2.5 + more / 2,
+            capthick=1 + more,
+        )
+    dots = [
+        (place + room * ((i + 0.5) / len(one.singles) - 0.5), pct)
+        for place, one in zip(places, cells, strict=True)
+        for i, (_, pct) in enumerate(one.singles)
+    ]
+    if dots:
+        xs, ys = zip(*dots, strict=True)
+        axes.plot(
+            xs, ys, "o", markersize=2.6, color=GROUND, markeredgecolor=INK, markeredgewidth=0.6
+        )
+
+
+def _not_available(axes: Axes, place: float) -> None:
+    axes.annotate(
+        "n/a",
+        (place, 0),
+        (0, 3),
+        textcoords="offset points",
+        rotation=90,
+        ha="center",
+        va="bottom",
+        fontsize=7,
+    )
+
+
+def _column(axes: Axes, place: float, width: float) -> Artist:
+    """What is pointed at for a bar, which may be as low as 0: all above and below it."""
+    return axes.axvspan(
+        place - width / 2, place + width / 2, facecolor="none", edgecolor="none", zorder=9
+    )
+
+
+def _told(one: Finding) -> str:
+    """A bar's numbers."""
+    seeds = [f"{name}: {signed(pct)} %" for name, pct in one.singles]
+    return "\n".join([f"{one.workload}, {one.variant_name}", describe(one), *seeds])
 
 
 def _lines(axes: Axes, findings: Findings, benchmark: str, metric: str) -> None:
@@ -183,29 +250,29 @@ def _lines(axes: Axes, findings: Findings, benchmark: str, metric: str) -> None:
     found = [findings.find(name, metric) for name, _ in depths]
     colours = ramp(len(findings.threads))
     for threads, colour in zip(findings.threads, colours, strict=True):
-        heights, _ = _known([one[benchmark, threads] for one in found])
+        cells = [one[benchmark, threads] for one in found]
         axes.plot(
             range(len(depths)),
-            heights,
+            _heights(cells),
             "o-",
             color=colour,
             label=str(threads),
             markersize=3,
             lw=1.4,
         )
+        _noise(axes, range(len(depths)), cells, 0.1)
+    for place, one in enumerate(found):
+        told = [_told(one[benchmark, threads]) for threads in findings.threads]
+        mark(_column(axes, place, 1), "\n".join(told))
     axes.set_xticks(range(len(depths)), [str(depth) for _, depth in depths])
     axes.tick_params(labelbottom=True)
     axes.set_title(benchmark, fontsize=9, loc="left")
     _ground(axes)
 
 
-def _known(cells: Sequence[Finding]) -> tuple[list[float], list[float]]:
-    """Heights and whiskers; NaN draws nothing."""
-    nan = float("nan")
-    return (
-        [nan if one.improvement_pct is None else one.improvement_pct for one in cells],
-        [nan if one.spread is None else one.spread for one in cells],
-    )
+def _heights(cells: Sequence[Finding]) -> list[float]:
+    """NaN draws nothing."""
+    return [np.nan if one.improvement_pct is None else one.improvement_pct for one in cells]
 
 
 def _ground(axes: Axes) -> None:

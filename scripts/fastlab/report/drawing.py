@@ -2,7 +2,8 @@
 """What all charts have in common: their style, their colours, and how they become SVG or PNG.
 
 An inline chart takes its colours from the page's CSS variables, a file chart has a white ground and
-its own. Equal charts give equal bytes.
+its own. What is marked tells its numbers when it is pointed at: an SVG has them as titles, which
+browsers show by themselves. Equal charts give equal bytes.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
 # Few threads to many, light to dark on white; a dark page turns the direction round.
 RAMP_LIGHT = ("#8ccf9e", "#2f9f9f", "#2a6db0", "#33246b")
 RAMP_DARK = ("#6557c9", "#3f8fd6", "#45bdb0", "#d2f2b8")
-INK, GRID = "#1f2328", "#d0d4da"
+# GROUND is what lies around a line that crosses others: it is to be seen on any colour.
+INK, GRID, GROUND = "#1f2328", "#d0d4da", "#fefefe"
+_MARK = "mark "
 
 Form = Literal["svg", "png"]
 
@@ -43,11 +47,13 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Chart:
-    """An inline SVG for a page that has the CSS variables of its colours."""
+    """An inline SVG for a page that has the CSS variables of its colours. `note` says how to read
+    it."""
 
     name: str
     title: str
     svg: str
+    note: str = ""
 
 
 def ramp(count: int, anchors: Sequence[str] = RAMP_LIGHT) -> list[str]:
@@ -67,6 +73,11 @@ def named(name: str, colours: Sequence[str]) -> dict[str, str]:
     return {colour: f"--{name}-{i}" for i, colour in enumerate(colours)}
 
 
+def mark(artist: Artist, text: str) -> None:
+    """Let what is drawn tell this."""
+    artist.set_gid(f"{_MARK}{text}")
+
+
 def render(
     name: str,
     size: tuple[float, float],
@@ -83,7 +94,15 @@ def render(
         out = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
         figure.savefig(out, format=form, dpi=150, facecolor=ground, metadata=metadata)
-    return out.getvalue()
+    return _titled(out.getvalue().decode()).encode() if form == "svg" else out.getvalue()
+
+
+def _titled(svg: str) -> str:
+    """matplotlib writes what mark() was given as the ids of groups; they become their titles. What
+    is marked and not painted tells, too."""
+    group = rf"""<g id=(["']){_MARK}(.*?)\1>"""
+    titled = r'<g class="mark" pointer-events="all"><title>\2</title>'
+    return re.sub(group, titled, svg, flags=re.DOTALL)
 
 
 def inline(
@@ -92,13 +111,16 @@ def inline(
     size: tuple[float, float],
     variables: Mapping[str, str],
     draw: Callable[[Figure], None],
+    note: str = "",
 ) -> Chart:
     """The chart as an <svg> element: ids of its own, size and colours from the page. `variables`
-    has the CSS variable of each colour that is drawn with, besides INK and GRID."""
-    return embedded(name, title, render(name, size, draw, "svg").decode(), variables)
+    has the CSS variable of each colour that is drawn with, besides INK, GRID and GROUND."""
+    return embedded(name, title, render(name, size, draw, "svg").decode(), variables, note)
 
 
-def embedded(name: str, title: str, file: str, variables: Mapping[str, str]) -> Chart:
+def embedded(
+    name: str, title: str, file: str, variables: Mapping[str, str], note: str = ""
+) -> Chart:
     """As inline(), of a file that render() has made."""
     svg = file[file.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -107,6 +129,7 @@ def embedded(name: str, title: str, file: str, variables: Mapping[str, str]) -> 
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", svg)
     svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
     svg = svg.replace("fill: #ffffff", "fill: none")
-    for colour, variable in (*variables.items(), (INK, "--ink"), (GRID, "--grid")):
+    own = {INK: "--ink", GRID: "--grid", GROUND: "--ground"}
+    for colour, variable in {**variables, **own}.items():
         svg = svg.replace(colour, f"var({variable})")
-    return Chart(name, title, svg)
+    return Chart(name, title, svg, note)

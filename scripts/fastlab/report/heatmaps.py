@@ -10,15 +10,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from fastlab.base.model import Axes as Setting
 from fastlab.base.model import Place
-from fastlab.report.drawing import GRID, INK, Chart, Form, inline, named, render
+from fastlab.report.drawing import GRID, INK, Chart, Form, inline, mark, named, render
+from fastlab.report.tables import NOT_AVAILABLE
 from fastlab.statistics.findings import Findings
-from fastlab.statistics.regret import ALL, Regret, means_by_axis
+from fastlab.statistics.regret import ALL, Regret, values_by_axis
 
 # The CSS variables of a cell's ground and of the number on it.
 GROUND, NUMBER = "heat", "heat-ink"
@@ -28,6 +32,7 @@ DARK = ("#63aef0", "#2b5f8e", "#33373d", "#6b4d1e", "#a5671c", "#f2a650")
 LIGHT_NUMBERS = ("#fffffe", "#1f2329", "#1f232a", "#1f232b", "#1f232c", "#fffffd")
 DARK_NUMBERS = ("#10141a", "#e4e7eb", "#e4e7eb", "#f3e3c8", "#fff4e2", "#1c1206")
 TITLE = "Regret: elapsed time over the oracle's"
+POINT = "Point at a cell for its numbers."
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,25 @@ IMPROVEMENT = Scale("+.0f", 0, (-20, -2, 2, 20, 50), -1)
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A heat map's numbers, row by row; None is not available. `marks` are the columns to make
-    bold in each row, `notes` stand at its end; a grid has both or neither."""
+class Tile:
+    """A cell of a heat map: its text, its colour's number, and what it tells when pointed at."""
 
-    scale: Scale
+    text: str
+    heat: int
+    told: str
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A heat map, row by row; a tile that is None is not available, or with `sparse` not asked for.
+    `notes` stand at the ends of the rows, if there are any."""
+
     rows: Sequence[str]
     columns: Sequence[str]
-    values: Sequence[Sequence[float | None]]
-    marks: Sequence[Sequence[int]] = ()
+    tiles: Sequence[Sequence[Tile | None]]
     notes: Sequence[str] = ()
+    sparse: bool = False
 
 
 def variables(dark: bool) -> str:
@@ -95,27 +109,76 @@ def improvement_by_axis(findings: Findings, arm: str) -> Chart:
     return _inline(f"improvement-{arm}", title, _by_axis(findings, IMPROVEMENT, found))
 
 
-def _by_axis(findings: Findings, scale: Scale, found: Sequence[tuple[Place, float | None]]) -> Grid:
-    """Arithmetic means of what is available: a row per benchmark, and one of all."""
-    means = means_by_axis(found)
-    columns: list[tuple[str, int | str]] = [("threads", count) for count in findings.threads]
-    columns += [(name, value) for name, values in findings.axes.items() for value in values]
-    rows = [*findings.benchmarks, ALL]
-    return Grid(
-        scale,
-        rows,
-        [f"{name}\n{value}" for name, value in columns],
-        [[means.get((benchmark, *column)) for column in columns] for benchmark in rows],
+def best_by_case(findings: Findings) -> Chart:
+    """The map itself: every case, with its best arm in the colour of what that arm gains."""
+    cases: dict[tuple[str, Setting], list[Regret]] = {}
+    for one in findings.regrets:
+        cases.setdefault((f"{one.benchmark} {one.threads}", one.axes), []).append(one)
+    columns = [
+        tuple(zip(findings.axes, one, strict=True)) for one in product(*findings.axes.values())
+    ]
+    columns = [one for one in columns if any(axes == one for _, axes in cases)]
+    rows = list(dict.fromkeys(row for row, _ in cases))
+    return _inline(
+        "best",
+        f"The best arm of every case, coloured by its improvement over {findings.baseline}",
+        Grid(
+            rows,
+            ["\n".join(f"{name} {value}" for name, value in one) for one in columns],
+            [[_best(cases.get((row, column), [])) for column in columns] for row in rows],
+            sparse=True,
+        ),
+        "Blue: the best arm gains much, grey: nothing helps. Empty: the experiment has no such "
+        f"case. {POINT}",
     )
 
 
-def _inline(name: str, title: str, grid: Grid) -> Chart:
+def _best(arms: Sequence[Regret]) -> Tile | None:
+    known = {one: one.regret for one in arms if one.regret is not None}
+    if not known:
+        return None
+    best = min(known, key=lambda one: known[one])
+    gain = 100 * (1 - best.over_baseline) if best.over_baseline is not None else 0.0
+    told = [best.workload, *(f"{one.variant_name}: {_told(one)}" for one in arms)]
+    return Tile(best.variant_name, IMPROVEMENT.heat(gain), "\n".join(told))
+
+
+def _told(one: Regret) -> str:
+    if one.regret is None or one.elapsed_ns is None:
+        return NOT_AVAILABLE
+    return f"{one.elapsed_ns / 1e6:.4g} ms, regret {one.regret:.2f}"
+
+
+def _by_axis(findings: Findings, scale: Scale, found: Sequence[tuple[Place, float | None]]) -> Grid:
+    """Arithmetic means of what is available: a row per benchmark, and one of all."""
+    values = values_by_axis(found)
+    columns: list[tuple[str, int | str]] = [("threads", count) for count in findings.threads]
+    columns += [(name, value) for name, values in findings.axes.items() for value in values]
+    rows = [*findings.benchmarks, ALL]
+
+    def tile(benchmark: str, name: str, value: int | str) -> Tile | None:
+        known = values.get((benchmark, name, value))
+        if not known:
+            return None
+        least, mean, most = (scale.text(one) for one in (min(known), fmean(known), max(known)))
+        told = f"{benchmark}, {name} {value}\nmean of {len(known)} cases: {mean}; {least} to {most}"
+        return Tile(mean, scale.heat(fmean(known)), told)
+
+    return Grid(
+        rows,
+        [f"{name}\n{value}" for name, value in columns],
+        [[tile(benchmark, *column) for column in columns] for benchmark in rows],
+    )
+
+
+def _inline(name: str, title: str, grid: Grid, note: str = "") -> Chart:
     return inline(
         name,
         title,
         _size(grid),
         named(GROUND, LIGHT) | named(NUMBER, LIGHT_NUMBERS),
         lambda figure: _draw(figure.subplots(), grid),
+        note or POINT,
     )
 
 
@@ -133,29 +196,43 @@ def regret_file(findings: Findings, form: Form) -> bytes:
 
 
 def _grid(findings: Findings) -> Grid:
-    names = findings.arms
     rows: dict[str, list[Regret]] = {}
     for one in findings.regrets:
         rows.setdefault(f"{one.benchmark} {one.threads}", []).append(one)
-    values = [[one.regret for one in row] for row in rows.values()]
-    marks = [_least(row) for row in values]
-    notes = [", ".join(names[i] for i in row) for row in marks]
-    return Grid(REGRET, list(rows), names, values, marks, notes)
+    tiles, notes = [], []
+    for row in rows.values():
+        least = min((one.regret for one in row if one.regret is not None), default=None)
+        best = [one for one in row if one.regret is not None and one.regret == least]
+        tiles.append([_of_arm(one, one in best) for one in row])
+        notes.append(", ".join(one.variant_name for one in best))
+    return Grid(list(rows), findings.arms, tiles, notes)
 
 
-def _least(values: Sequence[float | None]) -> list[int]:
-    known = [value for value in values if value is not None]
-    return [i for i, value in enumerate(values) if known and value == min(known)]
+def _of_arm(one: Regret, best: bool) -> Tile | None:
+    if one.regret is None:
+        return None
+    told = f"{one.workload}, {one.variant_name}: {_told(one)}"
+    if one.oracle_ns:
+        told += f"\nthe oracle is {one.oracle}: {one.oracle_ns / 1e6:.4g} ms"
+    if one.over_baseline is not None:
+        told += f"\ntime over the baseline's: {one.over_baseline:.2f}"
+    return Tile(REGRET.text(one.regret), REGRET.heat(one.regret), told, best)
 
 
 def _size(grid: Grid) -> tuple[float, float]:
-    return 10, 0.27 * len(grid.rows) + 0.7
+    return 10, 0.27 * len(grid.rows) + 0.5 + 0.2 * _heads(grid)
+
+
+def _heads(grid: Grid) -> int:
+    """Lines above the columns."""
+    return 1 + max((name.count("\n") for name in grid.columns), default=0)
 
 
 def _draw(axes: Axes, grid: Grid) -> None:
-    for y, row in enumerate(grid.values):
-        for x, value in enumerate(row):
-            _cell(axes, x, y, value, grid.scale, bool(grid.marks) and x in grid.marks[y])
+    crowded = len(grid.columns) > 8
+    for y, row in enumerate(grid.tiles):
+        for x, tile in enumerate(row):
+            _cell(axes, x, y, tile, grid.sparse, 7 if crowded and grid.sparse else 9)
     end = len(grid.columns) - 0.35
     for y, note in enumerate(grid.notes):
         axes.text(end, y, note, va="center", color=INK, fontsize=8)
@@ -163,27 +240,29 @@ def _draw(axes: Axes, grid: Grid) -> None:
         axes.text(end, -0.64, "best", va="bottom", color=INK)
     axes.set_xlim(-0.5, len(grid.columns) + (0.5 if grid.notes else -0.5))
     axes.set_ylim(len(grid.rows) - 0.5, -0.5)
-    crowded = len(grid.columns) > 8
     axes.set_xticks(range(len(grid.columns)), grid.columns, fontsize=7 if crowded else 9)
     axes.set_yticks(range(len(grid.rows)), grid.rows)
     axes.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
     axes.spines["left"].set_visible(False)
 
 
-def _cell(axes: Axes, x: int, y: int, value: float | None, scale: Scale, strong: bool) -> None:
-    if value is None:
-        axes.text(x, y, "n/a", ha="center", va="center", color=INK, fontsize=8)
+def _cell(axes: Axes, x: int, y: int, tile: Tile | None, sparse: bool, size: int) -> None:
+    if tile is None:
+        if not sparse:
+            axes.text(x, y, NOT_AVAILABLE, ha="center", va="center", color=INK, fontsize=8)
         return
-    heat = scale.heat(value)
-    axes.add_patch(
-        Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=LIGHT[heat], edgecolor=GRID, linewidth=0.6)
+    ground = Rectangle(
+        (x - 0.5, y - 0.5), 1, 1, facecolor=LIGHT[tile.heat], edgecolor=GRID, linewidth=0.6
     )
+    mark(ground, tile.told)
+    axes.add_patch(ground)
     axes.text(
         x,
         y,
-        scale.text(value),
+        tile.text,
         ha="center",
         va="center",
-        color=LIGHT_NUMBERS[heat],
-        weight="bold" if strong else "normal",
+        color=LIGHT_NUMBERS[tile.heat],
+        fontsize=size,
+        weight="bold" if tile.strong else "normal",
     )

@@ -110,15 +110,22 @@ def _paired(
 def means_by_axis(
     found: Iterable[tuple[Place, float | None]],
 ) -> dict[tuple[str, str, int | str], float]:
-    """Arithmetic means of what is available, of a benchmark, or of ALL, where an axis, threads
-    included, has a value."""
+    """The arithmetic means of values_by_axis()."""
+    return {where: fmean(known) for where, known in values_by_axis(found).items()}
+
+
+def values_by_axis(
+    found: Iterable[tuple[Place, float | None]],
+) -> dict[tuple[str, str, int | str], list[float]]:
+    """What is available, of a benchmark, or of ALL, where an axis, threads included, has a
+    value."""
     values: dict[tuple[str, str, int | str], list[float]] = {}
     for one, value in found:
         if value is not None:
             for where in (("threads", one.threads), *one.axes):
                 values.setdefault((one.benchmark, *where), []).append(value)
                 values.setdefault((ALL, *where), []).append(value)
-    return {where: fmean(known) for where, known in values.items()}
+    return values
 
 
 def standings(found: Iterable[Regret]) -> tuple[Standing, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fastlab.report.drawing import GRID, INK, Form, ramp, render
+from fastlab.report.drawing import GRID, INK, Form, mark, ramp, render
 from fastlab.trace import lanes
 from fastlab.trace.recording import Recording
 
@@ -44,14 +44,22 @@ def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
         if one.begin < end:
             where = (_ms(one.begin - begin), _ms(min(one.end, end) - one.begin))
             across = (one.cpu - _HEIGHT / 2, _HEIGHT)
-            axes.broken_barh([where], across, color=colours.get(one.tid, _OTHERS), linewidth=0)
+            colour = colours.get(one.tid, _OTHERS)
+            bar = axes.broken_barh([where], across, color=colour, linewidth=0)
+            mark(bar, f"thread {one.tid} on CPU {one.cpu} for {one.end - one.begin:,} ns")
     for handoff in handoffs:
         if handoff.acquired is not None and handoff.to_cpu is not None and handoff.acquired < end:
-            axes.annotate(
+            arrow = axes.annotate(
                 "",
                 (_ms(handoff.acquired - begin), handoff.to_cpu),
                 (_ms(handoff.released - begin), handoff.from_cpu),
                 arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 0.5, "shrinkB": 0},
+            )
+            assert arrow.arrow_patch
+            mark(
+                arrow.arrow_patch,
+                f"{handoff.latency:,} ns from thread {handoff.releasing} on CPU "
+                f"{handoff.from_cpu} to thread {handoff.acquiring} on CPU {handoff.to_cpu}",
             )
     crossed = sum(one.to_cpu not in (None, one.from_cpu) for one in handoffs)
     axes.set_title(
