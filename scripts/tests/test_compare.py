@@ -29,7 +29,7 @@ from fastlab.report.sections import (
     study,
     synchronization,
 )
-from fastlab.report.tables import Table, answers, gains, losses
+from fastlab.report.tables import Table, answers, gains, lead, losses
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.simulated import summarise
 
@@ -315,5 +315,6 @@ def test_the_answer_in_a_sentence() -> None:
         "fast against baseline in elapsed_ns: of 4 rows 0 better, 0 worse, 2 without a change, 2 "
         "without an answer."
     )
+    assert lead(sample()) == said
     (said,) = answers(splash())
     assert said.startswith("fast against baseline in elapsed_ns: of 4 rows 0 better, 0 worse, 4 ")

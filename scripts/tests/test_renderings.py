@@ -20,7 +20,7 @@ import paired
 import pytest
 import samples
 import xmlschema
-from test_report import Page
+from test_report import BESIDE, Page
 
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError, Workload
@@ -250,12 +250,21 @@ def test_an_empty_dataset_is_still_rendered() -> None:
 def test_the_page_loads_nothing() -> None:
     page = Page(html_text(real()))
     assert page.loads == []
-    assert [link for link in page.links if not link.startswith("#")] == []
+    assert {link for link in page.links if not link.startswith("#")} == BESIDE
+
+
+def test_the_page_shows_every_block() -> None:
+    found = real()
+    text = html_text(found)
+    assert "a dot is one block" in text
+    assert len(primary(found)["single_ctr-4"].singles) == 12
+    # Three of the four workloads have an answer.
+    assert [text.count(f"\nblock {number}: ") for number in (0, 11, 12)] == [3, 3, 0]
 
 
 def test_the_page_quotes_what_it_shows() -> None:
     page = html_text(replace(simulated(), left_out=(panic("panic: <script>"),)))
-    assert "&lt;script&gt;" in page and "<script>" not in page
+    assert "panic: &lt;script&gt;" in page and page.count("<script>") == 1
 
 
 def test_csv_of_what_is_not_available() -> None:

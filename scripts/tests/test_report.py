@@ -4,24 +4,28 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import samples
+from matplotlib.figure import Figure
 from tracing import recorded
 
 from fastlab.base.model import Variant
 from fastlab.plan.experiment import plan
-from fastlab.report import charts, heatmaps
+from fastlab.report import charts, drawing, heatmaps, tables
 from fastlab.report.contents import html_text, write_report
 from fastlab.report.forms import NAMES
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.simulated import summarise
 from fastlab.trace.timeline import timeline
 
-VOID = {"meta"}
+VOID = {"meta", "br"}
+# What a page may lead to: what stands beside it in a results directory.
+BESIDE = {"runs.jsonl", "experiment.toml", "summary.csv", "summary.json"}
 
 
 def single() -> Findings:
@@ -71,9 +75,11 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def _attributes(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("script", "link", "img", "iframe", "object"):
+        if tag in ("link", "img", "iframe", "object"):
             self.loads.append(tag)
         for name, value in attrs:
+            if name == "src":
+                self.loads.append(value or "")
             if name == "id":
                 self.ids.append(value or "")
             if name in ("href", "xlink:href", "src"):
@@ -85,8 +91,8 @@ def test_page_is_whole_and_loads_nothing(summary: Findings) -> None:
     text = html_text(summary)
     page = Page(text)
     assert page.loads == []
-    assert [link for link in page.links if not link.startswith("#")] == []
-    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert {link for link in page.links if not link.startswith("#")} == BESIDE
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
     assert "@import" not in text
     assert set(re.findall(r"url\(([^)#]*)", text)) <= {""}
@@ -246,3 +252,99 @@ def test_nothing_measured_yet_is_still_a_report(tmp_path: Path) -> None:
     text = (tmp_path / "report.html").read_text()
     assert "0 better" in text
     assert "Runs that are in no comparison: 6" in text
+
+
+def test_the_first_sentence_is_of_the_best_and_says_what_it_loses() -> None:
+    times = {
+        "baseline": {4: 1000, 16: 1000},
+        "onecpu": {4: 600, 16: 3000},
+        "fast": {4: 900, 16: 800},
+    }
+    said = tables.lead(summarise(*samples.arms(times, (4, 16))))
+    assert said.startswith("Best of 3: fast against baseline in elapsed_ns: of 2 rows 2 better")
+    times["fast"] = {4: 500, 16: 1200}
+    said = tables.lead(summarise(*samples.arms({**times, "onecpu": {}}, (4, 16))))
+    assert "1 better (up to +50.0 %, single_ctr-4), 1 worse (up to -20.0 %, single_ctr-16)" in said
+
+
+def test_gains_stand_beside_what_they_cost() -> None:
+    of = samples.experiment(("single_ctr",), (4,), (1, 2))
+    rows = [
+        samples.row(
+            of,
+            run,
+            {"elapsed_cycles": 700 if run.variant.name == "fast" else 1000},
+            {"migrations": 30 if run.variant.name == "fast" else 10},
+        )
+        for run in plan(of)
+    ]
+    text = html_text(summarise(of, rows))
+    found = re.findall(r'<div class="tile"><h3>(.*?)</h3>(.*?)</div>', text, re.DOTALL)
+    tiles = {name: re.sub("<.*?>", "", words).split() for name, words in found}
+    assert list(tiles) == ["fast: elapsed_ns", "fast: fairness", "fast: migrations"]
+    assert tiles["fast: elapsed_ns"][:4] == ["1", "better,", "0", "worse"]
+    assert " ".join(tiles["fast: elapsed_ns"]).startswith(
+        "1 better, 0 worse best: +30.0 %, single_ctr-4 worst: none"
+    )
+    assert " ".join(tiles["fast: migrations"]).startswith(
+        "0 better, 1 worse best: none worst: -200.0 %, single_ctr-4"
+    )
+
+
+def test_each_run_is_named_with_its_line() -> None:
+    found = single()
+    keys = [one.row["key"] for one in found.raw]
+    table = tables.raw(replace(found, lines={keys[2]: 7}))
+    assert len(table.rows) == len(keys) == 8
+    assert [cell.text for cell in table.rows[2]][:5] == [
+        "single_ctr-4",
+        "fast",
+        "seed 1",
+        "ok",
+        "7",
+    ]
+    assert table.rows[2][4].link == f"runs.jsonl#:~:text={keys[2]}"
+    assert table.rows[3][4].text == "n/a" and not table.rows[3][4].link
+    # A workload's name leads to the first of its runs.
+    anchors = [row[0].anchor for row in table.rows]
+    assert [one for one in anchors if one] == ["runs-0", "runs-1"]
+    assert anchors[4] == "runs-1"
+    gains = tables.gains(found)
+    assert {(row[3].text, row[1].link) for row in gains.rows} == {
+        ("4", "#runs-0"),
+        ("16", "#runs-1"),
+    }
+
+
+def test_a_fragment_has_no_syntax_of_its_own() -> None:
+    found = single()
+    row = {**found.raw[0].row, "key": "single_ctr-4 &,1"}
+    odd = replace(found, raw=(replace(found.raw[0], row=row),), lines={row["key"]: 1})
+    assert tables.raw(odd).rows[0][4].link == "runs.jsonl#:~:text=single_ctr%2D4%20%26%2C1"
+
+
+def test_a_mark_tells_what_it_was_given() -> None:
+    told = 'a "quoted" & <tagged>\nsecond line'
+    file = drawing.render(
+        "x", (2, 2), lambda one: drawing.mark(one.subplots().axhline(0), told), "svg"
+    )
+    titles = [one.text for one in ElementTree.fromstring(file).findall(".//{*}title")]
+    assert titles == [told]
+
+
+def test_a_bar_has_a_dot_for_each_seed_and_its_interval() -> None:
+    of = samples.experiment(("single_ctr",), (4,), (1, 2, 3))
+    gains = {1: 100, 2: 200, 3: 300}
+    rows = [
+        samples.row(of, run, {"cycles": 1000 - (run.variant.name == "fast") * gains[run.seed]})
+        for run in plan(of)
+    ]
+    figure = Figure()
+    axes = figure.subplots()
+    charts._bars(axes, summarise(of, rows), "fast", "cycles")
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [list(map(float, line.get_ydata())) for line in dots] == [pytest.approx([10, 20, 30])]
+    # Student's: 4.303 * 10 / sqrt(3).
+    ends = [sorted(path.vertices[:, 1]) for one in axes.collections for path in one.get_paths()]
+    assert len(ends) == 2
+    assert ends == [pytest.approx([-4.84, 44.84], abs=0.01)] * 2

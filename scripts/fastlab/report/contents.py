@@ -6,8 +6,10 @@ Terminal, Markdown and page have the same sections. Needs no VM and no kernel.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +134,18 @@ def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
     return _page(
         findings=found,
         experiment=experiment,
-        answers=tables.answers(found),
+        lead=tables.lead(found),
+        answers=tables.answers(found) if len(found.variants) > 1 else [],
         evaluation=paper.evaluation(found.benchmarks),
         guest_command=" ".join(workload_argv(*first)) if first else "",
-        tallies=[tables.tally(found, name, found.primary) for name in found.variants],
+        tallies=[
+            [tables.tally(found, name, metric) for metric in _in_tiles(found)]
+            for name in found.variants
+        ],
         left_out=tables.left_out(found),
         missing=tables.missing(found),
         no_claims=tables.no_claims(found),
-        sections=[*([_TIMELINES] if recorded else []), *contents(found)],
+        sections=[*([_TIMELINES] if recorded else []), *contents(found), _runs(found)],
         charts={
             _TIMELINES.name: recorded,
             "regret": _regret_charts(found),
@@ -148,6 +154,16 @@ def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
         light=_colours(found, dark=False),
         dark=_colours(found, dark=True),
     )
+
+
+def _runs(found: Findings) -> Section:
+    text = "What every number comes from. Names of workloads lead here from the other tables."
+    return Section("runs", "Runs", text, [tables.raw(found)], folded=True)
+
+
+def _in_tiles(found: Findings) -> tuple[str, ...]:
+    """The metric that decides, and what a gain is often paid with."""
+    return tuple(dict.fromkeys((found.primary, *tables.PAID_WITH)))
 
 
 def _page(**values: Any) -> str:
@@ -159,7 +175,11 @@ def _page(**values: Any) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return environment.get_template("report.html").render(**values)
+    # Its digest is in the page's policy: no other script runs there, whatever results may hold.
+    script = environment.get_template("report.js").render()
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    page = environment.get_template("report.html")
+    return page.render(script=script, script_digest=digest, **values)
 
 
 def _colours(found: Findings, dark: bool) -> str:
@@ -173,13 +193,15 @@ def _regret_charts(found: Findings) -> list[drawing.Chart]:
     if not found.regrets:
         return []
     if found.axes:
-        return [heatmaps.regret_by_axis(found, name) for name in found.arms]
+        by_axis = [heatmaps.regret_by_axis(found, name) for name in found.arms]
+        return [heatmaps.best_by_case(found), *by_axis]
     return [heatmaps.regret(found), *([charts.beside(found)] if found.oracle_arms else [])]
 
 
 def _charts(found: Findings) -> list[drawing.Chart]:
     if not found.simulation:
-        return []
+        measured = found.primary in {one.name for one in found.measured}
+        return [charts.bars(found, name, found.primary) for name in found.variants if measured]
     if found.axes:
         return [heatmaps.improvement_by_axis(found, name) for name in found.variants]
     if charts.has_depths(found):

@@ -15,6 +15,7 @@ from fastlab.report.tables import (
     Table,
     Tone,
     improvement_cell,
+    links,
     numbers,
     value,
 )
@@ -202,12 +203,13 @@ def _microseconds(nanoseconds: float | None) -> Cell:
 def study(findings: Findings, metric: str) -> Table:
     """Several variants side by side: a row per workload, a column per variant, the best strong."""
     found = {name: findings.find(name, metric) for name in findings.variants}
+    link = links(findings)
     rows = []
     for cells in zip(*(one.values() for one in found.values()), strict=True):
         known = [one.improvement_pct for one in cells if one.improvement_pct is not None]
         best = max(known, default=None)
         rows.append(
-            [Cell(cells[0].benchmark), *numbers(cells[0])]
+            [Cell(cells[0].benchmark, link=link.get(cells[0].key, "")), *numbers(cells[0])]
             + [improvement_cell(one, one.improvement_pct == best) for one in cells]
         )
     columns = ["benchmark", "threads", *findings.axes, *findings.variants]
@@ -240,12 +242,13 @@ def standings(findings: Findings) -> Table:
 def regrets(findings: Findings) -> Table:
     """A row per workload, a column per arm, the best strong."""
     names = findings.arms
+    link = links(findings)
     rows = []
     for row in _by_row(findings.regrets):
         best = min((one.regret for one in row if one.regret is not None), default=None)
         first = row[0]
         rows.append(
-            [Cell(first.benchmark), *numbers(first)]
+            [Cell(first.benchmark, link=link.get(first.key, "")), *numbers(first)]
             + [_regret_cell(one, one.regret == best) for one in row]
             + [Cell(first.oracle or NOT_AVAILABLE, tone="aside"), Cell(value(first.oracle_ns))]
         )

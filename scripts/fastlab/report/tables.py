@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import quote
 
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Place
+from fastlab.plan import rows as runs
 from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Verdict, no_run
 
 Tone = Literal["", "gain", "loss", "aside"]
@@ -17,6 +19,16 @@ NOT_AVAILABLE = "n/a"
 TONES: Mapping[Verdict, Tone] = {"better": "gain", "worse": "loss", "INVALID": "loss"}
 # What the one sentence tells besides the primary metric: a gain is often paid with these.
 PAID_WITH = ("fairness", "migrations")
+# Of each run, besides the primary metric.
+SHOWN_OF_RUNS = (
+    "elapsed_ns",
+    "cycles",
+    "bus_requests",
+    "throughput",
+    "l2_misses",
+    "context_switches",
+    *reversed(PAID_WITH),
+)
 SIGN = (
     "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
     "the sign is turned, so that positive is better everywhere. "
@@ -27,16 +39,20 @@ SIGN = (
 
 @dataclass(frozen=True)
 class Cell:
-    """`strong` marks a best case, `tone` a gain, a loss, or what is not measured here."""
+    """`strong` marks a best case, `tone` a gain, a loss, or what is not measured here. On a page it
+    leads to `link`, and `anchor` is its name for links."""
 
     text: str
     strong: bool = False
     tone: Tone = ""
+    link: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns are left-aligned up to `labels`, right-aligned after it."""
+    """Columns are left-aligned up to `labels`, right-aligned after it. On the page every table can
+    be sorted and filtered; a row whose first cell is empty stays with the one above it."""
 
     title: str
     columns: Sequence[str]
@@ -80,6 +96,23 @@ def answers(found: Findings) -> list[str]:
     return [_answer(found, variant) for variant in found.variants]
 
 
+def lead(found: Findings) -> str:
+    """All in one sentence: of several variants what the best one gains and what it costs."""
+    if not found.variants:
+        return "Nothing is compared."
+
+    def rank(variant: str) -> tuple[int, float]:
+        one = tally(found, variant, found.primary)
+        gains = [
+            case.gain for case in found.of_metric(found.primary) if case.variant_name == variant
+        ]
+        return one.better - one.worse, sum(gain or 0 for gain in gains)
+
+    best = max(found.variants, key=rank)
+    several = len(found.variants)
+    return f"{f'Best of {several}: ' if several > 1 else ''}{_answer(found, best)}"
+
+
 def _answer(found: Findings, variant: str) -> str:
     one = tally(found, variant, found.primary)
     rows = one.better + one.worse + one.unchanged + one.unanswered
@@ -111,8 +144,13 @@ def results(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
     columns += ["95 % interval"] if spread else []
     columns += ["p (Holm)", "p (rank)"] if tested else []
     rows = []
+    link = links(found)
     for one in cases:
-        cells = [Cell(one.workload), Cell(one.variant_name), Cell(one.metric.name)]
+        cells = [
+            Cell(one.workload, link=link.get(one.key, "")),
+            Cell(one.variant_name),
+            Cell(one.metric.name),
+        ]
         cells += [Cell(value(one.baseline.mean)), Cell(value(one.variant.mean))]
         cells.append(improvement_cell(one))
         texts = [interval(one)] if spread else []
@@ -159,10 +197,11 @@ def gains(found: Findings) -> Table:
 def _list(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
     """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
     ordered = sorted(cases, key=lambda one: -round(abs(one.improvement_pct or 0), 6))
+    link = links(found)
     rows = [
         [
             Cell(one.variant_name),
-            Cell(one.benchmark),
+            Cell(one.benchmark, link=link.get(one.key, "")),
             Cell(one.metric.name),
             *numbers(one),
             Cell(value(one.baseline.mean)),
@@ -183,11 +222,12 @@ def numbers(one: Place) -> list[Cell]:
 
 def left_out(found: Findings) -> Table:
     """The runs that are in no comparison, and why."""
+    link = links(found)
     rows = [
         [
             Cell(one.status.upper(), tone="aside" if one.status == "missing" else "loss"),
             Cell(one.variant_name),
-            Cell(one.benchmark),
+            Cell(one.benchmark, link=link.get(one.key, "")),
             Cell(one.reason),
             Cell(one.which),
             *numbers(one),
@@ -196,6 +236,46 @@ def left_out(found: Findings) -> Table:
     ]
     columns = ["status", "variant", "benchmark", "reason", "which", "threads", *found.axes]
     return Table(f"Left out: {len(rows)} runs", columns, rows, "In none of the tables.", 5)
+
+
+def links(found: Findings) -> dict[tuple[int | str, ...], str]:
+    """By its key, where a workload's runs are in the table raw()."""
+    return {
+        key: f"#runs-{number}"
+        for number, key in enumerate(dict.fromkeys(one.key for one in found.raw))
+    }
+
+
+def raw(found: Findings) -> Table:
+    """Every run that was compared, and those that were to be, with their places in runs.jsonl."""
+    measured = {one.name for one in found.measured}
+    names = [name for name in dict.fromkeys((found.primary, *SHOWN_OF_RUNS)) if name in measured]
+    # The first of a workload's runs is where links lead.
+    anchors = {key: link.removeprefix("#") for key, link in links(found).items()}
+    rows = []
+    for one in found.raw:
+        status = one.row["status"]
+        cells = [
+            Cell(one.workload, anchor=anchors.pop(one.key, "")),
+            Cell(one.variant_name),
+            Cell(one.which),
+            Cell(status, tone="" if status == "ok" else "loss"),
+            _line(found, one.row["key"]),
+        ]
+        rows.append([*cells, *(Cell(value(runs.value(one.row, name))) for name in names)])
+    columns = ["workload", "variant", "which", "status", "line", *names]
+    note = "line: of runs.jsonl, which stands beside this page and has all that was measured."
+    return Table(f"Runs: {len(rows)}", columns, rows, note, 4)
+
+
+def _line(found: Findings, key: str) -> Cell:
+    """A browser that knows text fragments goes to the line itself."""
+    number = found.lines.get(key)
+    if number is None:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    # To a fragment "-" is syntax.
+    text = quote(key, safe="").replace("-", "%2D")
+    return Cell(str(number), link=f"runs.jsonl#:~:text={text}")
 
 
 def notes(found: Findings) -> list[str]:
