@@ -127,3 +127,11 @@ def test_the_package_needs_what_the_laboratory_needs() -> None:
     assert relations
     named = {one.split()[0] for one in re.split(r"[,\n]|Recommends:", relations[1]) if one.strip()}
     assert wanted - named == set()
+
+
+def test_what_it_does_not_know_installs_nothing() -> None:
+    answer = subprocess.run(
+        [PROJECT / "scripts/install-deps", "--brwoser"], capture_output=True, text=True
+    )
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "unknown option --brwoser; there are --dry-run and --browser" in answer.stderr
