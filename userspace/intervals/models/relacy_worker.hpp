@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Workers on relacy's threads, for what runs on them: the product's own fibers, its
- * switching.c, find.c and worker.c, that is, how work is found, and what is given up
+ * run_queue.c, switching.c and find.c, that is, how work is found, and what is given up
  * before. Of the model are the queues, the choice of victims and the way to sleep,
  * which orders nothing. To be included first.
  */
@@ -80,6 +80,11 @@ long ivl_switch(void **save, void *sp, long result);
 #define ivl_self ivl_self_of_the_product
 #include "worker.h"
 #undef ivl_self
+struct ivl_worker *ivl_self();
+#include "find.h"
+#include "idle.h"
+#include "run_queue.h"
+#include "switching.h"
 
 struct ivl_chooser {
 	unsigned int first, asked;
@@ -195,7 +200,7 @@ private:
 };
 
 /* The other threads are foreign ones. */
-inline struct ivl_worker *ivl_self()
+struct ivl_worker *ivl_self()
 {
 	ivl_model_machine *machine = ivl_model_machine::current;
 	unsigned int number = rl::thread_index();
@@ -294,8 +299,8 @@ private:
 };
 
 /*
- * Defects of what src/worker.h says must not be kept back. switching.c, find.c and
- * worker.c come after this.
+ * Defects of what src/switching.h says must not be kept back. switching.c and find.c come
+ * after this.
  */
 inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, struct ivl_work *work)
 {
@@ -314,10 +319,6 @@ inline bool ivl_stacks_exceed(struct ivl_stacks *) { return false; }
 inline void ivl_chooser_succeeded(struct ivl_chooser *) {}
 inline void ivl_stealability_update(struct ivl_stealability *, unsigned int, unsigned int) {}
 inline void ivl_resume_spawner(struct ivl_work *) {}
-inline int ivl_topology_cpu(const struct ivl_topology *, unsigned int) { return -1; }
-inline int ivl_pin(int) { return 0; }
-inline void ivl_process_add_thread(struct ivl_worker *, void *, unsigned long) {}
-inline void ivl_process_remove_thread(void *) {}
 inline const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int)
 {
 	return &runtime->topology->leaves[0];

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker.h"
+#include "run_queue.h"
+#include "switching.h"
 
 struct ivl_finish {
 	_Atomic(int64_t) left;
@@ -257,6 +258,34 @@ __attribute__((no_sanitize_thread)) static long async_main(void *arg)
 	return error;
 }
 
+/* Look again at what the adaptive policy chooses; every adapt_interval asyncs. */
+static void adapt(struct ivl_worker *worker)
+{
+	const struct ivl_config *config = &worker->runtime->config;
+	const uint64_t lost = atomic_load_explicit(&worker->lost, memory_order_relaxed);
+
+	if (!worker->adapts)
+		return;
+	worker->until = config->adapt_interval;
+	/* Tasks leave faster than they are made: make them available sooner. */
+	worker->help_first = lost - worker->lost_before > config->adapt_interval;
+	worker->lost_before = lost;
+}
+
+/*
+ * Is the next async help-first? SLAW's algorithm 1, rule a: where the stack is
+ * deep it must be, where there are many fresh tasks it must not be; else as the
+ * last steals suggest.
+ */
+static bool spawns_help_first(struct ivl_worker *worker)
+{
+	if (worker->fiber->depth >= worker->depth_most)
+		return true;
+	if (--worker->until == 0)
+		adapt(worker);
+	return worker->help_first && ivl_pool_size(worker->pool) < worker->fresh_most;
+}
+
 static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
 		       ivl_function *function, const void *arg, size_t bytes,
 		       const ivl_place *place)
@@ -269,7 +298,7 @@ static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
 		ivl_give_way(worker);
 		worker = ivl_self();
 	}
-	if ((place && place != worker->place) || ivl_asyncs_help_first(worker) ||
+	if ((place && place != worker->place) || spawns_help_first(worker) ||
 	    (worker->adapts && !ivl_fiber_there(worker)))
 		return async_help_first(worker, finish, function, arg, bytes, place);
 	spawner.task.function = function;

@@ -24,7 +24,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "worker.h"
+#include "run_queue.h"
+#include "switching.h"
 
 static_assert(sizeof(struct ivl_work) == sizeof(((struct ivl_task *)0)->work),
 	      "a task's work has room");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Workers without work: searching, sleeping, being woken one by one.
+ * Workers without work: searching, sleeping, being woken one by one (waking.c).
  * Documentation/intervals-protocols.rst has the protocol and its invariants.
  *
  * A producer puts work where others can find it, and then looks at `asleep`. A
@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "fence.h"
-#include "worker.h"
+#include "find.h"
+#include "idle.h"
+#include "waking.h"
 
 /* Rounds of looking everywhere before a worker sleeps. */
 #define ROUNDS 64
@@ -24,44 +26,6 @@ static void barrier_everywhere(void)
 {
 	ivl_fence(memory_order_seq_cst);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-}
-
-static struct ivl_hall *hall_of(ivl_runtime *runtime, const struct ivl_place *place)
-{
-	return &runtime->halls[place->index];
-}
-
-/* Wake one who sleeps at this place. */
-static bool wake_at(struct ivl_hall *hall)
-{
-	return atomic_load_explicit(&hall->asleep, memory_order_relaxed) != 0 &&
-		ivl_eventcount_notify(&hall->eventcount, 1);
-}
-
-void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
-{
-	const unsigned int halls = runtime->topology->leaf_count;
-	struct ivl_hall *hall = hall_of(runtime, place);
-
-	/*
-	 * Who searches here will see the work, and wakes the next when it
-	 * takes some. Pairs with the barrier after it stops searching.
-	 */
-	ivl_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 || wake_at(hall) ||
-	    !runtime->config.cross_place)
-		return;
-	for (unsigned int i = 1; i < halls; i++) {
-		if (wake_at(&runtime->halls[(place->index + i) % halls]))
-			return;
-	}
-}
-
-int ivl_idle_wake_near(struct ivl_worker *worker)
-{
-	if ((uint32_t)atomic_load_explicit(&worker->runtime->attention, memory_order_relaxed))
-		ivl_idle_wake(worker->runtime, worker->place);
-	return 0;
 }
 
 /* Is there no use in looking for work any longer? */
@@ -101,7 +65,7 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 	asleep = (uint32_t)atomic_fetch_add_explicit(&runtime->attention, 1,
 						     memory_order_seq_cst) + 1;
 	key = ivl_eventcount_prepare(&hall->eventcount);
-	/* Pairs with the put and the load of `attention` in ivl_put(). */
+	/* Pairs with the put and the load of `attention` in ivl_put() (run_queue.h). */
 	barrier_everywhere();
 	if (ivl_anything(worker) || over(worker) ||
 	    (asleep == runtime->all_asleep && ivl_serve_stackless(runtime))) {
@@ -117,7 +81,7 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 
 struct ivl_work *ivl_idle(struct ivl_worker *worker)
 {
-	struct ivl_hall *hall = hall_of(worker->runtime, worker->place);
+	struct ivl_hall *hall = &worker->runtime->halls[worker->place->index];
 
 	for (;;) {
 		struct ivl_work *work = search(worker, hall);

@@ -6,6 +6,7 @@
 
 #include "exception.h"
 #include "model.h"
+#include "switching.h"
 
 /*
  * References: one of who made it, one of the runtime's until the end has occurred.

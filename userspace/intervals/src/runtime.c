@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Starting and stopping, and what can be asked of a runtime. */
+/* Starting and stopping. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "find.h"
+#include "idle.h"
 #include "model.h"
 #include "process.h"
+#include "switching.h"
 #include "worker.h"
 
 static int check(const struct ivl_config *config)
@@ -72,16 +75,6 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 	return error;
 }
 
-static void init_mailbox(struct ivl_mailbox *mailbox)
-{
-	cds_wfcq_init(&mailbox->head, &mailbox->tail);
-}
-
-static void destroy_mailbox(struct ivl_mailbox *mailbox)
-{
-	cds_wfcq_destroy(&mailbox->head, &mailbox->tail);
-}
-
 /* So few that those which the other workers keep are not missed where there are not many. */
 static unsigned int fibers_kept(const struct ivl_config *config)
 {
@@ -112,8 +105,8 @@ static void destroy(ivl_runtime *runtime)
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
 	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++) {
-		destroy_mailbox(&runtime->halls[i].mailbox);
-		destroy_mailbox(&runtime->halls[i].stackless);
+		ivl_mailbox_destroy(&runtime->halls[i].mailbox);
+		ivl_mailbox_destroy(&runtime->halls[i].stackless);
 	}
 	free(runtime->halls);
 	free(runtime->workers);
@@ -143,8 +136,8 @@ static int create(ivl_runtime *runtime)
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
 		struct ivl_hall *hall = &runtime->halls[i];
 
-		init_mailbox(&hall->mailbox);
-		init_mailbox(&hall->stackless);
+		ivl_mailbox_init(&hall->mailbox);
+		ivl_mailbox_init(&hall->stackless);
 		ivl_eventcount_init(&hall->eventcount);
 	}
 	if (config->victims == IVL_VICTIMS_THRESHOLD ||
@@ -169,6 +162,43 @@ static void end_workers(ivl_runtime *runtime, unsigned int started)
 		ivl_eventcount_notify(&runtime->halls[i].eventcount, started);
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(runtime->workers[i].thread, NULL);
+}
+
+/* The thread of a worker. */
+static void *worker_main(void *arg)
+{
+	struct ivl_worker *worker = arg;
+	ivl_runtime *runtime = worker->runtime;
+	char signal_stack[64 << 10];
+	struct ivl_work *work;
+
+	/* Until ivl_start() knows that all workers are there. */
+	pthread_mutex_lock(&runtime->gate);
+	pthread_mutex_unlock(&runtime->gate);
+
+	ivl_worker_self = worker;
+	worker->exceptions = ivl_exceptions_of_thread();
+	ivl_process_add_thread(worker, signal_stack, sizeof(signal_stack));
+	if (runtime->config.pin && ivl_topology_cpu(runtime->topology, worker->number) >= 0)
+		ivl_pin(ivl_topology_cpu(runtime->topology, worker->number));
+#ifdef IVL_ASAN
+	pthread_attr_t attributes;
+	void *lowest;
+	size_t bytes;
+
+	pthread_getattr_np(pthread_self(), &attributes);
+	pthread_attr_getstack(&attributes, &lowest, &bytes);
+	pthread_attr_destroy(&attributes);
+	worker->base.lowest = lowest;
+	worker->base.highest = (char *)lowest + bytes;
+#endif
+#ifdef IVL_TSAN
+	worker->base.tsan = __tsan_get_current_fiber();
+#endif
+	while ((work = ivl_find(worker)) || (work = ivl_idle(worker)))
+		ivl_run_work(worker, work);
+	ivl_process_remove_thread(signal_stack);
+	return NULL;
 }
 
 /* All signals but those that a thread causes itself, and that profilers count by. */
@@ -200,7 +230,7 @@ static int start_workers(ivl_runtime *runtime)
 	while (started < runtime->topology->workers && !error) {
 		struct ivl_worker *worker = &runtime->workers[started];
 
-		error = pthread_create(&worker->thread, NULL, ivl_worker_main, worker);
+		error = pthread_create(&worker->thread, NULL, worker_main, worker);
 		started += !error;
 	}
 	if (error)
@@ -225,16 +255,6 @@ static int begin(ivl_runtime *runtime)
 	if (error)
 		ivl_process_leave();
 	return error;
-}
-
-bool ivl_is_parents(const ivl_runtime *runtime)
-{
-	return runtime->process != getpid();
-}
-
-unsigned int ivl_version(void)
-{
-	return IVL_VERSION;
 }
 
 int ivl_start(const struct ivl_config *given, ivl_runtime **result)
@@ -276,68 +296,4 @@ void ivl_stop(ivl_runtime *runtime)
 	/* The parent's workers may have been changing any of it at the fork(). */
 	if (!is_parents)
 		destroy(runtime);
-}
-
-void **ivl_runtime_model(ivl_runtime *runtime)
-{
-	return &runtime->model;
-}
-
-ivl_runtime *ivl_this_runtime(void)
-{
-	struct ivl_worker *worker = ivl_self();
-
-	return worker ? worker->runtime : NULL;
-}
-
-unsigned int ivl_place_count(const ivl_runtime *runtime)
-{
-	return runtime->topology->leaf_count;
-}
-
-const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index)
-{
-	return &runtime->topology->leaves[index % runtime->topology->leaf_count];
-}
-
-const ivl_place *ivl_here(void)
-{
-	struct ivl_worker *worker = ivl_self();
-
-	return worker ? worker->place : NULL;
-}
-
-unsigned int ivl_worker_count(const ivl_runtime *runtime)
-{
-	return runtime->topology->workers;
-}
-
-/* All fields are uint64_t. */
-#define COUNTS (sizeof(struct ivl_statistics) / sizeof(uint64_t))
-
-void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
-{
-	uint64_t *sums = (uint64_t *)sum;
-
-	memset(sum, 0, sizeof(*sum));
-	if (!runtime->config.statistics)
-		return;
-	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
-		const uint64_t *counts = (const uint64_t *)&runtime->workers[i].counts;
-
-		/* Backwards, since what is a part of something stands behind it, and is counted later. */
-		for (size_t j = COUNTS; j-- > 0;)
-			sums[j] += __atomic_load_n(&counts[j], __ATOMIC_ACQUIRE);
-	}
-	sum->fibers = ivl_stacks_made(runtime->stacks);
-}
-
-void ivl_statistics_reset(ivl_runtime *runtime)
-{
-	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
-		uint64_t *counts = (uint64_t *)&runtime->workers[i].counts;
-
-		for (size_t j = 0; j < COUNTS; j++)
-			__atomic_store_n(&counts[j], 0, __ATOMIC_RELAXED);
-	}
 }

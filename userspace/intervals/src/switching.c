@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How a worker goes on from fiber to fiber: spawned, waiting, over. */
 #include <assert.h>
 #include <errno.h>
 
-#include "worker.h"
+#include "futex.h"
+#include "run_queue.h"
+#include "switching.h"
 
 /*
  * Fibers.
@@ -48,7 +49,8 @@ static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 	ivl_switch(&left->sp, next->sp, 1);
 }
 
-void ivl_switched(void)
+/* After a switch, on the side where it goes on. */
+static void switched(void)
 {
 	for (;;) {
 		struct ivl_worker *worker = ivl_self();
@@ -71,7 +73,12 @@ void ivl_switched(void)
 	}
 }
 
-_Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next)
+/*
+ * Go on with another fiber; the running one has ended. Not inlined: AddressSanitizer forgets
+ * the frames of a stack before a call that does not return.
+ */
+__attribute__((noinline)) static _Noreturn void end_with(struct ivl_worker *worker,
+							  struct ivl_fiber *next)
 {
 	worker->after.over = worker->fiber;
 	go_on_with(worker, next);
@@ -81,28 +88,9 @@ _Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next)
 void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber)
 {
 	if (worker->fiber != &worker->base)
-		ivl_end_with(worker, fiber);
+		end_with(worker, fiber);
 	go_on_with(worker, fiber);
-	ivl_switched();
-}
-
-void ivl_resume_waiter(struct ivl_work *work)
-{
-	ivl_resume(ivl_self(), (struct ivl_fiber *)((char *)work -
-						    offsetof(struct ivl_fiber, waiter.work)));
-}
-
-void ivl_suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
-		 void *arg)
-{
-	struct ivl_fiber *fiber = worker->fiber;
-
-	fiber->waiter.work.run = ivl_resume_waiter;
-	fiber->waiter.runtime = worker->runtime;
-	fiber->waiter.place = worker->place;
-	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
-	go_on_with(worker, &worker->base);
-	ivl_switched();
+	switched();
 }
 
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*child_main)(void *))
@@ -125,7 +113,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
 	if (__builtin_expect(error == 1, 0)) {
 		/* By ivl_switch(): the child is elsewhere. */
-		ivl_switched();
+		switched();
 		return 0;
 	}
 	ivl_fiber_arrive(ivl_self()->fiber, false);
@@ -143,7 +131,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 			work = ivl_take_next(worker);
 		ivl_hold_nothing_back(worker, work);
 		if (!work)
-			ivl_end_with(worker, &worker->base);
+			end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
 		/* The depth stays: those who spawned us may still be in the queue, on their fibers. */
 		work->run(work);
@@ -197,5 +185,89 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 	worker->fiber = fiber;
 	ivl_fiber_leave(&worker->base, fiber, false);
 	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
-	ivl_switched();
+	switched();
+}
+
+/*
+ * Waiting.
+ */
+
+void ivl_resume_waiter(struct ivl_work *work)
+{
+	ivl_resume(ivl_self(), (struct ivl_fiber *)((char *)work -
+						    offsetof(struct ivl_fiber, waiter.work)));
+}
+
+/* The fiber that runs. */
+static void suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
+		    void *arg)
+{
+	struct ivl_fiber *fiber = worker->fiber;
+
+	fiber->waiter.work.run = ivl_resume_waiter;
+	fiber->waiter.runtime = worker->runtime;
+	fiber->waiter.place = worker->place;
+	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
+	go_on_with(worker, &worker->base);
+	switched();
+}
+
+/* A foreign thread. */
+static void wait_here(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
+{
+	struct ivl_waiter waiter;
+
+	waiter.runtime = NULL;
+	atomic_store_explicit(&waiter.word, 0, memory_order_relaxed);
+	if (!publish(arg, &waiter))
+		return;
+	/* Acquire: what was written before ivl_wake(). */
+	while (!atomic_load_explicit(&waiter.word, memory_order_acquire))
+		ivl_futex_wait(&waiter.word, 0);
+}
+
+void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (worker)
+		suspend(worker, publish, arg);
+	else
+		wait_here(publish, arg);
+}
+
+/* It is no fiber. */
+static void wake_thread(struct ivl_waiter *waiter)
+{
+	atomic_store_explicit(&waiter->word, 1, memory_order_release);
+	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
+	ivl_futex_wake(&waiter->word, 1);
+}
+
+void ivl_wake(struct ivl_waiter *waiter)
+{
+	if (waiter->runtime)
+		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
+	else
+		wake_thread(waiter);
+}
+
+void ivl_wake_next(struct ivl_waiter *waiter)
+{
+	if (waiter->runtime)
+		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
+	else
+		wake_thread(waiter);
+}
+
+static bool publish_way(void *arg, struct ivl_waiter *waiter)
+{
+	(void)arg;
+	return !ivl_put(ivl_self(), &waiter->work);
+}
+
+void ivl_give_way(struct ivl_worker *worker)
+{
+	worker->mail_first = true;
+	ivl_wait(publish_way, NULL);
 }

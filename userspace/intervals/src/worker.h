@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Workers: the threads of a runtime, what each has, and how it goes on.
+ * Workers: the threads of a runtime, and what each has. Where a worker puts work, and takes
+ * it, is in run_queue.h; where else it finds some, in find.h; how it goes on from fiber to
+ * fiber, in switching.h.
  *
  * A worker's thread begins on its base, the stack the system gave it. There it
  * looks for work, and runs what it finds on a fiber. A fiber whose work is over
@@ -17,6 +19,7 @@
 #include "blocks.h"
 #include "eventcount.h"
 #include "fiber.h"
+#include "mailbox.h"
 #include "place.h"
 #include "pool.h"
 #include "scheduler.h"
@@ -75,13 +78,6 @@ struct ivl_worker {
 	_Alignas(IVL_LINE) _Atomic(uint64_t) lost;
 };
 
-/* Work that anybody may put in, first in first out. */
-struct ivl_mailbox {
-	_Alignas(IVL_LINE) struct cds_wfcq_tail tail;
-	_Alignas(IVL_LINE) struct cds_wfcq_head head;
-	_Atomic(bool) taken;		/* one worker at a time looks into it */
-};
-
 /* The workers of a leaf, together. */
 struct ivl_hall {
 	struct ivl_mailbox mailbox;	/* foreign work and work for this place */
@@ -115,23 +111,6 @@ struct ivl_runtime {
 	_Atomic(bool) stopping;
 };
 
-/* Look again at what the adaptive policy chooses; every adapt_interval asyncs. */
-void ivl_adapt(struct ivl_worker *worker);
-
-/*
- * Is the next async help-first? SLAW's algorithm 1, rule a: where the stack is
- * deep it must be, where there are many fresh tasks it must not be; else as the
- * last steals suggest.
- */
-static inline bool ivl_asyncs_help_first(struct ivl_worker *worker)
-{
-	if (worker->fiber->depth >= worker->depth_most)
-		return true;
-	if (--worker->until == 0)
-		ivl_adapt(worker);
-	return worker->help_first && ivl_pool_size(worker->pool) < worker->fresh_most;
-}
-
 extern __thread struct ivl_worker *ivl_worker_self __attribute__((tls_model("initial-exec")));
 
 /*
@@ -157,138 +136,6 @@ static inline struct ivl_worker *ivl_self(void)
 					 __ATOMIC_RELEASE); \
 	} while (0)
 
-/* False: none is left, or ENOMEM. */
-bool ivl_fiber_refill(struct ivl_worker *worker);
-
-/* Is a fiber there? Then it stays so until the worker takes it. */
-static inline bool ivl_fiber_there(struct ivl_worker *worker)
-{
-	return __builtin_expect(worker->free != NULL, 1) || ivl_fiber_refill(worker);
-}
-
-/* A fiber; NULL: as above. */
-static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
-{
-	struct ivl_fiber *fiber;
-
-	if (!ivl_fiber_there(worker))
-		return NULL;
-	fiber = worker->free;
-	worker->free = fiber->next;
-	return fiber;
-}
-
-void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber);
-
-/* After a switch, on the side where it goes on. */
-void ivl_switched(void);
-
-/* Go on with another fiber; the running one has ended. */
-_Noreturn void ivl_end_with(struct ivl_worker *worker, struct ivl_fiber *next);
-
-/*
- * On a fiber whose work is over: run `work`, if any, then what is in the worker's
- * queue, until there is nothing.
- */
-_Noreturn void ivl_fiber_loop(struct ivl_work *work);
-
-/* A child has ended without its spawner: `waiter`, if it was the last, goes on; else `taken`. */
-_Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
-
-/* Go on with a fiber that waits for nothing more, from the base or a fiber that is over. */
-void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
-
-/* As ivl_wait(), of the fiber that runs. */
-void ivl_suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
-		 void *arg);
-
-/*
- * At the base: run `work` on a fiber, and all that follows from it; or keep it until there
- * is a stack for it.
- */
-void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
-/* No stack can be had, and what runs does not give one back: it ends without having run. */
-void ivl_refuse(struct ivl_work *work);
-/* Parts of it, by who made the work: false: another has. */
-bool ivl_refuse_interval(struct ivl_work *work);
-bool ivl_refuse_async(struct ivl_work *work);
-bool ivl_refuse_child(struct ivl_work *work);
-
-/* Work that makes a fiber go on, and needs none itself, has one of these as its run(). */
-void ivl_resume_waiter(struct ivl_work *work);
-void ivl_resume_spawner(struct ivl_work *work);
-void ivl_resume_asyncer(struct ivl_work *work);
-
-/*
- * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
- * into the queue. Returns when that is taken: by child_main(), which then calls
- * ivl_back_to_spawner() and returns, or by others (ivl_resume()). ENOMEM: no
- * fiber, or what child_main() returned. context[0] is the caller's fiber.
- */
-int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
-		   long (*child_main)(void *task));
-
-/* Exceptions belong to the fiber: the running one's away, and those of the next there. */
-static inline void ivl_leave_exceptions(struct ivl_worker *worker, struct ivl_fiber *fiber)
-{
-	if (__builtin_expect(worker->exceptions != NULL, 0))
-		fiber->exceptions = *worker->exceptions;
-}
-
-static inline void ivl_enter_exceptions(struct ivl_worker *worker, const struct ivl_fiber *fiber)
-{
-	if (__builtin_expect(worker->exceptions != NULL, 0))
-		*worker->exceptions = fiber->exceptions;
-}
-
-static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fiber *spawner)
-{
-	struct ivl_fiber *child = worker->fiber;
-
-	worker->fiber = spawner;
-	ivl_enter_exceptions(worker, spawner);
-	/* Nearly always the list is as when the child was taken from it. */
-	if (__builtin_expect(child->next == worker->free, 1))
-		worker->free = child;
-	else
-		ivl_fiber_put(worker, child);
-}
-
-/* Give back the counts taken ahead, which hold up their finish; finish.c */
-void ivl_return_credit(struct ivl_worker *worker);
-/* Is this an async of the finish whose counts the worker has? */
-bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work);
-/* Tell the parent of its children that have ended, which hold it up; interval.c */
-void ivl_tell_ended(struct ivl_worker *worker, bool leaves);
-/* Is this another child of the parent that has not heard of all? */
-bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work);
-
-/*
- * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
- * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
- */
-static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, struct ivl_work *work)
-{
-	const bool credit = worker->credit && !(work && ivl_uses_credit(worker, work));
-	const bool ended = worker->parent && !(work && ivl_is_sibling(worker, work));
-
-	if (credit)
-		ivl_return_credit(worker);
-	if (ended)
-		ivl_tell_ended(worker, !work);
-	return credit || ended;
-}
-
-/* To the mailbox of a place. */
-void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place);
-/* Where work waits for a stack: who of this place has one begins it. */
-void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work);
-/*
- * By the last that is awake: all that runs waits, and may wait for what has no stack.
- * Make one more, or refuse some work. True: there is something to do now.
- */
-bool ivl_serve_stackless(ivl_runtime *runtime);
-
 /* How many bytes of the running fiber's stack are left. */
 static inline size_t ivl_stack_left(struct ivl_worker *worker)
 {
@@ -297,85 +144,6 @@ static inline size_t ivl_stack_left(struct ivl_worker *worker)
 	/* __builtin_frame_address() would make a frame for every caller. */
 	__asm__("movq %%rsp, %0" : "=r"(top));
 	return (size_t)(top - worker->fiber->lowest);
-}
-
-/* idle.c: somebody who can get at work put at this place should be awake. */
-void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
-/* No work was found: search, sleep, and return with some. NULL: the runtime stops. */
-struct ivl_work *ivl_idle(struct ivl_worker *worker);
-
-/* Look for work once, everywhere it may be; NULL: none. */
-struct ivl_work *ivl_find(struct ivl_worker *worker);
-/* Is there any, as far as one can see without taking it? */
-bool ivl_anything(struct ivl_worker *worker);
-
-/* The thread of a worker. */
-void *ivl_worker_main(void *worker);
-
-/* As the next two, whatever the queue is, and whoever wants to hear of it. */
-int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work);
-struct ivl_work *ivl_take_slowly(struct ivl_worker *worker);
-int ivl_idle_wake_near(struct ivl_worker *worker);	/* 0 */
-
-/* False: only ivl_put_slowly() can. */
-static inline bool ivl_try_put(struct ivl_worker *worker, struct ivl_work *work)
-{
-	return __builtin_expect(worker->deque && ivl_chase_lev_try_put(worker->deque, work), 1);
-}
-
-/* Somebody should be awake for it: attend(worker), where there is something to see to; or 0. */
-static inline int ivl_after_put(struct ivl_worker *worker, int (*attend)(struct ivl_worker *))
-{
-	/*
-	 * No fence between the put and this load: a worker that goes to sleep
-	 * has all CPUs of the process pass one (membarrier() in idle.c). The
-	 * compiler must keep their order.
-	 */
-	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(atomic_load_explicit(&worker->runtime->attention,
-						  memory_order_relaxed) != 0, 0))
-		return attend(worker);
-	return 0;
-}
-
-static inline bool ivl_mail_there(const struct ivl_worker *worker)
-{
-	return __builtin_expect(atomic_load_explicit(&worker->runtime->attention,
-						     memory_order_relaxed) >= IVL_MAIL, 0);
-}
-/* Has work been in a mailbox of the worker's for as long as it may wait? */
-bool ivl_mail_waited(struct ivl_worker *worker);
-static inline bool ivl_mail_due(struct ivl_worker *worker)
-{
-	return ivl_mail_there(worker) && ivl_mail_waited(worker);
-}
-/* The running fiber into the queue, as if it had spawned; mail comes first. */
-void ivl_give_way(struct ivl_worker *worker);
-
-/* Put work into the worker's own queue, and wake somebody for it; 0 or ENOMEM. */
-static inline int ivl_put(struct ivl_worker *worker, struct ivl_work *work)
-{
-	return ivl_try_put(worker, work) ? ivl_after_put(worker, ivl_idle_wake_near) :
-					   ivl_put_slowly(worker, work);
-}
-
-/* What was put last and not taken by others, or whatever the queue gives; NULL: none. */
-static inline struct ivl_work *ivl_take(struct ivl_worker *worker)
-{
-	if (__builtin_expect(!worker->deque, 0))
-		return ivl_take_slowly(worker);
-	return (struct ivl_work *)ivl_chase_lev_take(worker->deque);
-}
-
-/* What ivl_submit_next() was told, or else as ivl_take(). */
-static inline struct ivl_work *ivl_take_next(struct ivl_worker *worker)
-{
-	struct ivl_work *next = worker->next;
-
-	if (!next)
-		return ivl_take(worker);
-	worker->next = NULL;
-	return next;
 }
 
 #endif

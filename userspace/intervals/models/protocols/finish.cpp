@@ -17,9 +17,11 @@ static struct ivl_work *take(struct ivl_worker *worker)
 	return work;
 }
 
+#include "worker.c"
+#include "mailbox.c"
+#include "run_queue.c"
 #include "switching.c"
 #include "find.c"
-#include "worker.c"
 #undef atomic_exchange_explicit
 #define atomic_exchange_explicit(object, value, ...)				\
 	(ivl_has_defect("ends marked without an exchange") ?			\

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How workers fall asleep and are woken: src/idle.c, and ivl_put() in src/worker.h, step
- * by step, on the eventcount's own source. Each piece of work goes on only when all of
- * it has been taken up, so that a deadlock means: there is work, and no worker awake
- * that will find it.
+ * How workers fall asleep and are woken: src/idle.c, src/waking.c, and ivl_put() in
+ * src/run_queue.h, step by step, on the eventcount's own source. Each piece of work goes
+ * on only when all of it has been taken up, so that a deadlock means: there is work, and no
+ * worker awake that will find it.
  */
 #include "model.hpp"
 #include "eventcount.c"

@@ -6,9 +6,11 @@
 #define IVL_REFERENCES 2
 #include "relacy_worker.hpp"
 
+#include "worker.c"
+#include "mailbox.c"
+#include "run_queue.c"
 #include "switching.c"
 #include "find.c"
-#include "worker.c"
 
 /* The harness has that name. */
 #define ivl_model ivl_intervals

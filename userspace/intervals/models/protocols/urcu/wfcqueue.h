@@ -24,6 +24,8 @@ struct cds_wfcq_tail {
 	((type *)((char *)(pointer) - offsetof(type, member)))
 
 #define CDS_WFCQ_WOULDBLOCK ((struct cds_wfcq_node *)-1)
+#define cds_wfcq_init(head, tail) ((void)(head), (void)(tail))
+#define cds_wfcq_destroy(head, tail) cds_wfcq_init(head, tail)
 #define cds_wfcq_node_init(node) ((node)->next = NULL)
 #define cds_wfcq_enqueue(head, tail, node) ((tail)->queue.put(node))
 #define cds_wfcq_empty(head, tail) ((tail)->queue.size() == 0)

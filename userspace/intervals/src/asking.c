@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What can be asked of a runtime, and of this library. */
+#include <string.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+bool ivl_is_parents(const ivl_runtime *runtime)
+{
+	return runtime->process != getpid();
+}
+
+unsigned int ivl_version(void)
+{
+	return IVL_VERSION;
+}
+
+void **ivl_runtime_model(ivl_runtime *runtime)
+{
+	return &runtime->model;
+}
+
+ivl_runtime *ivl_this_runtime(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	return worker ? worker->runtime : NULL;
+}
+
+unsigned int ivl_place_count(const ivl_runtime *runtime)
+{
+	return runtime->topology->leaf_count;
+}
+
+const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index)
+{
+	return &runtime->topology->leaves[index % runtime->topology->leaf_count];
+}
+
+const ivl_place *ivl_here(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	return worker ? worker->place : NULL;
+}
+
+unsigned int ivl_worker_count(const ivl_runtime *runtime)
+{
+	return runtime->topology->workers;
+}
+
+/* All fields are uint64_t. */
+#define COUNTS (sizeof(struct ivl_statistics) / sizeof(uint64_t))
+
+void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
+{
+	uint64_t *sums = (uint64_t *)sum;
+
+	memset(sum, 0, sizeof(*sum));
+	if (!runtime->config.statistics)
+		return;
+	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
+		const uint64_t *counts = (const uint64_t *)&runtime->workers[i].counts;
+
+		/* Backwards, since what is a part of something stands behind it, and is counted later. */
+		for (size_t j = COUNTS; j-- > 0;)
+			sums[j] += __atomic_load_n(&counts[j], __ATOMIC_ACQUIRE);
+	}
+	sum->fibers = ivl_stacks_made(runtime->stacks);
+}
+
+void ivl_statistics_reset(ivl_runtime *runtime)
+{
+	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
+		uint64_t *counts = (uint64_t *)&runtime->workers[i].counts;
+
+		for (size_t j = 0; j < COUNTS; j++)
+			__atomic_store_n(&counts[j], 0, __ATOMIC_RELAXED);
+	}
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef IVL_IDLE_H
+#define IVL_IDLE_H
+
+#include "worker.h"
+
+/* No work was found: search, sleep, and return with some. NULL: the runtime stops. */
+struct ivl_work *ivl_idle(struct ivl_worker *worker);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "run_queue.h"
+
+#include "switching.h"
+
+/*
+ * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
+ * and pieces of work of a worker that could take it.
+ */
+#define MAIL_WAITS 64
+
+static void tell_length(struct ivl_worker *worker)
+{
+	if (worker->mask)
+		ivl_stealability_update(worker->mask, worker->number,
+					(unsigned int)ivl_pool_size(worker->pool));
+}
+
+int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work)
+{
+	/* Once it is in the queue it may be run, and its memory gone. */
+	const bool spawner = work->run == ivl_resume_spawner || work->run == ivl_resume_asyncer;
+	int error = ivl_pool_put(worker->pool, work);
+
+	if (error)
+		return error;
+	ivl_count(worker, puts);
+	if (spawner)
+		ivl_count(worker, spawners);
+	tell_length(worker);
+	ivl_idle_wake_near(worker);
+	return 0;
+}
+
+struct ivl_work *ivl_take_slowly(struct ivl_worker *worker)
+{
+	struct ivl_work *work = ivl_pool_take(worker->pool);
+
+	ivl_count(worker, takes);
+	if (!work)
+		ivl_count(worker, take_failures);
+	tell_length(worker);
+	return work;
+}
+
+void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
+{
+	ivl_mailbox_put(&runtime->halls[place->index].mailbox, work);
+	/* Relaxed: for those who are busy; idle ones look into the mailbox. */
+	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
+	ivl_idle_wake(runtime, place);
+}
+
+void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
+{
+	ivl_mailbox_put(&worker->runtime->halls[worker->place->index].stackless, work);
+	/* Another worker may keep some. */
+	ivl_idle_wake(worker->runtime, worker->place);
+}
+
+static bool is_here(const struct ivl_worker *worker, const ivl_runtime *runtime,
+		    const ivl_place *place)
+{
+	return worker && worker->runtime == runtime && (!place || place == worker->place);
+}
+
+void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (is_here(worker, runtime, place)) {
+		if (!ivl_put(worker, work))
+			return;
+		place = worker->place;
+	}
+	if (!place)
+		place = ivl_place_at(runtime,
+				     atomic_fetch_add_explicit(&runtime->turn, 1,
+							       memory_order_relaxed));
+	ivl_post(runtime, work, place);
+}
+
+static void give_up_next(struct ivl_worker *worker)
+{
+	struct ivl_work *next = worker->next;
+
+	worker->next = NULL;
+	if (next)
+		ivl_submit(worker->runtime, next, NULL);
+}
+
+void ivl_submit_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (is_here(worker, runtime, place)) {
+		give_up_next(worker);
+		worker->next = work;
+	} else {
+		ivl_submit(runtime, work, place);
+	}
+}
+
+void ivl_stay(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (!worker)
+		return;
+	if (worker->parent)
+		ivl_tell_ended(worker, false);
+	give_up_next(worker);
+}
+
+unsigned int ivl_hall_count(const struct ivl_worker *worker)
+{
+	return worker->runtime->config.cross_place ? worker->runtime->topology->leaf_count : 1;
+}
+
+struct ivl_hall *ivl_hall_at(struct ivl_worker *worker, unsigned int number)
+{
+	ivl_runtime *runtime = worker->runtime;
+
+	return &runtime->halls[(worker->place->index + number) % runtime->topology->leaf_count];
+}
+
+bool ivl_has_mail(struct ivl_worker *worker)
+{
+	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
+		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->mailbox))
+			return true;
+	return false;
+}
+
+bool ivl_mail_waited(struct ivl_worker *worker)
+{
+	if (++worker->passed < MAIL_WAITS)
+		return false;
+	worker->passed = 0;
+	return ivl_has_mail(worker);
+}

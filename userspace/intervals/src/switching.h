@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How a worker goes on from fiber to fiber: spawned, waiting, over. */
+#ifndef IVL_SWITCHING_H
+#define IVL_SWITCHING_H
+
+#include "worker.h"
+
+/*
+ * A worker's free fibers.
+ */
+
+/* False: none is left, or ENOMEM. */
+bool ivl_fiber_refill(struct ivl_worker *worker);
+
+/* Is a fiber there? Then it stays so until the worker takes it. */
+static inline bool ivl_fiber_there(struct ivl_worker *worker)
+{
+	return __builtin_expect(worker->free != NULL, 1) || ivl_fiber_refill(worker);
+}
+
+/* A fiber; NULL: as above. */
+static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
+{
+	struct ivl_fiber *fiber;
+
+	if (!ivl_fiber_there(worker))
+		return NULL;
+	fiber = worker->free;
+	worker->free = fiber->next;
+	return fiber;
+}
+
+void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber);
+
+/*
+ * Switching.
+ */
+
+/* Go on with a fiber that waits for nothing more, from the base or a fiber that is over. */
+void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
+
+/*
+ * On a fiber whose work is over: run `work`, if any, then what is in the worker's
+ * queue, until there is nothing.
+ */
+_Noreturn void ivl_fiber_loop(struct ivl_work *work);
+
+/* A child has ended without its spawner: `waiter`, if it was the last, goes on; else `taken`. */
+_Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
+
+/*
+ * At the base: run `work` on a fiber, and all that follows from it; or keep it until there
+ * is a stack for it.
+ */
+void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
+
+/* The running fiber into the queue, as if it had spawned; mail comes first. */
+void ivl_give_way(struct ivl_worker *worker);
+
+/*
+ * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
+ * into the queue. Returns when that is taken: by child_main(), which then calls
+ * ivl_back_to_spawner() and returns, or by others (ivl_resume()). ENOMEM: no
+ * fiber, or what child_main() returned. context[0] is the caller's fiber.
+ */
+int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
+		   long (*child_main)(void *task));
+
+/* Exceptions belong to the fiber: the running one's away, and those of the next there. */
+static inline void ivl_leave_exceptions(struct ivl_worker *worker, struct ivl_fiber *fiber)
+{
+	if (__builtin_expect(worker->exceptions != NULL, 0))
+		fiber->exceptions = *worker->exceptions;
+}
+
+static inline void ivl_enter_exceptions(struct ivl_worker *worker, const struct ivl_fiber *fiber)
+{
+	if (__builtin_expect(worker->exceptions != NULL, 0))
+		*worker->exceptions = fiber->exceptions;
+}
+
+static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fiber *spawner)
+{
+	struct ivl_fiber *child = worker->fiber;
+
+	worker->fiber = spawner;
+	ivl_enter_exceptions(worker, spawner);
+	/* Nearly always the list is as when the child was taken from it. */
+	if (__builtin_expect(child->next == worker->free, 1))
+		worker->free = child;
+	else
+		ivl_fiber_put(worker, child);
+}
+
+/*
+ * What work is, by who made it.
+ */
+
+/* Work that makes a fiber go on, and needs none itself, has one of these as its run(). */
+void ivl_resume_waiter(struct ivl_work *work);
+void ivl_resume_spawner(struct ivl_work *work);
+void ivl_resume_asyncer(struct ivl_work *work);
+
+/* No stack can be had, and what runs does not give one back: it ends without having run. */
+void ivl_refuse(struct ivl_work *work);
+/* Parts of it, by who made the work: false: another has. */
+bool ivl_refuse_interval(struct ivl_work *work);
+bool ivl_refuse_async(struct ivl_work *work);
+bool ivl_refuse_child(struct ivl_work *work);
+
+/* Give back the counts taken ahead, which hold up their finish; finish.c */
+void ivl_return_credit(struct ivl_worker *worker);
+/* Is this an async of the finish whose counts the worker has? */
+bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work);
+/* Tell the parent of its children that have ended, which hold it up; interval.c */
+void ivl_tell_ended(struct ivl_worker *worker, bool leaves);
+/* Is this another child of the parent that has not heard of all? */
+bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work);
+
+/*
+ * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
+ * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
+ */
+static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, struct ivl_work *work)
+{
+	const bool credit = worker->credit && !(work && ivl_uses_credit(worker, work));
+	const bool ended = worker->parent && !(work && ivl_is_sibling(worker, work));
+
+	if (credit)
+		ivl_return_credit(worker);
+	if (ended)
+		ivl_tell_ended(worker, !work);
+	return credit || ended;
+}
+
+#endif
