@@ -299,10 +299,10 @@ private:
 };
 
 /*
- * Defects of what src/switching.h says must not be kept back. switching.c and find.c come
+ * Defects of what src/worker.h says must not be kept back. switching.c and find.c come
  * after this.
  */
-inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, struct ivl_work *work)
+inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work)
 {
 	if (ivl_has_defect(work ? "counts kept while other work runs" :
 				  "counts kept while there is no work"))
@@ -318,7 +318,6 @@ inline void ivl_stacks_put(struct ivl_stacks *, struct ivl_fiber *) {}
 inline bool ivl_stacks_exceed(struct ivl_stacks *) { return false; }
 inline void ivl_chooser_succeeded(struct ivl_chooser *) {}
 inline void ivl_stealability_update(struct ivl_stealability *, unsigned int, unsigned int) {}
-inline void ivl_resume_spawner(struct ivl_work *) {}
 inline const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int)
 {
 	return &runtime->topology->leaves[0];

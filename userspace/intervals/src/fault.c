@@ -96,7 +96,7 @@ void ivl_fail_interval(struct ivl_interval *interval, int error)
 
 void ivl_fail(int error)
 {
-	struct ivl_interval *current = ivl_current();
+	struct ivl_interval *current = ivl_local_here()->interval;
 
 	if (current && error)
 		ivl_fail_interval(current, error);
@@ -111,7 +111,7 @@ void ivl_cancel(ivl_interval *interval)
 
 bool ivl_cancelled(void)
 {
-	struct ivl_interval *current = ivl_current();
+	struct ivl_interval *current = ivl_local_here()->interval;
 
 	return current && ivl_find_cancel(current);
 }

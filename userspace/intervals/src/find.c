@@ -48,7 +48,7 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 		}
 		work = ivl_mailbox_take(stackless, &more);
 		if (work) {
-			ivl_refuse(work);
+			work->kind->refuse(work);
 			return true;
 		}
 	}

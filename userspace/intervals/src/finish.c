@@ -51,7 +51,7 @@ struct spawner {
 /*
  * Counts are taken ahead: else every async would write to its finish, and all workers
  * to the same line of the cache. Those that a worker has and does not use hold up the
- * finish, so it gives them back before it does anything else (ivl_return_credit()).
+ * finish, so it gives them back before it does anything else (ivl_hold_nothing_back()).
  */
 #ifndef IVL_AHEAD
 #define IVL_AHEAD 64		/* 2 or more: a worker that remembers the finish holds one */
@@ -66,37 +66,49 @@ static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 	return NULL;
 }
 
-void ivl_return_credit(struct ivl_worker *worker)
+static bool has_credit(const struct ivl_worker *worker, const struct ivl_finish *finish)
 {
-	struct ivl_waiter *waiter = subtract(worker->credit, worker->credits);
+	return worker->credit.held.from == finish;
+}
 
-	worker->credit = NULL;
+static void return_credit(struct ivl_worker *worker, bool leaves)
+{
+	struct ivl_credit *credit = &worker->credit;
+	struct ivl_waiter *waiter = subtract((struct ivl_finish *)credit->held.from,
+					     credit->count);
+
+	(void)leaves;
+	credit->count = 0;
+	ivl_hold_no_more(worker, &credit->held);
 	if (waiter)
 		ivl_wake(waiter);
 }
 
 static void add(struct ivl_worker *worker, struct ivl_finish *finish)
 {
-	if (worker->credit == finish && worker->credits > 1) {
-		worker->credits--;
+	struct ivl_credit *credit = &worker->credit;
+
+	if (has_credit(worker, finish) && credit->count > 1) {
+		credit->count--;
 		return;
 	}
-	if (worker->credit && worker->credit != finish)
-		ivl_return_credit(worker);
+	if (credit->held.from && !has_credit(worker, finish))
+		return_credit(worker, false);
 	/* Relaxed: the adder holds one of those counted, or is the finish itself. */
 	atomic_fetch_add_explicit(&finish->left, IVL_AHEAD, memory_order_relaxed);
-	worker->credits = (worker->credit ? worker->credits : 0) + IVL_AHEAD - 1;
-	worker->credit = finish;
+	credit->count += IVL_AHEAD - 1;
+	if (!credit->held.from)
+		ivl_hold(worker, &credit->held, finish, return_credit);
 }
 
 /* The waiter, if this was the last. */
 static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finish *finish)
 {
-	if (worker->credit != finish)
+	if (!has_credit(worker, finish))
 		return subtract(finish, 1);
 	/* Not the last: the credit is counted, and is given back in time. */
-	if (++worker->credits > 2 * IVL_AHEAD) {
-		worker->credits -= IVL_AHEAD;
+	if (++worker->credit.count > 2 * IVL_AHEAD) {
+		worker->credit.count -= IVL_AHEAD;
 		return subtract(finish, IVL_AHEAD);
 	}
 	return NULL;
@@ -148,27 +160,24 @@ static void run_async(struct ivl_work *work)
 		ivl_wake_next(waiter);
 }
 
-bool ivl_refuse_async(struct ivl_work *work)
+static void refuse_async(struct ivl_work *work)
 {
 	struct async *async = (struct async *)work;
-	struct ivl_finish *finish;
+	struct ivl_finish *finish = async->local.finish;
 	struct ivl_waiter *waiter;
 
-	if (work->run != run_async)
-		return false;
-	finish = async->local.finish;
 	set_error(finish, ENOMEM);
 	free_async(async);
 	waiter = remove_one(ivl_self(), finish);
 	if (waiter)
 		ivl_wake(waiter);
-	return true;
 }
 
-bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work)
-{
-	return work->run == run_async && ((struct async *)work)->local.finish == worker->credit;
-}
+static const struct ivl_work_kind async_kind = {
+	.run = run_async,
+	.refuse = refuse_async,
+	.awaited_by = offsetof(struct async, local.finish),
+};
 
 static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish,
 			    ivl_function *function, const void *arg, size_t bytes,
@@ -184,7 +193,7 @@ static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish
 	if (!async)
 		return ENOMEM;
 	async->bytes = bytes;
-	async->work.run = run_async;
+	async->work.kind = &async_kind;
 	async->local = (struct ivl_local){ worker->fiber->local.interval, finish, 0 };
 	async->function = function;
 	if (bytes)
@@ -194,7 +203,7 @@ static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish
 	return 0;
 }
 
-void ivl_resume_asyncer(struct ivl_work *work)
+static void resume_asyncer(struct ivl_work *work)
 {
 	struct spawner *spawner = (struct spawner *)work;
 	struct ivl_fiber *fiber = spawner->task.context[0], *child = spawner->task.context[1];
@@ -210,6 +219,12 @@ void ivl_resume_asyncer(struct ivl_work *work)
 		remove_one(ivl_self(), spawner->finish);
 	ivl_resume(ivl_self(), fiber);
 }
+
+static const struct ivl_work_kind asyncer_kind = {
+	.run = resume_asyncer,
+	.resumes = true,
+	.spawner = true,
+};
 
 static long run_async_first(struct spawner *spawner)
 {
@@ -241,7 +256,7 @@ static long run_async_first(struct spawner *spawner)
 		ivl_back_to_spawner(worker, spawner->task.context[0]);
 		return 0;
 	}
-	/* Pairs with the marking in ivl_resume_asyncer(). */
+	/* Pairs with the marking in resume_asyncer(). */
 	if (atomic_exchange_explicit(&fiber->ends, ends + 2, memory_order_acq_rel) != ends)
 		waiter = remove_one(worker, finish);
 	ivl_end_child(waiter, taken);
@@ -302,7 +317,7 @@ static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
 	    (worker->adapts && !ivl_fiber_there(worker)))
 		return async_help_first(worker, finish, function, arg, bytes, place);
 	spawner.task.function = function;
-	((struct ivl_work *)spawner.task.work)->run = ivl_resume_asyncer;
+	((struct ivl_work *)spawner.task.work)->kind = &asyncer_kind;
 	return ivl_work_first(worker, &spawner.task, async_main);
 }
 
@@ -328,8 +343,8 @@ static int wait_for(struct ivl_finish *finish)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	if (worker && worker->credit == finish)
-		ivl_return_credit(worker);
+	if (worker && has_credit(worker, finish))
+		return_credit(worker, false);
 	/* Acquire: what the asyncs wrote. */
 	if (atomic_load_explicit(&finish->left, memory_order_acquire) != 1)
 		ivl_wait(publish_finish, finish);

@@ -80,15 +80,12 @@ static void run_child(struct ivl_work *work)
 		ivl_wake_next(waiter);
 }
 
-bool ivl_refuse_child(struct ivl_work *work)
+static void refuse_child(struct ivl_work *work)
 {
 	struct ivl_task *task = task_of(work);
-	_Atomic(void *) *refused;
+	_Atomic(void *) *refused = (_Atomic(void *) *)&task->scope->refused;
 	struct ivl_waiter *waiter;
 
-	if (work->run != run_child)
-		return false;
-	refused = (_Atomic(void *) *)&task->scope->refused;
 	/* Relaxed: the report comes after it, and releases. */
 	task->context[0] = atomic_load_explicit(refused, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(refused, &task->context[0], task,
@@ -97,8 +94,9 @@ bool ivl_refuse_child(struct ivl_work *work)
 	waiter = report(task->scope);
 	if (waiter)
 		ivl_wake(waiter);
-	return true;
 }
+
+static const struct ivl_work_kind child_kind = { .run = run_child, .refuse = refuse_child };
 
 /*
  * Here and in ivl_sync(): a take waits until all that was stored has left for the
@@ -125,7 +123,7 @@ __attribute__((noinline)) static int heed(struct ivl_worker *worker)
 
 static inline int spawn_help_first(struct ivl_worker *worker, struct ivl_task *task)
 {
-	work_of(task)->run = run_child;
+	work_of(task)->kind = &child_kind;
 	task->context[0] = worker->fiber->local.interval;
 	task->context[1] = worker->fiber->local.finish;
 	task->scope->elsewhere++;
@@ -175,7 +173,7 @@ __attribute__((no_sanitize_thread)) static long child_main(void *arg)
 	return error;
 }
 
-void ivl_resume_spawner(struct ivl_work *work)
+static void resume_spawner(struct ivl_work *work)
 {
 	struct ivl_task *task = task_of(work);
 	struct ivl_fiber *spawner = task->context[0];
@@ -185,9 +183,15 @@ void ivl_resume_spawner(struct ivl_work *work)
 	ivl_resume(ivl_self(), spawner);
 }
 
+static const struct ivl_work_kind spawner_kind = {
+	.run = resume_spawner,
+	.resumes = true,
+	.spawner = true,
+};
+
 static inline int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task)
 {
-	work_of(task)->run = ivl_resume_spawner;
+	work_of(task)->kind = &spawner_kind;
 	return ivl_work_first(worker, task, child_main);
 }
 
@@ -287,7 +291,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 
 static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)
 {
-	return __builtin_expect(work && work->run == run_child && task_of(work)->scope == scope, 1);
+	return __builtin_expect(work && work->kind == &child_kind && task_of(work)->scope == scope, 1);
 }
 
 /* Only who runs this function changes scope->elsewhere; the children that it runs do not. */

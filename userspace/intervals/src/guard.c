@@ -186,7 +186,7 @@ void ivl_free_holds(struct ivl_interval *interval)
 
 bool ivl_holds(const ivl_guard *guard)
 {
-	for (struct ivl_interval *i = ivl_current(); i; i = i->parent)
+	for (struct ivl_interval *i = ivl_local_here()->interval; i; i = i->parent)
 		if (find_hold(i, guard))
 			return true;
 	return false;

@@ -6,7 +6,6 @@
 
 #include "exception.h"
 #include "model.h"
-#include "switching.h"
 
 /*
  * References: one of who made it, one of the runtime's until the end has occurred.
@@ -107,26 +106,27 @@ static void tell_parent(struct ivl_interval *interval)
 #define IVL_REFERENCES 64
 #endif
 
-static void tell_ended(struct ivl_worker *worker, struct ivl_batch *batch)
+static void arrive_ended(struct ivl_worker *worker, struct ivl_batch *batch)
 {
-	struct ivl_interval *parent = worker->parent;
+	struct ivl_ended *ended = &worker->ended;
+	struct ivl_interval *parent = (struct ivl_interval *)ended->held.from;
 
 	/* Not the last: it has not ended. Relaxed: the arrival comes after it, and releases. */
-	if (worker->references)
-		atomic_fetch_sub_explicit(&parent->refs, worker->references, memory_order_relaxed);
-	ivl_arrive(&parent->end, worker->ended, batch);
-	worker->parent = NULL;
-	worker->ended = 0;
-	worker->references = 0;
+	if (ended->references)
+		atomic_fetch_sub_explicit(&parent->refs, ended->references, memory_order_relaxed);
+	ivl_arrive(&parent->end, ended->count, batch);
+	ended->count = 0;
+	ended->references = 0;
+	ivl_hold_no_more(worker, &ended->held);
 }
 
-void ivl_tell_ended(struct ivl_worker *worker, bool leaves)
+static void tell_ended(struct ivl_worker *worker, bool leaves)
 {
 	struct ivl_batch batch = { .leaves = leaves };
 
 	/* By it the parent may end, which is a child too. */
-	while (worker->parent) {
-		tell_ended(worker, &batch);
+	while (worker->ended.held.from) {
+		arrive_ended(worker, &batch);
 		ivl_settle(&batch);
 	}
 }
@@ -138,9 +138,11 @@ static struct ivl_worker *counter(struct ivl_interval *parent, struct ivl_batch 
 
 	if (!worker || worker->runtime != parent->model->runtime)
 		return NULL;
-	if (worker->parent && worker->parent != parent)
-		tell_ended(worker, batch);
-	worker->parent = parent;
+	if (worker->ended.held.from == parent)
+		return worker;
+	if (worker->ended.held.from)
+		arrive_ended(worker, batch);
+	ivl_hold(worker, &worker->ended.held, parent, tell_ended);
 	return worker;
 }
 
@@ -150,12 +152,12 @@ static void retain_parent(struct ivl_worker *worker, struct ivl_interval *parent
 		ivl_retain(parent);
 		return;
 	}
-	if (!worker->references) {
+	if (!worker->ended.references) {
 		/* Relaxed: the parent is there until it has heard of its child. */
 		atomic_fetch_add_explicit(&parent->refs, IVL_REFERENCES, memory_order_relaxed);
-		worker->references = IVL_REFERENCES;
+		worker->ended.references = IVL_REFERENCES;
 	}
-	worker->references--;
+	worker->ended.references--;
 }
 
 static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
@@ -178,7 +180,7 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 	else
 		ivl_release(interval);
 	if (worker)
-		worker->ended++;
+		worker->ended.count++;
 	else
 		ivl_arrive(&parent->end, 1, batch);
 }
@@ -267,23 +269,21 @@ static void run(struct ivl_work *work)
 	run_body((struct ivl_interval *)work, ivl_local_here());
 }
 
-bool ivl_refuse_interval(struct ivl_work *work)
+static void refuse(struct ivl_work *work)
 {
 	struct ivl_interval *interval = (struct ivl_interval *)work;
 	struct ivl_batch batch = { 0 };
 
-	if (work->run != run)
-		return false;
 	ivl_fail_interval(interval, ENOMEM);
 	ivl_arrive_open(&interval->end, &batch);
 	ivl_settle(&batch);
-	return true;
 }
 
-bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work)
-{
-	return work->run == run && ((struct ivl_interval *)work)->parent == worker->parent;
-}
+static const struct ivl_work_kind kind = {
+	.run = run,
+	.refuse = refuse,
+	.awaited_by = offsetof(struct ivl_interval, parent),
+};
 
 void ivl_schedule(void)
 {
@@ -318,7 +318,7 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 			return NULL;
 		}
 	}
-	interval->work.run = run;
+	interval->work.kind = &kind;
 	atomic_store_explicit(&interval->start.out, NULL, memory_order_relaxed);
 	atomic_store_explicit(&interval->start.fault, 0, memory_order_relaxed);
 	atomic_store_explicit(&interval->start.left, IVL_OPEN, memory_order_relaxed);
@@ -445,6 +445,16 @@ static int wait_and_release(struct ivl_interval *interval)
 	return error;
 }
 
+/* Who was going to wait need not have. */
+static void stay(void)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (worker && worker->ended.held.from)
+		tell_ended(worker, false);
+	ivl_stay();
+}
+
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	struct ivl_model *model = *ivl_runtime_model(runtime);
@@ -493,8 +503,7 @@ int ivl_inline(const char *name, ivl_body *body, void *arg)
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
 	run_body(interval, local);
 	error = wait_and_release(interval);
-	/* It need not have waited. */
-	ivl_stay();
+	stay();
 	return error;
 }
 
@@ -521,8 +530,7 @@ int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *a
 	ivl_arrive_open(&interval->start, &batch);
 	ivl_settle(&batch);
 	error = wait_and_release(interval);
-	/* It need not have waited. */
-	ivl_stay();
+	stay();
 	return error;
 }
 

@@ -63,7 +63,9 @@ static void run_in_child(struct ivl_work *work)
 
 static void after_fork(void)
 {
-	static struct ivl_work end = { .run = run_in_child };
+	static const struct ivl_work_kind kind = { .run = run_in_child,
+						   .refuse = run_in_child };
+	static struct ivl_work end = { .kind = &kind };
 
 	if (ivl_worker_self)
 		ivl_worker_self->next = &end;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "run_queue.h"
 
-#include "switching.h"
-
 /*
  * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
  * and pieces of work of a worker that could take it.
@@ -19,7 +17,7 @@ static void tell_length(struct ivl_worker *worker)
 int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work)
 {
 	/* Once it is in the queue it may be run, and its memory gone. */
-	const bool spawner = work->run == ivl_resume_spawner || work->run == ivl_resume_asyncer;
+	const bool spawner = work->kind->spawner;
 	int error = ivl_pool_put(worker->pool, work);
 
 	if (error)
@@ -105,11 +103,8 @@ void ivl_stay(void)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	if (!worker)
-		return;
-	if (worker->parent)
-		ivl_tell_ended(worker, false);
-	give_up_next(worker);
+	if (worker)
+		give_up_next(worker);
 }
 
 unsigned int ivl_hall_count(const struct ivl_worker *worker)

@@ -7,18 +7,39 @@
 #define IVL_SCHEDULER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <urcu/wfcqueue.h>
 
 #include "intervals.h"
 
 struct ivl_finish;
 
-/*
- * Something ready to run, embedded in what it is for. run() is called once, on a
- * fiber of a worker, and may free what it is embedded in; it may wait.
- */
-struct ivl_work {
+struct ivl_work;
+
+/* What the scheduler must know of work; one for each use of it. */
+struct ivl_work_kind {
+	/*
+	 * Called once, on a fiber of a worker, unless it resumes. It may free what the work
+	 * is embedded in, and may wait.
+	 */
 	void (*run)(struct ivl_work *work);
+	/*
+	 * Called in its place, where no stack can be had and what runs gives none back: the
+	 * work ends without having run. It must not wait. NULL: it resumes.
+	 */
+	void (*refuse)(struct ivl_work *work);
+	/*
+	 * Where, from the work on, a pointer is to who is told of several at once (struct
+	 * ivl_held); 0: there is none.
+	 */
+	size_t awaited_by;
+	bool resumes;		/* run() makes a fiber go on, and needs none itself */
+	bool spawner;		/* it is one that has spawned: for the statistics */
+};
+
+/* Something ready to run, embedded in what it is for. */
+struct ivl_work {
+	const struct ivl_work_kind *kind;
 	struct cds_wfcq_node node;	/* of a place's mailbox */
 };
 

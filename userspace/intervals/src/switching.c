@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <assert.h>
 #include <errno.h>
 
 #include "futex.h"
@@ -134,7 +133,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 			end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
 		/* The depth stays: those who spawned us may still be in the queue, on their fibers. */
-		work->run(work);
+		work->kind->run(work);
 		work = NULL;
 	}
 }
@@ -151,15 +150,6 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
 	ivl_fiber_loop(NULL);
 }
 
-void ivl_refuse(struct ivl_work *work)
-{
-	const bool refused = ivl_refuse_interval(work) || ivl_refuse_async(work) ||
-			     ivl_refuse_child(work);
-
-	assert(refused);
-	(void)refused;
-}
-
 static long fiber_main(void *work)
 {
 	ivl_fiber_arrive(ivl_self()->fiber, true);
@@ -171,9 +161,8 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 	struct ivl_fiber *fiber;
 
 	ivl_hold_nothing_back(worker, work);
-	if (work->run == ivl_resume_waiter || work->run == ivl_resume_spawner ||
-	    work->run == ivl_resume_asyncer) {
-		work->run(work);
+	if (work->kind->resumes) {
+		work->kind->run(work);
 		return;
 	}
 	fiber = ivl_fiber_get(worker);
@@ -192,11 +181,13 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
  * Waiting.
  */
 
-void ivl_resume_waiter(struct ivl_work *work)
+static void resume_waiter(struct ivl_work *work)
 {
 	ivl_resume(ivl_self(), (struct ivl_fiber *)((char *)work -
 						    offsetof(struct ivl_fiber, waiter.work)));
 }
+
+static const struct ivl_work_kind waiter_kind = { .run = resume_waiter, .resumes = true };
 
 /* The fiber that runs. */
 static void suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
@@ -204,7 +195,7 @@ static void suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct
 {
 	struct ivl_fiber *fiber = worker->fiber;
 
-	fiber->waiter.work.run = ivl_resume_waiter;
+	fiber->waiter.work.kind = &waiter_kind;
 	fiber->waiter.runtime = worker->runtime;
 	fiber->waiter.place = worker->place;
 	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };

@@ -92,45 +92,4 @@ static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fib
 		ivl_fiber_put(worker, child);
 }
 
-/*
- * What work is, by who made it.
- */
-
-/* Work that makes a fiber go on, and needs none itself, has one of these as its run(). */
-void ivl_resume_waiter(struct ivl_work *work);
-void ivl_resume_spawner(struct ivl_work *work);
-void ivl_resume_asyncer(struct ivl_work *work);
-
-/* No stack can be had, and what runs does not give one back: it ends without having run. */
-void ivl_refuse(struct ivl_work *work);
-/* Parts of it, by who made the work: false: another has. */
-bool ivl_refuse_interval(struct ivl_work *work);
-bool ivl_refuse_async(struct ivl_work *work);
-bool ivl_refuse_child(struct ivl_work *work);
-
-/* Give back the counts taken ahead, which hold up their finish; finish.c */
-void ivl_return_credit(struct ivl_worker *worker);
-/* Is this an async of the finish whose counts the worker has? */
-bool ivl_uses_credit(struct ivl_worker *worker, struct ivl_work *work);
-/* Tell the parent of its children that have ended, which hold it up; interval.c */
-void ivl_tell_ended(struct ivl_worker *worker, bool leaves);
-/* Is this another child of the parent that has not heard of all? */
-bool ivl_is_sibling(struct ivl_worker *worker, struct ivl_work *work);
-
-/*
- * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
- * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
- */
-static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, struct ivl_work *work)
-{
-	const bool credit = worker->credit && !(work && ivl_uses_credit(worker, work));
-	const bool ended = worker->parent && !(work && ivl_is_sibling(worker, work));
-
-	if (credit)
-		ivl_return_credit(worker);
-	if (ended)
-		ivl_tell_ended(worker, !work);
-	return credit || ended;
-}
-
 #endif

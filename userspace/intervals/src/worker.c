@@ -11,3 +11,28 @@ struct ivl_local *ivl_local(void)
 
 	return worker ? &worker->fiber->local : &foreign;
 }
+
+void ivl_hold_no_more(struct ivl_worker *worker, struct ivl_held *held)
+{
+	struct ivl_held **place = &worker->held;
+
+	while (*place != held)
+		place = &(*place)->next;
+	*place = held->next;
+	held->from = NULL;
+}
+
+bool ivl_tell_but(struct ivl_worker *worker, const void *one, bool leaves)
+{
+	struct ivl_held *held = worker->held, *next;
+	bool told = false;
+
+	for (; held; held = next) {
+		next = held->next;
+		if (held->from != one) {
+			held->tell(worker, leaves);
+			told = true;
+		}
+	}
+	return told;
+}

@@ -27,6 +27,32 @@
 
 #define IVL_ASYNC_BYTES 192		/* of an async that is kept in a block */
 
+struct ivl_worker;
+
+/*
+ * What a worker has counted and told nobody, though somebody waits for it: it tells many
+ * at once. In the worker's list as long as there is something to tell.
+ */
+struct ivl_held {
+	struct ivl_held *next;
+	const void *from;		/* who waits for it; NULL: there is nothing */
+	/* Tell, and take it out of the list. `leaves`: as in struct ivl_batch (model.h). */
+	void (*tell)(struct ivl_worker *worker, bool leaves);
+};
+
+/* Counts of the finish `from` that the worker took ahead and has not used (finish.c). */
+struct ivl_credit {
+	struct ivl_held held;
+	unsigned int count;
+};
+
+/* Children of the interval `from` that have ended, of which it has not heard (interval.c). */
+struct ivl_ended {
+	struct ivl_held held;
+	unsigned int count;
+	unsigned int references;	/* to it, taken ahead */
+};
+
 /* What the context that goes on must do for the one that was left. */
 struct ivl_after {
 	struct ivl_fiber *over;		/* this fiber has ended */
@@ -54,13 +80,9 @@ struct ivl_worker {
 	unsigned int until;		/* spawns left before the choice is looked at again */
 	uint64_t lost_before;		/* `lost` when it was looked at last */
 	struct ivl_after after;
-	/* Counts of `credit` that this worker took ahead and has not used (finish.c). */
-	struct ivl_finish *credit;
-	unsigned int credits;
-	/* Children of `parent` that have ended here, of which it has not heard (interval.c). */
-	struct ivl_interval *parent;
-	unsigned int ended;
-	unsigned int references;	/* to `parent`, taken ahead */
+	struct ivl_held *held;
+	struct ivl_credit credit;
+	struct ivl_ended ended;
 	uint64_t stolen_ns;		/* when what runs was stolen; 0: it was not */
 	uint64_t pause_ns;		/* before the next steal */
 	struct ivl_magazines asyncs;
@@ -135,6 +157,47 @@ static inline struct ivl_worker *ivl_self(void)
 							 __ATOMIC_RELAXED) + 1, \
 					 __ATOMIC_RELEASE); \
 	} while (0)
+
+/* From now on the worker has something to tell `from`; of this kind it had nothing. */
+static inline void ivl_hold(struct ivl_worker *worker, struct ivl_held *held, const void *from,
+			    void (*tell)(struct ivl_worker *worker, bool leaves))
+{
+	held->from = from;
+	held->tell = tell;
+	held->next = worker->held;
+	worker->held = held;
+}
+
+/* It has been told. */
+void ivl_hold_no_more(struct ivl_worker *worker, struct ivl_held *held);
+
+/* Who waits for this work, too; NULL: nobody who is told of several. */
+static inline const void *ivl_awaited_by(const struct ivl_work *work)
+{
+	const size_t at = work->kind->awaited_by;
+
+	return at ? *(void *const *)((const char *)work + at) : NULL;
+}
+
+/* Tell all but this one. True: somebody was told. */
+bool ivl_tell_but(struct ivl_worker *worker, const void *one, bool leaves);
+
+/*
+ * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
+ * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
+ */
+static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work)
+{
+	const struct ivl_held *held = worker->held;
+	const void *awaited_by;
+
+	if (!held)
+		return false;
+	awaited_by = work ? ivl_awaited_by(work) : NULL;
+	if (held->from == awaited_by && !held->next)
+		return false;
+	return ivl_tell_but(worker, awaited_by, !work);
+}
 
 /* How many bytes of the running fiber's stack are left. */
 static inline size_t ivl_stack_left(struct ivl_worker *worker)

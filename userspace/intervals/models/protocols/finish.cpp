@@ -11,7 +11,7 @@ static struct ivl_work *take(struct ivl_worker *worker)
 {
 	struct ivl_work *work = ivl_take(worker);
 
-	if (work && work->run == ivl_resume_asyncer &&
+	if (work && work->kind->spawner &&
 	    ivl_has_defect("spawner known by its address"))
 		((struct ivl_task *)work)->context[1] = worker->fiber;
 	return work;
@@ -29,12 +29,6 @@ static struct ivl_work *take(struct ivl_worker *worker)
 #define ivl_take take
 #include "finish.c"
 #undef ivl_take
-
-/* There are no intervals here. */
-void ivl_tell_ended(struct ivl_worker *, bool) {}
-bool ivl_is_sibling(struct ivl_worker *, struct ivl_work *) { return false; }
-bool ivl_refuse_interval(struct ivl_work *) { return false; }
-bool ivl_refuse_child(struct ivl_work *) { return false; }
 
 /* How asyncs are spawned. */
 enum way { WORK_FIRST, HELP_FIRST, EITHER };
@@ -78,8 +72,8 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 	{
 		for (auto &w : written)
 			w = 0;
-		program.run = run_program;
-		beside.run = run_beside;
+		program.kind = &program_kind;
+		beside.kind = &beside_kind;
 		ended = false;
 	}
 
@@ -167,6 +161,9 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 		while (!here()->ended)
 			ivl_model_park(&here()->ended);
 	}
+
+	static inline const struct ivl_work_kind program_kind = { .run = run_program };
+	static inline const struct ivl_work_kind beside_kind = { .run = run_beside };
 };
 
 int main(int argc, char **argv)

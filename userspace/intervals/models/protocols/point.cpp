@@ -113,13 +113,8 @@ static void arrive(struct ivl_point *point, int32_t count, struct ivl_batch *bat
 #undef ivl_arrive_open
 #undef ivl_model
 
-/* Neither finishes nor guards here, and no fork(). */
+/* No guards here, and no fork(). */
 bool ivl_is_parents(const ivl_runtime *) { return false; }
-void ivl_return_credit(struct ivl_worker *) {}
-bool ivl_uses_credit(struct ivl_worker *, struct ivl_work *) { return false; }
-bool ivl_refuse_async(struct ivl_work *) { return false; }
-bool ivl_refuse_child(struct ivl_work *) { return false; }
-void ivl_resume_asyncer(struct ivl_work *) {}
 bool ivl_take_guards(struct ivl_interval *) { return true; }
 void ivl_leave_guards(struct ivl_interval *, struct ivl_batch *) {}
 void ivl_free_holds(struct ivl_interval *) {}
@@ -387,7 +382,7 @@ struct children : program<children<workers, other>, workers> {
 	int body(ivl_interval *self)
 	{
 		ended = false;
-		last_long.run = run_long;
+		last_long.kind = &last_long_kind;
 		if (other)
 			ivl_submit(&this->all.machine.runtime, &last_long, NULL);
 		outer = ivl_create(self, NULL, second, self, NULL);
@@ -434,6 +429,8 @@ struct children : program<children<workers, other>, workers> {
 		while (!children::here()->ended)
 			ivl_model_park(&children::here()->ended);
 	}
+
+	static inline const struct ivl_work_kind last_long_kind = { .run = run_long };
 
 	void check(int error)
 	{
@@ -491,7 +488,7 @@ struct spawned : program<spawned<workers, schedules>, workers> {
 
 		current = self;
 		made = 0;
-		part.run = run_part;
+		part.kind = &part_kind;
 		ivl_submit(&this->all.machine.runtime, &part, NULL);
 		if (!schedules) {
 			while (made < some)
@@ -523,6 +520,8 @@ struct spawned : program<spawned<workers, schedules>, workers> {
 		ivl_release(one);
 		all->over.come();
 	}
+
+	static inline const struct ivl_work_kind part_kind = { .run = run_part };
 
 	static int second(ivl_interval *self, void *arg)
 	{
@@ -565,7 +564,7 @@ struct cycle : program<cycle<count, adding>, adding> {
 		left = adding;
 		refused = count;
 		for (int i = 0; i < count; i++)
-			adders[i] = { { run_adder }, i };
+			adders[i] = { { &adder_kind }, i };
 		ivl_submit(&this->all.machine.runtime, &adders[0].work, NULL);
 		over.wait();
 		return 0;
@@ -610,6 +609,8 @@ struct cycle : program<cycle<count, adding>, adding> {
 		all->over.come();
 	}
 
+	static inline const struct ivl_work_kind adder_kind = { .run = run_adder };
+
 	static int run(ivl_interval *self, void *arg)
 	{
 		const int i = ((adder *)arg)->number, before = (i + count - 1) % count;
@@ -642,8 +643,8 @@ struct cycle_inside : program<cycle_inside, 2> {
 		current = self;
 		left = 2;
 		refused = 0;
-		away.run = run_away;
-		inside.run = run_inside;
+		away.kind = &away_kind;
+		inside.kind = &inside_kind;
 		ivl_submit(&this->all.machine.runtime, &away, NULL);
 		over.wait();
 		return 0;
@@ -680,6 +681,8 @@ struct cycle_inside : program<cycle_inside, 2> {
 		add(all, all->outer, all->other);
 	}
 
+	static inline const struct ivl_work_kind away_kind = { .run = run_away };
+
 	static void run_inside(struct ivl_work *)
 	{
 		cycle_inside *all = here();
@@ -690,6 +693,8 @@ struct cycle_inside : program<cycle_inside, 2> {
 		add(all, all->between, made);
 		ivl_release(made);
 	}
+
+	static inline const struct ivl_work_kind inside_kind = { .run = run_inside };
 
 	void check(int error)
 	{
