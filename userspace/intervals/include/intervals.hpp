@@ -374,7 +374,7 @@ public:
 	}
 
 private:
-	/* An async of up to so many bytes needs no memory of its own (src/worker.h). */
+	/* An async of up to so many bytes needs no memory of its own (src/tunables.h). */
 	static constexpr std::size_t SMALL = 128;
 
 	template <typename Function>

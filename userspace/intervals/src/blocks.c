@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "place.h"
+#include "tunables.h"
 
 /*
  * With AddressSanitizer a free block may not be touched; but for the links, which
@@ -21,9 +22,6 @@ void __asan_unpoison_memory_region(void const volatile *memory, size_t bytes);
 #define __asan_poison_memory_region(memory, bytes) ((void)(memory), (void)(bytes))
 #define __asan_unpoison_memory_region(memory, bytes) ((void)(memory), (void)(bytes))
 #endif
-
-#define MAGAZINE 64
-#define SLAB_BYTES (64 << 10)
 
 struct ivl_block {
 	struct ivl_block *next;		/* in its magazine */
@@ -51,8 +49,8 @@ void ivl_depot_destroy(struct ivl_depot *depot)
 	while (slab) {
 		struct ivl_slab *next = slab->next;
 
-		__asan_unpoison_memory_region(slab, SLAB_BYTES);
-		ivl_node_free(slab, SLAB_BYTES, slab->node);
+		__asan_unpoison_memory_region(slab, IVL_SLAB_BYTES);
+		ivl_node_free(slab, IVL_SLAB_BYTES, slab->node);
 		slab = next;
 	}
 	pthread_mutex_destroy(&depot->lock);
@@ -66,24 +64,24 @@ static void poison(struct ivl_depot *depot, struct ivl_block *block)
 /* A slab's blocks, in full magazines but for the last. The depot's lock is held. */
 static void fill(struct ivl_depot *depot, int node)
 {
-	struct ivl_slab *slab = ivl_node_alloc(SLAB_BYTES, node);
+	struct ivl_slab *slab = ivl_node_alloc(IVL_SLAB_BYTES, node);
 	struct ivl_block *first = NULL;
 	unsigned int count = 0;
 	size_t at;
 
 	if (!slab)
 		return;
-	memset(slab, 0, SLAB_BYTES);
+	memset(slab, 0, IVL_SLAB_BYTES);
 	slab->node = node;
 	slab->next = depot->slabs;
 	depot->slabs = slab;
-	for (at = sizeof(*slab); at + depot->block_bytes <= SLAB_BYTES; at += depot->block_bytes) {
+	for (at = sizeof(*slab); at + depot->block_bytes <= IVL_SLAB_BYTES; at += depot->block_bytes) {
 		struct ivl_block *block = (struct ivl_block *)((char *)slab + at);
 
 		block->next = first;
 		first = block;
 		poison(depot, block);
-		if (++count == MAGAZINE) {
+		if (++count == IVL_MAGAZINE) {
 			first->other = depot->full;
 			depot->full = first;
 			first = NULL;
@@ -137,13 +135,13 @@ void *ivl_block_get(struct ivl_depot *depot, struct ivl_magazines *own, int node
 	if (own && own->full) {
 		own->free = own->full;
 		own->full = NULL;
-		own->count = MAGAZINE;
+		own->count = IVL_MAGAZINE;
 		return pop(depot, own);
 	}
 	pthread_mutex_lock(&depot->lock);
 	if (!from->free) {
 		from->free = get_magazine(depot, node);
-		from->count = MAGAZINE;
+		from->count = IVL_MAGAZINE;
 	}
 	block = pop(depot, from);
 	pthread_mutex_unlock(&depot->lock);
@@ -162,7 +160,7 @@ static void push(struct ivl_depot *depot, struct ivl_magazines *own, struct ivl_
 
 void ivl_block_put(struct ivl_depot *depot, struct ivl_magazines *own, void *block)
 {
-	if (own && (!own->free || own->count < MAGAZINE)) {
+	if (own && (!own->free || own->count < IVL_MAGAZINE)) {
 		push(depot, own, block);
 	} else if (own && !own->full) {
 		own->full = own->free;
@@ -176,7 +174,7 @@ void ivl_block_put(struct ivl_depot *depot, struct ivl_magazines *own, void *blo
 			put_magazine(depot, own->full);
 			own->full = own->free;
 			own->free = NULL;
-		} else if (to->free && to->count >= MAGAZINE) {
+		} else if (to->free && to->count >= IVL_MAGAZINE) {
 			put_magazine(depot, to->free);
 			to->free = NULL;
 		}

@@ -6,6 +6,7 @@
 
 #include "config.h"
 #include "scheduler.h"
+#include "tunables.h"
 
 #define PREFIX "INTERVALS_"
 
@@ -94,7 +95,7 @@ static int from_environment(struct ivl_config *config)
 	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
 	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
 	error = error ? error : number(PREFIX "WORKERS", 1, &config->workers);
-	error = error ? error : number(PREFIX "STACK", 32, &kib);
+	error = error ? error : number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
 	config->stack_bytes = (size_t)kib << 10;
 	config->queue = queue;
 	config->policy = policy;

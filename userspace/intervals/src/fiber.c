@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define AREA ((uintptr_t)64 << 30)
+#define AREA ((uintptr_t)IVL_STACK_AREA)
 #define TRIES 64
 
 struct ivl_stacks {

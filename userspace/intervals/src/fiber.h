@@ -11,6 +11,7 @@
 #include "atomics.h"
 #include "exception.h"
 #include "scheduler.h"
+#include "tunables.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define IVL_ASAN 1
@@ -32,9 +33,6 @@
 #ifdef IVL_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
-
-/* Bytes below a stack, with nothing mapped: most frames, which could step over it, are smaller. */
-#define IVL_HOLE ((size_t)64 << 10)
 
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */

@@ -94,15 +94,6 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	return element;
 }
 
-/*
- * Stealing costs thief and victim some hundred nanoseconds. Where what was stolen took
- * less (WORTH), a thief that goes on only slows its victim down: it waits, each time
- * twice as long. Not asleep: being woken it would come in the way of its victim, too.
- */
-#define WORTH 400
-#define LEAST_PAUSE 1000
-#define LONGEST_PAUSE 128000
-
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -119,12 +110,12 @@ static void hesitate(struct ivl_worker *worker)
 	if (!stolen)
 		return;
 	worker->stolen_ns = 0;
-	if (now - stolen >= WORTH) {
+	if (now - stolen >= IVL_STEAL_WORTH_NS) {
 		worker->pause_ns = 0;
 		return;
 	}
-	if (worker->pause_ns < LONGEST_PAUSE)
-		worker->pause_ns = worker->pause_ns ? 2 * worker->pause_ns : LEAST_PAUSE;
+	if (worker->pause_ns < IVL_LONGEST_PAUSE_NS)
+		worker->pause_ns = worker->pause_ns ? 2 * worker->pause_ns : IVL_LEAST_PAUSE_NS;
 	while (now_ns() - now < worker->pause_ns)
 		sched_yield();
 }

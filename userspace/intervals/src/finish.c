@@ -48,15 +48,6 @@ struct spawner {
 	IVL_SHARED(uint64_t) ends;	/* of the child's fiber, when it began */
 };
 
-/*
- * Counts are taken ahead: else every async would write to its finish, and all workers
- * to the same line of the cache. Those that a worker has and does not use hold up the
- * finish, so it gives them back before it does anything else (ivl_hold_nothing_back()).
- */
-#ifndef IVL_AHEAD
-#define IVL_AHEAD 64		/* 2 or more: a worker that remembers the finish holds one */
-#endif
-
 /* The waiter, if these were the last. */
 static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 {
@@ -66,6 +57,11 @@ static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 	return NULL;
 }
 
+/*
+ * Counts are taken ahead: else every async would write to its finish, and all workers
+ * to the same line of the cache. Those that a worker has and does not use hold up the
+ * finish, so it gives them back before it does anything else (ivl_hold_nothing_back()).
+ */
 static bool has_credit(const struct ivl_worker *worker, const struct ivl_finish *finish)
 {
 	return worker->credit.held.from == finish;

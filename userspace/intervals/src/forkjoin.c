@@ -30,16 +30,6 @@
 static_assert(sizeof(struct ivl_work) == sizeof(((struct ivl_task *)0)->work),
 	      "a task's work has room");
 
-/* Below this, sync does not run a child on top of its caller. Bytes. */
-#define ENOUGH_STACK (16 << 10)
-
-/*
- * How often sync looks for the report of a child on another worker before it lets its
- * own do something else: a microsecond or two. A small child has ended by then, and
- * its spawner does not move to that worker, and all its memory with it.
- */
-#define SPINS 64
-
 static struct ivl_work *work_of(struct ivl_task *task)
 {
 	return (struct ivl_work *)task->work;
@@ -277,7 +267,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 
 		ivl_submit(worker->runtime, taken, worker->place);
 	}
-	if (!reported(scope, taken ? 0 : SPINS))
+	if (!reported(scope, taken ? 0 : IVL_SYNC_SPINS))
 		ivl_wait(publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
@@ -300,7 +290,7 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 	while (scope->elsewhere) {
 		struct ivl_worker *worker = ivl_self();
 		struct ivl_work *work =
-			ivl_stack_left(worker) > ENOUGH_STACK ? ivl_take(worker) : NULL;
+			ivl_stack_left(worker) > IVL_SYNC_STACK ? ivl_take(worker) : NULL;
 
 		if (!is_child(work, scope)) {
 			sync_elsewhere(scope, work);
@@ -317,7 +307,7 @@ void ivl_sync(struct ivl_scope *scope)
 	struct ivl_work *work;
 
 	if (scope->elsewhere != 1 || !worker->deque || worker->fiber->local.task ||
-	    ivl_stack_left(worker) <= ENOUGH_STACK) {
+	    ivl_stack_left(worker) <= IVL_SYNC_STACK) {
 		sync_slowly(scope);
 		return;
 	}

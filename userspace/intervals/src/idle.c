@@ -19,9 +19,6 @@
 #include "idle.h"
 #include "waking.h"
 
-/* Rounds of looking everywhere before a worker sleeps. */
-#define ROUNDS 64
-
 static void barrier_everywhere(void)
 {
 	ivl_fence(memory_order_seq_cst);
@@ -39,7 +36,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 	struct ivl_work *work = NULL;
 
 	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
-	for (int round = 0; round < ROUNDS && !work; round++) {
+	for (int round = 0; round < IVL_SEARCH_ROUNDS && !work; round++) {
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);

@@ -102,10 +102,6 @@ static void tell_parent(struct ivl_interval *interval)
  * the parent of all of them at once: else all workers would write to the parent for
  * every child. As long as the worker runs children of it the parent waits anyway.
  */
-#ifndef IVL_REFERENCES
-#define IVL_REFERENCES 64
-#endif
-
 static void arrive_ended(struct ivl_worker *worker, struct ivl_batch *batch)
 {
 	struct ivl_ended *ended = &worker->ended;

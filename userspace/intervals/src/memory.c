@@ -57,12 +57,12 @@ void ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge)
 int ivl_model_create(ivl_runtime *runtime, void **result)
 {
 	const size_t workers = ivl_worker_count(runtime);
-	struct ivl_model *model = aligned_alloc(128, sizeof(*model));
+	struct ivl_model *model = aligned_alloc(IVL_LINE, sizeof(*model));
 
 	if (!model)
 		return ENOMEM;
 	memset(model, 0, sizeof(*model));
-	model->workers = aligned_alloc(128, workers * sizeof(*model->workers));
+	model->workers = aligned_alloc(IVL_LINE, workers * sizeof(*model->workers));
 	if (!model->workers) {
 		free(model);
 		return ENOMEM;

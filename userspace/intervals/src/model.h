@@ -89,8 +89,6 @@ struct ivl_point {
 
 struct ivl_hold;
 
-#define IVL_EDGES_INSIDE 3
-
 struct ivl_interval {
 	struct ivl_work work;
 	struct ivl_point start, end;
@@ -129,7 +127,7 @@ struct ivl_interval {
 
 /* What one worker has for itself. */
 struct ivl_model_worker {
-	_Alignas(128) struct ivl_magazines intervals;
+	_Alignas(IVL_LINE) struct ivl_magazines intervals;
 	struct ivl_magazines edges;
 };
 
@@ -140,9 +138,9 @@ struct ivl_model {
 	struct ivl_depot intervals, edges;
 	_Atomic(uint64_t) guards;	/* made so far */
 	/* How many intervals have got a `cancel`; while 0, nobody need look for one. */
-	_Alignas(128) _Atomic(uint64_t) cancels;
+	_Alignas(IVL_LINE) _Atomic(uint64_t) cancels;
 	/* An edge dies only here. */
-	_Alignas(128) pthread_mutex_t lock;
+	_Alignas(IVL_LINE) pthread_mutex_t lock;
 };
 
 /* memory.c: NULL: ENOMEM. */

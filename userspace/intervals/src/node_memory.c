@@ -14,8 +14,7 @@
 #include <sys/mman.h>
 
 #include "place.h"
-
-#define ALIGNMENT 128		/* two cache lines: the line beside is prefetched with it */
+#include "tunables.h"
 
 /* Gives the same answer at every call, so that free does what alloc did. */
 static bool has_node(int node)
@@ -45,10 +44,10 @@ void *ivl_node_alloc(size_t bytes, int node)
 
 	if (!bytes)
 		bytes = 1;
-	if (bytes > PTRDIFF_MAX - ALIGNMENT)
+	if (bytes > PTRDIFF_MAX - IVL_LINE)
 		return NULL;
 	if (!has_node(node))
-		return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+		return aligned_alloc(IVL_LINE, (bytes + IVL_LINE - 1) & ~(size_t)(IVL_LINE - 1));
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;

@@ -11,9 +11,7 @@
 #include <stddef.h>
 
 #include "intervals.h"
-
-/* What different threads write is this far apart: CPUs fetch cache lines in pairs. */
-#define IVL_LINE 128
+#include "tunables.h"
 
 struct ivl_queue_base;
 

@@ -2,9 +2,6 @@
 /* parallel_for: a range is halved, and one half spawned, until it is small enough. */
 #include "worker.h"
 
-/* Parts per worker where the caller does not say how large one is: room to balance. */
-#define PARTS 8
-
 struct range {
 	size_t begin, end, grain;
 	ivl_range *body;
@@ -33,7 +30,7 @@ size_t ivl_grain(size_t count)
 {
 	const struct ivl_worker *worker = ivl_self();
 	const size_t workers = worker ? ivl_worker_count(worker->runtime) : 1;
-	const size_t grain = count / (PARTS * workers);
+	const size_t grain = count / (IVL_PARTS_PER_WORKER * workers);
 
 	return grain ? grain : 1;
 }

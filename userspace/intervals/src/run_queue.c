@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "run_queue.h"
 
-/*
- * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
- * and pieces of work of a worker that could take it.
- */
-#define MAIL_WAITS 64
-
 static void tell_length(struct ivl_worker *worker)
 {
 	if (worker->mask)
@@ -129,7 +123,7 @@ bool ivl_has_mail(struct ivl_worker *worker)
 
 bool ivl_mail_waited(struct ivl_worker *worker)
 {
-	if (++worker->passed < MAIL_WAITS)
+	if (++worker->passed < IVL_MAIL_WAITS)
 		return false;
 	worker->passed = 0;
 	return ivl_has_mail(worker);

@@ -22,9 +22,9 @@ static int check(const struct ivl_config *config)
 	if (config->queue >= IVL_QUEUES || config->policy >= IVL_POLICIES ||
 	    config->victims >= IVL_VICTIM_POLICIES || config->places >= IVL_PLACES_KINDS)
 		return ivl_error(EINVAL, "config: no such queue, policy, victims or places");
-	if (config->stack_bytes < 32 << 10)
-		return ivl_error(EINVAL, "config: stack_bytes is %zu, at least 32768 are needed",
-				 config->stack_bytes);
+	if (config->stack_bytes < IVL_LEAST_STACK)
+		return ivl_error(EINVAL, "config: stack_bytes is %zu, at least %d are needed",
+				 config->stack_bytes, IVL_LEAST_STACK);
 	if (!config->fibers_per_worker || !config->adapt_interval || !config->adapt_stack ||
 	    !config->queue_capacity)
 		return ivl_error(EINVAL, "config: fibers_per_worker, adapt_interval, adapt_stack "
@@ -78,9 +78,9 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 /* So few that those which the other workers keep are not missed where there are not many. */
 static unsigned int fibers_kept(const struct ivl_config *config)
 {
-	const unsigned int most = 64, part = config->fibers_per_worker / 4;
+	const unsigned int part = config->fibers_per_worker / IVL_FIBERS_KEPT_PART;
 
-	return part > most ? most : part ? part : 1;
+	return part > IVL_FIBERS_KEPT ? IVL_FIBERS_KEPT : part ? part : 1;
 }
 
 static void destroy(ivl_runtime *runtime)

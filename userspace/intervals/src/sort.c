@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many elements are sorted, or merged, by one task. */
-#define ALONE 2048
+#include "tunables.h"
 
 struct order {
 	size_t bytes;
@@ -77,7 +76,7 @@ static void merge(void *arg)
 	struct merge *whole = arg, left, right;
 	const struct order *order = whole->order;
 
-	if (whole->a_count + whole->b_count <= ALONE) {
+	if (whole->a_count + whole->b_count <= IVL_SORTED_ALONE) {
 		merge_alone(whole);
 		return;
 	}
@@ -110,7 +109,7 @@ static void sort(void *arg)
 	const struct order *order = whole->order;
 	char *from, *to;
 
-	if (whole->count <= ALONE) {
+	if (whole->count <= IVL_SORTED_ALONE) {
 		qsort_r(whole->array, whole->count, order->bytes, order->compare, order->arg);
 		if (whole->into_other)
 			memcpy(whole->other, whole->array, whole->count * order->bytes);
@@ -132,7 +131,7 @@ static void sort(void *arg)
 void ivl_parallel_sort(void *array, size_t count, size_t bytes, ivl_compare *compare, void *arg)
 {
 	const struct order order = { bytes, compare, arg };
-	char *other = count > ALONE ? calloc(count, bytes) : NULL;
+	char *other = count > IVL_SORTED_ALONE ? calloc(count, bytes) : NULL;
 
 	if (other)
 		sort(&(struct sort){ &order, array, other, count, false });

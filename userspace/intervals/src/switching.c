@@ -190,8 +190,8 @@ static void resume_waiter(struct ivl_work *work)
 static const struct ivl_work_kind waiter_kind = { .run = resume_waiter, .resumes = true };
 
 /* The fiber that runs. */
-static void suspend(struct ivl_worker *worker, bool (*publish)(void *arg, struct ivl_waiter *waiter),
-		    void *arg)
+static void suspend(struct ivl_worker *worker,
+		    bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
 	struct ivl_fiber *fiber = worker->fiber;
 

@@ -3,10 +3,6 @@
 
 #include "place.h"
 
-#ifndef IVL_TICKETS_IN_BLOCK
-#define IVL_TICKETS_IN_BLOCK 252	/* with the list's link nearly a page */
-#endif
-
 struct ivl_ticket_block {
 	struct ivl_ticket_block *next;
 	struct ivl_ticket tickets[IVL_TICKETS_IN_BLOCK];

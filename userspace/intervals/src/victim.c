@@ -11,14 +11,7 @@
 
 #include "mix.h"
 #include "place.h"
-
-/*
- * With a mask, every PATIENCE-th round in sequence that gets nothing asks
- * everybody. So in any PATIENCE such rounds each victim was asked, or its bit was
- * set: an element that is alone in its queue, which never sets the bit, waits
- * for a thief no longer than that.
- */
-#define PATIENCE 8
+#include "tunables.h"
 
 #define NONE ~0u
 
@@ -177,13 +170,13 @@ void ivl_chooser_destroy(struct ivl_chooser *chooser)
 
 static bool asks_everybody(const struct ivl_chooser *chooser)
 {
-	return !chooser->mask || chooser->misses == PATIENCE;
+	return !chooser->mask || chooser->misses == IVL_PATIENCE;
 }
 
 /* A round counts as a miss until ivl_chooser_succeeded(). */
 void ivl_chooser_begin(struct ivl_chooser *chooser)
 {
-	chooser->misses = chooser->misses % PATIENCE + 1;
+	chooser->misses = chooser->misses % IVL_PATIENCE + 1;
 	chooser->next = 0;
 	chooser->domain = 0;
 }

@@ -23,9 +23,8 @@
 #include "place.h"
 #include "pool.h"
 #include "scheduler.h"
+#include "tunables.h"
 #include "victim.h"
-
-#define IVL_ASYNC_BYTES 192		/* of an async that is kept in a block */
 
 struct ivl_worker;
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "test_allocation.h"
+#include "tunables.h"
 #include "victim.h"
 
 #define MACHINE "package:2 l3:2 core:4 pu:1"	/* 16 CPUs, 4 of them share a cache */
 #define WORKERS 16
-#define PATIENCE 8		/* rounds, of which one asks everybody: see victim.h */
 
 static struct ivl_chooser *chooser_of(const struct ivl_topology *t, enum ivl_victims victims,
 				      struct ivl_stealability *mask, unsigned int worker,
@@ -236,15 +236,15 @@ static void test_threshold(void **state)
 	ivl_stealability_update(mask, 5, 3);	/* oneself */
 	ivl_stealability_update(mask, 9, 2);	/* too short */
 	ivl_stealability_update(mask, 12, 8);
-	/* Of each PATIENCE rounds that get nothing one asks everybody. */
-	for (unsigned int i = 1; i <= 10 * PATIENCE; i++) {
+	/* Of each IVL_PATIENCE rounds that get nothing one asks everybody. */
+	for (unsigned int i = 1; i <= 10 * IVL_PATIENCE; i++) {
 		unsigned int count = round_of(chooser, order);
 
-		assert_int_equal(count, i % PATIENCE ? 2 : WORKERS - 1);
+		assert_int_equal(count, i % IVL_PATIENCE ? 2 : WORKERS - 1);
 		assert_true(is_in(order, count, 2) && is_in(order, count, 12));
 	}
 	/* Success begins the count anew. */
-	for (unsigned int i = 0; i < 3 * PATIENCE; i++) {
+	for (unsigned int i = 0; i < 3 * IVL_PATIENCE; i++) {
 		succeed_with(chooser, 12);
 		assert_int_equal(round_of(chooser, order), 2);
 		assert_int_equal(order[0], 12);
@@ -270,7 +270,7 @@ static void test_domains_with_mask(void **state)
 	(void)state;
 	ivl_stealability_update(mask, 14, 3);
 	ivl_stealability_update(mask, 4, 3);
-	for (unsigned int i = 1; i < PATIENCE; i++) {
+	for (unsigned int i = 1; i < IVL_PATIENCE; i++) {
 		assert_int_equal(round_of(chooser, order), 2);
 		assert_int_equal(order[0], 4);
 		assert_int_equal(order[1], 14);

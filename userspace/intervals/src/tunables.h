@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers that somebody chose, by measurement or so that something has room; a program's
+ * own choices are in struct ivl_config. The models have less of some.
+ */
+#ifndef IVL_TUNABLES_H
+#define IVL_TUNABLES_H
+
+#include <assert.h>
+
+/*
+ * Memory, in bytes where nothing else is said.
+ */
+
+/* What different threads write is this far apart: CPUs fetch cache lines in pairs. */
+#define IVL_LINE 128
+
+/* The smallest stack; sync runs a child on top of its caller where so much of it is left. */
+#define IVL_LEAST_STACK (32 << 10)
+#define IVL_SYNC_STACK (16 << 10)
+static_assert(IVL_SYNC_STACK < IVL_LEAST_STACK, "sync can run a child");
+
+/* Below a stack, with nothing mapped: most frames, which could step over it, are smaller. */
+#define IVL_HOLE (64l << 10)
+/* The stacks of one runtime are together, in areas of this size. */
+#define IVL_STACK_AREA (64l << 30)
+static_assert(IVL_HOLE % 4096 == 0 && IVL_HOLE < IVL_STACK_AREA, "stacks are mapped above it");
+/* Free fibers that a worker keeps: at most, and that part of config.fibers_per_worker. */
+#define IVL_FIBERS_KEPT 64
+#define IVL_FIBERS_KEPT_PART 4
+
+/* Of the blocks (blocks.h): in a magazine; of a slab. */
+#define IVL_MAGAZINE 64
+#define IVL_SLAB_BYTES (64 << 10)
+/* Of an async that is kept in a block; intervals.hpp knows what is left for the program. */
+#define IVL_ASYNC_BYTES 192
+static_assert(IVL_ASYNC_BYTES % 16 == 0 && IVL_MAGAZINE * IVL_ASYNC_BYTES < IVL_SLAB_BYTES,
+	      "asyncs are blocks");
+
+/* Edges with room in the interval that they lead to. */
+#define IVL_EDGES_INSIDE 3
+/* Tickets are made in blocks: with the list's link nearly a page. */
+#ifndef IVL_TICKETS_IN_BLOCK
+#define IVL_TICKETS_IN_BLOCK 252
+#endif
+
+/*
+ * Counts that a worker keeps for itself, so that not all workers write to one line.
+ */
+
+/* Taken ahead of a finish; a worker that remembers the finish holds one. */
+#ifndef IVL_AHEAD
+#define IVL_AHEAD 64
+#endif
+static_assert(IVL_AHEAD >= 2, "one is held, another is used");
+
+/* References to the parent of intervals that have ended. */
+#ifndef IVL_REFERENCES
+#define IVL_REFERENCES 64
+#endif
+static_assert(IVL_REFERENCES >= 1, "each child's has one");
+
+/*
+ * Time.
+ */
+
+/*
+ * How often sync looks for the report of a child on another worker before it lets its
+ * own do something else: a microsecond or two. A small child has ended by then, and
+ * its spawner does not move to that worker, and all its memory with it.
+ */
+#define IVL_SYNC_SPINS 64
+
+/*
+ * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
+ * and pieces of work of a worker that could take it.
+ */
+#define IVL_MAIL_WAITS 64
+
+/* Rounds of looking everywhere before a worker sleeps. */
+#define IVL_SEARCH_ROUNDS 64
+
+/*
+ * Stealing costs thief and victim some hundred nanoseconds. Where what was stolen took
+ * less, a thief that goes on only slows its victim down: it waits, each time twice as
+ * long. Not asleep: being woken it would come in the way of its victim, too.
+ */
+#define IVL_STEAL_WORTH_NS 400
+#define IVL_LEAST_PAUSE_NS 1000
+#define IVL_LONGEST_PAUSE_NS 128000
+static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
+
+/*
+ * With a mask (victim.h), of so many rounds in sequence that get nothing the last asks
+ * everybody. So in any so many such rounds each victim was asked, or its bit was set: an
+ * element that is alone in its queue, which never sets the bit, waits for a thief no
+ * longer than that.
+ */
+#define IVL_PATIENCE 8
+
+/*
+ * Loops.
+ */
+
+/* Parts per worker where the caller does not say how large one is: room to balance. */
+#define IVL_PARTS_PER_WORKER 8
+/* So many elements are sorted, or merged, by one task. */
+#define IVL_SORTED_ALONE 2048
+
+#endif
