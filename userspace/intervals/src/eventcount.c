@@ -19,9 +19,10 @@
  * The epoch has 32 bits: who is held up between P1 and S1 for exactly 2^32
  * notifications sleeps as if there had been none.
  */
+#include <futex.h>
+
 #include "eventcount.h"
 #include "fence.h"
-#include "futex.h"
 
 #define WAITER UINT64_C(1)
 #define EPOCH (UINT64_C(1) << 32)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The futex calls of the runtime, private to the process, on 32-bit words or on the
- * upper half of 64-bit ones. The models put their own in place (IVL_MODEL,
- * models/relacy_futex.hpp).
+ * upper half of 64-bit ones. Included in angle brackets: the models put their own in
+ * place by the include path.
  */
 #ifndef IVL_FUTEX_H
 #define IVL_FUTEX_H
 
-#ifdef IVL_MODEL
-#include "relacy_futex.hpp"
-#else
 #include <endian.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -47,6 +44,5 @@ static inline void ivl_futex_wake_beside(const void *word)
 {
 	syscall(SYS_futex, word, FUTEX_REQUEUE_PRIVATE, 1, 0UL, word, 0);
 }
-#endif
 
 #endif

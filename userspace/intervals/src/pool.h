@@ -3,6 +3,7 @@
  * What the scheduler sees of a queue: each element comes out exactly once, of
  * every kind. The default kind is compiled into the caller; others go through
  * their table, and those that may give an element twice through tickets.
+ * Included as futex.h is.
  */
 #ifndef IVL_POOL_H
 #define IVL_POOL_H

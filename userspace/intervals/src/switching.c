@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <futex.h>
 
-#include "futex.h"
 #include "run_queue.h"
 #include "switching.h"
 

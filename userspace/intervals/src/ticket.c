@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ticket.h"
 
-#include "place.h"
+#include <place.h>
 
 struct ivl_ticket_block {
 	struct ivl_ticket_block *next;

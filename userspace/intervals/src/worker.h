@@ -13,6 +13,7 @@
 #ifndef IVL_WORKER_H
 #define IVL_WORKER_H
 
+#include <pool.h>
 #include <pthread.h>
 
 #include "atomics.h"
@@ -21,7 +22,6 @@
 #include "fiber.h"
 #include "mailbox.h"
 #include "place.h"
-#include "pool.h"
 #include "scheduler.h"
 #include "tunables.h"
 #include "victim.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The cohort lock: one owner at a time, who sees what the one before wrote. */
 #include "model.hpp"
-#include "relacy_scheduler.hpp"
+#include "scheduler.h"
 #include "sync/cohort.h"
 
 static const int TURNS = 2;

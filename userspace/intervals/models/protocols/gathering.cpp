@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The barrier: nobody goes on before all have come, and all see what all wrote. */
 #include "model.hpp"
-#include "relacy_scheduler.hpp"
+#include "scheduler.h"
 #include "eventcount.c"
 #include "sync/gathering.h"
 

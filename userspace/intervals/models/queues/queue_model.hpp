@@ -189,20 +189,4 @@ inline void ivl_model_end(void *memory, size_t bytes)
 inline const int ivl_model_heap = mallopt(M_MMAP_THRESHOLD, 1 << 26) &
 				  mallopt(M_TRIM_THRESHOLD, 1 << 27);
 
-/* The memory of place.h. */
-inline void *ivl_node_alloc(size_t bytes, int)
-{
-	ivl_model_allocations++;
-	return aligned_alloc(128, (bytes + 127) & ~(size_t)127);
-}
-
-inline void ivl_node_free(void *memory, size_t bytes, int)
-{
-	ivl_model_allocations--;
-	ivl_model_end(memory, bytes);
-	memset(memory, 0xdd, bytes < 4096 ? bytes : 4096);
-	free(memory);
-}
-#define IVL_PLACE_H
-
 #endif

@@ -3,8 +3,8 @@
  * futex_wait() and futex_wake() for the models. The comparison and the queueing are
  * one step for wakers, as in the kernel; whom a wake wakes is anyone's guess.
  */
-#ifndef IVL_RELACY_FUTEX_HPP
-#define IVL_RELACY_FUTEX_HPP
+#ifndef IVL_FUTEX_H
+#define IVL_FUTEX_H
 
 #include "atomics.h"
 

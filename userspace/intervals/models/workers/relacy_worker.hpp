@@ -23,53 +23,6 @@
 /* Nothing takes time. */
 #define clock_gettime(clock, now) (*(now) = {})
 
-#define IVL_FUTEX_H
-#define ivl_futex_wait(word, value) \
-	((word)->now() == (value) ? ivl_model_park(word) : (void)0)
-#define ivl_futex_wake(word, count) ivl_model_wake(word)
-
-#define IVL_POOL_H
-#include "queue.h"
-
-struct ivl_chase_lev : ivl_model_queue {};
-
-struct ivl_pool {
-	struct ivl_chase_lev queue;
-};
-
-inline bool ivl_chase_lev_try_put(struct ivl_chase_lev *deque, void *element)
-{
-	deque->put(element);
-	return true;
-}
-
-inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
-{
-	return deque->take_newest();
-}
-
-inline int ivl_pool_put(struct ivl_pool *pool, void *element)
-{
-	pool->queue.put(element);
-	return 0;
-}
-
-inline void *ivl_pool_take(struct ivl_pool *pool)
-{
-	return pool->queue.take_newest();
-}
-
-inline enum ivl_steal ivl_pool_steal(struct ivl_pool *pool, void **element)
-{
-	*element = pool->queue.take_oldest();
-	return *element ? IVL_STOLEN : IVL_EMPTY;
-}
-
-inline size_t ivl_pool_size(const struct ivl_pool *pool)
-{
-	return pool->queue.size();
-}
-
 /* From switch.S, and C's. */
 extern "C" {
 long ivl_switch(void **save, void *sp, long result);
