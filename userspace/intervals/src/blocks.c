@@ -75,7 +75,8 @@ static void fill(struct ivl_depot *depot, int node)
 	slab->node = node;
 	slab->next = depot->slabs;
 	depot->slabs = slab;
-	for (at = sizeof(*slab); at + depot->block_bytes <= IVL_SLAB_BYTES; at += depot->block_bytes) {
+	for (at = sizeof(*slab); at + depot->block_bytes <= IVL_SLAB_BYTES;
+	     at += depot->block_bytes) {
 		struct ivl_block *block = (struct ivl_block *)((char *)slab + at);
 
 		block->next = first;

@@ -281,7 +281,8 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 
 static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)
 {
-	return __builtin_expect(work && work->kind == &child_kind && task_of(work)->scope == scope, 1);
+	return __builtin_expect(work && work->kind == &child_kind &&
+				task_of(work)->scope == scope, 1);
 }
 
 /* Only who runs this function changes scope->elsewhere; the children that it runs do not. */

@@ -32,7 +32,7 @@ void *ivl_pool_take_ticket(struct ivl_pool *pool);
 static inline int ivl_pool_put(struct ivl_pool *pool, void *element)
 {
 	if (__builtin_expect(pool->kind == IVL_QUEUE_CHASE_LEV, 1))
-		return ivl_chase_lev_put((struct ivl_chase_lev *)pool->queue, element);
+		return ivl_chase_lev_put((struct ivl_open_ring *)pool->queue, element);
 	return pool->tickets ? ivl_pool_put_ticket(pool, element) :
 			       pool->ops->put(pool->queue, element);
 }
@@ -41,7 +41,7 @@ static inline int ivl_pool_put(struct ivl_pool *pool, void *element)
 static inline void *ivl_pool_take(struct ivl_pool *pool)
 {
 	if (__builtin_expect(pool->kind == IVL_QUEUE_CHASE_LEV, 1))
-		return ivl_chase_lev_take((struct ivl_chase_lev *)pool->queue);
+		return ivl_chase_lev_take((struct ivl_open_ring *)pool->queue);
 	return pool->tickets ? ivl_pool_take_ticket(pool) : pool->ops->take(pool->queue);
 }
 

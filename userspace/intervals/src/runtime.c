@@ -71,7 +71,7 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 		error = ivl_pool_create(config->queue, config->queue_capacity,
 					worker->place->node, &worker->pool);
 	if (!error && config->queue == IVL_QUEUE_CHASE_LEV && !worker->statistics && !worker->mask)
-		worker->deque = (struct ivl_chase_lev *)worker->pool->queue;
+		worker->deque = (struct ivl_open_ring *)worker->pool->queue;
 	return error;
 }
 

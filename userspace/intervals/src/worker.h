@@ -62,7 +62,7 @@ struct ivl_after {
 
 struct ivl_worker {
 	/* Of its own thread alone. */
-	struct ivl_chase_lev *deque;	/* the pool's, where nothing stands between; else NULL */
+	struct ivl_open_ring *deque;	/* the pool's, where nothing stands between; else NULL */
 	struct ivl_pool *pool;
 	struct ivl_fiber *fiber;	/* that runs */
 	struct ivl_work *next;		/* comes before what is in the queue; or NULL */

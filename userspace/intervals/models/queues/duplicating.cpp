@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "queue_model.hpp"
 #include "queue/ring.c"
+#include "queue/locked_ring.c"
 #include "queue/duplicating.c"
 
 #define IVL_MODEL_SIZE_LAGS

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "queue_model.hpp"
 #include "queue/ring.c"
+#include "queue/open_ring.c"
 #include "queue/idempotent_fifo.c"
 
 #define IVL_MODEL_OPS ivl_idempotent_fifo_ops

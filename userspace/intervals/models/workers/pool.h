@@ -6,19 +6,19 @@
 #include "queue.h"
 #include "relacy_queue.hpp"
 
-struct ivl_chase_lev : ivl_model_queue {};
+struct ivl_open_ring : ivl_model_queue {};
 
 struct ivl_pool {
-	struct ivl_chase_lev queue;
+	struct ivl_open_ring queue;
 };
 
-inline bool ivl_chase_lev_try_put(struct ivl_chase_lev *deque, void *element)
+inline bool ivl_chase_lev_try_put(struct ivl_open_ring *deque, void *element)
 {
 	deque->put(element);
 	return true;
 }
 
-inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
+inline void *ivl_chase_lev_take(struct ivl_open_ring *deque)
 {
 	return deque->take_newest();
 }

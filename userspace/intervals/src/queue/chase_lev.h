@@ -19,6 +19,8 @@
  * 2013) have fences in the place of O1 and T1; x86 then waits twice in take(), for
  * the store and for the fence, and once in steal().
  *
+ * In the ring the bottom is the tail, and the top the head.
+ *
  * put() does not read top, which thieves write: it knows an older value of it, by
  * which the deque can only look longer than it is (Chase and Lev, section 2.3).
  */
@@ -28,71 +30,54 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "atomics.h"
-#include "fence.h"
-#include "queue.h"
-#include "queue/ring.h"
-
-struct ivl_chase_lev {
-	/* Of the owner; thieves read bottom. */
-	_Alignas(IVL_LINE) _Atomic(uint64_t) bottom;
-	uint64_t known_top;
-	struct ivl_ring *own_ring;
-	/* Of thieves. */
-	_Alignas(IVL_LINE) _Atomic(uint64_t) top;
-	/* Seldom written. */
-	_Alignas(IVL_LINE) _Atomic(struct ivl_ring *) ring;
-};
-
-/* Make room for one more at the bottom; false: ENOMEM. */
-bool ivl_chase_lev_make_room(struct ivl_chase_lev *deque, uint64_t bottom);
+#include "queue/open_ring.h"
 
 /* false: there is no room. */
-static inline bool ivl_chase_lev_try_put(struct ivl_chase_lev *deque, void *element)
+static inline bool ivl_chase_lev_try_put(struct ivl_open_ring *deque, void *element)
 {
-	uint64_t b = atomic_load_explicit(&deque->bottom, memory_order_relaxed);
+	uint64_t b = atomic_load_explicit(&deque->tail, memory_order_relaxed);
 
-	if (__builtin_expect(b - deque->known_top > deque->own_ring->mask, 0))
+	if (__builtin_expect(b - deque->known_head > deque->own_ring->mask, 0))
 		return false;
 	atomic_store_explicit(ivl_ring_slot(deque->own_ring, b), element, memory_order_relaxed);
 	/* Pairs with the load of bottom in steal(): the thief sees the slot and the element. */
-	atomic_store_explicit(&deque->bottom, b + 1, memory_order_release);
+	atomic_store_explicit(&deque->tail, b + 1, memory_order_release);
 	return true;
 }
 
-static inline int ivl_chase_lev_put(struct ivl_chase_lev *deque, void *element)
+static inline int ivl_chase_lev_put(struct ivl_open_ring *deque, void *element)
 {
 	if (__builtin_expect(ivl_chase_lev_try_put(deque, element), 1))
 		return 0;
-	if (!ivl_chase_lev_make_room(deque, atomic_load_explicit(&deque->bottom,
+	if (!ivl_open_ring_make_room(deque, atomic_load_explicit(&deque->tail,
 								 memory_order_relaxed)))
 		return ENOMEM;
 	return ivl_chase_lev_try_put(deque, element) ? 0 : ENOMEM;
 }
 
-static inline void *ivl_chase_lev_take(struct ivl_chase_lev *deque)
+static inline void *ivl_chase_lev_take(struct ivl_open_ring *deque)
 {
-	uint64_t b = atomic_load_explicit(&deque->bottom, memory_order_relaxed) - 1;
+	uint64_t b = atomic_load_explicit(&deque->tail, memory_order_relaxed) - 1;
 	uint64_t t;
 	void *element;
 
 	/* Nothing was put since top was there: there is no slot to look at. */
-	if (__builtin_expect(b + 1 == deque->known_top, 0))
+	if (__builtin_expect(b + 1 == deque->known_head, 0))
 		return NULL;
 	/* Only the owner writes slots, so this need not come after O1. */
 	element = atomic_load_explicit(ivl_ring_slot(deque->own_ring, b), memory_order_relaxed);
 	/* O1. An exchange: some compilers make a slower fence of a seq_cst store. */
-	(void)atomic_exchange_explicit(&deque->bottom, b, memory_order_seq_cst);
+	(void)atomic_exchange_explicit(&deque->tail, b, memory_order_seq_cst);
 	/* O2 */
-	t = atomic_load_explicit(&deque->top, memory_order_seq_cst);
+	t = atomic_load_explicit(&deque->head, memory_order_seq_cst);
 	if (__builtin_expect((int64_t)(b - t) > 0, 1))
 		return element;
 	/* The last one. Whoever moves top has it; the owner, which put it, needs no order. */
-	if (b != t || !atomic_compare_exchange_strong_explicit(&deque->top, &t, t + 1,
+	if (b != t || !atomic_compare_exchange_strong_explicit(&deque->head, &t, t + 1,
 							       memory_order_relaxed,
 							       memory_order_relaxed))
 		element = NULL;
-	atomic_store_explicit(&deque->bottom, b + 1, memory_order_relaxed);
+	atomic_store_explicit(&deque->tail, b + 1, memory_order_relaxed);
 	return element;
 }
 

@@ -1,81 +1,53 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* One queue of all workers, first in first out, under a lock (thesis, chapter 11). */
 #include <errno.h>
-#include <pthread.h>
 
-#include "queue/ring.h"
+#include "queue/locked_ring.h"
 
 struct shared {
-	pthread_mutex_t lock;
-	struct ivl_ring *ring;
-	/* Written under the lock, read without it by size(). */
-	_Atomic(uint64_t) head, tail;
+	struct ivl_locked_ring all;
+	/* Written under the lock, read without it by size(), as the head is. */
+	_Atomic(uint64_t) tail;
 };
 
-static struct shared *shared_of(struct ivl_queue_base *queue)
+static struct shared *shared_of(const struct ivl_queue_base *queue)
 {
 	return (struct shared *)queue;
 }
 
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
-	struct ivl_ring *ring;
-	struct shared *shared = ivl_ring_queue_create(sizeof(*shared), capacity, node, &ring);
+	struct shared *shared = ivl_locked_ring_create(sizeof(*shared), capacity, node);
 
-	if (!shared)
-		return NULL;
-	shared->ring = ring;
-	pthread_mutex_init(&shared->lock, NULL);
-	atomic_init(&shared->head, IVL_FIRST_POSITION);
-	atomic_init(&shared->tail, IVL_FIRST_POSITION);
+	if (shared)
+		atomic_init(&shared->tail, IVL_FIRST_POSITION);
 	return (struct ivl_queue_base *)shared;
-}
-
-static void destroy(struct ivl_queue_base *queue)
-{
-	struct shared *shared = shared_of(queue);
-
-	pthread_mutex_destroy(&shared->lock);
-	ivl_ring_queue_destroy(shared, sizeof(*shared), shared->ring);
 }
 
 static int put(struct ivl_queue_base *queue, void *element)
 {
 	struct shared *shared = shared_of(queue);
-	struct ivl_ring *old = NULL;
 	uint64_t head, tail;
-	int error = 0;
+	int error = ENOMEM;
 
-	pthread_mutex_lock(&shared->lock);
-	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	pthread_mutex_lock(&shared->all.lock);
+	head = atomic_load_explicit(&shared->all.head, memory_order_relaxed);
 	tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
-	if (tail - head > shared->ring->mask) {
-		struct ivl_ring *larger = ivl_ring_copy(shared->ring, head, tail);
-
-		if (larger) {
-			old = shared->ring;
-			shared->ring = larger;
-		} else {
-			error = ENOMEM;
-		}
-	}
-	if (!error) {
-		atomic_store_explicit(ivl_ring_slot(shared->ring, tail), element,
+	if (ivl_locked_ring_make_room(&shared->all, head, tail)) {
+		atomic_store_explicit(ivl_ring_slot(shared->all.ring, tail), element,
 				      memory_order_relaxed);
 		atomic_store_explicit(&shared->tail, tail + 1, memory_order_relaxed);
+		error = 0;
 	}
-	pthread_mutex_unlock(&shared->lock);
-	if (old)
-		ivl_ring_free(old);
+	pthread_mutex_unlock(&shared->all.lock);
 	return error;
 }
 
 static size_t size(const struct ivl_queue_base *queue)
 {
-	struct shared *shared = shared_of((struct ivl_queue_base *)queue);
-	uint64_t head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	struct shared *shared = shared_of(queue);
 
-	return ivl_ring_length(head, atomic_load_explicit(&shared->tail, memory_order_relaxed));
+	return ivl_locked_ring_length(&shared->all, &shared->tail);
 }
 
 static void *take(struct ivl_queue_base *queue)
@@ -84,14 +56,14 @@ static void *take(struct ivl_queue_base *queue)
 	void *element = NULL;
 	uint64_t head;
 
-	pthread_mutex_lock(&shared->lock);
-	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
+	pthread_mutex_lock(&shared->all.lock);
+	head = atomic_load_explicit(&shared->all.head, memory_order_relaxed);
 	if (head != atomic_load_explicit(&shared->tail, memory_order_relaxed)) {
-		element = atomic_load_explicit(ivl_ring_slot(shared->ring, head),
+		element = atomic_load_explicit(ivl_ring_slot(shared->all.ring, head),
 					       memory_order_relaxed);
-		atomic_store_explicit(&shared->head, head + 1, memory_order_relaxed);
+		atomic_store_explicit(&shared->all.head, head + 1, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&shared->lock);
+	pthread_mutex_unlock(&shared->all.lock);
 	return element;
 }
 
@@ -105,7 +77,7 @@ const struct ivl_queue_ops ivl_shared_ops = {
 	.name = "shared",
 	.shared = true,
 	.create = create,
-	.destroy = destroy,
+	.destroy = ivl_locked_ring_destroy,
 	.put = put,
 	.take = take,
 	.steal = steal,
