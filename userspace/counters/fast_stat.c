@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "counters.h"
 #include "cpus.h"
 #include "document.h"
@@ -16,22 +17,18 @@
 #define DEFAULT_EVENTS (ALL_SOFTWARE | COUNTER_BIT(CYCLES) | COUNTER_BIT(INSTRUCTIONS) | \
 			COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L2_MISSES))
 
-/* No letter: -r is perf stat's. */
-#define KEY_ROI 0x100
 #define MAX_REPEAT 10000
 
 struct options {
 	unsigned int wanted;
 	unsigned int repeat;
-	bool roi;
 	bool user_only;
 	bool threads;
 	bool list;
 	bool groups;
 	bool confined;		/* to @cpus; else they are all that it may use */
 	cpu_set_t cpus;
-	const char *json;
-	char **command;
+	struct command command;
 };
 
 static const struct argp_option argp_options[] = {
@@ -48,7 +45,7 @@ static const struct argp_option argp_options[] = {
 	  "takes longer then, in a virtual machine by 100 us", 0 },
 	{ "repeat", 'r', "N", 0, "run the program so often, one after the other, and print means and "
 	  "their standard deviations; the first run that fails ends it (default: 1)", 0 },
-	{ "roi", KEY_ROI, NULL, 0,
+	{ "roi", COMMAND_ROI, NULL, 0,
 	  "count between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
 	{ "user", 'u', NULL, 0, "count user space only, not the kernel", 0 },
 	{ "json", 'j', "FILE", 0, "write the counts to FILE, one JSON object on one line for each run, "
@@ -78,8 +75,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	struct options *opt = state->input;
 	char bad[64];
 
-	if (arg && !is_value(arg))
-		argp_error(state, "an option before the -- has no value");
+	command_check_value(arg, state);
 	switch (key) {
 	case 'e':
 		opt->wanted = counters_parse(arg, bad, sizeof(bad));
@@ -102,28 +98,14 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case 'r':
 		opt->repeat = parse_repeat(arg, state);
 		break;
-	case KEY_ROI:
-		opt->roi = true;
-		break;
 	case 'u':
 		opt->user_only = true;
-		break;
-	case 'j':
-		opt->json = arg;
 		break;
 	case 'l':
 		opt->list = true;
 		break;
-	case ARGP_KEY_ARGS:
-		opt->command = state->argv + state->next;
-		break;
-	case ARGP_KEY_END:
-		if (!opt->command && !opt->list && !opt->groups)
-			argp_error(state, "which program? fast-stat [OPTION...] -- PROGRAM "
-				   "[ARGUMENT...]");
-		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return command_parse(key, arg, state, &opt->command, !opt->list && !opt->groups);
 	}
 	return 0;
 }
@@ -131,12 +113,10 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_key,
-	.args_doc = "-- PROGRAM [ARGUMENT...]",
+	.args_doc = COMMAND_ARGUMENTS,
 	.doc = "Counts events of a program, of all its threads and of all that it starts, and "
 	       "prints the sums to standard error. Hardware events are those of its CPUs, with "
-	       "whatever else runs there.\vIts exit status is the program's; 125 if "
-	       "fast-stat failed, 126 or 127 if the program could not be run or found, 128 + N if "
-	       "signal N killed it.",
+	       "whatever else runs there.\v" COMMAND_STATUS("fast-stat"),
 };
 
 /* One program that is being counted. */
@@ -216,7 +196,7 @@ static int tell(struct count *c, struct total *total, FILE *json)
 		return complain("%s", error.text);
 	if (json) {
 		report_json(json, &report);
-		return document_flush(json, opt->json);
+		return document_flush(json, opt->command.json);
 	}
 	add(total, results, c->session.elapsed_ns);
 	report.results = total->results;
@@ -265,13 +245,13 @@ static int run(struct count *c, const struct events *events, struct total *total
 		session_drop(&c->session);
 		return status;
 	}
-	if (!opt->roi)
+	if (!opt->command.roi)
 		status = enable(c);
 	if (status)
 		session_drop(&c->session);
 	else
 		status = session_run(&c->session);
-	if (!status && !opt->roi)
+	if (!status && !opt->command.roi)
 		status = disable(c);
 	if (!status) {
 		status = tell(c, total, json);
@@ -287,8 +267,8 @@ static int count(const struct options *opt, const struct events *events, struct 
 	struct count c = {
 		.opt = opt,
 		.session = {
-			.command = opt->command,
-			.roi = opt->roi,
+			.command = opt->command.program,
+			.roi = opt->command.roi,
 			.enable = enable,
 			.disable = disable,
 			.meter = &c,
@@ -373,7 +353,7 @@ int main(int argc, char **argv)
 	} else if (opt.groups) {
 		status = groups(&opt, &events);
 	} else {
-		status = document_open(&json, opt.json) ?: count_all(&opt, &events, json);
+		status = document_open(&json, opt.command.json) ?: count_all(&opt, &events, json);
 		if (json)
 			fclose(json);
 	}

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "document.h"
 #include "report.h"
 #include "session.h"
@@ -18,17 +19,8 @@
 
 #define LIBRARY "libfast-handoff.so"
 
-struct options {
-	bool roi;
-	const char *json;
-	char **command;
-};
-
-/* No letter: fast-stat has -r for something else, as perf stat has. */
-#define KEY_ROI 0x100
-
 static const struct argp_option argp_options[] = {
-	{ "roi", KEY_ROI, NULL, 0,
+	{ "roi", COMMAND_ROI, NULL, 0,
 	  "between the program's region-of-interest markers only (userspace/roi/roi.h)", 0 },
 	{ "json", 'j', "FILE", 0, "write the histograms to FILE as one JSON object on one line, "
 	  "and no table", 0 },
@@ -37,40 +29,18 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
-	struct options *opt = state->input;
-
-	switch (key) {
-	case KEY_ROI:
-		opt->roi = true;
-		break;
-	case 'j':
-		if (!is_value(arg))
-			argp_error(state, "--json: which file? It stands before the --");
-		opt->json = arg;
-		break;
-	case ARGP_KEY_ARGS:
-		opt->command = state->argv + state->next;
-		break;
-	case ARGP_KEY_END:
-		if (!opt->command)
-			argp_error(state, "which program? fast-latency [OPTION...] -- PROGRAM "
-				   "[ARGUMENT...]");
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
+	if (key == 'j' && !command_is_value(arg))
+		argp_error(state, "--json: which file? It stands before the --");
+	return command_parse(key, arg, state, state->input, true);
 }
 
 static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_key,
-	.args_doc = "-- PROGRAM [ARGUMENT...]",
+	.args_doc = COMMAND_ARGUMENTS,
 	.doc = "Measures how long the hand-offs of a program's mutexes and the wake-ups of its "
 	       "threads take, with all that it starts, and prints percentiles to standard error. "
-	       "Wake-ups need root.\vIts exit status is the program's; 125 if fast-latency "
-	       "failed, 126 or 127 if the program could not be run or found, 128 + N if signal N "
-	       "killed it.",
+	       "Wake-ups need root.\v" COMMAND_STATUS("fast-latency"),
 };
 
 /* One program that is being measured. */
@@ -158,7 +128,7 @@ static const char *no_handoffs(const struct shared *shared)
 	return NULL;
 }
 
-static int tell(const struct measurement *m, const struct options *opt, FILE *json)
+static int tell(const struct measurement *m, const struct command *command, FILE *json)
 {
 	const struct latency latencies[] = {
 		{ "handoff", &m->shared->handoff, no_handoffs(m->shared) },
@@ -172,33 +142,33 @@ static int tell(const struct measurement *m, const struct options *opt, FILE *js
 		return 0;
 	}
 	report_json(json, &report);
-	return document_flush(json, opt->json);
+	return document_flush(json, command->json);
 }
 
 /* The program waits to be let go. */
-static int run(struct measurement *m, const struct options *opt, FILE *json)
+static int run(struct measurement *m, const struct command *command, FILE *json)
 {
 	int status;
 
 	trace_open(&m->trace, m->session.child.pid, &m->wakeups);
-	if (!opt->roi)
+	if (!command->roi)
 		enable(m);
 	status = session_run(&m->session);
-	if (!status && !opt->roi)
+	if (!status && !command->roi)
 		disable(m);
 	trace_close(&m->trace);
 	if (status)
 		return status;
-	status = tell(m, opt, json);
+	status = tell(m, command, json);
 	return session_exit_status(&m->session) ?: status;
 }
 
-static int measure(const struct options *opt, FILE *json)
+static int measure(const struct command *command, FILE *json)
 {
 	struct measurement m = {
 		.session = {
-			.command = opt->command,
-			.roi = opt->roi,
+			.command = command->program,
+			.roi = command->roi,
 			.enable = enable,
 			.disable = disable,
 			.meter = &m,
@@ -211,20 +181,20 @@ static int measure(const struct options *opt, FILE *json)
 		return status;
 	if (wakeups_open(&m.wakeups))
 		return complain("%s", strerror(errno));
-	status = session_start(&m.session) ?: run(&m, opt, json);
+	status = session_start(&m.session) ?: run(&m, command, json);
 	wakeups_close(&m.wakeups);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
-	struct options opt = { 0 };
+	struct command command = { 0 };
 	FILE *json;
 	int status;
 
 	argp_err_exit_status = EXIT_OURS;
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
-	status = document_open(&json, opt.json) ?: measure(&opt, json);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &command);
+	status = document_open(&json, command.json) ?: measure(&command, json);
 	if (json)
 		fclose(json);
 	return status;

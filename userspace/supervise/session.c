@@ -24,11 +24,6 @@ int complain(const char *format, ...)
 	return EXIT_OURS;
 }
 
-bool is_value(const char *arg)
-{
-	return strcmp(arg, "--") != 0;
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec t;

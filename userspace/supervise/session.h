@@ -49,12 +49,6 @@ int session_run(struct session *s);
 /* The program's exit status, as a shell says it. */
 int session_exit_status(const struct session *s);
 
-/*
- * The value of an option that takes one: false, if it is the "--" that the program stands behind,
- * which argp takes for any value.
- */
-bool is_value(const char *arg);
-
 /* To standard error, a line behind the measuring program's name. Returns EXIT_OURS. */
 __attribute__((format(printf, 1, 2)))
 int complain(const char *format, ...);

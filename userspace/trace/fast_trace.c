@@ -20,6 +20,7 @@
 #include <tracefs/tracefs.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "document.h"
 #include "instance.h"
 #include "session.h"
@@ -31,11 +32,9 @@
 #define STAT_SIZE 4096
 
 struct options {
-	bool roi;
 	bool print;
 	const char *output;
-	const char *json;
-	char **command;
+	struct command command;
 };
 
 static const struct argp_option argp_options[] = {
@@ -53,31 +52,19 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct options *opt = state->input;
 
-	if (arg && !is_value(arg))
-		argp_error(state, "an option before the -- has no value");
+	command_check_value(arg, state);
 	switch (key) {
 	case 'r':
-		opt->roi = true;
+		opt->command.roi = true;
 		break;
 	case 'o':
 		opt->output = arg;
 		break;
-	case 'j':
-		opt->json = arg;
-		break;
 	case 'p':
 		opt->print = true;
 		break;
-	case ARGP_KEY_ARGS:
-		opt->command = state->argv + state->next;
-		break;
-	case ARGP_KEY_END:
-		if (!opt->command)
-			argp_error(state, "which program? fast-trace [OPTION...] -- PROGRAM "
-				   "[ARGUMENT...]");
-		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return command_parse(key, arg, state, &opt->command, true);
 	}
 	return 0;
 }
@@ -85,11 +72,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = argp_options,
 	.parser = parse_key,
-	.args_doc = "-- PROGRAM [ARGUMENT...]",
+	.args_doc = COMMAND_ARGUMENTS,
 	.doc = "Records what the scheduler does while a program runs, on all CPUs, and which futex "
-	       "calls made it do so. Needs root and trace-cmd.\vIts exit status is the program's; "
-	       "125 if fast-trace failed, 126 or 127 if the program could not be run or found, "
-	       "128 + N if signal N killed it.",
+	       "calls made it do so. Needs root and trace-cmd.\v" COMMAND_STATUS("fast-trace"),
 };
 
 static const struct event {
@@ -285,13 +270,13 @@ static int tell(const struct recording *r, const struct options *opt, FILE *json
 	put_mechanism(json, r);
 	document_text(json, "maps", r->maps);
 	fputs("}\n", json);
-	return document_flush(json, opt->json);
+	return document_flush(json, opt->command.json);
 }
 
 /* The program waits to be let go. */
 static int run(struct recording *r, const struct options *opt, FILE *json)
 {
-	int status = prepare(r, opt) ?: opt->roi ? 0 : enable(r);
+	int status = prepare(r, opt) ?: opt->command.roi ? 0 : enable(r);
 
 	if (status) {
 		session_drop(&r->session);
@@ -300,7 +285,7 @@ static int run(struct recording *r, const struct options *opt, FILE *json)
 	status = session_run(&r->session);
 	if (status)
 		return status;
-	if (!opt->roi)
+	if (!opt->command.roi)
 		disable(r);
 	return tell(r, opt, json) ?: write_trace(r, opt) ?: session_exit_status(&r->session);
 }
@@ -315,13 +300,14 @@ int main(int argc, char **argv)
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
 	r.session = (struct session){
-		.command = opt.command,
-		.roi = opt.roi,
+		.command = opt.command.program,
+		.roi = opt.command.roi,
 		.enable = enable,
 		.disable = disable,
 		.meter = &r,
 	};
-	status = document_open(&json, opt.json) ?: session_start(&r.session) ?: run(&r, &opt, json);
+	status = document_open(&json, opt.command.json) ?: session_start(&r.session) ?:
+		 run(&r, &opt, json);
 	instance_close(&r.instance);
 	free(r.maps);
 	if (json)
