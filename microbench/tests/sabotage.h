@@ -1,54 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A sabotage program includes a benchmark's source, so as to reach its data.
- * Its first argument names the damage, "none" being one; the rest is the
- * benchmark's own command line.
- */
 #ifndef MICROBENCH_SABOTAGE_H
 #define MICROBENCH_SABOTAGE_H
 
-#include <stdio.h>
-#include <string.h>
-
 #include "common/bench.h"
-
-struct sabotage {
-	const char *name;
-	void (*damage)(const struct options *opt);
-};
+#include "tests/damage.h"
 
 extern const struct bench benchmark;
 
-/* The damages of one benchmark; the last has no name. */
-extern const struct sabotage sabotages[];
+/* For the damages. */
+static const struct options *opt;
 
-static void (*chosen)(const struct options *opt);
-
-static void damage_and_check(const struct options *opt, struct verdict *verdict)
+static void damage_and_check(const struct options *options, struct verdict *verdict)
 {
-	if (chosen)
-		chosen(opt);
-	benchmark.check(opt, verdict);
+	opt = options;
+	do_damage();
+	benchmark.check(options, verdict);
 }
 
 int main(int argc, char **argv)
 {
-	const struct sabotage *s = sabotages;
 	struct bench damaged = benchmark;
 
-	if (argc < 2)
+	if (!choose_damage(argc, argv))
 		return 2;
-	if (strcmp(argv[1], "none") != 0) {
-		while (s->name && strcmp(s->name, argv[1]) != 0)
-			s++;
-		if (!s->name) {
-			fprintf(stderr, "no sabotage %s\n", argv[1]);
-			return 2;
-		}
-		chosen = s->damage;
-	}
 	damaged.check = damage_and_check;
-	argv[1] = argv[0];
 	return bench_main(&damaged, argc - 1, argv + 1);
 }
 

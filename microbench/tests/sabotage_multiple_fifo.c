@@ -3,7 +3,7 @@
 #include "sabotage.h"
 
 /* Two items pass through FIFO 0; what happens to them in there differs. */
-static void two_items(const struct options *opt, void (*between)(struct item *, struct item *))
+static void two_items(void (*between)(struct item *, struct item *))
 {
 	const struct ring *ring = padded_at(&rings, 0);
 	struct item *first = item_at(0, ring->produced);
@@ -29,23 +29,23 @@ static void overwrite(struct item *first, struct item *second)
 	first->value = second->value;
 }
 
-static void order(const struct options *opt)
+static void order(void)
 {
-	two_items(opt, swap);
+	two_items(swap);
 }
 
-static void torn(const struct options *opt)
+static void torn(void)
 {
-	two_items(opt, overwrite);
+	two_items(overwrite);
 }
 
-static void left_over(const struct options *opt)
+static void left_over(void)
 {
 	put(0, 1, opt);
 }
 
 /* The last consumer got an item twice, and another never: the counts are right. */
-static void consumed_twice(const struct options *opt)
+static void consumed_twice(void)
 {
 	++*(uint64_t *)padded_at(&digests, opt->threads - 1);
 }

@@ -3,7 +3,7 @@
 #include "sabotage.h"
 
 /* What a race of two increments leaves behind, on the last line of the counter. */
-static void lost_update(const struct options *opt)
+static void lost_update(void)
 {
 	--*(uint64_t *)((char *)padded_at(&counter, 0) + (opt->cs_lines - 1) * opt->line);
 }
