@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "common/splash.h"
+#include "nbody/driver.h"
 #include "nbody/pool.h"
 
 /* Bodies in a leaf before it is divided. */
@@ -81,7 +82,7 @@ struct zone {
 
 struct simulation {
 	uint64_t bodies;
-	double theta, softening, time_step;
+	double theta, softening;
 	struct body *body;
 	struct body **order;		/* the zones one after another, along the tree */
 	struct cell *root;
@@ -123,13 +124,6 @@ void costzones_find(const struct splash_worker *w, struct zone *zone);
 void force_compute(struct body *body);
 
 /* check.c */
-struct sums {
-	uint64_t bodies;
-	double kinetic, potential;
-	struct vector momentum;
-};
-
-void check_result(const struct splash_options *opt, double time, const struct sums *first,
-		  const struct sums *last, struct verdict *verdict);
+void check_result(const struct splash_options *opt, struct verdict *verdict);
 
 #endif

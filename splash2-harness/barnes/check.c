@@ -78,13 +78,12 @@ static void compare_directly(const struct body *b, struct squares *sum)
  * The momentum may change as if the error of the forces had one direction and lasted for
  * all steps. A comparison with what is no number must fail too: hence !(a <= b).
  */
-void check_result(const struct splash_options *opt, double time, const struct sums *first,
-		  const struct sums *last, struct verdict *verdict)
+void check_result(const struct splash_options *opt, struct verdict *verdict)
 {
+	const struct nbody_sums *first = &nbody.first, *last = &nbody.last;
 	uint64_t random = splash_random_state(opt->seed, 1);
-	double momentum = sqrt(square(minus(last->momentum, first->momentum)));
-	double energy = fabs(last->kinetic + last->potential - first->kinetic - first->potential) /
-			(last->kinetic - last->potential);
+	double time = nbody_time(), momentum = nbody_momentum_change();
+	double energy = nbody_energy_change() / (last->kinetic - last->potential);
 	struct squares sum = { 0 };
 	double force, bias, potential, momentum_tolerance;
 

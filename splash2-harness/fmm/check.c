@@ -62,18 +62,18 @@ static double check_particle(const struct particle *p, struct verdict *verdict)
 }
 
 /* The momentum may change as if the error of the fields had one direction at all times. */
-void check_result(const struct splash_options *opt, double time, const struct sums *first,
-		  const struct sums *last, struct verdict *verdict)
+void check_result(const struct splash_options *opt, struct verdict *verdict)
 {
+	const struct nbody_sums *first = &nbody.first, *last = &nbody.last;
 	uint64_t random = splash_random_state(opt->seed, 1);
-	double momentum = sqrt(square(minus(last->momentum, first->momentum)));
-	double energy = fabs(last->kinetic + last->potential - first->kinetic - first->potential);
+	double time = nbody_time(), momentum = nbody_momentum_change();
+	double energy = nbody_energy_change();
 	double energy_tolerance = ENERGY_TOLERANCE(time) + last->encounters;
 	double scale = 0, momentum_tolerance;
 
-	if (first->particles != sim.particles || last->particles != sim.particles)
+	if (first->bodies != sim.particles || last->bodies != sim.particles)
 		verdict_fail(verdict, "%" PRIu64 ", then %" PRIu64 " of %" PRIu64 " particles were "
-			     "in a zone", first->particles, last->particles, sim.particles);
+			     "in a zone", first->bodies, last->bodies, sim.particles);
 	for (unsigned int i = 0; i < SAMPLES; i++)
 		scale += check_particle(&sim.particle[splash_random(&random) % sim.particles],
 					verdict) / SAMPLES;

@@ -8,6 +8,7 @@
 
 #include "common/splash.h"
 #include "complex_number.h"
+#include "nbody/driver.h"
 #include "nbody/pool.h"
 
 /* Particles in a leaf before it is divided. */
@@ -83,7 +84,7 @@ struct zone {
 
 struct simulation {
 	uint64_t particles;
-	double precision, time_step;
+	double precision;
 	unsigned int terms;
 	struct particle *particle;
 	struct particle **order;	/* the zones one after another, along the tree */
@@ -147,14 +148,6 @@ void pass_interactions(const struct zone *zone);
 void pass_downward(struct splash_worker *w, const struct zone *zone);
 
 /* check.c */
-struct sums {
-	uint64_t particles;
-	double kinetic, potential;
-	double encounters;		/* energy that close ones may have cost so far */
-	struct complex_number momentum;
-};
-
-void check_result(const struct splash_options *opt, double time, const struct sums *first,
-		  const struct sums *last, struct verdict *verdict);
+void check_result(const struct splash_options *opt, struct verdict *verdict);
 
 #endif

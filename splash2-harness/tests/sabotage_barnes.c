@@ -4,7 +4,7 @@
 
 static void lost_body(void)
 {
-	last.bodies--;
+	nbody.last.bodies--;
 }
 
 static void forces_too_strong(void)
@@ -34,17 +34,17 @@ static void potentials(void)
 
 static void momentum(void)
 {
-	last.momentum.y += 0.01;
+	nbody.last.momentum[1] += 0.01;
 }
 
 static void energy(void)
 {
-	last.kinetic *= 1.01;
+	nbody.last.kinetic *= 1.01;
 }
 
 static void energy_no_number(void)
 {
-	last.potential = NAN;
+	nbody.last.potential = NAN;
 }
 
 const struct sabotage sabotages[] = {

@@ -4,7 +4,7 @@
 
 static void lost_particle(void)
 {
-	last.particles--;
+	nbody.last.bodies--;
 }
 
 static void potentials(void)
@@ -27,17 +27,17 @@ static void field_no_number(void)
 
 static void momentum(void)
 {
-	last.momentum.re += 1e-5;
+	nbody.last.momentum[0] += 1e-5;
 }
 
 static void energy(void)
 {
-	last.kinetic += 0.01;
+	nbody.last.kinetic += 0.01;
 }
 
 static void energy_no_number(void)
 {
-	last.potential = NAN;
+	nbody.last.potential = NAN;
 }
 
 const struct sabotage sabotages[] = {
