@@ -14,13 +14,6 @@ void matrix_alloc(struct matrix *a, uint32_t n, uint64_t entries)
 	a->value = splash_alloc(entries, sizeof(*a->value));
 }
 
-void matrix_free(struct matrix *a)
-{
-	free(a->start);
-	free(a->row);
-	free(a->value);
-}
-
 /* An edge between two grid points, in the column of the smaller one. */
 static void join(struct matrix *a, uint64_t *entry, uint32_t from, uint32_t to, double weight)
 {

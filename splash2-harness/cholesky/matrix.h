@@ -19,7 +19,6 @@ struct matrix {
 #define MATRIX_MAX_ORDER (UINT32_C(1) << 30)
 
 void matrix_alloc(struct matrix *a, uint32_t n, uint64_t entries);
-void matrix_free(struct matrix *a);
 
 /*
  * The Laplacian of a grid of side x side x side points, each joined to its six
