@@ -102,6 +102,28 @@ static void put_latency(FILE *out, const char *name, const struct latencies *l)
 	fputc('}', out);
 }
 
+static void put_times(FILE *out, const char *name, const struct lock_times *times)
+{
+	fprintf(out, ",\"%s\":{\"count\":%" PRIu64 ",\"ns\":%" PRIu64 "}", name, times->count,
+		times->ns);
+}
+
+static void put_use(FILE *out, const struct lock_use *use)
+{
+	fprintf(out, ",\"left\":%" PRIu64 ",\"local\":%" PRIu64 ",\"remote\":%" PRIu64
+		",\"moved\":%" PRIu64, use->left, use->local, use->remote, use->moved);
+	put_times(out, "handoff", &use->handoff);
+	put_times(out, "hold_local", &use->hold_local);
+	put_times(out, "hold_remote", &use->hold_remote);
+	put_times(out, "outside", &use->outside);
+}
+
+/* Of others nothing is known but that somebody waited. */
+static bool is_handed_over(const struct futex *f)
+{
+	return f->wakes || f->pi_unlocks || f->use.local || f->use.remote;
+}
+
 /* The program's own first. */
 static void put_futexes(FILE *out, const struct futexes *f)
 {
@@ -112,20 +134,52 @@ static void put_futexes(FILE *out, const struct futexes *f)
 	fputs(",\"futexes\":[", out);
 	for (int program = 1; program >= 0; program--) {
 		for (const struct futex *one = all; one < all + n; one++) {
-			if ((one->space == futexes_program_space(f)) != program)
+			if ((one->space == futexes_program_space(f)) != program ||
+			    !is_handed_over(one))
 				continue;
 			fprintf(out, "%s{\"program\":%s,\"address\":%" PRIu64 ",\"wakes\":%" PRIu64
-				",\"handoffs\":%" PRIu64 ",\"pi_unlocks\":%" PRIu64 "}", comma,
+				",\"handoffs\":%" PRIu64 ",\"pi_unlocks\":%" PRIu64, comma,
 				program ? "true" : "false", one->address, one->wakes, one->handoffs,
 				one->pi_unlocks);
+			put_use(out, &one->use);
+			fputc('}', out);
 			comma = ",";
 		}
 	}
 	fputc(']', out);
 }
 
+static void put_call_site(FILE *out, const struct call_site *site)
+{
+	fprintf(out, "{\"address\":%" PRIu64 ",\"releases\":%s,\"pc\":%" PRIu64 ",\"sp\":%" PRIu64
+		",\"bp\":%" PRIu64 ",\"stack\":[", site->address,
+		site->releases ? "true" : "false", site->pc, site->sp, site->bp);
+	for (unsigned int i = 0; i < site->n; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", site->stack[i]);
+	fputs("]}", out);
+}
+
+static void put_locks(FILE *out, const struct region_locks *locks)
+{
+	size_t n;
+	const struct call_site *sites = call_sites_all(locks->sites, &n);
+
+	put_futexes(out, locks->futexes);
+	fputs(",\"call_sites\":[", out);
+	for (size_t i = 0; i < n; i++) {
+		fputs(i ? "," : "", out);
+		put_call_site(out, &sites[i]);
+	}
+	fputs("],\"heap\":", out);
+	if (locks->heap)
+		fprintf(out, "%" PRIu64, locks->heap);
+	else
+		fputs("null", out);
+}
+
 static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
-			 const struct region_latencies *latencies, const struct futexes *futexes)
+			 const struct region_latencies *latencies,
+			 const struct region_locks *locks)
 {
 	const struct cachesim_machine *m = cachesim_machine(cs);
 	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
@@ -151,21 +205,21 @@ static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
 	fputc(',', out);
 	put_latency(out, "wakeup", &latencies->wakeup);
 	fputc('}', out);
-	if (futexes)
-		put_futexes(out, futexes);
+	if (locks)
+		put_locks(out, locks);
 	fputs("}\n", out);
 }
 
 char *document_format(const struct cachesim *cs, uint64_t elapsed,
-		      const struct region_latencies *latencies, const struct futexes *futexes,
-		      size_t *length)
+		      const struct region_latencies *latencies,
+		      const struct region_locks *locks, size_t *length)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, length);
 
 	if (!out)
 		return NULL;
-	put_document(out, cs, elapsed, latencies, futexes);
+	put_document(out, cs, elapsed, latencies, locks);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

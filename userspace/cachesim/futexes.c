@@ -52,8 +52,7 @@ static bool before(const struct futex *a, uint64_t space, uint64_t address)
 	return a->space != space ? a->space < space : a->address < address;
 }
 
-/* Its counts, new ones if need be. NULL without memory. */
-static struct futex *futex_at(struct futexes *f, uint64_t space, uint64_t address)
+struct futex *futexes_at(struct futexes *f, uint64_t space, uint64_t address)
 {
 	size_t low = 0, high = f->n;
 	void *grown;
@@ -103,24 +102,38 @@ static int remember(struct futexes *f, struct call call)
 	return 0;
 }
 
+/* The kernel takes the command, and how many to wake, for 32 bits. */
+static unsigned int command_of(const uint64_t arguments[3])
+{
+	return (uint32_t)arguments[1] & FUTEX_CMD_MASK;
+}
+
+enum futex_operation futex_operation(uint64_t number, const uint64_t arguments[3])
+{
+	if (number != SYS_FUTEX)
+		return FUTEX_DOES_ELSE;
+	switch (command_of(arguments)) {
+	case FUTEX_WAIT:
+		return FUTEX_WAITS;
+	case FUTEX_WAIT_BITSET:
+		return FUTEX_WAITS_OTHERWISE;
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+		return (uint32_t)arguments[2] == 1 ? FUTEX_RELEASES : FUTEX_DOES_ELSE;
+	default:
+		return FUTEX_DOES_ELSE;
+	}
+}
+
 int futexes_call(struct futexes *f, uint64_t space, uint64_t thread, uint64_t number,
 		 const uint64_t arguments[3])
 {
 	struct call call = { .space = space, .thread = thread, .address = arguments[0] };
 
-	if (number != SYS_FUTEX)
-		return 0;
-	/* The kernel takes both, and how many to wake, for 32 bits. */
-	switch ((uint32_t)arguments[1] & FUTEX_CMD_MASK) {
-	case FUTEX_WAKE:
-	case FUTEX_WAKE_BITSET:
-		return (uint32_t)arguments[2] == 1 ? remember(f, call) : 0;
-	case FUTEX_UNLOCK_PI:
-		call.pi = true;
+	call.pi = number == SYS_FUTEX && command_of(arguments) == FUTEX_UNLOCK_PI;
+	if (call.pi || futex_operation(number, arguments) == FUTEX_RELEASES)
 		return remember(f, call);
-	default:
-		return 0;
-	}
+	return 0;
 }
 
 bool futexes_expects_return(const struct futexes *f)
@@ -138,7 +151,7 @@ int futexes_return(struct futexes *f, uint64_t space, uint64_t thread, uint64_t 
 		f->program = space;
 	if (!call)
 		return 0;
-	futex = futex_at(f, space, call->address);
+	futex = futexes_at(f, space, call->address);
 	if (!futex)
 		return -1;
 	if (call->pi) {

@@ -13,10 +13,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a system call does, as far as locks go. */
+enum futex_operation {
+	FUTEX_DOES_ELSE,
+	FUTEX_WAITS,		/* plain FUTEX_WAIT, as the C library's mutexes do */
+	FUTEX_WAITS_OTHERWISE,	/* FUTEX_WAIT_BITSET */
+	FUTEX_RELEASES,		/* it would wake one thread */
+};
+
 /* Whose futexes are "the program's". */
 enum futexes_program {
 	FUTEXES_OWN = 1,	/* of the program whose marker begins the region of interest */
 	FUTEXES_NEXT,		/* of the first program that begins in it */
+};
+
+/* Spans of modelled time: how many, and their sum. */
+struct lock_times {
+	uint64_t count, ns;
+};
+
+/* What became of the hand-offs: locks.h. */
+struct lock_use {
+	uint64_t left;		/* waiters that they left behind */
+	uint64_t local, remote;	/* they were taken on the CPU that released, on another one */
+	uint64_t moved;		/* of both, by a thread that had begun to wait on another CPU */
+	struct lock_times handoff, hold_local, hold_remote, outside;
+	uint64_t waits, releases;	/* calls that were looked at: call_sites.h */
 };
 
 struct futex {
@@ -25,9 +47,12 @@ struct futex {
 	uint64_t wakes;		/* calls that would wake one thread */
 	uint64_t handoffs;	/* of these, that woke one */
 	uint64_t pi_unlocks;	/* a lock with priority inheritance, by the kernel */
+	struct lock_use use;
 };
 
 struct futexes;
+
+enum futex_operation futex_operation(uint64_t number, const uint64_t arguments[3]);
 
 /* NULL without memory. */
 struct futexes *futexes_new(enum futexes_program program);
@@ -47,6 +72,9 @@ bool futexes_expects_return(const struct futexes *f);
 int futexes_call(struct futexes *f, uint64_t space, uint64_t thread, uint64_t number,
 		 const uint64_t arguments[3]);
 int futexes_return(struct futexes *f, uint64_t space, uint64_t thread, uint64_t result);
+
+/* What is counted of it, zeroes if nothing was; valid up to the next call. NULL without memory. */
+struct futex *futexes_at(struct futexes *f, uint64_t space, uint64_t address);
 
 /* All futexes of which something was counted, by space and address; *n gets their number. */
 const struct futex *futexes_all(const struct futexes *f, size_t *n);

@@ -32,6 +32,7 @@
 #include "futexes.h"
 #include "handoffs.h"
 #include "latencies.h"
+#include "lock_watch.h"
 #include "options.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
@@ -112,7 +113,8 @@ static struct {
 	struct parallel_clock clock;
 	const void *time_control;
 	uint64_t begun;		/* local clock at the begin of the region of interest */
-	struct futexes *futexes;	/* NULL: not counted */
+	struct futexes *futexes;	/* NULL: not counted, */
+	struct lock_watch *locks;	/* and neither are these */
 	struct handoffs *handoffs;
 	struct wakeups *wakeups;
 	uint64_t begun_in;	/* the address space of the begin marker */
@@ -200,11 +202,14 @@ static void write_document(void)
 {
 	uint64_t elapsed = (now() - sim.begun) / CACHESIM_CYCLE;
 	struct region_latencies latencies = { 0 };
+	struct region_locks locks;
 	size_t length;
 	char *text;
 
 	collect_latencies(&latencies);
-	text = document_format(sim.model, elapsed, &latencies, sim.futexes, &length);
+	if (sim.locks && lock_watch_end(sim.locks, &locks))
+		no_memory();
+	text = document_format(sim.model, elapsed, &latencies, sim.locks ? &locks : NULL, &length);
 	if (!text)
 		die(sim.options.out, "out of memory for the document");
 	if (document_append(sim.out, text, length))
@@ -248,8 +253,10 @@ static void begin_counting(void)
 	sim.state = COUNTING;
 	handoffs_begin(sim.handoffs);
 	wakeups_begin(sim.wakeups);
-	if (sim.futexes)
+	if (sim.futexes) {
 		futexes_begin(sim.futexes, sim.begun_in);
+		lock_watch_begin(sim.locks);
+	}
 }
 
 static void end_counting(void)
@@ -304,7 +311,12 @@ static bool counts_futexes(void)
 	return sim.futexes && sim.state == COUNTING;
 }
 
-static void on_system_call(unsigned int passed, void *userdata)
+static struct lock_event lock_event(uint64_t space, uint64_t thread)
+{
+	return (struct lock_event){ space, thread, sim.vcpu, now_ns() };
+}
+
+static void on_system_call(unsigned int passed, void *pc)
 {
 	uint64_t space = address_space(), thread = register_read(REGISTER_FS_BASE);
 	uint64_t number = register_read(REGISTER_RAX);
@@ -313,12 +325,15 @@ static void on_system_call(unsigned int passed, void *userdata)
 		register_read(REGISTER_RSI),
 		register_read(REGISTER_RDX),
 	};
+	const struct lock_event event = lock_event(space, thread);
 
 	(void)passed;
-	(void)userdata;
 	if (counts_futexes() && futexes_call(sim.futexes, space, thread, number, arguments))
 		no_memory();
 	if (handoffs_call(sim.handoffs, space, thread, number, arguments, now_ns()))
+		no_memory();
+	if (sim.locks && lock_watch_call(sim.locks, &event, number, arguments, (uintptr_t)pc,
+					 counts_futexes()))
 		no_memory();
 }
 
@@ -326,10 +341,12 @@ static void on_kernel_return(unsigned int passed, void *userdata)
 {
 	bool counts = counts_futexes() && futexes_expects_return(sim.futexes);
 	uint64_t space, thread, result;
+	struct lock_event event;
 
 	(void)passed;
 	(void)userdata;
 	if (!counts && !handoffs_expects_return(sim.handoffs) &&
+	    !(sim.locks && lock_watch_expects_return(sim.locks)) &&
 	    !wakeups_expects_return(sim.wakeups, sim.vcpu))
 		return;
 	/* An interrupt of the kernel itself returns to it. */
@@ -341,6 +358,9 @@ static void on_kernel_return(unsigned int passed, void *userdata)
 	if (counts && futexes_return(sim.futexes, space, thread, result))
 		no_memory();
 	handoffs_return(sim.handoffs, space, thread, result, now_ns());
+	event = lock_event(space, thread);
+	if (sim.locks && lock_watch_return(sim.locks, &event, result))
+		no_memory();
 	wakeups_return(sim.wakeups, sim.vcpu, space);
 }
 
@@ -366,7 +386,9 @@ static void watch_futexes(struct qemu_plugin_insn *insn)
 	else if (kernel && (is(insn, sysretq, sizeof(sysretq)) || is(insn, iretq, sizeof(iretq))))
 		callback = on_kernel_return;
 	if (callback)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_R_REGS, NULL);
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, callback, QEMU_PLUGIN_CB_R_REGS,
+			(void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 }
 
 /* try_to_wake_up(task, mask, flags) does it if the task is in one of the mask's states. */
@@ -377,7 +399,7 @@ static void on_try_to_wake_up(unsigned int passed, void *userdata)
 
 	(void)passed;
 	(void)userdata;
-	if (!memory_read(task + TASK_STATE, &state))
+	if (!memory_read(task + TASK_STATE, &state, sizeof(state)))
 		die("a task's state cannot be read", "system_map= is not that of the guest's kernel");
 	if ((state & register_read(REGISTER_RSI)) && wakeups_waking(sim.wakeups, task, now_ns()))
 		no_memory();
@@ -761,6 +783,8 @@ static void on_flush(qemu_plugin_id_t id)
 static void free_all(void)
 {
 	free_blocks();
+	if (sim.locks)
+		lock_watch_free(sim.locks);
 	if (sim.futexes)
 		futexes_free(sim.futexes);
 	if (sim.handoffs)
@@ -871,7 +895,8 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.handoffs = handoffs_new();
 	sim.wakeups = wakeups_new();
 	sim.futexes = sim.options.futexes ? futexes_new(sim.options.futexes) : NULL;
-	if (!sim.handoffs || !sim.wakeups || (sim.options.futexes && !sim.futexes)) {
+	sim.locks = sim.futexes ? lock_watch_new(sim.futexes) : NULL;
+	if (!sim.handoffs || !sim.wakeups || (sim.options.futexes && !sim.locks)) {
 		snprintf(error, size, "out of memory");
 		free_all();
 		return -1;

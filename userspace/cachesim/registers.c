@@ -15,6 +15,8 @@ static const char *const names[REGISTERS] = {
 	[REGISTER_RDI] = "rdi",
 	[REGISTER_RSI] = "rsi",
 	[REGISTER_RDX] = "rdx",
+	[REGISTER_RSP] = "rsp",
+	[REGISTER_RBP] = "rbp",
 };
 
 static struct {
@@ -52,10 +54,10 @@ uint64_t register_read(enum register_name name)
 	return value;
 }
 
-bool memory_read(uint64_t vaddr, uint32_t *value)
+bool memory_read(uint64_t vaddr, void *to, unsigned int size)
 {
-	if (!qemu_plugin_read_memory_vaddr(vaddr, registers.buffer, sizeof(*value)))
+	if (!qemu_plugin_read_memory_vaddr(vaddr, registers.buffer, size))
 		return false;
-	memcpy(value, registers.buffer->data, sizeof(*value));
+	memcpy(to, registers.buffer->data, size);
 	return true;
 }

@@ -18,6 +18,8 @@ enum register_name {
 	REGISTER_RDI,
 	REGISTER_RSI,
 	REGISTER_RDX,
+	REGISTER_RSP,
+	REGISTER_RBP,
 	REGISTERS
 };
 
@@ -29,7 +31,7 @@ const char *registers_find(void);
 
 uint64_t register_read(enum register_name name);
 
-/* The 32 bits at the virtual address. Returns false if nothing is mapped there. */
-bool memory_read(uint64_t vaddr, uint32_t *value);
+/* So many bytes at the virtual address. Returns false if they are not all mapped. */
+bool memory_read(uint64_t vaddr, void *to, unsigned int size);
 
 #endif

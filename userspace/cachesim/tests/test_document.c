@@ -68,28 +68,57 @@ static void futexes_are_told_when_they_are_counted(void **state)
 {
 	static const char futexes[] =
 		",\"futexes\":["
-		"{\"program\":true,\"address\":4210752,\"wakes\":1,\"handoffs\":1,\"pi_unlocks\":0},"
+		"{\"program\":true,\"address\":4210752,\"wakes\":1,\"handoffs\":1,\"pi_unlocks\":0,"
+		"\"left\":3,\"local\":1,\"remote\":2,\"moved\":4,"
+		"\"handoff\":{\"count\":5,\"ns\":50},\"hold_local\":{\"count\":6,\"ns\":60},"
+		"\"hold_remote\":{\"count\":7,\"ns\":70},\"outside\":{\"count\":8,\"ns\":80}},"
 		"{\"program\":false,\"address\":140737488355327,\"wakes\":1,\"handoffs\":0,"
-		"\"pi_unlocks\":0}]}\n";
+		"\"pi_unlocks\":0,\"left\":0,\"local\":0,\"remote\":0,\"moved\":0,"
+		"\"handoff\":{\"count\":0,\"ns\":0},\"hold_local\":{\"count\":0,\"ns\":0},"
+		"\"hold_remote\":{\"count\":0,\"ns\":0},\"outside\":{\"count\":0,\"ns\":0}}],"
+		"\"call_sites\":["
+		"{\"address\":4210756,\"releases\":false,\"pc\":4198400,\"sp\":512,\"bp\":0,"
+		"\"stack\":[]},"
+		"{\"address\":4210752,\"releases\":true,\"pc\":0,\"sp\":0,\"bp\":600,"
+		"\"stack\":[18446744073709551615,7]}],\"heap\":81920}\n";
+	const uint64_t waits[] = { 4210756, 0, 2 };
 	const uint64_t mine[] = { 4210752, 1, 1 }, others[] = { 140737488355327, 1, 1 };
 	const struct region_latencies none = { 0 };
 	struct futexes *f = futexes_new(FUTEXES_OWN);
+	struct call_sites *sites = call_sites_new(f);
+	struct region_locks locks = { f, sites, 0 };
 	struct cachesim *cs = model(&tiny, 1);
+	struct call_site *site;
 	size_t length;
 	char *text;
 
 	(void)state;
 	futexes_begin(f, 0x2000);
-	text = document_format(cs, 0, &none, f, &length);
-	assert_non_null(strstr(text, ",\"futexes\":[]}\n"));
+	/* That somebody waits for it is nothing to tell. */
+	assert_int_equal(call_sites_call(sites, 0x2000, 202, waits, &site), 0);
+	site->pc = 4198400;
+	site->sp = 512;
+	text = document_format(cs, 0, &none, &locks, &length);
+	assert_non_null(strstr(text, ",\"futexes\":[],\"call_sites\":[{"));
+	assert_non_null(strstr(text, "}],\"heap\":null}\n"));
 	free(text);
 	futexes_call(f, 0x1000, 1, 202, others);
 	futexes_return(f, 0x1000, 1, 0);
 	futexes_call(f, 0x2000, 1, 202, mine);
 	futexes_return(f, 0x2000, 1, 1);
-	text = document_format(cs, 0, &none, f, &length);
+	futexes_at(f, 0x2000, 4210752)->use = (struct lock_use){
+		3, 1, 2, 4, { 5, 50 }, { 6, 60 }, { 7, 70 }, { 8, 80 }, 0, 0,
+	};
+	assert_int_equal(call_sites_call(sites, 0x2000, 202, mine, &site), 0);
+	site->bp = 600;
+	site->stack[0] = UINT64_MAX;
+	site->stack[1] = 7;
+	site->n = 2;
+	locks.heap = 81920;
+	text = document_format(cs, 0, &none, &locks, &length);
 	assert_string_equal(text + length - strlen(futexes), futexes);
 	free(text);
+	call_sites_free(sites);
 	futexes_free(f);
 	cachesim_free(cs);
 }

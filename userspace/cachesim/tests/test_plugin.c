@@ -70,7 +70,7 @@ static struct {
 	bool swapped;	/* a program runs: the kernel's GS base is set aside */
 	bool no_kernel;	/* and none has set one */
 	bool no_rdi;	/* an older QEMU */
-	uint64_t rax, rdi, rsi, rdx, fs_base, cr3;
+	uint64_t rax, rdi, rsi, rdx, fs_base, cr3, rsp, rbp;
 	qemu_plugin_vcpu_simple_cb_t vcpu_init;
 	qemu_plugin_vcpu_tb_trans_cb_t translate;
 	qemu_plugin_simple_cb_t flush, reset;
@@ -218,7 +218,10 @@ void g_byte_array_unref(struct glib_array *array)
 	(void)array;
 }
 
-/* __per_cpu_offset is all that the plugin reads. */
+/* Below it lies a program's stack: words that are their own addresses. */
+#define STACK_END 0x7ffff000ull
+
+/* Besides these, __per_cpu_offset is all that the plugin reads. */
 bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, size_t len)
 {
 	uint64_t *bases = data->data;
@@ -229,6 +232,11 @@ bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, si
 	}
 	if (address == NO_TASK + 24)
 		return false;
+	if (address < STACK_END) {
+		for (uint64_t i = 0; i < len / sizeof(*bases); i++)
+			bases[i] = address + i * sizeof(*bases);
+		return address + len <= STACK_END;
+	}
 	assert_int_equal(address, PER_CPU_OFFSET);
 	for (unsigned int cpu = 0; cpu < len / sizeof(*bases); cpu++)
 		bases[cpu] = KERNEL_BASE + 0x1000 * cpu;
@@ -245,11 +253,13 @@ struct glib_array *qemu_plugin_get_registers(void)
 		{ (void *)5, "cr3", "core" },
 		{ (void *)6, "rsi", "core" },
 		{ (void *)7, "rdx", "core" },
+		{ (void *)9, "rsp", "core" },
+		{ (void *)10, "rbp", "core" },
 		{ (void *)8, "rdi", "core" },
 	};
 	static struct glib_array array = { .data = registers };
 
-	array.len = qemu.no_rdi ? 7 : 8;
+	array.len = qemu.no_rdi ? 9 : 10;
 	return &array;
 }
 
@@ -265,6 +275,8 @@ int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_a
 		[6] = qemu.rsi,
 		[7] = qemu.rdx,
 		[8] = qemu.rdi,
+		[9] = qemu.rsp,
+		[10] = qemu.rbp,
 	};
 	uint64_t value = values[(uintptr_t)handle];
 
@@ -1143,12 +1155,14 @@ static void count_own(void)
 	if (total(doc, "user", "l2_misses") != unasked)
 		_exit(3);
 	if (!strstr(doc, ",\"futexes\":[{\"program\":true,\"address\":4210752,\"wakes\":2,"
-		    "\"handoffs\":1,\"pi_unlocks\":0}]}\n"))
+		    "\"handoffs\":1,\"pi_unlocks\":0,"))
 		_exit(4);
 }
 
 static void count_next(void)
 {
+	const char *own;
+
 	install_for_futexes("futexes=next");
 	start_clock();
 	qemu.cr3 = 0x1000;
@@ -1158,11 +1172,60 @@ static void count_next(void)
 	return_from_kernel(0x2000, 0, 0, true);
 	some_futex_calls();
 	run_marker(end);
-	if (!strstr(documents(), ",\"futexes\":["
-		    "{\"program\":true,\"address\":4210752,\"wakes\":2,\"handoffs\":1,\"pi_unlocks\":0},"
-		    "{\"program\":false,\"address\":4210688,\"wakes\":1,\"handoffs\":1,\"pi_unlocks\":0}"
-		    "]}\n"))
+	own = strstr(documents(), ",\"futexes\":[{\"program\":true,\"address\":4210752,\"wakes\":2,"
+		     "\"handoffs\":1,\"pi_unlocks\":0,");
+	if (!own || !strstr(own, "},{\"program\":false,\"address\":4210688,\"wakes\":1,"
+			    "\"handoffs\":1,\"pi_unlocks\":0,"))
 		_exit(4);
+}
+
+/* The program asks where its heap begins. */
+static void ask_for_heap(uint64_t space)
+{
+	static const uint8_t syscall[] = { 0x0f, 0x05 };
+
+	qemu.swapped = true;
+	qemu.cr3 = space;
+	qemu.rax = 12;
+	qemu.rdi = 0;
+	run_bytes(USER, syscall, sizeof(syscall), 0);
+	qemu.swapped = false;
+	return_from_kernel(space, 0, 0x14000, true);
+}
+
+static void watch_a_lock(void)
+{
+	const char *doc;
+
+	install_for_futexes("futexes=own");
+	start_clock();
+	ask_for_heap(0x2000);
+	qemu.cr3 = 0x2000;
+	run_marker(begin);
+	/* Two words of its stack are there. */
+	qemu.rsp = STACK_END - 16;
+	qemu.rbp = 0x55;
+	wait_for_lock(0x2000, 2, 0x404040);
+	qemu.rsp = STACK_END - 4096;
+	call_futex(0x2000, 1, 0x404040);
+	return_from_kernel(0x2000, 1, 1, true);
+	return_from_kernel(0x2000, 2, 0, true);
+	run_marker(end);
+	doc = documents();
+	if (!strstr(doc, "\"left\":0,\"local\":0,\"remote\":1,\"moved\":0,\"handoff\":{\"count\":1,"))
+		_exit(3);
+	if (!strstr(doc, ",\"call_sites\":[{\"address\":4210752,\"releases\":false,\"pc\":4194304,"
+		    "\"sp\":2147479536,\"bp\":85,\"stack\":[2147479536,2147479544]},"
+		    "{\"address\":4210752,\"releases\":true,\"pc\":4194304,\"sp\":2147475456,"))
+		_exit(4);
+	if (!strstr(doc, ",\"heap\":81920}\n"))
+		_exit(5);
+}
+
+static void locks_are_watched(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(watch_a_lock), 0);
 }
 
 static void handoffs_are_counted_by_address(void **state)
@@ -1333,6 +1396,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_hand_off_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wake_up_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(locks_are_watched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),

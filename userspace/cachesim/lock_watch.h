@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All that is looked at of the guest's locks, for the plugin: who takes them (locks.h), from where
+ * (call_sites.h), and where a heap begins that they may lie in (heaps.h). To be called where
+ * registers may be read (registers.h). Not thread-safe.
+ */
+#ifndef LOCK_WATCH_H
+#define LOCK_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "document.h"
+#include "locks.h"
+
+struct lock_watch;
+
+/* `futexes` has to outlive it. NULL without memory. */
+struct lock_watch *lock_watch_new(struct futexes *futexes);
+
+void lock_watch_free(struct lock_watch *w);
+
+/* A region of interest begins. */
+void lock_watch_begin(struct lock_watch *w);
+
+/* It ends: *locks gets what there is to tell of it, valid up to the next call. */
+int lock_watch_end(struct lock_watch *w, struct region_locks *locks);
+
+/* Is a return worth a call of lock_watch_return()? */
+bool lock_watch_expects_return(const struct lock_watch *w);
+
+/*
+ * The instruction at pc makes system call `number` with these arguments, in a region of interest if
+ * `counts`; or a thread goes on with this result. They return 0, or -1 without memory, and so does
+ * lock_watch_end().
+ */
+int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64_t number,
+		    const uint64_t arguments[3], uint64_t pc, bool counts);
+int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint64_t result);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What becomes of the locks that are handed over, by their threads' futex system calls:
+ *
+ *	releasing thread	FUTEX_WAKE of one -----> 1 ...... FUTEX_WAIT
+ *				|<------- time outside ------->|
+ *	acquiring thread	FUTEX_WAIT ..... 0 ............... FUTEX_WAKE of one
+ *						 |<- hold time ->|
+ *
+ * A hold is local if it begins on the CPU that released the lock, else remote. Only holds that
+ * begin with a hand-off and end with a call are seen: a lock that is free is taken and released
+ * without any. A thread that was woken and waits for the same word again, at once, has taken
+ * nothing. Hold times and times outside are those of FUTEX_WAIT alone: who waits with
+ * FUTEX_WAIT_BITSET mostly waits for something that is not released by whom it wakes (handoffs.h).
+ *
+ * A return belongs to the oldest release of the word that was not over when the waiter called and
+ * that no other return has taken. Threads are known as in futexes.h.
+ *
+ * Events are to be told in the order in which they are executed. Their times may be by different
+ * CPUs' clocks. Not thread-safe.
+ */
+#ifndef LOCKS_H
+#define LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "futexes.h"
+
+struct locks;
+
+/* Who makes a call, or goes on in its program, where and when. */
+struct lock_event {
+	uint64_t space, thread;
+	unsigned int cpu;
+	uint64_t ns;
+};
+
+/* What they find is added to `futexes`, which has to outlive them. NULL without memory. */
+struct locks *locks_new(struct futexes *futexes);
+
+void locks_free(struct locks *l);
+
+/* A region of interest begins: forget all but who waits. */
+void locks_begin(struct locks *l);
+
+/* A region of interest ends: who was woken, and has made no call since, has the lock. */
+int locks_end(struct locks *l);
+
+/* Is a return worth a call of locks_return()? */
+bool locks_expects_return(const struct locks *l);
+
+/*
+ * A thread makes system call `number` with these arguments, or goes on in its program with this
+ * result. They return 0, or -1 without memory, and so does locks_end().
+ */
+int locks_call(struct locks *l, const struct lock_event *event, uint64_t number,
+	       const uint64_t arguments[3]);
+int locks_return(struct locks *l, const struct lock_event *event, uint64_t result);
+
+#endif
