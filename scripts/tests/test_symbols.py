@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.trial.symbols import Symbols, parse_maps
+from fastlab.guest.symbols import Symbols, parse_maps
 
 PROGRAM = """
 #include <pthread.h>
@@ -122,4 +122,4 @@ def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
 
 def test_no_mappings_name_nothing(tmp_path: Path) -> None:
     symbols = Symbols([], tmp_path / "program")
-    assert symbols.describe(0x1000) == "memory that was given back before the end"
+    assert symbols.describe(0x1000) == "somewhere"

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from fastlab.base.metrics import LOOKED_AT
+from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.trace import handoffs, lanes
 from fastlab.trace.handoffs import HandOff
 from fastlab.trace.recorded import Event
-from fastlab.trial.symbols import Symbols, parse_maps
 
 
 @dataclass(frozen=True)

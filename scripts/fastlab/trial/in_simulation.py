@@ -24,6 +24,7 @@ from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
 from fastlab.guest.meson import build_programs
 from fastlab.guest.snapshot import CLOCK_SETTLED
+from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel import kernels
 from fastlab.plan.rows import Row, value
 from fastlab.plan.run_log import RunLog
@@ -42,7 +43,6 @@ from fastlab.trial.runs import (
     too_long,
 )
 from fastlab.trial.subject import Subject, find_subject
-from fastlab.trial.symbols import Symbols, parse_maps
 
 # The quantum of each run, in cycles: around the default, which the machine is known at. With four,
 # runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.

@@ -32,6 +32,7 @@ from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
+from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel.kernels import Places
 from fastlab.plan.blocks import Plan, Slot, slots
 from fastlab.plan.rows import Row, percentile
@@ -51,7 +52,6 @@ from fastlab.trial.runs import (
     too_long,
 )
 from fastlab.trial.subject import find_program, is_marked
-from fastlab.trial.symbols import Symbols, parse_maps
 
 # Of each policy against the baseline: what an A/A calibration has at first.
 BLOCKS = 12

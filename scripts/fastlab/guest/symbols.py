@@ -43,6 +43,25 @@ def parse_maps(lines: Iterable[str]) -> list[MemoryMapping]:
     return found
 
 
+def static_maps(program: Path) -> list[MemoryMapping]:
+    """The same for a program that lies where its file says; none for any other."""
+    with program.open("rb") as file:
+        elf = ELFFile(file)
+        if elf.header.e_type != "ET_EXEC":
+            return []
+        segments = [one.header for one in elf.iter_segments("PT_LOAD")]
+    return [
+        MemoryMapping(
+            one.p_vaddr // _PAGE * _PAGE,
+            one.p_vaddr + one.p_memsz,
+            "",
+            one.p_offset // _PAGE * _PAGE,
+            str(program.resolve()),
+        )
+        for one in segments
+    ]
+
+
 @dataclass(frozen=True)
 class _Symbol:
     value: int
@@ -51,12 +70,12 @@ class _Symbol:
     name: str
 
 
-class _Image:
+class Image:
     """An ELF file in memory: `bias` is what its own addresses are moved by."""
 
     def __init__(self, path: Path, mapping: MemoryMapping) -> None:
         self.name = path.name
-        self._path = path
+        self.path = path
         with path.open("rb") as file:
             elf = ELFFile(file)
             segments = [one.header for one in elf.iter_segments("PT_LOAD")]
@@ -75,7 +94,7 @@ class _Image:
     def _symbols(self) -> list[_Symbol]:
         """Objects in memory, by their addresses."""
         found = []
-        with self._path.open("rb") as file:
+        with self.path.open("rb") as file:
             for section in ELFFile(file).iter_sections():
                 if not isinstance(section, SymbolTableSection):
                     continue
@@ -110,7 +129,7 @@ class Symbols:
     def __init__(self, mappings: Sequence[MemoryMapping], program: Path) -> None:
         self._mappings = sorted(mappings, key=lambda one: one.start)
         self._program = program.resolve()
-        self._images: list[tuple[Path, _Image]] = []
+        self._images: list[tuple[Path, Image]] = []
         for path in dict.fromkeys(one.path for one in self._mappings):
             image = self._image(path)
             if image:
@@ -125,6 +144,8 @@ class Symbols:
                 if name:
                     return name if ours else f"{image.name}: {name}"
                 return f"{image.name}+{address - image.bias:#x}"
+        if not self._mappings:
+            return "somewhere"
         index = bisect_right(self._mappings, address, key=lambda one: one.start) - 1
         if index < 0 or address >= self._mappings[index].end:
             return "memory that was given back before the end"
@@ -147,13 +168,28 @@ class Symbols:
             return "stack of a thread"
         return "anonymous memory"
 
-    def _image(self, path: str) -> _Image | None:
+    def image(self, address: int) -> Image | None:
+        """The file that the address lies in, as it is in memory."""
+        return next((one for _, one in self._images if one.start <= address < one.end), None)
+
+    def is_program(self, image: Image) -> bool:
+        return image.path == self._program
+
+    def is_lasting(self, address: int) -> bool:
+        """Will the next run have the same there, under the same name? Of stacks and of what is
+        mapped on demand nobody knows."""
+        heaps = (one for one in self._mappings if one.path == "[heap]")
+        return self.image(address) is not None or any(
+            one.start <= address < one.end for one in heaps
+        )
+
+    def _image(self, path: str) -> Image | None:
         """The file, if it is ELF; another may be mapped, too."""
         if not path.startswith("/") or not Path(path).is_file():
             return None
         mapping = next(one for one in self._mappings if one.path == path)
         try:
-            return _Image(Path(path), mapping)
+            return Image(Path(path), mapping)
         except (ELFError, OSError, StopIteration):
             return None
 

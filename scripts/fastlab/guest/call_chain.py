@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who called whom, of a thread whose registers and stack were kept: by the unwind tables that every
+program and library for x86-64 brings (.eh_frame), so that nothing is guessed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.dwarf.callframe import FDE
+from elftools.elf.elffile import ELFFile
+
+from fastlab.guest.functions import function_at
+from fastlab.guest.symbols import Image, Symbols
+
+# DWARF's numbers of the registers (the psABI for x86-64, figure 3.36).
+_BP, _SP, _RETURN = 6, 7, 16
+_WORD = 8
+# The C library's own frames, and its callers.
+_MOST_FRAMES = 16
+# What the C library's symbols begin with, in a static program: names that C and POSIX reserve, and
+# its way to make a system call that it has no function for.
+_RESERVED = ("__", "_IO_", "pthread_", "syscall")
+# Of a dynamic program the C library, and what C++ has around it.
+_LIBRARIES = ("libc.so", "libpthread.so", "ld-linux", "libstdc++.so")
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A thread at an instruction: its registers, and the words of its stack from `sp` up."""
+
+    pc: int
+    sp: int
+    bp: int
+    stack: Sequence[int]
+
+    def word(self, address: int) -> int | None:
+        index, rest = divmod(address - self.sp, _WORD)
+        return self.stack[index] if not rest and 0 <= index < len(self.stack) else None
+
+
+def call_site(symbols: Symbols, thread: Stopped) -> str:
+    """The innermost function that is not the C library's; "" if it is not known."""
+    for depth, pc in enumerate(chain(symbols, thread)):
+        # A return address may be that of the next function.
+        at = pc - (depth > 0)
+        image = symbols.image(at)
+        if not image or image.name.startswith(_LIBRARIES):
+            continue
+        function = function_at(image.path, at - image.bias)
+        if not function:
+            return f"{image.name}+{at - image.bias:#x}"
+        if any(name.startswith(_RESERVED) for name in function.names):
+            continue
+        name = min(function.names)
+        return name if symbols.is_program(image) else f"{image.name}: {name}"
+    return ""
+
+
+def chain(symbols: Symbols, thread: Stopped) -> list[int]:
+    """Where the thread stands, and the return addresses of its callers, as far as its tables and
+    what was kept of its stack say."""
+    found = [thread.pc]
+    pc, sp, bp = thread.pc, thread.sp, thread.bp
+    while len(found) < _MOST_FRAMES:
+        image = symbols.image(pc)
+        rules = _rules(image, pc - (len(found) > 1)) if image else None
+        frame = rules["cfa"] if rules else None
+        if rules is None or frame is None or frame.expr or frame.reg not in (_BP, _SP):
+            break
+        base = (sp if frame.reg == _SP else bp) + frame.offset
+        address = _saved(thread, rules, _RETURN, base)
+        if not address or base <= sp:
+            break
+        saved = _saved(thread, rules, _BP, base)
+        pc, sp, bp = address, base, bp if saved is None else saved
+        found.append(pc)
+    return found
+
+
+def _saved(thread: Stopped, rules: Mapping[Any, Any], register: int, base: int) -> int | None:
+    """What the frame has kept of the caller's register; None: nothing, or it is not known."""
+    rule = rules.get(register)
+    return thread.word(base + rule.arg) if rule and rule.type == "OFFSET" else None
+
+
+def _rules(image: Image, pc: int) -> Mapping[Any, Any] | None:
+    """How to find the caller's frame from this place."""
+    entries = _entries(image.path, image.path.stat().st_mtime_ns)
+    own = pc - image.bias
+    index = bisect_right(entries, own, key=lambda one: one["initial_location"]) - 1
+    entry = entries[index] if index >= 0 else None
+    if not entry or own >= entry["initial_location"] + entry["address_range"]:
+        return None
+    rows = [row for row in entry.get_decoded().table if row["pc"] <= own]
+    return rows[-1] if rows else None
+
+
+@lru_cache(maxsize=32)
+def _entries(path: Path, _changed: int) -> list[FDE]:
+    """All of a file, by their addresses. Reading them takes a second, of a large library."""
+    try:
+        with path.open("rb") as file:
+            dwarf = ELFFile(file).get_dwarf_info(relocate_dwarf_sections=False)
+            every = dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else []
+            found = [one for one in every if isinstance(one, FDE)]
+    except (ELFError, DWARFError):
+        return []
+    return sorted(found, key=lambda one: one["initial_location"])
