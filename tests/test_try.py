@@ -14,7 +14,7 @@ from lab import PROJECT
 
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
-from fastlab.plan.rows import counters_digest, value
+from fastlab.plan.rows import Row, counters_digest, value
 from fastlab.trial import in_simulation, runs, verdict
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import ARMS, Trial
@@ -42,12 +42,33 @@ def handoffs(found: Trial) -> list[dict[str, int]]:
     ]
 
 
+def check_locks(row: Row) -> None:
+    """Each hand-off leaves nobody behind, and who was woken takes the lock and releases it."""
+    handed_over = {lock["name"]: lock["handoffs"] for lock in row["locks"]}
+    assert handed_over == {"often": 30, "seldom": 10}
+    for lock in row["locks"]:
+        assert lock["left"] == 0
+        assert lock["local"] + lock["remote"] == lock["handoff"]["count"] == lock["handoffs"]
+        assert lock["hold_local"]["count"] == lock["local"]
+        assert lock["hold_remote"]["count"] == lock["remote"]
+        assert lock["taken_in"] == ["wait_for_it"]
+        assert "wait_for_it" in lock["released_in"]
+        assert len(lock["released_in"]) == 2
+        if row["cpus"] == 1:
+            assert lock["remote"] == 0
+        if row["variant"] == "strict":
+            assert lock["local"] > lock["remote"]
+    # Another part of the plugin has counted the same.
+    assert row["latencies"]["handoff"]["count"] == 40
+
+
 def test_known_hand_offs_of_named_locks(directory: Path) -> None:
     found = run(directory, "./two_locks")
     assert handoffs(found) == [{"often": 30, "seldom": 10}] * (len(ARMS) * len(QUANTA))
     for row in found.rows:
         assert (row["mechanism"] or {})["hint_set"] == (40 if row["variant"] == "strict" else 0)
         assert all(value(row, one.name) is not None for one in verdict.metrics(found))
+        check_locks(row)
     # There the main thread looks for its waiter until its slice is over.
     assert verdict.changes(found, runs.ONE_CPU)[verdict.TIME].side == "worse"
     assert found.uncontrolled == ""

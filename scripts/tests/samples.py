@@ -100,6 +100,18 @@ def document(elapsed_cycles: int = 1_000_000, **total: int) -> dict[str, Any]:
     }
 
 
+def futex(address: int, **changes: Any) -> dict[str, Any]:
+    """A futex of the plugin's document, with ten hand-offs."""
+    counts = {"wakes": 12, "handoffs": 10, "pi_unlocks": 0, "left": 5, "local": 6, "remote": 2}
+    spans = {
+        "handoff": {"count": 8, "ns": 8000},
+        "hold_local": {"count": 6, "ns": 1200},
+        "hold_remote": {"count": 2, "ns": 1800},
+        "outside": {"count": 4, "ns": 40000},
+    }
+    return {"program": True, "address": address, "moved": 1, **counts, **spans, **changes}
+
+
 def latency(median: int) -> dict[str, int | None]:
     """Of 40 hand-offs, or wake-ups, in ns; the longest take ten times as long."""
     times = {"mean": 2, "p50": 1, "p90": 4, "p99": 10, "p99.9": 10, "max": 10}

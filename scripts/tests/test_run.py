@@ -67,7 +67,9 @@ class Machines:
         directory: Path,
         watchdogs: Watchdogs,
         cancelled: threading.Event,
+        futexes: str,
     ) -> vm.Outcome:
+        assert futexes == "own"
         self.jobs.append(job)
         self.before(job, cancelled)
         variant = samples.FAST if job.fast else samples.BASELINE

@@ -20,12 +20,13 @@ from fastlab.kernel import kernels
 from fastlab.trial import in_simulation
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import Trial, TrialRequest
+from fastlab.trial.verdict_tables import tables
 
 DOCUMENT = {
     **samples.document(elapsed_cycles=2000, cycles=200),
     "futexes": [
-        {"program": True, "address": 0x1000, "wakes": 2, "handoffs": 1, "pi_unlocks": 0},
-        {"program": False, "address": 0x1000, "wakes": 3, "handoffs": 3, "pi_unlocks": 0},
+        samples.futex(0x1000, wakes=2, handoffs=1),
+        samples.futex(0x1000, wakes=3, handoffs=3, program=False),
     ],
 }
 OUTPUT = {"context_switches": 7, "migrations": None, "maps": ["1000-2000 rw-p 00000000 00:00 0"]}
@@ -164,6 +165,11 @@ def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:
     assert (row["migrations"], row["context_switches"]) == (None, 7)
     assert timed.figures["wakeup_p50"] == 2600
     assert [lock.name for lock in timed.locks] == ["anonymous memory", ""]
+    (lock,) = row["locks"]
+    assert (lock["name"], lock["handoffs"]) == ("anonymous memory", 1)
+    table = tables(found)[-1]
+    assert table.columns[:3] == ["lock", "arm", "hand-offs"]
+    assert [row[1].text for row in table.rows] == ["off", "strict", "adaptive"]
     assert lab.boots == 1
 
 

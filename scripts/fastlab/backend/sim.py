@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -23,11 +23,13 @@ from typing import TypeVar
 from fastlab.backend.contract import Request
 from fastlab.base import tools
 from fastlab.base.cache import check_room
-from fastlab.base.model import Experiment, Kernel, Machine
+from fastlab.base.model import Experiment, Kernel, Machine, Run
 from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, initramfs, vm
+from fastlab.guest.locks import heap_maps, locks_of
 from fastlab.guest.machines import saved_machine
 from fastlab.guest.snapshot import CLOCK_SETTLED
+from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.plan import plan_file, presets
 from fastlab.plan.experiment import plan, run_key, workload_argv
 from fastlab.plan.rows import Builds, Row, build_row, finished_keys, kernel_id, latest, simulated
@@ -37,12 +39,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Toolbox:
-    """What every run of an experiment uses besides its kernel. `id` changes with any of it."""
+    """What every run of an experiment uses besides its kernel. `id` changes with any of it.
+    `programs` are those of the image, by their paths in it, with their symbols."""
 
     id: str
     qemu: Path
     plugin: Path
     image: bytes
+    programs: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
     words = [word for machine in machines for word in hardware.arguments(machine)]
     parts = [tools.version(qemu), initramfs.stripped(built.plugin), image]
     parts += [word.encode() for word in (*words, CLOCK_SETTLED)]
-    return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image)
+    return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image, built.programs)
 
 
 def one_cpu_each(jobs: int) -> Callable[[], None]:
@@ -220,6 +224,7 @@ class Simulator:
                 directory,
                 self._experiment.watchdogs,
                 self._cancelled,
+                futexes="own",
             )
         except vm.GuestError as error:
             check_room(self._directory)
@@ -239,7 +244,7 @@ class Simulator:
     ) -> Row:
         run = request.run
         output = outcome.output if outcome else None
-        return build_row(
+        row = build_row(
             run=run,
             argv=workload_argv(run.workload, run.seed),
             measured=simulated(run.machine, outcome.document if outcome else None, output),
@@ -252,6 +257,16 @@ class Simulator:
             duration=duration,
             failure=failure,
         )
+        if outcome and outcome.document and "futexes" in outcome.document:
+            row["locks"] = locks_of(outcome.document, self._symbols(run, outcome))
+        return row
+
+    def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
+        """Names for what lies in the workload's memory."""
+        program = self._toolbox.programs.get(workload_argv(run.workload, run.seed)[0])
+        mappings = static_maps(program) if program else []
+        heap = (outcome.document or {}).get("heap")
+        return Symbols([*mappings, *heap_maps(heap)] if mappings else [], program or Path())
 
 
 def _wait(futures: set[Future[_T]], deadline: float) -> set[Future[_T]]:

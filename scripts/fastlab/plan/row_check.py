@@ -8,6 +8,7 @@ from typing import Any
 
 from fastlab.base.metrics import LATENCIES, NAMED
 from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS
+from fastlab.plan.rows import RunLock
 
 # Counted on a real machine and compared nowhere.
 COUNTERS = (*NAMED, "page_faults")
@@ -21,6 +22,7 @@ _SHAPES: Mapping[str, type] = {
     "counters": dict,
     "mechanism": dict,
     "latencies": dict,
+    "locks": list,
     "thread_throughput": list,
 }
 
@@ -51,6 +53,8 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
         yield from _counter(name, counter)
     for name, figures in row.get("latencies", {}).items():
         yield from _latency(name, figures)
+    for lock in row.get("locks", ()):
+        yield from _lock(lock)
 
 
 def _counter(name: str, counter: Any) -> Iterator[str]:
@@ -72,6 +76,17 @@ def _latency(name: str, figures: Any) -> Iterator[str]:
         yield f"{name} has no figures"
     for figure, value in figures.items():
         yield from _not_a_count(f"{name} {figure}", value)
+
+
+def _lock(lock: Any) -> Iterator[str]:
+    if not isinstance(lock, dict) or lock.keys() != RunLock.__annotations__.keys():
+        yield f"a lock is {lock!r}, and has not what a lock has"
+    for name, figure in lock.items():
+        if name == "name" or name.endswith("_in"):
+            continue
+        figures = figure.values() if isinstance(figure, dict) else [figure]
+        for one in figures:
+            yield from _not_a_count(f"{name} of lock {lock['name']}", one)
 
 
 def _not_a_count(name: str, value: Any) -> Iterator[str]:

@@ -57,6 +57,33 @@ class Waits(TypedDict):
     flag_ns: int
 
 
+class Spans(TypedDict):
+    """How many spans of modelled time, and their sum."""
+
+    count: int
+    ns: int
+
+
+class RunLock(TypedDict):
+    """A lock of the workload's in a run, by its futex. `name` is the same in every run: that of the
+    object which it is, or where in the heap it lies; `taken_in` and `released_in` are functions
+    that were seen to. Documentation/cache-model.rst, "Futexes", has what the numbers are."""
+
+    name: str
+    taken_in: list[str]
+    released_in: list[str]
+    wakes: int
+    handoffs: int
+    left: int
+    local: int
+    remote: int
+    moved: int
+    handoff: Spans
+    hold_local: Spans
+    hold_remote: Spans
+    outside: Spans
+
+
 class _EveryRow(TypedDict):
     """One run. `None` says "not available"; times are seconds unless the name says otherwise."""
 
@@ -95,11 +122,13 @@ class Row(_EveryRow, total=False):
     """And what only some workloads, or only one kind of machine, tell. Of each of LATENCIES the
     simulation's `latencies` have their number, `count`, and mean and percentiles in ns, None of
     none (Documentation/latency.rst); a real machine's `latency` has a histogram: pairs of a
-    bucket's upper end in ns and the number of events in it."""
+    bucket's upper end in ns and the number of events in it. `locks` are the simulation's, those of
+    most hand-offs first."""
 
     profile: Waits
     latencies: dict[str, dict[str, int | None]]
     latency: dict[str, list[list[int]]]
+    locks: list[RunLock]
 
 
 @dataclass(frozen=True)

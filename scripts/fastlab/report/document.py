@@ -82,6 +82,7 @@ def _simulation(found: Findings) -> dict[str, Any]:
             "arms": [{**asdict(one), "knobs": dict(one.knobs)} for one in experiment.variants],
             "mechanism": [_flat(one) for one in found.mechanism],
             "synchronization": [_flat(one) for one in found.synchronization],
+            "locks": [_flat(one) for one in found.locks],
             "oracle": list(found.oracle),
             "regrets": [_flat(one) for one in found.regrets],
             "standings": [asdict(one) for one in found.standings],

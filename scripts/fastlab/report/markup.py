@@ -40,7 +40,10 @@ def rich_table(table: Table) -> RichTable:
         pad_edge=False,
     )
     for i, column in enumerate(table.columns):
-        shown.add_column(Text(column), justify="left" if i < table.labels else "right")
+        # A name that is cut short is none.
+        shown.add_column(
+            Text(column), justify="left" if i < table.labels else "right", overflow="fold"
+        )
     for row in table.rows:
         shown.add_row(
             *(

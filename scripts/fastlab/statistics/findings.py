@@ -15,6 +15,7 @@ from typing import Any, Literal
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Experiment, Place
 from fastlab.plan.rows import Row
+from fastlab.statistics.locks import LockUse
 from fastlab.statistics.regret import Regret, Standing, standings
 
 # better, worse: a change that may be claimed; same: the simulation gave equal values.
@@ -171,6 +172,7 @@ class Findings:
     simulation: Simulated | None = None
     mechanism: tuple[Mechanism, ...] = ()
     synchronization: tuple[Synchronization, ...] = ()
+    locks: tuple[LockUse, ...] = ()
     oracle: tuple[str, ...] = ()
     regrets: tuple[Regret, ...] = ()
     raw: tuple[Raw, ...] = ()

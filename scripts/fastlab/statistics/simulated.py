@@ -36,6 +36,7 @@ from fastlab.statistics.findings import (
     no_run,
     side,
 )
+from fastlab.statistics.locks import LockUse, lock_uses
 from fastlab.statistics.regret import regrets
 from fastlab.statistics.significance import ALPHA
 
@@ -120,6 +121,7 @@ def summarise(
         simulation=Simulated(experiment, selection.builds.kernels, selection.builds.tools),
         mechanism=tuple(mechanism),
         synchronization=tuple(_synchronization(experiment, good)),
+        locks=tuple(_locks(experiment, good)),
         oracle=experiment.oracle,
         regrets=tuple(regrets(experiment, _times(good))),
         raw=tuple(_raw(experiment, selection.rows)),
@@ -221,6 +223,19 @@ def _times(good: Mapping[_Cell, Row]) -> dict[tuple[str, Case], dict[int, float]
         if row["elapsed_ns"] is not None:
             times.setdefault((variant, case), {})[seed] = row["elapsed_ns"]
     return times
+
+
+def _locks(experiment: Experiment, good: Mapping[_Cell, Row]) -> Iterator[LockUse]:
+    for case in experiment.cases:
+        arms = {
+            variant.name: [
+                good[cell]
+                for seed in experiment.seeds
+                if (cell := (variant.name, case, seed)) in good
+            ]
+            for variant in experiment.variants
+        }
+        yield from lock_uses(Place(*case.place), experiment.baseline, arms)
 
 
 def _synchronization(

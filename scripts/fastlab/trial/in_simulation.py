@@ -18,7 +18,7 @@ from fastlab.backend.sim import Simulator, Toolbox
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir, locked
 from fastlab.base.metrics import SIMULATED
-from fastlab.base.model import Experiment, FastError, Kernel
+from fastlab.base.model import Experiment, FastError, Kernel, Run
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
@@ -142,11 +142,15 @@ class _Trier(Simulator):
         outcome = replace(outcome, output={**said, **of}) if outcome else None
         row = super()._row(request, kernel, outcome, failure, duration)
         row["argv"] = list(self._subject.argv)
-        symbols = Symbols(parse_maps(said.get("maps", [])), self._subject.path)
-        locks = _locks((outcome.document if outcome else None) or {}, symbols)
+        locks = (
+            _locks(outcome.document or {}, self._symbols(request.run, outcome)) if outcome else ()
+        )
         figures = {one.name: value(row, one.name) for one in SIMULATED if one.latency}
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
         return accepted(row)
+
+    def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
+        return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)
 
     def _good_outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path

@@ -10,11 +10,13 @@ from statistics import fmean, median
 from typing import Any, cast
 
 from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
-from fastlab.base.model import SCHEMA_VERSION
+from fastlab.base.model import SCHEMA_VERSION, Place
 from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
 from fastlab.plan.rows import kernel_id, machine_record
+from fastlab.report import locks
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value
 from fastlab.statistics import environment, paired
+from fastlab.statistics.locks import MOST, lock_uses
 from fastlab.trial.on_kernel import BLOCKS
 from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Lock, Trial
 from fastlab.trial.verdict import (
@@ -35,7 +37,8 @@ TONES: dict[Direction, Tone] = {"better": "gain", "worse": "loss", "": ""}
 def tables(trial: Trial) -> list[Table]:
     """For people."""
     runs = sum(one.arm == BASELINE for one in trial.timed)
-    return [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
+    found = [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
+    return [*found, *_lock_uses(trial)]
 
 
 def _metrics(trial: Trial) -> Table:
@@ -185,6 +188,14 @@ def _locks(found: Iterable[Lock], runs: int) -> list[Table]:
     left = sum(lock.handoffs for lock in sums[SHOWN:])
     note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
     return [Table("", columns, rows, note)]
+
+
+def _lock_uses(trial: Trial) -> list[Table]:
+    """How the program's locks fare under each policy; nothing of a real machine, where it is not
+    seen, and of a program without hand-offs."""
+    arms = {arm: trial.of_arm(arm) for arm in (BASELINE, *POLICIES)}
+    uses = list(lock_uses(Place("", 0, ()), BASELINE, arms))
+    return [locks.of_program(uses, f"The {MOST} of most hand-offs.")] if uses else []
 
 
 def _remark(lock: Lock, runs: int) -> Cell:

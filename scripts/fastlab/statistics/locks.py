@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Locks over an arm's runs, beside the baseline's.
+
+All is of what goes through the kernel. A lock that is free is taken without a call, and nobody sees
+it; so numbers and times are those of hand-offs, not of all critical sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fastlab.base.metrics import improvement
+from fastlab.base.model import Place
+from fastlab.plan.rows import Row, RunLock, Spans
+
+# Of a workload, those of most hand-offs under any arm.
+MOST = 6
+
+
+@dataclass(frozen=True)
+class LockUse(Place):
+    """A lock under an arm, over its runs. `handoffs` are the mean of a run, `left` the waiters that
+    each left behind on average. `same_cpu_share`: of those that were taken, what was taken on the
+    CPU that released the lock; `moved_share`: by threads that had begun to wait on another CPU.
+    Times are means in ns: from a release until a waiter has the lock, of a hold that began where
+    the lock was released (local) or not (remote), of both, and from a thread's release to its next
+    wait. `gain_pct` is the improvement of `hold_ns`. None: there was none."""
+
+    variant_name: str
+    name: str
+    taken_in: tuple[str, ...]
+    released_in: tuple[str, ...]
+    handoffs: float
+    left: float | None
+    same_cpu_share: float | None
+    moved_share: float | None
+    handoff_ns: float | None
+    hold_local_ns: float | None
+    hold_remote_ns: float | None
+    hold_ns: float | None
+    outside_ns: float | None
+    gain_pct: float | None
+
+
+def lock_uses(place: Place, baseline: str, arms: Mapping[str, Sequence[Row]]) -> Iterator[LockUse]:
+    """Of the runs of each arm, those of most hand-offs first, the arms of each in their order.
+    What was run when locks were not looked at tells nothing."""
+    known = {arm: [row["locks"] for row in rows if "locks" in row] for arm, rows in arms.items()}
+    known = {arm: runs for arm, runs in known.items() if runs}
+    by_name = {arm: _by_name(runs) for arm, runs in known.items()}
+    for name in _names(by_name, known):
+        before = _mean_hold(by_name.get(baseline, {}).get(name, []))
+        for arm, runs in known.items():
+            of = by_name[arm].get(name, [])
+            gain = None if arm == baseline else _gain(before, _mean_hold(of))
+            yield _use(place, arm, name, of, len(runs), gain)
+
+
+def _by_name(runs: Iterable[Iterable[RunLock]]) -> dict[str, list[RunLock]]:
+    found: dict[str, list[RunLock]] = {}
+    for run in runs:
+        for lock in run:
+            found.setdefault(lock["name"], []).append(lock)
+    return found
+
+
+def _names(
+    by_name: Mapping[str, Mapping[str, Sequence[RunLock]]], runs: Mapping[str, Sequence[object]]
+) -> list[str]:
+    """The locks to tell of."""
+    most: dict[str, float] = {}
+    for arm, locks in by_name.items():
+        for name, of in locks.items():
+            mean = sum(one["handoffs"] for one in of) / len(runs[arm])
+            most[name] = max(most.get(name, 0.0), mean)
+    return sorted(most, key=lambda name: (-most[name], name))[:MOST]
+
+
+def _use(
+    place: Place, arm: str, name: str, of: Sequence[RunLock], runs: int, gain: float | None
+) -> LockUse:
+    handoffs = sum(one["handoffs"] for one in of)
+    taken = sum(one["local"] + one["remote"] for one in of)
+    return LockUse(
+        *(place.benchmark, place.threads, place.axes),
+        variant_name=arm,
+        name=name,
+        taken_in=_union(one["taken_in"] for one in of),
+        released_in=_union(one["released_in"] for one in of),
+        handoffs=handoffs / runs,
+        left=_share(sum(one["left"] for one in of), handoffs),
+        same_cpu_share=_share(sum(one["local"] for one in of), taken),
+        moved_share=_share(sum(one["moved"] for one in of), taken),
+        handoff_ns=_mean(one["handoff"] for one in of),
+        hold_local_ns=_mean(one["hold_local"] for one in of),
+        hold_remote_ns=_mean(one["hold_remote"] for one in of),
+        hold_ns=_mean_hold(of),
+        outside_ns=_mean(one["outside"] for one in of),
+        gain_pct=gain,
+    )
+
+
+def _union(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(sorted({name for some in names for name in some}))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _mean(spans: Iterable[Spans]) -> float | None:
+    every = list(spans)
+    return _share(sum(one["ns"] for one in every), sum(one["count"] for one in every))
+
+
+def _mean_hold(of: Sequence[RunLock]) -> float | None:
+    return _mean(span for one in of for span in (one["hold_local"], one["hold_remote"]))
+
+
+def _gain(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else improvement(before, after, "lower")
