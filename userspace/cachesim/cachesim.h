@@ -17,6 +17,8 @@
  *	handoffs.[ch]		hand-off latencies
  *	wakeups.[ch]		wake-up latencies
  *	latencies.[ch]		times, and their mean and percentiles
+ *	attribution.[ch]	which instructions the counts come from
+ *	sharing.[ch]		lines that move between CPUs, and whether they need to
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
  *	system_map.[ch]		the guest kernel's symbols

@@ -12,8 +12,8 @@
 
 static const char usage[] =
 	"use machine=FILE,system_map=FILE,out=FILE (machine: one of userspace/cachesim/presets; "
-	"system_map: the guest kernel's) and, if wanted, quantum=CYCLES, and futexes=own or "
-	"futexes=next to count futexes, too";
+	"system_map: the guest kernel's) and, if wanted, quantum=CYCLES, futexes=own or "
+	"futexes=next to count futexes, too, and attribute=FILE to count by instruction, too";
 
 /* A number and what follows it; strtoull alone would take a sign or spaces. */
 static int parse_number(const char *text, uint64_t *number, char **end)
@@ -48,6 +48,11 @@ static int parse_one(struct options *o, const char *arg, char *error, size_t siz
 		if (*value)
 			return 0;
 		snprintf(error, size, "out= names no file: %s", usage);
+	} else if ((value = value_of(arg, "attribute")) && !o->attribute) {
+		o->attribute = value;
+		if (*value)
+			return 0;
+		snprintf(error, size, "attribute= names no file: %s", usage);
 	} else if ((value = value_of(arg, "quantum")) && !o->quantum) {
 		uint64_t cycles;
 		char *end;

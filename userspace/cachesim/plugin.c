@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attribution.h"
 #include "burner.h"
 #include "cachesim.h"
 #include "clock.h"
@@ -102,6 +103,8 @@ struct block {
 	bool burner;		/* the burner's, not the guest's */
 	unsigned int charge;	/* cycles that its CPU stands still before it */
 	bool reads_tsc;		/* as its last instruction */
+	struct code *code;	/* NULL: nothing is attributed to it */
+	unsigned int *fetch;	/* and which instruction of it is the first of each line */
 	unsigned int instructions;
 	unsigned int n_lines;
 	uint64_t lines[];
@@ -115,11 +118,14 @@ static struct {
 	uint64_t begun;		/* local clock at the begin of the region of interest */
 	struct futexes *futexes;	/* NULL: not counted, */
 	struct lock_watch *locks;	/* and neither are these */
+	struct attribution *attribution;	/* NULL: not wanted */
+	uint64_t spaces[CACHESIM_MAX_CPUS];	/* of the programs that run; 0: none is known */
 	struct handoffs *handoffs;
 	struct wakeups *wakeups;
 	uint64_t begun_in;	/* the address space of the begin marker */
 	struct options options;
 	int out;
+	int attributed;		/* the file of what `attribution` has found */
 	qemu_plugin_id_t id;
 	uintptr_t ram_base;	/* host address of guest physical 0; 0: not known yet */
 	struct block *blocks;
@@ -163,6 +169,7 @@ static void free_blocks(void)
 		struct block *b = sim.blocks;
 
 		sim.blocks = b->next;
+		free(b->fetch);
 		free(b);
 	}
 }
@@ -175,7 +182,7 @@ static uint64_t now(void)
 
 static void no_memory(void)
 {
-	die("futexes and latencies", "out of memory; give the host more and run again");
+	die("what is counted by name", "out of memory; give the host more and run again");
 }
 
 static uint64_t now_ns(void)
@@ -198,6 +205,24 @@ static void collect_latencies(struct region_latencies *latencies)
 	latencies_sort(&latencies->wakeup);
 }
 
+/* Text, which is freed, as the region's line of a file. */
+static void append(int fd, const char *name, char *text, size_t length)
+{
+	if (!text)
+		die(name, "out of memory for the document");
+	if (document_append(fd, text, length))
+		die(name, strerror(errno));
+	free(text);
+}
+
+static void write_attribution(void)
+{
+	size_t length;
+	char *text = attribution_format(sim.attribution, program_space(), vcpu_bases(), &length);
+
+	append(sim.attributed, sim.options.attribute, text, length);
+}
+
 static void write_document(void)
 {
 	uint64_t elapsed = (now() - sim.begun) / CACHESIM_CYCLE;
@@ -210,11 +235,7 @@ static void write_document(void)
 	if (sim.locks && lock_watch_end(sim.locks, &locks))
 		no_memory();
 	text = document_format(sim.model, elapsed, &latencies, sim.locks ? &locks : NULL, &length);
-	if (!text)
-		die(sim.options.out, "out of memory for the document");
-	if (document_append(sim.out, text, length))
-		die(sim.options.out, strerror(errno));
-	free(text);
+	append(sim.out, sim.options.out, text, length);
 	latencies_free(&latencies.handoff);
 	latencies_free(&latencies.wakeup);
 }
@@ -257,6 +278,9 @@ static void begin_counting(void)
 		futexes_begin(sim.futexes, sim.begun_in);
 		lock_watch_begin(sim.locks);
 	}
+	if (sim.attribution)
+		attribution_begin(sim.attribution);
+	memset(sim.spaces, 0, sizeof(sim.spaces));
 }
 
 static void end_counting(void)
@@ -266,6 +290,8 @@ static void end_counting(void)
 		return;
 	}
 	write_document();
+	if (sim.attribution)
+		write_attribution();
 	sim.state = RUNNING;
 }
 
@@ -558,6 +584,28 @@ static enum clock_doing doing(const struct block *b)
 	return b->reads_tsc ? CLOCK_WAITS : CLOCK_IDLES;
 }
 
+/* The address space that the CPU executes in. It stays the same until the CPU enters the kernel. */
+static uint64_t space_of(const struct block *b)
+{
+	if (b->mode != CACHESIM_USER)
+		sim.spaces[sim.vcpu] = 0;
+	else if (!sim.spaces[sim.vcpu])
+		sim.spaces[sim.vcpu] = address_space();
+	return sim.spaces[sim.vcpu];
+}
+
+/* As cachesim_execute() would do it at once. */
+static void execute_attributed(const struct block *b)
+{
+	cachesim_execute(sim.model, sim.vcpu, b->mode, b->instructions, NULL, 0);
+	if (attribution_enter(sim.attribution, sim.vcpu, b->code, space_of(b)))
+		no_memory();
+	for (unsigned int i = 0; i < b->n_lines; i++) {
+		cachesim_execute(sim.model, sim.vcpu, b->mode, 0, &b->lines[i], 1);
+		attribution_charge(sim.attribution, sim.vcpu, b->fetch[i]);
+	}
+}
+
 __attribute__((used, visibility("hidden")))
 void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 {
@@ -574,7 +622,11 @@ void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 			end_turn();
 		return;
 	}
-	cachesim_execute(sim.model, sim.vcpu, b->mode, b->instructions, b->lines, b->n_lines);
+	if (__builtin_expect(b->code && sim.state == COUNTING, 0))
+		execute_attributed(b);
+	else
+		cachesim_execute(sim.model, sim.vcpu, b->mode, b->instructions, b->lines,
+				 b->n_lines);
 	if (__builtin_expect(b->charge, 0))
 		clock_charge(&sim.clock, sim.vcpu, b->charge);
 	over = clock_executed(&sim.clock, sim.vcpu, b->instructions, doing(b));
@@ -631,32 +683,39 @@ static void on_block(unsigned int passed, void *userdata)
 }
 #endif
 
-/* The guest-physical access at vaddr, which lies in one page. */
+#define NOBODY (~0u)
+
+/* The access at vaddr, which lies in one page, of the instruction at this place, or of NOBODY. */
 static inline void access_page(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
-			       unsigned int size, bool store)
+			       unsigned int size, bool store, unsigned int by)
 {
 	struct qemu_plugin_hwaddr *hw = qemu_plugin_get_hwaddr(info, vaddr);
+	uint64_t phys;
 
 	if (!hw || qemu_plugin_hwaddr_is_io(hw))
 		return;
+	phys = qemu_plugin_hwaddr_phys_addr(hw);
 	if (store)
-		cachesim_store(sim.model, vcpu, qemu_plugin_hwaddr_phys_addr(hw), size);
+		cachesim_store(sim.model, vcpu, phys, size);
 	else
-		cachesim_load(sim.model, vcpu, qemu_plugin_hwaddr_phys_addr(hw), size);
+		cachesim_load(sim.model, vcpu, phys, size);
+	if (by != NOBODY && sim.state == COUNTING &&
+	    attribution_access(sim.attribution, vcpu, by, vaddr, phys, size, store))
+		no_memory();
 }
 
 static inline void access_memory(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
-				 bool store)
+				 bool store, unsigned int by)
 {
 	unsigned int size = 1u << qemu_plugin_mem_size_shift(info);
 	unsigned int here = GUEST_PAGE - (vaddr & (GUEST_PAGE - 1));
 
 	if (__builtin_expect(size <= here, 1)) {
-		access_page(vcpu, info, vaddr, size, store);
+		access_page(vcpu, info, vaddr, size, store, by);
 		return;
 	}
-	access_page(vcpu, info, vaddr, here, store);
-	access_page(vcpu, info, vaddr + here, size - here, store);
+	access_page(vcpu, info, vaddr, here, store, by);
+	access_page(vcpu, info, vaddr + here, size - here, store, by);
 }
 
 /* An access belongs to the block that on_block() saw last. */
@@ -664,7 +723,7 @@ static void on_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t va
 {
 	(void)passed;
 	(void)userdata;
-	access_memory(sim.vcpu, info, vaddr, false);
+	access_memory(sim.vcpu, info, vaddr, false, NOBODY);
 }
 
 static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
@@ -672,7 +731,75 @@ static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t v
 {
 	(void)passed;
 	(void)userdata;
-	access_memory(sim.vcpu, info, vaddr, true);
+	access_memory(sim.vcpu, info, vaddr, true, NOBODY);
+}
+
+/* The last argument is the instruction's place in its block. */
+__attribute__((used, visibility("hidden")))
+void cachesim_load_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *place)
+{
+	(void)passed;
+	access_memory(sim.vcpu, info, vaddr, false, (uintptr_t)place);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_store_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *place)
+{
+	(void)passed;
+	access_memory(sim.vcpu, info, vaddr, true, (uintptr_t)place);
+}
+
+/*
+ * QEMU cuts a block that makes too much code, and where it does the L1I counts anew. So that a block
+ * makes as much with attribution as without, the callbacks get no argument there either: each place
+ * has a callback of its own, and that supplies it.
+ */
+#ifdef __x86_64__
+#define PLACES 512u	/* of a block of QEMU's, at most */
+#define PLACE_SIZE 16u
+#define CALLBACKS(name, target)		\
+	".balign 16\n"			\
+	#name ":\n"			\
+	".set place, 0\n"		\
+	".rept 512\n"			\
+	"	mov $place, %ecx\n"	\
+	"	jmp " #target "\n"	\
+	".balign 16\n"			\
+	".set place, place + 1\n"	\
+	".endr\n"
+__asm__(".text\n" CALLBACKS(loads_by, cachesim_load_by) CALLBACKS(stores_by, cachesim_store_by));
+extern const char loads_by[] __attribute__((visibility("hidden")));
+extern const char stores_by[] __attribute__((visibility("hidden")));
+
+static void watch_access(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw, size_t place)
+{
+	const char *callbacks = rw == QEMU_PLUGIN_MEM_R ? loads_by : stores_by;
+	uintptr_t callback = (uintptr_t)callbacks + (place < PLACES ? place : 0) * PLACE_SIZE;
+
+	qemu_plugin_register_vcpu_mem_cb(insn, (qemu_plugin_vcpu_mem_cb_t)callback,
+					 QEMU_PLUGIN_CB_NO_REGS, rw, NULL);
+}
+#else
+static void watch_access(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw, size_t place)
+{
+	qemu_plugin_register_vcpu_mem_cb(insn, rw == QEMU_PLUGIN_MEM_R ? cachesim_load_by
+								       : cachesim_store_by,
+					 QEMU_PLUGIN_CB_NO_REGS, rw, (void *)place);
+}
+#endif
+
+/* The instruction that was added to the block last. */
+static void watch_accesses(struct qemu_plugin_insn *insn, const struct block *b)
+{
+	if (b->code) {
+		watch_access(insn, QEMU_PLUGIN_MEM_R, b->instructions - 1);
+		watch_access(insn, QEMU_PLUGIN_MEM_W, b->instructions - 1);
+		return;
+	}
+	qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+					 NULL);
+	qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+					 NULL);
 }
 
 static bool is_burner(const struct qemu_plugin_insn *first)
@@ -688,9 +815,22 @@ static unsigned int charge_of(const struct qemu_plugin_insn *first)
 	       vaddr == address_of(INTERRUPT_ARRIVES) ? sim.options.machine.interrupt : 0;
 }
 
-/* A block for the instructions from `first` to, at most, `last`, which follow one another. */
+static void attribute_block(struct block *b, size_t instructions, size_t lines)
+{
+	if (!sim.attribution)
+		return;
+	b->code = attribution_code(sim.attribution, b->mode, instructions);
+	b->fetch = malloc(lines * sizeof(*b->fetch));
+	if (!b->code || !b->fetch)
+		no_memory();
+}
+
+/*
+ * A block for at most `n` instructions from `first` to, at most, `last`, which follow one
+ * another.
+ */
 static struct block *new_block(const struct qemu_plugin_insn *first,
-			       const struct qemu_plugin_insn *last)
+			       const struct qemu_plugin_insn *last, size_t n)
 {
 	uint64_t vaddr = qemu_plugin_insn_vaddr(first);
 	uint64_t bytes = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last) - vaddr;
@@ -708,6 +848,10 @@ static struct block *new_block(const struct qemu_plugin_insn *first,
 	b->burner = is_burner(first);
 	b->charge = charge_of(first);
 	b->reads_tsc = reads_tsc(last);
+	b->code = NULL;
+	b->fetch = NULL;
+	if (!b->burner)
+		attribute_block(b, n, lines);
 	b->instructions = 0;
 	b->n_lines = 0;
 	b->next = sim.blocks;
@@ -719,8 +863,11 @@ static void add_line(struct block *b, uint64_t address)
 {
 	uint64_t line = address >> cachesim_fetch_shift(sim.model);
 
-	if (!b->n_lines || b->lines[b->n_lines - 1] != line)
-		b->lines[b->n_lines++] = line;
+	if (b->n_lines && b->lines[b->n_lines - 1] == line)
+		return;
+	if (b->fetch)
+		b->fetch[b->n_lines] = b->instructions;
+	b->lines[b->n_lines++] = line;
 }
 
 static void add_instruction(struct block *b, const struct qemu_plugin_insn *insn)
@@ -729,11 +876,13 @@ static void add_instruction(struct block *b, const struct qemu_plugin_insn *insn
 	size_t size = qemu_plugin_insn_size(insn);
 	uint64_t in_page = first & (GUEST_PAGE - 1);
 
-	b->instructions++;
 	add_line(b, first);
 	/* Its tail in another page comes with the next instruction: QEMU gives no address. */
 	if (in_page + size <= GUEST_PAGE)
 		add_line(b, first + size - 1);
+	if (b->code)
+		attribution_add(b->code, qemu_plugin_insn_vaddr(insn));
+	b->instructions++;
 }
 
 /*
@@ -752,15 +901,12 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		enum marker marker = marker_of(insn);
 
 		if (!b) {
-			b = new_block(insn, qemu_plugin_tb_get_insn(tb, n - 1));
+			b = new_block(insn, qemu_plugin_tb_get_insn(tb, n - 1), n - i);
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_block,
 							       QEMU_PLUGIN_CB_R_REGS, b);
 		}
 		add_instruction(b, insn);
-		qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_R, NULL);
-		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_W, NULL);
+		watch_accesses(insn, b);
 		if (is_pause(insn))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pause,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
@@ -791,8 +937,11 @@ static void free_all(void)
 		handoffs_free(sim.handoffs);
 	if (sim.wakeups)
 		wakeups_free(sim.wakeups);
+	attribution_free(sim.attribution);
 	cachesim_free(sim.model);
 	close(sim.out);
+	if (sim.attributed >= 0)
+		close(sim.attributed);
 }
 
 static void on_qemu_exit(qemu_plugin_id_t id, void *userdata)
@@ -864,20 +1013,43 @@ static int check_qemu(const qemu_info_t *info, char *error, size_t size)
 	return 0;
 }
 
+/* A file to append to; -1 with a message. */
+static int open_output(const char *name, char *error, size_t size)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		snprintf(error, size, "cannot write %s: %s", name, strerror(errno));
+	return fd;
+}
+
+/* What the options ask for besides the model. */
+static int start_attribution(char *error, size_t size)
+{
+	if (!sim.options.attribute)
+		return 0;
+	sim.attributed = open_output(sim.options.attribute, error, size);
+	if (sim.attributed < 0)
+		return -1;
+	sim.attribution = attribution_new(sim.model);
+	if (!sim.attribution)
+		snprintf(error, size, "out of memory");
+	return sim.attribution ? 0 : -1;
+}
+
 static int start(const qemu_info_t *info, int argc, char **argv, char *error, size_t size)
 {
 	const char *why;
 
 	memset(&sim, 0, sizeof(sim));
+	sim.attributed = -1;
 	if (check_qemu(info, error, size) ||
 	    options_parse(&sim.options, argc, argv, error, size) ||
 	    system_map_find(sim.options.system_map, kernel, KERNEL_SYMBOLS, error, size))
 		return -1;
-	sim.out = open(sim.options.out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (sim.out < 0) {
-		snprintf(error, size, "cannot write %s: %s", sim.options.out, strerror(errno));
+	sim.out = open_output(sim.options.out, error, size);
+	if (sim.out < 0)
 		return -1;
-	}
 	sim.cpus = info->system.smp_vcpus - 1;
 	sim.model = cachesim_new(&sim.options.machine, sim.cpus, &why);
 	if (!sim.model) {
@@ -898,6 +1070,10 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.locks = sim.futexes ? lock_watch_new(sim.futexes) : NULL;
 	if (!sim.handoffs || !sim.wakeups || (sim.options.futexes && !sim.locks)) {
 		snprintf(error, size, "out of memory");
+		free_all();
+		return -1;
+	}
+	if (start_attribution(error, size)) {
 		free_all();
 		return -1;
 	}

@@ -36,6 +36,11 @@ int vcpu_current(void)
 	return -1;
 }
 
+const uint64_t *vcpu_bases(void)
+{
+	return bases;
+}
+
 bool vcpu_has_program_state(void)
 {
 	return !(register_read(REGISTER_GS_BASE) & KERNEL_ADDRESS);

@@ -24,6 +24,9 @@ bool vcpu_learn(uint64_t table, unsigned int cpus);
 /* The number of the CPU that executes, or -1 when it is none of those. */
 int vcpu_current(void);
 
+/* The table, by CPU: what is added to the address of a variable that each CPU has its own of. */
+const uint64_t *vcpu_bases(void);
+
 /* Is the GS base a program's: in a program, and in the kernel right before it returns to one? */
 bool vcpu_has_program_state(void);
 

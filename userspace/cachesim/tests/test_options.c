@@ -30,12 +30,14 @@ static void good_arguments_in_any_order(void **state)
 	assert_string_equal(o.system_map, "m");
 	assert_string_equal(o.out, "/x/y.jsonl");
 	assert_int_equal(o.futexes, 0);
+	assert_null(o.attribute);
 }
 
 static void what_may_be_left_out(void **state)
 {
 	const char *own[] = { "out=o", MAP, "futexes=own", XEON };
 	const char *next[] = { "futexes=next", "out=o", MAP, XEON };
+	const char *attribute[] = { "attribute=a", "out=o", MAP, XEON };
 	const char *quantum[] = { "quantum=500", "out=o", MAP, XEON };
 	struct options o;
 	char error[512];
@@ -46,6 +48,8 @@ static void what_may_be_left_out(void **state)
 	assert_int_equal(o.futexes, FUTEXES_OWN);
 	assert_int_equal(parse(&o, error, sizeof(error), 4, next), 0);
 	assert_int_equal(o.futexes, FUTEXES_NEXT);
+	assert_int_equal(parse(&o, error, sizeof(error), 4, attribute), 0);
+	assert_string_equal(o.attribute, "a");
 	assert_int_equal(parse(&o, error, sizeof(error), 4, quantum), 0);
 	assert_int_equal(o.quantum, 500);
 }
@@ -73,6 +77,8 @@ static void bad_arguments_are_named(void **state)
 		{ { RX, MAP, "out=o", "quantum=2e3" }, "is not a number of cycles" },
 		{ { RX, MAP, "out=o", "quantum=" }, "is not a number of cycles" },
 		{ { MAP, "out=o", "quantum=500", "quantum=500" }, "\"quantum=500\" is unknown or" },
+		{ { RX, MAP, "out=o", "attribute=" }, "attribute= names no file" },
+		{ { MAP, "out=o", "attribute=a", "attribute=b" }, "\"attribute=b\" is unknown or" },
 		{ { RX, MAP, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
 		{ { MAP, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
 	};

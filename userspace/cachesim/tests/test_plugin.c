@@ -36,6 +36,7 @@
 #define KERNEL_BASE 0xffff888000000000ull	/* CPU 0's GS base in the kernel */
 #define OUT "cachesim-plugin-test.jsonl"
 #define MAP "cachesim-plugin-test.map"
+#define ATTRIBUTED "cachesim-plugin-test.attributed"
 
 /* One instruction of the guest, and what the plugin asked for on it. */
 struct qemu_plugin_insn {
@@ -50,6 +51,7 @@ struct qemu_plugin_insn {
 	} exec[4];
 	int n_exec;
 	qemu_plugin_vcpu_mem_cb_t on_load, on_store;
+	void *userdata;		/* of both */
 };
 
 struct qemu_plugin_tb {
@@ -141,7 +143,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
 				      void *userdata)
 {
 	(void)flags;
-	(void)userdata;
+	insn->userdata = userdata;
 	if (rw == QEMU_PLUGIN_MEM_R)
 		insn->on_load = cb;
 	else
@@ -390,9 +392,9 @@ static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 			call_as_generated_code(insn->exec[k].call, qemu.translator,
 					       insn->exec[k].userdata, 0x1000 + vcpu);
 		if (insn->access == LOAD && insn->on_load)
-			insn->on_load(qemu.translator, 3, insn->data, NULL);	/* 8 bytes */
+			insn->on_load(qemu.translator, 3, insn->data, insn->userdata);	/* 8 bytes */
 		if (insn->access == STORE && insn->on_store)
-			insn->on_store(qemu.translator, 3, insn->data, NULL);
+			insn->on_store(qemu.translator, 3, insn->data, insn->userdata);
 	}
 	reset = qemu.reset;
 	qemu.reset = NULL;
@@ -416,16 +418,22 @@ static void run_marker(void (*function)(void))
 	run(&tb, 0);
 }
 
-/* What OUT holds; empties it. */
-static const char *documents(void)
+/* What a file holds; empties it. */
+static void take(const char *name, char *text, size_t size)
 {
-	static char text[1 << 16];
-	FILE *f = fopen(OUT, "r+");
-	size_t n = fread(text, 1, sizeof(text) - 1, f);
+	FILE *f = fopen(name, "r+");
+	size_t n = fread(text, 1, size - 1, f);
 
 	text[n] = '\0';
 	assert_int_equal(ftruncate(fileno(f), 0), 0);
 	fclose(f);
+}
+
+static const char *documents(void)
+{
+	static char text[1 << 16];
+
+	take(OUT, text, sizeof(text));
 	return text;
 }
 
@@ -1125,9 +1133,9 @@ static int status_of(void (*f)(void))
 }
 
 /* Another plugin than that of the other tests, in a process of its own. */
-static void install_for_futexes(const char *whose)
+static void install_with(const char *option)
 {
-	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, (char *)whose };
+	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, (char *)option };
 
 	offered = info_of_qemu();
 	if (qemu_plugin_install(1, &offered, 4, argv))
@@ -1144,7 +1152,7 @@ static void count_own(void)
 	run_marker(end);
 	unasked = total(documents(), "user", "l2_misses");
 
-	install_for_futexes("futexes=own");
+	install_with("futexes=own");
 	start_clock();
 	qemu.cr3 = 0x2000;
 	run_marker(begin);
@@ -1163,7 +1171,7 @@ static void count_next(void)
 {
 	const char *own;
 
-	install_for_futexes("futexes=next");
+	install_with("futexes=next");
 	start_clock();
 	qemu.cr3 = 0x1000;
 	run_marker(begin);
@@ -1197,7 +1205,7 @@ static void watch_a_lock(void)
 {
 	const char *doc;
 
-	install_for_futexes("futexes=own");
+	install_with("futexes=own");
 	start_clock();
 	ask_for_heap(0x2000);
 	qemu.cr3 = 0x2000;
@@ -1233,6 +1241,106 @@ static void handoffs_are_counted_by_address(void **state)
 	(void)state;
 	assert_int_equal(status_of(count_own), 0);
 	assert_int_equal(status_of(count_next), 0);
+}
+
+/* Blocks of two programs and of the kernel, on two CPUs, before and after begin and end. */
+static void some_traffic(void)
+{
+	struct qemu_plugin_tb first = { .n = 0 }, second = { .n = 0 }, kernel_too = { .n = 0 };
+	struct qemu_plugin_tb last = { .n = 0 };
+
+	qemu.cr3 = 0x2000;
+	add_access(&first, USER, true, 0x3000);
+	add_marker(&first, USER + 4, begin);
+	add_access(&first, USER + 12, true, 0x3000);
+	run(&first, 0);
+	add_access(&second, USER + 60, false, 0x3000);
+	add_access(&second, USER + 64, true, 0x20ffc);	/* across pages */
+	add_access(&kernel_too, KERNEL + 0x40, true, 0x3040);
+	add_access(&kernel_too, IDLE + 0x40, true, 0x3080);
+	run(&second, 0);
+	run(&kernel_too, 0);
+	qemu.cr3 = 0x1000;	/* to another program */
+	run(&second, 0);
+	run(&kernel_too, 0);
+	qemu.cr3 = 0x2000;
+	run(&second, 1);
+	run(&kernel_too, 1);
+	add_access(&last, USER + 16, true, 0x2000);
+	add_marker(&last, USER + 20, end);
+	add_access(&last, USER + 28, false, 0x3000);
+	run(&last, 0);
+}
+
+/* The sum of a column over all instructions of a mode: {"mode":M,...,"instructions":[[...],...]}. */
+static unsigned long attributed(const char *text, const char *mode, int column)
+{
+	unsigned long sum = 0;
+	char key[64];
+
+	snprintf(key, sizeof(key), "{\"mode\":\"%s\",\"program\":", mode);
+	while ((text = strstr(text, key)) && text < strstr(text, "\"instructions\":[[")) {
+		char *at = strstr(text, "[[");
+
+		do {
+			at++;
+			for (int i = -1; i < 9; i++) {
+				unsigned long value = strtoul(at + 1, &at, 10);
+
+				sum += i == column ? value : 0;
+			}
+		} while (*++at == ',');
+		text = at;
+	}
+	return sum;
+}
+
+static void attribute_traffic(void)
+{
+	static const char *const modes[] = { "user", "kernel", "idle" };
+	static const char *const columns[] = { "instructions", "l1i_misses", "l1d_misses",
+		"l2_misses", "l3_misses", "bus_requests", "cache_to_cache", "stall_cycles", "cycles" };
+	static char text[1 << 16];
+	const char *doc;
+	char *unasked;
+
+	install_with("quantum=2000");
+	start_clock();
+	some_traffic();
+	unasked = strdup(documents());
+
+	install_with("attribute=" ATTRIBUTED);
+	start_clock();
+	some_traffic();
+	doc = documents();
+	/* Looking at it changes nothing. */
+	if (!unasked || strcmp(doc, unasked))
+		_exit(3);
+	free(unasked);
+	take(ATTRIBUTED, text, sizeof(text));
+	for (size_t mode = 0; mode < 3; mode++) {
+		for (int i = 0; i < 9; i++) {
+			unsigned long unit = i < 7 ? 1 : CACHESIM_CYCLE;
+
+			if (attributed(text, modes[mode], i) !=
+			    unit * total(doc, modes[mode], columns[i]))
+				_exit(4);
+		}
+	}
+	/*
+	 * What two CPUs execute is told once, what another program does is told apart. The first of
+	 * the two instructions is in a line that CPU 0 has fetched.
+	 */
+	if (!strstr(text, "[4194364,2,1,") || !strstr(text, ",[4194368,2,2,") ||
+	    !strstr(text, "\"program\":false,\"instructions\":[[4194364,1,0,"))
+		_exit(5);
+}
+
+static void what_instructions_cost_adds_up(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(attribute_traffic), 0);
+	assert_int_equal(unlink(ATTRIBUTED), 0);
 }
 
 static void a_register_that_is_missing_is_named(void **state)
@@ -1398,6 +1506,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(locks_are_watched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_instructions_cost_adds_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),
 		cmocka_unit_test(what_does_not_fit_is_refused),
