@@ -85,6 +85,7 @@ class Lab:
         watchdogs: Watchdogs | None = None,
         saved: str = "saved",
         fast: Mapping[str, str] | None = None,
+        attribute: bool = False,
     ) -> vm.Outcome:
         return vm.run_job(
             self.simulation,
@@ -94,6 +95,7 @@ class Lab:
             self.path / name,
             watchdogs or Watchdogs(),
             threading.Event(),
+            attribute=attribute,
         )
 
 

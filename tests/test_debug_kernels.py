@@ -61,7 +61,7 @@ class Checked(Lab):
 
 
 def alarm(patched: Path) -> re.Pattern[str]:
-    """An alarm of data races, too, where a function of the series' own files or of the futexes takes
+    """Alarms; of data races where a function of the series' own files or of the futexes takes
     part. The scheduler's other accesses race by intent, most without a mark; Linux leaves it out of
     KCSAN for that."""
     sources = [*patched.glob("kernel/sched/fast*.c"), *patched.glob("kernel/futex/*.c")]

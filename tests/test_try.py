@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import cast
 
 import pytest
 from lab import PROJECT
 
+from fastlab.attribution.in_trial import profile_trial
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.plan.rows import Row, counters_digest, value
@@ -26,12 +29,12 @@ SOURCE = PROJECT / "tests/two_locks.c"
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where two_locks is."""
     path = tmp_path_factory.mktemp("try")
-    subprocess.run(["gcc", "-O2", "-o", path / "two_locks", SOURCE, "-pthread"], check=True)
+    subprocess.run(["gcc", "-g", "-O2", "-o", path / "two_locks", SOURCE, "-pthread"], check=True)
     return path
 
 
-def run(directory: Path, *argv: str, seconds: float = 600.0) -> Trial:
-    request = runs.TrialRequest(argv, directory, seconds)
+def run(directory: Path, *argv: str, seconds: float = 600.0, attribute: bool = False) -> Trial:
+    request = runs.TrialRequest(argv, directory, seconds, attribute=attribute)
     return in_simulation.run(request, PlainReporter(io.StringIO()))
 
 
@@ -62,6 +65,10 @@ def check_locks(row: Row) -> None:
     assert row["latencies"]["handoff"]["count"] == 40
 
 
+def in_order(found: Trial) -> list[Row]:
+    return [row for arm in ARMS for row in found.of_arm(arm.name)]
+
+
 def test_known_hand_offs_of_named_locks(directory: Path) -> None:
     found = run(directory, "./two_locks")
     assert handoffs(found) == [{"often": 30, "seldom": 10}] * (len(ARMS) * len(QUANTA))
@@ -79,7 +86,23 @@ def test_known_hand_offs_of_named_locks(directory: Path) -> None:
     assert verdict.changes(found, "strict")["cycles"].side == "better"
     # So few hand-offs say nothing of what gathering would bring.
     assert adaptive.sentence.endswith(" It gathered no threads.")
-    assert counters_digest(run(directory, "./two_locks").rows) == counters_digest(found.rows)
+    again = run(directory, "./two_locks", attribute=True)
+    # Attribution changes nothing but the runs' names.
+    renamed = [
+        {**row, "key": known["key"]}
+        for row, known in zip(in_order(again), in_order(found), strict=True)
+    ]
+    assert counters_digest(cast(list[Row], renamed)) == counters_digest(found.rows)
+    for one in profile_trial(again, directory / "profile"):
+        rows = again.of_arm(one.variant_name)
+        assert one.runs == len(rows)
+        for name in one.totals.keys() - {"stall_cycles"}:
+            assert one.totals[name] == sum(row["counters"][name]["total"] for row in rows), name
+        text = (directory / f"profile/{one.variant_name}.callgrind").read_text()
+        # The program has lines of source, and was linked with what has none.
+        assert re.search(r"^fl=.*two_locks\.c\nfn=main$", text, re.MULTILINE)
+        assert re.search(r"^ob=.*/libc\.so\.6$", text, re.MULTILINE)
+        assert re.search(r"^fn=try_to_wake_up$", text, re.MULTILINE)
 
 
 def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None:

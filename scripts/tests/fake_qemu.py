@@ -55,6 +55,8 @@ def save(path: Path) -> None:
 
 
 def run_job() -> None:
+    if name := option("plugin", "attribute"):
+        Path(name).write_text("{}\n")
     if MODE == "killed":
         die()
     say("FAST begin\n")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fastlab.backend.costs import EVENTS
 from fastlab.base.metrics import MODEL_UNITS
 from fastlab.base.model import Experiment, Kernel, Machine, Run, Variant, Workload
 from fastlab.plan.experiment import plan, run_key, workload_argv
@@ -177,3 +178,22 @@ def row(
 def run_of(of: Experiment, variant: str, seed: int = 1) -> Run:
     """The first workload's run of this variant and seed."""
     return next(run for run in plan(of) if run.variant.name == variant and run.seed == seed)
+
+
+# What the plugin tells of a run's instructions: one of the kernel's, and one of a program's that
+# lies in no file. Cycles are hundredths: 5 of them, of which 1 is a stall.
+SYSTEM_MAP = "ffffffff81000010 T try_to_wake_up\n"
+ATTRIBUTED = {
+    "cycle": 100,
+    "events": list(EVENTS),
+    "code": [
+        {"mode": "user", "program": True, "instructions": [[4096, 200, *[1] * 8]]},
+        {
+            "mode": "kernel",
+            "program": False,
+            "instructions": [[0xFFFFFFFF81000010, 300, 100, *[2] * 7]],
+        },
+    ],
+    "lines": [],
+    "per_cpu": [],
+}

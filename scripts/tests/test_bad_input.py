@@ -74,6 +74,8 @@ BAD = (
     ("try --memory-mb 99999 -- true", ERROR, "--memory-mb 99999: the simulated machine has"),
     ("try --timeout 0 -- true", USAGE, "invalid whole number of at least 1 value: '0'"),
     ("try --preset none -- true", USAGE, "invalid choice: 'none'"),
+    ("try --annotate= -- true", USAGE, "ignored explicit argument"),
+    ("try --backend soft --annotate -- true", ERROR, "--annotate is about the simulated machine"),
     ("try --backend soft --cpus 2 -- true", ERROR, "--cpus is about the simulated machine"),
     # kernels
     ("kernel", USAGE, "the following arguments are required: COMMAND"),

@@ -128,6 +128,18 @@ def test_latencies_are_asked_for(tmp_path: Path) -> None:
     assert plan(experiment) == plan(load_experiment(write(tmp_path, GOOD)))
 
 
+def test_attribution_is_asked_for(tmp_path: Path) -> None:
+    without = load_experiment(write(tmp_path, GOOD))
+    assert not without.attribute
+    asked = GOOD.replace("threads = [4, 16]", "threads = [4, 16]\nattribute = true")
+    experiment = load_experiment(write(tmp_path, asked))
+    assert experiment.attribute
+    assert plan(experiment) == plan(without)
+    # A run that was made without it has left no file.
+    (run, *_) = plan(experiment)
+    assert run_key(run, "kernel", "tools", attribute=True) != run_key(run, "kernel", "tools")
+
+
 def test_command_line(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, GOOD))
     assert workload_argv(experiment.workloads[0], 7) == [
@@ -305,6 +317,11 @@ BAD = {
         "seeds = [1, 2]",
         'seeds = [1]\nlatencies = "yes"',
         ['latencies = "yes"', "true, false"],
+    ),
+    "attribution": (
+        "seeds = [1, 2]",
+        'seeds = [1]\nattribute = "yes"',
+        ['attribute = "yes"', "true, false"],
     ),
     "latencies by number": (
         "seeds = [1, 2]",

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -15,12 +17,14 @@ from typing import Any
 import pytest
 import samples
 
+from fastlab.attribution.in_experiment import profile_experiment
 from fastlab.backend.contract import run_experiment
 from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each
 from fastlab.base import cache
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import vm
 from fastlab.plan.run_log import RunLog, read_rows
+from fastlab.statistics import attributed
 
 EXPERIMENT = samples.experiment(seeds=(1, 2))
 KERNELS = {name: Kernel("6.12", name, f"id-{name}", name, "map") for name in ("baseline", "fast")}
@@ -68,9 +72,13 @@ class Machines:
         watchdogs: Watchdogs,
         cancelled: threading.Event,
         futexes: str,
+        attribute: bool,
     ) -> vm.Outcome:
         assert futexes == "own"
         self.jobs.append(job)
+        if attribute:
+            directory.mkdir(parents=True)
+            (directory / vm.ATTRIBUTION).write_text(json.dumps(samples.ATTRIBUTED) + "\n")
         self.before(job, cancelled)
         variant = samples.FAST if job.fast else samples.BASELINE
         seed = int(job.argv[job.argv.index("--seed") + 1])
@@ -239,3 +247,38 @@ def test_as_many_machines_as_cpus_have_one_each() -> None:
 def test_another_number_of_machines_is_confined_to_none() -> None:
     cpus = os.sched_getaffinity(0)
     assert affinities(len(cpus) + 1) == [cpus] * (len(cpus) + 1)
+
+
+def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_path: Path) -> None:
+    (tmp_path / "map").write_text(samples.SYSTEM_MAP)
+    kernels = {
+        name: replace(one, vmlinux=str(tmp_path / "none"), system_map=str(tmp_path / "map"))
+        for name, one in KERNELS.items()
+    }
+    program = tmp_path / "microbench/single_ctr"
+    program.parent.mkdir()
+    shutil.copyfile("/bin/true", program)
+    of = replace(EXPERIMENT, attribute=True)
+    results = tmp_path / "results"
+    (tmp_path / "source.toml").write_text("# the experiment\n")
+    simulator = Simulator(of, kernels, TOOLBOX, results, Silent(), 2)
+    made = run_experiment(simulator, of, tmp_path / "source.toml", results, Silent())
+    rows = simulator.current(made)
+    profile_experiment(simulator.requests, rows, kernels, tmp_path, results)
+    found = attributed.load(results)
+    assert {(one.variant_name, one.workload) for one in found} == {
+        (row["variant"], f"{row['benchmark']}-{row['threads']}") for row in rows
+    }
+    for one in found:
+        assert one.runs == len(of.seeds)
+        assert one.totals["cycles"] == 5 * one.runs
+        assert [function.function for function in one.functions] == [
+            "try_to_wake_up",
+            "(memory that is in no file)",
+        ]
+        file = results / "attribution" / one.workload / f"{one.variant_name}.callgrind"
+        assert f"summary: {5 * one.runs} " in file.read_text()
+    # A run that failed is in no comparison, and not here.
+    profile_experiment(simulator.requests, rows[:1], kernels, tmp_path, results)
+    (alone,) = attributed.load(results)
+    assert alone.runs == 1

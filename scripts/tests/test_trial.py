@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
@@ -95,10 +96,13 @@ class Lab:
         watchdogs: Watchdogs,
         cancelled: threading.Event,
         futexes: str,
+        attribute: bool,
     ) -> vm.Outcome:
         assert snapshot.is_file()
         assert watchdogs.run == self.seconds
         directory.mkdir(parents=True, exist_ok=True)
+        if attribute:
+            (directory / vm.ATTRIBUTION).write_text(json.dumps(samples.ATTRIBUTED) + "\n")
         (directory / "serial.log").write_text(self.serial)
         quantum = simulation.machine.quantum
         with self._lock:
@@ -123,6 +127,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
         (build / "userspace" / name).parent.mkdir(parents=True, exist_ok=True)
         (build / "userspace" / name).write_bytes(Path("/bin/true").read_bytes())
     compiled(tmp_path, 0)
+    (tmp_path / "map").write_text(samples.SYSTEM_MAP)
     lab = Lab(tmp_path)
     qemu = tmp_path / "qemu"
     qemu.write_text("#!/bin/sh\necho QEMU emulator version 10.0.2\n")
@@ -133,7 +138,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setattr(
         in_simulation.kernels,
         "build",
-        lambda request, reporter: (Kernel("6.12", "fast", "k", "", ""),),
+        lambda request, reporter: (Kernel("6.12", "fast", "k", "", str(tmp_path / "map")),),
     )
     request = kernels.BuildRequest(places=kernels.Places(tmp_path / "project"))
     monkeypatch.setattr(in_simulation.kernels, "BuildRequest", lambda variants: request)
@@ -301,4 +306,37 @@ def test_the_command_prints_table_and_verdict(
     assert "./program --json x: all of it, on 4 CPUs of rx4640" in said
     for policy in ("strict", "adaptive"):
         assert f"Policy {policy} makes no difference to this program's time" in said
-    assert (lab.directory / "all.json").stat().st_size > 100
+    document = json.loads((lab.directory / "all.json").read_text())
+    assert len(document["runs"]) == 16
+    # Nobody has asked for it.
+    assert "attribution" not in document
+    assert not (lab.directory / "results").exists()
+
+
+def test_the_command_attributes_if_asked_to(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.directory)
+    lab.seconds = 7
+    words = ["try", "--timeout=7", "--annotate", "--json=all.json", "--", "./program"]
+    assert main.main(words) == 0
+    said = capsys.readouterr().out
+    assert "Stall cycles by function: program" in said
+    assert "try_to_wake_up" in said
+    attributed = json.loads((lab.directory / "all.json").read_text())["attribution"]
+    arms = ["off", "strict", "adaptive", "onecpu"]
+    assert [one["variant_name"] for one in attributed] == arms
+    assert [one["totals"]["cycles"] for one in attributed] == [5 * len(QUANTA)] * 4
+    for arm in arms:
+        text = (lab.directory / f"results/try-program/{arm}.callgrind").read_text()
+        assert "cmd: ./program" in text
+
+
+def test_where_its_files_cannot_go_is_said_before_the_runs(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.directory)
+    (lab.directory / "results").touch()
+    assert main.main(["try", "--annotate", "--", "./program"]) == 1
+    assert "results is a file; name a directory" in capsys.readouterr().err
+    assert lab.jobs == []

@@ -46,10 +46,17 @@ class Lab:
     def boot_job(self) -> vm.Outcome:
         return vm.boot_job(self.simulation, JOB, self.directory, self.watchdogs, self.cancelled)
 
-    def run(self) -> vm.Outcome:
+    def run(self, attribute: bool = False) -> vm.Outcome:
         plugin, snapshot = Path("libcachesim.so"), Path("snapshot")
         return vm.run_job(
-            self.simulation, snapshot, plugin, JOB, self.directory, self.watchdogs, self.cancelled
+            self.simulation,
+            snapshot,
+            plugin,
+            JOB,
+            self.directory,
+            self.watchdogs,
+            self.cancelled,
+            attribute=attribute,
         )
 
 
@@ -200,6 +207,14 @@ def test_a_failure_names_its_cause_and_its_files(
         action(lab)
     for word in [*words, str(lab.directory)]:
         assert word in str(error.value)
+
+
+def test_a_run_is_attributed_if_asked_for(lab: Lab) -> None:
+    lab.run(attribute=True)
+    assert (lab.directory / vm.ATTRIBUTION).is_file()
+    # What an earlier run left is not taken for this one's.
+    lab.run()
+    assert not (lab.directory / vm.ATTRIBUTION).exists()
 
 
 def test_trouble_ends_the_run_long_before_the_watchdog(lab: Lab) -> None:

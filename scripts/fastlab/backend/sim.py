@@ -71,6 +71,13 @@ def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
     return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image, built.programs)
 
 
+def machine_directory(results: Path, request: Request) -> Path:
+    """What the machine of a run wrote."""
+    run = request.run
+    names = (run.variant.name, run.workload.benchmark, f"{run.workload.threads}t")
+    return results / "machines" / "-".join((*names, f"seed{run.seed}", request.key[:8]))
+
+
 def one_cpu_each(jobs: int) -> Callable[[], None]:
     """What each of `jobs` threads does first: if there are as many as CPUs it stays on one of
     them, and so does the QEMU that it starts. QEMU's two threads take turns, a hundred thousand
@@ -108,10 +115,11 @@ class Simulator:
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._cancelled = threading.Event()
         # Every request's key depends on what makes it, so that another build's rows are not its.
-        self._requests = [
-            Request(run_key(run, kernels[run.variant.kernel].id, toolbox.id), run)
-            for run in plan(experiment)
-        ]
+        self.requests = [Request(self._key(run), run) for run in plan(experiment)]
+
+    def _key(self, run: Run) -> str:
+        kernel = self._kernels[run.variant.kernel]
+        return run_key(run, kernel.id, self._toolbox.id, self._experiment.attribute)
 
     def check(self) -> None:
         """find_toolbox() and the build of the kernels have said what is missing."""
@@ -124,12 +132,12 @@ class Simulator:
 
     def pending(self, rows: Sequence[Row]) -> list[Request]:
         finished = finished_keys(rows)
-        return [one for one in self._requests if one.key not in finished]
+        return [one for one in self.requests if one.key not in finished]
 
     def current(self, rows: Iterable[Row]) -> list[Row]:
         """The rows that belong to the experiment as it is now, in the plan's order."""
         by_key = {row["key"]: row for row in latest(rows)}
-        return [by_key[one.key] for one in self._requests if one.key in by_key]
+        return [by_key[one.key] for one in self.requests if one.key in by_key]
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
         image = self._directory / "guest.cpio"
@@ -210,9 +218,7 @@ class Simulator:
     ) -> tuple[vm.Outcome | None, str]:
         """What a guest handed over, and why its run failed, or ""."""
         run = request.run
-        names = (run.variant.name, run.workload.benchmark, f"{run.workload.threads}t")
-        name = "-".join((*names, f"seed{run.seed}", request.key[:8]))
-        directory = self._directory / "machines" / name
+        directory = machine_directory(self._directory, request)
         argv = workload_argv(run.workload, run.seed)
         job = vm.Job(run.variant.settings, argv, run.variant.features, run.variant.cpus)
         try:
@@ -225,6 +231,7 @@ class Simulator:
                 self._experiment.watchdogs,
                 self._cancelled,
                 futexes="own",
+                attribute=self._experiment.attribute,
             )
         except vm.GuestError as error:
             check_room(self._directory)

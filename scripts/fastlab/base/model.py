@@ -152,8 +152,8 @@ class Experiment:
     """What an experiment file asks for; `baseline` names the variant the others stand against,
     `primary` the metric that decides, `oracle` the variants of which it is the best in each
     workload (none: there is no oracle). `latencies`: a real machine measures them, too, as
-    the simulation always does. `matrix` has the cases of an experiment whose machine or options
-    vary, else it is empty."""
+    the simulation always does. `attribute`: the simulation counts by instruction, too. `matrix`
+    has the cases of an experiment whose machine or options vary, else it is empty."""
 
     name: str
     series: str
@@ -165,6 +165,7 @@ class Experiment:
     watchdogs: Watchdogs = Watchdogs()
     primary: str = "elapsed_ns"
     latencies: bool = False
+    attribute: bool = False
     oracle: tuple[str, ...] = ()
     matrix: tuple[Case, ...] = ()
 

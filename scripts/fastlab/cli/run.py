@@ -76,6 +76,8 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     check_results(directory, experiment)
     if arguments.dry_run:
         return list_slots(experiment, planned)
+    if experiment.attribute:
+        reporter.say(f"attribute is the simulation's: backend {name} counts nothing by function")
     request = BuildRequest(experiment.series, kernels_of(experiment))
     build = meson.build_programs(request.places.project, reporter)
     toolbox = slot_rows.find_toolbox(build, experiment)

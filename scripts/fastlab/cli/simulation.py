@@ -26,6 +26,7 @@ def simulate(
     jobs: int | None = None,
 ) -> list[Row]:
     """Build what an experiment needs, and make its runs."""
+    from fastlab.attribution import in_experiment
     from fastlab.backend import contract, sim
 
     names = kernels_of(experiment)
@@ -36,4 +37,7 @@ def simulate(
     built = dict(zip(names, kernels.build(request, reporter), strict=True))
     machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)
     made = contract.run_experiment(machines, experiment, source, directory, reporter)
-    return machines.current(made)
+    rows = machines.current(made)
+    if experiment.attribute:
+        in_experiment.profile_experiment(machines.requests, rows, built, build, directory)
+    return rows

@@ -4,13 +4,24 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from fastlab.backend.counting import BACKENDS
 from fastlab.base.model import FastError, Machine, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
-from fastlab.cli.common import OK, Commands, check_writable, keep, number, path, show
+from fastlab.cli import annotation
+from fastlab.cli.common import (
+    OK,
+    Commands,
+    check_directory,
+    check_writable,
+    keep,
+    number,
+    path,
+    show,
+)
 from fastlab.plan import presets
 from fastlab.plan.experiment import MAX_CPUS
 from fastlab.trial.runs import MAX_MEMORY_MB, Trial, TrialRequest
@@ -48,6 +59,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--preset", choices=presets.names(), help=what)
     what = "a run that takes longer is an error (default: %(default)s)"
     number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
+    parser.add_argument(
+        "--annotate",
+        action="store_true",
+        help="count by function and line of source, too, in the simulation: tables, and files for "
+        "KCachegrind in results/try-PROGRAM",
+    )
     path(parser, "--json", "write all data to FILE too")
 
 
@@ -72,12 +89,15 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise FastError(
             f"--memory-mb {machine.memory_mb}: the simulated machine has at most {MAX_MEMORY_MB}"
         )
+    if arguments.annotate:
+        check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
     request = TrialRequest(
         argv=arguments.argv,
         directory=Path.cwd(),
         seconds=arguments.timeout,
         more=tuple(arguments.more),
         machine=machine,
+        attribute=arguments.annotate,
     )
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
 
@@ -90,6 +110,7 @@ def _try_real(arguments: argparse.Namespace, reporter: Reporter) -> int:
         ("--cpus", arguments.cpus),
         ("--memory-mb", arguments.memory_mb),
         ("--preset", arguments.preset),
+        ("--annotate", arguments.annotate),
     ):
         if given:
             raise FastError(
@@ -109,5 +130,8 @@ def _show_trial(found: Trial, file: Path | None) -> int:
     show(verdict_tables.tables(found))
     for doubt in verdict_tables.doubts(found):
         print(f"- {doubt}")
-    keep(file, verdict_tables.document(found, verdicts))
+    document = verdict_tables.document(found, verdicts)
+    if found.attributed:
+        document["attribution"] = [asdict(one) for one in annotation.show_attribution(found)]
+    keep(file, document)
     return OK

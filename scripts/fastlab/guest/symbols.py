@@ -183,6 +183,11 @@ class Symbols:
             one.start <= address < one.end for one in heaps
         )
 
+    def locate(self, address: int) -> tuple[Path, int] | None:
+        """The file that the address lies in, and the address that the file itself gives it."""
+        image = self.image(address)
+        return (image.path, address - image.bias) if image else None
+
     def _image(self, path: str) -> Image | None:
         """The file, if it is ELF; another may be mapped, too."""
         if not path.startswith("/") or not Path(path).is_file():

@@ -38,6 +38,8 @@ GLANCE = 0.05
 LAST_WORDS = 0.5
 
 SNAPSHOT = "snapshot"
+# What the plugin has found out about instructions, in the machine's directory.
+ATTRIBUTION = "attribution.jsonl"
 
 
 class GuestError(FastError):
@@ -143,17 +145,19 @@ def run_job(
     watchdogs: Watchdogs,
     cancelled: threading.Event,
     futexes: str = "",
+    attribute: bool = False,
 ) -> Outcome:
     """Let the saved machine go on with the job, to its end.
 
     `directory` gets, and keeps, what machine and plugin write. Without a plugin there is no
     document. With `futexes`, which says whose are the program's (userspace/cachesim/futexes.h),
-    the document has the hand-offs of each.
+    the document has the hand-offs of each. With `attribute` the directory gets ATTRIBUTION, too
+    (Documentation/attribution.rst).
     """
     arguments = [
         *_hand_over(job, directory, clock=plugin is not None),
         *("-incoming", "defer"),
-        *(_plugin_arguments(simulation, plugin, futexes) if plugin else ()),
+        *(_plugin_arguments(simulation, plugin, futexes, attribute) if plugin else ()),
     ]
     with _started(simulation, directory, arguments, cancelled) as vm:
         # Else QEMU announces the machine to the network by timers of the host's clock, which
@@ -195,13 +199,16 @@ def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
     return _outcome(vm, over - begun)
 
 
-def _plugin_arguments(simulation: Simulation, plugin: Path, futexes: str) -> tuple[str, str]:
+def _plugin_arguments(
+    simulation: Simulation, plugin: Path, futexes: str, attribute: bool
+) -> tuple[str, str]:
     escaped = str(plugin).replace(",", ",,")
     path = str(presets.load(simulation.machine.preset).path.absolute()).replace(",", ",,")
     system_map = simulation.kernel.system_map.replace(",", ",,")
     quantum = simulation.machine.quantum
     options = f"{escaped},machine={path},system_map={system_map},quantum={quantum},out=plugin.jsonl"
-    return "-plugin", options + (f",futexes={futexes}" if futexes else "")
+    options += f",futexes={futexes}" if futexes else ""
+    return "-plugin", options + (f",attribute={ATTRIBUTION}" if attribute else "")
 
 
 class _Vm:
@@ -309,7 +316,7 @@ def _started(
     QEMU also goes when this thread goes (setpriv), so that nobody's SIGKILL leaves it behind.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    for name in ("serial.log", "host", "plugin.jsonl", SNAPSHOT):
+    for name in ("serial.log", "host", "plugin.jsonl", ATTRIBUTION, SNAPSHOT):
         (directory / name).unlink(missing_ok=True)
     # Read also where QEMU dies before it opens the file.
     (directory / "host").touch()

@@ -41,6 +41,7 @@ KEYS = (
     "primary",
     "oracle",
     "latencies",
+    "attribute",
     "threads",
     "seeds",
     "machine",
@@ -106,6 +107,7 @@ def load_experiment(path: Path) -> Experiment:
         watchdogs=_watchdogs(top.table("watchdogs")),
         primary=top.choice("primary", metrics, Experiment.primary),
         latencies=top.boolean("latencies", Experiment.latencies),
+        attribute=top.boolean("attribute", Experiment.attribute),
         oracle=_oracle(top, names),
         matrix=cases,
     )
@@ -164,11 +166,12 @@ def further_programs(experiment: Experiment) -> tuple[str, ...]:
     return tuple(name for name in INTERVALS_BENCHMARKS + SPLASH_PROGRAMS if name in named)
 
 
-def run_key(run: Run, kernel_id: str, tools_id: str) -> str:
+def run_key(run: Run, kernel_id: str, tools_id: str, attribute: bool = False) -> str:
     """The identity of a finished run: equal keys mean that making it again would change nothing.
 
     `kernel_id` stands for the kernel, `tools_id` for everything else that takes part (QEMU, plugin,
-    benchmarks, init). The experiment's name, watchdogs and other runs are not part of it.
+    benchmarks, init). With `attribute` the run leaves a file more. The experiment's name, watchdogs
+    and other runs are not part of it.
     """
     identity = {
         "schema": SCHEMA_VERSION,
@@ -181,6 +184,7 @@ def run_key(run: Run, kernel_id: str, tools_id: str) -> str:
         "variant": {**asdict(run.variant), "knobs": dict(run.variant.knobs)},
         "argv": workload_argv(run.workload, run.seed),
         "seed": run.seed,
+        **({"attribute": True} if attribute else {}),
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 

@@ -18,6 +18,7 @@ import jinja2
 from fastlab.base.files import write_files
 from fastlab.plan.experiment import workload_argv
 from fastlab.report import charts, drawing, forms, heatmaps, locks, paper, sections, tables
+from fastlab.report.attribution_tables import attribution_tables
 from fastlab.report.document import csv_text, json_text, regret_csv_text
 from fastlab.report.markup import markdown_table
 from fastlab.report.tables import Table
@@ -70,6 +71,10 @@ def contents(found: Findings) -> Iterator[Section]:
             "counts of what it did."
         )
         yield Section("mechanism", "Mechanism", text, [sections.mechanism(found)])
+    if found.attributed:
+        text = "Which functions the CPUs wait in for their memory, and what they share in vain."
+        attributed = attribution_tables(found.attributed)
+        yield Section("attribution", "Functions and lines", text, attributed)
     everything = [
         tables.results(
             found,

@@ -13,7 +13,7 @@ from fastlab.plan import plan_file
 from fastlab.plan.blocks import Plan, make_dataset
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.run_log import read_rows
-from fastlab.statistics import paired
+from fastlab.statistics import attributed, paired
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.simulated import summarise
 
@@ -38,4 +38,5 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
             f"{directory / plan_file.NAME}: is not there, and it says what these runs were to "
             "show; restore it, or make them again in another directory"
         )
-    return replace(summarise(load_experiment(file), rows, plan), lines=lines)
+    found = summarise(load_experiment(file), rows, plan)
+    return replace(found, lines=lines, attributed=attributed.load(directory))

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Experiment, Place
 from fastlab.plan.rows import Row
+from fastlab.statistics.attributed import Attributed
 from fastlab.statistics.locks import LockUse
 from fastlab.statistics.regret import Regret, Standing, standings
 
@@ -177,6 +178,7 @@ class Findings:
     regrets: tuple[Regret, ...] = ()
     raw: tuple[Raw, ...] = ()
     lines: Mapping[str, int] = field(default_factory=dict)
+    attributed: tuple[Attributed, ...] = ()
 
     def of_metric(self, metric: str) -> tuple[Finding, ...]:
         return tuple(one for one in self.findings if one.metric.name == metric)

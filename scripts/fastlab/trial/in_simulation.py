@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.backend.contract import Request, run_experiment
+from fastlab.backend.costs import read_costs
 from fastlab.backend.sim import Simulator, Toolbox
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir, locked
@@ -32,6 +33,7 @@ from fastlab.trial.runs import (
     ARMS,
     KERNEL,
     ONE_CPU,
+    AttributedRun,
     Lock,
     ProgramError,
     Timed,
@@ -87,7 +89,17 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     kept = [row for row in rows if row["variant"] != ONE_CPU or not failed]
     timed = [trier.timed[row["key"]] for row in kept]
     uncontrolled = failed[0] if failed else ""
-    return Trial(request, kernel, subject.marked, tuple(kept), tuple(timed), uncontrolled)
+    attributed = [trier.attributed[row["key"]] for row in kept] if request.attribute else []
+    return Trial(
+        request,
+        kernel,
+        subject.marked,
+        tuple(kept),
+        tuple(timed),
+        uncontrolled,
+        subject.path,
+        tuple(attributed),
+    )
 
 
 def _forget_older(directory: Path) -> None:
@@ -99,7 +111,7 @@ def _forget_older(directory: Path) -> None:
 
 
 class _Trier(Simulator):
-    """Simulated machines that run the program. `timed` is by the rows' keys."""
+    """Simulated machines that run the program. `timed` and `attributed` are by the rows' keys."""
 
     def __init__(
         self,
@@ -113,6 +125,7 @@ class _Trier(Simulator):
         super().__init__(of, {KERNEL: kernel}, toolbox, directory, reporter)
         self._subject = subject
         self.timed: dict[str, Timed] = {}
+        self.attributed: dict[str, AttributedRun] = {}
 
     def _saved_machine(self, simulation: vm.Simulation, cached: str = "try") -> Path:
         return super()._saved_machine(simulation, cached)
@@ -147,17 +160,24 @@ class _Trier(Simulator):
         )
         figures = {one.name: value(row, one.name) for one in SIMULATED if one.latency}
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
+        if self._experiment.attribute and outcome:
+            costs = read_costs(self._machine_directory(request) / vm.ATTRIBUTION)
+            run = AttributedRun(request.run.variant.name, costs, said.get("maps", []))
+            self.attributed[request.key] = run
         return accepted(row)
 
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)
+
+    def _machine_directory(self, request: Request) -> Path:
+        return self._directory / f"{request.run.variant.name}-{request.run.machine.quantum}"
 
     def _good_outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> vm.Outcome:
         """Of a run that ended well."""
         arm, path = request.run.variant, self._subject.path
-        directory = self._directory / f"{arm.name}-{request.run.machine.quantum}"
+        directory = self._machine_directory(request)
         seconds = self._experiment.watchdogs.run
         try:
             outcome = vm.run_job(
@@ -169,6 +189,7 @@ class _Trier(Simulator):
                 self._experiment.watchdogs,
                 self._cancelled,
                 futexes="own" if self._subject.marked else "next",
+                attribute=self._experiment.attribute,
             )
         except vm.WatchdogError as error:
             raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fastlab.backend.costs import RunCosts
 from fastlab.base.model import (
     Axes,
     Case,
@@ -44,8 +45,8 @@ LAST_LINES = 10
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """A command line, where and for how long at most it runs; what it needs besides, and the
-    machine, are the simulation's."""
+    """A command line, where and for how long at most it runs; what it needs besides, the machine,
+    and whether to count by instruction, too, are the simulation's."""
 
     argv: tuple[str, ...]
     directory: Path
@@ -53,6 +54,7 @@ class TrialRequest:
     backend: str = "sim"
     more: tuple[Path, ...] = ()
     machine: Machine = field(default_factory=Machine)
+    attribute: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,18 @@ class Timed:
 
 
 @dataclass(frozen=True)
+class AttributedRun:
+    """What the instructions of a run cost, and the program's memory: lines of /proc/PID/maps."""
+
+    arm: str
+    costs: RunCosts
+    maps: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Trial:
-    """All runs of a program. `uncontrolled`: why there is none on one CPU, or ""."""
+    """All runs of a program. `uncontrolled`: why there is none on one CPU, or "". `path` is the
+    program's; `attributed` are the runs, if that was asked for."""
 
     request: TrialRequest
     kernel: Kernel
@@ -89,6 +101,8 @@ class Trial:
     rows: tuple[Row, ...]
     timed: tuple[Timed, ...]
     uncontrolled: str = ""
+    path: Path = Path()
+    attributed: tuple[AttributedRun, ...] = ()
 
     @property
     def simulated(self) -> bool:
@@ -126,6 +140,7 @@ def experiment(
         seeds=(0,),
         watchdogs=Watchdogs(boot=BOOT_SECONDS, run=request.seconds),
         matrix=tuple(Case(machine, workload, axes) for machine, axes in machines),
+        attribute=request.attribute,
     )
 
 

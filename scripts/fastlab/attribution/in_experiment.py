@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An experiment's runs, by function and line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from fastlab.attribution.names import KernelNames, ProgramNames
+from fastlab.attribution.profile import ProfiledVariant, profile
+from fastlab.backend.contract import Request
+from fastlab.backend.costs import read_costs
+from fastlab.backend.sim import machine_directory
+from fastlab.base.model import Kernel, Place
+from fastlab.guest import initramfs, vm
+from fastlab.guest.symbols import Symbols, static_maps
+from fastlab.plan.experiment import workload_argv
+from fastlab.plan.rows import Row
+from fastlab.statistics import attributed
+from fastlab.statistics.attributed import Attributed
+
+
+def profile_experiment(
+    requests: Iterable[Request],
+    rows: Iterable[Row],
+    kernels: Mapping[str, Kernel],
+    build: Path,
+    directory: Path,
+) -> None:
+    """Of all good runs: WORKLOAD/VARIANT.callgrind below attribution/, and the summary.
+
+    `kernels` are by the name that variants give; `build` is where the programs are.
+    """
+    good = {row["key"] for row in rows if row["status"] == "ok"}
+    cases: dict[Place, list[Request]] = {}
+    for one in requests:
+        if one.key in good:
+            cases.setdefault(Place(*one.run.case.place), []).append(one)
+    names = {name: KernelNames(kernel) for name, kernel in kernels.items()}
+    found: list[Attributed] = []
+    for place, runs in cases.items():
+        path = initramfs.program_path(build, place.benchmark)
+        # What is linked at run time lies where nobody has noted it.
+        program = ProgramNames(Symbols(static_maps(path), path), "memory that is in no file")
+        argv = workload_argv(runs[0].run.workload, runs[0].run.seed, path)
+        variants = _variants(runs, names, directory)
+        below = directory / attributed.DIRECTORY / place.workload
+        found += profile(place.workload, argv, program, variants, below)
+    attributed.keep(directory, found)
+
+
+def _variants(
+    requests: Sequence[Request], names: Mapping[str, KernelNames], directory: Path
+) -> list[ProfiledVariant]:
+    variants = {one.run.variant.name: one.run.variant for one in requests}
+    return [
+        ProfiledVariant(
+            variant.name,
+            names[variant.kernel],
+            [
+                read_costs(machine_directory(directory, one) / vm.ATTRIBUTION)
+                for one in requests
+                if one.run.variant.name == variant.name
+            ],
+        )
+        for variant in variants.values()
+    ]

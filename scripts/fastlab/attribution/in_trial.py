@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A trial's runs, by function and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastlab.attribution.names import KernelNames, ProgramNames
+from fastlab.attribution.profile import ProfiledVariant, profile
+from fastlab.guest.symbols import Symbols, parse_maps
+from fastlab.statistics.attributed import Attributed
+from fastlab.trial.runs import ARMS, Trial
+
+
+def profile_trial(trial: Trial, directory: Path) -> list[Attributed]:
+    """Write ARM.callgrind for each arm into the directory; returns what they say in short."""
+    kernel = KernelNames(trial.kernel)
+    # The program's memory is laid out alike in all runs.
+    symbols = Symbols(parse_maps(trial.attributed[0].maps), trial.path)
+    runs = {
+        arm.name: [one.costs for one in trial.attributed if one.arm == arm.name] for arm in ARMS
+    }
+    variants = [ProfiledVariant(arm, kernel, costs) for arm, costs in runs.items() if costs]
+    argv = trial.request.argv
+    return profile(trial.path.name, argv, ProgramNames(symbols), variants, directory)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Names for what the plugin tells by address: functions, lines of source, and data."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from fastlab.attribution.source_lines import SourceLine, find_lines
+from fastlab.backend.costs import Site
+from fastlab.base.model import Kernel
+from fastlab.guest.symbols import Symbols
+
+UNKNOWN = "???"
+KERNEL = "kernel"
+OTHERS = "other programs"
+
+_KERNEL_MAP = 0xFFFFFFFF80000000
+
+
+class CodePlace(NamedTuple):
+    """Where an instruction comes from. `file` is UNKNOWN and `line` 0 where nobody says it, and the
+    function then has the binary's name."""
+
+    binary: str
+    function: str
+    file: str
+    line: int
+
+
+# Begins and names of functions or of data, sorted.
+_Table = list[tuple[int, str]]
+
+
+class _Binary:
+    """An ELF file's functions, and the lines of source that have been looked up."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.lines: dict[int, SourceLine] = {}
+
+    def learn(self, weights: Mapping[int, int]) -> None:
+        self.lines = find_lines(self._path, weights)
+
+    @cached_property
+    def _functions(self) -> _Table:
+        try:
+            with self._path.open("rb") as file:
+                return _functions(ELFFile(file))
+        except (ELFError, OSError):
+            return []
+
+    def place(self, binary: str, address: int) -> CodePlace:
+        file, line = self.lines.get(address, (UNKNOWN, 0))
+        function = _last(self._functions, address) or _unnamed(binary)
+        return CodePlace(binary, function, file, line)
+
+
+def _functions(elf: ELFFile) -> _Table:
+    """What lies between them has no name: a stripped file has those of its interface only."""
+    found: dict[int, str] = {}
+    ends: dict[int, str] = {}
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            for one in section.iter_symbols():
+                entry = one.entry
+                kind = entry.st_info.type
+                if kind in ("STT_FUNC", "STT_GNU_IFUNC") and entry.st_shndx != "SHN_UNDEF":
+                    found[entry.st_value] = one.name
+                    if entry.st_size:
+                        ends[entry.st_value + entry.st_size] = ""
+    return sorted((ends | found).items())
+
+
+class KernelNames:
+    """Of a kernel, by its System.map, and by vmlinux where that has lines of source.
+
+    A variable that each CPU has its own of is told with the CPU, if `per_cpu` says where those lie.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._binary = _Binary(Path(kernel.vmlinux))
+        self._code: _Table = []
+        self._data: _Table = []
+        for line in Path(kernel.system_map).read_text().splitlines():
+            address, kind, name = line.split()
+            table = self._code if kind in "tTwW" else self._data
+            table.append((int(address, 16), name))
+        self._code.sort()
+        self._data.sort()
+        named = {name: address for address, name in self._data}
+        self._per_cpu_size = named.get("__per_cpu_end", 0) - named.get("__per_cpu_start", 0)
+        self._end = named.get("_end", 0)
+
+    def learn(self, weights: Mapping[int, int]) -> None:
+        self._binary.learn(weights)
+
+    def code(self, address: int) -> CodePlace:
+        file, line = self._binary.lines.get(address, (UNKNOWN, 0))
+        return CodePlace(KERNEL, _last(self._code, address) or _unnamed(KERNEL), file, line)
+
+    def data(self, address: int, per_cpu: Sequence[int]) -> str:
+        """For people: an object and where in it, or the address alone."""
+        for cpu, base in enumerate(per_cpu):
+            if 0 <= address - base < self._per_cpu_size:
+                return f"{_described(self._data, address - base)} of CPU {cpu}"
+        if _KERNEL_MAP <= address < self._end:
+            return _described(self._data, address)
+        return f"{KERNEL} memory ({address:#x})"
+
+
+class ProgramNames:
+    """Of a program whose memory `symbols` knows; or only what lies in files: then `elsewhere` are
+    the words for all the rest."""
+
+    def __init__(self, symbols: Symbols, elsewhere: str = "") -> None:
+        self._symbols = symbols
+        self._elsewhere = elsewhere
+        self._binaries: dict[Path, _Binary] = {}
+
+    def learn(self, weights: Mapping[int, int]) -> None:
+        """Look up lines of source for addresses of its code, by what they cost."""
+        by_file: dict[Path, dict[int, int]] = {}
+        for address, weight in weights.items():
+            located = self._symbols.locate(address)
+            if located:
+                by_file.setdefault(located[0], {})[located[1]] = weight
+        for path, own in by_file.items():
+            self._binary(path).learn(own)
+
+    def code(self, address: int) -> CodePlace:
+        located = self._symbols.locate(address)
+        if not located:
+            where = self._elsewhere or self._symbols.describe(address).partition("+")[0]
+            return CodePlace(where, _unnamed(where), UNKNOWN, 0)
+        path, own = located
+        return self._binary(path).place(str(path), own)
+
+    def data(self, address: int) -> str:
+        """For people; no two addresses have the same."""
+        if self._symbols.locate(address):
+            return self._symbols.describe(address)
+        return f"{self._elsewhere or self._symbols.describe(address)} ({address:#x})"
+
+    def _binary(self, path: Path) -> _Binary:
+        return self._binaries.setdefault(path, _Binary(path))
+
+
+def is_object(name: str) -> bool:
+    """Is it the name of an object, and not of memory that has but an address?"""
+    return not name.endswith(")")
+
+
+class Names:
+    """Of all that a run executes; other programs than the one that was asked for have none."""
+
+    def __init__(self, kernel: KernelNames, program: ProgramNames) -> None:
+        self._kernel = kernel
+        self._program = program
+
+    def code(self, site: Site) -> CodePlace:
+        if site.kernel:
+            return self._kernel.code(site.address)
+        if site.program:
+            return self._program.code(site.address)
+        return CodePlace(OTHERS, _unnamed(OTHERS), UNKNOWN, 0)
+
+    def data(self, site: Site, per_cpu: Sequence[int]) -> str:
+        if site.program:
+            return self._program.data(site.address)
+        if not site.kernel or not site.address >> 63:
+            return f"memory of {OTHERS} ({site.address:#x})"
+        return self._kernel.data(site.address, per_cpu)
+
+
+def _unnamed(binary: str) -> str:
+    """Readers of callgrind's format take functions of one name and file for one."""
+    return f"({Path(binary).name})"
+
+
+def _last(table: _Table, address: int) -> str:
+    """The name of what begins at the address or last before it."""
+    index = bisect_right(table, address, key=lambda one: one[0]) - 1
+    return table[index][1] if index >= 0 else ""
+
+
+def _described(table: _Table, address: int) -> str:
+    index = bisect_right(table, address, key=lambda one: one[0]) - 1
+    if index < 0:
+        return f"{address:#x}"
+    start, name = table[index]
+    return f"{name}+{address - start:#x}" if address > start else name

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The runs of a workload under each variant, by function and line: files for callgrind's readers,
+and the summary that a report shows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastlab.attribution.callgrind import callgrind_text, sum_costs
+from fastlab.attribution.names import (
+    UNKNOWN,
+    CodePlace,
+    KernelNames,
+    Names,
+    ProgramNames,
+    is_object,
+)
+from fastlab.backend.costs import EVENTS, EventCounts, LineUser, MovedLine, RunCosts, Site
+from fastlab.base.files import write_files
+from fastlab.statistics.attributed import Attributed, FalseSharing, FunctionCost
+
+TOP = 10
+# Of a line whose moves are mostly in vain: which part of the stall cycles it must make.
+RELEVANT_PCT = 1.0
+# What is told of a line: what CPUs do with it, and with how many of its parts.
+MOST_USERS = 8
+MOST_RANGES = 4
+_STALL = list(EVENTS).index("stall_cycles")
+
+
+@dataclass(frozen=True)
+class ProfiledVariant:
+    """Some runs of a workload under a variant, and the kernel that they ran on."""
+
+    variant_name: str
+    kernel: KernelNames
+    runs: Sequence[RunCosts]
+
+
+def profile(
+    workload: str,
+    command: Sequence[str],
+    program: ProgramNames,
+    variants: Sequence[ProfiledVariant],
+    directory: Path,
+) -> list[Attributed]:
+    """Write VARIANT.callgrind for each into the directory; returns what they say in short."""
+    _learn(program, variants)
+    found = []
+    for one in variants:
+        names = Names(one.kernel, program)
+        costs = _by_place(names, one.runs)
+        title = f"{workload}: {one.variant_name}, the sum of {len(one.runs)} runs"
+        text = callgrind_text(title, shlex.join(command), costs)
+        write_files(directory, [(f"{one.variant_name}.callgrind", text)])
+        found.append(_summary(workload, one, names, costs))
+    return found
+
+
+def _learn(program: ProgramNames, variants: Sequence[ProfiledVariant]) -> None:
+    """Look up the lines of source of all that was executed, the costly ones first."""
+    of_program: dict[int, int] = {}
+    of_kernel: dict[int, tuple[KernelNames, dict[int, int]]] = {}
+    for one in variants:
+        _, known = of_kernel.setdefault(id(one.kernel), (one.kernel, {}))
+        for run in one.runs:
+            for site, costs in run.instructions.items():
+                if site.kernel or site.program:
+                    weights = known if site.kernel else of_program
+                    weights[site.address] = weights.get(site.address, 0) + costs[0]
+    program.learn(of_program)
+    for kernel, weights in of_kernel.values():
+        kernel.learn(weights)
+
+
+def _by_place(names: Names, runs: Iterable[RunCosts]) -> dict[CodePlace, EventCounts]:
+    places: dict[Site, CodePlace] = {}
+    gathered: dict[CodePlace, list[EventCounts]] = {}
+    for run in runs:
+        for site, costs in run.instructions.items():
+            place = places.get(site) or places.setdefault(site, names.code(site))
+            gathered.setdefault(place, []).append(costs)
+    return {place: sum_costs(costs) for place, costs in gathered.items()}
+
+
+def _summary(
+    workload: str, variant: ProfiledVariant, names: Names, costs: Mapping[CodePlace, EventCounts]
+) -> Attributed:
+    totals = sum_costs(costs.values())
+    return Attributed(
+        variant.variant_name,
+        workload,
+        len(variant.runs),
+        dict(zip(EVENTS, totals, strict=True)),
+        _functions(costs),
+        _false_sharing(names, variant.runs, totals[_STALL]),
+    )
+
+
+def _functions(costs: Mapping[CodePlace, EventCounts]) -> tuple[FunctionCost, ...]:
+    """Those with most stall cycles."""
+    of: dict[tuple[str, str], list[CodePlace]] = {}
+    for place in costs:
+        of.setdefault(place[:2], []).append(place)
+    found = []
+    for (binary, function), places in of.items():
+        worst = max(places, key=lambda place: (costs[place][_STALL], place))
+        source = f"{Path(worst.file).name}:{worst.line}" if worst.file != UNKNOWN else ""
+        sums = sum_costs(costs[place] for place in places)
+        name = Path(binary).name
+        found.append(FunctionCost(function, name, source, dict(zip(EVENTS, sums, strict=True))))
+    found.sort(key=lambda one: (-one.costs["stall_cycles"], one.binary, one.function))
+    return tuple(found[:TOP])
+
+
+def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple[FalseSharing, ...]:
+    """Lines that are mostly moved in vain, and make a part of the stall cycles that matters."""
+    of: dict[str, list[tuple[MovedLine, FalseSharing]]] = {}
+    for run in runs:
+        for line in run.lines:
+            told = _told(names, line, run.per_cpu)
+            of.setdefault(told.name, []).append((line, told))
+    found = []
+    for name, lines in of.items():
+        moves, in_vain, stall = (
+            sum(getattr(line, what) for line, _ in lines)
+            for what in ("moves", "in_vain", "stall_cycles")
+        )
+        if 2 * in_vain > moves and stall * 100 >= RELEVANT_PCT * stalls:
+            # The bytes are those of the run in which it was worst.
+            _, worst = max(lines, key=lambda one: one[0].in_vain)
+            found.append(FalseSharing(name, moves, in_vain, stall, worst.touched, worst.by))
+    found.sort(key=lambda one: (-one.stall_cycles, one.name))
+    return tuple(found[:TOP])
+
+
+def _told(names: Names, line: MovedLine, per_cpu: Sequence[int]) -> FalseSharing:
+    """Named by the first byte that somebody uses: another object may lie before it."""
+    used = [one for user in line.users for one in (*user.stores, *user.loads)]
+    name = _data(names, line, min(first for first, _ in used) if used else 0, per_cpu)
+    touched = [part for user in line.users for part in _parts(names, line, user, per_cpu)]
+    fetching = [
+        names.code(line.site._replace(kernel=user.instruction >> 63 != 0, address=user.instruction))
+        for user in line.users
+        if user.in_vain
+    ]
+    by = dict.fromkeys(place.function for place in fetching)
+    more = len(touched) - MOST_USERS
+    shown = [*touched[:MOST_USERS], *([f"and {more} more"] if more > 0 else [])]
+    return FalseSharing(name, line.moves, line.in_vain, line.stall_cycles, tuple(shown), tuple(by))
+
+
+def _parts(names: Names, line: MovedLine, user: LineUser, per_cpu: Sequence[int]) -> Iterable[str]:
+    """What a CPU does with which bytes of the line, and what they are."""
+    for does, ranges in (("writes", user.stores), ("reads", user.loads)):
+        only = [one for one in ranges if does == "writes" or one not in user.stores]
+        if only:
+            what = _data(names, line, only[0][0], per_cpu)
+            told = [str(first) if first == last else f"{first}-{last}" for first, last in only]
+            told[MOST_RANGES:] = ["others"] if told[MOST_RANGES:] else []
+            named = f" ({what})" if is_object(what) else ""
+            yield f"CPU {user.cpu} {does} {', '.join(told)}{named}"
+
+
+def _data(names: Names, line: MovedLine, offset: int, per_cpu: Sequence[int]) -> str:
+    site = line.site._replace(address=line.site.address + offset)
+    return names.data(site, per_cpu)

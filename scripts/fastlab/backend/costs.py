@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the plugin tells of a run: the cost of each instruction, and the lines that have moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastlab.base.model import FastError
+
+# By the plugin's names: what a reader looks for first stands first.
+EVENTS: Mapping[str, str] = {
+    "cycles": "Cycles",
+    "stall_cycles": "Cycles of waiting for memory",
+    "instructions": "Instructions",
+    "l1i_misses": "L1 instruction misses",
+    "l1d_misses": "L1 data misses",
+    "l2_misses": "L2 misses",
+    "l3_misses": "L3 misses",
+    "bus_requests": "Bus requests",
+    "cache_to_cache": "Cache-to-cache transfers",
+}
+# Of each of EVENTS.
+EventCounts = tuple[int, ...]
+
+
+class Site(NamedTuple):
+    """An instruction's address, or a line's: in the kernel, in the program, or in another one."""
+
+    kernel: bool
+    program: bool
+    address: int
+
+
+@dataclass(frozen=True)
+class LineUser:
+    """A CPU's part in a line: how often it has fetched it in vain, by which instruction last, and
+    which bytes it loads and stores, as first and last one."""
+
+    cpu: int
+    in_vain: int
+    instruction: int
+    loads: Sequence[Sequence[int]]
+    stores: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class MovedLine:
+    site: Site
+    moves: int
+    in_vain: int
+    stall_cycles: int
+    users: Sequence[LineUser]
+
+
+@dataclass(frozen=True)
+class RunCosts:
+    """A run's instructions, without the idle loop's, and the lines that CPUs have fetched in vain,
+    most often first. `per_cpu` is where the kernel has each CPU's variables."""
+
+    instructions: Mapping[Site, EventCounts]
+    lines: Sequence[MovedLine]
+    per_cpu: Sequence[int]
+
+
+def read_costs(path: Path) -> RunCosts:
+    """The file of a run's one region of interest."""
+    try:
+        (line,) = path.read_text().splitlines()
+        document = json.loads(line)
+        costs = {
+            site: cost
+            for kernel in (False, True)
+            for site, cost in _whole_cycles(document, list(_rows(document, kernel)))
+        }
+        lines = [_line(one, document["cycle"]) for one in document["lines"]]
+        return RunCosts(costs, lines, document["per_cpu"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FastError(
+            f"{path}: is not what a run with attribution leaves: {error!r}; make the run again"
+        ) from error
+
+
+def _rows(document: Mapping[str, Any], kernel: bool) -> Iterator[tuple[Site, list[int]]]:
+    """Of a mode, in the order of the file."""
+    order = [document["events"].index(name) for name in EVENTS]
+    for code in document["code"]:
+        if code["mode"] == ("kernel" if kernel else "user"):
+            for address, *counts in code["instructions"]:
+                site = Site(kernel, code["program"], address)
+                yield site, [counts[place] for place in order]
+
+
+def _whole_cycles(
+    document: Mapping[str, Any], rows: Iterable[tuple[Site, list[int]]]
+) -> Iterator[tuple[Site, EventCounts]]:
+    """Cycles rounded so that the sum over a mode is the mode's in the run's document: that of the
+    rows before, and with each, rounded down. Several other programs may have an address."""
+    unit = document["cycle"]
+    timed = [place for place, name in enumerate(EVENTS) if name.endswith("cycles")]
+    before = dict.fromkeys(timed, 0)
+    found: dict[Site, list[int]] = {}
+    for site, costs in rows:
+        for place in timed:
+            start = before[place]
+            before[place] += costs[place]
+            costs[place] = before[place] // unit - start // unit
+        known = found.setdefault(site, [0] * len(costs))
+        found[site] = [one + more for one, more in zip(known, costs, strict=True)]
+    return ((site, tuple(costs)) for site, costs in found.items())
+
+
+def _line(one: Mapping[str, Any], unit: int) -> MovedLine:
+    users = [
+        LineUser(each["cpu"], each["in_vain"], each["instruction"], each["loads"], each["stores"])
+        for each in one["cpus"]
+    ]
+    site = Site(one["mode"] == "kernel", one["program"], one["address"])
+    return MovedLine(site, one["moves"], one["in_vain"], one["stall_cycles"] // unit, users)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What `fast try --annotate` shows and leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastlab.cli.common import show
+
+if TYPE_CHECKING:
+    from fastlab.statistics.attributed import Attributed
+    from fastlab.trial.runs import Trial
+
+
+def directory_of(program: Path) -> Path:
+    """Where a program's files go."""
+    return Path("results", f"try-{program.name}")
+
+
+def show_attribution(found: Trial) -> list[Attributed]:
+    """Write the files and show the tables of a trial that was attributed."""
+    from fastlab.attribution.in_trial import profile_trial
+    from fastlab.report.attribution_tables import attribution_tables
+
+    directory = directory_of(found.path)
+    attributed = profile_trial(found, directory)
+    show(attribution_tables(attributed))
+    files = ", ".join(f"{one.variant_name}.callgrind" for one in attributed)
+    print(f"wrote {directory}: {files}; look at them in KCachegrind, or by callgrind_annotate")
+    return attributed

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where a variant's stall cycles come from: tables of functions and of false sharing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastlab.report.tables import Cell, Table, value
+from fastlab.statistics.attributed import Attributed
+
+_COLUMNS = {
+    "instructions": "instructions",
+    "l2_misses": "L2 misses",
+    "l3_misses": "L3 misses",
+    "bus_requests": "bus requests",
+    "cache_to_cache": "cache to cache",
+}
+
+
+def attribution_tables(found: Sequence[Attributed]) -> list[Table]:
+    """Of each workload its variants' costliest functions, and the lines that are shared in vain."""
+    workloads = dict.fromkeys(one.workload for one in found)
+    return [
+        table
+        for workload in workloads
+        for of in [[one for one in found if one.workload == workload]]
+        for table in (_functions(workload, of), _false_sharing(workload, of))
+    ]
+
+
+def _functions(workload: str, found: Sequence[Attributed]) -> Table:
+    rows = []
+    for one in found:
+        stalls = one.totals["stall_cycles"]
+        for function in one.functions:
+            stall = function.costs["stall_cycles"]
+            where = f" ({function.source})" if function.source else ""
+            rows.append(
+                [
+                    Cell(one.variant_name),
+                    Cell(f"{function.function}{where}"),
+                    Cell(function.binary),
+                    Cell(value(stall / one.runs), strong=True),
+                    Cell(f"{stall * 100 / stalls:.1f} %" if stalls else "-"),
+                    *(Cell(value(function.costs[name] / one.runs)) for name in _COLUMNS),
+                ]
+            )
+    columns = ["variant", "function", "of", "stall cycles", "share", *_COLUMNS.values()]
+    note = (
+        "The functions in which CPUs wait longest for their memory, means of a run, and the line "
+        "of source with most of it. share: of all stall cycles of the variant."
+    )
+    return Table(f"Stall cycles by function: {workload}", columns, rows, note, 3)
+
+
+def _false_sharing(workload: str, found: Sequence[Attributed]) -> Table:
+    rows = [
+        [
+            Cell(one.variant_name),
+            Cell(line.name, strong=True),
+            Cell("; ".join(line.touched)),
+            Cell(", ".join(line.by)),
+            Cell(value(line.moves / one.runs)),
+            Cell(value(line.in_vain / one.runs)),
+            Cell(value(line.stall_cycles / one.runs)),
+        ]
+        for one in found
+        for line in one.false_sharing
+    ]
+    columns = ["variant", "line", "bytes", "fetched by", "moves", "in vain", "stall cycles"]
+    note = (
+        "Lines of the caches that CPUs take from each other though they use different bytes, "
+        "means of a run. in vain: moves after which none of what others had written was touched."
+    )
+    without = [one.variant_name for one in found if not one.false_sharing]
+    if without:
+        note += f" None that matters: {', '.join(without)}."
+    return Table(f"False sharing: {workload}", columns, rows, note, 4)
