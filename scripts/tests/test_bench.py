@@ -45,12 +45,17 @@ def fake_machine(
 
 @pytest.fixture
 def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
-    """What the machine will answer, one after another; with the model and without in turn."""
+    """What the machine will answer, one after another: with the model, with attribution too, and
+    without either."""
     coming: list[Outcome] = []
     plugin = tmp_path / "plugin.so"
 
-    def run_job(simulation: Any, snapshot: Path, given: Path | None, *_: object) -> Outcome:
-        assert given == (plugin if len(coming) % 2 == 0 else None)
+    def run_job(
+        simulation: Any, snapshot: Path, given: Path | None, *_: object, attribute: bool
+    ) -> Outcome:
+        turn = len(coming) % 3
+        assert given == (None if turn == 1 else plugin)
+        assert attribute == (turn == 2)
         return coming.pop(0)
 
     fake_machine(monkeypatch, tmp_path, run_job, plugin)
@@ -62,21 +67,27 @@ def measure() -> cost.SimCost:
 
 
 def test_the_least_disturbed_round_counts(outcomes: list[Outcome]) -> None:
-    for modelled, plain in ((9.0, 2.0), (5.0, 3.0), (6.0, 2.5)):
-        outcomes += [replace(MODELLED, workload=modelled), replace(PLAIN, workload=plain)]
+    for modelled, attributed, plain in ((9.0, 6.0, 2.0), (5.0, 8.0, 3.0), (6.0, 9.0, 2.5)):
+        outcomes += [
+            replace(MODELLED, workload=modelled),
+            replace(MODELLED, workload=attributed),
+            replace(PLAIN, workload=plain),
+        ]
     found = measure()
-    assert found == cost.SimCost(40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5))
+    assert found == cost.SimCost(40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5), (6.0, 8.0, 9.0))
     assert found.instructions_per_second == 8.0
     assert found.slowdown == 2.5
+    assert found.attribution == 1.2
 
 
 def test_people_read_millions() -> None:
-    text = cost.SimCost(450_000_000, (15.0, 14.0), (7.0, 7.25)).text()
+    text = cost.SimCost(450_000_000, (15.0, 14.0), (7.0, 7.25), (21.0, 22.0)).text()
     assert text.splitlines() == [
         "single_ctr, 4 threads: 450 million guest instructions",
         "with the cache model:    15.00, 14.00 s",
         "without the cache model: 7.00, 7.25 s",
         "32.1 million instructions per second with the model, 2.00 times slower than without it",
+        "with attribution, too:   21.00, 22.00 s, 1.50 times as long",
     ]
 
 
@@ -84,12 +95,13 @@ def test_people_read_millions() -> None:
 def test_a_benchmark_that_fails_is_no_measurement(
     outcomes: list[Outcome], output: dict[str, str] | None
 ) -> None:
-    outcomes += [MODELLED, replace(PLAIN, output=output, exit_status=1)] * cost.ROUNDS
+    failing = replace(PLAIN, output=output, exit_status=1)
+    outcomes += [MODELLED, MODELLED, failing] * cost.ROUNDS
     with pytest.raises(FastError, match="ended with status 1 and without a good result"):
         measure()
 
 
 def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> None:
-    outcomes += [replace(MODELLED, document=None), PLAIN] * cost.ROUNDS
+    outcomes += [replace(MODELLED, document=None), MODELLED, PLAIN] * cost.ROUNDS
     with pytest.raises(FastError, match="wrote no document"):
         measure()

@@ -28,7 +28,7 @@ class FakeMachine:
         self.document = True
 
     def run_job(
-        self, simulation: Any, snapshot: Path, plugin: Path | None, job: Job, *_: Any
+        self, simulation: Any, snapshot: Path, plugin: Path | None, job: Job, *_: Any, **__: Any
     ) -> Outcome:
         assert simulation.machine.cpus == 1
         program, operation, count = job.argv

@@ -55,6 +55,7 @@ class FakeMachine:
         job: Job,
         directory: Path,
         *_: Any,
+        **__: Any,
     ) -> Outcome:
         # Without it, time would be QEMU's.
         assert plugin == Path("plugin.so")

@@ -62,6 +62,7 @@ class BenchMachine:
         plugin: Path | None = None,
         name: str = "run",
         fast: Mapping[str, str] = MappingProxyType({}),
+        attribute: bool = False,
     ) -> vm.Outcome:
         """One job, from the saved machine on, with `fast` in the files of sched/fast.
 
@@ -75,6 +76,7 @@ class BenchMachine:
             self.directory / name,
             self._watchdogs,
             threading.Event(),
+            attribute=attribute,
         )
         if not outcome.output or outcome.output.get("check") != "ok":
             raise FastError(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the cache model costs: the same simulation with the plugin and without it."""
+"""What the cache model costs: the same simulation with the plugin and without it, and what it costs
+to attribute what it counts."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ class SimCost:
     instructions: int
     with_model: tuple[float, ...]
     without_model: tuple[float, ...]
+    attributed: tuple[float, ...]
 
     @property
     def instructions_per_second(self) -> float:
@@ -36,6 +38,11 @@ class SimCost:
         """Host time with the model as a multiple of that without it."""
         return min(self.with_model) / min(self.without_model)
 
+    @property
+    def attribution(self) -> float:
+        """Host time with attribution as a multiple of that with the model alone."""
+        return min(self.attributed) / min(self.with_model)
+
     def text(self) -> str:
         """For people."""
         return "\n".join(
@@ -46,6 +53,8 @@ class SimCost:
                 f"without the cache model: {_seconds(self.without_model)}",
                 f"{self.instructions_per_second / 1e6:.1f} million instructions per second "
                 f"with the model, {self.slowdown:.2f} times slower than without it",
+                f"with attribution, too:   {_seconds(self.attributed)}, {self.attribution:.2f} "
+                "times as long",
             )
         )
 
@@ -55,12 +64,17 @@ def _seconds(rounds: tuple[float, ...]) -> str:
 
 
 def measure(reporter: Reporter) -> SimCost:
-    """Boot the baseline kernel once, then run the workload in turn with the model and without."""
+    """Boot the baseline kernel once, then run the workload in turn with the model, with attribution
+    too, and without either."""
     machine = BenchMachine("bench-sim", Machine(), reporter)
     argv = workload_argv(WORKLOAD, SEED)
-    with_model, without_model = [], []
+    plugin = machine.toolbox.plugin
+    with_model, without_model, attributed = [], [], []
     for _ in steps(reporter, "measuring", range(ROUNDS)):
-        modelled, plain = machine.run(argv, machine.toolbox.plugin), machine.run(argv)
+        modelled = machine.run(argv, plugin)
         with_model.append(modelled.workload)
-        without_model.append(plain.workload)
-    return SimCost(instructions(modelled), tuple(with_model), tuple(without_model))
+        attributed.append(machine.run(argv, plugin, attribute=True).workload)
+        without_model.append(machine.run(argv).workload)
+    return SimCost(
+        instructions(modelled), tuple(with_model), tuple(without_model), tuple(attributed)
+    )

@@ -13,7 +13,9 @@ from fastlab.cli.peers import add_peers
 def add(commands: Commands) -> None:
     parser = commands.add_parser("bench", help="measure the laboratory itself, and the runtime")
     what = parser.add_subparsers(metavar="COMMAND", required=True)
-    sim = what.add_parser("sim", help="measure what the cache model costs a simulation")
+    sim = what.add_parser(
+        "sim", help="measure what the cache model and attribution cost a simulation"
+    )
     sim.set_defaults(command=_bench_sim)
 
     costs = what.add_parser(
