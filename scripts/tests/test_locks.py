@@ -180,21 +180,25 @@ def test_reports_have_a_table_of_locks() -> None:
         one["locks"][0]["taken_in"] = ["get", "put"]
         one["locks"][0]["outside"] = {"count": 1, "ns": 4_160_000}
     found = summarise(of, rows)
-    (table,) = [table for table in shown(found) if table.title == "Locks"]
+    table, callers = [one for one in shown(found) if one.title in ("Locks", "Callers")]
     first = [cell.text for cell in table.rows[0]]
     assert first == [
-        *("single_ctr-4", "heap+0x40 (get, put / n/a)", "baseline"),
+        *("single_ctr-4", "heap+0x40", "baseline"),
         *("10", "0.5", "75", "12", "1", "0.2", "0.9", "-", "4,160"),
     ]
     assert [row[2].text for row in table.rows] == ["baseline", "fast"] * 2
     assert table.rows[1][10].text == "+0.0"
     assert table.rows[2][1].text == "heap+0x80"
-    assert "| single_ctr-4 | heap+0x40 (get, put / n/a) | fast | 10 |" in markdown(found)
+    assert "| single_ctr-4 | heap+0x40 | fast | 10 |" in markdown(found)
+    # Nobody was seen at the other.
+    assert [[cell.text for cell in row] for row in callers.rows] == [
+        ["single_ctr-4", "heap+0x40", "get, put", "n/a"]
+    ]
     told = document(found)["simulation"]["locks"]
     assert told[1]["name"] == "heap+0x40"
     assert told[1]["gain_pct"] == 0
     # Without them there is none.
-    assert not [one for one in shown(replace(found, locks=())) if one.title == "Locks"]
+    assert not [one for one in shown(replace(found, locks=())) if "lock" in one.columns]
 
 
 def test_of_a_matrix_each_point_has_its_first_lock() -> None:
@@ -203,7 +207,7 @@ def test_of_a_matrix_each_point_has_its_first_lock() -> None:
     found = summarise(of, rows)
     placed = tuple(replace(one, axes=(("think", 7),)) for one in found.findings)
     uses = tuple(replace(one, axes=(("think", 7),)) for one in found.locks)
-    table = lock_tables.locks(replace(found, findings=placed, locks=uses))
+    (table,) = lock_tables.locks(replace(found, findings=placed, locks=uses))
     assert [[cell.text for cell in row[:3]] for row in table.rows] == [
         ["single_ctr,think=7-4", "heap+0x40", arm] for arm in ("baseline", "fast")
     ]

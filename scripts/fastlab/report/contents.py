@@ -62,7 +62,7 @@ def contents(found: Findings) -> Iterator[Section]:
         yield Section("latencies", "Latencies", text, [sections.latencies(found)])
     if found.locks:
         text = "Whose hand-offs these are, where the locks were taken, and how long they were held."
-        yield Section("locks", "Locks", text, [locks.locks(found)], folded=bool(found.axes))
+        yield Section("locks", "Locks", text, locks.locks(found), folded=bool(found.axes))
     yield Section("losses", "Losses", "", [tables.losses(found)])
     yield Section("gains", "Gains", "", [tables.gains(found)])
     if found.mechanism:

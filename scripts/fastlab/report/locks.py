@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of locks: where each was taken, for how long, and what that gained."""
+"""The tables of locks: how each fared, for how long it was held, who takes and releases it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, signed, value
 from fastlab.statistics.findings import Findings
@@ -32,14 +32,18 @@ NOTE = (
     "remote, how long it was held after that, where it was released and elsewhere; outside, from a "
     "thread's release to its next wait. gain: the improvement of the mean hold time, local and "
     "remote. -: there was none; condition variables and semaphores are not held. A lock is named "
-    "by its symbol, or by its place in the heap, and by the functions that were seen to take it / "
-    "to release it; where it was allocated is not known. Who takes a lock that is free makes no "
-    "system call, and is not seen."
+    "by its symbol, or by its place in the heap; where it was allocated is not known. Who takes a "
+    "lock that is free makes no system call, and is not seen."
+)
+CALLERS = (
+    "Those that were seen to call the C library for it, under any arm; a function without a symbol "
+    f"is where it returns to. {NOT_AVAILABLE}: not available."
 )
 
 
-def locks(found: Findings) -> Table:
-    """Of each workload the locks of most hand-offs, the arms one below the other."""
+def locks(found: Findings) -> list[Table]:
+    """Of each workload the locks of most hand-offs, the arms one below the other; then who takes
+    and releases them."""
     most = SHOWN_IN_MATRIX if found.axes else SHOWN
     shown: list[LockUse] = []
     names: dict[tuple[int | str, ...], list[str]] = {}
@@ -49,20 +53,58 @@ def locks(found: Findings) -> Table:
             of.append(one.name)
         if of.index(one.name) < most:
             shown.append(one)
-    rows = [[Cell(one.workload), *_cells(one)] for one in shown]
     note = f"Of each workload the {most} of most hand-offs. {NOTE}" if most > 1 else NOTE
-    return Table("Locks", ["workload", "lock", "arm", *_OWN], rows, note, 3)
+    return _tables("Locks", shown, note, ["workload"])
 
 
-def of_program(uses: Iterable[LockUse], note: str) -> Table:
+def of_program(uses: Sequence[LockUse], note: str) -> list[Table]:
     """The same of a single program."""
-    rows = [_cells(one) for one in uses]
-    return Table("", ["lock", "arm", *_OWN], rows, f"{note} {NOTE}", 2)
+    return _tables("", uses, f"{note} {NOTE}", [])
+
+
+def _tables(
+    title: str, uses: Sequence[LockUse], note: str, workload: Sequence[str]
+) -> list[Table]:
+    """Each row begins with the workload if there is a column for it."""
+    rows = [[*_workload(one, workload), *_cells(one)] for one in uses]
+    labels = [*workload, "lock"]
+    return [
+        Table(title, [*labels, "arm", *_OWN], rows, note, len(labels) + 1),
+        *_callers(uses, workload),
+    ]
+
+
+def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
+    """A row for each lock of which somebody was seen; no table without any."""
+    arms: dict[tuple[int | str, ...], list[LockUse]] = {}
+    for one in uses:
+        if one.taken_in or one.released_in:
+            arms.setdefault((*one.key, one.name), []).append(one)
+    rows = [
+        [
+            *_workload(of[0], workload),
+            Cell(of[0].name),
+            _functions(one.taken_in for one in of),
+            _functions(one.released_in for one in of),
+        ]
+        for of in arms.values()
+    ]
+    columns = [*workload, "lock", "taken in", "released in"]
+    return [Table("Callers", columns, rows, CALLERS, len(columns))] if rows else []
+
+
+def _workload(one: LockUse, column: Sequence[str]) -> list[Cell]:
+    return [Cell(one.workload)] if column else []
+
+
+def _functions(names: Iterable[Iterable[str]]) -> Cell:
+    every = sorted({name for some in names for name in some})
+    return Cell(", ".join(every)) if every else Cell(NOT_AVAILABLE, tone="aside")
 
 
 def _cells(one: LockUse) -> list[Cell]:
     return [
-        Cell(_named(one)),
+        Cell(one.name),
         Cell(one.variant_name),
         Cell(value(one.handoffs)),
         _known(f"{one.left or 0:.2g}", one.left),
@@ -74,14 +116,6 @@ def _cells(one: LockUse) -> list[Cell]:
         _gain(one.gain_pct),
         _micro(one.outside_ns),
     ]
-
-
-def _named(one: LockUse) -> str:
-    """With who takes it / who releases it, or who does both."""
-    if not one.taken_in and not one.released_in:
-        return one.name
-    sides = [", ".join(names) or NOT_AVAILABLE for names in (one.taken_in, one.released_in)]
-    return f"{one.name} ({' / '.join(dict.fromkeys(sides))})"
 
 
 def _known(text: str, number: float | None) -> Cell:

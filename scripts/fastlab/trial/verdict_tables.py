@@ -195,7 +195,7 @@ def _lock_uses(trial: Trial) -> list[Table]:
     seen, and of a program without hand-offs."""
     arms = {arm: trial.of_arm(arm) for arm in (BASELINE, *POLICIES)}
     uses = list(lock_uses(Place("", 0, ()), BASELINE, arms))
-    return [locks.of_program(uses, f"The {MOST} of most hand-offs.")] if uses else []
+    return locks.of_program(uses, f"The {MOST} of most hand-offs.") if uses else []
 
 
 def _remark(lock: Lock, runs: int) -> Cell:
