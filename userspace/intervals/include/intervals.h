@@ -192,6 +192,17 @@ typedef int ivl_body(ivl_interval *self, void *arg);
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 
 /**
+ * As ivl_run(), and until then the caller is a worker more: it begins the body itself, without waking
+ * anybody, and runs whatever tasks there are, of others too. It returns when the interval has ended
+ * and the task that it runs by then has ended or waits. A call of its own and no option of the
+ * runtime, since it is for the calling thread to say: what it runs has its priority and CPUs, and
+ * its signals, whose handlers run on the stack of a task; a thread that must not be held up by others'
+ * tasks calls ivl_run(). Any number of threads at a time; by a task of any runtime, which takes part
+ * where it is, it is ivl_run(). Where there is no memory to take part the caller only waits.
+ */
+int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg);
+
+/**
  * A new interval, which runs when its start is ready, but not before ivl_schedule().
  * Its end comes after the ends of all its subintervals; they may run beside its body.
  * The caller must be inside `parent` or inside an interval before its end, or have

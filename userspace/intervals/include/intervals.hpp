@@ -158,12 +158,30 @@ public:
 	template <typename Function>
 	detail::result<Function> run(Function &&function)
 	{
+		return run_by(ivl_run, function);
+	}
+
+	/** As run(); until it returns the caller works, too: ivl_run_here(). */
+	template <typename Function>
+	detail::result<Function> run_here(Function &&function)
+	{
+		return run_by(ivl_run_here, function);
+	}
+
+	/** For functions in C. */
+	ivl_runtime *get() const noexcept { return it; }
+
+private:
+	template <typename Function>
+	detail::result<Function> run_by(int (*enter)(ivl_runtime *, ivl_body *, void *),
+					Function &function)
+	{
 		using T = detail::result<Function>;
 		struct call {
-			std::remove_reference_t<Function> &function;
+			Function &function;
 			detail::outcome<T> outcome;
 		} call{ function, {} };
-		const int number = ivl_run(it, [](ivl_interval *, void *arg) {
+		const int number = enter(it, [](ivl_interval *, void *arg) {
 			struct call *self = static_cast<struct call *>(arg);
 
 			self->outcome.of(self->function);
@@ -173,10 +191,6 @@ public:
 		return call.outcome.get(number);
 	}
 
-	/** For functions in C. */
-	ivl_runtime *get() const noexcept { return it; }
-
-private:
 	ivl_runtime *it = nullptr;
 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "seat.h"
 
 bool ivl_is_parents(const ivl_runtime *runtime)
 {
@@ -52,6 +52,23 @@ unsigned int ivl_worker_count(const ivl_runtime *runtime)
 /* All fields are uint64_t. */
 #define COUNTS (sizeof(struct ivl_statistics) / sizeof(uint64_t))
 
+static void add_counts(uint64_t *sums, const struct ivl_worker *worker)
+{
+	const uint64_t *counts = (const uint64_t *)&worker->counts;
+
+	/* Backwards, since what is a part of something stands behind it, and is counted later. */
+	for (size_t i = COUNTS; i-- > 0;)
+		sums[i] += __atomic_load_n(&counts[i], __ATOMIC_ACQUIRE);
+}
+
+static void reset_counts(struct ivl_worker *worker)
+{
+	uint64_t *counts = (uint64_t *)&worker->counts;
+
+	for (size_t i = 0; i < COUNTS; i++)
+		__atomic_store_n(&counts[i], 0, __ATOMIC_RELAXED);
+}
+
 void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
 {
 	uint64_t *sums = (uint64_t *)sum;
@@ -59,22 +76,17 @@ void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
 	memset(sum, 0, sizeof(*sum));
 	if (!runtime->config.statistics)
 		return;
-	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
-		const uint64_t *counts = (const uint64_t *)&runtime->workers[i].counts;
-
-		/* Backwards, since what is a part of something stands behind it, and is counted later. */
-		for (size_t j = COUNTS; j-- > 0;)
-			sums[j] += __atomic_load_n(&counts[j], __ATOMIC_ACQUIRE);
-	}
+	for (unsigned int i = 0; i < runtime->topology->workers; i++)
+		add_counts(sums, &runtime->workers[i]);
+	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
+		add_counts(sums, &seat->worker);
 	sum->fibers = ivl_stacks_made(runtime->stacks);
 }
 
 void ivl_statistics_reset(ivl_runtime *runtime)
 {
-	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
-		uint64_t *counts = (uint64_t *)&runtime->workers[i].counts;
-
-		for (size_t j = 0; j < COUNTS; j++)
-			__atomic_store_n(&counts[j], 0, __ATOMIC_RELAXED);
-	}
+	for (unsigned int i = 0; i < runtime->topology->workers; i++)
+		reset_counts(&runtime->workers[i]);
+	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
+		reset_counts(&seat->worker);
 }

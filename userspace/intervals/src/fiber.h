@@ -37,6 +37,7 @@
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */
 	ivl_runtime *runtime;		/* NULL: no fiber, but a foreign thread, at `word` */
+	struct ivl_seat *seat;		/* of that thread; NULL: it only waits */
 	const struct ivl_place *place;	/* where it waits, and goes on */
 	_Atomic(uint32_t) word;
 };

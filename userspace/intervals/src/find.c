@@ -2,6 +2,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include <seat.h>
+
 #include "find.h"
 #include "run_queue.h"
 #include "switching.h"
@@ -55,6 +57,14 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 	return false;
 }
 
+bool ivl_stackless_there(ivl_runtime *runtime)
+{
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
+		if (!ivl_mailbox_empty(&runtime->halls[i].stackless))
+			return true;
+	return false;
+}
+
 /* Take more from a victim, up to half of what it has, into the own queue. */
 static void steal_more(struct ivl_worker *worker, struct ivl_worker *victim)
 {
@@ -88,8 +98,8 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 		return NULL;
 	}
 	atomic_fetch_add_explicit(&victim->lost, 1, memory_order_relaxed);
-	if (worker->mask)
-		ivl_stealability_update(worker->mask, victim->number,
+	if (victim->mask)
+		ivl_stealability_update(victim->mask, victim->number,
 					(unsigned int)ivl_pool_size(victim->pool));
 	return element;
 }
@@ -120,6 +130,18 @@ static void hesitate(struct ivl_worker *worker)
 		sched_yield();
 }
 
+/* From threads that are inside of ivl_run_here(), after all others. */
+static struct ivl_work *steal_from_seats(struct ivl_worker *worker)
+{
+	struct ivl_work *work = NULL;
+
+	for (struct ivl_seat *seat = ivl_seats(worker->runtime); seat && !work; seat = seat->next)
+		if (seat != worker->seat && ivl_seat_taken(seat) &&
+		    ivl_seat_near(seat, worker->place))
+			work = steal_from(worker, &seat->worker);
+	return work;
+}
+
 static struct ivl_work *steal(struct ivl_worker *worker)
 {
 	ivl_runtime *runtime = worker->runtime;
@@ -147,6 +169,11 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 				ivl_chooser_succeeded(worker->chooser);
 				return work;
 			}
+		}
+		work = steal_from_seats(worker);
+		if (work) {
+			worker->stolen_ns = now_ns();
+			return work;
 		}
 	}
 	return looked ? NULL : open_mailbox(worker, hall);
@@ -197,5 +224,8 @@ bool ivl_anything(struct ivl_worker *worker)
 		    ivl_pool_size(other->pool))
 			return true;
 	}
+	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
+		if (ivl_seat_near(seat, worker->place) && ivl_pool_size(seat->worker.pool))
+			return true;
 	return false;
 }

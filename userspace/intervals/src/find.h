@@ -14,5 +14,7 @@ bool ivl_anything(struct ivl_worker *worker);
  * Make one more, or refuse some work. True: there is something to do now.
  */
 bool ivl_serve_stackless(ivl_runtime *runtime);
+/* Is there such work? */
+bool ivl_stackless_there(ivl_runtime *runtime);
 
 #endif

@@ -290,9 +290,13 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 {
 	while (scope->elsewhere) {
 		struct ivl_worker *worker = ivl_self();
-		struct ivl_work *work =
-			ivl_stack_left(worker) > IVL_SYNC_STACK ? ivl_take(worker) : NULL;
+		struct ivl_work *work;
 
+		if (ivl_mail_due(worker)) {
+			ivl_give_way(worker);
+			worker = ivl_self();
+		}
+		work = ivl_stack_left(worker) > IVL_SYNC_STACK ? ivl_take(worker) : NULL;
 		if (!is_child(work, scope)) {
 			sync_elsewhere(scope, work);
 			return;

@@ -17,18 +17,13 @@
 #include "fence.h"
 #include "find.h"
 #include "idle.h"
+#include "seat.h"
 #include "waking.h"
 
 static void barrier_everywhere(void)
 {
 	ivl_fence(memory_order_seq_cst);
 	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-}
-
-/* Is there no use in looking for work any longer? */
-static bool over(struct ivl_worker *worker)
-{
-	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed);
 }
 
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
@@ -40,7 +35,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);
-		if (over(worker))
+		if (ivl_over(worker))
 			break;
 	}
 	/*
@@ -55,25 +50,38 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 {
 	ivl_runtime *runtime = worker->runtime;
+	struct ivl_sleepers *sleepers = worker->seat ? &worker->seat->sleepers : &hall->sleepers;
 	unsigned int asleep;
 	uint64_t key;
 
-	atomic_fetch_add_explicit(&hall->asleep, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&sleepers->asleep, 1, memory_order_seq_cst);
 	asleep = (uint32_t)atomic_fetch_add_explicit(&runtime->attention, 1,
 						     memory_order_seq_cst) + 1;
-	key = ivl_eventcount_prepare(&hall->eventcount);
+	key = ivl_eventcount_prepare(&sleepers->eventcount);
 	/* Pairs with the put and the load of `attention` in ivl_put() (run_queue.h). */
 	barrier_everywhere();
-	if (ivl_anything(worker) || over(worker) ||
-	    (asleep == runtime->all_asleep && ivl_serve_stackless(runtime))) {
-		ivl_eventcount_cancel(&hall->eventcount);
+	if (ivl_anything(worker) || ivl_over(worker) ||
+	    (asleep == atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst) &&
+	     ivl_serve_stackless(runtime))) {
+		ivl_eventcount_cancel(&sleepers->eventcount);
 	} else {
 		ivl_count(worker, idles);
-		ivl_eventcount_sleep(&hall->eventcount, key);
+		ivl_eventcount_sleep(&sleepers->eventcount, key);
 		ivl_count(worker, wakes);
 	}
 	atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_relaxed);
-	atomic_fetch_sub_explicit(&hall->asleep, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&sleepers->asleep, 1, memory_order_relaxed);
+}
+
+/*
+ * Others have relied on us to look for work, or have woken us for some, and we go: is there
+ * any? Pairs with the fence of ivl_idle_wake(), and with that before a worker sleeps.
+ */
+static void pass_on(struct ivl_worker *worker)
+{
+	ivl_fence(memory_order_seq_cst);
+	if (ivl_anything(worker))
+		ivl_idle_wake(worker->runtime, worker->place);
 }
 
 struct ivl_work *ivl_idle(struct ivl_worker *worker)
@@ -83,8 +91,12 @@ struct ivl_work *ivl_idle(struct ivl_worker *worker)
 	for (;;) {
 		struct ivl_work *work = search(worker, hall);
 
-		if (work || over(worker))
+		if (work)
 			return work;
+		if (ivl_over(worker)) {
+			pass_on(worker);
+			return NULL;
+		}
 		go_to_sleep(worker, hall);
 	}
 }

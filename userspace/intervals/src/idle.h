@@ -4,7 +4,7 @@
 
 #include "worker.h"
 
-/* No work was found: search, sleep, and return with some. NULL: the runtime stops. */
+/* No work was found: search, sleep, and return with some. NULL: it is over (worker.h). */
 struct ivl_work *ivl_idle(struct ivl_worker *worker);
 
 #endif

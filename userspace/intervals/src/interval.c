@@ -461,7 +461,7 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 	interval = make_started(&model->root, NULL, body, arg);
 	if (!interval)
 		return ivl_error(ENOMEM, "run: out of memory");
-	ivl_submit(runtime, &interval->work, NULL);
+	ivl_submit_next(runtime, &interval->work, NULL);
 	return wait_and_release(interval);
 }
 

@@ -9,65 +9,55 @@
 
 #define BLOCK_BYTES(type) ((sizeof(type) + 63) / 64 * 64)
 
-/* The caller's own part of the model; NULL: it is no worker of its runtime. */
-static struct ivl_model_worker *own_part(struct ivl_model *model, int *node)
+/* The caller, as a worker of the model's runtime; NULL: it is none. */
+static struct ivl_worker *own_worker(const struct ivl_model *model)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	*node = -1;
-	if (!worker || worker->runtime != model->runtime)
-		return NULL;
-	*node = worker->place->node;
-	return &model->workers[worker->number];
+	return worker && worker->runtime == model->runtime ? worker : NULL;
+}
+
+static int node_of(const struct ivl_worker *own)
+{
+	return own ? own->place->node : -1;
 }
 
 struct ivl_interval *ivl_interval_get(struct ivl_model *model)
 {
-	int node;
-	struct ivl_model_worker *own = own_part(model, &node);
+	struct ivl_worker *own = own_worker(model);
 
-	return ivl_block_get(&model->intervals, own ? &own->intervals : NULL, node);
+	return ivl_block_get(&model->intervals, own ? &own->intervals : NULL, node_of(own));
 }
 
 void ivl_interval_put(struct ivl_interval *interval)
 {
 	struct ivl_model *model = interval->model;
-	int node;
-	struct ivl_model_worker *own = own_part(model, &node);
+	struct ivl_worker *own = own_worker(model);
 
 	ivl_block_put(&model->intervals, own ? &own->intervals : NULL, interval);
 }
 
 struct ivl_edge *ivl_edge_get(struct ivl_model *model)
 {
-	int node;
-	struct ivl_model_worker *own = own_part(model, &node);
+	struct ivl_worker *own = own_worker(model);
 
-	return ivl_block_get(&model->edges, own ? &own->edges : NULL, node);
+	return ivl_block_get(&model->edges, own ? &own->edges : NULL, node_of(own));
 }
 
 void ivl_edge_put(struct ivl_model *model, struct ivl_edge *edge)
 {
-	int node;
-	struct ivl_model_worker *own = own_part(model, &node);
+	struct ivl_worker *own = own_worker(model);
 
 	ivl_block_put(&model->edges, own ? &own->edges : NULL, edge);
 }
 
 int ivl_model_create(ivl_runtime *runtime, void **result)
 {
-	const size_t workers = ivl_worker_count(runtime);
 	struct ivl_model *model = aligned_alloc(IVL_LINE, sizeof(*model));
 
 	if (!model)
 		return ENOMEM;
 	memset(model, 0, sizeof(*model));
-	model->workers = aligned_alloc(IVL_LINE, workers * sizeof(*model->workers));
-	if (!model->workers) {
-		free(model);
-		return ENOMEM;
-	}
-	memset(model->workers, 0, workers * sizeof(*model->workers));
 	model->runtime = runtime;
 	model->root.model = model;
 	model->root.started = true;
@@ -89,6 +79,5 @@ void ivl_model_destroy(void *opaque)
 	ivl_depot_destroy(&model->intervals);
 	ivl_depot_destroy(&model->edges);
 	pthread_mutex_destroy(&model->lock);
-	free(model->workers);
 	free(model);
 }

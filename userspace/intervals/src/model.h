@@ -125,16 +125,9 @@ struct ivl_interval {
 	struct ivl_edge edges[IVL_EDGES_INSIDE];
 };
 
-/* What one worker has for itself. */
-struct ivl_model_worker {
-	_Alignas(IVL_LINE) struct ivl_magazines intervals;
-	struct ivl_magazines edges;
-};
-
 struct ivl_model {
 	ivl_runtime *runtime;
 	struct ivl_interval root;	/* has started, never ends */
-	struct ivl_model_worker *workers;
 	struct ivl_depot intervals, edges;
 	_Atomic(uint64_t) guards;	/* made so far */
 	/* How many intervals have got a `cancel`; while 0, nobody need look for one. */

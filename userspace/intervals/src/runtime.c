@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "find.h"
-#include "idle.h"
 #include "model.h"
 #include "process.h"
-#include "switching.h"
+#include "seat.h"
+#include "thread.h"
 #include "worker.h"
 
 static int check(const struct ivl_config *config)
@@ -45,16 +44,15 @@ static void *lines(size_t count, size_t bytes)
 	return memory;
 }
 
-static int create_worker(ivl_runtime *runtime, unsigned int number)
+int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
+		    const struct ivl_place *place, unsigned int number)
 {
-	struct ivl_worker *worker = &runtime->workers[number];
 	const struct ivl_config *config = &runtime->config;
 	int error = 0;
 
 	worker->runtime = runtime;
 	worker->number = number;
-	worker->place = ivl_topology_place(runtime->topology, number);
-	worker->mask = runtime->mask;
+	worker->place = place;
 	worker->fiber = &worker->base;
 	worker->statistics = config->statistics ? &worker->counts : NULL;
 	worker->spawns_work_first = config->policy == IVL_WORK_FIRST;
@@ -63,16 +61,33 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 	worker->until = config->adapt_interval;
 	worker->depth_most = worker->adapts ? config->adapt_stack : UINT_MAX;
 	worker->fresh_most = worker->adapts ? config->adapt_fresh : SIZE_MAX;
-	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, number);
+	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, place,
+					     number);
 	if (!worker->chooser)
 		return ENOMEM;
 	worker->pool = runtime->shared;
 	if (!worker->pool)
 		error = ivl_pool_create(config->queue, config->queue_capacity,
-					worker->place->node, &worker->pool);
-	if (!error && config->queue == IVL_QUEUE_CHASE_LEV && !worker->statistics && !worker->mask)
+					place->node, &worker->pool);
+	if (!error && config->queue == IVL_QUEUE_CHASE_LEV && !worker->statistics &&
+	    !runtime->mask)
 		worker->deque = (struct ivl_open_ring *)worker->pool->queue;
 	return error;
+}
+
+void ivl_worker_destroy(struct ivl_worker *worker)
+{
+	if (worker->pool && worker->pool != worker->runtime->shared)
+		ivl_pool_destroy(worker->pool);
+	if (worker->chooser)
+		ivl_chooser_destroy(worker->chooser);
+}
+
+static int create_worker(ivl_runtime *runtime, unsigned int number)
+{
+	runtime->workers[number].mask = runtime->mask;
+	return ivl_worker_init(&runtime->workers[number], runtime,
+			       ivl_topology_place(runtime->topology, number), number);
 }
 
 /* So few that those which the other workers keep are not missed where there are not many. */
@@ -92,11 +107,9 @@ static void destroy(ivl_runtime *runtime)
 
 		if (worker->free)
 			ivl_stacks_put(runtime->stacks, worker->free);
-		if (worker->pool && !runtime->shared)
-			ivl_pool_destroy(worker->pool);
-		if (worker->chooser)
-			ivl_chooser_destroy(worker->chooser);
+		ivl_worker_destroy(worker);
 	}
+	ivl_seats_destroy(runtime);
 	if (runtime->shared)
 		ivl_pool_destroy(runtime->shared);
 	if (runtime->mask)
@@ -138,7 +151,7 @@ static int create(ivl_runtime *runtime)
 
 		ivl_mailbox_init(&hall->mailbox);
 		ivl_mailbox_init(&hall->stackless);
-		ivl_eventcount_init(&hall->eventcount);
+		ivl_eventcount_init(&hall->sleepers.eventcount);
 	}
 	if (config->victims == IVL_VICTIMS_THRESHOLD ||
 	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD) {
@@ -159,45 +172,26 @@ static void end_workers(ivl_runtime *runtime, unsigned int started)
 {
 	atomic_store_explicit(&runtime->stopping, true, memory_order_seq_cst);
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
-		ivl_eventcount_notify(&runtime->halls[i].eventcount, started);
+		ivl_eventcount_notify(&runtime->halls[i].sleepers.eventcount, started);
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(runtime->workers[i].thread, NULL);
 }
 
-/* The thread of a worker. */
 static void *worker_main(void *arg)
 {
 	struct ivl_worker *worker = arg;
 	ivl_runtime *runtime = worker->runtime;
-	char signal_stack[64 << 10];
-	struct ivl_work *work;
+	char signal_stack[IVL_SIGNAL_STACK];
 
 	/* Until ivl_start() knows that all workers are there. */
 	pthread_mutex_lock(&runtime->gate);
 	pthread_mutex_unlock(&runtime->gate);
 
-	ivl_worker_self = worker;
-	worker->exceptions = ivl_exceptions_of_thread();
-	ivl_process_add_thread(worker, signal_stack, sizeof(signal_stack));
+	ivl_thread_enter(worker, signal_stack);
 	if (runtime->config.pin && ivl_topology_cpu(runtime->topology, worker->number) >= 0)
 		ivl_pin(ivl_topology_cpu(runtime->topology, worker->number));
-#ifdef IVL_ASAN
-	pthread_attr_t attributes;
-	void *lowest;
-	size_t bytes;
-
-	pthread_getattr_np(pthread_self(), &attributes);
-	pthread_attr_getstack(&attributes, &lowest, &bytes);
-	pthread_attr_destroy(&attributes);
-	worker->base.lowest = lowest;
-	worker->base.highest = (char *)lowest + bytes;
-#endif
-#ifdef IVL_TSAN
-	worker->base.tsan = __tsan_get_current_fiber();
-#endif
-	while ((work = ivl_find(worker)) || (work = ivl_idle(worker)))
-		ivl_run_work(worker, work);
-	ivl_process_remove_thread(signal_stack);
+	ivl_thread_work(worker);
+	ivl_thread_leave(signal_stack);
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <futex.h>
+#include <seat.h>
 
 #include "run_queue.h"
 #include "switching.h"
@@ -126,7 +127,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 
 		if (!work && !worker->next && ivl_mail_due(worker))
 			worker->mail_first = true;
-		else if (!work)
+		else if (!work && !ivl_leaves(worker))
 			work = ivl_take_next(worker);
 		ivl_hold_nothing_back(worker, work);
 		if (!work)
@@ -209,6 +210,7 @@ static void wait_here(bool (*publish)(void *arg, struct ivl_waiter *waiter), voi
 	struct ivl_waiter waiter;
 
 	waiter.runtime = NULL;
+	waiter.seat = NULL;
 	atomic_store_explicit(&waiter.word, 0, memory_order_relaxed);
 	if (!publish(arg, &waiter))
 		return;
@@ -221,18 +223,25 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	if (worker)
-		suspend(worker, publish, arg);
-	else
+	if (!worker)
 		wait_here(publish, arg);
+	else if (worker->fiber == &worker->base)
+		ivl_seat_wait(worker->seat, publish, arg);
+	else
+		suspend(worker, publish, arg);
 }
 
 /* It is no fiber. */
 static void wake_thread(struct ivl_waiter *waiter)
 {
+	struct ivl_seat *seat = waiter->seat;
+
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
 	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
-	ivl_futex_wake(&waiter->word, 1);
+	if (seat)
+		ivl_seat_wake(seat);
+	else
+		ivl_futex_wake(&waiter->word, 1);
 }
 
 void ivl_wake(struct ivl_waiter *waiter)

@@ -111,10 +111,9 @@ static void swap(unsigned int *a, unsigned int *b)
 
 /* All victims at one distance, or at any where `distance` is NONE; how many there are. */
 static unsigned int add_domain(struct ivl_chooser *chooser, unsigned int at,
-			       const struct ivl_topology *topology, unsigned int worker,
-			       bool cross_place, unsigned int distance)
+			       const struct ivl_topology *topology, const struct ivl_place *own,
+			       unsigned int worker, bool cross_place, unsigned int distance)
 {
-	const struct ivl_place *own = ivl_topology_place(topology, worker);
 	unsigned int begin = at;
 
 	for (unsigned int victim = 0; victim < topology->workers; victim++) {
@@ -132,9 +131,9 @@ static unsigned int add_domain(struct ivl_chooser *chooser, unsigned int at,
 
 struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 				       const struct ivl_topology *topology,
-				       struct ivl_stealability *mask, unsigned int worker)
+				       struct ivl_stealability *mask,
+				       const struct ivl_place *own, unsigned int worker)
 {
-	const struct ivl_place *own = ivl_topology_place(topology, worker);
 	unsigned int levels = 1, at = 0;
 	struct ivl_chooser *chooser;
 	size_t bytes;
@@ -155,10 +154,10 @@ struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 	if (config->victims == IVL_VICTIMS_DOMAINS ||
 	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD)
 		for (unsigned int distance = 0; distance < levels; distance++)
-			at += add_domain(chooser, at, topology, worker, config->cross_place,
+			at += add_domain(chooser, at, topology, own, worker, config->cross_place,
 					 distance);
 	else
-		add_domain(chooser, 0, topology, worker, config->cross_place, NONE);
+		add_domain(chooser, 0, topology, own, worker, config->cross_place, NONE);
 	return chooser;
 }
 

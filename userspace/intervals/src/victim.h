@@ -32,14 +32,16 @@ bool ivl_stealable(const struct ivl_stealability *mask, unsigned int worker);
 struct ivl_chooser;
 
 /*
- * NULL: ENOMEM. With a mask only the stealable are named, in whatever order config->victims
- * asks for; but of 8 rounds in sequence that get nothing one names everybody, so that no
+ * Of the worker of that number at that place; of none of the topology's, where the number is
+ * beyond these. NULL: ENOMEM. With a mask only the stealable are named, in whatever order
+ * config->victims asks for; but of 8 rounds in sequence that get nothing one names everybody, so that no
  * element is left behind in a queue that stays below `high`. Workers of other places are
  * named only where config->cross_place is set. The same seed gives the same order.
  */
 struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 				       const struct ivl_topology *topology,
-				       struct ivl_stealability *mask, unsigned int worker);
+				       struct ivl_stealability *mask,
+				       const struct ivl_place *place, unsigned int worker);
 void ivl_chooser_destroy(struct ivl_chooser *chooser);
 
 /* Begin a round over the victims: each is named at most once, never oneself. */

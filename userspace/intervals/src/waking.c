@@ -2,12 +2,12 @@
 #include "waking.h"
 
 #include "fence.h"
+#include "seat.h"
 
-/* Wake one who sleeps at this place. */
-static bool wake_at(struct ivl_hall *hall)
+static bool wake_one(struct ivl_sleepers *sleepers)
 {
-	return atomic_load_explicit(&hall->asleep, memory_order_relaxed) != 0 &&
-		ivl_eventcount_notify(&hall->eventcount, 1);
+	return atomic_load_explicit(&sleepers->asleep, memory_order_relaxed) != 0 &&
+		ivl_eventcount_notify(&sleepers->eventcount, 1);
 }
 
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
@@ -20,11 +20,15 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 	 * takes some. Pairs with the barrier after it stops searching.
 	 */
 	ivl_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 || wake_at(hall) ||
-	    !runtime->config.cross_place)
+	if (atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 ||
+	    wake_one(&hall->sleepers))
 		return;
-	for (unsigned int i = 1; i < halls; i++) {
-		if (wake_at(&runtime->halls[(place->index + i) % halls]))
+	for (unsigned int i = 1; i < halls && runtime->config.cross_place; i++) {
+		if (wake_one(&runtime->halls[(place->index + i) % halls].sleepers))
+			return;
+	}
+	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next) {
+		if (ivl_seat_near(seat, place) && wake_one(&seat->sleepers))
 			return;
 	}
 }

@@ -92,11 +92,19 @@ struct ivl_worker {
 	const struct ivl_place *place;
 	struct ivl_fiber base;
 	unsigned int number;
+	struct ivl_magazines intervals, edges;
+	struct ivl_seat *seat;		/* of a thread that is not the runtime's; or NULL */
 	pthread_t thread;
 	struct ivl_statistics counts;
 
 	/* Of thieves: how often this worker was stolen from. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) lost;
+};
+
+/* Those of a leaf, or one that has a seat. */
+struct ivl_sleepers {
+	_Atomic(unsigned int) asleep;
+	struct ivl_eventcount eventcount;
 };
 
 /* The workers of a leaf, together. */
@@ -105,8 +113,7 @@ struct ivl_hall {
 	struct ivl_mailbox stackless;	/* what was to be run when no stack was left */
 	/* Workers that look for work and are not asleep; see idle.c. */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) searching;
-	_Atomic(unsigned int) asleep;
-	struct ivl_eventcount eventcount;
+	struct ivl_sleepers sleepers;
 };
 
 /* In ivl_runtime.attention: one piece of work in a mailbox. */
@@ -116,6 +123,7 @@ struct ivl_runtime {
 	struct ivl_config config;
 	struct ivl_topology *topology;
 	struct ivl_worker *workers;
+	_Atomic(struct ivl_seat *) seats;	/* seat.h */
 	struct ivl_hall *halls;		/* one per leaf */
 	struct ivl_stacks *stacks;
 	unsigned int fibers_kept;	/* free ones by a worker, which has up to twice as many */
@@ -128,7 +136,7 @@ struct ivl_runtime {
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
-	unsigned int all_asleep;	/* what is below when none is awake */
+	_Atomic(unsigned int) all_asleep;	/* what is below when none is awake */
 	_Atomic(bool) stopping;
 };
 
@@ -196,6 +204,27 @@ static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct
 	if (held->from == awaited_by && !held->next)
 		return false;
 	return ivl_tell_but(worker, awaited_by, !work);
+}
+
+/* runtime.c: not in the mask of stealability. 0 or ENOMEM; it is to be destroyed anyway. */
+int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
+		    const struct ivl_place *place, unsigned int number);
+void ivl_worker_destroy(struct ivl_worker *worker);
+
+/* seat.c: has what its thread waits for come? */
+bool ivl_seat_called(const struct ivl_seat *seat);
+
+/* Must the worker do nothing more, so that its thread goes on with its own? */
+static inline bool ivl_leaves(const struct ivl_worker *worker)
+{
+	return __builtin_expect(worker->seat != NULL, 0) && ivl_seat_called(worker->seat);
+}
+
+/* Is there no use in looking for work any longer? */
+static inline bool ivl_over(const struct ivl_worker *worker)
+{
+	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed) ||
+	       ivl_leaves(worker);
 }
 
 /* How many bytes of the running fiber's stack are left. */

@@ -216,8 +216,10 @@ static int all_kinds(ivl_interval *self, void *arg)
 	return error;
 }
 
+typedef int enter(ivl_runtime *runtime, ivl_body *body, void *arg);
+
 /* True: it needed more allocations than these. */
-static bool fails_after(unsigned int workers, int allocations)
+static bool fails_after(unsigned int workers, enter *run, int allocations)
 {
 	struct ivl_config config;
 	ivl_runtime *runtime;
@@ -232,7 +234,7 @@ static bool fails_after(unsigned int workers, int allocations)
 	test_allocations_left = allocations;
 	error = ivl_start(&config, &runtime);
 	if (!error) {
-		error = ivl_run(runtime, all_kinds, runtime);
+		error = run(runtime, all_kinds, runtime);
 		all = test_allocations_left > 0;
 		test_allocations_left = -1;
 		ivl_stop(runtime);
@@ -245,19 +247,30 @@ static bool fails_after(unsigned int workers, int allocations)
 	return !all;
 }
 
-static int fail_everywhere(unsigned int workers)
+static int fail_everywhere_in(unsigned int workers, enter *run)
 {
 	int allocations = 0;
 
-	while (fails_after(workers, allocations))
+	while (fails_after(workers, run, allocations))
 		allocations++;
 	return allocations < 2 * KINDS;
+}
+
+static int fail_everywhere(unsigned int workers)
+{
+	return fail_everywhere_in(workers, ivl_run);
+}
+
+static int fail_everywhere_here(unsigned int workers)
+{
+	return fail_everywhere_in(workers, ivl_run_here);
 }
 
 static void test_every_allocation(void **state)
 {
 	(void)state;
 	on_all_counts(fail_everywhere);
+	on_all_counts(fail_everywhere_here);
 }
 
 /*
@@ -297,31 +310,33 @@ static int gather_body(ivl_interval *self, void *arg)
 }
 
 static int meet_in_crowd(unsigned int workers, enum ivl_policy policy, unsigned int fibers,
-			 unsigned int tasks)
+			 unsigned int tasks, enter *run)
 {
 	struct crowd crowd = { .tasks = tasks };
 	ivl_runtime *runtime = start(workers, policy, fibers);
 	int error = ivl_numa_barrier_init(&crowd.barrier, crowd.tasks);
 
-	error = error ? error : ivl_run(runtime, gather_body, &crowd);
+	error = error ? error : run(runtime, gather_body, &crowd);
 	ivl_stop(runtime);
 	return error || atomic_load(&crowd.error) || atomic_load(&crowd.passed) != 2 * tasks;
 }
 
 static int meet_9000(unsigned int workers)
 {
-	return meet_in_crowd(workers, IVL_ADAPTIVE, TEST_SLOW ? 100 : 0, TEST_SLOW ? 900 : 9000);
+	return meet_in_crowd(workers, IVL_ADAPTIVE, TEST_SLOW ? 100 : 0, TEST_SLOW ? 900 : 9000,
+			     ivl_run);
 }
 
 static int meet_34000(unsigned int workers)
 {
-	return meet_in_crowd(workers, IVL_ADAPTIVE, 0, 34000);
+	return meet_in_crowd(workers, IVL_ADAPTIVE, 0, 34000, ivl_run);
 }
 
 static int meet_5_of_4(unsigned int workers)
 {
-	return meet_in_crowd(workers, IVL_ADAPTIVE, 4, 4 * workers + 1) ||
-	       meet_in_crowd(workers, IVL_HELP_FIRST, 4, 4 * workers + 1);
+	return meet_in_crowd(workers, IVL_ADAPTIVE, 4, 4 * workers + 1, ivl_run) ||
+	       meet_in_crowd(workers, IVL_HELP_FIRST, 4, 4 * workers + 1, ivl_run) ||
+	       meet_in_crowd(workers, IVL_HELP_FIRST, 4, 4 * workers + 1, ivl_run_here);
 }
 
 static void test_crowds(void **state)

@@ -297,6 +297,32 @@ static int busy_with_asyncs(ivl_interval *self, void *arg)
 	return ivl_finish(begin_asyncs, arg);
 }
 
+#define LEAVES 20000
+
+static void leaf(void *arg)
+{
+	struct busy *busy = arg;
+
+	if (!atomic_load(&busy->came) && !busy->error)
+		usleep(1000);
+}
+
+/* Children without children: the only worker is in ivl_sync() until all have run. */
+static int busy_with_sync(ivl_interval *self, void *arg)
+{
+	static struct ivl_task tasks[LEAVES];
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct busy *busy = arg;
+
+	(void)self;
+	for (int i = 0; i < LEAVES; i++)
+		if (ivl_spawn(&scope, &tasks[i], leaf, busy))
+			leaf(busy);
+	atomic_store(&busy->started, (int)ivl_worker_count(busy->runtime));
+	ivl_sync(&scope);
+	return 0;
+}
+
 static int come(ivl_interval *self, void *arg)
 {
 	(void)self;
@@ -353,6 +379,9 @@ static void test_mail(void **state)
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
 		for (int policy = 0; policy < IVL_POLICIES; policy++) {
 			try_busy(workers[i], policy, busy_with_spawns);
+			/* Work-first, each has run when it is spawned. */
+			if (policy != IVL_WORK_FIRST)
+				try_busy(workers[i], policy, busy_with_sync);
 			/* Work-first, each would be inside of the one before. */
 			if (policy != IVL_WORK_FIRST)
 				try_busy(workers[i], policy, busy_with_asyncs);

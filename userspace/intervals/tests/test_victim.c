@@ -17,7 +17,8 @@ static struct ivl_chooser *chooser_of(const struct ivl_topology *t, enum ivl_vic
 				      uint64_t seed)
 {
 	const struct ivl_config config = { .victims = victims, .cross_place = true, .seed = seed };
-	struct ivl_chooser *chooser = ivl_chooser_create(&config, t, mask, worker);
+	struct ivl_chooser *chooser = ivl_chooser_create(&config, t, mask,
+							 ivl_topology_place(t, worker), worker);
 
 	assert_non_null(chooser);
 	return chooser;
@@ -148,7 +149,8 @@ static void test_own_place(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		const struct ivl_config config = { .victims = policies[i] };
-		struct ivl_chooser *chooser = ivl_chooser_create(&config, t, NULL, 5);
+		struct ivl_chooser *chooser = ivl_chooser_create(&config, t, NULL,
+								 ivl_topology_place(t, 5), 5);
 
 		assert_int_equal(round_of(chooser, order), 3);
 		assert_true(is_in(order, 3, 4) && is_in(order, 3, 6) && is_in(order, 3, 7));
@@ -304,7 +306,7 @@ static void test_no_memory(void **state)
 
 	(void)state;
 	test_allocations_left = 0;
-	assert_null(ivl_chooser_create(&config, t, NULL, 0));
+	assert_null(ivl_chooser_create(&config, t, NULL, ivl_topology_place(t, 0), 0));
 	assert_null(ivl_stealability_create(WORKERS, 1, 2));
 	test_allocations_left = -1;
 	ivl_chooser_destroy(NULL);

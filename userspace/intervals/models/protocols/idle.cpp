@@ -129,15 +129,17 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 /*
  * Work that waits for other work, and for which there are no stacks: begin_stackless() and
  * ivl_serve_stackless() in src/find.c. Each piece keeps its stack until all have begun, and
- * there is one to begin with. A deadlock means: what waits for a stack gets none.
+ * there is one to begin with. A deadlock means: what waits for a stack gets none. Guests are
+ * threads in seats, which look once and leave: count_out() in src/seat.c.
  */
-template <int workers, int pieces, bool membarrier>
-struct stackless : rl::test_suite<stackless<workers, pieces, membarrier>, workers> {
+template <int workers, int guests, int pieces, bool membarrier>
+struct stackless
+	: rl::test_suite<stackless<workers, guests, pieces, membarrier>, workers + guests> {
 	ivl_model_futex futex;
 	ivl_eventcount ec;
 	rl::atomic<int> work, kept, stacks;
-	rl::atomic<unsigned int> asleep, stopping;
-	bool own[workers];		/* a stack, and no work for it */
+	rl::atomic<unsigned int> asleep, all, stopping;
+	bool own[workers + guests];	/* a stack, and no work for it */
 	int begun;
 
 	void before()
@@ -147,8 +149,9 @@ struct stackless : rl::test_suite<stackless<workers, pieces, membarrier>, worker
 		kept.store(0, rl::mo_relaxed, $);
 		stacks.store(1, rl::mo_relaxed, $);
 		asleep.store(!membarrier, rl::mo_relaxed, $);
+		all.store(workers + guests + !membarrier, rl::mo_relaxed, $);
 		stopping.store(0, rl::mo_relaxed, $);
-		std::fill(own, own + workers, false);
+		std::fill(own, own + workers + guests, false);
 		begun = 0;
 	}
 
@@ -211,21 +214,40 @@ struct stackless : rl::test_suite<stackless<workers, pieces, membarrier>, worker
 
 	void go_to_sleep()
 	{
-		const bool last = asleep.fetch_add(1, rl::mo_seq_cst, $) + 1 == workers + !membarrier;
+		const unsigned int now = asleep.fetch_add(1, rl::mo_seq_cst, $) + 1;
 		const uint64_t key = ivl_eventcount_prepare(&ec);
 
 		if (membarrier)
 			rl::systemwide_fence($);
 		if (work.load(rl::mo_relaxed, $) || stopping.load(rl::mo_relaxed, $) ||
-		    (last && serve()))
+		    (now == all.load(rl::mo_seq_cst, $) && serve()))
 			ivl_eventcount_cancel(&ec);
 		else
 			ivl_eventcount_sleep(&ec, key);
 		asleep.fetch_sub(1, rl::mo_relaxed, $);
 	}
 
-	void thread(unsigned int)
+	void leave()
 	{
+		unsigned int others;
+
+		if (own[rl::thread_index()]) {
+			stacks.fetch_add(1, rl::mo_acq_rel, $);
+			own[rl::thread_index()] = false;
+		}
+		others = all.fetch_sub(1, rl::mo_seq_cst, $) - 1;
+		if (!ivl_has_defect("who leaves does not look") &&
+		    asleep.load(rl::mo_seq_cst, $) == others && kept.load(rl::mo_relaxed, $))
+			ivl_eventcount_notify(&ec, 1);
+	}
+
+	void thread(unsigned int index)
+	{
+		if (index >= workers) {
+			find();
+			leave();
+			return;
+		}
 		while (!stopping.load(rl::mo_relaxed, $))
 			if (!find())
 				go_to_sleep();
@@ -235,9 +257,11 @@ struct stackless : rl::test_suite<stackless<workers, pieces, membarrier>, worker
 int main(int argc, char **argv)
 {
 	return ivl_model<idle<1, true>, idle<2, true>, idle<3, true>, idle<1, false>,
-			 idle<2, false>, stackless<2, 3, true>, stackless<3, 4, true>,
-			 stackless<2, 3, false>>::main(
+			 idle<2, false>, stackless<2, 0, 3, true>, stackless<3, 0, 4, true>,
+			 stackless<2, 0, 3, false>, stackless<1, 1, 3, true>,
+			 stackless<2, 1, 3, true>, stackless<2, 1, 3, false>>::main(
 		argc, argv,
 		{ "no look after prepare", "no membarrier", "who finds work wakes nobody",
-		  "no fence before the look at searching", "the last awake makes no stack" });
+		  "no fence before the look at searching", "the last awake makes no stack",
+		  "who leaves does not look" });
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -65,6 +66,30 @@ void test_run(const ivl::runtime &runtime)
 	struct { int calls = 0; void operator()() { calls++; } } function;
 	mutable_runtime.run(function);
 	CHECK(function.calls == 1);
+}
+
+/* By this thread, which handles an exception meanwhile; its tasks handle their own. */
+void test_run_here(ivl::runtime &runtime)
+{
+	const std::thread::id here = std::this_thread::get_id();
+
+	CHECK(runtime.run_here([] { return std::this_thread::get_id(); }) == here);
+	try {
+		throw 1;
+	} catch (int &one) {
+		CHECK(runtime.run_here([] { return !std::current_exception(); }));
+		CHECK_THROWS(int, 2, runtime.run_here([] {
+			ivl::invoke([] {}, [] { throw 2; });
+		}));
+		CHECK(one == 1);
+		try {
+			std::rethrow_exception(std::current_exception());
+		} catch (int &same) {
+			CHECK(&same == &one);
+		}
+	}
+	CHECK(!std::current_exception());
+	CHECK(runtime.run_here([] { return fib(SIZE); }) == fib_of(SIZE));
 }
 
 void test_scope(ivl::runtime &runtime)
@@ -350,6 +375,7 @@ int main()
 {
 	on_all([](ivl::runtime runtime) {
 		test_run(runtime);
+		test_run_here(runtime);
 		test_scope(runtime);
 		test_invoke(runtime);
 		test_group(runtime);

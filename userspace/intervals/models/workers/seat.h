@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* No thread comes into ivl_run_here(): nobody has a seat (protocols/seats.cpp has those). */
+#ifndef IVL_SEAT_H
+#define IVL_SEAT_H
+
+#include "worker.h"
+
+struct ivl_seat {
+	struct ivl_worker worker;
+	struct ivl_seat *next;
+};
+
+inline struct ivl_seat *ivl_seats(const ivl_runtime *)
+{
+	return NULL;
+}
+
+inline bool ivl_seat_taken(const struct ivl_seat *)
+{
+	return false;
+}
+
+inline bool ivl_seat_near(const struct ivl_seat *, const struct ivl_place *)
+{
+	return false;
+}
+
+inline bool ivl_seat_called(const struct ivl_seat *)
+{
+	return false;
+}
+
+inline void ivl_seat_wait(struct ivl_seat *, bool (*)(void *, struct ivl_waiter *), void *) {}
+inline void ivl_seat_wake(struct ivl_seat *) {}
+
+#endif

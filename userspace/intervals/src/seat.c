@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Threads that are workers as long as they wait: ivl_run_here(). */
+#include "seat.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+#include "run_queue.h"
+
+/*
+ * Waiting.
+ */
+
+bool ivl_seat_called(const struct ivl_seat *seat)
+{
+	/* Acquire: what was written before ivl_wake(). */
+	return atomic_load_explicit(&seat->waiter.word, memory_order_acquire);
+}
+
+void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_waiter *waiter),
+		   void *arg)
+{
+	atomic_store_explicit(&seat->waiter.word, 0, memory_order_relaxed);
+	if (publish(arg, &seat->waiter))
+		ivl_thread_work(&seat->worker);
+}
+
+void ivl_seat_wake(struct ivl_seat *seat)
+{
+	ivl_eventcount_notify(&seat->sleepers.eventcount, 1);
+}
+
+/*
+ * Making.
+ */
+
+static struct ivl_seat *make(ivl_runtime *runtime, const struct ivl_place *place)
+{
+	struct ivl_seat *seat = aligned_alloc(IVL_LINE, sizeof(*seat));
+
+	if (!seat)
+		return NULL;
+	memset(seat, 0, offsetof(struct ivl_seat, signal_stack));
+	seat->worker.seat = seat;
+	seat->waiter.seat = seat;
+	atomic_init(&seat->taken, true);
+	ivl_eventcount_init(&seat->sleepers.eventcount);
+	if (ivl_worker_init(&seat->worker, runtime, place, UINT_MAX)) {
+		ivl_worker_destroy(&seat->worker);
+		free(seat);
+		return NULL;
+	}
+	seat->next = atomic_load_explicit(&runtime->seats, memory_order_relaxed);
+	/* Release, to ivl_seats(). */
+	while (!atomic_compare_exchange_weak_explicit(&runtime->seats, &seat->next, seat,
+						      memory_order_release, memory_order_relaxed))
+		;
+	return seat;
+}
+
+void ivl_seats_destroy(ivl_runtime *runtime)
+{
+	struct ivl_seat *seat = ivl_seats(runtime);
+
+	while (seat) {
+		struct ivl_seat *next = seat->next;
+
+		ivl_worker_destroy(&seat->worker);
+		free(seat);
+		seat = next;
+	}
+}
+
+/*
+ * Sitting down and standing up.
+ */
+
+static bool has_cpu(const struct ivl_place *place, int cpu)
+{
+	for (unsigned int i = 0; i < place->cpu_count; i++)
+		if (place->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* Where the caller's CPU is; or in turn, where that is at none of this machine's. */
+static const struct ivl_place *callers_place(ivl_runtime *runtime)
+{
+	const struct ivl_topology *topology = runtime->topology;
+	const int cpu = topology->bindable ? sched_getcpu() : -1;
+
+	for (unsigned int i = 0; cpu >= 0 && i < topology->leaf_count; i++)
+		if (has_cpu(&topology->leaves[i], cpu))
+			return &topology->leaves[i];
+	return ivl_place_at(runtime, atomic_fetch_add_explicit(&runtime->turn, 1,
+							       memory_order_relaxed));
+}
+
+/* NULL: ENOMEM. */
+static struct ivl_seat *find_seat(ivl_runtime *runtime)
+{
+	const struct ivl_place *place = callers_place(runtime);
+
+	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
+		/* Acquire: from who has stood up. */
+		if (seat->worker.place == place && !ivl_seat_taken(seat) &&
+		    !atomic_exchange_explicit(&seat->taken, true, memory_order_acquire))
+			return seat;
+	return make(runtime, place);
+}
+
+static void sit_down(struct ivl_seat *seat)
+{
+	struct ivl_worker *worker = &seat->worker;
+
+	/* All are asleep only if this one is, too. */
+	atomic_fetch_add_explicit(&worker->runtime->all_asleep, 1, memory_order_seq_cst);
+	ivl_thread_enter(worker, seat->signal_stack);
+	/* The thread may be handling an exception, which is nothing to the tasks. */
+	if (worker->exceptions) {
+		seat->before = *worker->exceptions;
+		*worker->exceptions = (struct ivl_exceptions){ 0 };
+	}
+}
+
+/* All others may be asleep, and work that has no stack have relied on this one. */
+static void count_out(struct ivl_worker *worker)
+{
+	ivl_runtime *runtime = worker->runtime;
+	const unsigned int all = atomic_fetch_sub_explicit(&runtime->all_asleep, 1,
+							   memory_order_seq_cst) - 1;
+
+	if ((uint32_t)atomic_load_explicit(&runtime->attention, memory_order_seq_cst) == all &&
+	    ivl_stackless_there(runtime))
+		ivl_idle_wake(runtime, worker->place);
+}
+
+/* What is in its queue is others', and its stacks. */
+static void clear(struct ivl_worker *worker)
+{
+	ivl_runtime *runtime = worker->runtime;
+	struct ivl_work *work;
+
+	ivl_hold_nothing_back(worker, NULL);
+	ivl_stay();
+	while (!runtime->shared && (work = ivl_take(worker)))
+		ivl_post(runtime, work, worker->place);
+	if (worker->free)
+		ivl_stacks_put(runtime->stacks, worker->free);
+	worker->free = NULL;
+	worker->returned = 0;
+	worker->mail_first = false;
+}
+
+static void stand_up(struct ivl_seat *seat)
+{
+	struct ivl_worker *worker = &seat->worker;
+
+	clear(worker);
+	count_out(worker);
+	if (worker->exceptions)
+		*worker->exceptions = seat->before;
+	ivl_thread_leave(seat->signal_stack);
+	/* Release: to who sits here next. */
+	atomic_store_explicit(&seat->taken, false, memory_order_release);
+}
+
+int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg)
+{
+	/* A task takes part already; a parent's runtime has nothing to take part in. */
+	struct ivl_seat *seat = ivl_self() || ivl_is_parents(runtime) ? NULL : find_seat(runtime);
+	int error;
+
+	if (!seat)
+		return ivl_run(runtime, body, arg);
+	sit_down(seat);
+	error = ivl_run(runtime, body, arg);
+	stand_up(seat);
+	return error;
+}

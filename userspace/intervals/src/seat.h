@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Seats: what makes a worker of a thread that calls ivl_run_here(). A seat is made when one
+ * comes and none of its place is free, and there as long as the runtime; so anybody may look
+ * into its queue at any time, which is empty while nobody sits there.
+ *
+ * Who sits waits for the end of an interval, at the base, and works until then. It sleeps
+ * alone, as who wakes it for that end must wake nobody else.
+ */
+#ifndef IVL_SEAT_H
+#define IVL_SEAT_H
+
+#include "thread.h"
+#include "worker.h"
+
+struct ivl_seat {
+	struct ivl_worker worker;
+	struct ivl_waiter waiter;
+	struct ivl_sleepers sleepers;
+	struct ivl_seat *next;
+	_Atomic(bool) taken;
+	struct ivl_exceptions before;	/* those of its thread, from before it sat down */
+	char signal_stack[IVL_SIGNAL_STACK];
+};
+
+/* All there are; by `next`. Any thread. */
+static inline struct ivl_seat *ivl_seats(const ivl_runtime *runtime)
+{
+	/* Acquire, from who has made the first: what is in them. */
+	return atomic_load_explicit(&runtime->seats, memory_order_acquire);
+}
+
+static inline bool ivl_seat_taken(const struct ivl_seat *seat)
+{
+	return atomic_load_explicit(&seat->taken, memory_order_relaxed);
+}
+
+/* May who sits there take work from this place, and its workers from who sits there? */
+static inline bool ivl_seat_near(const struct ivl_seat *seat, const struct ivl_place *place)
+{
+	return seat->worker.place == place || seat->worker.runtime->config.cross_place;
+}
+
+/* As ivl_wait(), at the base. */
+void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_waiter *waiter),
+		   void *arg);
+/* What it waits for has come. By a worker: the seat may be free by now, but not gone. */
+void ivl_seat_wake(struct ivl_seat *seat);
+
+/* Nobody sits any more. */
+void ivl_seats_destroy(ivl_runtime *runtime);
+
+#endif

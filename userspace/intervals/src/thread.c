@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "thread.h"
+
+#include "find.h"
+#include "idle.h"
+#include "process.h"
+#include "switching.h"
+
+void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack)
+{
+	ivl_worker_self = worker;
+	worker->exceptions = ivl_exceptions_of_thread();
+	ivl_process_add_thread(worker, signal_stack, IVL_SIGNAL_STACK);
+#ifdef IVL_ASAN
+	pthread_attr_t attributes;
+	void *lowest;
+	size_t bytes;
+
+	pthread_getattr_np(pthread_self(), &attributes);
+	pthread_attr_getstack(&attributes, &lowest, &bytes);
+	pthread_attr_destroy(&attributes);
+	worker->base.lowest = lowest;
+	worker->base.highest = (char *)lowest + bytes;
+#endif
+#ifdef IVL_TSAN
+	worker->base.tsan = __tsan_get_current_fiber();
+#endif
+}
+
+void ivl_thread_leave(char *signal_stack)
+{
+	ivl_process_remove_thread(signal_stack);
+	ivl_worker_self = NULL;
+}
+
+void ivl_thread_work(struct ivl_worker *worker)
+{
+	struct ivl_work *work;
+
+	while (!ivl_leaves(worker) && ((work = ivl_find(worker)) || (work = ivl_idle(worker))))
+		ivl_run_work(worker, work);
+}

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* ivl_run_here(): the thread that calls takes part until its interval is done. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "intervals_sync.h"
+
+/* Until it is true, or 20 seconds have passed. */
+static bool comes_true(_Atomic bool *flag)
+{
+	for (int i = 0; i < 20000 && !atomic_load(flag); i++)
+		usleep(1000);
+	return atomic_load(flag);
+}
+
+/*
+ * All that run() can be asked for.
+ */
+
+struct fib {
+	int n;
+	long result;
+};
+
+static void fib(void *arg)
+{
+	struct fib *whole = arg;
+	struct fib left = { whole->n - 1, 0 }, right = { whole->n - 2, 0 };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	whole->result = whole->n;
+	if (whole->n < 2)
+		return;
+	if (ivl_spawn(&scope, &task, fib, &left))
+		fib(&left);
+	fib(&right);
+	ivl_sync(&scope);
+	whole->result = left.result + right.result;
+}
+
+struct call {
+	ivl_runtime *runtime;
+	pthread_t caller;
+	_Atomic int asyncs;
+	bool elsewhere;
+};
+
+static void count_async(void *arg)
+{
+	atomic_fetch_add(&(*(struct call **)arg)->asyncs, 1);
+}
+
+static void begin_asyncs(void *arg)
+{
+	for (int i = 0; i < 200; i++)
+		if (ivl_async(count_async, &arg, sizeof(arg), NULL))
+			count_async(&arg);
+}
+
+static int count_interval(ivl_interval *self, void *arg)
+{
+	(void)self;
+	count_async(&arg);
+	return 0;
+}
+
+/* They end after the body. */
+static void begin_intervals(ivl_interval *self, struct call *call)
+{
+	ivl_interval *before = NULL;
+
+	for (int i = 0; i < 50; i++) {
+		ivl_interval *made = ivl_create(self, NULL, count_interval, call, NULL);
+
+		if (before) {
+			ivl_add_edge(ivl_end_point(before), ivl_start_point(made));
+			ivl_release(before);
+		}
+		before = made;
+	}
+	ivl_release(before);
+}
+
+static int all_kinds(ivl_interval *self, void *arg)
+{
+	struct call *call = arg;
+	struct fib whole = { 12, 0 };
+
+	call->elsewhere = !pthread_equal(pthread_self(), call->caller);
+	if (!ivl_here())
+		return EPROTO;
+	fib(&whole);
+	if (whole.result != 144 || ivl_finish(begin_asyncs, call) || call->asyncs != 200)
+		return EPROTO;
+	begin_intervals(self, call);
+	return 0;
+}
+
+static void try_all_kinds(ivl_runtime *runtime)
+{
+	for (int i = 0; i < 3; i++) {
+		struct call call = { .runtime = runtime, .caller = pthread_self() };
+
+		assert_int_equal(ivl_run_here(runtime, all_kinds, &call), 0);
+		assert_int_equal(call.asyncs, 250);
+		assert_false(call.elsewhere);
+		assert_null(ivl_here());
+	}
+}
+
+static void test_all_kinds(void **state)
+{
+	(void)state;
+	test_on_all(try_all_kinds);
+}
+
+static int fail_here(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	return ERANGE;
+}
+
+static void test_error(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	assert_int_equal(ivl_run_here(runtime, fail_here, NULL), ERANGE);
+	ivl_stop(runtime);
+}
+
+/*
+ * With workers that are all held up.
+ */
+
+struct jam {
+	ivl_runtime *runtime;
+	_Atomic unsigned int held;
+	_Atomic bool all_held, free;
+	int error;
+};
+
+static void hold_up(void *arg)
+{
+	struct jam *jam = *(struct jam **)arg;
+
+	if (atomic_fetch_add(&jam->held, 1) + 1 == ivl_worker_count(jam->runtime))
+		atomic_store(&jam->all_held, true);
+	comes_true(&jam->free);
+}
+
+static void hold_all_up(void *arg)
+{
+	struct jam *jam = arg;
+
+	for (unsigned int i = 0; i < ivl_worker_count(jam->runtime); i++)
+		ivl_async(hold_up, &jam, sizeof(jam), NULL);
+}
+
+static int jam_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(hold_all_up, arg);
+}
+
+static void *jam_main(void *arg)
+{
+	struct jam *jam = arg;
+
+	jam->error = ivl_run(jam->runtime, jam_body, jam);
+	return NULL;
+}
+
+static void with_jam(unsigned int workers, void (*test)(struct jam *jam))
+{
+	struct ivl_config config = test_config(workers);
+	struct jam jam = { .error = 0 };
+	pthread_t thread;
+
+	print_message("# %u workers\n", workers);
+	/* Asyncs, not their spawner, so that each is for another worker. */
+	config.policy = IVL_HELP_FIRST;
+	config.places = IVL_PLACES_ONE;
+	jam.runtime = test_start(&config);
+	pthread_create(&thread, NULL, jam_main, &jam);
+	assert_true(comes_true(&jam.all_held));
+	test(&jam);
+	atomic_store(&jam.free, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(jam.error, 0);
+	ivl_stop(jam.runtime);
+}
+
+static void with_jams(void (*test)(struct jam *jam))
+{
+	static const unsigned int workers[] = { 1, 2, 8 };
+
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
+		with_jam(workers[i], test);
+}
+
+/* Nobody else is there to do it. */
+static void try_alone(struct jam *jam)
+{
+	struct call call = { .runtime = jam->runtime, .caller = pthread_self() };
+
+	assert_int_equal(ivl_run_here(jam->runtime, all_kinds, &call), 0);
+	assert_int_equal(call.asyncs, 250);
+}
+
+static void test_alone(void **state)
+{
+	(void)state;
+	with_jams(try_alone);
+}
+
+struct lock {
+	ivl_numa_mutex *mutex;
+	_Atomic bool locked;
+};
+
+static void *unlock_later(void *arg)
+{
+	struct lock *lock = arg;
+
+	ivl_numa_mutex_lock(lock->mutex);
+	atomic_store(&lock->locked, true);
+	usleep(20000);
+	ivl_numa_mutex_unlock(lock->mutex);
+	return NULL;
+}
+
+static int lock_body(ivl_interval *self, void *arg)
+{
+	struct lock *lock = arg;
+
+	(void)self;
+	ivl_numa_mutex_lock(lock->mutex);
+	ivl_numa_mutex_unlock(lock->mutex);
+	return 0;
+}
+
+/* The body waits for a thread. */
+static void wait_here(ivl_runtime *runtime)
+{
+	struct lock lock = { .locked = false };
+	pthread_t thread;
+
+	assert_int_equal(ivl_numa_mutex_init(&lock.mutex), 0);
+	pthread_create(&thread, NULL, unlock_later, &lock);
+	assert_true(comes_true(&lock.locked));
+	assert_int_equal(ivl_run_here(runtime, lock_body, &lock), 0);
+	pthread_join(thread, NULL);
+	ivl_numa_mutex_destroy(lock.mutex);
+}
+
+/* Asleep, as there is nothing to do, and woken to go on. */
+static void try_woken(struct jam *jam)
+{
+	wait_here(jam->runtime);
+}
+
+static void test_woken(void **state)
+{
+	(void)state;
+	with_jams(try_woken);
+}
+
+/*
+ * Others' work.
+ */
+
+struct heap {
+	ivl_runtime *runtime;
+	_Atomic bool stop, begun, left;
+	bool late;
+	int error;
+};
+
+/* Each makes the next: there is always one in some queue. */
+static void go_on(void *arg)
+{
+	struct heap *heap = *(struct heap **)arg;
+
+	atomic_store(&heap->begun, true);
+	if (!atomic_load(&heap->stop))
+		ivl_async(go_on, arg, sizeof(heap), NULL);
+}
+
+static void go_on_often(void *arg)
+{
+	for (int i = 0; i < 8; i++)
+		ivl_async(go_on, &arg, sizeof(arg), NULL);
+}
+
+static int heap_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(go_on_often, arg);
+}
+
+static void *heap_main(void *arg)
+{
+	struct heap *heap = arg;
+
+	heap->error = ivl_run(heap->runtime, heap_body, heap);
+	return NULL;
+}
+
+static void *stop_late(void *arg)
+{
+	struct heap *heap = arg;
+
+	heap->late = !comes_true(&heap->left);
+	atomic_store(&heap->stop, true);
+	return NULL;
+}
+
+/* It returns though its queue is never empty, and what it leaves there is done by others. */
+static void try_leaving(unsigned int workers)
+{
+	struct ivl_config config = test_config(workers);
+	struct heap heap = { .late = false };
+	pthread_t thread, clock;
+
+	print_message("# %u workers\n", workers);
+	config.policy = IVL_HELP_FIRST;
+	config.places = IVL_PLACES_ONE;
+	heap.runtime = test_start(&config);
+	pthread_create(&thread, NULL, heap_main, &heap);
+	assert_true(comes_true(&heap.begun));
+	pthread_create(&clock, NULL, stop_late, &heap);
+	for (int i = 0; i < 5; i++)
+		wait_here(heap.runtime);
+	atomic_store(&heap.left, true);
+	pthread_join(clock, NULL);
+	pthread_join(thread, NULL);
+	assert_false(heap.late);
+	assert_int_equal(heap.error, 0);
+	ivl_stop(heap.runtime);
+}
+
+static void test_leaving(void **state)
+{
+	static const unsigned int workers[] = { 1, 2, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
+		try_leaving(workers[i]);
+}
+
+static void set_flag(void *arg)
+{
+	atomic_store((_Atomic bool *)arg, true);
+}
+
+/* The child is in the caller's queue, and the caller does not come back to it. */
+static int be_robbed(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	_Atomic bool ran = false;
+	struct ivl_task task;
+	bool stolen;
+
+	(void)self;
+	(void)arg;
+	if (ivl_spawn(&scope, &task, set_flag, (void *)&ran))
+		return ENOMEM;
+	stolen = comes_true(&ran);
+	ivl_sync(&scope);
+	return stolen ? 0 : ETIMEDOUT;
+}
+
+static void test_stolen_from(void **state)
+{
+	(void)state;
+	for (int queue = 0; queue < IVL_QUEUES; queue++) {
+		struct ivl_config config = test_config(1);
+		ivl_runtime *runtime;
+
+		config.queue = queue;
+		runtime = test_start(&config);
+		assert_int_equal(ivl_run_here(runtime, be_robbed, NULL), 0);
+		ivl_stop(runtime);
+	}
+}
+
+/*
+ * Many callers, and tasks that call.
+ */
+
+#define CALLERS 6
+
+static int fib_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	fib(arg);
+	return 0;
+}
+
+struct caller {
+	ivl_runtime *runtime;
+	int failures;
+};
+
+static void *call_often(void *arg)
+{
+	static const long results[] = { 21, 34, 55, 89, 144 };
+	struct caller *caller = arg;
+
+	for (int i = 0; i < (TEST_SLOW ? 20 : 200); i++) {
+		struct fib whole = { 8 + i % 5, 0 };
+
+		if (ivl_run_here(caller->runtime, fib_body, &whole) ||
+		    whole.result != results[i % 5])
+			caller->failures++;
+	}
+	return NULL;
+}
+
+static void try_callers(unsigned int workers, bool cross_place)
+{
+	struct ivl_config config = test_config(workers);
+	struct caller callers[CALLERS];
+	pthread_t threads[CALLERS];
+	ivl_runtime *runtime;
+
+	config.cross_place = cross_place;
+	config.statistics = true;
+	config.places = IVL_PLACES_LLC;
+	runtime = test_start(&config);
+	for (int i = 0; i < CALLERS; i++) {
+		callers[i] = (struct caller){ runtime, 0 };
+		pthread_create(&threads[i], NULL, call_often, &callers[i]);
+	}
+	for (int i = 0; i < CALLERS; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(callers[i].failures, 0);
+	}
+	ivl_stop(runtime);
+}
+
+static void test_callers(void **state)
+{
+	static const unsigned int workers[] = { 1, 2, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
+		try_callers(workers[i], true);
+		try_callers(workers[i], false);
+	}
+}
+
+static int call_inside(ivl_interval *self, void *arg)
+{
+	ivl_runtime **both = arg;
+
+	(void)self;
+	for (int i = 0; i < 2; i++) {
+		struct fib whole = { 10, 0 };
+		int error = ivl_run_here(both[i], fib_body, &whole);
+
+		if (error || whole.result != 55)
+			return EPROTO;
+	}
+	return 0;
+}
+
+static void test_tasks_call(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *both[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		both[i] = test_start(&config);
+	assert_int_equal(ivl_run_here(both[0], call_inside, both), 0);
+	assert_int_equal(ivl_run(both[0], call_inside, both), 0);
+	for (int i = 0; i < 2; i++)
+		ivl_stop(both[i]);
+}
+
+static int spawn_three(ivl_interval *self, void *arg)
+{
+	struct fib whole = { 3, 0 };
+
+	(void)self;
+	(void)arg;
+	fib(&whole);
+	return 0;
+}
+
+/* What the caller did is counted: two spawns, and the interval itself is in no queue. */
+static void test_counted(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct ivl_statistics statistics;
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.statistics = true;
+	config.policy = IVL_HELP_FIRST;
+	runtime = test_start(&config);
+	assert_int_equal(ivl_run_here(runtime, spawn_three, NULL), 0);
+	ivl_statistics_read(runtime, &statistics);
+	assert_in_range(statistics.puts, 2, 10);
+	ivl_statistics_reset(runtime);
+	ivl_statistics_read(runtime, &statistics);
+	assert_int_equal(statistics.puts, 0);
+	ivl_stop(runtime);
+}
+
+static void test_child_process(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+	int status;
+	pid_t child;
+
+	(void)state;
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		_exit(ivl_run_here(runtime, fail_here, NULL) != ESRCH);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	ivl_stop(runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_kinds),
+		cmocka_unit_test(test_error),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_woken),
+		cmocka_unit_test(test_leaving),
+		cmocka_unit_test(test_stolen_from),
+		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_tasks_call),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_child_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
