@@ -465,6 +465,43 @@ int ivl_try_for(size_t begin, size_t end, size_t grain, ivl_try_range *body, voi
 /** @} */
 
 /**
+ * @defgroup ivl_storage Per-task storage
+ *
+ * As pthread_key_create(), for tasks: values that go with a task wherever it goes on after a wait.
+ * A task is what one call of its function does: of a spawned child, an async, the body of an
+ * interval. It begins without values; those of its spawner are not its own. A part of a loop may be
+ * run by the loop's caller, and then is its task.
+ *
+ * What it costs: nothing in a process that has no key. Where there is one each sync takes a slower
+ * way, by which the end of a child is noticed; Documentation/intervals.rst has the measurement.
+ * @{
+ */
+
+/** What values are found by: its address. Its fields are the runtime's. */
+struct ivl_key {
+	void (*destructor)(void *value);	/**< of ivl_key_init(); or NULL */
+};
+
+/**
+ * Make it a key, which is there as long as any task has a value for it: mostly for ever. The
+ * destructor, if any, is called with each value that is not NULL when the value's task has ended, the
+ * last that was set first, and may do what tasks do. It may set values again; after four times of
+ * that these are lost. Any thread.
+ */
+void ivl_key_init(struct ivl_key *key, void (*destructor)(void *value));
+
+/**
+ * The calling task's value from now on; the one before is not destroyed. ENOMEM. EINVAL: outside of
+ * any task. EBUSY: the task began before the process had its first key, so make keys before. NULL,
+ * of which there always is one, needs no memory. [task]
+ */
+int ivl_key_set(const struct ivl_key *key, void *value);
+/** The calling task's value; NULL: it has set none. Any thread, which has none. */
+void *ivl_key_get(const struct ivl_key *key);
+
+/** @} */
+
+/**
  * @defgroup ivl_places Places
  *
  * Thesis, sections 4.1 and 4.2; Documentation/intervals-places.rst.

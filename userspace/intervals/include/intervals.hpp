@@ -520,6 +520,47 @@ future<detail::result<Function>> async(Function function)
 	return it;
 }
 
+/**
+ * A T for each task that asks, destroyed when the task has ended; as a key of ivl_key_init(), and
+ * like that to be made before the tasks, and there as long as they. Mostly it is static.
+ *
+ *	static ivl::task_local<std::vector<int>> buffer;
+ *	...
+ *	buffer.get().push_back(1);
+ */
+template <typename T>
+class task_local {
+public:
+	/** Makes the key. */
+	task_local() noexcept
+	{
+		ivl_key_init(&key, [](void *value) { delete static_cast<T *>(value); });
+	}
+
+	task_local(const task_local &) = delete;
+	task_local &operator=(const task_local &) = delete;
+
+	/** The calling task's, made by T() where it has none. Throws as ivl_key_set() fails. */
+	T &get()
+	{
+		T *value = find();
+
+		if (!value) {
+			std::unique_ptr<T> made = std::make_unique<T>();
+
+			detail::check(ivl_key_set(&key, made.get()));
+			value = made.release();
+		}
+		return *value;
+	}
+
+	/** nullptr: the calling task has not asked get(). */
+	T *find() const noexcept { return static_cast<T *>(ivl_key_get(&key)); }
+
+private:
+	ivl_key key;
+};
+
 /** A guard that the block has made; for ivl_add_guard(). Who holds it or waits for it keeps it. */
 class guard {
 public:

@@ -48,8 +48,8 @@ struct ivl_fiber {
 	struct ivl_local local;
 	struct ivl_fiber *next;		/* among the free ones */
 	char *lowest;			/* of the stack; below it memory faults */
-	char *mapped;			/* where its mapping begins */
 	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
+	char *mapped;			/* where its mapping begins */
 	/*
 	 * Twice the number of asyncs that have ended on it without their spawner;
 	 * plus one: the one that runs on it is counted by its finish (finish.c).

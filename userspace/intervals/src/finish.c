@@ -147,8 +147,12 @@ static void run_async(struct ivl_work *work)
 	struct ivl_waiter *waiter;
 
 	if (__builtin_expect(!error_of(finish), 1)) {
-		*ivl_local() = async->local;
+		struct ivl_local *local = ivl_local();
+
+		*local = async->local;
+		local->task = ivl_task_begins();
 		async->function(async->arg);
+		ivl_task_ends(local);
 	}
 	free_async(async);
 	waiter = remove_one(ivl_self(), finish);
@@ -190,7 +194,7 @@ static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish
 		return ENOMEM;
 	async->bytes = bytes;
 	async->work.kind = &async_kind;
-	async->local = (struct ivl_local){ worker->fiber->local.interval, finish, 0 };
+	async->local = (struct ivl_local){ worker->fiber->local.interval, finish, 0, NULL };
 	async->function = function;
 	if (bytes)
 		memcpy(async->arg, arg, bytes);
@@ -245,6 +249,7 @@ static long run_async_first(struct spawner *spawner)
 		return ENOMEM;
 	}
 	function(arg);
+	ivl_task_ends(&fiber->local);
 	worker = ivl_self();
 	taken = ivl_take(worker);
 	/* The same address may by now be the frame of a later async of the same spawner. */

@@ -61,10 +61,12 @@ static void run_child(struct ivl_work *work)
 {
 	struct ivl_task *task = task_of(work);
 	struct ivl_scope *scope = task->scope;
+	struct ivl_local *local = ivl_local();
 	struct ivl_waiter *waiter;
 
-	*ivl_local() = (struct ivl_local){ task->context[0], task->context[1], 0 };
+	*local = (struct ivl_local){ task->context[0], task->context[1], ivl_task_begins(), NULL };
 	task->function(task->arg);
+	ivl_task_ends(local);
 	waiter = report(scope);
 	if (waiter)
 		ivl_wake_next(waiter);
@@ -133,12 +135,14 @@ __attribute__((noinline)) static _Noreturn void end_alone(struct ivl_task *task,
 static long run_child_first(struct ivl_task *task)
 {
 	struct ivl_worker *worker = ivl_self();
+	struct ivl_fiber *const fiber = worker->fiber;
 	struct ivl_work *taken;
 	long error = ENOMEM;
 
 	ivl_fiber_arrive(worker->fiber, true);
 	if (__builtin_expect(!ivl_put(worker, work_of(task)), 1)) {
 		task->function(task->arg);
+		ivl_task_ends(&fiber->local);
 		worker = ivl_self();
 		taken = ivl_take(worker);
 		if (__builtin_expect(taken != work_of(task), 0))
@@ -234,15 +238,19 @@ static bool reported(struct ivl_scope *scope, int spins)
 	return true;
 }
 
-/* By a task that has a number, which is not the child's. */
+/* By a task that has a number, or something of its own, or may have: not the child's. */
 __attribute__((noinline)) static void call_child_apart(struct ivl_local *local,
 							struct ivl_task *task)
 {
+	struct ivl_cell *const cells = local->cells;
 	const uint64_t own = local->task;
 
-	local->task = 0;
+	local->task = ivl_task_begins();
+	local->cells = NULL;
 	task->function(task->arg);
+	ivl_task_ends(local);
 	local->task = own;
+	local->cells = cells;
 }
 
 /* A child, by who waits for it; each is a task of its own (sync/mutex.h). */

@@ -237,6 +237,8 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 {
 	struct ivl_interval *const outer = local->interval;
 	struct ivl_finish *const finish = local->finish;
+	struct ivl_cell *const cells = local->cells;
+	const uint64_t watched = local->task & IVL_TASK_WATCHED;
 	const ivl_fault fault = ivl_find_cancel(interval);
 	struct ivl_batch batch = { .leaves = true };
 	int error;
@@ -247,9 +249,15 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		atomic_store_explicit(&interval->owner, local, memory_order_relaxed);
 		local->interval = interval;
 		local->finish = NULL;
+		local->task |= ivl_task_begins();
+		local->cells = NULL;
 		error = ivl_call_body(interval, interval->arg, interval->body);
+		ivl_task_ends(local);
 		local->interval = outer;
 		local->finish = finish;
+		/* Its number stays: who goes on has locked what it has. */
+		local->task = (local->task & ~IVL_TASK_WATCHED) | watched;
+		local->cells = cells;
 		if (error)
 			ivl_fail_interval(interval, error);
 		schedule_made(interval, &batch);

@@ -69,9 +69,36 @@ void ivl_stay(void);
 struct ivl_local {
 	ivl_interval *interval;
 	struct ivl_finish *finish;
-	uint64_t task;			/* its number, where it has asked (sync/mutex.h); or 0 */
+	uint64_t task;			/* below */
+	struct ivl_cell *cells;		/* what it keeps for itself (storage.c); or NULL */
 };
 struct ivl_local *ivl_local(void);
+
+/*
+ * ivl_local.task. The lowest bit: who runs the task looks at its cells when it has ended. All
+ * above: its number, where it has asked for one (sync/mutex.h); or 0.
+ *
+ * A child that a sync calls by a jump has ended without anybody's noticing. A sync does so where
+ * this is 0, and it is for tasks that have begun while the process had no key.
+ */
+#define IVL_TASK_WATCHED UINT64_C(1)
+#define IVL_TASK_ONE (2 * IVL_TASK_WATCHED)
+
+extern uint64_t ivl_watched;		/* what a task begins with: 0 or IVL_TASK_WATCHED */
+
+static inline uint64_t ivl_task_begins(void)
+{
+	return __atomic_load_n(&ivl_watched, __ATOMIC_RELAXED);
+}
+
+/* The task that runs here has ended, and keeps something. It may wait. */
+void ivl_end_cells(struct ivl_local *local);
+
+static inline void ivl_task_ends(struct ivl_local *local)
+{
+	if (__builtin_expect(local->cells != NULL, 0))
+		ivl_end_cells(local);
+}
 
 /* Where the model of intervals keeps what belongs to a runtime (model.h). */
 void **ivl_runtime_model(ivl_runtime *runtime);

@@ -104,7 +104,8 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 	task->context[0] = spawner;
 	child->local.interval = spawner->local.interval;
 	child->local.finish = spawner->local.finish;
-	child->local.task = 0;
+	child->local.task = ivl_task_begins();
+	child->local.cells = NULL;
 	child->depth = spawner->depth + 1;
 	worker->fiber = child;
 	ivl_leave_exceptions(worker, spawner);

@@ -160,9 +160,15 @@ static void asyncs(void *arg)
 			count_done(arg);
 }
 
+static struct ivl_key kept;
+
 static int one_interval(ivl_interval *self, void *arg)
 {
+	int error = ivl_key_set(&kept, &kept);
+
 	(void)self;
+	if (error)
+		return error;
 	count_done(arg);
 	return 0;
 }
@@ -251,6 +257,7 @@ static int fail_everywhere_in(unsigned int workers, enter *run)
 {
 	int allocations = 0;
 
+	ivl_key_init(&kept, NULL);
 	while (fails_after(workers, run, allocations))
 		allocations++;
 	return allocations < 2 * KINDS;

@@ -265,6 +265,8 @@ inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, const struct 
 #define ivl_hold_nothing_back ivl_model_hold_nothing_back
 
 /* Nobody uses these here. */
+uint64_t ivl_watched;
+void ivl_end_cells(struct ivl_local *) {}
 inline void ivl_idle_wake(ivl_runtime *, const struct ivl_place *) {}
 inline int ivl_idle_wake_near(struct ivl_worker *) { return 0; }
 inline void ivl_stacks_put(struct ivl_stacks *, struct ivl_fiber *) {}

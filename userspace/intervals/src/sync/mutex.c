@@ -9,8 +9,9 @@ uint64_t ivl_task_number(void)
 	struct ivl_local *local = ivl_local();
 
 	/* Relaxed: only that they differ. */
-	if (!local->task)
-		local->task = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+	if (local->task < IVL_TASK_ONE)
+		local->task += atomic_fetch_add_explicit(&last, IVL_TASK_ONE,
+							 memory_order_relaxed) + IVL_TASK_ONE;
 	return local->task;
 }
 

@@ -344,6 +344,35 @@ void test_outside()
 	CHECK_THROWS(int, 9, group.wait());
 }
 
+ivl::task_local<std::vector<counted>> kept;
+
+/* Each level has its own, over its children; none is left. */
+int keep(int levels)
+{
+	const bool first = !kept.find();
+
+	kept.get().emplace_back(levels);
+	if (levels)
+		ivl::invoke([=] { CHECK(keep(levels - 1) == levels - 1); },
+			    [=] { CHECK(keep(levels - 1) == levels - 1); });
+	/* The last call of invoke() is the caller's own. */
+	return first ? kept.get()[0].value : levels;
+}
+
+void test_task_local(ivl::runtime &runtime)
+{
+	const int before = counted::there;
+
+	CHECK(runtime.run([] { return keep(6); }) == 6);
+	CHECK(counted::there == before);
+	try {
+		kept.get();
+		CHECK(false);
+	} catch (const ivl::error &error) {
+		CHECK(error.code().value() == EINVAL);
+	}
+}
+
 void test_errors()
 {
 	bool refused = false;
@@ -381,6 +410,7 @@ int main()
 		test_group(runtime);
 		test_future(runtime);
 		test_guards(runtime);
+		test_task_local(runtime);
 	});
 	test_outside();
 	test_errors();

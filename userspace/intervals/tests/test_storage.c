@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What tasks keep for themselves, by keys: until they end, wherever they go on. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "intervals_sync.h"
+
+static struct ivl_key number, stubborn;
+static _Atomic int destroyed, stubborn_calls;
+static _Atomic long destroyed_sum;
+
+static void destroy_number(void *value)
+{
+	atomic_fetch_add(&destroyed, 1);
+	atomic_fetch_add(&destroyed_sum, *(long *)value);
+	free(value);
+}
+
+static void come_again(void *value)
+{
+	atomic_fetch_add(&stubborn_calls, 1);
+	ivl_key_set(&stubborn, value);
+}
+
+/* 0: another value than one's own was there before, or there is no memory. */
+static bool keep(long value)
+{
+	long *own = malloc(sizeof(*own));
+
+	if (!own || ivl_key_get(&number))
+		return false;
+	*own = value;
+	return !ivl_key_set(&number, own) && ivl_key_get(&number) == own;
+}
+
+static bool has(long value)
+{
+	const long *own = ivl_key_get(&number);
+
+	return own && *own == value;
+}
+
+/*
+ * Every kind of task: it has nothing at first, keeps its own over all that waits and is run
+ * meanwhile, and all is destroyed when it has ended.
+ */
+
+struct count {
+	_Atomic int failures, tasks;
+	_Atomic long sum;
+	ivl_numa_barrier *barrier;
+};
+
+static void check(struct count *count, bool right)
+{
+	if (!right)
+		atomic_fetch_add(&count->failures, 1);
+}
+
+static long begin_task(struct count *count)
+{
+	const long value = atomic_fetch_add(&count->tasks, 1) + 1;
+
+	atomic_fetch_add(&count->sum, value);
+	check(count, keep(value));
+	return value;
+}
+
+struct branch {
+	struct count *count;
+	int depth;
+};
+
+/* Half of the tasks keep nothing, so that their children are the first to. */
+static void grow(void *arg)
+{
+	struct branch *branch = arg;
+	struct branch next = { branch->count, branch->depth - 1 };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	const bool keeps = branch->depth % 2;
+	struct ivl_task tasks[3];
+	long value = 0;
+
+	check(branch->count, !ivl_key_get(&number));
+	if (keeps)
+		value = begin_task(branch->count);
+	for (int i = 0; branch->depth && i < 3; i++)
+		if (ivl_spawn(&scope, &tasks[i], grow, &next))
+			abort();
+	ivl_sync(&scope);
+	check(branch->count, keeps ? has(value) : !ivl_key_get(&number));
+	/* One alone: the frequent way of a sync. */
+	if (branch->depth && ivl_spawn(&scope, &tasks[0], grow, &next))
+		abort();
+	ivl_sync(&scope);
+	check(branch->count, keeps ? has(value) : !ivl_key_get(&number));
+}
+
+static void wait_async(void *arg)
+{
+	struct count *count = *(struct count **)arg;
+	const long value = begin_task(count);
+
+	ivl_numa_barrier_wait(count->barrier);
+	check(count, has(value));
+}
+
+#define ASYNCS 50
+
+static void begin_asyncs(void *arg)
+{
+	for (int i = 0; i < ASYNCS; i++)
+		if (ivl_async(wait_async, &arg, sizeof(arg), NULL))
+			abort();
+}
+
+static int inner(ivl_interval *self, void *arg)
+{
+	(void)self;
+	begin_task(arg);
+	return 0;
+}
+
+static int all_kinds(ivl_interval *self, void *arg)
+{
+	struct count *count = arg;
+	struct branch branch = { count, 4 };
+	long value;
+
+	(void)self;
+	grow(&branch);
+	check(count, !ivl_key_get(&number));
+	value = begin_task(count);
+	check(count, !ivl_finish(begin_asyncs, count));
+	check(count, has(value));
+	check(count, !ivl_inline(NULL, inner, count));
+	check(count, !ivl_isolated(NULL, 0, inner, count));
+	check(count, has(value));
+	ivl_release(ivl_launch(NULL, inner, count, NULL));
+	return 0;
+}
+
+static void try_all_kinds(ivl_runtime *runtime)
+{
+	struct count count = { .failures = 0 };
+
+	atomic_store(&destroyed, 0);
+	atomic_store(&destroyed_sum, 0);
+	assert_int_equal(ivl_numa_barrier_init(&count.barrier, ASYNCS), 0);
+	test_run(runtime, all_kinds, &count);
+	ivl_numa_barrier_destroy(count.barrier);
+	assert_int_equal(count.failures, 0);
+	assert_true(count.tasks > ASYNCS + 4);
+	assert_int_equal(destroyed, count.tasks);
+	assert_int_equal(destroyed_sum, count.sum);
+}
+
+static void test_all_kinds(void **state)
+{
+	(void)state;
+	test_on_all(try_all_kinds);
+}
+
+/*
+ * When it is destroyed, and what a destructor may do.
+ */
+
+static void keep_one(void *arg)
+{
+	(void)arg;
+	keep(1);
+}
+
+/* Before its sync returns, though it is the child that the sync calls itself. */
+static int destroyed_by_sync(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	(void)self;
+	(void)arg;
+	for (int i = 1; i <= 100; i++) {
+		if (ivl_spawn(&scope, &task, keep_one, NULL))
+			return ENOMEM;
+		ivl_sync(&scope);
+		if (atomic_load(&destroyed) != i || ivl_key_get(&number))
+			return EPROTO;
+	}
+	return 0;
+}
+
+static void try_sync(ivl_runtime *runtime)
+{
+	atomic_store(&destroyed, 0);
+	test_run(runtime, destroyed_by_sync, NULL);
+}
+
+static void test_sync(void **state)
+{
+	(void)state;
+	test_on_all(try_sync);
+}
+
+static int values(ivl_interval *self, void *arg)
+{
+	static int one, other;
+	struct ivl_key plain, unused;
+
+	(void)self;
+	(void)arg;
+	ivl_key_init(&plain, NULL);
+	ivl_key_init(&unused, NULL);
+	if (ivl_key_get(&plain) || ivl_key_set(&plain, NULL) || ivl_key_set(&plain, &one) ||
+	    ivl_key_set(&plain, &other) || ivl_key_get(&plain) != &other || ivl_key_get(&unused))
+		return EPROTO;
+	/* None is left for a destructor, which there is not. */
+	return ivl_key_set(&plain, NULL) || ivl_key_get(&plain) ? EPROTO :
+	       ivl_key_set(&stubborn, &one);
+}
+
+static void test_values(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	atomic_store(&stubborn_calls, 0);
+	test_run(runtime, values, NULL);
+	assert_int_equal(stubborn_calls, 4);
+	assert_int_equal(ivl_key_set(&number, runtime), EINVAL);
+	assert_string_equal(ivl_last_error(), "key_set: the caller is no task");
+	assert_null(ivl_key_get(&number));
+	ivl_stop(runtime);
+}
+
+/* Of a process without keys: the task, and the children that it has. */
+static int begun_before(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	ivl_key_init(&number, destroy_number);
+	ivl_key_init(&stubborn, come_again);
+	return ivl_key_set(&number, self);
+}
+
+static void test_before(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
+	ivl_stop(runtime);
+}
+
+/* A task that has a number and one that has a value are told from their children alike. */
+static void lock_it(void *arg)
+{
+	if (!ivl_numa_mutex_lock(arg))
+		ivl_numa_mutex_unlock(arg);
+	keep(2);
+}
+
+static int number_and_value(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	ivl_numa_mutex *mutex;
+	struct ivl_task task;
+	int error = ivl_numa_mutex_init(&mutex);
+
+	(void)self;
+	(void)arg;
+	for (int i = 0; i < 10 && !error; i++) {
+		error = ivl_spawn(&scope, &task, lock_it, mutex);
+		ivl_sync(&scope);
+	}
+	error = error ? error : ivl_numa_mutex_lock(mutex);
+	if (!error && (ivl_numa_mutex_lock(mutex) != EDEADLK || !keep(3)))
+		error = EPROTO;
+	error = error ? error : ivl_numa_mutex_unlock(mutex);
+	ivl_numa_mutex_destroy(mutex);
+	return error;
+}
+
+static void try_mutex(ivl_runtime *runtime)
+{
+	atomic_store(&destroyed, 0);
+	test_run(runtime, number_and_value, NULL);
+	assert_int_equal(destroyed, 11);
+}
+
+static void test_mutex(void **state)
+{
+	(void)state;
+	test_on_all(try_mutex);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_before),
+		cmocka_unit_test(test_all_kinds),
+		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_mutex),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
