@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
- * Reduce, scan and sort, by spawn and sync (intervals.h).
+ * Reduce, scan and sort, by spawn and sync (intervals.h); and sums that tasks of any kind add to.
  *
- * None of these can fail: where there is no memory for a task, or for a second array, the caller does
- * it alone. They may be called wherever ivl_spawn() may, also outside of any runtime.
+ * The first three cannot fail: where there is no memory for a task, or for a second array, the
+ * caller does it alone. They may be called wherever ivl_spawn() may, also outside of any runtime.
  */
 #ifndef INTERVALS_ALGORITHMS_H
 #define INTERVALS_ALGORITHMS_H
@@ -50,6 +50,44 @@ void ivl_parallel_scan(void *out, const void *in, size_t count, size_t bytes, si
  * the first.
  */
 void ivl_parallel_sort(void *array, size_t count, size_t bytes, ivl_compare *compare, void *arg);
+
+/** @} */
+
+/**
+ * @defgroup ivl_commutative_reducers Commutative reducers
+ *
+ * A sum to which tasks add wherever they are, without a lock: each worker has a view of its own.
+ * Which task adds to which view, and the order, is chance: the operation must be associative and
+ * commutative. (The hyperobjects of Cilk++ keep the serial order, by a new view for whoever goes on
+ * beside a child. Here a child that nobody has stolen runs after what follows it, so each spawn
+ * would have to begin a view.) Where the order counts: ivl_parallel_reduce().
+ * @{
+ */
+
+/** Of one runtime. */
+typedef struct ivl_commutative ivl_commutative;
+
+/**
+ * `bytes` of a sum, which begins as `nothing`, the operation's identity, and is copied. ENOMEM. Any
+ * thread. It is destroyed before the runtime is stopped, when nobody adds any more.
+ */
+int ivl_commutative_create(ivl_runtime *runtime, size_t bytes, const void *nothing,
+			   ivl_commutative **reducer);
+/** Any thread. */
+void ivl_commutative_destroy(ivl_commutative *reducer);
+/**
+ * The sum to add to, aligned for any type; by a task of the runtime, until it spawns, syncs, joins
+ * or waits: then it may be another's. Its address is the same for all who run on that worker. NULL
+ * (see ivl_last_error()): EINVAL: the caller is no such task; ENOMEM, in ivl_run_here() alone.
+ * [task]
+ */
+void *ivl_commutative_view(ivl_commutative *reducer);
+/**
+ * Add all views to `sum`, by combine(sum, view, arg), in whatever order; they stay as they are.
+ * When nobody adds: after the sync, join or wait for all who do. Any thread.
+ */
+void ivl_commutative_read(const ivl_commutative *reducer, void *sum, ivl_combine *combine,
+			  void *arg);
 
 /** @} */
 

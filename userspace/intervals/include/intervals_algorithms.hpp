@@ -11,11 +11,13 @@
 #define INTERVALS_ALGORITHMS_HPP
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <iterator>
 #include <vector>
 
 #include "intervals.hpp"
+#include "intervals_algorithms.h"
 
 namespace ivl {
 
@@ -210,6 +212,95 @@ void parallel_sort(Iterator first, Iterator last, Less less = Less())
 		turns += 2;
 	detail::sort(first, last, less, turns);
 }
+
+/**
+ * A T to which tasks add wherever they are, each worker to its own; as ivl_commutative: the
+ * operation must be associative and commutative. Destroyed before its runtime, when nobody adds.
+ *
+ *	ivl::commutative<long> sum(runtime);
+ *	runtime.run([&] { ivl::parallel_for(0, n, [&](int i) { sum.view() += i; }); });
+ *	long all = sum.read(std::plus<>());
+ */
+template <typename T>
+class commutative {
+public:
+	/** Each view begins as a copy of the operation's identity. */
+	explicit commutative(const runtime &of, T identity = T()) : identity(std::move(identity))
+	{
+		static_assert(alignof(slot) <= alignof(std::max_align_t), "T is aligned too much");
+		const slot none;
+
+		detail::check(ivl_commutative_create(of.get(), sizeof(slot), &none, &it));
+	}
+
+	commutative(const commutative &) = delete;
+	commutative &operator=(const commutative &) = delete;
+
+	~commutative()
+	{
+		ivl_commutative_read(it, nullptr, [](void *, const void *view, void *) {
+			const slot *one = static_cast<const slot *>(view);
+
+			if (one->made)
+				one->get()->~T();
+		}, nullptr);
+		ivl_commutative_destroy(it);
+	}
+
+	/** As ivl_commutative_view(), whose errors it throws; until the caller spawns or waits. */
+	T &view()
+	{
+		slot *one = static_cast<slot *>(ivl_commutative_view(it));
+
+		if (!one)
+			throw error(ivl_here() ? ENOMEM : EINVAL);
+		if (!one->made) {
+			new (one->room) T(identity);
+			one->made = true;
+		}
+		return *one->get();
+	}
+
+	/** operation(sum, view) of all views; when nobody adds. */
+	template <typename Operation>
+	T read(Operation &&operation) const
+	{
+		struct reading {
+			Operation &operation;
+			T sum;
+			std::exception_ptr thrown;
+		} all{ operation, identity, nullptr };
+
+		ivl_commutative_read(it, &all, [](void *arg, const void *view, void *) {
+			const slot *one = static_cast<const slot *>(view);
+			reading *into = static_cast<reading *>(arg);
+
+			if (!one->made || into->thrown)
+				return;
+			try {
+				into->sum = into->operation(std::move(into->sum), *one->get());
+			} catch (...) {
+				into->thrown = std::current_exception();
+			}
+		}, nullptr);
+		if (all.thrown)
+			std::rethrow_exception(all.thrown);
+		return std::move(all.sum);
+	}
+
+private:
+	/* Copied by its bytes while there is no T in it. */
+	struct slot {
+		bool made = false;
+		alignas(T) unsigned char room[sizeof(T)] = {};
+
+		T *get() { return reinterpret_cast<T *>(room); }
+		const T *get() const { return reinterpret_cast<const T *>(room); }
+	};
+
+	ivl_commutative *it = nullptr;
+	T identity;
+};
 
 } // namespace ivl
 

@@ -156,6 +156,40 @@ void test_sort(ivl::runtime &runtime, std::size_t size)
 		CHECK(one);
 }
 
+/* Of a type that owns memory, by whoever runs the part. */
+void test_commutative(ivl::runtime &runtime, std::size_t size)
+{
+	using numbers = std::vector<std::size_t>;
+	auto append = [](numbers sum, const numbers &view) {
+		sum.insert(sum.end(), view.begin(), view.end());
+		return sum;
+	};
+	ivl::commutative<numbers> reducer(runtime);
+
+	CHECK(reducer.read(append).empty());
+	runtime.run_here([&] {
+		ivl::parallel_for(std::size_t{0}, size, [&](std::size_t i) {
+			reducer.view().push_back(i);
+		});
+	});
+	numbers all = reducer.read(append);
+
+	std::sort(all.begin(), all.end());
+	CHECK(all.size() == size);
+	for (std::size_t i = 0; i < size; i++)
+		CHECK(all[i] == i);
+	if (size)
+		CHECK_THROWS(int, 4, reducer.read([](numbers, const numbers &) -> numbers {
+			throw 4;
+		}));
+	try {
+		reducer.view();
+		CHECK(false);
+	} catch (const ivl::error &error) {
+		CHECK(error.code().value() == EINVAL);
+	}
+}
+
 } // namespace
 
 int main()
@@ -167,6 +201,7 @@ int main()
 			test_reduce(runtime, size);
 			test_scan(runtime, size);
 			test_sort(runtime, size);
+			test_commutative(runtime, size);
 		}
 	});
 }

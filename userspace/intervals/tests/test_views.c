@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Commutative reducers: nothing is lost, and nobody adds where another does. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intervals_algorithms.h"
+#include "test_allocation.h"
+
+/* More than a line of the cache, and plain: two who write to it lose something. */
+struct tally {
+	long count, sum, most;
+	char filler[100];
+};
+
+static const struct tally nothing = { 0, 0, -1, { 0 } };
+
+static void join(void *sum, const void *view, void *arg)
+{
+	struct tally *all = sum;
+	const struct tally *more = view;
+
+	all->count += more->count;
+	all->sum += more->sum;
+	if (more->most > all->most)
+		all->most = more->most;
+	++*(int *)arg;
+}
+
+static bool add(ivl_commutative *reducer, long value)
+{
+	struct tally *own = ivl_commutative_view(reducer);
+
+	if (!own)
+		return false;
+	own->count++;
+	own->sum += value;
+	if (value > own->most)
+		own->most = value;
+	return true;
+}
+
+#define VALUES 5000
+
+static void add_range(size_t begin, size_t end, void *arg)
+{
+	for (; begin < end; begin++)
+		if (!add(arg, (long)begin))
+			abort();
+}
+
+struct one {
+	ivl_commutative *reducer;
+	long value;
+};
+
+static void add_async(void *arg)
+{
+	struct one *one = arg;
+
+	if (!add(one->reducer, one->value))
+		abort();
+}
+
+static void begin_asyncs(void *arg)
+{
+	for (long i = 0; i < VALUES; i++) {
+		struct one one = { arg, VALUES + i };
+
+		if (ivl_async(add_async, &one, sizeof(one), NULL))
+			abort();
+	}
+}
+
+static int add_all(ivl_interval *self, void *arg)
+{
+	(void)self;
+	ivl_parallel_for(0, VALUES, 1, add_range, arg);
+	return ivl_finish(begin_asyncs, arg);
+}
+
+typedef int enter(ivl_runtime *runtime, ivl_body *body, void *arg);
+
+struct caller {
+	ivl_runtime *runtime;
+	ivl_commutative *reducer;
+	enter *run;
+	int error;
+};
+
+static void *call(void *arg)
+{
+	struct caller *caller = arg;
+
+	caller->error = caller->run(caller->runtime, add_all, caller->reducer);
+	return NULL;
+}
+
+static void try_all(ivl_runtime *runtime)
+{
+	struct caller callers[3] = { { .run = ivl_run }, { .run = ivl_run_here },
+				     { .run = ivl_run_here } };
+	const long all = 2L * VALUES, threads = 3;
+	ivl_commutative *reducer;
+	struct tally sum = nothing;
+	pthread_t ids[3];
+	int views = 0;
+
+	assert_int_equal(ivl_commutative_create(runtime, sizeof(sum), &nothing, &reducer), 0);
+	for (int i = 0; i < threads; i++) {
+		callers[i].runtime = runtime;
+		callers[i].reducer = reducer;
+		pthread_create(&ids[i], NULL, call, &callers[i]);
+	}
+	for (int i = 0; i < threads; i++) {
+		pthread_join(ids[i], NULL);
+		assert_int_equal(callers[i].error, 0);
+	}
+	ivl_commutative_read(reducer, &sum, join, &views);
+	assert_int_equal(sum.count, threads * all);
+	assert_int_equal(sum.sum, threads * all * (all - 1) / 2);
+	assert_int_equal(sum.most, all - 1);
+	assert_in_range(views, ivl_worker_count(runtime), ivl_worker_count(runtime) + 2);
+	/* They stay. */
+	ivl_commutative_read(reducer, &sum, join, &views);
+	assert_int_equal(sum.count, 2 * threads * all);
+	ivl_commutative_destroy(reducer);
+}
+
+static void test_all(void **state)
+{
+	(void)state;
+	test_on_all(try_all);
+}
+
+static int add_one(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return add(arg, 1) ? 0 : ivl_commutative_view(arg) ? EPROTO : EINVAL;
+}
+
+static void test_whose(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config), *other = test_start(&config);
+	ivl_commutative *reducer;
+
+	(void)state;
+	assert_int_equal(ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer), 0);
+	assert_null(ivl_commutative_view(reducer));
+	assert_string_equal(ivl_last_error(),
+			    "commutative_view: the caller is no task of its runtime");
+	assert_int_equal(ivl_run(other, add_one, reducer), EINVAL);
+	assert_int_equal(ivl_run(runtime, add_one, reducer), 0);
+	ivl_commutative_destroy(reducer);
+	ivl_stop(other);
+	ivl_stop(runtime);
+}
+
+/* Of one who has a seat, which needs memory. */
+static int add_without_memory(ivl_interval *self, void *arg)
+{
+	bool added;
+
+	(void)self;
+	test_allocations_left = 0;
+	added = add(arg, 1);
+	test_allocations_left = -1;
+	return added || !strstr(ivl_last_error(), "out of memory") ? EPROTO :
+	       add(arg, 1) ? 0 : ENOMEM;
+}
+
+static void test_without_memory(void **state)
+{
+	struct ivl_config config = test_config(2);
+	ivl_runtime *runtime = test_start(&config);
+	ivl_commutative *reducer;
+	int error = ENOMEM, views = 0;
+	struct tally sum = nothing;
+
+	(void)state;
+	for (int allocations = 0; error; allocations++) {
+		test_allocations_left = allocations;
+		error = ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer);
+		test_allocations_left = -1;
+		assert_true(error == (allocations < 2 ? ENOMEM : 0));
+	}
+	assert_int_equal(ivl_run_here(runtime, add_without_memory, reducer), 0);
+	ivl_commutative_read(reducer, &sum, join, &views);
+	assert_int_equal(sum.count, 1);
+	assert_int_equal(views, 3);
+	ivl_commutative_destroy(reducer);
+	ivl_stop(runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
