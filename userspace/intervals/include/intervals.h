@@ -192,13 +192,14 @@ typedef int ivl_body(ivl_interval *self, void *arg);
 int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 
 /**
- * As ivl_run(), and until then the caller is a worker more: it begins the body itself, without waking
- * anybody, and runs whatever tasks there are, of others too. It returns when the interval has ended
- * and the task that it runs by then has ended or waits. A call of its own and no option of the
- * runtime, since it is for the calling thread to say: what it runs has its priority and CPUs, and
- * its signals, whose handlers run on the stack of a task; a thread that must not be held up by others'
- * tasks calls ivl_run(). Any number of threads at a time; by a task of any runtime, which takes part
- * where it is, it is ivl_run(). Where there is no memory to take part the caller only waits.
+ * As ivl_run(), and until then the caller is a worker more: it begins the body itself, without
+ * waking anybody, and runs whatever tasks there are, of others too. It returns when the interval
+ * has ended and the task that it runs by then has ended or waits. A call of its own and no option
+ * of the runtime, since it is for the calling thread to say: what it runs has its priority and
+ * CPUs, and its signals, whose handlers run on the stack of a task; a thread that must not be held
+ * up by others' tasks calls ivl_run(). Any number of threads at a time; by a task of any runtime,
+ * which takes part where it is, it is ivl_run(). Where there is no memory to take part the caller
+ * only waits.
  */
 int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg);
 
@@ -242,6 +243,26 @@ int ivl_inline(const char *name, ivl_body *body, void *arg);
  * it. The caller owns one reference. NULL: EINVAL outside of any interval; ENOMEM. [task]
  */
 ivl_interval *ivl_launch(const char *name, ivl_body *body, void *arg, const ivl_place *place);
+
+/** Which of the intervals that are ready begin first. */
+enum ivl_priority {
+	IVL_PRIORITY_NORMAL,		/**< of all that is not set otherwise */
+	IVL_PRIORITY_HIGH,		/**< before all that are normal */
+	IVL_PRIORITIES			/**< how many there are */
+};
+
+/**
+ * By who made the interval and has not scheduled it; else EALREADY: it may have started. EINVAL:
+ * there is no such priority. [task]
+ *
+ * A worker that takes work, from its queue or another's, and may take an interval of high priority
+ * that is ready, takes that first; of several at a place the one that was ready first. It looks
+ * when a task has ended or waits, at each spawn and async, and before each eighth child in a sync of
+ * several: then the task waits. What has begun is not interrupted otherwise, and goes on from a
+ * wait as work of normal priority; so do its children. As long as there are intervals of high
+ * priority no others begin.
+ */
+int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority);
 
 /**
  * `from` happens before `to`: what was written before `from` is seen after `to`.
@@ -484,9 +505,9 @@ struct ivl_key {
 
 /**
  * Make it a key, which is there as long as any task has a value for it: mostly for ever. The
- * destructor, if any, is called with each value that is not NULL when the value's task has ended, the
- * last that was set first, and may do what tasks do. It may set values again; after four times of
- * that these are lost. Any thread.
+ * destructor, if any, is called with each value that is not NULL when the value's task has ended,
+ * the last that was set first, and may do what tasks do. It may set values again; after four times
+ * of that these are lost. Any thread.
  */
 void ivl_key_init(struct ivl_key *key, void (*destructor)(void *value));
 

@@ -9,10 +9,10 @@
 #include "switching.h"
 #include "waking.h"
 
-static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
+static struct ivl_work *open_box(struct ivl_worker *worker, struct ivl_mailbox *mailbox)
 {
 	bool more;
-	struct ivl_work *work = ivl_mailbox_take(&hall->mailbox, &more);
+	struct ivl_work *work = ivl_mailbox_take(mailbox, &more);
 
 	if (!work)
 		return NULL;
@@ -21,6 +21,23 @@ static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall 
 	if (more)
 		ivl_idle_wake(worker->runtime, worker->place);
 	ivl_count(worker, mailbox);
+	return work;
+}
+
+static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	return open_box(worker, &hall->mailbox);
+}
+
+/* What comes before all other work. */
+static struct ivl_work *open_high(struct ivl_worker *worker)
+{
+	struct ivl_work *work = NULL;
+
+	for (unsigned int i = 0; i < ivl_hall_count(worker) && !work; i++)
+		work = open_box(worker, &ivl_hall_at(worker, i)->high);
+	if (work)
+		atomic_fetch_sub_explicit(&worker->runtime->high, 1, memory_order_relaxed);
 	return work;
 }
 
@@ -191,9 +208,16 @@ static struct ivl_work *open_first(struct ivl_worker *worker)
 
 struct ivl_work *ivl_find(struct ivl_worker *worker)
 {
-	/* What is next comes before all: nobody else can have it. */
-	struct ivl_work *work = worker->mail_first && !worker->next ? open_first(worker) : NULL;
+	struct ivl_work *work = NULL;
 
+	if (ivl_high_there(worker)) {
+		ivl_stay();
+		worker->mail_first = false;
+		work = open_high(worker);
+	}
+	/* What is next comes before mail: nobody else can have it. */
+	if (!work && worker->mail_first && !worker->next)
+		work = open_first(worker);
 	if (!work)
 		work = ivl_take_next(worker);
 	if (!work && ivl_hold_nothing_back(worker, NULL))

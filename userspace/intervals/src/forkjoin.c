@@ -101,6 +101,8 @@ __attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, str
 
 	if (error)
 		task->scope->elsewhere--;
+	else if (ivl_mail_due(worker))
+		ivl_give_way(worker);
 	return error;
 }
 
@@ -300,7 +302,7 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 		struct ivl_worker *worker = ivl_self();
 		struct ivl_work *work;
 
-		if (ivl_mail_due(worker)) {
+		if (!(scope->elsewhere & (IVL_SYNC_LOOKS - 1)) && ivl_mail_due(worker)) {
 			ivl_give_way(worker);
 			worker = ivl_self();
 		}

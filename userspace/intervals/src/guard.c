@@ -124,12 +124,9 @@ int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 
 int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
 {
-	const struct ivl_local *local = ivl_local();
-	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);
 	int error;
 
-	if (!owner || (owner == local ? interval->started : owner != local->interval) ||
-	    !ivl_expect(&interval->start))
+	if (!ivl_expect_unscheduled(interval))
 		return no_guard(EALREADY, interval, guard, "it may have started");
 	error = ivl_add_hold(interval, guard);
 	ivl_expect_no_more(&interval->start);

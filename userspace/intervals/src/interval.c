@@ -55,7 +55,9 @@ void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 	interval->started = true;
 	ivl_occur(&interval->start, batch);
 	/* From here on it may end at any time. */
-	if (batch->leaves)
+	if (interval->high)
+		ivl_submit_high(interval->model->runtime, &interval->work, interval->place);
+	else if (batch->leaves)
 		ivl_submit_next(interval->model->runtime, &interval->work, interval->place);
 	else
 		ivl_submit(interval->model->runtime, &interval->work, interval->place);
@@ -350,6 +352,7 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 	interval->depth = parent->depth + 1;
 	interval->started = false;
 	interval->keeps_parent = false;
+	interval->high = false;
 	atomic_store_explicit(&interval->contained, false, memory_order_relaxed);
 	atomic_store_explicit(&interval->has_children, false, memory_order_relaxed);
 	interval->edges_used = 0;
@@ -423,6 +426,19 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 		ivl_connect_new(&parent->start, &interval->start);
 	remember(interval, current, local);
 	return interval;
+}
+
+int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority)
+{
+	if (priority >= IVL_PRIORITIES)
+		return ivl_error(EINVAL, "set_priority %s: there is none of number %d",
+				 ivl_title(interval), (int)priority);
+	if (!ivl_expect_unscheduled(interval))
+		return ivl_error(EALREADY, "set_priority %s: it may have started",
+				 ivl_title(interval));
+	interval->high = priority == IVL_PRIORITY_HIGH;
+	ivl_expect_no_more(&interval->start);
+	return 0;
 }
 
 /* Its start has occurred; nobody else knows of it. The parent runs. NULL: ENOMEM. */

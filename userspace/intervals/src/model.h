@@ -121,6 +121,7 @@ struct ivl_interval {
 	_Atomic(bool) contained;	/* its error does not fail its parent */
 	_Atomic(bool) has_children;
 	_Atomic(bool) entered;		/* an edge leads to one of its points */
+	IVL_SHARED(bool) high;		/* its body comes before those that are not */
 	IVL_SHARED(unsigned char) edges_used;
 	struct ivl_edge edges[IVL_EDGES_INSIDE];
 };
@@ -186,7 +187,9 @@ void ivl_arrive(struct ivl_point *point, int32_t count, struct ivl_batch *batch)
 void ivl_arrive_open(struct ivl_point *point, struct ivl_batch *batch);
 /* One thing more to wait for. False: it waits for nothing, and may occur at any time. */
 bool ivl_expect(struct ivl_point *point);
-/* And no more, after ivl_expect(). */
+/* As ivl_expect(), of its start. False: the caller has not made it, or it is scheduled. */
+bool ivl_expect_unscheduled(struct ivl_interval *interval);
+/* And no more, after these. */
 void ivl_expect_no_more(struct ivl_point *point);
 /* An edge to a point of an interval that only the caller knows. */
 void ivl_connect_new(struct ivl_point *from, struct ivl_point *to);

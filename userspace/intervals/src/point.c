@@ -67,6 +67,15 @@ bool ivl_expect(struct ivl_point *point)
 	return true;
 }
 
+bool ivl_expect_unscheduled(struct ivl_interval *interval)
+{
+	const struct ivl_local *local = ivl_local_here();
+	const void *owner = atomic_load_explicit(&interval->owner, memory_order_relaxed);
+
+	return owner && (owner == local ? !interval->started : owner == local->interval) &&
+	       ivl_expect(&interval->start);
+}
+
 void ivl_expect_no_more(struct ivl_point *point)
 {
 	struct ivl_batch batch = { 0 };

@@ -67,8 +67,12 @@ static void after_fork(void)
 						   .refuse = run_in_child };
 	static struct ivl_work end = { .kind = &kind };
 
-	if (ivl_worker_self)
+	if (ivl_worker_self) {
 		ivl_worker_self->next = &end;
+		/* It comes before mail, of any kind: that is the parent's. */
+		atomic_store(&ivl_worker_self->runtime->attention, 0);
+		atomic_store(&ivl_worker_self->runtime->high, 0);
+	}
 	pthread_mutex_init(&lock, NULL);
 }
 

@@ -56,6 +56,13 @@ static bool is_here(const struct ivl_worker *worker, const ivl_runtime *runtime,
 	return worker && worker->runtime == runtime && (!place || place == worker->place);
 }
 
+/* In turn. */
+static const struct ivl_place *next_place(ivl_runtime *runtime)
+{
+	return ivl_place_at(runtime, atomic_fetch_add_explicit(&runtime->turn, 1,
+							       memory_order_relaxed));
+}
+
 void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	struct ivl_worker *worker = ivl_self();
@@ -65,11 +72,20 @@ void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *pl
 			return;
 		place = worker->place;
 	}
+	ivl_post(runtime, work, place ? place : next_place(runtime));
+}
+
+void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+
 	if (!place)
-		place = ivl_place_at(runtime,
-				     atomic_fetch_add_explicit(&runtime->turn, 1,
-							       memory_order_relaxed));
-	ivl_post(runtime, work, place);
+		place = is_here(worker, runtime, NULL) ? worker->place : next_place(runtime);
+	ivl_mailbox_put(&runtime->halls[place->index].high, work);
+	/* Relaxed: as in ivl_post(). */
+	atomic_fetch_add_explicit(&runtime->high, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
+	ivl_idle_wake(runtime, place);
 }
 
 static void give_up_next(struct ivl_worker *worker)
@@ -113,16 +129,32 @@ struct ivl_hall *ivl_hall_at(struct ivl_worker *worker, unsigned int number)
 	return &runtime->halls[(worker->place->index + number) % runtime->topology->leaf_count];
 }
 
+bool ivl_has_high(struct ivl_worker *worker)
+{
+	if (!ivl_high_there(worker))
+		return false;
+	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
+		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->high))
+			return true;
+	return false;
+}
+
 bool ivl_has_mail(struct ivl_worker *worker)
 {
 	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
 		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->mailbox))
+			return true;
+	/* Not by the count: who goes to sleep may see the mailbox alone. */
+	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
+		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->high))
 			return true;
 	return false;
 }
 
 bool ivl_mail_waited(struct ivl_worker *worker)
 {
+	if (ivl_has_high(worker))
+		return true;
 	if (++worker->passed < IVL_MAIL_WAITS)
 		return false;
 	worker->passed = 0;

@@ -77,6 +77,14 @@ static inline bool ivl_mail_there(const struct ivl_worker *worker)
 	return __builtin_expect(atomic_load_explicit(&worker->runtime->attention,
 						     memory_order_relaxed) >= IVL_MAIL, 0);
 }
+/* Of high priority, at any place? */
+static inline bool ivl_high_there(const struct ivl_worker *worker)
+{
+	return __builtin_expect(atomic_load_explicit(&worker->runtime->high,
+						     memory_order_relaxed) != 0, 0);
+}
+/* Where the worker takes from? */
+bool ivl_has_high(struct ivl_worker *worker);
 /* Has work been in a mailbox of the worker's for as long as it may wait? */
 bool ivl_mail_waited(struct ivl_worker *worker);
 static inline bool ivl_mail_due(struct ivl_worker *worker)

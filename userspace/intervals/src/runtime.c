@@ -119,6 +119,7 @@ static void destroy(ivl_runtime *runtime)
 		ivl_stacks_destroy(runtime->stacks);
 	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++) {
 		ivl_mailbox_destroy(&runtime->halls[i].mailbox);
+		ivl_mailbox_destroy(&runtime->halls[i].high);
 		ivl_mailbox_destroy(&runtime->halls[i].stackless);
 	}
 	free(runtime->halls);
@@ -150,6 +151,7 @@ static int create(ivl_runtime *runtime)
 		struct ivl_hall *hall = &runtime->halls[i];
 
 		ivl_mailbox_init(&hall->mailbox);
+		ivl_mailbox_init(&hall->high);
 		ivl_mailbox_init(&hall->stackless);
 		ivl_eventcount_init(&hall->sleepers.eventcount);
 	}

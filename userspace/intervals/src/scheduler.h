@@ -52,6 +52,12 @@ struct ivl_work {
 void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
 
 /*
+ * As ivl_submit(); and who takes work next, of those who may take this, takes it before all that
+ * was not submitted so.
+ */
+void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place);
+
+/*
  * As ivl_submit(), by who is going to return from run() or to wait: the caller's
  * worker goes on with it, and nobody can take it away. Of several it goes on with
  * the last.

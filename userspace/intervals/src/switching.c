@@ -126,10 +126,12 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 	for (;;) {
 		struct ivl_worker *worker = ivl_self();
 
-		if (!work && !worker->next && ivl_mail_due(worker))
+		if (!work && ivl_mail_due(worker)) {
+			ivl_stay();
 			worker->mail_first = true;
-		else if (!work && !ivl_leaves(worker))
+		} else if (!work && !ivl_leaves(worker)) {
 			work = ivl_take_next(worker);
+		}
 		ivl_hold_nothing_back(worker, work);
 		if (!work)
 			end_with(worker, &worker->base);

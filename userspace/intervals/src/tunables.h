@@ -71,6 +71,9 @@ static_assert(IVL_REFERENCES >= 1, "each child's has one");
  */
 #define IVL_SYNC_SPINS 64
 
+/* A sync looks for mail at each so-many-th child: else small ones would feel it. A power of two. */
+#define IVL_SYNC_LOOKS 8
+
 /*
  * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
  * and pieces of work of a worker that could take it.

@@ -110,6 +110,7 @@ struct ivl_sleepers {
 /* The workers of a leaf, together. */
 struct ivl_hall {
 	struct ivl_mailbox mailbox;	/* foreign work and work for this place */
+	struct ivl_mailbox high;	/* what comes before all other work */
 	struct ivl_mailbox stackless;	/* what was to be run when no stack was left */
 	/* Workers that look for work and are not asleep; see idle.c. */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) searching;
@@ -136,6 +137,7 @@ struct ivl_runtime {
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
+	_Atomic(unsigned int) high;	/* work of high priority; it is counted as mail, too */
 	_Atomic(unsigned int) all_asleep;	/* what is below when none is awake */
 	_Atomic(bool) stopping;
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fiber.h"
+#include "intervals_sync.h"
 
 static char said[4096];
 
@@ -245,6 +246,54 @@ static int fork_and_return(ivl_interval *self, void *arg)
 	return waitpid(child, &status, 0) != child || status != EXIT_FAILURE << 8;
 }
 
+static int fork_and_wait(ivl_interval *self, void *arg)
+{
+	ivl_numa_barrier *barrier;
+	pid_t child;
+	int status;
+
+	(void)self;
+	(void)arg;
+	if (ivl_numa_barrier_init(&barrier, 2))
+		return EXIT_FAILURE;
+	child = fork();
+	if (!child)
+		ivl_numa_barrier_wait(barrier);
+	ivl_numa_barrier_destroy(barrier);
+	return waitpid(child, &status, 0) != child || status != EXIT_FAILURE << 8;
+}
+
+static pid_t parent;
+
+/* In the child of the fork() it must not run. */
+static int be_first(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	if (getpid() != parent)
+		_exit(EXIT_SUCCESS);
+	return 0;
+}
+
+/* With work that comes before all other: it is the parent's. */
+static int fork_beside_high(ivl_interval *self, void *arg)
+{
+	ivl_interval *first = ivl_create(self, NULL, be_first, NULL, NULL);
+
+	parent = getpid();
+	if (!first || ivl_set_priority(first, IVL_PRIORITY_HIGH))
+		return EXIT_FAILURE;
+	ivl_release(first);
+	ivl_schedule();
+	/* In the child TSan takes no notice of what orders the stacks that its thread switches to. */
+	return fork_and_return(self, arg) || (!TEST_SLOW && fork_and_wait(self, arg));
+}
+
+static int return_beside_high(unsigned int workers)
+{
+	return run(fork_beside_high, workers);
+}
+
 static int fork_inside(unsigned int workers)
 {
 	return run(fork_and_exit, workers);
@@ -262,6 +311,7 @@ static void test_fork(void **state)
 		assert_int_equal(in_process(fork_beside, workers), 0);
 		assert_int_equal(in_process(fork_inside, workers), 0);
 		assert_int_equal(in_process(return_in_child, workers), 0);
+		assert_int_equal(in_process(return_beside_high, workers), 0);
 		assert_non_null(strstr(said, "in the child of its fork()"));
 	}
 }

@@ -74,6 +74,8 @@ public:
 		hall.mailbox.taken.store(false, rl::mo_relaxed, $);
 		hall.stackless.taken.store(false, rl::mo_relaxed, $);
 		runtime.attention.store(0, rl::mo_relaxed, $);
+		runtime.high.store(0, rl::mo_relaxed, $);
+		hall.high.taken.store(false, rl::mo_relaxed, $);
 		runtime.turn.store(0, rl::mo_relaxed, $);
 		for (unsigned int i = 0; i < workers; i++)
 			start(i);

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Intervals of high priority begin before others, wherever a worker takes work. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INTERVALS 40
+
+struct order {
+	_Atomic int begun, high_begun, waited;
+	_Atomic int failures;
+	ivl_runtime *runtime;
+	_Atomic bool flag, other_flag;
+};
+
+static int begin_normal(ivl_interval *self, void *arg)
+{
+	(void)self;
+	atomic_fetch_add(&((struct order *)arg)->begun, 1);
+	return 0;
+}
+
+/* How many others have begun. */
+static int begin_high(ivl_interval *self, void *arg)
+{
+	struct order *order = arg;
+
+	(void)self;
+	atomic_fetch_add(&order->high_begun, 1);
+	if (atomic_load(&order->begun))
+		order->failures++;
+	return 0;
+}
+
+static ivl_interval *make(ivl_interval *parent, struct order *order, bool high)
+{
+	ivl_body *body = high ? begin_high : begin_normal;
+	ivl_interval *made = ivl_create(parent, NULL, body, order, NULL);
+
+	if (!made || (high && ivl_set_priority(made, IVL_PRIORITY_HIGH)))
+		abort();
+	return made;
+}
+
+/* First, last, and in between; the body is over when they begin. */
+static int schedule_all(ivl_interval *self, void *arg)
+{
+	for (int i = 0; i < INTERVALS; i++)
+		ivl_release(make(self, arg, i % 7 == 0 || i == INTERVALS - 1));
+	return 0;
+}
+
+/* And in a chain, which its worker would go along. */
+static int schedule_chain(ivl_interval *self, void *arg)
+{
+	struct order *order = arg;
+	ivl_interval *first, *second;
+
+	/* Who is ready by the end of the first. */
+	first = ivl_create(self, NULL, begin_high, order, NULL);
+	second = make(self, order, false);
+	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
+	ivl_release(second);
+	second = make(self, order, true);
+	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
+	ivl_release(second);
+	second = make(self, order, false);
+	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
+	ivl_release(second);
+	ivl_release(first);
+	return 0;
+}
+
+static void try_alone(enum ivl_queue queue, enum ivl_policy policy, ivl_body *body, int high)
+{
+	struct ivl_config config = test_config(1);
+	struct order order = { .failures = 0 };
+	ivl_runtime *runtime;
+
+	config.queue = queue;
+	config.policy = policy;
+	runtime = test_start(&config);
+	test_run(runtime, body, &order);
+	assert_int_equal(order.failures, 0);
+	assert_int_equal(order.high_begun, high);
+	ivl_stop(runtime);
+}
+
+static int spawns(ivl_interval *self, void *arg);
+static int asyncs(ivl_interval *self, void *arg);
+static int syncs(ivl_interval *self, void *arg);
+
+static void test_alone(void **state)
+{
+	(void)state;
+	for (int queue = 0; queue < IVL_QUEUES; queue++) {
+		for (int policy = 0; policy < IVL_POLICIES; policy++) {
+			print_message("# %s, %s\n", ivl_queue_name(queue), ivl_policy_name(policy));
+			try_alone(queue, policy, schedule_all, (INTERVALS + 6) / 7 + 1);
+			try_alone(queue, policy, schedule_chain, 2);
+			try_alone(queue, policy, spawns, 1);
+			try_alone(queue, policy, asyncs, 1);
+			try_alone(queue, policy, syncs, 1);
+		}
+	}
+}
+
+/*
+ * By a task that goes on.
+ */
+
+static void schedule_high(struct order *order)
+{
+	ivl_release(make(ivl_current(), order, true));
+	ivl_schedule();
+}
+
+static void begin_child(void *arg)
+{
+	atomic_fetch_add(&((struct order *)arg)->begun, 1);
+}
+
+/* At the spawn. */
+static int spawns(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct order *order = arg;
+	struct ivl_task task;
+
+	(void)self;
+	schedule_high(order);
+	if (ivl_spawn(&scope, &task, begin_child, order))
+		abort();
+	ivl_sync(&scope);
+	return 0;
+}
+
+static void begin_async(void *arg)
+{
+	begin_child(*(struct order **)arg);
+}
+
+static void make_async(void *arg)
+{
+	schedule_high(arg);
+	if (ivl_async(begin_async, &arg, sizeof(arg), NULL))
+		abort();
+}
+
+static int asyncs(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(make_async, arg);
+}
+
+/* Of many children the one that is first makes it; the others have been spawned by then. */
+static void make_once(void *arg)
+{
+	struct order *order = arg;
+
+	if (!atomic_exchange(&order->flag, true))
+		schedule_high(order);
+	else if (!atomic_load(&order->high_begun) && atomic_fetch_add(&order->waited, 1) >= 8)
+		order->failures++;
+}
+
+static int syncs(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[30];
+
+	(void)self;
+	for (int i = 0; i < 30; i++)
+		if (ivl_spawn(&scope, &tasks[i], make_once, arg))
+			abort();
+	ivl_sync(&scope);
+	return 0;
+}
+
+/*
+ * By a thief: what it takes when its task has ended is of high priority, though its victim's queue
+ * was full before that came.
+ */
+
+static bool comes_true(_Atomic bool *flag)
+{
+	for (int i = 0; i < 20000 && !atomic_load(flag); i++)
+		usleep(1000);
+	return atomic_load(flag);
+}
+
+static void hold_thief(void *arg)
+{
+	struct order *order = *(struct order **)arg;
+
+	atomic_store(&order->flag, true);
+	comes_true(&order->other_flag);
+}
+
+/* Help-first: all this is in the queue of a worker that does not come to it. */
+static void fill_queue(void *arg)
+{
+	struct order *order = arg;
+
+	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !comes_true(&order->flag))
+		order->failures++;
+	for (int i = 0; i < INTERVALS; i++)
+		if (ivl_async(begin_async, &order, sizeof(order), NULL))
+			abort();
+	schedule_high(order);
+	atomic_store(&order->other_flag, true);
+	for (int i = 0; i < 20000 && !atomic_load(&order->high_begun); i++)
+		usleep(1000);
+}
+
+static int fill_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(fill_queue, arg);
+}
+
+static void test_thief(void **state)
+{
+	(void)state;
+	for (int queue = 0; queue < IVL_QUEUES; queue++) {
+		struct ivl_config config = test_config(2);
+		struct order order = { .failures = 0 };
+		ivl_runtime *runtime;
+
+		config.queue = queue;
+		config.policy = IVL_HELP_FIRST;
+		config.places = IVL_PLACES_ONE;
+		runtime = test_start(&config);
+		test_run(runtime, fill_body, &order);
+		assert_int_equal(order.failures, 0);
+		assert_int_equal(order.high_begun, 1);
+		assert_int_equal(order.begun, INTERVALS);
+		ivl_stop(runtime);
+	}
+}
+
+/*
+ * What a worker was going to do next is others' when something of high priority comes first.
+ */
+
+/* Lets the other worker go, and does not end before the other interval has begun there. */
+static int need_other(ivl_interval *self, void *arg)
+{
+	struct order *order = arg;
+
+	(void)self;
+	atomic_store(&order->other_flag, true);
+	for (int i = 0; i < 20000 && !atomic_load(&order->begun); i++)
+		usleep(1000);
+	if (!atomic_load(&order->begun))
+		order->failures++;
+	return 0;
+}
+
+static void wait_inside(void *arg)
+{
+	struct order *order = arg;
+	ivl_interval *high;
+
+	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !comes_true(&order->flag))
+		order->failures++;
+	high = ivl_create(ivl_current(), NULL, need_other, order, NULL);
+	if (!high || ivl_set_priority(high, IVL_PRIORITY_HIGH))
+		abort();
+	ivl_release(high);
+	ivl_schedule();
+	/* Its child is next when the caller waits. */
+	if (ivl_isolated(NULL, 0, begin_normal, order))
+		order->failures++;
+}
+
+static int wait_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(wait_inside, arg);
+}
+
+static void test_next(void **state)
+{
+	struct ivl_config config = test_config(2);
+	struct order order = { .failures = 0 };
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	config.places = IVL_PLACES_ONE;
+	runtime = test_start(&config);
+	test_run(runtime, wait_body, &order);
+	assert_int_equal(order.failures, 0);
+	assert_int_equal(order.begun, 1);
+	ivl_stop(runtime);
+}
+
+/* Nothing is lost or forgotten where all workers take them, and sleep in between. */
+static int mix(ivl_interval *self, void *arg)
+{
+	for (int round = 0; round < 50; round++) {
+		ivl_interval *last = NULL;
+
+		for (int i = 0; i < 10; i++) {
+			if (last)
+				ivl_release(last);
+			last = make(self, arg, i % 2);
+		}
+		ivl_schedule();
+		if (ivl_join(ivl_end_point(last)))
+			return EPROTO;
+		ivl_release(last);
+	}
+	return 0;
+}
+
+static void try_mix(ivl_runtime *runtime)
+{
+	struct order order = { .failures = 0 };
+
+	test_run(runtime, mix, &order);
+	assert_int_equal(order.begun, 250);
+	assert_int_equal(order.high_begun, 250);
+}
+
+static void test_mix(void **state)
+{
+	(void)state;
+	test_on_all(try_mix);
+}
+
+static int refuse(ivl_interval *self, void *arg)
+{
+	struct order *order = arg;
+	ivl_interval *made = make(self, order, false);
+
+	if (ivl_set_priority(made, IVL_PRIORITIES) != EINVAL ||
+	    ivl_set_priority(made, IVL_PRIORITY_HIGH) ||
+	    ivl_set_priority(made, IVL_PRIORITY_NORMAL) ||
+	    ivl_set_priority(self, IVL_PRIORITY_HIGH) != EALREADY)
+		order->failures++;
+	ivl_schedule();
+	if (ivl_set_priority(made, IVL_PRIORITY_HIGH) != EALREADY ||
+	    !strstr(ivl_last_error(), "it may have started"))
+		order->failures++;
+	ivl_release(made);
+	return 0;
+}
+
+static void test_refused(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct order order = { .failures = 0 };
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	test_run(runtime, refuse, &order);
+	assert_int_equal(order.failures, 0);
+	ivl_stop(runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_thief),
+		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_mix),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
