@@ -71,7 +71,7 @@ def test_those_not_in_vain_are_the_plugins(
     recording = recordings[title]
     counted = by_plugin(directory, title)["latencies"]["handoff"]
     taken = [one for one in recording.handoffs if one.taken]
-    assert len(taken) == counted["count"] > 100
+    assert len(taken) == counted["count"] > 50
     assert all(one.acquired and one.woken for one in recording.handoffs)
     # From the begin of the same call to the end of the other, each seen from its own side: a
     # microsecond or two apart, and at the median many lie as near to each other.
