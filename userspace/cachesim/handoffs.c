@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "handoffs.h"
 
-#include <linux/futex.h>
 #include <stdlib.h>
 
 #include "array.h"
 
-#define SYS_FUTEX 202	/* of the guest, an x86-64 */
-
-/* A word of a program. */
-struct word {
-	uint64_t space, address;
-};
-
 struct waiter {
-	struct word word;
-	uint64_t thread;
+	struct handoff handoff;	/* as far as it is known */
 	uint64_t since;		/* when it came, in the order of all events */
-	bool plain;		/* FUTEX_WAIT */
 	bool woken;		/* it is back; what it does next says whether it has the lock */
-	uint64_t latency_ns;
 };
 
 struct release {
-	struct word word;
-	uint64_t thread;
-	uint64_t ns;
+	struct lock_event called;
+	uint64_t address;
+	bool early;
 	uint64_t returned;	/* when, as above, with the answer that it woke one; or 0 */
 	uint64_t taken;		/* since when the thread waited that it woke, as far as is known; or 0 */
+	uint64_t left;		/* waiters besides the one that it wakes */
 };
 
-struct handoff {
+struct latency {
 	uint64_t space;
 	uint64_t ns;
 };
@@ -41,8 +31,8 @@ struct handoffs {
 	size_t n_waiters, waiters_room;
 	struct release *releases;	/* that have not returned, or none has taken; the oldest first */
 	size_t n_releases, releases_room;
-	struct handoff *all;
-	size_t n, room;
+	struct latency *latencies;
+	size_t n_latencies, latencies_room;
 };
 
 struct handoffs *handoffs_new(void)
@@ -54,7 +44,7 @@ void handoffs_free(struct handoffs *h)
 {
 	free(h->waiters);
 	free(h->releases);
-	free(h->all);
+	free(h->latencies);
 	free(h);
 }
 
@@ -65,10 +55,12 @@ static void forget_waiter(struct handoffs *h, struct waiter *waiter)
 
 void handoffs_begin(struct handoffs *h)
 {
-	h->n = 0;
+	h->n_latencies = 0;
 	for (size_t i = h->n_waiters; i-- > 0;)
 		if (h->waiters[i].woken)
 			forget_waiter(h, &h->waiters[i]);
+	for (size_t i = 0; i < h->n_releases; i++)
+		h->releases[i].early = true;
 }
 
 bool handoffs_expects_return(const struct handoffs *h)
@@ -76,20 +68,24 @@ bool handoffs_expects_return(const struct handoffs *h)
 	return h->n_waiters || h->n_releases;
 }
 
-static struct waiter *waiter_of(const struct handoffs *h, uint64_t space, uint64_t thread)
+static bool is_by(const struct lock_event *one, const struct lock_event *other)
+{
+	return one->space == other->space && one->thread == other->thread;
+}
+
+static struct waiter *waiter_of(const struct handoffs *h, const struct lock_event *event)
 {
 	for (size_t i = 0; i < h->n_waiters; i++)
-		if (h->waiters[i].word.space == space && h->waiters[i].thread == thread)
+		if (is_by(&h->waiters[i].handoff.waited, event))
 			return &h->waiters[i];
 	return NULL;
 }
 
 /* The one whose call has not returned. */
-static struct release *release_of(const struct handoffs *h, uint64_t space, uint64_t thread)
+static struct release *release_of(const struct handoffs *h, const struct lock_event *event)
 {
 	for (size_t i = 0; i < h->n_releases; i++)
-		if (h->releases[i].word.space == space && h->releases[i].thread == thread &&
-		    !h->releases[i].returned)
+		if (is_by(&h->releases[i].called, event) && !h->releases[i].returned)
 			return &h->releases[i];
 	return NULL;
 }
@@ -101,28 +97,29 @@ static void forget_release(struct handoffs *h, struct release *release)
 		*release = release[1];
 }
 
-static bool same(struct word one, struct word other)
+/* A release of the word whose waiter is not known. */
+static bool is_untaken(const struct release *release, uint64_t space, uint64_t address)
 {
-	return one.space == other.space && one.address == other.address;
+	return release->called.space == space && release->address == address && !release->taken;
 }
 
 /*
  * That which woke somebody who has waited for the word since then: the oldest that may have. It may
  * have begun before the wait did, and come to the kernel's queue after it.
  */
-static struct release *untaken(const struct handoffs *h, struct word word, uint64_t since)
+static struct release *untaken(const struct handoffs *h, uint64_t space, uint64_t address,
+			       uint64_t since)
 {
 	for (size_t i = 0; i < h->n_releases; i++) {
 		struct release *one = &h->releases[i];
 
-		if (same(one->word, word) && !one->taken &&
-		    (!one->returned || one->returned > since))
+		if (is_untaken(one, space, address) && (!one->returned || one->returned > since))
 			return one;
 	}
 	return NULL;
 }
 
-static int wait(struct handoffs *h, struct word word, uint64_t thread, bool plain)
+static int wait(struct handoffs *h, const struct lock_event *event, uint64_t address, bool plain)
 {
 	void *grown = array_grow(h->waiters, h->n_waiters, &h->waiters_room, sizeof(*h->waiters));
 
@@ -130,12 +127,26 @@ static int wait(struct handoffs *h, struct word word, uint64_t thread, bool plai
 		return -1;
 	h->waiters = grown;
 	h->waiters[h->n_waiters++] = (struct waiter){
-		.word = word, .thread = thread, .since = ++h->events, .plain = plain,
+		.handoff = { .address = address, .waited = *event, .plain = plain },
+		.since = ++h->events,
 	};
 	return 0;
 }
 
-static int release(struct handoffs *h, struct word word, uint64_t thread, uint64_t now_ns)
+/* Those whom a release that is made now, and those before it, can wake, but for one each. */
+static uint64_t left_behind(const struct handoffs *h, uint64_t space, uint64_t address)
+{
+	uint64_t waiting = 0, woken = 1;
+
+	for (size_t i = 0; i < h->n_waiters; i++)
+		waiting += h->waiters[i].handoff.waited.space == space && !h->waiters[i].woken &&
+			   h->waiters[i].handoff.address == address;
+	for (size_t i = 0; i < h->n_releases; i++)
+		woken += is_untaken(&h->releases[i], space, address);
+	return waiting > woken ? waiting - woken : 0;
+}
+
+static int release(struct handoffs *h, const struct lock_event *event, uint64_t address)
 {
 	void *grown = array_grow(h->releases, h->n_releases, &h->releases_room,
 				 sizeof(*h->releases));
@@ -143,50 +154,56 @@ static int release(struct handoffs *h, struct word word, uint64_t thread, uint64
 	if (!grown)
 		return -1;
 	h->releases = grown;
-	h->releases[h->n_releases++] = (struct release){
-		.word = word, .thread = thread, .ns = now_ns,
+	h->releases[h->n_releases] = (struct release){
+		.called = *event, .address = address,
+		.left = left_behind(h, event->space, address),
 	};
+	h->n_releases++;
 	return 0;
 }
 
-static int hand_over(struct handoffs *h, const struct waiter *waiter)
+static uint64_t latency_of(const struct handoff *handoff)
 {
-	void *grown = array_grow(h->all, h->n, &h->room, sizeof(*h->all));
+	return latency_between(handoff->released.ns, handoff->back.ns);
+}
+
+/* The waiter, which is back, has the lock. */
+static int hand_over(struct handoffs *h, const struct waiter *waiter, struct handoff_news *news)
+{
+	void *grown = array_grow(h->latencies, h->n_latencies, &h->latencies_room,
+				 sizeof(*h->latencies));
 
 	if (!grown)
 		return -1;
-	h->all = grown;
-	h->all[h->n++] = (struct handoff){ waiter->word.space, waiter->latency_ns };
+	h->latencies = grown;
+	h->latencies[h->n_latencies++] = (struct latency){
+		waiter->handoff.waited.space, latency_of(&waiter->handoff),
+	};
+	news->taken = true;
+	news->handoff = waiter->handoff;
 	return 0;
 }
 
-static bool waits(uint64_t number, unsigned int command)
+int handoffs_call(struct handoffs *h, const struct lock_event *event, uint64_t number,
+		  const uint64_t arguments[3], struct handoff_news *news)
 {
-	return number == SYS_FUTEX && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
-}
+	enum futex_operation operation = futex_operation(number, arguments);
+	bool waits = operation == FUTEX_WAITS || operation == FUTEX_WAITS_OTHERWISE;
+	struct waiter *before = waiter_of(h, event);
+	uint64_t address = arguments[0];
 
-int handoffs_call(struct handoffs *h, uint64_t space, uint64_t thread, uint64_t number,
-		  const uint64_t arguments[3], uint64_t now_ns)
-{
-	struct word word = { space, arguments[0] };
-	/* The kernel takes it, and how many to wake, for 32 bits. */
-	unsigned int command = (uint32_t)arguments[1] & FUTEX_CMD_MASK;
-	struct waiter *before = waiter_of(h, space, thread);
-
+	*news = (struct handoff_news){ 0 };
 	if (before) {
-		bool again = waits(number, command) && same(before->word, word);
+		bool again = waits && before->handoff.address == address;
 
-		if (before->woken && !again && hand_over(h, before))
+		if (before->woken && !again && hand_over(h, before, news))
 			return -1;
 		/* Not woken: a signal interrupted the call. */
 		forget_waiter(h, before);
 	}
-	if (waits(number, command))
-		return wait(h, word, thread, command == FUTEX_WAIT);
-	if (number == SYS_FUTEX && (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET) &&
-	    (uint32_t)arguments[2] == 1)
-		return release(h, word, thread, now_ns);
-	return 0;
+	if (waits)
+		return wait(h, event, address, operation == FUTEX_WAITS);
+	return operation == FUTEX_RELEASES ? release(h, event, address) : 0;
 }
 
 static void take(struct handoffs *h, struct release *release, uint64_t since)
@@ -197,13 +214,20 @@ static void take(struct handoffs *h, struct release *release, uint64_t since)
 }
 
 /* The waiter's call has returned: what is known of it then. */
-static void come_back(struct handoffs *h, struct waiter *waiter, uint64_t result, uint64_t now_ns)
+static void come_back(struct handoffs *h, struct waiter *waiter, const struct lock_event *event,
+		      uint64_t result, struct handoff_news *news)
 {
-	struct release *by = result ? NULL : untaken(h, waiter->word, waiter->since);
+	struct handoff *handoff = &waiter->handoff;
+	struct release *by = result ? NULL : untaken(h, event->space, handoff->address,
+						     waiter->since);
 
-	waiter->woken = by && waiter->plain;
 	if (by) {
-		waiter->latency_ns = latency_between(by->ns, now_ns);
+		handoff->released = by->called;
+		handoff->early = by->early;
+		handoff->back = *event;
+		waiter->woken = handoff->plain;
+		news->taken = !handoff->plain;
+		news->handoff = *handoff;
 		take(h, by, waiter->since);
 	}
 	if (!waiter->woken)
@@ -211,7 +235,8 @@ static void come_back(struct handoffs *h, struct waiter *waiter, uint64_t result
 }
 
 /* The release call has returned, and has woken one thread or none. */
-static void released(struct handoffs *h, struct release *release, bool one)
+static void released(struct handoffs *h, struct release *release, bool one,
+		     struct handoff_news *news)
 {
 	const struct release was = *release;
 	struct release *instead;
@@ -220,34 +245,51 @@ static void released(struct handoffs *h, struct release *release, bool one)
 		release->returned = ++h->events;
 	if (!one || release->taken)
 		forget_release(h, release);
-	if (one || !was.taken)
+	if (one) {
+		news->left = was.early ? 0 : was.left;
+		news->address = was.address;
 		return;
+	}
 	/* Who has taken it was woken by another one, which nobody else may take. */
-	instead = untaken(h, was.word, was.taken);
+	instead = was.taken ? untaken(h, was.called.space, was.address, was.taken) : NULL;
 	if (instead)
 		take(h, instead, was.taken);
 }
 
-void handoffs_return(struct handoffs *h, uint64_t space, uint64_t thread, uint64_t result,
-		     uint64_t now_ns)
+void handoffs_return(struct handoffs *h, const struct lock_event *event, uint64_t result,
+		     struct handoff_news *news)
 {
-	struct release *own = release_of(h, space, thread);
-	struct waiter *waiter = waiter_of(h, space, thread);
+	struct release *own = release_of(h, event);
+	struct waiter *waiter = waiter_of(h, event);
 
+	*news = (struct handoff_news){ 0 };
 	if (own)
-		released(h, own, result == 1);
+		released(h, own, result == 1, news);
 	else if (waiter && !waiter->woken)
-		come_back(h, waiter, result, now_ns);
+		come_back(h, waiter, event, result, news);
+}
+
+const struct handoff *handoffs_next(const struct handoffs *h, size_t *i)
+{
+	while (*i < h->n_waiters) {
+		const struct waiter *one = &h->waiters[(*i)++];
+
+		if (one->woken)
+			return &one->handoff;
+	}
+	return NULL;
 }
 
 int handoffs_latencies(const struct handoffs *h, uint64_t program, struct latencies *out)
 {
-	for (size_t i = 0; i < h->n; i++)
-		if (h->all[i].space == program && latencies_add(out, h->all[i].ns))
+	const struct handoff *last;
+	size_t next = 0;
+
+	for (size_t i = 0; i < h->n_latencies; i++)
+		if (h->latencies[i].space == program && latencies_add(out, h->latencies[i].ns))
 			return -1;
-	for (size_t i = 0; i < h->n_waiters; i++)
-		if (h->waiters[i].woken && h->waiters[i].word.space == program &&
-		    latencies_add(out, h->waiters[i].latency_ns))
+	while ((last = handoffs_next(h, &next)))
+		if (last->waited.space == program && latencies_add(out, latency_of(last)))
 			return -1;
 	return 0;
 }

@@ -49,19 +49,19 @@ void lock_watch_begin(struct lock_watch *w)
 	call_sites_begin(w->call_sites);
 }
 
-int lock_watch_end(struct lock_watch *w, struct region_locks *locks)
+int lock_watch_end(struct lock_watch *w, const struct handoffs *h, struct region_locks *locks)
 {
 	*locks = (struct region_locks){
 		.futexes = w->futexes,
 		.sites = w->call_sites,
 		.heap = heaps_begin_of(w->heaps, futexes_program_space(w->futexes)),
 	};
-	return locks_end(w->locks);
+	return locks_end(w->locks, h);
 }
 
 bool lock_watch_expects_return(const struct lock_watch *w)
 {
-	return locks_expects_return(w->locks) || heaps_expects_return(w->heaps);
+	return heaps_expects_return(w->heaps);
 }
 
 static void describe(struct call_site *site, uint64_t pc)
@@ -82,12 +82,13 @@ static void describe(struct call_site *site, uint64_t pc)
 }
 
 int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64_t number,
-		    const uint64_t arguments[3], uint64_t pc, bool counts)
+		    const uint64_t arguments[3], const struct handoff_news *news, uint64_t pc,
+		    bool counts)
 {
 	struct call_site *site = NULL;
 
 	if (heaps_call(w->heaps, event->space, number, arguments[0]) ||
-	    locks_call(w->locks, event, number, arguments) ||
+	    locks_call(w->locks, event, number, arguments, news) ||
 	    (counts && call_sites_call(w->call_sites, event->space, number, arguments, &site)))
 		return -1;
 	if (site)
@@ -95,8 +96,9 @@ int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64
 	return 0;
 }
 
-int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint64_t result)
+int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint64_t result,
+		      const struct handoff_news *news)
 {
 	heaps_return(w->heaps, event->space, result);
-	return locks_return(w->locks, event, result);
+	return locks_return(w->locks, event, news);
 }

@@ -24,18 +24,20 @@ void lock_watch_free(struct lock_watch *w);
 void lock_watch_begin(struct lock_watch *w);
 
 /* It ends: *locks gets what there is to tell of it, valid up to the next call. */
-int lock_watch_end(struct lock_watch *w, struct region_locks *locks);
+int lock_watch_end(struct lock_watch *w, const struct handoffs *h, struct region_locks *locks);
 
 /* Is a return worth a call of lock_watch_return()? */
 bool lock_watch_expects_return(const struct lock_watch *w);
 
 /*
  * The instruction at pc makes system call `number` with these arguments, in a region of interest if
- * `counts`; or a thread goes on with this result. They return 0, or -1 without memory, and so does
- * lock_watch_end().
+ * `counts`; or a thread goes on with this result; `news` as in locks.h. They return 0, or -1 without
+ * memory, and so does lock_watch_end().
  */
 int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64_t number,
-		    const uint64_t arguments[3], uint64_t pc, bool counts);
-int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint64_t result);
+		    const uint64_t arguments[3], const struct handoff_news *news, uint64_t pc,
+		    bool counts);
+int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint64_t result,
+		      const struct handoff_news *news);
 
 #endif

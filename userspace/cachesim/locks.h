@@ -13,49 +13,35 @@
  * nothing. Hold times and times outside are those of FUTEX_WAIT alone: who waits with
  * FUTEX_WAIT_BITSET mostly waits for something that is not released by whom it wakes (handoffs.h).
  *
- * A return belongs to the oldest release of the word that was not over when the waiter called and
- * that no other return has taken. Threads are known as in futexes.h.
- *
- * Events are to be told in the order in which they are executed. Their times may be by different
- * CPUs' clocks. Not thread-safe.
+ * Who handed over to whom is said by handoffs.h, and events are told as there. Not thread-safe.
  */
 #ifndef LOCKS_H
 #define LOCKS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "futexes.h"
+#include "handoffs.h"
 
 struct locks;
-
-/* Who makes a call, or goes on in its program, where and when. */
-struct lock_event {
-	uint64_t space, thread;
-	unsigned int cpu;
-	uint64_t ns;
-};
 
 /* What they find is added to `futexes`, which has to outlive them. NULL without memory. */
 struct locks *locks_new(struct futexes *futexes);
 
 void locks_free(struct locks *l);
 
-/* A region of interest begins: forget all but who waits. */
+/* A region of interest begins: forget what threads have had to do with locks. */
 void locks_begin(struct locks *l);
 
-/* A region of interest ends: who was woken, and has made no call since, has the lock. */
-int locks_end(struct locks *l);
-
-/* Is a return worth a call of locks_return()? */
-bool locks_expects_return(const struct locks *l);
+/* It ends: whom handoffs_next() tells has the lock. */
+int locks_end(struct locks *l, const struct handoffs *h);
 
 /*
- * A thread makes system call `number` with these arguments, or goes on in its program with this
- * result. They return 0, or -1 without memory, and so does locks_end().
+ * A thread makes system call `number` with these arguments, or goes on in its program, and `news` is
+ * what that says of hand-offs. They return 0, or -1 without memory, and so does locks_end().
  */
 int locks_call(struct locks *l, const struct lock_event *event, uint64_t number,
-	       const uint64_t arguments[3]);
-int locks_return(struct locks *l, const struct lock_event *event, uint64_t result);
+	       const uint64_t arguments[3], const struct handoff_news *news);
+int locks_return(struct locks *l, const struct lock_event *event, const struct handoff_news *news);
 
 #endif

@@ -232,7 +232,7 @@ static void write_document(void)
 	char *text;
 
 	collect_latencies(&latencies);
-	if (sim.locks && lock_watch_end(sim.locks, &locks))
+	if (sim.locks && lock_watch_end(sim.locks, sim.handoffs, &locks))
 		no_memory();
 	text = document_format(sim.model, elapsed, &latencies, sim.locks ? &locks : NULL, &length);
 	append(sim.out, sim.options.out, text, length);
@@ -352,14 +352,15 @@ static void on_system_call(unsigned int passed, void *pc)
 		register_read(REGISTER_RDX),
 	};
 	const struct lock_event event = lock_event(space, thread);
+	struct handoff_news news;
 
 	(void)passed;
 	if (counts_futexes() && futexes_call(sim.futexes, space, thread, number, arguments))
 		no_memory();
-	if (handoffs_call(sim.handoffs, space, thread, number, arguments, now_ns()))
+	if (handoffs_call(sim.handoffs, &event, number, arguments, &news))
 		no_memory();
-	if (sim.locks && lock_watch_call(sim.locks, &event, number, arguments, (uintptr_t)pc,
-					 counts_futexes()))
+	if (sim.locks && lock_watch_call(sim.locks, &event, number, arguments, &news,
+					 (uintptr_t)pc, counts_futexes()))
 		no_memory();
 }
 
@@ -367,6 +368,7 @@ static void on_kernel_return(unsigned int passed, void *userdata)
 {
 	bool counts = counts_futexes() && futexes_expects_return(sim.futexes);
 	uint64_t space, thread, result;
+	struct handoff_news news;
 	struct lock_event event;
 
 	(void)passed;
@@ -383,9 +385,9 @@ static void on_kernel_return(unsigned int passed, void *userdata)
 	result = register_read(REGISTER_RAX);
 	if (counts && futexes_return(sim.futexes, space, thread, result))
 		no_memory();
-	handoffs_return(sim.handoffs, space, thread, result, now_ns());
 	event = lock_event(space, thread);
-	if (sim.locks && lock_watch_return(sim.locks, &event, result))
+	handoffs_return(sim.handoffs, &event, result, &news);
+	if (sim.locks && lock_watch_return(sim.locks, &event, result, &news))
 		no_memory();
 	wakeups_return(sim.wakeups, sim.vcpu, space);
 }

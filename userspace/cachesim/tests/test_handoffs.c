@@ -35,8 +35,10 @@ static void call(uint64_t space, uint64_t thread, uint64_t number, uint64_t addr
 		 uint64_t value, uint64_t ns)
 {
 	const uint64_t arguments[] = { address, op, value };
+	const struct lock_event event = { space, thread, 0, ns };
+	struct handoff_news news;
 
-	assert_int_equal(handoffs_call(h, space, thread, number, arguments, ns), 0);
+	assert_int_equal(handoffs_call(h, &event, number, arguments, &news), 0);
 }
 
 static void futex(uint64_t thread, uint64_t address, uint64_t op, uint64_t value, uint64_t ns)
@@ -54,9 +56,17 @@ static void wakes(uint64_t thread, uint64_t address, uint64_t ns)
 	futex(thread, address, FUTEX_WAKE, 1, ns);
 }
 
+static void returns_in(uint64_t space, uint64_t thread, uint64_t result, uint64_t ns)
+{
+	const struct lock_event event = { space, thread, 0, ns };
+	struct handoff_news news;
+
+	handoffs_return(h, &event, result, &news);
+}
+
 static void returns(uint64_t thread, uint64_t result, uint64_t ns)
 {
-	handoffs_return(h, PROGRAM, thread, result, ns);
+	returns_in(PROGRAM, thread, result, ns);
 }
 
 #define assert_latencies(space, ...) do { \
@@ -304,9 +314,9 @@ static void programs_are_told_apart(void **state)
 	waits(1, LOCK);
 	call(OTHER, 1, SYS_FUTEX, LOCK, FUTEX_WAIT, 2, 1);
 	call(OTHER, 2, SYS_FUTEX, LOCK, FUTEX_WAKE, 1, 100);
-	handoffs_return(h, OTHER, 2, 1, 105);
+	returns_in(OTHER, 2, 1, 105);
 	returns(1, 0, 107);
-	handoffs_return(h, OTHER, 1, 0, 110);
+	returns_in(OTHER, 1, 0, 110);
 	assert_latencies(PROGRAM);
 	assert_latencies(OTHER, 10);
 	call(OTHER, 1, SYS_READ, 0, 0, 0, 120);
