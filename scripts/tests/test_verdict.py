@@ -315,10 +315,18 @@ def test_a_difference_that_is_small_does_not_matter() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [985] * 4))
     assert sentence(found, "no difference") == (
         "Policy strict makes no difference that matters to this program: it takes 1.5 % off its "
-        "time, less than 2 %."
+        "time, less than 2 % in the median."
     )
     slower = sentence(trial(shots("off", [1000] * 4), shots("strict", [1010] * 4)), "no difference")
-    assert "it adds 1.0 % to its time, less than 2 %." in slower
+    assert "it adds 1.0 % to its time, less than 2 % in the median." in slower
+
+
+def test_one_run_that_is_far_off_makes_no_difference_matter() -> None:
+    found = trial(shots("off", [1000] * 4), shots("strict", [1001, 1002, 1003, 10000]))
+    assert "it adds 0.1 to 900.0 % to its time" in sentence(found, "no difference")
+    assert "adds 0.1 to 900.0 %" in sentence(
+        trial(shots("off", [1000] * 4), shots("strict", [1001, 1030, 1040, 10000])), "hurts"
+    )
 
 
 def texts(table: Table) -> list[list[str]]:

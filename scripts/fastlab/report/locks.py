@@ -62,9 +62,7 @@ def of_program(uses: Sequence[LockUse], note: str) -> list[Table]:
     return _tables("", uses, f"{note} {NOTE}", [])
 
 
-def _tables(
-    title: str, uses: Sequence[LockUse], note: str, workload: Sequence[str]
-) -> list[Table]:
+def _tables(title: str, uses: Sequence[LockUse], note: str, workload: Sequence[str]) -> list[Table]:
     """Each row begins with the workload if there is a column for it."""
     rows = [[*_workload(one, workload), *_cells(one)] for one in uses]
     labels = [*workload, "lock"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, median
 from typing import Literal, cast
 
 from fastlab.base.metrics import FIRED, HINTS, REAL, SIMULATED, Metric, improvement
@@ -26,7 +26,8 @@ from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Trial
 Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
 Direction = Literal["better", "worse", ""]
 
-# Less of the time, in percent, makes no difference that matters.
+# Less of the time, in percent, makes no difference that matters: to the median of the
+# simulation's runs, of which one may have met something that has nothing to do with FAST.
 RELEVANT_PCT = 2.0
 TIME = "elapsed_ns"
 NO_FLOOR = (
@@ -46,10 +47,10 @@ _WHY = {
 @dataclass(frozen=True)
 class Change:
     """A metric in one arm and in another: the runs' means, and the improvement in percent, in the
-    middle, at the least and at the most: of the simulation's runs with the same quantum, of a real
-    machine's 95 % interval. `p` is that of t, after Holm's correction over all metrics but the
-    time, which stands alone; `p_rank` the rank test's. None: not available, and `reason` says why.
-    `side` is where the other arm lies, if it differs."""
+    middle, at the least and at the most: of the simulation's runs with the same quantum, the middle
+    being their median, of a real machine's 95 % interval. `p` is that of t, after Holm's correction
+    over all metrics but the time, which stands alone; `p_rank` the rank test's. None: not
+    available, and `reason` says why. `side` is where the other arm lies, if it differs."""
 
     off: float | None
     on: float | None
@@ -98,7 +99,7 @@ def _separated(metric: Metric, off: Sequence[Row], on: Sequence[Row]) -> Change:
     known = [one for one in gains if one is not None]
     if len(known) < len(gains):
         return Change(*means, side=side, reason="in some run without FAST it was 0")
-    return Change(*means, fmean(known), min(known), max(known), side)
+    return Change(*means, median(known), min(known), max(known), side)
 
 
 def _values(rows: Sequence[Row], name: str) -> list[float]:
@@ -158,7 +159,7 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
         does = f"takes {size} off" if time.side == "better" else f"adds {lost} to"
         sentence = (
             f"Policy {policy} makes no difference that matters to this program: it {does} its "
-            f"time, less than {RELEVANT_PCT:g} %"
+            f"time, less than {RELEVANT_PCT:g} %{' in the median' if trial.simulated else ''}"
         )
     elif time.side == "better":
         kind = "helps"
