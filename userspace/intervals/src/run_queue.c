@@ -56,13 +56,6 @@ static bool is_here(const struct ivl_worker *worker, const ivl_runtime *runtime,
 	return worker && worker->runtime == runtime && (!place || place == worker->place);
 }
 
-/* In turn. */
-static const struct ivl_place *next_place(ivl_runtime *runtime)
-{
-	return ivl_place_at(runtime, atomic_fetch_add_explicit(&runtime->turn, 1,
-							       memory_order_relaxed));
-}
-
 void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	struct ivl_worker *worker = ivl_self();
@@ -72,7 +65,7 @@ void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *pl
 			return;
 		place = worker->place;
 	}
-	ivl_post(runtime, work, place ? place : next_place(runtime));
+	ivl_post(runtime, work, place ? place : ivl_next_place(runtime));
 }
 
 void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
@@ -80,7 +73,7 @@ void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_plac
 	struct ivl_worker *worker = ivl_self();
 
 	if (!place)
-		place = is_here(worker, runtime, NULL) ? worker->place : next_place(runtime);
+		place = is_here(worker, runtime, NULL) ? worker->place : ivl_next_place(runtime);
 	ivl_mailbox_put(&runtime->halls[place->index].high, work);
 	/* Relaxed: as in ivl_post(). */
 	atomic_fetch_add_explicit(&runtime->high, 1, memory_order_relaxed);

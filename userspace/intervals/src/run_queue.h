@@ -9,6 +9,13 @@
 #include "waking.h"
 #include "worker.h"
 
+/* Of what comes from outside, in turn. */
+static inline const struct ivl_place *ivl_next_place(ivl_runtime *runtime)
+{
+	return ivl_place_at(runtime, atomic_fetch_add_explicit(&runtime->turn, 1,
+							       memory_order_relaxed));
+}
+
 /* As ivl_put() and ivl_take(), whatever the queue is, and whoever wants to hear of it. */
 int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work);
 struct ivl_work *ivl_take_slowly(struct ivl_worker *worker);

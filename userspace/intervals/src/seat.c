@@ -95,8 +95,7 @@ static const struct ivl_place *callers_place(ivl_runtime *runtime)
 	for (unsigned int i = 0; cpu >= 0 && i < topology->leaf_count; i++)
 		if (has_cpu(&topology->leaves[i], cpu))
 			return &topology->leaves[i];
-	return ivl_place_at(runtime, atomic_fetch_add_explicit(&runtime->turn, 1,
-							       memory_order_relaxed));
+	return ivl_next_place(runtime);
 }
 
 /* NULL: ENOMEM. */
