@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from lab import series_folder
 
+from fastlab.kernel import patches
+
 FOLDER = series_folder()
-PATCHES = [FOLDER / name for name in (FOLDER / "series").read_text().split()]
+PATCHES = patches.read_series(FOLDER).patches
 COVER = FOLDER / "0000-cover-letter.patch"
 FILE = re.compile(r"^ (\S+) +\| +(\d+) [+-]+$", re.MULTILINE)
 TOTAL = re.compile(

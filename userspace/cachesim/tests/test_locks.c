@@ -16,6 +16,13 @@ static struct futexes *futexes;
 static struct handoffs *handoffs;
 static struct locks *locks;
 
+static void begin_region(void)
+{
+	futexes_begin(futexes, SPACE);
+	handoffs_begin(handoffs);
+	locks_begin(locks);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -25,8 +32,7 @@ static int set_up(void **state)
 	assert_non_null(handoffs);
 	locks = locks_new(futexes);
 	assert_non_null(locks);
-	futexes_begin(futexes, SPACE);
-	locks_begin(locks);
+	begin_region();
 	return 0;
 }
 
@@ -285,9 +291,7 @@ static void a_region_begins_with_its_waiters(void **state)
 	release(1, 0, 1100);
 	answer(1, 0, 1200, 1);
 	answer(2, 1, 1300, 0);
-	futexes_begin(futexes, SPACE);
-	handoffs_begin(handoffs);
-	locks_begin(locks);
+	begin_region();
 	release(2, 1, 1400);
 	answer(2, 1, 1500, 1);
 	expect_times(use_of(LOCK)->hold_remote, 0, 0);
@@ -308,9 +312,7 @@ static void a_release_from_before_the_region_is_none_of_it(void **state)
 	for (uint64_t thread = 2; thread <= 4; thread++)
 		wait(thread, 1, 1000);
 	release(1, 0, 1100);
-	futexes_begin(futexes, SPACE);
-	handoffs_begin(handoffs);
-	locks_begin(locks);
+	begin_region();
 	answer(1, 0, 1200, 1);
 	answer(2, 1, 1300, 0);
 	go_on(2, 1, 1400);

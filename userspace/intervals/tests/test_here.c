@@ -10,14 +10,6 @@
 
 #include "intervals_sync.h"
 
-/* Until it is true, or 20 seconds have passed. */
-static bool comes_true(_Atomic bool *flag)
-{
-	for (int i = 0; i < 20000 && !atomic_load(flag); i++)
-		usleep(1000);
-	return atomic_load(flag);
-}
-
 /*
  * All that run() can be asked for.
  */
@@ -154,7 +146,7 @@ static void hold_up(void *arg)
 
 	if (atomic_fetch_add(&jam->held, 1) + 1 == ivl_worker_count(jam->runtime))
 		atomic_store(&jam->all_held, true);
-	comes_true(&jam->free);
+	test_comes_true(atomic_load(&jam->free));
 }
 
 static void hold_all_up(void *arg)
@@ -191,7 +183,7 @@ static void with_jam(unsigned int workers, void (*test)(struct jam *jam))
 	config.places = IVL_PLACES_ONE;
 	jam.runtime = test_start(&config);
 	pthread_create(&thread, NULL, jam_main, &jam);
-	assert_true(comes_true(&jam.all_held));
+	assert_true(test_comes_true(atomic_load(&jam.all_held)));
 	test(&jam);
 	atomic_store(&jam.free, true);
 	pthread_join(thread, NULL);
@@ -256,7 +248,7 @@ static void wait_here(ivl_runtime *runtime)
 
 	assert_int_equal(ivl_numa_mutex_init(&lock.mutex), 0);
 	pthread_create(&thread, NULL, unlock_later, &lock);
-	assert_true(comes_true(&lock.locked));
+	assert_true(test_comes_true(atomic_load(&lock.locked)));
 	assert_int_equal(ivl_run_here(runtime, lock_body, &lock), 0);
 	pthread_join(thread, NULL);
 	ivl_numa_mutex_destroy(lock.mutex);
@@ -319,7 +311,7 @@ static void *stop_late(void *arg)
 {
 	struct heap *heap = arg;
 
-	heap->late = !comes_true(&heap->left);
+	heap->late = !test_comes_true(atomic_load(&heap->left));
 	atomic_store(&heap->stop, true);
 	return NULL;
 }
@@ -336,7 +328,7 @@ static void try_leaving(unsigned int workers)
 	config.places = IVL_PLACES_ONE;
 	heap.runtime = test_start(&config);
 	pthread_create(&thread, NULL, heap_main, &heap);
-	assert_true(comes_true(&heap.begun));
+	assert_true(test_comes_true(atomic_load(&heap.begun)));
 	pthread_create(&clock, NULL, stop_late, &heap);
 	for (int i = 0; i < 5; i++)
 		wait_here(heap.runtime);
@@ -374,7 +366,7 @@ static int be_robbed(ivl_interval *self, void *arg)
 	(void)arg;
 	if (ivl_spawn(&scope, &task, set_flag, (void *)&ran))
 		return ENOMEM;
-	stolen = comes_true(&ran);
+	stolen = test_comes_true(atomic_load(&ran));
 	ivl_sync(&scope);
 	return stolen ? 0 : ETIMEDOUT;
 }

@@ -186,19 +186,12 @@ static int syncs(ivl_interval *self, void *arg)
  * was full before that came.
  */
 
-static bool comes_true(_Atomic bool *flag)
-{
-	for (int i = 0; i < 20000 && !atomic_load(flag); i++)
-		usleep(1000);
-	return atomic_load(flag);
-}
-
 static void hold_thief(void *arg)
 {
 	struct order *order = *(struct order **)arg;
 
 	atomic_store(&order->flag, true);
-	comes_true(&order->other_flag);
+	test_comes_true(atomic_load(&order->other_flag));
 }
 
 /* Help-first: all this is in the queue of a worker that does not come to it. */
@@ -206,15 +199,14 @@ static void fill_queue(void *arg)
 {
 	struct order *order = arg;
 
-	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !comes_true(&order->flag))
+	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
 		order->failures++;
 	for (int i = 0; i < INTERVALS; i++)
 		if (ivl_async(begin_async, &order, sizeof(order), NULL))
 			abort();
 	schedule_high(order);
 	atomic_store(&order->other_flag, true);
-	for (int i = 0; i < 20000 && !atomic_load(&order->high_begun); i++)
-		usleep(1000);
+	test_comes_true(atomic_load(&order->high_begun));
 }
 
 static int fill_body(ivl_interval *self, void *arg)
@@ -254,9 +246,7 @@ static int need_other(ivl_interval *self, void *arg)
 
 	(void)self;
 	atomic_store(&order->other_flag, true);
-	for (int i = 0; i < 20000 && !atomic_load(&order->begun); i++)
-		usleep(1000);
-	if (!atomic_load(&order->begun))
+	if (!test_comes_true(atomic_load(&order->begun)))
 		order->failures++;
 	return 0;
 }
@@ -266,7 +256,7 @@ static void wait_inside(void *arg)
 	struct order *order = arg;
 	ivl_interval *high;
 
-	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !comes_true(&order->flag))
+	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
 		order->failures++;
 	high = ivl_create(ivl_current(), NULL, need_other, order, NULL);
 	if (!high || ivl_set_priority(high, IVL_PRIORITY_HIGH))

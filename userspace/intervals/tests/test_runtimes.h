@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -18,6 +19,13 @@
 #else
 #define TEST_SLOW 0
 #endif
+
+/* Until the condition is true, or 20 seconds have passed: is it? */
+#define test_comes_true(condition) ({ \
+	for (int ms_ = 0; ms_ < 20000 && !(condition); ms_++) \
+		usleep(1000); \
+	(bool)(condition); \
+})
 
 static inline struct ivl_config test_config(unsigned int workers)
 {
