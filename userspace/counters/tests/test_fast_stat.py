@@ -72,13 +72,13 @@ class Software(Counting):
         few = self.value("page_faults", "--", SUBJECT, "threads", "4", "1000", "0")
         many = self.value("page_faults", "--", SUBJECT, "threads", "4", "3000", "0")
         self.assertGreaterEqual(few, 4000)
-        self.assertAlmostEqual(many - few, 8000, delta=800)
+        self.assertAlmostEqual(many - few, 8000, delta=400)
 
     def test_faults_of_a_child(self) -> None:
         few = self.value("page_faults", "--", SUBJECT, "child", "1000")
         many = self.value("page_faults", "--", SUBJECT, "child", "9000")
         # ThreadSanitizer executes a program again whose addresses it does not like: 300 faults.
-        self.assertAlmostEqual(many - few, 8000, delta=800)
+        self.assertAlmostEqual(many - few, 8000, delta=400)
 
     def test_switches_of_all_threads(self) -> None:
         few = self.value("context_switches", "--", SUBJECT, "threads", "4", "1", "0")
