@@ -61,7 +61,7 @@ static int choose(const char *variable, const char *(*name)(int), int *choice)
 	return ivl_error(EINVAL, "%s=%s: not one of %s", variable, value, known);
 }
 
-static int number(const char *variable, unsigned int least, unsigned int *result)
+int ivl_config_number(const char *variable, unsigned int least, unsigned int *result)
 {
 	const char *value = getenv(variable);
 	unsigned long parsed;
@@ -94,8 +94,8 @@ static int from_environment(struct ivl_config *config)
 	error = error ? error : choose(PREFIX "CROSS_PLACE", switch_name, &cross);
 	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
 	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
-	error = error ? error : number(PREFIX "WORKERS", 1, &config->workers);
-	error = error ? error : number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
+	error = error ? error : ivl_config_number(PREFIX "WORKERS", 1, &config->workers);
+	error = error ? error : ivl_config_number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
 	config->stack_bytes = (size_t)kib << 10;
 	config->queue = queue;
 	config->policy = policy;

@@ -10,4 +10,10 @@
  */
 int ivl_config_complete(const struct ivl_config *given, struct ivl_config *config);
 
+/*
+ * The number that a variable of the environment has, if it is set. EINVAL: it is no number, or
+ * less than `least`, or more than 2^20.
+ */
+int ivl_config_number(const char *variable, unsigned int least, unsigned int *result);
+
 #endif

@@ -34,6 +34,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+struct ivl_watched;
+
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */
 	ivl_runtime *runtime;		/* NULL: no fiber, but a foreign thread, at `word` */
@@ -56,6 +58,7 @@ struct ivl_fiber {
 	 */
 	_Atomic(uint64_t) ends;
 	struct ivl_exceptions exceptions;	/* while it does not run */
+	struct ivl_watched *watched;	/* the innermost task on it; watch/watch.h */
 	struct ivl_waiter waiter;
 #ifdef IVL_ASAN
 	void *fake_stack;

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <seat.h>
+#include <watch/watch.h>
 
 #include "find.h"
 #include "run_queue.h"
@@ -90,6 +91,8 @@ static void steal_more(struct ivl_worker *worker, struct ivl_worker *victim)
 
 	while (more-- && ivl_pool_steal(victim->pool, &element) == IVL_STOLEN) {
 		atomic_fetch_add_explicit(&victim->lost, 1, memory_order_relaxed);
+		if (ivl_is_watched(worker))
+			ivl_watch_steal(worker, victim);
 		if (ivl_put(worker, element))
 			ivl_post(worker->runtime, element, worker->place);
 	}
@@ -102,6 +105,8 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	bool stolen;
 
 	stolen = ivl_pool_steal(victim->pool, &element) == IVL_STOLEN;
+	if (stolen && ivl_is_watched(worker))
+		ivl_watch_steal(worker, victim);
 	if (stolen && worker->runtime->config.steal_half)
 		steal_more(worker, victim);
 

@@ -20,6 +20,8 @@
 #include "run_queue.h"
 #include "switching.h"
 
+#include <watch/watch.h>
+
 struct ivl_finish {
 	_Atomic(int64_t) left;
 	IVL_SHARED(struct ivl_waiter *) waiter;
@@ -302,9 +304,8 @@ static bool spawns_help_first(struct ivl_worker *worker)
 	return worker->help_first && ivl_pool_size(worker->pool) < worker->fresh_most;
 }
 
-static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
-		       ivl_function *function, const void *arg, size_t bytes,
-		       const ivl_place *place)
+static int start(struct ivl_worker *worker, struct ivl_finish *finish, ivl_function *function,
+		 const void *arg, size_t bytes, const ivl_place *place)
 {
 	struct spawner spawner = { .arg = arg, .bytes = bytes, .finish = finish };
 
@@ -320,6 +321,15 @@ static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
 	spawner.task.function = function;
 	((struct ivl_work *)spawner.task.work)->kind = &asyncer_kind;
 	return ivl_work_first(worker, &spawner.task, async_main);
+}
+
+static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
+		       ivl_function *function, const void *arg, size_t bytes,
+		       const ivl_place *place)
+{
+	if (ivl_is_watched(worker))
+		return ivl_watch_async(start, worker, finish, function, arg, bytes, place);
+	return start(worker, finish, function, arg, bytes, place);
 }
 
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)

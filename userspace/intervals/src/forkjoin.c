@@ -26,6 +26,7 @@
 
 #include "run_queue.h"
 #include "switching.h"
+#include "watch/watch.h"
 
 static_assert(sizeof(struct ivl_work) == sizeof(((struct ivl_task *)0)->work),
 	      "a task's work has room");
@@ -95,7 +96,7 @@ static const struct ivl_work_kind child_kind = { .run = run_child, .refuse = ref
  * cache, a cycle each. So what is rare is a function of its own, called last, for
  * which the frequent way needs to save no register.
  */
-__attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, struct ivl_task *task)
+static int put_slowly(struct ivl_worker *worker, struct ivl_task *task)
 {
 	int error = ivl_put_slowly(worker, work_of(task));
 
@@ -104,6 +105,30 @@ __attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, str
 	else if (ivl_mail_due(worker))
 		ivl_give_way(worker);
 	return error;
+}
+
+static int spawn_with_mail(struct ivl_worker *worker, struct ivl_task *task);
+
+/* Whatever the policy. */
+static int spawn_watched(struct ivl_worker *worker, struct ivl_task *task)
+{
+	int error;
+
+	ivl_watch_spawn(task);
+	if (worker->runtime->config.policy == IVL_WORK_FIRST) {
+		task->scope->elsewhere--;
+		error = spawn_with_mail(worker, task);
+	} else {
+		error = put_slowly(worker, task);
+	}
+	if (error)
+		ivl_watch_unspawn(task);
+	return error;
+}
+
+__attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, struct ivl_task *task)
+{
+	return ivl_is_watched(worker) ? spawn_watched(worker, task) : put_slowly(worker, task);
 }
 
 /* As ivl_idle_wake_near(), by who may wait. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <watch/watch.h>
+
 #include "model.h"
 
 struct ivl_guard {
@@ -19,6 +21,7 @@ struct ivl_guard {
 	struct ivl_model *model;
 	uint64_t number;
 	char *name;
+	uint64_t track;			/* where it is seen (watch/watch.h); 0: nowhere */
 	_Atomic unsigned int refs;	/* the maker's, and one of each hold */
 };
 
@@ -29,6 +32,7 @@ struct ivl_hold {
 	struct ivl_guard *guard;
 	struct ivl_interval *interval;
 	struct ivl_hold *next;		/* of the same interval; a higher number */
+	uint64_t asked;			/* when it began to wait, where the guard is seen */
 };
 
 ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name)
@@ -49,6 +53,7 @@ ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name)
 	/* Relaxed: only that they differ. */
 	guard->number = atomic_fetch_add_explicit(&guard->model->guards, 1, memory_order_relaxed);
 	atomic_store_explicit(&guard->refs, 1, memory_order_relaxed);
+	guard->track = ivl_is_watching() ? ivl_watch_guard(runtime, name) : 0;
 	return guard;
 }
 
@@ -142,8 +147,12 @@ static bool take(struct ivl_hold *hold)
 		for (struct ivl_interval *i = hold->interval->parent; i && !outer; i = i->parent)
 			outer = find_hold(i, hold->guard);
 		hold->queue = outer ? &outer->inner : &hold->guard->queue;
+		if (hold->guard->track)
+			hold->asked = ivl_watch_now();
 		if (!ivl_guard_queue_enter(hold->queue, &hold->node))
 			return false;
+		if (hold->guard->track)
+			ivl_watch_held(hold->guard->track, hold->interval, 0);
 	}
 	return true;
 }
@@ -161,10 +170,14 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 
 		if (!hold->queue)
 			continue;
+		if (hold->guard->track)
+			ivl_watch_left(hold->guard->track);
 		node = ivl_guard_queue_leave(hold->queue);
 		if (!node)
 			continue;
 		heir = (struct ivl_hold *)((char *)node - offsetof(struct ivl_hold, node));
+		if (heir->guard->track)
+			ivl_watch_held(heir->guard->track, heir->interval, heir->asked);
 		if (take(heir->next))
 			ivl_begin(heir->interval, batch);
 	}

@@ -19,6 +19,7 @@
 #include "idle.h"
 #include "seat.h"
 #include "waking.h"
+#include "watch/watch.h"
 
 static void barrier_everywhere(void)
 {
@@ -66,7 +67,11 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 		ivl_eventcount_cancel(&sleepers->eventcount);
 	} else {
 		ivl_count(worker, idles);
+		if (ivl_is_watched(worker))
+			ivl_watch_sleep(worker);
 		ivl_eventcount_sleep(&sleepers->eventcount, key);
+		if (ivl_is_watched(worker))
+			ivl_watch_wake(worker);
 		ivl_count(worker, wakes);
 	}
 	atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_relaxed);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <watch/watch.h>
+
 #include "exception.h"
 #include "model.h"
 
@@ -253,7 +255,9 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		local->finish = NULL;
 		local->task |= ivl_task_begins();
 		local->cells = NULL;
-		error = ivl_call_body(interval, interval->arg, interval->body);
+		error = ivl_is_watching() ?
+			ivl_watch_body(interval) :
+			ivl_call_body(interval, interval->arg, interval->body);
 		ivl_task_ends(local);
 		local->interval = outer;
 		local->finish = finish;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "watch/watch.h"
 #include "worker.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,6 +74,7 @@ static void after_fork(void)
 		atomic_store(&ivl_worker_self->runtime->attention, 0);
 		atomic_store(&ivl_worker_self->runtime->high, 0);
 	}
+	ivl_watch_forget();
 	pthread_mutex_init(&lock, NULL);
 }
 

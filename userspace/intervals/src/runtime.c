@@ -14,6 +14,7 @@
 #include "process.h"
 #include "seat.h"
 #include "thread.h"
+#include "watch/watch.h"
 #include "worker.h"
 
 static int check(const struct ivl_config *config)
@@ -55,7 +56,13 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 	worker->place = place;
 	worker->fiber = &worker->base;
 	worker->statistics = config->statistics ? &worker->counts : NULL;
-	worker->spawns_work_first = config->policy == IVL_WORK_FIRST;
+	if (runtime->watched) {
+		worker->watch = ivl_watch_create();
+		if (!worker->watch)
+			return ENOMEM;
+	}
+	/* Who is watched spawns by spawn_slowly() (forkjoin.c), whatever the policy. */
+	worker->spawns_work_first = config->policy == IVL_WORK_FIRST && !worker->watch;
 	worker->help_first = config->policy != IVL_WORK_FIRST;
 	worker->adapts = config->policy == IVL_ADAPTIVE;
 	worker->until = config->adapt_interval;
@@ -70,7 +77,7 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 		error = ivl_pool_create(config->queue, config->queue_capacity,
 					place->node, &worker->pool);
 	if (!error && config->queue == IVL_QUEUE_CHASE_LEV && !worker->statistics &&
-	    !runtime->mask)
+	    !worker->watch && !runtime->mask)
 		worker->deque = (struct ivl_open_ring *)worker->pool->queue;
 	return error;
 }
@@ -81,6 +88,7 @@ void ivl_worker_destroy(struct ivl_worker *worker)
 		ivl_pool_destroy(worker->pool);
 	if (worker->chooser)
 		ivl_chooser_destroy(worker->chooser);
+	ivl_watch_destroy(worker->watch);
 }
 
 static int create_worker(ivl_runtime *runtime, unsigned int number)
@@ -257,16 +265,20 @@ int ivl_start(const struct ivl_config *given, ivl_runtime **result)
 {
 	struct ivl_config config;
 	ivl_runtime *runtime;
+	bool watched = false;
 	int error = given ? ivl_config_complete(given, &config) : ivl_config_init(&config);
 
 	if (!error)
 		error = check(&config);
+	if (!error)
+		error = ivl_watch_start(&watched);
 	if (error)
 		return error;
 	runtime = lines(1, sizeof(*runtime));
 	if (!runtime)
 		return ivl_error(ENOMEM, "start: out of memory");
 	runtime->config = config;
+	runtime->watched = watched;
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
 	runtime->process = getpid();

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <futex.h>
 #include <seat.h>
+#include <watch/watch.h>
 
 #include "run_queue.h"
 #include "switching.h"
@@ -43,6 +44,8 @@ static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 	struct ivl_fiber *left = worker->fiber;
 
 	worker->fiber = next;
+	if (ivl_is_watched(worker))
+		ivl_watch_switch(worker, next);
 	ivl_leave_exceptions(worker, left);
 	ivl_enter_exceptions(worker, next);
 	ivl_fiber_leave(left, next, worker->after.over == left);
@@ -146,6 +149,9 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
 {
 	struct ivl_worker *worker = ivl_self();
 
+	/* The slices of the spawner, which is no longer here. */
+	if (ivl_is_watched(worker))
+		ivl_watch_switch(worker, worker->fiber);
 	if (!waiter)
 		ivl_fiber_loop(taken);
 	if (taken)

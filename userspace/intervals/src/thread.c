@@ -5,12 +5,15 @@
 #include "idle.h"
 #include "process.h"
 #include "switching.h"
+#include "watch/watch.h"
 
 void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack)
 {
 	ivl_worker_self = worker;
 	worker->exceptions = ivl_exceptions_of_thread();
 	ivl_process_add_thread(worker, signal_stack, IVL_SIGNAL_STACK);
+	if (ivl_is_watched(worker))
+		ivl_watch_enter(worker);
 #ifdef IVL_ASAN
 	pthread_attr_t attributes;
 	void *lowest;

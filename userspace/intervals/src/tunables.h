@@ -45,6 +45,13 @@ static_assert(IVL_ASYNC_BYTES % 16 == 0 && IVL_MAGAZINE * IVL_ASYNC_BYTES < IVL_
 #endif
 
 /*
+ * Of a trace (watch/): a buffer, of each worker; the longest packet; names that are known.
+ */
+#define IVL_LANE_BYTES (64 << 10)
+#define IVL_PACKET_BYTES 1024
+#define IVL_NAMES 1024
+
+/*
  * Counts that a worker keeps for itself, so that not all workers write to one line.
  */
 

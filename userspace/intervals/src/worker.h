@@ -27,6 +27,7 @@
 #include "victim.h"
 
 struct ivl_worker;
+struct ivl_watch;
 
 /*
  * What a worker has counted and told nobody, though somebody waits for it: it tells many
@@ -86,6 +87,7 @@ struct ivl_worker {
 	uint64_t pause_ns;		/* before the next steal */
 	struct ivl_magazines asyncs;
 	struct ivl_statistics *statistics;	/* NULL: none are kept */
+	struct ivl_watch *watch;	/* watch/watch.h; NULL: nobody watches */
 	ivl_runtime *runtime;
 	struct ivl_chooser *chooser;
 	struct ivl_stealability *mask;	/* NULL: nobody asks for it */
@@ -133,6 +135,7 @@ struct ivl_runtime {
 	struct ivl_pool *shared;	/* of all workers; NULL: each has its own */
 	void *model;
 	pid_t process;			/* that started it */
+	bool watched;			/* all of its workers are */
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0
+"""INTERVALS_TRACE: what Perfetto is told of programs whose tasks are known (watched.c)."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from perfetto.protos.perfetto.trace import (  # type: ignore[import-untyped]
+    perfetto_trace_pb2 as protos,
+)
+
+PROJECT = Path(__file__).parents[2]
+EVENT = protos.TrackEvent
+
+
+@dataclass(frozen=True)
+class Slice:
+    name: str
+    track: str
+    begin: int
+    end: int
+    depth: int
+    facts: dict[str, int]
+
+
+@dataclass
+class Trace:
+    """All slices of a file; each track's begin and end in pairs."""
+
+    tracks: dict[int, Any] = field(default_factory=dict)
+    slices: list[Slice] = field(default_factory=list)
+    instants: list[tuple[str, str]] = field(default_factory=list)
+    flows: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    unended: int = 0
+
+    def title(self, uuid: int) -> str:
+        track = self.tracks[uuid]
+        return str(track.name or track.thread.thread_name or track.process.process_name)
+
+    def of(self, name: str) -> list[Slice]:
+        return [one for one in self.slices if one.name == name]
+
+    def tasks(self, name: str) -> int:
+        """Not slices: who waits has several."""
+        return len({one.facts["task"] for one in self.of(name)})
+
+
+def read(path: Path) -> Trace:
+    trace = Trace()
+    packets = protos.Trace.FromString(path.read_bytes()).packet
+    for packet in packets:
+        assert packet.trusted_packet_sequence_id
+        if packet.HasField("track_descriptor"):
+            trace.tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+    stacks: dict[int, list[Any]] = defaultdict(list)
+    events = [one for one in packets if one.HasField("track_event")]
+    # As trace_processor sorts: what is at the same time keeps its order.
+    for packet in sorted(events, key=lambda one: one.timestamp):
+        event = packet.track_event
+        title = trace.title(event.track_uuid)
+        for flow in (*event.flow_ids, *event.terminating_flow_ids):
+            trace.flows[flow].append(title)
+        if event.type == EVENT.TYPE_SLICE_BEGIN:
+            stacks[event.track_uuid].append(packet)
+        elif event.type == EVENT.TYPE_INSTANT:
+            trace.instants.append((event.name, title))
+        else:
+            begun = stacks[event.track_uuid].pop()
+            depth = len(stacks[event.track_uuid])
+            facts = {one.name: one.uint_value for one in begun.track_event.debug_annotations}
+            name = begun.track_event.name
+            trace.slices.append(Slice(name, title, begun.timestamp, packet.timestamp, depth, facts))
+    trace.unended = sum(map(len, stacks.values()))
+    return trace
+
+
+def program() -> Path:
+    path = PROJECT / "build/user/subprojects/intervals/tests/intervals-watched"
+    if not path.exists():
+        pytest.skip(f"{path} is not there: `make` builds it")
+    return path
+
+
+def execute(
+    words: list[str], environment: dict[str, str], before: Any = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program(), *words], env=environment, capture_output=True, text=True, preexec_fn=before
+    )
+
+
+def traced(path: Path, *words: str, workers: int = 1, **further: str) -> Trace:
+    """What a program that ends well and says nothing has left."""
+    file = path / "it.pftrace"
+    environment = {"INTERVALS_TRACE": str(file), "INTERVALS_WORKERS": str(workers), **further}
+    done = execute(list(words), environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return read(file)
+
+
+def spawned(n: int) -> int:
+    """Children of fib(n)."""
+    return 0 if n < 2 else 1 + spawned(n - 1) + spawned(n - 2)
+
+
+@pytest.mark.parametrize("policy", ["adaptive", "work-first", "help-first"])
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_each_task_is_there_once(tmp_path: Path, policy: str, workers: int) -> None:
+    trace = traced(tmp_path, "fib", "12", workers=workers, INTERVALS_POLICY=policy)
+    assert trace.tasks("fib") == spawned(12)
+    assert trace.tasks("run_fib") == 1
+    assert trace.unended == 0
+    threads = [trace.title(uuid) for uuid, one in trace.tracks.items() if one.thread.tid]
+    assert sorted(threads) == [f"worker {i} (numa-0)" for i in range(workers)]
+
+
+def test_children_are_inside_of_who_syncs(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "fib", "5")
+    (run,) = trace.of("run_fib")
+    children = trace.of("fib")
+    assert len(children) == spawned(5)
+    assert all(run.begin <= one.begin <= one.end <= run.end for one in children)
+    # In fib(5), which the body calls: fib(4), and fib(2) of the called fib(3), which has fib(1). In
+    # fib(4): fib(3), and fib(1) of the called fib(2); in fib(3) fib(2), and in that fib(1).
+    assert Counter(one.depth for one in children) == {1: 2, 2: 3, 3: 1, 4: 1}
+
+
+@pytest.mark.parametrize("policy", ["adaptive", "work-first", "help-first"])
+def test_asyncs(tmp_path: Path, policy: str) -> None:
+    trace = traced(tmp_path, "tree", "6", workers=2, INTERVALS_POLICY=policy)
+    # All but the first, which the finish calls.
+    assert trace.tasks("tree") == 2**6 - 2
+    assert trace.unended == 0
+
+
+def test_steals(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "steal", "3", workers=2)
+    assert trace.tasks("set") == 3
+    # Each child is on the line of somebody else than who waits for it.
+    for child in trace.of("set"):
+        beside = [one for one in trace.of("run_steal") if one.track == child.track]
+        assert all(one.end <= child.begin or one.begin >= child.end for one in beside)
+    names = Counter(name for name, _ in trace.instants)
+    assert names["steal"] == names["stolen"] >= 3
+    assert len(trace.flows) == names["steal"]
+    assert all(victim != thief for victim, thief in trace.flows.values())
+
+
+def test_sleep(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "sleep", "2", workers=2, INTERVALS_STATISTICS="on")
+    asleep = trace.of("asleep")
+    assert len(asleep) >= 2
+    assert {one.depth for one in asleep} == {0}
+    # Who sleeps runs nothing.
+    for one in asleep:
+        beside = [each for each in trace.slices if each.track == one.track and each != one]
+        assert all(each.end <= one.begin or each.begin >= one.end for each in beside)
+
+
+def test_guards(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "guards", "3")
+    held = [one for one in trace.slices if one.track == "guard lock"]
+    assert [one.name for one in held] == ["holder 0", "holder 1", "holder 2"]
+    assert all(one.end <= two.begin for one, two in pairwise(held))
+    waited = [one for one in trace.slices if one.track == "waiting"]
+    assert [one.name for one in waited] == ["holder 1", "holder 2"]
+    for wait, before in zip(waited, held, strict=False):
+        assert wait.begin < before.end <= wait.end
+    (lock,) = [uuid for uuid in trace.tracks if trace.title(uuid) == "guard lock"]
+    parents = {one.parent_uuid for one in trace.tracks.values() if one.name == "waiting"}
+    assert parents == {lock}
+
+
+def test_who_waits_leaves_its_line(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "wait")
+    first, second = trace.of("run_wait")
+    (awaited,) = trace.of("awaited")
+    assert first.facts == second.facts
+    assert first.end <= awaited.begin <= awaited.end <= second.begin
+
+
+def test_who_runs_here_has_a_line(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "here", "8")
+    lines = {"ivl_run_here() (numa-0)", "worker 0 (numa-0)"}
+    assert lines <= {trace.title(uuid) for uuid in trace.tracks}
+    # Whoever of them is there first.
+    assert {one.track for one in trace.of("run_fib")} <= lines
+
+
+def test_a_program_that_does_not_stop_its_runtime(tmp_path: Path) -> None:
+    assert traced(tmp_path, "exit", "8").tasks("fib") == spawned(8)
+
+
+def test_fork(tmp_path: Path) -> None:
+    # The child leaves the parent's file as it is, and has one of its own where it is asked to.
+    assert traced(tmp_path, "fork").tasks("run_fork") == 1
+    assert len(list(tmp_path.iterdir())) == 1
+    environment = {"INTERVALS_TRACE": str(tmp_path / "%p.own"), "INTERVALS_WORKERS": "1"}
+    assert execute(["fork"], environment).returncode == 0
+    both = [read(path) for path in tmp_path.glob("*.own")]
+    assert sorted(one.tasks("run_fork") for one in both) == [0, 1]
+    assert [one.tasks("awaited") for one in both] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"INTERVALS_TRACE": "/no/such/file"}, "INTERVALS_TRACE=/no/such/file: No such file"),
+        ({"INTERVALS_TRACE": "/"}, "INTERVALS_TRACE=/: Is a directory"),
+        ({"INTERVALS_TRACE": "x" * 5000}, "File name too long"),
+        ({"INTERVALS_TRACE": "it", "INTERVALS_TRACE_MB": "0"}, "INTERVALS_TRACE_MB=0: not a num"),
+        ({"INTERVALS_TRACE": "it", "INTERVALS_TRACE_MB": "1k"}, "INTERVALS_TRACE_MB=1k: not a"),
+    ],
+)
+def test_what_cannot_be_traced(variables: dict[str, str], said: str) -> None:
+    done = execute(["fib", "3"], variables)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_no_trace(tmp_path: Path) -> None:
+    done = execute(["fib", "3"], {"INTERVALS_TRACE": ""})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
+
+
+def test_a_full_disk() -> None:
+    done = execute(["fib", "15"], {"INTERVALS_TRACE": "/dev/full", "INTERVALS_WORKERS": "1"})
+    assert (done.returncode, done.stdout) == (0, "610\n")
+    assert "trace /dev/full: " in done.stderr
+    assert "events were dropped: No space left on device" in done.stderr
+
+
+def test_a_disk_that_fills_up(tmp_path: Path) -> None:
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    path = tmp_path / "it"
+    done = execute(["fib", "18"], {"INTERVALS_TRACE": str(path), "INTERVALS_WORKERS": "1"}, limit)
+    assert done.returncode == 0
+    assert "events were dropped: File too large" in done.stderr
+    # What was there before is whole: a buffer, of 64 KiB at most.
+    assert 50_000 < path.stat().st_size <= 65_536
+    assert read(path).tasks("fib") > 100
+
+
+def test_more_than_it_may_have(tmp_path: Path) -> None:
+    path = tmp_path / "it"
+    done = execute(
+        ["fib", "22"],
+        {"INTERVALS_TRACE": str(path), "INTERVALS_TRACE_MB": "1", "INTERVALS_WORKERS": "1"},
+    )
+    assert done.returncode == 0
+    assert "events were dropped: it has 1 MiB (INTERVALS_TRACE_MB)" in done.stderr
+    assert 1 << 20 <= path.stat().st_size <= (1 << 20) + 65_536 + 1024
+    trace = read(path)
+    dropped = int(done.stderr.split(" events were dropped")[0].rsplit(" ", 1)[1])
+    assert (f"{dropped} events were dropped", "intervals-watched") in trace.instants
+    # Two of each task; other events are a handful.
+    told = 2 * len(trace.slices) + trace.unended
+    assert 0 <= told + dropped - 2 * (spawned(22) + 1) < 100

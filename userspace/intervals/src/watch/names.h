@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What functions are called in their program. */
+#ifndef IVL_NAMES_H
+#define IVL_NAMES_H
+
+/*
+ * Its symbol, which need not be exported; else where it is, as addr2line wants it:
+ * "program+0x1234". There for ever, and found once.
+ */
+const char *ivl_function_name(const void *function);
+
+#endif

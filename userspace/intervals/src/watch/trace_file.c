@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "watch/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "atomics.h"
+#include "config.h"
+#include "scheduler.h"
+#include "watch/perfetto.h"
+
+#define SHARED { .lock = PTHREAD_MUTEX_INITIALIZER, .sequence = 1 }
+
+/* Taken before a lane's: the list of lanes. And after it: the file. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ivl_lane shared = SHARED;
+static struct ivl_lane *lanes = &shared;
+static uint32_t sequences = 1;
+static int file = -1;
+static char name[256];			/* for messages */
+static uint64_t written, most;
+static _Atomic(uint64_t) dropped;	/* packets */
+/* Why nothing more is written; FULL: INTERVALS_TRACE_MB. */
+static _Atomic(int) failed;
+#define FULL (-1)
+static bool parents;			/* the file was, before fork() */
+
+/* The parts of the path around each %p, which is the process' number. */
+static int complete_path(const char *pattern, char *path, size_t bytes)
+{
+	size_t used = 0;
+
+	while (*pattern && used < bytes) {
+		if (!strncmp(pattern, "%p", 2)) {
+			used += (size_t)snprintf(path + used, bytes - used, "%ld", (long)getpid());
+			pattern += 2;
+		} else {
+			path[used++] = *pattern++;
+		}
+	}
+	if (used >= bytes)
+		return ENAMETOOLONG;
+	path[used] = 0;
+	return 0;
+}
+
+static int open_file(const char *pattern)
+{
+	unsigned int megabytes = 256;
+	char path[4096];
+	int error = ivl_config_number("INTERVALS_TRACE_MB", 1, &megabytes);
+
+	if (error)
+		return error;
+	error = complete_path(pattern, path, sizeof(path));
+	if (!error) {
+		file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		error = file < 0 ? errno : 0;
+	}
+	if (error)
+		return ivl_error(error, "INTERVALS_TRACE=%s: %s", pattern, strerror(error));
+	snprintf(name, sizeof(name), "%s", path);
+	most = (uint64_t)megabytes << 20;
+	return 0;
+}
+
+int ivl_trace_open(bool *wanted)
+{
+	const char *pattern = getenv("INTERVALS_TRACE");
+	bool first = false;
+	int error = 0;
+
+	*wanted = pattern && *pattern && (!parents || strstr(pattern, "%p"));
+	if (!*wanted)
+		return 0;
+	pthread_mutex_lock(&file_lock);
+	if (file < 0) {
+		error = open_file(pattern);
+		first = !error;
+	}
+	pthread_mutex_unlock(&file_lock);
+	if (first)
+		ivl_perfetto_process();
+	return error;
+}
+
+/* The lock is the caller's. All of it, or nothing: half a packet makes a file unreadable. */
+static int write_all(const unsigned char *bytes, size_t count)
+{
+	for (size_t done = 0; done < count;) {
+		const ssize_t more = write(file, bytes + done, count - done);
+		const int error = errno;
+
+		if (more > 0) {
+			done += (size_t)more;
+		} else if (error != EINTR) {
+			/* Not of what is no file; there it cannot be helped. */
+			if (ftruncate(file, (off_t)written) || lseek(file, (off_t)written, SEEK_SET) < 0)
+				return error;
+			return error;
+		}
+	}
+	written += count;
+	return 0;
+}
+
+/* What the lane has into the file; its lock is the caller's. */
+static void flush(struct ivl_lane *lane)
+{
+	/* A library must not change it behind its caller's back. */
+	const int callers_errno = errno;
+
+	pthread_mutex_lock(&file_lock);
+	if (lane->used && !failed && file >= 0)
+		failed = write_all(lane->bytes, lane->used);
+	if (failed)
+		dropped += lane->packets;
+	else if (written >= most)
+		failed = FULL;
+	pthread_mutex_unlock(&file_lock);
+	lane->used = 0;
+	lane->packets = 0;
+	errno = callers_errno;
+}
+
+void ivl_lane_append(struct ivl_lane *lane, const unsigned char *packet, size_t bytes)
+{
+	if (!lane)
+		lane = &shared;
+	pthread_mutex_lock(&lane->lock);
+	if (lane->used + bytes > sizeof(lane->bytes))
+		flush(lane);
+	/* Relaxed: what is not dropped here is in flush(). */
+	if (atomic_load_explicit(&failed, memory_order_relaxed)) {
+		atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+	} else {
+		memcpy(lane->bytes + lane->used, packet, bytes);
+		lane->used += bytes;
+		lane->packets++;
+	}
+	pthread_mutex_unlock(&lane->lock);
+}
+
+uint32_t ivl_lane_sequence(const struct ivl_lane *lane)
+{
+	return lane ? lane->sequence : shared.sequence;
+}
+
+struct ivl_lane *ivl_lane_create(void)
+{
+	struct ivl_lane *lane = malloc(sizeof(*lane));
+
+	if (!lane)
+		return NULL;
+	pthread_mutex_init(&lane->lock, NULL);
+	lane->used = 0;
+	lane->packets = 0;
+	pthread_mutex_lock(&list_lock);
+	lane->sequence = ++sequences;
+	lane->next = lanes;
+	lanes = lane;
+	pthread_mutex_unlock(&list_lock);
+	return lane;
+}
+
+void ivl_lane_destroy(struct ivl_lane *lane)
+{
+	struct ivl_lane **place = &lanes;
+
+	if (!lane)
+		return;
+	pthread_mutex_lock(&list_lock);
+	while (*place && *place != lane)
+		place = &(*place)->next;
+	if (*place)
+		*place = lane->next;
+	pthread_mutex_unlock(&list_lock);
+	pthread_mutex_lock(&lane->lock);
+	flush(lane);
+	pthread_mutex_unlock(&lane->lock);
+	pthread_mutex_destroy(&lane->lock);
+	free(lane);
+}
+
+void ivl_trace_forget(void)
+{
+	if (file >= 0) {
+		parents = true;
+		close(file);
+	}
+	file = -1;
+	written = 0;
+	dropped = 0;
+	failed = 0;
+	pthread_mutex_init(&list_lock, NULL);
+	pthread_mutex_init(&file_lock, NULL);
+	shared = (struct ivl_lane)SHARED;
+	lanes = &shared;
+}
+
+/* Of lanes whose workers may be running still: the program ends without ivl_stop(). */
+static void flush_all(void)
+{
+	pthread_mutex_lock(&list_lock);
+	for (struct ivl_lane *lane = lanes; lane; lane = lane->next) {
+		pthread_mutex_lock(&lane->lock);
+		flush(lane);
+		pthread_mutex_unlock(&lane->lock);
+	}
+	pthread_mutex_unlock(&list_lock);
+}
+
+static void tell_dropped(void)
+{
+	char words[64];
+
+	fprintf(stderr, "intervals: trace %s: %" PRIu64 " events were dropped: ", name, dropped);
+	if (failed != FULL) {
+		fprintf(stderr, "%s\n", strerror(failed));
+		return;
+	}
+	fprintf(stderr, "it has %" PRIu64 " MiB (INTERVALS_TRACE_MB)\n", most >> 20);
+	/* There, too: so little more the file may have. */
+	snprintf(words, sizeof(words), "%" PRIu64 " events were dropped", dropped);
+	failed = 0;
+	ivl_perfetto_note(words);
+}
+
+/* The process ends, or what is linked with the library is unloaded. */
+__attribute__((destructor)) static void end(void)
+{
+	if (file < 0)
+		return;
+	flush_all();
+	if (dropped) {
+		tell_dropped();
+		flush_all();
+	}
+	close(file);
+	file = -1;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Programs of which it is known what their tasks do, for who watches them
+ * (scripts/tests/test_watch.py). watched PROGRAM [N]
+ */
+#include <intervals.h>
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static ivl_runtime *runtime;
+
+static void check(int error)
+{
+	if (error) {
+		fprintf(stderr, "watched: %s\n", ivl_last_error());
+		exit(EXIT_FAILURE);
+	}
+}
+
+static long number;			/* N */
+
+/* fib: a child for each n - 1, a call for each n - 2. */
+struct call {
+	long n, result;
+};
+
+static void fib(void *arg)
+{
+	struct call *call = arg, one = { call->n - 1, 0 }, two = { call->n - 2, 0 };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	if (call->n < 2) {
+		call->result = call->n;
+		return;
+	}
+	if (ivl_spawn(&scope, &task, fib, &one))
+		fib(&one);
+	fib(&two);
+	ivl_sync(&scope);
+	call->result = one.result + two.result;
+}
+
+static int run_fib(ivl_interval *self, void *arg)
+{
+	struct call call = { number, 0 };
+
+	(void)self, (void)arg;
+	fib(&call);
+	printf("%ld\n", call.result);
+	return 0;
+}
+
+/* tree: an async that has two, N levels. */
+static void tree(void *arg)
+{
+	const long levels = *(long *)arg - 1;
+
+	for (int i = 0; i < 2 && levels; i++)
+		check(ivl_async(tree, &levels, sizeof(levels), NULL));
+}
+
+static int run_tree(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	check(ivl_finish(tree, &number));
+	return 0;
+}
+
+/* steal: N children that others must run, one after the other. */
+static void set(void *arg)
+{
+	atomic_store((atomic_bool *)arg, true);
+}
+
+static int run_steal(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	for (long i = 0; i < number; i++) {
+		struct ivl_scope scope = IVL_SCOPE_INIT;
+		struct ivl_task task;
+		atomic_bool stolen = false;
+
+		check(ivl_spawn(&scope, &task, set, &stolen));
+		while (!atomic_load(&stolen))
+			sched_yield();
+		ivl_sync(&scope);
+	}
+	return 0;
+}
+
+/* sleep: until so many times a worker has gone to sleep. */
+static int run_sleep(ivl_interval *self, void *arg)
+{
+	struct ivl_statistics sum;
+
+	do {
+		sched_yield();
+		ivl_statistics_read(runtime, &sum);
+	} while (sum.idles < (uint64_t)number);
+	return run_steal(self, arg);
+}
+
+/* guards: N intervals that hold one. */
+static int hold(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+static int run_guards(ivl_interval *self, void *arg)
+{
+	ivl_guard *guard = ivl_guard_create(runtime, "lock");
+
+	(void)arg;
+	for (long i = 0; i < number; i++) {
+		char name[32];
+		ivl_interval *one;
+
+		snprintf(name, sizeof(name), "holder %ld", i);
+		one = ivl_create(self, name, hold, NULL, NULL);
+		check(ivl_add_guard(one, guard));
+		ivl_release(one);
+	}
+	ivl_guard_release(guard);
+	return 0;
+}
+
+/* wait: who waits goes on behind the one that it waits for. */
+static int run_wait(ivl_interval *self, void *arg)
+{
+	ivl_interval *one = ivl_launch("awaited", hold, NULL, NULL);
+
+	(void)self, (void)arg;
+	check(ivl_join(ivl_end_point(one)));
+	ivl_release(one);
+	return 0;
+}
+
+/* fork: the child has spawned, and started a runtime of its own. */
+static int run_fork(ivl_interval *self, void *arg)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		ivl_runtime *own;
+
+		check(ivl_start(NULL, &own));
+		check(ivl_run(own, run_wait, NULL));
+		ivl_stop(own);
+		exit(EXIT_SUCCESS);
+	}
+	waitpid(child, &status, 0);
+	check(status);
+	return run_wait(self, arg);
+}
+
+static const struct {
+	const char *name;
+	ivl_body *body;
+} programs[] = {
+	{ "fib", run_fib }, { "tree", run_tree }, { "steal", run_steal }, { "sleep", run_sleep },
+	{ "guards", run_guards }, { "wait", run_wait }, { "fork", run_fork },
+	/* It ends without ivl_stop(). */
+	{ "exit", run_fib }, { "here", run_fib },
+};
+
+static void run(const char *name, ivl_body *body)
+{
+	check(ivl_start(NULL, &runtime));
+	check(!strcmp(name, "here") ? ivl_run_here(runtime, body, NULL) :
+				      ivl_run(runtime, body, NULL));
+	if (strcmp(name, "exit"))
+		ivl_stop(runtime);
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(programs) / sizeof(*programs); i++) {
+		if (strcmp(argv[1], programs[i].name))
+			continue;
+		number = argc > 2 ? atol(argv[2]) : 1;
+		run(argv[1], programs[i].body);
+		return EXIT_SUCCESS;
+	}
+	fprintf(stderr, "watched: there is no such program\n");
+	return EXIT_FAILURE;
+}
