@@ -142,7 +142,7 @@ def test_meson_subproject(tmp_path: Path) -> None:
         run([build / name])
 
 
-def test_only_the_library_is_installed(installed: Installed) -> None:
+def test_only_the_library_and_its_view_are_installed(installed: Installed) -> None:
     names = {
         path.name
         for path in installed.prefix.glob("**/*")
@@ -152,7 +152,8 @@ def test_only_the_library_is_installed(installed: Installed) -> None:
     (full,) = {name for name in names if name.startswith("libintervals.so.1.")}
     headers = {path.name for path in (RUNTIME / "include").glob("*.h*")}
     cmake = {"intervals-config.cmake", "intervals-config-version.cmake"}
-    assert names == libraries | {full} | headers | cmake | {"intervals.pc"}
+    view = {"intervals-view", "intervals-view.1"}
+    assert names == libraries | {full} | headers | cmake | view | {"intervals.pc"}
 
 
 def test_manual_pages(installed: Installed) -> None:

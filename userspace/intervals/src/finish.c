@@ -359,6 +359,8 @@ static int wait_for(struct ivl_finish *finish)
 	/* Acquire: what the asyncs wrote. */
 	if (atomic_load_explicit(&finish->left, memory_order_acquire) != 1)
 		ivl_wait(publish_finish, finish);
+	if (ivl_is_watching())
+		ivl_watch_finished(finish);
 	return error_of(finish);
 }
 

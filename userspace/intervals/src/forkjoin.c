@@ -123,6 +123,7 @@ static int spawn_watched(struct ivl_worker *worker, struct ivl_task *task)
 	}
 	if (error)
 		ivl_watch_unspawn(task);
+	ivl_watch_spawned();
 	return error;
 }
 
@@ -321,7 +322,8 @@ static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)
 }
 
 /* Only who runs this function changes scope->elsewhere; the children that it runs do not. */
-__attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
+static inline void sync_children(struct ivl_scope *scope,
+				 struct ivl_work *(*take)(struct ivl_worker *worker))
 {
 	while (scope->elsewhere) {
 		struct ivl_worker *worker = ivl_self();
@@ -331,7 +333,7 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 			ivl_give_way(worker);
 			worker = ivl_self();
 		}
-		work = ivl_stack_left(worker) > IVL_SYNC_STACK ? ivl_take(worker) : NULL;
+		work = ivl_stack_left(worker) > IVL_SYNC_STACK ? take(worker) : NULL;
 		if (!is_child(work, scope)) {
 			sync_elsewhere(scope, work);
 			return;
@@ -339,6 +341,32 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 		scope->elsewhere--;
 		call_child(worker, task_of(work));
 	}
+}
+
+__attribute__((noinline)) static void sync_without_deque(struct ivl_scope *scope)
+{
+	const bool watched = ivl_is_watched(ivl_self());
+	void *children = watched ? ivl_watch_sync(scope) : NULL;
+
+	sync_children(scope, ivl_take_slowly);
+	if (children)
+		ivl_watch_synced(children);
+}
+
+static struct ivl_work *take_from_deque(struct ivl_worker *worker)
+{
+	return ivl_chase_lev_take(worker->deque);
+}
+
+__attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
+{
+	if (!scope->elsewhere)
+		return;
+	/* As all workers of the runtime have one, or none has. */
+	if (ivl_self()->deque)
+		sync_children(scope, take_from_deque);
+	else
+		sync_without_deque(scope);
 }
 
 void ivl_sync(struct ivl_scope *scope)

@@ -22,6 +22,7 @@ struct ivl_guard {
 	uint64_t number;
 	char *name;
 	uint64_t track;			/* where it is seen (watch/watch.h); 0: nowhere */
+	uint64_t held;			/* so long; its holder's */
 	_Atomic unsigned int refs;	/* the maker's, and one of each hold */
 };
 
@@ -172,6 +173,10 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 			continue;
 		if (hold->guard->track)
 			ivl_watch_left(hold->guard->track);
+		/* Not those inside of another holder, who has it all the time. */
+		if (ivl_is_watching() && hold->queue == &hold->guard->queue)
+			hold->guard->held = ivl_watch_hold(interval, hold->guard->name,
+							   hold->guard->held);
 		node = ivl_guard_queue_leave(hold->queue);
 		if (!node)
 			continue;

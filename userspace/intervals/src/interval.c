@@ -33,6 +33,8 @@ static void free_interval(struct ivl_interval *interval)
 
 		if (interval->holds)
 			ivl_free_holds(interval);
+		if (ivl_is_watching())
+			ivl_watch_unmake(interval->reached);
 		free(interval->name);
 		ivl_interval_put(interval);
 		if (!parent || !drop(parent))
@@ -167,6 +169,10 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 	/* Acquire: of those who had one (drop()). The one that is left is ours. */
 	const bool last = atomic_load_explicit(&interval->refs, memory_order_acquire) == 1;
 
+	if (ivl_is_watching()) {
+		ivl_watch_edge(&interval->start, &interval->end);
+		ivl_watch_edge(&interval->end, &parent->end);
+	}
 	tell_parent(interval);
 	if (!last) {
 		retain_parent(worker, parent);
@@ -211,6 +217,8 @@ static void schedule_made(struct ivl_interval *interval, struct ivl_batch *batch
 	while (made) {
 		struct ivl_interval *next = made->next;
 
+		if (ivl_is_watching())
+			ivl_watch_scheduled(interval, made);
 		atomic_store_explicit(&made->owner, NULL, memory_order_relaxed);
 		ivl_arrive_open(&made->start, batch);
 		made = next;
@@ -229,6 +237,8 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 	while (made) {
 		struct ivl_interval *next = made->next;
 
+		if (ivl_is_watching())
+			ivl_watch_scheduled(interval, made);
 		atomic_store_explicit(&made->owner, NULL, memory_order_relaxed);
 		/* Not ivl_arrive_open(): its maker may be adding an edge. */
 		ivl_arrive(&made->start, IVL_OPEN - made->start.expected, batch);
@@ -302,6 +312,8 @@ void ivl_schedule(void)
 
 	if (!local->interval)
 		return;
+	if (ivl_is_watching())
+		ivl_watch_schedules(local->interval);
 	if (atomic_load_explicit(&local->interval->owner, memory_order_relaxed) == local)
 		schedule_made(local->interval, &batch);
 	schedule_made_elsewhere(local->interval, &batch);
@@ -349,6 +361,7 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 	atomic_store_explicit(&interval->clean_at, 0, memory_order_relaxed);
 	atomic_store_explicit(&interval->entered, false, memory_order_relaxed);
 	interval->holds = NULL;
+	interval->reached = ivl_is_watching() ? ivl_watch_make() : NULL;
 	interval->name = copy;
 	interval->made = NULL;
 	atomic_store_explicit(&interval->made_elsewhere, NULL, memory_order_relaxed);
@@ -457,6 +470,8 @@ static struct ivl_interval *make_started(struct ivl_interval *parent, const char
 	interval->started = true;
 	atomic_store_explicit(&interval->start.left, 0, memory_order_relaxed);
 	atomic_store_explicit(&interval->start.out, IVL_CLOSED, memory_order_relaxed);
+	if (ivl_is_watching())
+		ivl_watch_arrive(&interval->start);
 	return interval;
 }
 
@@ -551,6 +566,8 @@ int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *a
 	}
 	adopt(current);
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
+	if (ivl_is_watching())
+		ivl_watch_arrive(&interval->start);
 	ivl_arrive_open(&interval->start, &batch);
 	ivl_settle(&batch);
 	error = wait_and_release(interval);

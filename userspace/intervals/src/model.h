@@ -88,6 +88,7 @@ struct ivl_point {
 };
 
 struct ivl_hold;
+struct ivl_reached;
 
 struct ivl_interval {
 	struct ivl_work work;
@@ -110,6 +111,7 @@ struct ivl_interval {
 	_Atomic(uint64_t) clean_at;	/* ivl_model.cancels */
 	struct ivl_hold *holds;		/* in the guards' order */
 	char *name;
+	struct ivl_reached *reached;	/* watch/watch.h; or NULL */
 	/* Made inside it and not scheduled: by its body, and by what the body spawned. */
 	IVL_SHARED(struct ivl_interval *) made;
 	IVL_SHARED(struct ivl_interval *) made_last;

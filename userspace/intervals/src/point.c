@@ -2,6 +2,8 @@
 /* Points: edges between them, what happens when they occur, waiting for them. */
 #include <errno.h>
 
+#include <watch/watch.h>
+
 #include "model.h"
 
 const char *ivl_title(const struct ivl_interval *interval)
@@ -143,6 +145,8 @@ void ivl_connect_new(struct ivl_point *from, struct ivl_point *to)
 		return;
 	}
 	to->expected--;
+	if (ivl_is_watching())
+		ivl_watch_edge(from, to);
 	fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
 	if (fault)
 		ivl_deliver(fault, from, to);
@@ -200,6 +204,8 @@ static int add_edge(struct ivl_point *from, struct ivl_point *to)
 	atomic_store_explicit(&edge->to, (uintptr_t)to, memory_order_relaxed);
 	if (!push(from, edge)) {
 		unget_edge(target, edge);
+		if (ivl_is_watching())
+			ivl_watch_edge(from, to);
 		fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
 		if (fault)
 			ivl_deliver(fault, from, to);
@@ -262,6 +268,8 @@ static void follow(struct ivl_edge *edge, struct ivl_point *from, struct ivl_poi
 		ivl_edge_put(target->model, edge);
 	if (fault)
 		ivl_deliver(fault, from, to);
+	if (ivl_is_watching())
+		ivl_watch_edge(from, to);
 	ivl_arrive(to, 1, batch);
 }
 
@@ -317,6 +325,8 @@ int ivl_wait_for(struct ivl_point *point)
 	atomic_store_explicit(&joiner.edge.to, IVL_EDGE_JOIN, memory_order_relaxed);
 	if (!ivl_point_occurred(point))
 		ivl_wait(publish, &joiner);
+	if (ivl_is_watching())
+		ivl_watch_joined(point);
 	return ivl_fault_error(atomic_load_explicit(&point->fault, memory_order_relaxed));
 }
 

@@ -45,7 +45,7 @@ static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 
 	worker->fiber = next;
 	if (ivl_is_watched(worker))
-		ivl_watch_switch(worker, next);
+		ivl_watch_switch(worker, left, next);
 	ivl_leave_exceptions(worker, left);
 	ivl_enter_exceptions(worker, next);
 	ivl_fiber_leave(left, next, worker->after.over == left);
@@ -151,7 +151,7 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
 
 	/* The slices of the spawner, which is no longer here. */
 	if (ivl_is_watched(worker))
-		ivl_watch_switch(worker, worker->fiber);
+		ivl_watch_switch(worker, NULL, worker->fiber);
 	if (!waiter)
 		ivl_fiber_loop(taken);
 	if (taken)

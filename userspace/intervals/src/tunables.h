@@ -101,6 +101,12 @@ static_assert(IVL_REFERENCES >= 1, "each child's has one");
 static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
 
 /*
+ * In a burdened span: what it takes until another worker has stolen a task, and its end been
+ * told (Documentation/intervals-seeing.rst).
+ */
+#define IVL_BURDEN_NS 5000
+
+/*
  * With a mask (victim.h), of so many rounds in sequence that get nothing the last asks
  * everybody. So in any so many such rounds each victim was asked, or its bit was set: an
  * element that is alone in its queue, which never sets the bit, waits for a thief no

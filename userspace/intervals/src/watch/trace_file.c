@@ -64,30 +64,16 @@ static int open_file(const char *pattern)
 		error = file < 0 ? errno : 0;
 	}
 	if (error)
-		return ivl_error(error, "INTERVALS_TRACE=%s: %s", pattern, strerror(error));
-	snprintf(name, sizeof(name), "%s", path);
+		return ivl_error(error, "INTERVALS_TRACE=%.128s: %s", pattern, strerror(error));
+	snprintf(name, sizeof(name), "%.255s", path);
 	most = (uint64_t)megabytes << 20;
 	return 0;
 }
 
-int ivl_trace_open(bool *wanted)
+bool ivl_tracing(void)
 {
-	const char *pattern = getenv("INTERVALS_TRACE");
-	bool first = false;
-	int error = 0;
-
-	*wanted = pattern && *pattern && (!parents || strstr(pattern, "%p"));
-	if (!*wanted)
-		return 0;
-	pthread_mutex_lock(&file_lock);
-	if (file < 0) {
-		error = open_file(pattern);
-		first = !error;
-	}
-	pthread_mutex_unlock(&file_lock);
-	if (first)
-		ivl_perfetto_process();
-	return error;
+	/* Opened before the first worker that asks. */
+	return file >= 0;
 }
 
 /* The lock is the caller's. All of it, or nothing: half a packet makes a file unreadable. */
@@ -145,6 +131,35 @@ void ivl_lane_append(struct ivl_lane *lane, const unsigned char *packet, size_t 
 		lane->packets++;
 	}
 	pthread_mutex_unlock(&lane->lock);
+}
+
+/* At once: what comes later may be dropped, but is of this process. */
+static void describe_process(void)
+{
+	ivl_perfetto_process();
+	pthread_mutex_lock(&shared.lock);
+	flush(&shared);
+	pthread_mutex_unlock(&shared.lock);
+}
+
+int ivl_trace_open(bool *wanted)
+{
+	const char *pattern = getenv("INTERVALS_TRACE");
+	bool first = false;
+	int error = 0;
+
+	*wanted = pattern && *pattern && (!parents || strstr(pattern, "%p"));
+	if (!*wanted)
+		return 0;
+	pthread_mutex_lock(&file_lock);
+	if (file < 0) {
+		error = open_file(pattern);
+		first = !error;
+	}
+	pthread_mutex_unlock(&file_lock);
+	if (first)
+		describe_process();
+	return error;
 }
 
 uint32_t ivl_lane_sequence(const struct ivl_lane *lane)

@@ -29,6 +29,8 @@ struct ivl_lane {
 
 /* 0, and is anything to be traced? Or an errno value, and ivl_last_error() says why. */
 int ivl_trace_open(bool *wanted);
+/* There is a file. */
+bool ivl_tracing(void);
 /* NULL: ENOMEM. */
 struct ivl_lane *ivl_lane_create(void);
 /* What it has goes into the file. NULL: nothing. */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "watch/span.h"
 #include "worker.h"
 
 struct ivl_lane;
@@ -26,6 +27,11 @@ struct ivl_watched {
 	struct ivl_watched *outer;	/* below it on the same fiber; or NULL */
 	const char *name;
 	uint64_t number;
+	/* Where spans are wanted (watch/view.h): as far as it has come, and since when it runs. */
+	struct ivl_span span;
+	uint64_t since;			/* 0: it does not */
+	bool waits;			/* it will run again when its fiber does */
+	bool stops_outer;		/* the one below will, when this one has ended */
 };
 
 /* Is anything of the process watched? Before the first watched runtime starts: no. */
@@ -55,16 +61,27 @@ void ivl_watch_forget(void);
 
 /* The calling thread is its thread from now on. */
 void ivl_watch_enter(struct ivl_worker *worker);
-/* It goes on with another fiber. */
-void ivl_watch_switch(struct ivl_worker *worker, const struct ivl_fiber *next);
+/* It goes on with another fiber. NULL: it has left the one before already. */
+void ivl_watch_switch(struct ivl_worker *worker, const struct ivl_fiber *left,
+		      const struct ivl_fiber *next);
 /* It has stolen something. */
 void ivl_watch_steal(struct ivl_worker *worker, struct ivl_worker *victim);
 void ivl_watch_sleep(struct ivl_worker *worker);
 void ivl_watch_wake(struct ivl_worker *worker);
 
-/* The task is going to be put into a queue, and will not be (it is the caller's again). */
+/*
+ * The task is going to be put into a queue; will not be, and is the caller's again; who has
+ * spawned it goes on.
+ */
 void ivl_watch_spawn(struct ivl_task *task);
 void ivl_watch_unspawn(struct ivl_task *task);
+void ivl_watch_spawned(void);
+
+/* In ivl_scope.elsewhere: ivl_watch_sync() has something to do before the sync. */
+#define IVL_SCOPE_WATCHED (INT64_C(1) << 62)
+/* What it returns is ivl_watch_synced()'s, behind the sync. */
+void *ivl_watch_sync(struct ivl_scope *scope);
+void ivl_watch_synced(void *children);
 
 /* As start(worker, finish, function, arg, bytes, place), of an async (finish.c). */
 typedef int ivl_start_async(struct ivl_worker *worker, struct ivl_finish *finish,
@@ -77,6 +94,22 @@ int ivl_watch_async(ivl_start_async *start, struct ivl_worker *worker, struct iv
  * By anybody, where ivl_is_watching().
  */
 
+/* All asyncs of the finish have ended, and its caller goes on. */
+void ivl_watch_finished(const struct ivl_finish *finish);
+
+/* How long the paths to the points of an interval are; NULL: nobody wants to know. */
+struct ivl_reached *ivl_watch_make(void);
+void ivl_watch_unmake(struct ivl_reached *reached);
+/* The first point happens before the second, and has occurred. */
+void ivl_watch_edge(const struct ivl_point *from, const struct ivl_point *to);
+/* The body schedules what the interval has made; that was made there. */
+void ivl_watch_schedules(const ivl_interval *interval);
+void ivl_watch_scheduled(const ivl_interval *interval, const ivl_interval *made);
+/* What the caller does happens before the point. */
+void ivl_watch_arrive(const struct ivl_point *point);
+/* It has waited for the point. */
+void ivl_watch_joined(const struct ivl_point *point);
+
 /* As ivl_call_body(), of its body. */
 int ivl_watch_body(ivl_interval *interval);
 
@@ -88,5 +121,7 @@ uint64_t ivl_watch_now(void);
 void ivl_watch_held(uint64_t guard, const ivl_interval *interval, uint64_t asked);
 /* And has it no longer. */
 void ivl_watch_left(uint64_t guard);
+/* How long it was held, all in all: `sum`, and by the interval, which has ended. */
+uint64_t ivl_watch_hold(const ivl_interval *interval, const char *name, uint64_t sum);
 
 #endif

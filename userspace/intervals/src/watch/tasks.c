@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Tasks that are watched: how they begin and end, and meet others. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tunables.h"
+#include "watch/names.h"
+#include "watch/watching.h"
+
+/* A thread outside of any runtime: how far the tasks had come that it has waited for. */
+static __thread struct ivl_span foreign;
+
+static struct ivl_watched *running(struct ivl_worker *worker)
+{
+	return worker ? worker->fiber->watched : NULL;
+}
+
+/* Until ivl_view_go(). */
+static void stop(struct ivl_worker *worker, struct ivl_watched *task)
+{
+	if (task->since)
+		ivl_view_stop(task, &worker->watch->counts);
+}
+
+struct ivl_span ivl_span_here(void)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_watched *task = running(worker);
+
+	if (!task)
+		return worker ? (struct ivl_span){ 0, 0, 0 } : foreign;
+	if (task->since) {
+		ivl_view_stop(task, &worker->watch->counts);
+		ivl_view_go(task);
+	}
+	return task->span;
+}
+
+void ivl_span_joined(const struct ivl_span *span)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_watched *task = running(worker);
+
+	if (task) {
+		ivl_span_here();
+		ivl_span_reach(&task->span, span);
+	} else if (!worker) {
+		ivl_span_reach(&foreign, span);
+	}
+}
+
+void ivl_task_watched(struct ivl_watched *task, const char *name, const struct ivl_span *from)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_fiber *fiber = worker->fiber;
+	struct ivl_watch *watch = worker->watch;
+
+	/* The caller came back from a child that had waited, and not by a switch. */
+	if (!watch->open)
+		ivl_slices_begin_again(worker, fiber->watched);
+	*task = (struct ivl_watched){ .outer = fiber->watched, .name = name,
+				      .number = watch->number + ++watch->tasks, .span = *from };
+	ivl_slice_begin(worker, name, "task", task->number);
+	task->span.tasks++;
+	__atomic_store_n(&watch->counts.tasks, watch->tasks, __ATOMIC_RELAXED);
+	if (ivl_viewing()) {
+		task->stops_outer = task->outer && task->outer->since;
+		if (task->stops_outer)
+			stop(worker, task->outer);
+	}
+	fiber->watched = task;
+	if (ivl_viewing())
+		ivl_view_go(task);
+}
+
+void ivl_task_over(struct ivl_watched *task)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	stop(worker, task);
+	worker->fiber->watched = task->outer;
+	ivl_slices_end(worker, 1);
+	if (task->stops_outer)
+		ivl_view_go(task->outer);
+}
+
+/*
+ * Spawn and sync. Where spans are wanted the records of children are kept until the sync,
+ * in a list that begins where the scope will have its waiter.
+ */
+
+struct child {
+	ivl_function *function;
+	void *arg;
+	struct child *next;		/* of the same scope */
+	struct ivl_span span;		/* when it was spawned; and when it has ended */
+};
+
+static void run_child(void *arg)
+{
+	struct child *child = arg;
+	ivl_function *const function = child->function;
+	void *const its_arg = child->arg;
+	struct ivl_watched task;
+
+	ivl_task_watched(&task, ivl_function_name((const void *)function), &child->span);
+	if (!ivl_viewing())
+		free(child);
+	function(its_arg);
+	ivl_task_over(&task);
+	if (ivl_viewing())
+		child->span = task.span;
+}
+
+void ivl_watch_spawn(struct ivl_task *task)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_watched *spawner = running(worker);
+	struct child *child = malloc(sizeof(*child));
+
+	/* Without memory it is not seen. */
+	if (!child)
+		return;
+	*child = (struct child){ .function = task->function, .arg = task->arg };
+	task->function = run_child;
+	task->arg = child;
+	if (!ivl_viewing())
+		return;
+	if (spawner) {
+		stop(worker, spawner);
+		child->span = spawner->span;
+	}
+	child->span.burdened_ns += IVL_BURDEN_NS;
+	child->next = task->scope->waiter;
+	task->scope->waiter = child;
+	task->scope->elsewhere |= IVL_SCOPE_WATCHED;
+}
+
+void ivl_watch_spawned(void)
+{
+	struct ivl_watched *spawner = running(ivl_self());
+
+	if (spawner && ivl_viewing())
+		ivl_view_go(spawner);
+}
+
+void ivl_watch_unspawn(struct ivl_task *task)
+{
+	struct child *child = task->arg;
+
+	if (task->function != run_child)
+		return;
+	if (ivl_viewing())
+		task->scope->waiter = child->next;
+	free(child);
+}
+
+void *ivl_watch_sync(struct ivl_scope *scope)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_watched *task = running(worker);
+	void *children = scope->waiter;
+
+	if (!(scope->elsewhere & IVL_SCOPE_WATCHED))
+		return NULL;
+	scope->elsewhere &= ~IVL_SCOPE_WATCHED;
+	scope->waiter = NULL;
+	if (task)
+		stop(worker, task);
+	return children;
+}
+
+void ivl_watch_synced(void *children)
+{
+	struct ivl_watched *task = running(ivl_self());
+
+	for (struct child *child = children; child;) {
+		struct child *next = child->next;
+
+		if (task)
+			ivl_span_reach(&task->span, &child->span);
+		free(child);
+		child = next;
+	}
+	ivl_watch_spawned();
+}
+
+/*
+ * Asyncs. A finish has no room for what its asyncs have come to; so that is found by its
+ * address, from its first async to its end.
+ */
+
+struct gathering {
+	struct gathering *next;
+	const struct ivl_finish *finish;
+	struct ivl_span span;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gathering *gatherings[256];
+
+static struct gathering **place_of(const struct ivl_finish *finish)
+{
+	struct gathering **place = &gatherings[(uintptr_t)finish / 16 % 256];
+
+	while (*place && (*place)->finish != finish)
+		place = &(*place)->next;
+	return place;
+}
+
+/* NULL: ENOMEM. */
+static struct gathering *gathering_of(const struct ivl_finish *finish)
+{
+	struct gathering **place, *it;
+
+	pthread_mutex_lock(&lock);
+	place = place_of(finish);
+	it = *place;
+	if (!it) {
+		it = calloc(1, sizeof(*it));
+		if (it)
+			it->finish = finish;
+		*place = it;
+	}
+	pthread_mutex_unlock(&lock);
+	return it;
+}
+
+void ivl_watch_finished(const struct ivl_finish *finish)
+{
+	struct gathering **place, *it;
+
+	pthread_mutex_lock(&lock);
+	place = place_of(finish);
+	it = *place;
+	if (it)
+		*place = it->next;
+	pthread_mutex_unlock(&lock);
+	if (it)
+		ivl_span_joined(&it->span);
+	free(it);
+}
+
+struct async {
+	_Alignas(max_align_t) ivl_function *function;
+	struct gathering *gathering;
+	struct ivl_span span;
+};
+
+static void run_async(void *arg)
+{
+	struct async *async = arg;
+	struct ivl_watched task;
+
+	ivl_task_watched(&task, ivl_function_name((const void *)async->function), &async->span);
+	async->function(async + 1);
+	ivl_task_over(&task);
+	if (async->gathering)
+		ivl_reach(&async->gathering->span, &task.span);
+}
+
+int ivl_watch_async(ivl_start_async *start, struct ivl_worker *worker, struct ivl_finish *finish,
+		    ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
+{
+	struct ivl_watched *const spawner = running(worker);
+	_Alignas(max_align_t) char copy[sizeof(struct async) + bytes];
+	struct async *async = (struct async *)copy;
+	int error;
+
+	*async = (struct async){ .function = function };
+	if (ivl_viewing()) {
+		async->gathering = gathering_of(finish);
+		if (spawner) {
+			stop(worker, spawner);
+			async->span = spawner->span;
+		}
+		async->span.burdened_ns += IVL_BURDEN_NS;
+	}
+	if (bytes)
+		memcpy(async + 1, arg, bytes);
+	error = start(worker, finish, run_async, copy, sizeof(copy), place);
+	ivl_watch_spawned();
+	return error;
+}

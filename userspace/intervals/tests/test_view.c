@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Work and span of programs in which it is known how long each task takes. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "watch/view.h"
+
+/* Time goes by in spend() alone: a strand begins and ends in one thread. */
+static __thread long spent;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	if (clock != CLOCK_MONOTONIC_RAW)
+		return __real_clock_gettime(clock, now);
+	*now = (struct timespec){ 1000 + spent / 1000000000, spent % 1000000000 };
+	return 0;
+}
+
+/* Not inlined: the thread may be another one than before. */
+__attribute__((noinline)) static void spend(long ns)
+{
+	spent += ns;
+}
+
+static ivl_runtime *runtime;
+
+/* What a program adds to what others have left, since one thread runs them all. */
+static struct ivl_view view_of(ivl_body *body, void *arg)
+{
+	struct ivl_view before, after;
+
+	ivl_view_read(&before);
+	test_run(runtime, body, arg);
+	ivl_view_read(&after);
+	after.work_ns -= before.work_ns;
+	after.tasks -= before.tasks;
+	after.span.ns -= before.span.ns;
+	after.span.burdened_ns -= before.span.burdened_ns;
+	after.span.tasks -= before.span.tasks;
+	return after;
+}
+
+static void check(ivl_body *body, void *arg, uint64_t work_ns, uint64_t span_ns, uint64_t tasks,
+		  uint64_t chain)
+{
+	const struct ivl_view view = view_of(body, arg);
+
+	assert_int_equal(view.work_ns, work_ns);
+	assert_int_equal(view.span.ns, span_ns);
+	assert_int_equal(view.tasks, tasks);
+	assert_int_equal(view.span.tasks, chain);
+	/* Each program here has a longest path that is so by all measures. */
+	assert_int_equal(view.span.burdened_ns, span_ns + chain * IVL_BURDEN_NS);
+}
+
+static void must(int error)
+{
+	if (error)
+		fail_msg("%s", ivl_last_error());
+}
+
+/* Intervals, one after the other. */
+
+static int spend_ns(ivl_interval *self, void *arg)
+{
+	(void)self;
+	spend((long)(intptr_t)arg);
+	return 0;
+}
+
+static ivl_interval *make(ivl_interval *parent, long ns)
+{
+	ivl_interval *made = ivl_create(parent, NULL, spend_ns, (void *)(intptr_t)ns, NULL);
+
+	assert_non_null(made);
+	return made;
+}
+
+static void edge(ivl_interval *from, ivl_interval *to)
+{
+	must(ivl_add_edge(ivl_end_point(from), ivl_start_point(to)));
+}
+
+static int chain(ivl_interval *self, void *arg)
+{
+	ivl_interval *last = NULL;
+
+	for (long i = 0; i < (long)(intptr_t)arg; i++) {
+		ivl_interval *next = make(self, 10);
+
+		if (last) {
+			edge(last, next);
+			ivl_release(last);
+		}
+		last = next;
+	}
+	ivl_release(last);
+	return 0;
+}
+
+static int diamond(ivl_interval *self, void *arg)
+{
+	ivl_interval *one = make(self, 1), *left = make(self, 10), *right = make(self, 20),
+		     *last = make(self, 2);
+
+	(void)arg;
+	edge(one, left);
+	edge(one, right);
+	edge(left, last);
+	edge(right, last);
+	ivl_schedule();
+	ivl_join(ivl_end_point(one));
+	spend(5);
+	ivl_release(one);
+	ivl_release(left);
+	ivl_release(right);
+	ivl_release(last);
+	return 0;
+}
+
+static int future(ivl_interval *self, void *arg)
+{
+	ivl_interval *one = ivl_launch(NULL, spend_ns, (void *)30, NULL);
+
+	(void)self, (void)arg;
+	spend(10);
+	must(ivl_join(ivl_end_point(one)));
+	spend(5);
+	ivl_release(one);
+	return 0;
+}
+
+static int called(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	spend(2);
+	must(ivl_inline(NULL, spend_ns, (void *)3));
+	spend(1);
+	return 0;
+}
+
+/* Spawn and sync. */
+
+static void tree(void *arg)
+{
+	long levels = *(long *)arg - 1;
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[2];
+
+	spend(7);
+	if (!levels)
+		return;
+	must(ivl_spawn(&scope, &tasks[0], tree, &levels));
+	must(ivl_spawn(&scope, &tasks[1], tree, &levels));
+	ivl_sync(&scope);
+}
+
+static int run_tree(ivl_interval *self, void *arg)
+{
+	(void)self;
+	tree(arg);
+	return 0;
+}
+
+static void fib(void *arg)
+{
+	const long n = *(long *)arg;
+	long one = n - 1, two = n - 2;
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	spend(1);
+	if (n < 2)
+		return;
+	must(ivl_spawn(&scope, &task, fib, &one));
+	fib(&two);
+	ivl_sync(&scope);
+}
+
+static int run_fib(ivl_interval *self, void *arg)
+{
+	(void)self;
+	fib(arg);
+	return 0;
+}
+
+static void child(void *arg)
+{
+	(void)arg;
+	spend(10);
+}
+
+static int around_a_sync(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	(void)self, (void)arg;
+	/* The scope is used a second time. */
+	for (int i = 0; i < 2; i++) {
+		spend(4);
+		must(ivl_spawn(&scope, &task, child, NULL));
+		spend(3);
+		ivl_sync(&scope);
+		spend(2);
+	}
+	return 0;
+}
+
+/* Asyncs. */
+
+static void start_asyncs(void *arg)
+{
+	for (long i = 0; i < *(long *)arg; i++) {
+		spend(1);
+		must(ivl_async(child, NULL, 0, NULL));
+	}
+}
+
+static int asyncs(ivl_interval *self, void *arg)
+{
+	(void)self;
+	must(ivl_finish(start_asyncs, arg));
+	spend(6);
+	return 0;
+}
+
+static void test_programs(ivl_runtime *it)
+{
+	long five = 5, ten = 10;
+
+	runtime = it;
+	check(chain, (void *)20, 200, 200, 21, 21);
+	check(diamond, NULL, 38, 23, 5, 4);
+	check(future, NULL, 45, 35, 2, 2);
+	check(run_tree, &five, 7 * 31, 7 * 5, 31, 5);
+	/* 177 calls, 88 of them of children. */
+	check(run_fib, &ten, 177, 10, 89, 10);
+	check(around_a_sync, NULL, 38, 32, 3, 3);
+	check(asyncs, &ten, 10 + 100 + 6, 10 + 10 + 6, 11, 2);
+	/* A call is on the way of its caller, and moves nobody. */
+	{
+		const struct ivl_view view = view_of(called, NULL);
+
+		assert_int_equal(view.work_ns, 6);
+		assert_int_equal(view.span.ns, 6);
+		assert_int_equal(view.span.tasks, 2);
+		assert_int_equal(view.span.burdened_ns, 6 + IVL_BURDEN_NS);
+	}
+}
+
+static void test_all(void **state)
+{
+	(void)state;
+	test_on_all(test_programs);
+}
+
+/* Guards order nothing; that one of them was held so long is told beside. */
+static int guarded(ivl_interval *self, void *arg)
+{
+	for (int i = 0; i < 3; i++) {
+		ivl_interval *one = make(self, 10);
+
+		must(ivl_add_guard(one, arg));
+		ivl_release(one);
+	}
+	return 0;
+}
+
+static void test_guards(void **state)
+{
+	struct ivl_config config = test_config(2);
+	struct ivl_view view;
+	ivl_guard *guard;
+
+	(void)state;
+	runtime = test_start(&config);
+	guard = ivl_guard_create(runtime, "lock");
+	check(guarded, guard, 30, 10, 4, 2);
+	ivl_view_read(&view);
+	assert_int_equal(view.held_ns, 30);
+	assert_string_equal(view.held, "lock");
+	ivl_guard_release(guard);
+	ivl_stop(runtime);
+	/* What has stopped is still counted. */
+	ivl_view_read(&view);
+	assert_true(view.work_ns >= 30);
+}
+
+static void test_nowhere(void **state)
+{
+	struct ivl_config config = test_config(1);
+
+	(void)state;
+	ivl_view_forget();
+	setenv("INTERVALS_VIEW", "/no/such/file", 1);
+	assert_int_equal(ivl_start(&config, &runtime), ENOENT);
+	assert_string_equal(ivl_last_error(), "INTERVALS_VIEW=/no/such/file: No such file or "
+			    "directory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_guards),
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_nowhere),
+	};
+
+	setenv("INTERVALS_VIEW", "/dev/null", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
