@@ -79,6 +79,14 @@ int ivl_config_number(const char *variable, unsigned int least, unsigned int *re
 	return 0;
 }
 
+int ivl_config_switch(const char *variable, bool *result)
+{
+	int choice = *result, error = choose(variable, switch_name, &choice);
+
+	*result = choice;
+	return error;
+}
+
 static int from_environment(struct ivl_config *config)
 {
 	int queue = config->queue, policy = config->policy, victims = config->victims,

@@ -2,6 +2,8 @@
 #ifndef IVL_CONFIG_H
 #define IVL_CONFIG_H
 
+#include <stdbool.h>
+
 #include "intervals.h"
 
 /*
@@ -15,5 +17,7 @@ int ivl_config_complete(const struct ivl_config *given, struct ivl_config *confi
  * less than `least`, or more than 2^20.
  */
 int ivl_config_number(const char *variable, unsigned int least, unsigned int *result);
+/* As it, of one that is on or off. */
+int ivl_config_switch(const char *variable, bool *result);
 
 #endif

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <seat.h>
+#include <watch/probes.h>
 #include <watch/watch.h>
 
 #include "find.h"
@@ -83,6 +84,13 @@ bool ivl_stackless_there(ivl_runtime *runtime)
 	return false;
 }
 
+static void tell_of_steal(struct ivl_worker *worker, struct ivl_worker *victim)
+{
+	IVL_PROBE2(steal, worker->number, victim->number);
+	if (ivl_is_watched(worker))
+		ivl_watch_steal(worker, victim);
+}
+
 /* Take more from a victim, up to half of what it has, into the own queue. */
 static void steal_more(struct ivl_worker *worker, struct ivl_worker *victim)
 {
@@ -91,8 +99,7 @@ static void steal_more(struct ivl_worker *worker, struct ivl_worker *victim)
 
 	while (more-- && ivl_pool_steal(victim->pool, &element) == IVL_STOLEN) {
 		atomic_fetch_add_explicit(&victim->lost, 1, memory_order_relaxed);
-		if (ivl_is_watched(worker))
-			ivl_watch_steal(worker, victim);
+		tell_of_steal(worker, victim);
 		if (ivl_put(worker, element))
 			ivl_post(worker->runtime, element, worker->place);
 	}
@@ -105,8 +112,8 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	bool stolen;
 
 	stolen = ivl_pool_steal(victim->pool, &element) == IVL_STOLEN;
-	if (stolen && ivl_is_watched(worker))
-		ivl_watch_steal(worker, victim);
+	if (stolen)
+		tell_of_steal(worker, victim);
 	if (stolen && worker->runtime->config.steal_half)
 		steal_more(worker, victim);
 

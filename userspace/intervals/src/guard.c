@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <watch/probes.h>
 #include <watch/watch.h>
 
 #include "model.h"
@@ -150,8 +151,11 @@ static bool take(struct ivl_hold *hold)
 		hold->queue = outer ? &outer->inner : &hold->guard->queue;
 		if (hold->guard->track)
 			hold->asked = ivl_watch_now();
+		/* Before: whoever leaves may have it all, and it be gone. */
+		IVL_PROBE2(guard_wait, hold->guard, hold->interval);
 		if (!ivl_guard_queue_enter(hold->queue, &hold->node))
 			return false;
+		IVL_PROBE2(guard_acquire, hold->guard, hold->interval);
 		if (hold->guard->track)
 			ivl_watch_held(hold->guard->track, hold->interval, 0);
 	}
@@ -181,6 +185,7 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 		if (!node)
 			continue;
 		heir = (struct ivl_hold *)((char *)node - offsetof(struct ivl_hold, node));
+		IVL_PROBE2(guard_acquire, heir->guard, heir->interval);
 		if (heir->guard->track)
 			ivl_watch_held(heir->guard->track, heir->interval, heir->asked);
 		if (take(heir->next))

@@ -19,6 +19,7 @@
 #include "idle.h"
 #include "seat.h"
 #include "waking.h"
+#include "watch/probes.h"
 #include "watch/watch.h"
 
 static void barrier_everywhere(void)
@@ -69,7 +70,9 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 		ivl_count(worker, idles);
 		if (ivl_is_watched(worker))
 			ivl_watch_sleep(worker);
+		IVL_PROBE1(sleep, worker->number);
 		ivl_eventcount_sleep(&sleepers->eventcount, key);
+		IVL_PROBE1(wake, worker->number);
 		if (ivl_is_watched(worker))
 			ivl_watch_wake(worker);
 		ivl_count(worker, wakes);

@@ -292,6 +292,18 @@ static void test_guards(void **state)
 	assert_true(view.work_ns >= 30);
 }
 
+static void test_probes(void **state)
+{
+	(void)state;
+	setenv("INTERVALS_PROBES", "perhaps", 1);
+	assert_int_equal(ivl_start(NULL, &runtime), EINVAL);
+	assert_string_equal(ivl_last_error(), "INTERVALS_PROBES=perhaps: not one of off, on");
+	setenv("INTERVALS_PROBES", "off", 1);
+	assert_int_equal(ivl_start(NULL, &runtime), 0);
+	ivl_stop(runtime);
+	unsetenv("INTERVALS_PROBES");
+}
+
 static void test_nowhere(void **state)
 {
 	struct ivl_config config = test_config(1);
@@ -309,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_guards),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_nowhere),
 	};
 

@@ -6,6 +6,7 @@
 
 #include "tunables.h"
 #include "watch/names.h"
+#include "watch/probes.h"
 #include "watch/watching.h"
 
 /* A thread outside of any runtime: how far the tasks had come that it has waited for. */
@@ -70,6 +71,7 @@ void ivl_task_watched(struct ivl_watched *task, const char *name, const struct i
 			stop(worker, task->outer);
 	}
 	fiber->watched = task;
+	IVL_PROBE2(task_begin, task->number, name);
 	if (ivl_viewing())
 		ivl_view_go(task);
 }
@@ -79,6 +81,7 @@ void ivl_task_over(struct ivl_watched *task)
 	struct ivl_worker *worker = ivl_self();
 
 	stop(worker, task);
+	IVL_PROBE2(task_end, task->number, task->name);
 	worker->fiber->watched = task->outer;
 	ivl_slices_end(worker, 1);
 	if (task->stops_outer)

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "seat.h"
 #include "watch/perfetto.h"
 #include "watch/trace_file.h"
@@ -17,12 +18,14 @@ bool ivl_watching;
 
 int ivl_watch_start(bool *wanted)
 {
-	bool viewed = false;
+	bool viewed = false, probed = false;
 	int error = ivl_trace_open(wanted);
 
 	if (!error)
 		error = ivl_view_open(&viewed);
-	*wanted = *wanted || viewed;
+	if (!error)
+		error = ivl_config_switch("INTERVALS_PROBES", &probed);
+	*wanted = *wanted || viewed || probed;
 	if (!error && *wanted)
 		__atomic_store_n(&ivl_watching, true, __ATOMIC_RELAXED);
 	return error;
