@@ -7,35 +7,32 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <numa.h>
-#include <numaif.h>
+#include <linux/mempolicy.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "nodes.h"
 #include "place.h"
 #include "tunables.h"
 
-/* Gives the same answer at every call, so that free does what alloc did. */
 static bool has_node(int node)
 {
-	return node >= 0 && numa_available() >= 0 && numa_max_node() > 0 &&
-	       node <= numa_max_node() &&
-	       numa_bitmask_isbitset(numa_all_nodes_ptr, (unsigned int)node);
+	return ivl_node_count() > 1 && ivl_node_known(node);
 }
 
 static void prefer_node(void *memory, size_t bytes, int node)
 {
-	struct bitmask *mask = numa_allocate_nodemask();
-	int caller_errno = errno;
+	const size_t bits = sizeof(unsigned long) * CHAR_BIT;
+	unsigned long mask[IVL_MOST_NODES / (sizeof(unsigned long) * CHAR_BIT)] = { 0 };
+	const int callers_errno = errno;
 
-	if (!mask)
-		return;
-	numa_bitmask_setbit(mask, (unsigned int)node);
+	mask[(size_t)node / bits] = 1UL << (size_t)node % bits;
 	/* Containers may forbid it; then the memory is where it is first touched. */
-	mbind(memory, bytes, MPOL_PREFERRED, mask->maskp, mask->size + 1, 0);
-	numa_bitmask_free(mask);
-	errno = caller_errno;
+	syscall(SYS_mbind, memory, bytes, MPOL_PREFERRED, mask, IVL_MOST_NODES + 1UL, 0);
+	errno = callers_errno;
 }
 
 void *ivl_node_alloc(size_t bytes, int node)
@@ -72,14 +69,14 @@ void ivl_node_free(void *memory, size_t bytes, int node)
 static int ask_batch(uintptr_t first_page, size_t pages, size_t samples, size_t begin, size_t end,
 		     unsigned int *pages_on, int nodes)
 {
-	const size_t page_bytes = (size_t)numa_pagesize();
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	void *address[BATCH];
 	int status[BATCH];
 
 	for (size_t i = begin; i < end; i++)
 		address[i - begin] = (void *)(first_page + pages * i / samples * page_bytes);
 	/* Without new nodes it moves nothing, but says where each is: or -ENOENT. */
-	if (numa_move_pages(0, end - begin, address, NULL, status, 0) < 0)
+	if (syscall(SYS_move_pages, 0, end - begin, address, NULL, status, 0) < 0)
 		return errno;
 	for (size_t i = 0; i < end - begin; i++)
 		if (status[i] >= 0 && status[i] < nodes)
@@ -89,11 +86,11 @@ static int ask_batch(uintptr_t first_page, size_t pages, size_t samples, size_t 
 
 int ivl_node_of(const void *memory, size_t bytes, int *node)
 {
-	const uintptr_t page_bytes = (uintptr_t)numa_pagesize();
+	const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	const uintptr_t first = (uintptr_t)memory & ~(page_bytes - 1);
 	const size_t pages = ((uintptr_t)memory + bytes - 1 - first) / page_bytes + 1;
 	const size_t samples = pages < SAMPLES ? pages : SAMPLES;
-	const int nodes = numa_max_node() + 1;
+	const int nodes = (int)ivl_node_count();
 	unsigned int *pages_on = calloc((size_t)nodes, sizeof(*pages_on));
 	int error = pages_on ? 0 : ENOMEM;
 

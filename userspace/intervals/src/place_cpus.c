@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Given lists of CPUs, read strictly: hwloc's and libnuma's parsers let garbage pass. */
+/* Given lists of CPUs, read strictly: hwloc's parser lets garbage pass. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

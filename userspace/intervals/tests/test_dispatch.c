@@ -3,13 +3,15 @@
 #include "test_place.h"
 
 #include <errno.h>
-#include <numaif.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "intervals_dispatch.h"
 #include "test_allocation.h"
@@ -179,7 +181,7 @@ static char *pages(size_t bytes)
 	assert_ptr_not_equal(memory, MAP_FAILED);
 	/* Touching one must not touch its neighbour; without huge pages there is no need. */
 	madvise(memory, bytes, MADV_NOHUGEPAGE);
-	mbind(memory, bytes, MPOL_BIND, &node_0, sizeof(node_0) * 8, 0);
+	syscall(SYS_mbind, memory, bytes, MPOL_BIND, &node_0, sizeof(node_0) * 8, 0);
 	return memory;
 }
 

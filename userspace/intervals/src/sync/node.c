@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <numa.h>
 #include <sched.h>
 
 #include "intervals.h"
+#include "nodes.h"
 #include "sync/node.h"
 
 unsigned int ivl_sync_nodes(void)
 {
-	return numa_available() < 0 ? 1 : (unsigned int)numa_max_node() + 1;
+	return ivl_node_count();
 }
 
 unsigned int ivl_sync_node(unsigned int nodes)
@@ -24,6 +24,6 @@ unsigned int ivl_sync_node(unsigned int nodes)
 		node = (unsigned int)of_place;
 	else if (getcpu(&cpu, &node))
 		node = 0;
-	/* Where libnuma does not know all nodes (a container may hide them). */
+	/* Where this process may not have memory on it. */
 	return node < nodes ? node : 0;
 }
