@@ -276,7 +276,8 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		local->cells = cells;
 		if (error)
 			ivl_fail_interval(interval, error);
-		schedule_made(interval, &batch);
+		if (interval->made)
+			schedule_made(interval, &batch);
 		schedule_made_elsewhere(interval, &batch);
 		atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
 	}
