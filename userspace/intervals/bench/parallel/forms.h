@@ -15,10 +15,11 @@
  *	A task with a copy of its argument of at most PAR_ASYNC_BYTES.
  * par_for(begin, end, void (*body)(size_t begin, size_t end, void *), arg)
  * struct par_node
- * par_graph(make, struct par_node *nodes, size_t count)
- *	make(nodes) makes all of them; returns when they have run.
- * par_node(struct par_node *, function, arg, before, before)
- *	A node that runs after two others, each of which may be NULL.
+ * par_graph(make, struct par_node *nodes, size_t count, arg)
+ *	make(nodes, arg) makes all of them; returns when they have run. Nodes may have graphs.
+ * par_node(struct par_node *, place, function, arg, before, before)
+ *	A node that runs after two others, each of which may be NULL. The place is a hint: an
+ *	index, modulo the number of places that the runtime has, or PAR_ANYWHERE.
  *
  * The language is what C and C++ have in common.
  */

@@ -12,6 +12,7 @@
 #include "kernels/kernels.h"
 
 #define PAR_ASYNC_BYTES 16
+#define PAR_ANYWHERE (~0U)
 
 typedef void par_function(void *arg);
 

@@ -2,8 +2,6 @@
 /* The intervals runtime, with its defaults. */
 #include "runtimes/intervals_par.h"
 
-static ivl_runtime *runtime;
-
 static int start(unsigned int workers)
 {
 	struct ivl_config config;
@@ -12,12 +10,12 @@ static int start(unsigned int workers)
 	if (error)
 		return error;
 	config.workers = workers;
-	return ivl_start(&config, &runtime);
+	return ivl_start(&config, &par_runtime);
 }
 
 static void stop(void)
 {
-	ivl_stop(runtime);
+	ivl_stop(par_runtime);
 }
 
 struct call {
@@ -42,7 +40,7 @@ static void enter(void (*run)(void))
 {
 	struct call call = { run, NULL, NULL };
 
-	ivl_run(runtime, run_call, &call);
+	ivl_run(par_runtime, run_call, &call);
 }
 
 /* Waits for the end too, which the measured time, up to the task's beginning, leaves out. */
@@ -50,7 +48,7 @@ static void submit(void (*function)(void *), void *arg)
 {
 	struct call call = { NULL, function, arg };
 
-	ivl_run(runtime, run_call, &call);
+	ivl_run(par_runtime, run_call, &call);
 }
 
 const struct bench_runtime bench_runtime = {

@@ -77,6 +77,14 @@ static int run_node(ivl_interval *self, void *arg)
 	return 0;
 }
 
+/* Whose places are meant. NULL: hints are none. */
+static ivl_runtime *par_runtime;
+
+static const ivl_place *place_at(unsigned int place)
+{
+	return par_runtime && place != PAR_ANYWHERE ? ivl_place_at(par_runtime, place) : NULL;
+}
+
 static int after(const struct par_node *before, const struct par_node *node)
 {
 	if (!before)
@@ -84,19 +92,20 @@ static int after(const struct par_node *before, const struct par_node *node)
 	return ivl_add_edge(ivl_end_point(before->interval), ivl_start_point(node->interval));
 }
 
-static void par_node(struct par_node *node, par_function *function, void *arg,
-		     const struct par_node *before, const struct par_node *before_too)
+static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
+		     struct par_node *before, struct par_node *before_too)
 {
 	node->function = function;
 	node->arg = arg;
-	node->interval = ivl_create(ivl_current(), NULL, run_node, node, NULL);
+	node->interval = ivl_create(ivl_current(), NULL, run_node, node, place_at(place));
 	if (!node->interval || after(before, node) || after(before_too, node))
 		ivl_fail(ENOMEM);
 }
 
 struct graph {
-	void (*make)(struct par_node *nodes);
+	void (*make)(struct par_node *nodes, void *arg);
 	struct par_node *nodes;
+	void *arg;
 };
 
 static int make_graph(ivl_interval *self, void *arg)
@@ -104,13 +113,14 @@ static int make_graph(ivl_interval *self, void *arg)
 	struct graph *graph = (struct graph *)arg;
 
 	(void)self;
-	graph->make(graph->nodes);
+	graph->make(graph->nodes, graph->arg);
 	return 0;
 }
 
-static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
+		      size_t count, void *arg)
 {
-	struct graph graph = { make, nodes };
+	struct graph graph = { make, nodes, arg };
 
 	ivl_inline(NULL, make_graph, &graph);
 	for (size_t i = 0; i < count; i++)

@@ -73,9 +73,10 @@ struct par_node {
 	char unused;
 };
 
-static void par_node(struct par_node *node, par_function *function, void *arg,
-		     const struct par_node *before, const struct par_node *before_too)
+static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
+		     struct par_node *before, struct par_node *before_too)
 {
+	(void)place;
 	if (!before) {
 		before = before_too;
 		before_too = NULL;
@@ -93,11 +94,12 @@ static void par_node(struct par_node *node, par_function *function, void *arg,
 	}
 }
 
-static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
+		      size_t count, void *arg)
 {
 	(void)count;
 	#pragma omp taskgroup
-	make(nodes);
+	make(nodes, arg);
 }
 
 #include "parallel/forms.h"

@@ -76,19 +76,21 @@ struct par_node {
 };
 
 /* They are made in an order in which they can run. */
-static void par_node(struct par_node *node, par_function *function, void *arg,
-		     const struct par_node *before, const struct par_node *before_too)
+static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
+		     struct par_node *before, struct par_node *before_too)
 {
 	(void)node;
+	(void)place;
 	(void)before;
 	(void)before_too;
 	function(arg);
 }
 
-static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
+		      size_t count, void *arg)
 {
 	(void)count;
-	make(nodes);
+	make(nodes, arg);
 }
 
 #include "parallel/forms.h"

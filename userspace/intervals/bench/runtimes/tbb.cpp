@@ -79,10 +79,11 @@ struct par_node {
 	bool first;
 };
 
-static tbb::flow::graph *graph;
+/* Of the graph that is being made by this thread. */
+static thread_local tbb::flow::graph *graph;
 
-static void par_node(struct par_node *node, par_function *function, void *arg,
-		     const struct par_node *before, const struct par_node *before_too)
+static void par_node(struct par_node *node, unsigned int, par_function *function, void *arg,
+		     struct par_node *before, struct par_node *before_too)
 {
 	node->node = new continue_node(*graph, [=](const tbb::flow::continue_msg &) {
 		function(arg);
@@ -94,12 +95,14 @@ static void par_node(struct par_node *node, par_function *function, void *arg,
 		tbb::flow::make_edge(*before_too->node, *node->node);
 }
 
-static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
+		      size_t count, void *arg)
 {
-	tbb::flow::graph here;
+	tbb::flow::graph here, *around = graph;
 
 	graph = &here;
-	make(nodes);
+	make(nodes, arg);
+	graph = around;
 	for (size_t i = 0; i < count; i++)
 		if (nodes[i].first)
 			nodes[i].node->try_put(tbb::flow::continue_msg());

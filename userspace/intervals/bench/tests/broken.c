@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A runtime that loses every task: each kernel's check has to find out. */
+/*
+ * A runtime that loses every BROKEN_LOSES-th task, with 1 all of them, and of a loop the last index
+ * or all: each kernel's check has to find out.
+ */
 #include "parallel/start.h"
+
+static bool lost(void)
+{
+	static unsigned int made;
+
+	return ++made % BROKEN_LOSES == 0;
+}
+
+static void run_or_lose(par_function *function, void *arg)
+{
+	if (!lost())
+		function(arg);
+}
 
 #define PAR_FORK2(function, arg, statement) \
 	do { \
-		(void)(function); \
-		(void)(arg); \
+		run_or_lose(function, arg); \
 		statement; \
 	} while (0)
 
@@ -24,8 +39,7 @@ static void par_spawn(struct par_scope *scope, struct par_task *task, par_functi
 {
 	(void)scope;
 	(void)task;
-	(void)function;
-	(void)arg;
+	run_or_lose(function, arg);
 }
 
 static void par_sync(struct par_scope *scope)
@@ -35,9 +49,10 @@ static void par_sync(struct par_scope *scope)
 
 static void par_async(par_function *function, const void *arg, size_t bytes)
 {
-	(void)function;
-	(void)arg;
-	(void)bytes;
+	char copy[PAR_ASYNC_BYTES] __attribute__((aligned(16)));
+
+	memcpy(copy, arg, bytes);
+	run_or_lose(function, copy);
 }
 
 static void par_finish(par_function *function, void *arg)
@@ -48,30 +63,29 @@ static void par_finish(par_function *function, void *arg)
 static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
 		    void *arg)
 {
-	(void)begin;
-	(void)end;
-	(void)body;
-	(void)arg;
+	if (BROKEN_LOSES > 1 && begin < end)
+		body(begin, end - 1, arg);
 }
 
 struct par_node {
 	char unused;
 };
 
-static void par_node(struct par_node *node, par_function *function, void *arg,
-		     const struct par_node *before, const struct par_node *before_too)
+static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
+		     struct par_node *before, struct par_node *before_too)
 {
 	(void)node;
-	(void)function;
-	(void)arg;
+	(void)place;
 	(void)before;
 	(void)before_too;
+	run_or_lose(function, arg);
 }
 
-static void par_graph(void (*make)(struct par_node *nodes), struct par_node *nodes, size_t count)
+static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
+		      size_t count, void *arg)
 {
 	(void)count;
-	make(nodes);
+	make(nodes, arg);
 }
 
 #include "parallel/forms.h"
