@@ -36,13 +36,16 @@
 #include "parallel/dag.h"
 #include "parallel/dfs.h"
 #include "parallel/graphs.h"
+#include "theses/forms.h"
+
+#define PAR_FORM(name, form) { #name, form##_run },
 
 static const struct bench_form par_forms[] = {
 	{ "fib", fib_run }, { "fj", fj_run }, { "fj_rec", fj_rec_run },
 	{ "nqueens", nqueens_run }, { "uts_t1", uts_run }, { "uts_t3", uts_run },
 	{ "matmul", matmul_run }, { "sort", sort_run }, { "sor", sor_run },
 	{ "dag", dag_run }, { "dfs", dfs_run }, { "chain", chain_run },
-	{ "wavefront", wavefront_run }, { 0, 0 }
+	{ "wavefront", wavefront_run }, THESES(PAR_FORM) { 0, 0 }
 };
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "kernels/kernels.h"
+#include "theses/theses.h"
 
 #define PAR_ASYNC_BYTES 16
 #define PAR_ANYWHERE (~0U)

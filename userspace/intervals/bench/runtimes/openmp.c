@@ -115,10 +115,22 @@ static void stop(void)
 {
 }
 
+#define LOOP(name, form) form##_run,
+
+/* Loops start their threads themselves. */
+static bool is_loop(void (*run)(void))
+{
+	static void (*const loops[])(void) = { sor_run, THESES_LOOPS(LOOP) };
+
+	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
+		if (loops[i] == run)
+			return true;
+	return false;
+}
+
 static void enter(void (*run)(void))
 {
-	/* Loops start their threads themselves. */
-	if (run == sor_run) {
+	if (is_loop(run)) {
 		run();
 		return;
 	}

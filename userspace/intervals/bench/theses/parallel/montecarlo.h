@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+static void montecarlo_part(size_t begin, size_t end, void *arg)
+{
+	(void)arg;
+	montecarlo_paths(begin, end);
+}
+
+static void montecarlo_run(void)
+{
+	par_for(0, bench_montecarlo.paths, montecarlo_part, NULL);
+}
