@@ -61,6 +61,9 @@ struct bench_matmul {
 extern struct bench_matmul bench_matmul;
 /* c += a * b for squares of MATMUL_LEAF inside matrices of rows `n` long. */
 void matmul_leaf(const double *a, const double *b, double *c, size_t n);
+/* For all programs that multiply them: the matrices, with c = 0; and is c right? */
+int matmul_prepare(unsigned int size);
+bool matmul_check(void);
 
 /* Merge sort of `n` integers, with merges that are parallel too. */
 #define SORT_LEAF 8192
@@ -73,6 +76,10 @@ void sort_leaf(int32_t *values, size_t n);
 void sort_merge(int32_t *to, const int32_t *a, size_t na, const int32_t *b, size_t nb);
 /* How many of the n sorted values are less than `limit`. */
 size_t sort_rank(const int32_t *values, size_t n, int32_t limit);
+/* Of values in any order: a sum of hashes. */
+uint64_t sort_digest(const int32_t *values, size_t n);
+/* Are they in order, and have they this digest? */
+bool sort_right(const int32_t *values, size_t n, uint64_t digest);
 
 /* Red-black successive over-relaxation on a square of floats. */
 #define SOR_ITERATIONS 50

@@ -40,7 +40,7 @@ static bool allocate(size_t n)
 }
 
 /* The side is a power of two times the leaf's, so that halves are squares of whole leaves. */
-static int prepare(unsigned int size)
+int matmul_prepare(unsigned int size)
 {
 	size_t leaves = size / MATMUL_LEAF;
 
@@ -64,7 +64,7 @@ static void times_vector(const double *matrix, const double *x, double *y)
 }
 
 /* Freivalds: c * x is a * (b * x). All numbers are small integers, so equal is equal. */
-static bool check(void)
+bool matmul_check(void)
 {
 	const struct bench_matmul *m = &bench_matmul;
 	double *x = malloc(4 * m->n * sizeof(double));
@@ -85,5 +85,5 @@ static bool check(void)
 
 const struct bench_kernel bench_kernel_matmul = {
 	.name = "matmul", .size = 1024, .quick_size = 128, .warmups = 1, .repeats = 3,
-	.prepare = prepare, .check = check,
+	.prepare = matmul_prepare, .check = matmul_check,
 };

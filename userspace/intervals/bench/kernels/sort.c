@@ -94,13 +94,12 @@ size_t sort_rank(const int32_t *values, size_t n, int32_t limit)
 	return begin;
 }
 
-/* Does not depend on the order: a sum of hashes. */
-static uint64_t digest(void)
+uint64_t sort_digest(const int32_t *values, size_t n)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < bench_sort.n; i++) {
-		uint64_t x = (uint32_t)bench_sort.values[i] + UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = (uint32_t)values[i] + UINT64_C(0x9e3779b97f4a7c15);
 
 		x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 		sum += x ^ x >> 27;
@@ -123,16 +122,21 @@ static int prepare(unsigned int size)
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		bench_sort.values[i] = (int32_t)(state >> 32);
 	}
-	expected = digest();
+	expected = sort_digest(bench_sort.values, bench_sort.n);
 	return 0;
+}
+
+bool sort_right(const int32_t *values, size_t n, uint64_t digest)
+{
+	for (size_t i = 1; i < n; i++)
+		if (values[i - 1] > values[i])
+			return false;
+	return sort_digest(values, n) == digest;
 }
 
 static bool check(void)
 {
-	for (size_t i = 1; i < bench_sort.n; i++)
-		if (bench_sort.values[i - 1] > bench_sort.values[i])
-			return false;
-	return digest() == expected;
+	return sort_right(bench_sort.values, bench_sort.n, expected);
 }
 
 const struct bench_kernel bench_kernel_sort = {

@@ -13,7 +13,7 @@
 #include "theses/theses.h"
 
 #define PAR_ASYNC_BYTES 16
-#define PAR_ANYWHERE (~0U)
+#define PAR_ANYWHERE LOCALITY_NONE
 
 typedef void par_function(void *arg);
 

@@ -6,3 +6,6 @@
 #include "theses/parallel/montecarlo.h"
 #include "theses/parallel/raytracer.h"
 #include "theses/parallel/moldyn.h"
+#include "theses/parallel/cachestress.h"
+#include "theses/parallel/mergesort.h"
+#include "theses/parallel/blockmm.h"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Block Matrix Multiplication of the thesis on intervals (section 5.3.3): a product is 8 products
+ * of quarters, of which each two are added, down to 32 * 32. The hints are those of the outermost
+ * quarters: 0 and 3 in one place, 1 and 2 in the other.
+ */
+#include "bench.h"
+#include "kernels/kernels.h"
+#include "theses.h"
+
+enum bench_locality bench_blockmm;
+
+unsigned int blockmm_place(unsigned int quarter)
+{
+	return quarter == 1 || quarter == 2;
+}
+
+unsigned int blockmm_sum_place(unsigned int place)
+{
+	return bench_blockmm == LOCALITY_WORST ? !place : place;
+}
+
+static int prepare_best(unsigned int size)
+{
+	bench_blockmm = LOCALITY_BEST;
+	return matmul_prepare(size);
+}
+
+static int prepare_worst(unsigned int size)
+{
+	bench_blockmm = LOCALITY_WORST;
+	return matmul_prepare(size);
+}
+
+#define KERNEL(where) \
+	const struct bench_kernel bench_kernel_blockmm_##where = { \
+		.name = "blockmm_" #where, .size = 2048, .quick_size = 128, .warmups = 0, \
+		.repeats = 3, .prepare = prepare_##where, .check = matmul_check, \
+	}
+
+KERNEL(best);
+KERNEL(worst);
