@@ -9,3 +9,7 @@
 #include "theses/parallel/cachestress.h"
 #include "theses/parallel/mergesort.h"
 #include "theses/parallel/blockmm.h"
+#include "theses/parallel/cg.h"
+#include "theses/parallel/mg.h"
+#include "theses/parallel/lu.h"
+#include "theses/parallel/colouring.h"

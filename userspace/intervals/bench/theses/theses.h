@@ -19,12 +19,13 @@ extern "C" {
 /* All of them, by kernel and form: those of loops alone (par_for()), and others. */
 #define THESES_LOOPS(of) \
 	of(series, series) of(crypt, crypt) of(lufact, lufact) of(montecarlo, montecarlo) \
-	of(raytracer, raytracer) of(moldyn, moldyn)
+	of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg)
 #define THESES_TASKS(of) \
 	of(cachestress_best, cachestress) of(cachestress_ignorant, cachestress) \
 	of(cachestress_random, cachestress) of(cachestress_worst, cachestress) \
 	of(mergesort_best, mergesort) of(mergesort_ignorant, mergesort) \
-	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm)
+	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
+	of(lu, lu) of(colouring, colouring)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
 /* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3). */
@@ -117,6 +118,59 @@ extern enum bench_locality bench_blockmm;
 unsigned int blockmm_place(unsigned int quarter);
 /* Of the sum whose products are at this place. */
 unsigned int blockmm_sum_place(unsigned int place);
+
+/* SLAW. */
+
+#define CG_POWERS 15
+#define CG_STEPS 25
+#define CG_PARTS 64
+enum cg_phase {
+	CG_BEGIN,				/* the residual is x */
+	CG_MULTIPLY,				/* the matrix by the direction */
+	CG_STEP,				/* the solution and the residual */
+	CG_TURN,				/* the next direction */
+	CG_END,					/* the eigenvalue */
+	CG_NORMALIZE,				/* x is the solution, of length 1 */
+};
+/* A phase of the parts from begin up to, not including, end; then what they add up to. */
+void cg_parts(enum cg_phase phase, size_t begin, size_t end);
+void cg_sum(enum cg_phase phase);
+
+#define MG_CYCLES 4
+enum mg_phase {
+	MG_REMAIN,				/* the residual of the solution */
+	MG_SMOOTH,				/* the solution by the residual */
+	MG_COARSEN,				/* the residual by that of the finer level */
+	MG_REFINE,				/* the solution by that of the coarser level */
+	MG_CLEAR,				/* the solution */
+};
+struct bench_mg {
+	unsigned int level;			/* the finest; a level has 2^level planes */
+};
+extern struct bench_mg bench_mg;
+void mg_planes(enum mg_phase phase, unsigned int level, size_t begin, size_t end);
+
+/* A square matrix becomes L and U. */
+#define LU_LEAF 64
+struct bench_lu {
+	size_t n;
+	double *a;
+};
+extern struct bench_lu bench_lu;
+/* Freivalds, for all programs that decompose: is A x L (U x), but for rounding? */
+bool lu_right(size_t n, const double *decomposed, const double *whole);
+
+#define COLOURING_MAX 16
+struct bench_colouring {
+	unsigned int vertices;			/* that have a colour */
+	uint8_t colours[COLOURING_MAX];
+	uint64_t count;				/* of complete ones that begin so */
+};
+extern struct bench_colouring bench_colouring;	/* the empty one, with the result */
+bool colouring_complete(const struct bench_colouring *colouring);
+uint32_t colouring_free(const struct bench_colouring *colouring);
+void colouring_colour(const struct bench_colouring *colouring, unsigned int colour,
+		      struct bench_colouring *next);
 
 #ifdef __cplusplus
 }
