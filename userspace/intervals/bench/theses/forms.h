@@ -13,3 +13,6 @@
 #include "theses/parallel/mg.h"
 #include "theses/parallel/lu.h"
 #include "theses/parallel/colouring.h"
+#include "theses/parallel/fft.h"
+#include "theses/parallel/sparselu.h"
+#include "theses/parallel/strassen.h"

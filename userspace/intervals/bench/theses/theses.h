@@ -19,13 +19,15 @@ extern "C" {
 /* All of them, by kernel and form: those of loops alone (par_for()), and others. */
 #define THESES_LOOPS(of) \
 	of(series, series) of(crypt, crypt) of(lufact, lufact) of(montecarlo, montecarlo) \
-	of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg)
+	of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg) \
+	of(sparselu_for, sparselu_for)
 #define THESES_TASKS(of) \
 	of(cachestress_best, cachestress) of(cachestress_ignorant, cachestress) \
 	of(cachestress_random, cachestress) of(cachestress_worst, cachestress) \
 	of(mergesort_best, mergesort) of(mergesort_ignorant, mergesort) \
 	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
-	of(lu, lu) of(colouring, colouring)
+	of(lu, lu) of(colouring, colouring) of(fft, fft) of(sparselu_single, sparselu_single) \
+	of(strassen, strassen)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
 /* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3). */
@@ -171,6 +173,39 @@ bool colouring_complete(const struct bench_colouring *colouring);
 uint32_t colouring_free(const struct bench_colouring *colouring);
 void colouring_colour(const struct bench_colouring *colouring, unsigned int colour,
 		      struct bench_colouring *next);
+
+/* BOTS. */
+
+#define FFT_LEAF 1024
+struct bench_fft {
+	size_t n;
+};
+extern struct bench_fft bench_fft;
+/* The transform of `count` elements of the input, `stride` apart, to the output from `to` on. */
+void fft_leaf(size_t from, size_t stride, size_t to, size_t count);
+/* Pairs begin to end of the two transforms that `count` elements from `to` on are. */
+void fft_combine(size_t to, size_t count, size_t begin, size_t end);
+
+#define SPARSELU_BLOCK 100
+struct bench_sparselu {
+	size_t n;				/* rows of blocks */
+	double **blocks;			/* NULL: all zero */
+};
+extern struct bench_sparselu bench_sparselu;
+double *sparselu_block(size_t i, size_t j);
+/* Step k: its block; those of its row, of its column; those behind. */
+void sparselu_decompose(size_t k);
+void sparselu_lower(size_t k, size_t j);
+void sparselu_upper(size_t k, size_t i);
+void sparselu_update(size_t k, size_t i, size_t j);
+
+#define STRASSEN_LEAF 64
+#define STRASSEN_PRODUCTS 7
+/* The factors of one of the products, from the quarters of a and b. */
+void strassen_factors(unsigned int product, size_t half, struct bench_square a,
+		      struct bench_square b, struct bench_square left, struct bench_square right);
+/* The quarters of c from all products. */
+void strassen_result(size_t half, struct bench_square c, const struct bench_square *of);
 
 #ifdef __cplusplus
 }

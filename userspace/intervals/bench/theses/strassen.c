@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Strassen's product (BOTS): seven products of sums of quarters, instead of eight of quarters, down
+ * to squares of STRASSEN_LEAF. The matrices of small integers are those of matmul, so that here,
+ * too, all sums are exact.
+ */
+#include "bench.h"
+#include "kernels/kernels.h"
+#include "theses.h"
+
+/* Of the quarters 00, 01, 10 and 11. */
+static const struct {
+	signed char a[4], b[4];	/* the factors of a product */
+	signed char c[4];	/* what of it is in the result */
+} products[STRASSEN_PRODUCTS] = {
+	{ { 1, 0, 0, 1 }, { 1, 0, 0, 1 }, { 1, 0, 0, 1 } },
+	{ { 0, 0, 1, 1 }, { 1, 0, 0, 0 }, { 0, 0, 1, -1 } },
+	{ { 1, 0, 0, 0 }, { 0, 1, 0, -1 }, { 0, 1, 0, 1 } },
+	{ { 0, 0, 0, 1 }, { -1, 0, 1, 0 }, { 1, 0, 1, 0 } },
+	{ { 1, 1, 0, 0 }, { 0, 0, 0, 1 }, { -1, 1, 0, 0 } },
+	{ { -1, 0, 1, 0 }, { 1, 1, 0, 0 }, { 0, 0, 0, 1 } },
+	{ { 0, 1, 0, -1 }, { 0, 0, 1, 1 }, { 1, 0, 0, 0 } },
+};
+
+/* to += sign * from */
+static void add(size_t size, struct bench_square to, int sign, struct bench_square from)
+{
+	for (size_t i = 0; i < size; i++)
+		for (size_t j = 0; j < size; j++)
+			to.at[i * to.stride + j] += sign * from.at[i * from.stride + j];
+}
+
+static void clear(size_t size, struct bench_square square)
+{
+	for (size_t i = 0; i < size; i++)
+		for (size_t j = 0; j < size; j++)
+			square.at[i * square.stride + j] = 0;
+}
+
+static void sum(size_t size, struct bench_square to, struct bench_square whole,
+		const signed char signs[4])
+{
+	clear(size, to);
+	for (unsigned int i = 0; i < 4; i++)
+		if (signs[i])
+			add(size, to, signs[i], square_part(whole, size, i / 2, i % 2));
+}
+
+void strassen_factors(unsigned int product, size_t half, struct bench_square a,
+		      struct bench_square b, struct bench_square left, struct bench_square right)
+{
+	sum(half, left, a, products[product].a);
+	sum(half, right, b, products[product].b);
+}
+
+void strassen_result(size_t half, struct bench_square c, const struct bench_square *of)
+{
+	clear(2 * half, c);
+	for (unsigned int i = 0; i < 4; i++)
+		for (unsigned int p = 0; p < STRASSEN_PRODUCTS; p++)
+			if (products[p].c[i])
+				add(half, square_part(c, half, i / 2, i % 2), products[p].c[i],
+				    of[p]);
+}
+
+const struct bench_kernel bench_kernel_strassen = {
+	.name = "strassen", .size = 2048, .quick_size = 256, .warmups = 0, .repeats = 3,
+	.prepare = matmul_prepare, .check = matmul_check,
+};
