@@ -98,6 +98,6 @@ static bool check(void)
 }
 
 const struct bench_kernel bench_kernel_fft = {
-	.name = "fft", .size = 33554432, .quick_size = 4096, .warmups = 0, .repeats = 3,
+	.name = "fft", .size = 33554432, .quick_size = 16384, .warmups = 0, .repeats = 3,
 	.prepare = prepare, .check = check,
 };

@@ -16,3 +16,5 @@
 #include "theses/parallel/fft.h"
 #include "theses/parallel/sparselu.h"
 #include "theses/parallel/strassen.h"
+#include "theses/parallel/alignment.h"
+#include "theses/parallel/health.h"

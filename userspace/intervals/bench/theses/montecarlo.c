@@ -132,6 +132,6 @@ static bool check(void)
 }
 
 const struct bench_kernel bench_kernel_montecarlo = {
-	.name = "montecarlo", .size = 60000, .quick_size = 400, .warmups = 0, .repeats = 3,
+	.name = "montecarlo", .size = 60000, .quick_size = 1600, .warmups = 0, .repeats = 3,
 	.prepare = prepare, .check = check,
 };

@@ -27,7 +27,7 @@ extern "C" {
 	of(mergesort_best, mergesort) of(mergesort_ignorant, mergesort) \
 	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
 	of(lu, lu) of(colouring, colouring) of(fft, fft) of(sparselu_single, sparselu_single) \
-	of(strassen, strassen)
+	of(strassen, strassen) of(alignment, alignment) of(health, health)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
 /* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3). */
@@ -176,6 +176,12 @@ void colouring_colour(const struct bench_colouring *colouring, unsigned int colo
 
 /* BOTS. */
 
+struct bench_alignment {
+	size_t n;				/* proteins */
+};
+extern struct bench_alignment bench_alignment;
+void alignment_pair(size_t i, size_t j);
+
 #define FFT_LEAF 1024
 struct bench_fft {
 	size_t n;
@@ -185,6 +191,19 @@ extern struct bench_fft bench_fft;
 void fft_leaf(size_t from, size_t stride, size_t to, size_t count);
 /* Pairs begin to end of the two transforms that `count` elements from `to` on are. */
 void fft_combine(size_t to, size_t count, size_t begin, size_t end);
+
+#define HEALTH_DAYS 365
+#define HEALTH_BRANCHES 4
+struct bench_village;
+struct bench_health {
+	struct bench_village *capital;
+};
+extern struct bench_health bench_health;
+/* Those that are directly below a village; NULL: none, or no more. */
+struct bench_village *health_first_below(const struct bench_village *village);
+struct bench_village *health_next(const struct bench_village *village);
+/* A village's day, after those of all that are below it. */
+void health_day(struct bench_village *village);
 
 #define SPARSELU_BLOCK 100
 struct bench_sparselu {
