@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The benchmark programs: one per runtime, each with all kernels that are written
- * for it. A program is three parts:
+ * for it. A program is these parts:
  *
  *   main.c       options, repetitions, output          the same in all programs
  *   kernels/     input, serial part, check             the same object code in all
+ *   theses/      further kernels, and their forms      Documentation/theses.rst
  *   runtimes/X   how X runs tasks, and which kernels   one file per runtime
  *
  * The C and C++ runtimes share the parallel form of the kernels too (parallel/),

@@ -18,3 +18,4 @@
 #include "theses/parallel/strassen.h"
 #include "theses/parallel/alignment.h"
 #include "theses/parallel/health.h"
+#include "theses/parallel/floorplan.h"

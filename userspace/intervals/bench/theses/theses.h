@@ -27,7 +27,8 @@ extern "C" {
 	of(mergesort_best, mergesort) of(mergesort_ignorant, mergesort) \
 	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
 	of(lu, lu) of(colouring, colouring) of(fft, fft) of(sparselu_single, sparselu_single) \
-	of(strassen, strassen) of(alignment, alignment) of(health, health)
+	of(strassen, strassen) of(alignment, alignment) of(health, health) \
+	of(floorplan, floorplan)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
 /* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3). */
@@ -191,6 +192,24 @@ extern struct bench_fft bench_fft;
 void fft_leaf(size_t from, size_t stride, size_t to, size_t count);
 /* Pairs begin to end of the two transforms that `count` elements from `to` on are. */
 void fft_combine(size_t to, size_t count, size_t begin, size_t end);
+
+/* Cells that are put side by side. */
+#define FLOORPLAN_MAX 15
+struct bench_floorplan {
+	unsigned int placed, width, height;
+	struct bench_cell_at {
+		uint8_t x, y, width, height;
+	} cells[FLOORPLAN_MAX];
+};
+extern struct bench_floorplan bench_floorplan;	/* the empty one */
+bool floorplan_complete(const struct bench_floorplan *plan);
+/* In how many ways the next cell may be put; not all of them have room. */
+unsigned int floorplan_ways(const struct bench_floorplan *plan);
+/* Put it there. False: there is no room, or a better plan is known already. */
+bool floorplan_place(const struct bench_floorplan *plan, unsigned int way,
+		     struct bench_floorplan *next);
+/* It is complete: keep its area, if it is the least. */
+void floorplan_keep(const struct bench_floorplan *plan);
 
 #define HEALTH_DAYS 365
 #define HEALTH_BRANCHES 4
