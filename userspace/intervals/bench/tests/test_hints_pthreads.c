@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* In what order does a thread find what is to be done? */
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "runtimes/pthreads.c"
+
+#include <cmocka.h>
+
+static void test_own_place_first_and_last_in_first_out(void **state)
+{
+	struct item elsewhere, first, modulo, last;
+
+	(void)state;
+	places = 2;
+	here = 1;
+	push(&first, 1);
+	push(&modulo, 3);
+	push(&last, PAR_ANYWHERE);
+	push(&elsewhere, 0);
+	assert_ptr_equal(pop(), &last);
+	assert_ptr_equal(pop(), &modulo);
+	assert_ptr_equal(pop(), &first);
+	assert_ptr_equal(pop(), &elsewhere);
+	assert_null(pop());
+}
+
+static void test_threads_are_spread_over_nodes(void **state)
+{
+	static const unsigned int expected[4] = { 0, 0, 1, 1 };
+
+	(void)state;
+	setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
+	workers = 4;
+	assert_int_equal(find_places(), 0);
+	assert_int_equal(places, 2);
+	for (unsigned int i = 0; i < workers; i++) {
+		bind_to_place(i);
+		assert_int_equal(here, expected[i]);
+	}
+	hwloc_topology_destroy(topology);
+}
+
+static void test_no_place_is_without_a_thread(void **state)
+{
+	(void)state;
+	setenv("HWLOC_SYNTHETIC", "numa:4 pu:1", 1);
+	workers = 3;
+	assert_int_equal(find_places(), 0);
+	assert_int_equal(places, 3);
+	hwloc_topology_destroy(topology);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_place_first_and_last_in_first_out),
+		cmocka_unit_test(test_threads_are_spread_over_nodes),
+		cmocka_unit_test(test_no_place_is_without_a_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
