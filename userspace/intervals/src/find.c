@@ -221,8 +221,11 @@ static struct ivl_work *open_first(struct ivl_worker *worker)
 struct ivl_work *ivl_find(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
+	bool more;
 
-	if (ivl_high_there(worker)) {
+	if (ivl_returns(worker))
+		work = ivl_mailbox_take(&worker->bound->returning, &more);
+	if (!work && ivl_high_there(worker)) {
 		ivl_stay();
 		worker->mail_first = false;
 		work = open_high(worker);
@@ -251,7 +254,7 @@ bool ivl_anything(struct ivl_worker *worker)
 	ivl_runtime *runtime = worker->runtime;
 	const bool everywhere = runtime->config.cross_place;
 
-	if (ivl_has_mail(worker))
+	if (ivl_has_mail(worker) || ivl_returns(worker))
 		return true;
 	for (unsigned int i = 0; i < runtime->topology->workers; i++) {
 		const struct ivl_worker *other = &runtime->workers[i];

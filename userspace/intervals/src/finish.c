@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attend.h"
 #include "run_queue.h"
 #include "switching.h"
 
@@ -403,6 +404,19 @@ int ivl_group_wait(struct ivl_group *group)
 	atomic_store_explicit(&finish->left, 1, memory_order_relaxed);
 	atomic_store_explicit(&finish->error, 0, memory_order_relaxed);
 	return error;
+}
+
+void ivl_group_count(struct ivl_group *group)
+{
+	add(ivl_self(), finish_of(group));
+}
+
+void ivl_group_discount(struct ivl_group *group)
+{
+	struct ivl_waiter *waiter = remove_one(ivl_self(), finish_of(group));
+
+	if (waiter)
+		ivl_wake(waiter);
 }
 
 void ivl_group_cancel(struct ivl_group *group, int error)

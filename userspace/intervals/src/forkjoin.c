@@ -24,6 +24,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "attend.h"
 #include "run_queue.h"
 #include "switching.h"
 #include "watch/watch.h"
@@ -89,7 +90,12 @@ static void refuse_child(struct ivl_work *work)
 		ivl_wake(waiter);
 }
 
-static const struct ivl_work_kind child_kind = { .run = run_child, .refuse = refuse_child };
+/* The finish that its spawner is inside of waits for the child, too. */
+static const struct ivl_work_kind child_kind = {
+	.run = run_child,
+	.refuse = refuse_child,
+	.awaited_by = offsetof(struct ivl_task, context[1]),
+};
 
 /*
  * Here and in ivl_sync(): a take waits until all that was stored has left for the
@@ -313,6 +319,30 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 		scope->refused = task->context[0];
 		call_child(ivl_self(), task);
 	}
+}
+
+void ivl_spawn_prepare(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function,
+		       void *arg)
+{
+	struct ivl_local *local = ivl_local();
+
+	task->function = function;
+	task->arg = arg;
+	task->scope = scope;
+	task->context[0] = local->interval;
+	task->context[1] = local->finish;
+	work_of(task)->kind = &child_kind;
+	scope->elsewhere++;
+}
+
+void ivl_spawn_prepared(ivl_runtime *runtime, struct ivl_task *task)
+{
+	ivl_submit(runtime, work_of(task), NULL);
+}
+
+bool ivl_scope_leave(struct ivl_scope *scope, struct ivl_waiter *waiter)
+{
+	return !scope->elsewhere || !publish_sync(scope, waiter);
 }
 
 static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)

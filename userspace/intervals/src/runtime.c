@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attend.h"
 #include "config.h"
 #include "model.h"
 #include "process.h"
@@ -218,8 +219,14 @@ static void block_signals(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &blocked, before);
 }
 
+static unsigned int thread_count(const ivl_runtime *runtime)
+{
+	return runtime->attended ? 0 : runtime->topology->workers;
+}
+
 static int start_workers(ivl_runtime *runtime)
 {
+	const unsigned int threads = thread_count(runtime);
 	unsigned int started = 0;
 	sigset_t signals;
 	int error = 0;
@@ -227,11 +234,11 @@ static int start_workers(ivl_runtime *runtime)
 	/* Where it is not there, every spawn looks for sleepers behind a fence (idle.c). */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
 		runtime->attention = 1;
-	runtime->all_asleep = (unsigned int)runtime->attention + runtime->topology->workers;
+	runtime->all_asleep = (unsigned int)runtime->attention + threads;
 	/* A handler would run on a fiber, and a task that it interrupts be anybody's. */
 	block_signals(&signals);
 	pthread_mutex_lock(&runtime->gate);
-	while (started < runtime->topology->workers && !error) {
+	while (started < threads && !error) {
 		struct ivl_worker *worker = &runtime->workers[started];
 
 		error = pthread_create(&worker->thread, NULL, worker_main, worker);
@@ -261,7 +268,7 @@ static int begin(ivl_runtime *runtime)
 	return error;
 }
 
-int ivl_start(const struct ivl_config *given, ivl_runtime **result)
+static int start(const struct ivl_config *given, bool attended, ivl_runtime **result)
 {
 	struct ivl_config config;
 	ivl_runtime *runtime;
@@ -279,6 +286,7 @@ int ivl_start(const struct ivl_config *given, ivl_runtime **result)
 		return ivl_error(ENOMEM, "start: out of memory");
 	runtime->config = config;
 	runtime->watched = watched;
+	runtime->attended = attended;
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
 	runtime->process = getpid();
@@ -294,12 +302,22 @@ int ivl_start(const struct ivl_config *given, ivl_runtime **result)
 	return error;
 }
 
+int ivl_start(const struct ivl_config *config, ivl_runtime **runtime)
+{
+	return start(config, false, runtime);
+}
+
+int ivl_start_attended(const struct ivl_config *config, ivl_runtime **runtime)
+{
+	return start(config, true, runtime);
+}
+
 void ivl_stop(ivl_runtime *runtime)
 {
 	const bool is_parents = ivl_is_parents(runtime);
 
 	if (!is_parents)
-		end_workers(runtime, runtime->topology->workers);
+		end_workers(runtime, thread_count(runtime));
 	ivl_process_leave();
 	/* The parent's workers may have been changing any of it at the fork(). */
 	if (!is_parents)

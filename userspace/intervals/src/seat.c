@@ -33,11 +33,22 @@ void ivl_seat_wake(struct ivl_seat *seat)
 	ivl_eventcount_notify(&seat->sleepers.eventcount, 1);
 }
 
+bool ivl_seat_returned(struct ivl_seat *seat)
+{
+	return !ivl_mailbox_empty(&seat->returning);
+}
+
+void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work)
+{
+	ivl_mailbox_put(&seat->returning, work);
+	ivl_seat_wake(seat);
+}
+
 /*
  * Making.
  */
 
-static struct ivl_seat *make(ivl_runtime *runtime, const struct ivl_place *place)
+struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *place)
 {
 	struct ivl_seat *seat = aligned_alloc(IVL_LINE, sizeof(*seat));
 
@@ -46,10 +57,13 @@ static struct ivl_seat *make(ivl_runtime *runtime, const struct ivl_place *place
 	memset(seat, 0, offsetof(struct ivl_seat, signal_stack));
 	seat->worker.seat = seat;
 	seat->waiter.seat = seat;
+	seat->worker.bound = runtime->attended ? seat : NULL;
 	atomic_init(&seat->taken, true);
+	ivl_mailbox_init(&seat->returning);
 	ivl_eventcount_init(&seat->sleepers.eventcount);
 	if (ivl_worker_init(&seat->worker, runtime, place, UINT_MAX)) {
 		ivl_worker_destroy(&seat->worker);
+		ivl_mailbox_destroy(&seat->returning);
 		free(seat);
 		return NULL;
 	}
@@ -68,7 +82,11 @@ void ivl_seats_destroy(ivl_runtime *runtime)
 	while (seat) {
 		struct ivl_seat *next = seat->next;
 
+		/* Of who stood up there are none. */
+		if (seat->worker.free)
+			ivl_stacks_put(runtime->stacks, seat->worker.free);
 		ivl_worker_destroy(&seat->worker);
+		ivl_mailbox_destroy(&seat->returning);
 		free(seat);
 		seat = next;
 	}
@@ -108,7 +126,7 @@ static struct ivl_seat *find_seat(ivl_runtime *runtime)
 		if (seat->worker.place == place && !ivl_seat_taken(seat) &&
 		    !atomic_exchange_explicit(&seat->taken, true, memory_order_acquire))
 			return seat;
-	return make(runtime, place);
+	return ivl_seat_make(runtime, place);
 }
 
 static void sit_down(struct ivl_seat *seat)

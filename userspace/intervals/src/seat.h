@@ -17,6 +17,7 @@ struct ivl_seat {
 	struct ivl_worker worker;
 	struct ivl_waiter waiter;
 	struct ivl_sleepers sleepers;
+	struct ivl_mailbox returning;	/* fibers that can go on here alone */
 	struct ivl_seat *next;
 	_Atomic(bool) taken;
 	struct ivl_exceptions before;	/* those of its thread, from before it sat down */
@@ -46,6 +47,12 @@ void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_
 		   void *arg);
 /* What it waits for has come. By a worker: the seat may be free by now, but not gone. */
 void ivl_seat_wake(struct ivl_seat *seat);
+
+/* What waited here, and can go on nowhere else, goes on. Any thread. */
+void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work);
+
+/* A seat that is taken already, at this place; NULL: ENOMEM. */
+struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *place);
 
 /* Nobody sits any more. */
 void ivl_seats_destroy(ivl_runtime *runtime);

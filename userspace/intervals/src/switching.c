@@ -132,7 +132,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		if (!work && ivl_mail_due(worker)) {
 			ivl_stay();
 			worker->mail_first = true;
-		} else if (!work && !ivl_leaves(worker)) {
+		} else if (!work && !ivl_leaves(worker) && !ivl_returns(worker)) {
 			work = ivl_take_next(worker);
 		}
 		ivl_hold_nothing_back(worker, work);
@@ -208,6 +208,7 @@ static void suspend(struct ivl_worker *worker,
 	fiber->waiter.work.kind = &waiter_kind;
 	fiber->waiter.runtime = worker->runtime;
 	fiber->waiter.place = worker->place;
+	fiber->waiter.bound = worker->bound;
 	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
 	go_on_with(worker, &worker->base);
 	switched();
@@ -220,6 +221,7 @@ static void wait_here(bool (*publish)(void *arg, struct ivl_waiter *waiter), voi
 
 	waiter.runtime = NULL;
 	waiter.seat = NULL;
+	waiter.bound = NULL;
 	atomic_store_explicit(&waiter.word, 0, memory_order_relaxed);
 	if (!publish(arg, &waiter))
 		return;
@@ -255,7 +257,9 @@ static void wake_thread(struct ivl_waiter *waiter)
 
 void ivl_wake(struct ivl_waiter *waiter)
 {
-	if (waiter->runtime)
+	if (waiter->bound)
+		ivl_seat_return(waiter->bound, &waiter->work);
+	else if (waiter->runtime)
 		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
 	else
 		wake_thread(waiter);
@@ -263,7 +267,9 @@ void ivl_wake(struct ivl_waiter *waiter)
 
 void ivl_wake_next(struct ivl_waiter *waiter)
 {
-	if (waiter->runtime)
+	if (waiter->bound)
+		ivl_seat_return(waiter->bound, &waiter->work);
+	else if (waiter->runtime)
 		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
 	else
 		wake_thread(waiter);
@@ -277,6 +283,9 @@ static bool publish_way(void *arg, struct ivl_waiter *waiter)
 
 void ivl_give_way(struct ivl_worker *worker)
 {
+	/* From the queue others could take it. */
+	if (worker->bound)
+		return;
 	worker->mail_first = true;
 	ivl_wait(publish_way, NULL);
 }

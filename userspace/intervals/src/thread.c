@@ -7,11 +7,8 @@
 #include "switching.h"
 #include "watch/watch.h"
 
-void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack)
+void ivl_thread_take(struct ivl_worker *worker)
 {
-	ivl_worker_self = worker;
-	worker->exceptions = ivl_exceptions_of_thread();
-	ivl_process_add_thread(worker, signal_stack, IVL_SIGNAL_STACK);
 	if (ivl_is_watched(worker))
 		ivl_watch_enter(worker);
 #ifdef IVL_ASAN
@@ -28,6 +25,14 @@ void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack)
 #ifdef IVL_TSAN
 	worker->base.tsan = __tsan_get_current_fiber();
 #endif
+}
+
+void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack)
+{
+	ivl_worker_self = worker;
+	worker->exceptions = ivl_exceptions_of_thread();
+	ivl_process_add_thread(worker, signal_stack, IVL_SIGNAL_STACK);
+	ivl_thread_take(worker);
 }
 
 void ivl_thread_leave(char *signal_stack)

@@ -11,6 +11,12 @@
 void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack);
 void ivl_thread_leave(char *signal_stack);
 
+/*
+ * The calling thread is the worker's, and its stack the worker's base: for a trace and for
+ * the sanitizers, which must know.
+ */
+void ivl_thread_take(struct ivl_worker *worker);
+
 /* At the base: find work and run it, until it is over (worker.h). */
 void ivl_thread_work(struct ivl_worker *worker);
 

@@ -96,6 +96,7 @@ struct ivl_worker {
 	unsigned int number;
 	struct ivl_magazines intervals, edges;
 	struct ivl_seat *seat;		/* of a thread that is not the runtime's; or NULL */
+	struct ivl_seat *bound;		/* that, where tasks stay in their thread (attend.h) */
 	pthread_t thread;
 	struct ivl_statistics counts;
 
@@ -136,6 +137,7 @@ struct ivl_runtime {
 	void *model;
 	pid_t process;			/* that started it */
 	bool watched;			/* all of its workers are */
+	bool attended;			/* it has no threads but those of attend.h */
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */
@@ -218,11 +220,19 @@ void ivl_worker_destroy(struct ivl_worker *worker);
 
 /* seat.c: has what its thread waits for come? */
 bool ivl_seat_called(const struct ivl_seat *seat);
+/* Has what a fiber waits for that can go on there alone? */
+bool ivl_seat_returned(struct ivl_seat *seat);
 
 /* Must the worker do nothing more, so that its thread goes on with its own? */
 static inline bool ivl_leaves(const struct ivl_worker *worker)
 {
 	return __builtin_expect(worker->seat != NULL, 0) && ivl_seat_called(worker->seat);
+}
+
+/* Must a fiber that can go on here alone do so? */
+static inline bool ivl_returns(const struct ivl_worker *worker)
+{
+	return __builtin_expect(worker->bound != NULL, 0) && ivl_seat_returned(worker->bound);
 }
 
 /* Is there no use in looking for work any longer? */

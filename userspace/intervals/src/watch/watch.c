@@ -114,7 +114,9 @@ void ivl_watch_enter(struct ivl_worker *worker)
 	char name[64];
 
 	if (worker->seat)
-		snprintf(name, sizeof(name), "ivl_run_here() (%s)", worker->place->name);
+		snprintf(name, sizeof(name), "%s (%s)",
+			 worker->runtime->attended ? "attends" : "ivl_run_here()",
+			 worker->place->name);
 	else
 		snprintf(name, sizeof(name), "worker %u (%s)", worker->number,
 			 worker->place->name);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "attend.h"
+
+#include "find.h"
+#include "run_queue.h"
+#include "seat.h"
+#include "switching.h"
+
+struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place)
+{
+	return ivl_seat_make(runtime, ivl_place_at(runtime, place));
+}
+
+struct ivl_worker *ivl_attend(struct ivl_seat *seat)
+{
+	struct ivl_worker *before = ivl_self(), *worker = &seat->worker;
+
+	worker->exceptions = ivl_exceptions_of_thread();
+	ivl_thread_take(worker);
+	if (before) {
+		/* On a task's stack, maybe, which has an end. */
+		worker->base.lowest = before->fiber->lowest;
+#ifdef IVL_ASAN
+		worker->base.highest = before->fiber->highest;
+#endif
+	}
+	ivl_worker_self = worker;
+	return before;
+}
+
+void ivl_attend_no_more(struct ivl_worker *before)
+{
+	ivl_attend_tell();
+	ivl_worker_self = before;
+}
+
+void ivl_attend_tell(void)
+{
+	ivl_hold_nothing_back(ivl_self(), NULL);
+}
+
+void ivl_attend_yield(void)
+{
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_work *work;
+
+	if (!worker || worker->fiber != &worker->base)
+		return;
+	work = ivl_find(worker);
+	if (work)
+		ivl_run_work(worker, work);
+}
+
+size_t ivl_attend_queued(void)
+{
+	return ivl_pool_size(ivl_self()->pool);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * For a layer that brings its threads, and whose tasks stay in the thread in which they have
+ * begun: OpenMP on this runtime (userspace/gomp). Not in the public headers: what a program may
+ * do here depends on what its threads are.
+ *
+ * Such a thread attends the runtime: it is a worker that goes on with its own code, on its own
+ * stack, which is the worker's base. There it may spawn and sync, and ivl_wait(): as long as it
+ * waits it runs tasks, on fibers, and nothing else makes it go on than what it waits for. A task
+ * on a fiber that waits leaves its thread to other tasks, and goes on in that thread alone. So the
+ * address of a thread-local variable stays what it is, whoever waits.
+ */
+#ifndef IVL_ATTEND_H
+#define IVL_ATTEND_H
+
+#include "fiber.h"
+#include "scheduler.h"
+
+struct ivl_worker;
+struct ivl_seat;
+
+/* As ivl_start(); it has no thread but those that attend. */
+int ivl_start_attended(const struct ivl_config *config, ivl_runtime **runtime);
+
+/* For one thread, which may attend more than one runtime; NULL: ENOMEM. Any thread. */
+struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place);
+
+/*
+ * The calling thread is this worker from now on, on the stack on which it runs now. Returns
+ * whose worker it was before, which stands still meanwhile; NULL: none.
+ */
+struct ivl_worker *ivl_attend(struct ivl_seat *seat);
+/* It is the one again that ivl_attend() returned; no task of the seat's may be left. */
+void ivl_attend_no_more(struct ivl_worker *before);
+
+/* Run one task, on a fiber, if there is any in the caller's queue or another's; base only. */
+void ivl_attend_yield(void);
+/* How many tasks are in the caller's own queue. */
+size_t ivl_attend_queued(void);
+/* Say what the caller's worker has counted and told nobody. */
+void ivl_attend_tell(void);
+
+/* As ivl_spawn(), in two steps: a child, by who will sync the scope; and it may run, by anybody. */
+void ivl_spawn_prepare(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function,
+		       void *arg);
+void ivl_spawn_prepared(ivl_runtime *runtime, struct ivl_task *task);
+
+/*
+ * Nobody will sync the scope: `waiter`'s work runs, on any worker of its runtime, when all of its
+ * children have ended. True: they have, and it does not. By who spawned them, who has ended.
+ */
+bool ivl_scope_leave(struct ivl_scope *scope, struct ivl_waiter *waiter);
+
+/* One more that the group waits for, by who may start an async in it; and one less. */
+void ivl_group_count(struct ivl_group *group);
+void ivl_group_discount(struct ivl_group *group);
+
+#endif
