@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "affinity.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "env.h"
+#include "places.h"
+
+static void complain(const char *name, const char *value)
+{
+	fprintf(stderr, "libintervals-gomp: %s: \"%s\" names no CPUs of this process; it is "
+		"ignored\n", name, value);
+}
+
+void gomp_places_init(void)
+{
+	const char *places = getenv("OMP_PLACES"), *cpus = getenv("GOMP_CPU_AFFINITY");
+	struct icv *icv = &gomp_environment.icv;
+
+	if (gomp_environment.bind_levels && icv->bind == omp_proc_bind_false)
+		return;
+	if (places && !gomp_places_parse(places))
+		complain("OMP_PLACES", places);
+	else if (!places && cpus && !gomp_places_parse_cpus(cpus))
+		complain("GOMP_CPU_AFFINITY", cpus);
+	else if (!places && !cpus && gomp_environment.bind_levels)
+		gomp_places_parse("cores");
+	/* Who says where means that it is to be so. */
+	if (gomp_places.count && !gomp_environment.bind_levels)
+		icv->bind = omp_proc_bind_true;
+	if (gomp_places.count && icv->bind != omp_proc_bind_false) {
+		struct member *initial = gomp_member();
+
+		initial->place = 1;
+		initial->part_count = gomp_places.count;
+		gomp_bind(initial);
+	}
+}
+
+void gomp_bind(struct member *self)
+{
+	if (!self->place || self->bound == self->place)
+		return;
+	pthread_setaffinity_np(pthread_self(), sizeof(cpu_set_t),
+			       &gomp_places.all[self->place - 1]);
+	self->bound = self->place;
+}
+
+static void put(struct member *member, unsigned int place, unsigned int part, unsigned int count)
+{
+	member->place = place % gomp_places.count + 1;
+	member->part = part;
+	member->part_count = count;
+}
+
+/* The place after so many of the caller's partition, from its own on. */
+static unsigned int after(const struct member *self, unsigned int steps)
+{
+	const unsigned int own = self->place - 1 - self->part;
+
+	return self->part + (own + steps) % self->part_count;
+}
+
+/* Each thread has a part of the caller's partition, of nearly the same size. */
+static void spread(struct member *self, struct team *team)
+{
+	const unsigned int each = self->part_count / team->size, more = self->part_count % team->size;
+	unsigned int at = 0;
+
+	for (unsigned int i = 0; i < team->size; i++) {
+		const unsigned int count = each + (i < more);
+
+		put(team->members[i], i ? after(self, at) : self->place - 1, after(self, at), count);
+		at += count;
+	}
+}
+
+void gomp_places_choose(struct member *self, struct team *team, unsigned int bind)
+{
+	const unsigned int size = team->size, count = self->part_count;
+
+	for (unsigned int i = 0; i < size; i++)
+		team->members[i]->place = 0;
+	team->members[0]->bound = self->place;
+	if (!self->place || bind == omp_proc_bind_false)
+		return;
+	if (bind == omp_proc_bind_spread && size <= count) {
+		spread(self, team);
+		return;
+	}
+	for (unsigned int i = 0; i < size; i++) {
+		/* With more threads than places: neighbours share one. */
+		const unsigned int steps = bind == omp_proc_bind_primary ? 0 :
+			size <= count ? i : (unsigned int)((unsigned long)i * count / size);
+		const unsigned int place = after(self, steps);
+
+		if (bind == omp_proc_bind_spread)
+			put(team->members[i], place, place, 1);
+		else
+			put(team->members[i], place, self->part, count);
+	}
+}
+
+GOMP_PUBLIC omp_proc_bind_t omp_get_proc_bind(void)
+{
+	return (omp_proc_bind_t)gomp_member()->task->icv->bind;
+}
+
+GOMP_PUBLIC int omp_get_num_places(void)
+{
+	return (int)gomp_places.count;
+}
+
+GOMP_PUBLIC int omp_get_place_num(void)
+{
+	return (int)gomp_member()->place - 1;
+}
+
+GOMP_PUBLIC int omp_get_partition_num_places(void)
+{
+	return gomp_places.count ? (int)gomp_member()->part_count : 0;
+}
+
+GOMP_PUBLIC void omp_get_partition_place_nums(int *places)
+{
+	const struct member *self = gomp_member();
+
+	for (int i = 0; i < omp_get_partition_num_places(); i++)
+		places[i] = (int)((self->part + (unsigned int)i) % gomp_places.count);
+}
+
+GOMP_PUBLIC int omp_get_place_num_procs(int place)
+{
+	return place < 0 || place >= omp_get_num_places() ? 0 :
+							    CPU_COUNT(&gomp_places.all[place]);
+}
+
+GOMP_PUBLIC void omp_get_place_proc_ids(int place, int *cpus)
+{
+	if (place < 0 || place >= omp_get_num_places())
+		return;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET((size_t)cpu, &gomp_places.all[place]))
+			*cpus++ = cpu;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Barriers of a team. Who comes last waits for the team's tasks, which the others run meanwhile,
+ * and lets all go on. Who waits looks at one word for a while, as long as there are no tasks;
+ * then it waits by the runtime, which has it run them.
+ */
+#include "gomp.h"
+#include "park.h"
+
+void gomp_barrier_init(struct barrier *barrier, unsigned int size)
+{
+	atomic_store_explicit(&barrier->left, size, memory_order_relaxed);
+}
+
+struct passing {
+	const struct team *team;
+	unsigned int phase;
+	bool cancellable;
+};
+
+static bool still(const void *word, unsigned long arg)
+{
+	const struct passing *passing = (const struct passing *)arg;
+
+	/* Acquire: what all have written before they came. */
+	return atomic_load_explicit((const atomic_uint *)word, memory_order_acquire) ==
+		       passing->phase &&
+	       !(passing->cancellable && atomic_load(&passing->team->cancelled));
+}
+
+static bool has_tasks(const struct team *team)
+{
+	return __atomic_load_n(&team->tasks.group.left, __ATOMIC_RELAXED) != 1;
+}
+
+bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancellable)
+{
+	struct team *team = self->team;
+	struct passing passing = { team, 0, cancellable };
+
+	if (!team)
+		return false;
+	if (cancellable && atomic_load(&team->cancelled))
+		return true;
+	if (!team->light)
+		ivl_attend_tell();
+	passing.phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
+	/* Release and acquire: with all who have come. */
+	if (atomic_fetch_sub_explicit(&barrier->left, 1, memory_order_acq_rel) == 1) {
+		const unsigned int size = team->size;
+
+		gomp_group_wait(&team->tasks);
+		atomic_store_explicit(&barrier->left, size, memory_order_relaxed);
+		/* Release, to still(). */
+		atomic_store_explicit(&barrier->phase, passing.phase + 1, memory_order_release);
+		/* From here on thread 0 may use the team again. */
+		if (size > 1)
+			gomp_unpark_all(&barrier->phase);
+	} else {
+		gomp_spin_while(!has_tasks(team) &&
+				still(&barrier->phase, (unsigned long)&passing));
+		while (still(&barrier->phase, (unsigned long)&passing))
+			gomp_park(&barrier->phase, still, (unsigned long)&passing);
+	}
+	gomp_sync_children(&self->base);
+	return cancellable && atomic_load(&team->cancelled);
+}
+
+GOMP_PUBLIC void GOMP_barrier(void)
+{
+	struct member *self = gomp_member();
+
+	gomp_barrier_wait(self, self->team ? &self->team->barrier : NULL, false);
+}
+
+GOMP_PUBLIC bool GOMP_barrier_cancel(void)
+{
+	struct member *self = gomp_member();
+
+	return gomp_barrier_wait(self, self->team ? &self->team->barrier : NULL, true);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "env.h"
+#include "park.h"
+#include "share.h"
+#include "task.h"
+
+GOMP_PUBLIC bool GOMP_cancellation_point(int which)
+{
+	const struct member *self = gomp_member();
+
+	if (!gomp_environment.cancellation || !self->team)
+		return false;
+	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && self->share &&
+	    atomic_load(&self->share->cancelled))
+		return true;
+	if (which & CANCEL_TASKGROUP && gomp_task_cancelled(self, self->task))
+		return true;
+	return atomic_load(&self->team->cancelled);
+}
+
+GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
+{
+	struct member *self = gomp_member();
+	struct team *team = self->team;
+
+	if (!gomp_environment.cancellation)
+		return false;
+	if (!condition || !team)
+		return GOMP_cancellation_point(which);
+	if (which & (CANCEL_LOOP | CANCEL_SECTIONS)) {
+		atomic_store(&self->share->cancelled, true);
+		gomp_unpark_all(&self->share->turn);
+	} else if (which & CANCEL_TASKGROUP) {
+		struct taskgroup *taskgroup = self->task->taskgroup;
+
+		while (taskgroup && taskgroup->workshare && taskgroup->outer)
+			taskgroup = taskgroup->outer;
+		if (taskgroup)
+			atomic_store(&taskgroup->cancelled, true);
+	} else {
+		atomic_store(&team->cancelled, true);
+		/* Those who wait in a barrier that may be cancelled. */
+		gomp_unpark_all(&team->barrier.phase);
+	}
+	return true;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Dependences between the children of a task. Of each address: the last child that writes it, and
+ * those that read it since. All of one parent's are under one lock, which is held for a few
+ * steps: the parent takes it for each child that has any, and each such child at its end.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "park.h"
+#include "task.h"
+
+/* A child that has dependences; there as long as it runs or an address has it. */
+struct node {
+	unsigned int references;
+	unsigned int pending;		/* children that it waits for */
+	bool done;
+	bool waits;			/* the parent waits for it to be ready, itself */
+	atomic_bool ready;
+	struct task *task;
+	struct node **after;		/* what waits for it */
+	size_t after_count, after_room;
+};
+
+struct address {
+	const void *address;
+	struct address *next;		/* of the same bucket */
+	struct node *writer;		/* NULL: none */
+	struct node **readers;
+	size_t count, room;
+};
+
+#define BUCKETS 64
+
+struct depends {
+	pthread_mutex_t lock;
+	struct address *buckets[BUCKETS];
+};
+
+static void append(struct node ***list, size_t *count, size_t *room, struct node *node)
+{
+	if (*count == *room) {
+		*room = *room ? 2 * *room : 4;
+		*list = realloc(*list, *room * sizeof(**list));
+		if (!*list)
+			gomp_fatal("out of memory for dependences");
+	}
+	(*list)[(*count)++] = node;
+}
+
+static void release(struct node *node)
+{
+	if (--node->references)
+		return;
+	free(node->after);
+	free(node);
+}
+
+static void add_edge(struct node *before, struct node *node)
+{
+	if (before == node || before->done)
+		return;
+	append(&before->after, &before->after_count, &before->after_room, node);
+	node->pending++;
+}
+
+static struct address *find(struct depends *depends, const void *address)
+{
+	struct address **bucket = &depends->buckets[((uintptr_t)address >> 3) % BUCKETS];
+	struct address *found = *bucket;
+
+	while (found && found->address != address)
+		found = found->next;
+	if (!found) {
+		found = gomp_allocate(sizeof(*found));
+		found->address = address;
+		found->next = *bucket;
+		*bucket = found;
+	}
+	return found;
+}
+
+static void forget_readers(struct address *address, bool all)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < address->count; i++)
+		if (all || address->readers[i]->done)
+			release(address->readers[i]);
+		else
+			address->readers[kept++] = address->readers[i];
+	address->count = kept;
+}
+
+static void read(struct depends *depends, const void *at, struct node *node)
+{
+	struct address *address = find(depends, at);
+
+	if (address->writer)
+		add_edge(address->writer, node);
+	if (address->count == address->room)
+		forget_readers(address, false);
+	append(&address->readers, &address->count, &address->room, node);
+	node->references++;
+}
+
+static void write(struct depends *depends, const void *at, struct node *node)
+{
+	struct address *address = find(depends, at);
+
+	for (size_t i = 0; i < address->count; i++)
+		add_edge(address->readers[i], node);
+	if (address->writer) {
+		add_edge(address->writer, node);
+		release(address->writer);
+	}
+	forget_readers(address, true);
+	address->writer = node;
+	node->references++;
+}
+
+/* The ABI has two forms: all, writers, addresses; or 0, all, writers, mutually exclusive, readers. */
+static void enter(struct depends *depends, void **depend, struct node *node)
+{
+	const bool plain = depend[0] != NULL;
+	const size_t all = (size_t)depend[plain ? 0 : 1];
+	const size_t writers = plain ? (size_t)depend[1] : (size_t)depend[2] + (size_t)depend[3];
+	const size_t direct = plain ? all : writers + (size_t)depend[4];
+	void **addresses = depend + (plain ? 2 : 5);
+
+	for (size_t i = 0; i < all; i++) {
+		if (i < writers) {
+			write(depends, addresses[i], node);
+		} else if (i < direct) {
+			read(depends, addresses[i], node);
+		} else {
+			/* An omp_depend_t: an address, and what it is. */
+			void **object = addresses[i];
+
+			if ((uintptr_t)object[1] == DEPEND_IN)
+				read(depends, object[0], node);
+			else
+				write(depends, object[0], node);
+		}
+	}
+}
+
+static struct depends *make_depends(void)
+{
+	struct depends *depends = gomp_allocate(sizeof(*depends));
+
+	pthread_mutex_init(&depends->lock, NULL);
+	return depends;
+}
+
+bool gomp_depend(struct task *parent, struct task *task, void **depend, bool caller_waits)
+{
+	struct node *node = gomp_allocate(sizeof(*node));
+	bool waits;
+
+	if (!parent->depends)
+		parent->depends = make_depends();
+	node->references = 1;
+	node->task = task;
+	node->waits = caller_waits;
+	task->node = node;
+	pthread_mutex_lock(&parent->depends->lock);
+	enter(parent->depends, depend, node);
+	waits = node->pending;
+	atomic_store_explicit(&node->ready, !waits, memory_order_relaxed);
+	pthread_mutex_unlock(&parent->depends->lock);
+	return waits;
+}
+
+static bool not_ready(const void *word, unsigned long arg)
+{
+	(void)arg;
+	/* Acquire: what those before have written. */
+	return !atomic_load_explicit((const atomic_bool *)word, memory_order_acquire);
+}
+
+void gomp_depend_wait(struct task *task)
+{
+	atomic_bool *ready = &task->node->ready;
+
+	while (not_ready(ready, 0))
+		gomp_park(ready, not_ready, 0);
+}
+
+void gomp_depend_end(struct task *task)
+{
+	struct depends *depends = task->parent->depends;
+	struct node *node = task->node;
+	size_t ready = 0;
+
+	pthread_mutex_lock(&depends->lock);
+	node->done = true;
+	for (size_t i = 0; i < node->after_count; i++)
+		if (!--node->after[i]->pending)
+			node->after[ready++] = node->after[i];
+	/* Not under the lock: what is started may run at once. Each has one who makes it ready. */
+	pthread_mutex_unlock(&depends->lock);
+	for (size_t i = 0; i < ready; i++) {
+		struct node *next = node->after[i];
+
+		if (next->waits) {
+			/* Its waiter may be gone at once: the word is only a name then. */
+			atomic_store_explicit(&next->ready, true, memory_order_release);
+			gomp_unpark_all(&next->ready);
+		} else {
+			gomp_task_start(next->task);
+		}
+	}
+	pthread_mutex_lock(&depends->lock);
+	release(node);
+	pthread_mutex_unlock(&depends->lock);
+}
+
+void gomp_depends_free(struct task *parent)
+{
+	struct depends *depends = parent->depends;
+
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		while (depends->buckets[i]) {
+			struct address *address = depends->buckets[i];
+
+			depends->buckets[i] = address->next;
+			forget_readers(address, true);
+			if (address->writer)
+				release(address->writer);
+			free(address->readers);
+			free(address);
+		}
+	pthread_mutex_destroy(&depends->lock);
+	free(depends);
+	parent->depends = NULL;
+}

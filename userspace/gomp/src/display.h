@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* OMP_DISPLAY_ENV and omp_display_env(): what the environment has made of the ICVs. */
+#ifndef GOMP_DISPLAY_H
+#define GOMP_DISPLAY_H
+
+void gomp_display_init(void);
+
+#endif

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+
+#include "affinity.h"
+#include "alloc.h"
+#include "display.h"
+#include "park.h"
+
+#define LEAST_STACK (64 << 10)
+/* While all threads have a CPU each, and while they do not. */
+#define SPINS 20000
+#define SPINS_ACTIVE 20000000
+#define SPINS_CROWDED 100
+
+struct environment gomp_environment;
+unsigned int gomp_spins;
+
+static void complain(const char *name, const char *value)
+{
+	fprintf(stderr, "libintervals-gomp: %s: \"%s\" is no such value; it is ignored\n", name,
+		value);
+}
+
+/* Of a word, in any case; behind it the rest. */
+static bool accept(const char **text, const char *word)
+{
+	const size_t length = strlen(word);
+
+	while (isspace((unsigned char)**text))
+		(*text)++;
+	if (strncasecmp(*text, word, length) || isalnum((unsigned char)(*text)[length]) ||
+	    (*text)[length] == '_')
+		return false;
+	*text += length;
+	while (isspace((unsigned char)**text))
+		(*text)++;
+	return true;
+}
+
+static bool parse_number(const char **text, unsigned long *value)
+{
+	char *end;
+
+	while (isspace((unsigned char)**text))
+		(*text)++;
+	if (!isdigit((unsigned char)**text))
+		return false;
+	errno = 0;
+	*value = strtoul(*text, &end, 10);
+	if (errno)
+		return false;
+	while (isspace((unsigned char)*end))
+		end++;
+	*text = end;
+	return true;
+}
+
+static bool number(const char *name, unsigned long least, unsigned long most, unsigned long *value)
+{
+	const char *text = getenv(name), *rest = text;
+	unsigned long read;
+
+	if (!text)
+		return false;
+	if (!parse_number(&rest, &read) || *rest || read < least || read > most) {
+		complain(name, text);
+		return false;
+	}
+	*value = read;
+	return true;
+}
+
+static bool boolean(const char *name, bool *value)
+{
+	const char *text = getenv(name), *rest = text;
+
+	if (!text)
+		return false;
+	if (accept(&rest, "true") && !*rest)
+		*value = true;
+	else if (accept(&rest, "false") && !*rest)
+		*value = false;
+	else
+		complain(name, text);
+	return true;
+}
+
+static void threads(struct environment *environment)
+{
+	const char *text = getenv("OMP_NUM_THREADS"), *rest = text;
+	unsigned long value;
+
+	environment->icv.threads = environment->cpus;
+	if (!text)
+		return;
+	do {
+		if (!parse_number(&rest, &value) || !value || value > INT_MAX) {
+			complain("OMP_NUM_THREADS", text);
+			environment->levels = 0;
+			return;
+		}
+		if (environment->levels < GOMP_LEVELS)
+			environment->threads[environment->levels++] = (unsigned int)value;
+	} while (*rest++ == ',');
+	if (rest[-1]) {
+		complain("OMP_NUM_THREADS", text);
+		environment->levels = 0;
+		return;
+	}
+	environment->icv.threads = environment->threads[0];
+}
+
+static void schedule(struct icv *icv)
+{
+	static const char *const words[] = { "static", "dynamic", "guided", "auto" };
+	const char *text = getenv("OMP_SCHEDULE"), *rest = text;
+	unsigned int modifier = 0, kind = SCHEDULE_RUNTIME;
+	unsigned long chunk = 0;
+	bool monotonic, non;
+
+	icv->schedule = SCHEDULE_DYNAMIC;
+	icv->chunk = 1;
+	if (!text)
+		return;
+	monotonic = accept(&rest, "monotonic");
+	non = !monotonic && accept(&rest, "nonmonotonic");
+	if ((monotonic || non) && *rest++ != ':') {
+		complain("OMP_SCHEDULE", text);
+		return;
+	}
+	for (unsigned int i = 0; i < 4 && !kind; i++)
+		if (accept(&rest, words[i]))
+			kind = SCHEDULE_STATIC + i;
+	/* Static is monotonic unless it is said not to be. */
+	if (monotonic || (kind == SCHEDULE_STATIC && !non))
+		modifier = SCHEDULE_MONOTONIC;
+	if (!kind || (*rest == ',' && (rest++, !parse_number(&rest, &chunk))) || *rest ||
+	    chunk > LONG_MAX) {
+		complain("OMP_SCHEDULE", text);
+		return;
+	}
+	icv->schedule = kind | modifier;
+	icv->chunk = chunk ? (long)chunk : kind != SCHEDULE_STATIC;
+}
+
+static void proc_bind(struct environment *environment)
+{
+	static const char *const words[] = { "false", "true", "master", "close", "spread",
+					     "primary" };
+	const char *text = getenv("OMP_PROC_BIND"), *rest = text;
+
+	if (!text)
+		return;
+	do {
+		unsigned int found = 0;
+
+		while (found < 6 && !accept(&rest, words[found]))
+			found++;
+		if (found == 6) {
+			complain("OMP_PROC_BIND", text);
+			environment->bind_levels = 0;
+			return;
+		}
+		if (environment->bind_levels < GOMP_LEVELS)
+			environment->binds[environment->bind_levels++] =
+				(unsigned char)(found == 5 ? omp_proc_bind_primary : found);
+	} while (*rest++ == ',');
+	environment->icv.bind = environment->binds[0];
+}
+
+static void stack(struct environment *environment)
+{
+	static const char *const names[] = { "OMP_STACKSIZE", "GOMP_STACKSIZE" };
+	struct rlimit limit;
+
+	environment->stack_bytes = 8 << 20;
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		environment->stack_bytes = limit.rlim_cur;
+	for (int i = 0; i < 2; i++) {
+		const char *text = getenv(names[i]), *rest = text;
+		unsigned long value;
+		int shift = 10;
+
+		if (!text)
+			continue;
+		if (parse_number(&rest, &value)) {
+			shift = accept(&rest, "b") ? 0 : accept(&rest, "m") ? 20 :
+				accept(&rest, "g") ? 30 : (accept(&rest, "k"), 10);
+			if (!*rest && value && value <= SIZE_MAX >> shift) {
+				environment->stack_bytes = value << shift;
+				break;
+			}
+		}
+		complain(names[i], text);
+	}
+	if (environment->stack_bytes < LEAST_STACK)
+		environment->stack_bytes = LEAST_STACK;
+}
+
+static void waiting(const struct environment *environment)
+{
+	const char *text = getenv("OMP_WAIT_POLICY"), *rest = text;
+	unsigned long spins;
+
+	gomp_spins = environment->icv.threads <= environment->cpus ? SPINS : SPINS_CROWDED;
+	if (text && accept(&rest, "active"))
+		gomp_spins = SPINS_ACTIVE;
+	else if (text && accept(&rest, "passive"))
+		gomp_spins = 0;
+	else if (text)
+		complain("OMP_WAIT_POLICY", text);
+	if (number("GOMP_SPINCOUNT", 0, UINT_MAX, &spins))
+		gomp_spins = (unsigned int)spins;
+}
+
+static void levels(struct environment *environment)
+{
+	unsigned long value;
+	bool nested;
+
+	environment->icv.max_active_levels = 1;
+	if (environment->levels > 1 || environment->bind_levels > 1)
+		environment->icv.max_active_levels = UINT_MAX >> 1;
+	if (boolean("OMP_NESTED", &nested))
+		environment->icv.max_active_levels = nested ? UINT_MAX >> 1 : 1;
+	if (number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, &value))
+		environment->icv.max_active_levels = (unsigned int)value;
+}
+
+/* The rest, each a number. */
+static void limits(struct environment *environment)
+{
+	unsigned long value;
+
+	environment->icv.thread_limit = UINT_MAX;
+	if (number("OMP_THREAD_LIMIT", 1, UINT_MAX, &value))
+		environment->icv.thread_limit = (unsigned int)value;
+	if (number("OMP_DEFAULT_DEVICE", 0, INT_MAX, &value))
+		environment->icv.device = (int)value;
+	if (number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, &value))
+		environment->max_priority = (unsigned int)value;
+	if (number("OMP_NUM_TEAMS", 1, INT_MAX, &value))
+		environment->teams = (unsigned int)value;
+	if (number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, &value))
+		environment->teams_limit = (unsigned int)value;
+}
+
+static unsigned int count_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned int)CPU_COUNT(&set);
+}
+
+__attribute__((constructor)) static void read_environment(void)
+{
+	struct environment *environment = &gomp_environment;
+
+	environment->cpus = count_cpus();
+	threads(environment);
+	schedule(&environment->icv);
+	proc_bind(environment);
+	boolean("OMP_DYNAMIC", &environment->icv.dynamic);
+	boolean("OMP_CANCELLATION", &environment->cancellation);
+	boolean("OMP_DISPLAY_AFFINITY", &environment->display_affinity);
+	levels(environment);
+	limits(environment);
+	stack(environment);
+	waiting(environment);
+	environment->icv.allocator = gomp_allocator_parse(getenv("OMP_ALLOCATOR"));
+	gomp_places_init();
+	gomp_display_init();
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the environment says (OpenMP 5.0, chapter 6), read when the library is loaded. */
+#ifndef GOMP_ENV_H
+#define GOMP_ENV_H
+
+#include "gomp.h"
+
+#define GOMP_LEVELS 16			/* of OMP_NUM_THREADS and OMP_PROC_BIND that are kept */
+
+struct environment {
+	struct icv icv;			/* of the initial task */
+	unsigned int threads[GOMP_LEVELS], levels;
+	unsigned char binds[GOMP_LEVELS];
+	unsigned int bind_levels;
+	size_t stack_bytes;
+	bool cancellation;
+	bool display_affinity;
+	unsigned int max_priority;
+	unsigned int teams, teams_limit;
+	unsigned int cpus;		/* that the process may use */
+};
+
+extern struct environment gomp_environment;
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gomp.h"
+
+void gomp_fatal(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("libintervals-gomp: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	exit(EXIT_FAILURE);
+}
+
+void *gomp_allocate(size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (!memory)
+		gomp_fatal("out of memory: %zu bytes", bytes);
+	return memory;
+}
+
+void *gomp_allocate_aligned(size_t alignment, size_t bytes)
+{
+	void *memory;
+
+	if (alignment < sizeof(void *))
+		alignment = sizeof(void *);
+	if (posix_memalign(&memory, alignment, bytes))
+		gomp_fatal("out of memory: %zu bytes", bytes);
+	return memory;
+}
+
+/* The directive `error`, at execution. */
+GOMP_PUBLIC void GOMP_warning(const char *message, size_t length)
+{
+	if (message && length == SIZE_MAX)
+		length = strlen(message);
+	if (message)
+		fprintf(stderr, "\nlibgomp: error directive encountered: %.*s\n", (int)length,
+			message);
+	else
+		fputs("\nlibgomp: error directive encountered\n", stderr);
+}
+
+GOMP_PUBLIC void GOMP_error(const char *message, size_t length)
+{
+	GOMP_warning(message, length);
+	exit(EXIT_FAILURE);
+}

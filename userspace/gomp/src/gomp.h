@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The GNU OpenMP ABI on the intervals runtime: what the parts of libintervals-gomp.so share.
+ *
+ * What the notions of OpenMP are on the runtime
+ * ---------------------------------------------
+ *
+ * A *team* is a runtime without threads of its own, which the team's threads attend (attend.h).
+ * It is made once for each thread that begins parallel regions, grows, and is used again.
+ *
+ * An *implicit task* is the base of a worker: the code of the region runs on its thread's own
+ * stack. Compiled code uses ELF TLS for threadprivate variables, and keeps their addresses over
+ * calls; so an implicit task must never change its thread, and the thread that meets the region
+ * must be number 0 of it. An interval on a fiber could go on anywhere after a wait. At a barrier
+ * the base waits: it runs tasks, each on a fiber, until the barrier is over.
+ *
+ * An *explicit task* is a child spawned into its parent's scope; taskwait is a sync, which runs a
+ * child that nobody has stolen as a call. A stolen one runs on a fiber of the thief and, where
+ * it waits, goes on in that thread alone: every task is tied. All that waits (taskwait, locks,
+ * critical, ordered) suspends the fiber and never blocks the thread, so the order in which tasks
+ * are run on a thread needs no further rule.
+ *
+ * A *taskgroup*, and the team itself for its barriers, is a group of the runtime, in which each
+ * task is counted; workers count ahead, so that tasks share no line that all write to.
+ */
+#ifndef GOMP_GOMP_H
+#define GOMP_GOMP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <attend.h>
+#include <blocks.h>
+
+#define GOMP_LINE 128
+
+/* Internal control variables that belong to a task's data environment (OpenMP 5.0, 2.5). */
+struct icv {
+	unsigned int threads;		/* nthreads-var */
+	unsigned int level_in_list;	/* how many levels of OMP_NUM_THREADS are used up */
+	unsigned int max_active_levels;
+	unsigned int thread_limit;
+	unsigned int schedule;		/* run-sched-var: enum schedule, with MONOTONIC */
+	long chunk;
+	bool dynamic;
+	unsigned char bind;		/* omp_proc_bind_t */
+	int device;
+	uintptr_t allocator;		/* def-allocator-var: an omp_allocator_handle_t */
+};
+
+enum schedule { SCHEDULE_RUNTIME, SCHEDULE_STATIC, SCHEDULE_DYNAMIC, SCHEDULE_GUIDED,
+		SCHEDULE_AUTO };
+#define SCHEDULE_MONOTONIC 0x80000000u
+
+struct taskgroup {
+	struct ivl_group group;
+	struct taskgroup *outer;
+	uintptr_t *reductions;		/* the innermost registered, then by [4]; or NULL */
+	bool workshare;			/* the worksharing construct's, for its reductions */
+	atomic_bool cancelled;
+};
+
+struct task {
+	struct ivl_task spawned;
+	struct ivl_scope scope;		/* its children */
+	struct task *parent;
+	struct taskgroup *taskgroup;	/* innermost around what it creates now; NULL: none */
+	struct icv *icv;
+	void (*function)(void *);
+	void *data;
+	struct depends *depends;	/* of its children; NULL: none has any */
+	struct node *node;		/* its own dependences; NULL: none */
+	struct event *event;		/* detach; NULL: none */
+	size_t bytes;			/* of this and its data, where it was allocated */
+	bool final;
+	bool implicit;
+	bool own_icv;			/* icv is to be freed */
+	struct ivl_waiter orphaned;	/* its last child has ended, after itself */
+};
+
+struct team;
+struct workshare;
+
+/* A thread in a team; of each thread there is one outside of all teams, too. */
+struct member {
+	struct task *task;		/* that runs */
+	struct team *team;		/* NULL: outside of any parallel region */
+	unsigned int number;
+	struct workshare *share;	/* the last that it has met; team->first at first */
+	uint64_t taken;			/* static: chunks that it has had */
+	uint64_t begin, end;		/* ordered and doacross: the chunk that it has */
+	struct member *outer;		/* of the same thread, around this team */
+	struct pool *pool;		/* the threads of the regions that it begins; or NULL */
+	struct ivl_magazines tasks;	/* free blocks */
+	struct workshare *spare;	/* free worksharing constructs */
+	unsigned int spares;
+	struct member *attends;		/* whose worker the thread is: itself, or one around it */
+	struct ivl_seat *seat;
+	struct task base;		/* the implicit task */
+	struct icv icv;
+	unsigned int place;		/* where it is to be bound, plus 1; 0: nowhere */
+	unsigned int bound;		/* where it is */
+	unsigned int part, part_count;	/* place-partition-var: from where on, and how many */
+	bool displayed;			/* OMP_DISPLAY_AFFINITY */
+	atomic_uint *busy;		/* threads of its contention group, where there is a limit */
+	unsigned int team_number, teams;	/* of the league */
+	unsigned int teams_limit;	/* threads in a region of it; 0: no limit */
+};
+
+struct barrier {
+	_Alignas(GOMP_LINE) atomic_uint left;	/* who has not come */
+	_Alignas(GOMP_LINE) atomic_uint phase;	/* how often it was passed, 2 each time; 1: cancelled */
+};
+
+struct team {
+	unsigned int size;
+	unsigned int level, active_level;
+	void (*function)(void *);
+	void *data;
+	struct member **members;
+	struct barrier barrier;
+	struct barrier final;		/* at the end: a cancelled region has left the other */
+	struct taskgroup tasks;		/* of all tasks in no other taskgroup */
+	struct workshare *first;	/* before the first: all members begin there */
+	atomic_bool cancelled;
+	unsigned int reserved;		/* counted in its contention group */
+	bool light;			/* of one thread, whose tasks all run at once */
+};
+
+extern __thread struct member *gomp_self __attribute__((tls_model("initial-exec")));
+
+/* member.c: that of a thread that is met for the first time. */
+struct member *gomp_member_begin(void);
+
+/* The calling thread's. */
+static inline struct member *gomp_member(void)
+{
+	struct member *self = gomp_self;
+
+	return __builtin_expect(self != NULL, 1) ? self : gomp_member_begin();
+}
+
+/* Around a wait, in which other tasks run in this thread: they see whose worker it is. */
+struct gomp_waits {
+	struct member *self;
+	struct task *task;
+};
+
+static inline struct gomp_waits gomp_waits_begin(void)
+{
+	struct member *self = gomp_member();
+
+	gomp_self = self->attends;
+	return (struct gomp_waits){ self, self->task };
+}
+
+static inline void gomp_waits_end(struct gomp_waits waits)
+{
+	gomp_self = waits.self;
+	waits.self->task = waits.task;
+}
+
+/* team.c: the threads that a region gets, which begins now; `asked`: by num_threads, or 0. */
+unsigned int gomp_team_size(struct member *self, unsigned int asked);
+/*
+ * A team, whose thread 0 the caller is from now on; what the others need may be added before
+ * gomp_team_release() lets them begin. `bind`: of the clause; 0: none.
+ */
+struct team *gomp_team_begin(unsigned int size, unsigned int bind);
+void gomp_team_release(struct team *team, void (*function)(void *), void *data);
+/* All have ended, with all their tasks; the caller is who it was before. */
+void gomp_team_end(void);
+void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, unsigned int flags);
+/* The threads that the caller has for its regions end. */
+void gomp_pool_end(struct member *self);
+
+/* member.c: an implicit task. */
+void gomp_base_begin(struct member *self, struct task *outer);
+/* The task's ICVs, to be changed by it. */
+struct icv *gomp_icv_own(struct task *task);
+
+/* barrier.c */
+void gomp_barrier_init(struct barrier *barrier, unsigned int size);
+/* All of the team have come, and its tasks have ended. True: it was cancelled, if it may be. */
+void GOMP_barrier(void);
+bool GOMP_barrier_cancel(void);
+bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancellable);
+
+/* The region's first construct is a loop; its share is nobody's yet. */
+struct loop;
+void gomp_team_first_loop(struct team *team, const struct loop *loop);
+
+/* task.c: all that the group waits for have ended. */
+void gomp_group_wait(struct taskgroup *taskgroup);
+/* The caller's children have reported: after a barrier, when all have ended. */
+void gomp_sync_children(struct task *task);
+/* Are this task's taskgroup, those around it or the team cancelled? */
+bool gomp_task_cancelled(const struct member *self, const struct task *task);
+
+/* fatal.c: a message, and the end of the program. */
+_Noreturn void gomp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *gomp_allocate(size_t bytes);
+void *gomp_allocate_aligned(size_t alignment, size_t bytes);
+
+#define GOMP_PUBLIC __attribute__((visibility("default")))
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Threads as OpenMP sees them, and the control variables of their tasks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "env.h"
+#include "gomp.h"
+
+__thread struct member *gomp_self;
+
+/* Of each thread: what it is outside of all parallel regions. */
+static __thread struct member outside;
+static __thread atomic_uint busy;
+
+struct member *gomp_member_begin(void)
+{
+	outside.icv = gomp_environment.icv;
+	outside.teams = 1;
+	outside.busy = &busy;
+	outside.attends = &outside;
+	outside.base.icv = &outside.icv;
+	outside.base.implicit = true;
+	outside.task = &outside.base;
+	gomp_self = &outside;
+	return &outside;
+}
+
+void gomp_base_begin(struct member *self, struct task *outer)
+{
+	self->base = (struct task){ .parent = outer, .icv = &self->icv, .implicit = true,
+				    .final = false };
+	self->task = &self->base;
+}
+
+struct icv *gomp_icv_own(struct task *task)
+{
+	if (!task->implicit && !task->own_icv) {
+		struct icv *own = gomp_allocate(sizeof(*own));
+
+		*own = *task->icv;
+		task->icv = own;
+		task->own_icv = true;
+	}
+	return task->icv;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Waiting for a word in memory to change, by tasks and threads: what a futex is to threads alone.
+ * Who waits is in a list of the word's bucket, not in the word: a lock has four bytes in the ABI.
+ *
+ *	waits					changes the word
+ *	into the bucket (its lock)		the new value
+ *	full fence, in gomp_park()		full fence, in gomp_unpark_*()
+ *	still(word)? then sleep			is the bucket empty? else its lock, and wake
+ */
+#ifndef GOMP_PARK_H
+#define GOMP_PARK_H
+
+#include <stdbool.h>
+
+/* Wait, if still(word, arg), until somebody unparks the word. It returns for no reason, too. */
+void gomp_park(const void *word, bool (*still)(const void *word, unsigned long arg),
+	       unsigned long arg);
+/* Who has waited longest for the word looks again; and all who wait for it. Any thread. */
+void gomp_unpark_one(const void *word);
+void gomp_unpark_all(const void *word);
+
+/* How often to look before gomp_park(): what is waited for is mostly near (env.c). */
+extern unsigned int gomp_spins;
+
+#define gomp_spin_while(condition) \
+	do { \
+		for (unsigned int gomp_left = gomp_spins; (condition) && gomp_left; gomp_left--) \
+			__builtin_ia32_pause(); \
+	} while (0)
+
+#endif

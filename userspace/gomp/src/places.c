@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "places.h"
+
+#include <ctype.h>
+#include <hwloc.h>
+#include <hwloc/glibc-sched.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct places gomp_places;
+
+static bool add(const cpu_set_t *place)
+{
+	cpu_set_t allowed, *all;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return false;
+	CPU_AND(&allowed, &allowed, place);
+	if (!CPU_COUNT(&allowed))
+		return true;
+	all = realloc(gomp_places.all, (gomp_places.count + 1) * sizeof(*all));
+	if (!all)
+		return false;
+	all[gomp_places.count++] = allowed;
+	gomp_places.all = all;
+	return true;
+}
+
+static void skip(const char **text)
+{
+	while (isspace((unsigned char)**text))
+		(*text)++;
+}
+
+static bool accept(const char **text, char wanted)
+{
+	skip(text);
+	if (**text != wanted)
+		return false;
+	(*text)++;
+	skip(text);
+	return true;
+}
+
+static bool number(const char **text, long least, long *value)
+{
+	char *end;
+
+	skip(text);
+	*value = strtol(*text, &end, 10);
+	if (end == *text || *value < least || *value > CPU_SETSIZE)
+		return false;
+	*text = end;
+	skip(text);
+	return true;
+}
+
+/* ":LENGTH:STRIDE", each of which may be missing. */
+static bool run(const char **text, long *length, long *stride)
+{
+	*length = *stride = 1;
+	if (!accept(text, ':'))
+		return true;
+	if (!number(text, 1, length))
+		return false;
+	return !accept(text, ':') || number(text, -CPU_SETSIZE, stride);
+}
+
+/* A CPU, or a run of some, with ! to take them out. */
+static bool parse_part(const char **text, cpu_set_t *place)
+{
+	const bool out = accept(text, '!');
+	long first, length, stride;
+
+	if (!number(text, 0, &first) || !run(text, &length, &stride))
+		return false;
+	for (long i = 0; i < length; i++) {
+		const long cpu = first + i * stride;
+
+		if (cpu < 0 || cpu >= CPU_SETSIZE)
+			return false;
+		if (out)
+			CPU_CLR((size_t)cpu, place);
+		else
+			CPU_SET((size_t)cpu, place);
+	}
+	return true;
+}
+
+static bool shift(const cpu_set_t *place, long by, cpu_set_t *shifted)
+{
+	CPU_ZERO(shifted);
+	for (long cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET((size_t)cpu, place))
+			continue;
+		if (cpu + by < 0 || cpu + by >= CPU_SETSIZE)
+			return false;
+		CPU_SET((size_t)(cpu + by), shifted);
+	}
+	return true;
+}
+
+/* {CPUS}, or a run of places with these CPUs moved on. */
+static bool parse_place(const char **text)
+{
+	cpu_set_t place, shifted;
+	long length, stride;
+
+	CPU_ZERO(&place);
+	if (!accept(text, '{'))
+		return false;
+	do {
+		if (!parse_part(text, &place))
+			return false;
+	} while (accept(text, ','));
+	if (!accept(text, '}') || !run(text, &length, &stride))
+		return false;
+	for (long i = 0; i < length; i++)
+		if (!shift(&place, i * stride, &shifted) || !add(&shifted))
+			return false;
+	return true;
+}
+
+static bool add_objects(hwloc_topology_t topology, hwloc_obj_type_t type, long most)
+{
+	hwloc_obj_t object = NULL;
+
+	while ((object = hwloc_get_next_obj_by_type(topology, type, object)) &&
+	       gomp_places.count < (unsigned long)most) {
+		cpu_set_t set;
+
+		if (hwloc_cpuset_to_glibc_sched_affinity(topology, object->cpuset, &set,
+							 sizeof(set)) || !add(&set))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_abstract(const char *text, bool *known)
+{
+	static const struct {
+		const char *word;
+		hwloc_obj_type_t type;
+	} kinds[] = {
+		{ "threads", HWLOC_OBJ_PU }, { "cores", HWLOC_OBJ_CORE },
+		{ "sockets", HWLOC_OBJ_PACKAGE }, { "ll_caches", HWLOC_OBJ_L3CACHE },
+		{ "numa_domains", HWLOC_OBJ_NUMANODE },
+	};
+	hwloc_topology_t topology;
+	long most = INT_MAX;
+	size_t kind = 0, length;
+	bool good;
+
+	skip(&text);
+	for (; kind < sizeof(kinds) / sizeof(*kinds); kind++) {
+		length = strlen(kinds[kind].word);
+		if (!strncasecmp(text, kinds[kind].word, length) &&
+		    !isalpha((unsigned char)text[length]))
+			break;
+	}
+	*known = kind < sizeof(kinds) / sizeof(*kinds);
+	if (!*known)
+		return false;
+	text += length;
+	skip(&text);
+	if (accept(&text, '(') && (!number(&text, 1, &most) || !accept(&text, ')')))
+		return false;
+	if (*text || hwloc_topology_init(&topology))
+		return false;
+	good = !hwloc_topology_load(topology) && add_objects(topology, kinds[kind].type, most);
+	/* A machine may not say what caches it has. */
+	if (good && !gomp_places.count)
+		good = add_objects(topology, HWLOC_OBJ_PACKAGE, most);
+	hwloc_topology_destroy(topology);
+	return good;
+}
+
+bool gomp_places_parse(const char *words)
+{
+	const char *text = words;
+	bool abstract, good = parse_abstract(words, &abstract);
+
+	if (!abstract) {
+		do {
+			good = parse_place(&text);
+		} while (good && accept(&text, ','));
+		good = good && !*text;
+	}
+	if (!good)
+		gomp_places.count = 0;
+	return good && gomp_places.count;
+}
+
+bool gomp_places_parse_cpus(const char *words)
+{
+	const char *text = words;
+	long first, last, stride;
+
+	for (skip(&text); *text; accept(&text, ',')) {
+		if (!number(&text, 0, &first))
+			return false;
+		last = first;
+		stride = 1;
+		if (accept(&text, '-') && (!number(&text, first, &last) ||
+					   (accept(&text, ':') && !number(&text, 1, &stride))))
+			return false;
+		for (; first <= last && first < CPU_SETSIZE; first += stride) {
+			cpu_set_t set;
+
+			CPU_ZERO(&set);
+			CPU_SET((size_t)first, &set);
+			if (!add(&set))
+				return false;
+		}
+	}
+	return gomp_places.count;
+}

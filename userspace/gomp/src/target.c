@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Target regions and teams: on the host, which is the one device there is. */
+#include <errno.h>
+#include <limits.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "env.h"
+#include "share.h"
+#include "task.h"
+
+/* The kind of a mapping is in the lower byte, and the logarithm of its alignment above. */
+#define MAP_FIRSTPRIVATE (1 << 3 | 1 << 2)
+#define MAP_KIND 0xff
+#define MAP_ALIGNMENT 8
+
+/* What a target region is told beside its mappings. */
+#define ARGUMENT_FOLLOWS (1 << 7)
+#define ARGUMENT_DEVICE 0x7f
+#define ARGUMENT_KIND 0xff00
+#define ARGUMENT_THREAD_LIMIT (2 << 8)
+#define ARGUMENT_VALUE 16
+
+void GOMP_taskwait_depend(void **depend);
+
+static void limit_threads(struct icv *icv, unsigned long limit)
+{
+	if (limit)
+		icv->thread_limit = limit > INT_MAX ? UINT_MAX : (unsigned int)limit;
+}
+
+static void read_arguments(struct icv *icv, void **arguments)
+{
+	while (arguments && *arguments) {
+		const intptr_t word = (intptr_t)*arguments++;
+		const intptr_t value = word & ARGUMENT_FOLLOWS ? (intptr_t)*arguments++ :
+								 word >> ARGUMENT_VALUE;
+
+		if (!(word & ARGUMENT_DEVICE) && (word & ARGUMENT_KIND) == ARGUMENT_THREAD_LIMIT)
+			limit_threads(icv, (unsigned long)value);
+	}
+}
+
+/* As on another device: outside of all regions; but the caller's threads are used. */
+static void run_apart(void (*function)(void *), void *data, void **arguments)
+{
+	struct member *self = gomp_member(), apart = { .attends = self->attends, .teams = 1,
+				 .busy = self->busy };
+
+	apart.icv = *self->task->icv;
+	read_arguments(&apart.icv, arguments);
+	gomp_base_begin(&apart, NULL);
+	apart.pool = self->pool;
+	gomp_self = &apart;
+	function(data);
+	gomp_self = self;
+	self->pool = apart.pool;
+	gomp_share_leave_all(&apart);
+	gomp_share_free_spares(&apart);
+}
+
+static size_t aligned(size_t at, size_t alignment)
+{
+	return (at + alignment - 1) & ~(alignment - 1);
+}
+
+/* Copies of what is firstprivate, in one block, which is to be freed; NULL: there is none. */
+static char *copy_private(size_t count, void **addresses, const size_t *sizes,
+			  const unsigned short *kinds)
+{
+	size_t most = 1, bytes = 0, at = 0;
+	char *copies;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t alignment = (size_t)1 << (kinds[i] >> MAP_ALIGNMENT);
+
+		if ((kinds[i] & MAP_KIND) != MAP_FIRSTPRIVATE)
+			continue;
+		most = alignment > most ? alignment : most;
+		bytes = aligned(bytes, alignment) + sizes[i];
+	}
+	if (!bytes)
+		return NULL;
+	copies = gomp_allocate_aligned(most, bytes);
+	for (size_t i = 0; i < count; i++) {
+		if ((kinds[i] & MAP_KIND) != MAP_FIRSTPRIVATE)
+			continue;
+		at = aligned(at, (size_t)1 << (kinds[i] >> MAP_ALIGNMENT));
+		memcpy(copies + at, addresses[i], sizes[i]);
+		addresses[i] = copies + at;
+		at += sizes[i];
+	}
+	return copies;
+}
+
+GOMP_PUBLIC void GOMP_target_ext(int device, void (*function)(void *), size_t count,
+				 void **addresses, size_t *sizes, unsigned short *kinds,
+				 unsigned int flags, void **depend, void **arguments)
+{
+	char *copies;
+
+	(void)device, (void)flags;
+	if (depend)
+		GOMP_taskwait_depend(depend);
+	copies = copy_private(count, addresses, sizes, kinds);
+	run_apart(function, addresses, arguments);
+	free(copies);
+}
+
+GOMP_PUBLIC void GOMP_target(int device, void (*function)(void *), const void *unused,
+			     size_t count, void **addresses, size_t *sizes, unsigned char *kinds)
+{
+	(void)device, (void)unused, (void)count, (void)sizes, (void)kinds;
+	run_apart(function, addresses, NULL);
+}
+
+/* The host's memory is the device's: nothing is mapped. */
+GOMP_PUBLIC void GOMP_target_data(int device, const void *unused, size_t count, void **addresses,
+				  size_t *sizes, unsigned char *kinds)
+{
+	(void)device, (void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
+}
+
+GOMP_PUBLIC void GOMP_target_data_ext(int device, size_t count, void **addresses, size_t *sizes,
+				      unsigned short *kinds)
+{
+	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds;
+}
+
+GOMP_PUBLIC void GOMP_target_end_data(void)
+{
+}
+
+GOMP_PUBLIC void GOMP_target_update(int device, const void *unused, size_t count,
+				    void **addresses, size_t *sizes, unsigned char *kinds)
+{
+	(void)device, (void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
+}
+
+GOMP_PUBLIC void GOMP_target_update_ext(int device, size_t count, void **addresses, size_t *sizes,
+					unsigned short *kinds, unsigned int flags, void **depend)
+{
+	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds, (void)flags;
+	if (depend)
+		GOMP_taskwait_depend(depend);
+}
+
+GOMP_PUBLIC void GOMP_target_enter_exit_data(int device, size_t count, void **addresses,
+					     size_t *sizes, unsigned short *kinds,
+					     unsigned int flags, void **depend)
+{
+	GOMP_target_update_ext(device, count, addresses, sizes, kinds, flags, depend);
+}
+
+/* No table of device code is of use here. */
+GOMP_PUBLIC void GOMP_offload_register_ver(unsigned int version, const void *host, int kind,
+					   const void *data)
+{
+	(void)version, (void)host, (void)kind, (void)data;
+}
+
+GOMP_PUBLIC void GOMP_offload_unregister_ver(unsigned int version, const void *host, int kind,
+					     const void *data)
+{
+	(void)version, (void)host, (void)kind, (void)data;
+}
+
+/*
+ * Teams.
+ */
+
+/* Inside of a target region: one team, after its clauses. */
+GOMP_PUBLIC void GOMP_teams(unsigned int teams, unsigned int limit)
+{
+	(void)teams;
+	limit_threads(gomp_icv_own(gomp_member()->task), limit);
+}
+
+/* Called before each team, and once more: one after the other. */
+GOMP_PUBLIC bool GOMP_teams4(unsigned int least, unsigned int most, unsigned int limit, bool first)
+{
+	struct member *self = gomp_member();
+
+	(void)most;
+	if (!first)
+		return ++self->team_number < self->teams;
+	limit_threads(gomp_icv_own(self->task), limit);
+	self->teams = least ? least : 1;
+	self->team_number = 0;
+	return true;
+}
+
+/* On the host: the teams of a league, one after the other. */
+GOMP_PUBLIC void GOMP_teams_reg(void (*function)(void *), void *data, unsigned int teams,
+				unsigned int limit, unsigned int flags)
+{
+	struct member *self = gomp_member();
+	const struct icv before = *self->task->icv;
+	const unsigned int number = self->team_number, all = self->teams;
+
+	(void)flags;
+	limit_threads(gomp_icv_own(self->task), limit ? limit : gomp_environment.teams_limit);
+	self->teams = teams ? teams : gomp_environment.teams ? gomp_environment.teams : 3;
+	for (self->team_number = 0; self->team_number < self->teams; self->team_number++)
+		function(data);
+	self->team_number = number;
+	self->teams = all;
+	gomp_icv_own(self->task)->thread_limit = before.thread_limit;
+}
+
+GOMP_PUBLIC int omp_get_num_teams(void)
+{
+	return (int)gomp_member()->teams;
+}
+
+GOMP_PUBLIC int omp_get_team_num(void)
+{
+	return (int)gomp_member()->team_number;
+}
+
+GOMP_PUBLIC void omp_set_num_teams(int teams)
+{
+	if (teams >= 0)
+		gomp_environment.teams = (unsigned int)teams;
+}
+
+GOMP_PUBLIC int omp_get_max_teams(void)
+{
+	return (int)gomp_environment.teams;
+}
+
+GOMP_PUBLIC void omp_set_teams_thread_limit(int limit)
+{
+	if (limit >= 0)
+		gomp_environment.teams_limit = (unsigned int)limit;
+}
+
+GOMP_PUBLIC int omp_get_teams_thread_limit(void)
+{
+	return (int)gomp_environment.teams_limit;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From so many tasks in its queue on, and so many children, a thread runs new ones itself. */
+#define QUEUED_MOST 256
+#define CHILDREN_LEAST 64
+
+#define BLOCK_BYTES 512
+
+static struct ivl_depot depot;
+
+__attribute__((constructor)) static void begin(void)
+{
+	ivl_depot_init(&depot, BLOCK_BYTES);
+}
+
+/* What is in it is not cleared. */
+static struct task *allocate(struct member *self, size_t bytes)
+{
+	struct task *task = bytes <= BLOCK_BYTES ?
+		ivl_block_get(&depot, &self->attends->tasks, -1) :
+		gomp_allocate_aligned(_Alignof(struct task), bytes);
+
+	if (!task)
+		gomp_fatal("out of memory for a task");
+	task->bytes = bytes;
+	return task;
+}
+
+static void release(struct member *self, struct task *task)
+{
+	if (task->own_icv)
+		free(task->icv);
+	if (task->depends)
+		gomp_depends_free(task);
+	if (task->bytes <= BLOCK_BYTES)
+		ivl_block_put(&depot, &self->attends->tasks, task);
+	else
+		free(task);
+}
+
+bool gomp_task_cancelled(const struct member *self, const struct task *task)
+{
+	if (atomic_load_explicit(&self->team->cancelled, memory_order_relaxed))
+		return true;
+	for (const struct taskgroup *taskgroup = task->taskgroup; taskgroup;
+	     taskgroup = taskgroup->outer) {
+		if (atomic_load_explicit(&taskgroup->cancelled, memory_order_relaxed))
+			return true;
+		/* One of a worksharing construct is part of the one around it. */
+		if (!taskgroup->workshare)
+			break;
+	}
+	return false;
+}
+
+static struct ivl_group *group_of(const struct member *self, const struct taskgroup *taskgroup)
+{
+	return taskgroup ? (struct ivl_group *)&taskgroup->group : &self->team->tasks.group;
+}
+
+/* The last child of a task that has ended has ended, too. */
+static void run_orphaned(struct ivl_work *work)
+{
+	struct task *task = (struct task *)((char *)work -
+					    offsetof(struct task, orphaned.work));
+
+	release(gomp_member(), task);
+}
+
+static const struct ivl_work_kind orphaned_kind = { .run = run_orphaned, .resumes = true };
+
+/* Its memory goes now, or with its last child. */
+static void end_memory(struct member *self, struct task *task)
+{
+	if (__builtin_expect(task->scope.elsewhere != 0, 0)) {
+		task->orphaned = (struct ivl_waiter){ .work.kind = &orphaned_kind,
+						      .runtime = ivl_this_runtime() };
+		if (!ivl_scope_leave(&task->scope, &task->orphaned))
+			return;
+	}
+	release(self, task);
+}
+
+void gomp_task_complete(struct member *self, struct task *task)
+{
+	struct ivl_group *group = group_of(self, task->taskgroup);
+
+	if (task->node)
+		gomp_depend_end(task);
+	end_memory(self, task);
+	ivl_group_discount(group);
+}
+
+/* In the frame of who syncs, or on a fiber of who has stolen it. */
+static void run(void *arg)
+{
+	struct task *task = arg;
+	struct member *self = gomp_self;
+	struct task *before = self->task;
+	struct ivl_local *local = ivl_local();
+	struct ivl_finish *finish = local->finish;
+
+	self->task = task;
+	local->finish = (struct ivl_finish *)group_of(self, task->taskgroup);
+	if (__builtin_expect(!gomp_task_cancelled(self, task), 1))
+		task->function(task->data);
+	self->task = before;
+	local->finish = finish;
+	if (__builtin_expect(task->event != NULL, 0))
+		gomp_event_happened(task->event);
+	else
+		gomp_task_complete(self, task);
+}
+
+void gomp_task_start(struct task *task)
+{
+	ivl_spawn_prepared(ivl_this_runtime(), &task->spawned);
+}
+
+static void init(struct task *task, struct task *parent, const struct order *order)
+{
+	task->scope = (struct ivl_scope)IVL_SCOPE_INIT;
+	task->parent = parent;
+	task->taskgroup = parent->taskgroup;
+	task->icv = parent->icv;
+	task->function = order->function;
+	task->depends = NULL;
+	task->node = NULL;
+	task->event = NULL;
+	task->final = parent->final || order->flags & TASK_FINAL;
+	task->implicit = false;
+	task->own_icv = false;
+	/* The parent's may be gone, or be changed. */
+	if (__builtin_expect(parent->own_icv, 0))
+		gomp_icv_own(task);
+}
+
+static void copy(void *to, const struct order *order)
+{
+	if (order->copy)
+		order->copy(to, order->data);
+	else
+		memcpy(to, order->data, order->bytes);
+	if (order->head)
+		memcpy(to, order->head, order->head_bytes);
+}
+
+static void *align(void *memory, size_t alignment)
+{
+	return (void *)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
+}
+
+/* The caller's frame has the data, where it must be copied. */
+static void run_included(struct member *self, const struct order *order)
+{
+	struct task *parent = self->task, *task = allocate(self, sizeof(*task));
+	char room[order->copy || order->head ? order->bytes + order->alignment : 1];
+	char *data = order->data;
+
+	init(task, parent, order);
+	if (order->copy || order->head) {
+		data = align(room, order->alignment);
+		copy(data, order);
+	}
+	if (order->flags & TASK_DEPEND && parent->depends) {
+		gomp_depend(parent, task, order->depend, true);
+		gomp_depend_wait(task);
+	}
+	if (order->flags & TASK_DETACH)
+		gomp_event_make(task, order);
+	self->task = task;
+	task->function(data);
+	self->task = parent;
+	if (task->event)
+		gomp_event_wait(task);
+	if (task->node)
+		gomp_depend_end(task);
+	end_memory(self, task);
+}
+
+static bool many_queued(const struct task *parent)
+{
+	return parent->scope.elsewhere >= CHILDREN_LEAST && ivl_attend_queued() >= QUEUED_MOST;
+}
+
+void gomp_task_create(struct member *self, const struct order *order)
+{
+	struct task *parent = self->task, *task;
+	const bool waits = order->flags & TASK_DEPEND;
+
+	if (!self->team) {
+		run_included(self, order);
+		return;
+	}
+	if (__builtin_expect(gomp_task_cancelled(self, parent), 0))
+		return;
+	if (order->now || parent->final || self->team->light ||
+	    (many_queued(parent) && !(order->flags & TASK_DETACH))) {
+		run_included(self, order);
+		return;
+	}
+	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
+	init(task, parent, order);
+	task->data = align(task + 1, order->alignment);
+	if (order->flags & TASK_DETACH) {
+		gomp_event_make(task, order);
+		gomp_event_prepare(parent, task);
+	}
+	copy(task->data, order);
+	ivl_group_count(group_of(self, task->taskgroup));
+	if (__builtin_expect(waits, 0)) {
+		ivl_spawn_prepare(&parent->scope, &task->spawned, run, task);
+		if (!gomp_depend(parent, task, order->depend, false))
+			gomp_task_start(task);
+	} else if (__builtin_expect(ivl_spawn(&parent->scope, &task->spawned, run, task) != 0, 0)) {
+		run(task);
+	}
+}
+
+GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
+			   void (*copy_data)(void *, void *), long bytes, long alignment,
+			   bool condition, unsigned int flags, void **depend, int priority,
+			   void *detach)
+{
+	const struct order order = { .function = function, .data = data, .copy = copy_data,
+				     .bytes = (size_t)bytes, .alignment = (size_t)alignment,
+				     .now = !condition, .flags = flags, .depend = depend,
+				     .detach = detach };
+
+	(void)priority;
+	gomp_task_create(gomp_member(), &order);
+}
+
+static void sync(struct task *task)
+{
+	struct gomp_waits waits = gomp_waits_begin();
+
+	ivl_sync(&task->scope);
+	gomp_waits_end(waits);
+}
+
+void gomp_sync_children(struct task *task)
+{
+	if (task->scope.elsewhere)
+		sync(task);
+}
+
+GOMP_PUBLIC void GOMP_taskwait(void)
+{
+	gomp_sync_children(gomp_member()->task);
+}
+
+GOMP_PUBLIC void GOMP_taskwait_depend(void **depend)
+{
+	struct member *self = gomp_member();
+	struct task task = { .parent = self->task };
+
+	if (!self->team || !self->task->depends)
+		return;
+	gomp_depend(self->task, &task, depend, true);
+	gomp_depend_wait(&task);
+	gomp_depend_end(&task);
+}
+
+GOMP_PUBLIC void GOMP_taskyield(void)
+{
+	struct gomp_waits waits = gomp_waits_begin();
+
+	if (waits.self->team)
+		ivl_attend_yield();
+	gomp_waits_end(waits);
+}
+
+void gomp_group_wait(struct taskgroup *taskgroup)
+{
+	struct gomp_waits waits = gomp_waits_begin();
+
+	ivl_group_wait(&taskgroup->group);
+	gomp_waits_end(waits);
+}

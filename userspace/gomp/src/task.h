@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Explicit tasks. */
+#ifndef GOMP_TASK_H
+#define GOMP_TASK_H
+
+#include <gomp-abi.h>
+
+#include "gomp.h"
+
+/* What GOMP_task() was told. */
+struct order {
+	void (*function)(void *);
+	void *data;
+	void (*copy)(void *to, void *from);	/* NULL: by memcpy() */
+	size_t bytes, alignment;
+	bool now;			/* the if clause is false */
+	unsigned int flags;
+	void **depend;
+	void *detach;
+	const void *head;		/* what the copy begins with; NULL: as data does */
+	size_t head_bytes;
+};
+
+void gomp_task_create(struct member *self, const struct order *order);
+/* The task is ready: its dependences are. */
+void gomp_task_start(struct task *task);
+/* It has ended, and what it was waited for; its memory goes when its children have ended. */
+void gomp_task_complete(struct member *self, struct task *task);
+
+/*
+ * depend.c: true: it must wait, and gomp_task_start() follows when it need not any more; or it is
+ * for gomp_depend_wait(), by the parent.
+ */
+bool gomp_depend(struct task *parent, struct task *task, void **depend, bool caller_waits);
+void gomp_depend_wait(struct task *task);
+void gomp_depend_end(struct task *task);
+void gomp_depends_free(struct task *parent);
+
+/*
+ * event.c: a detached task completes when its body has ended and its event is fulfilled: both
+ * have happened then. By a child of its parent that is more, or, of one that is run at once, when
+ * its parent has seen it.
+ */
+struct event;
+void gomp_event_make(struct task *task, const struct order *order);
+void gomp_event_prepare(struct task *parent, struct task *task);
+void gomp_event_happened(struct event *event);
+void gomp_event_wait(struct task *task);
+
+#endif

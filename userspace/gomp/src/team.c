@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Parallel regions. The threads that a thread has for its regions are its pool: they keep their
+ * numbers, and so their threadprivate variables, and sleep between regions outside of the
+ * runtime, where they would steal tasks. A region inside of another that gets one thread is
+ * light: it needs no runtime, since its tasks are run at once.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <futex.h>
+
+#include "affinity.h"
+#include "env.h"
+#include "park.h"
+#include "share.h"
+#include "task.h"
+
+struct thread {
+	struct member member;
+	struct pool *pool;
+	pthread_t thread;
+	/* Of thread 0: there is something to do. */
+	_Alignas(GOMP_LINE) atomic_uint go;
+	atomic_uint asleep;
+};
+
+struct pool {
+	struct team team;
+	ivl_runtime *runtime;
+	struct thread **threads;	/* number 0 has no thread of its own */
+	unsigned int count;
+	struct ivl_worker *before;	/* what the caller was before the region */
+	struct icv icv;			/* of the region's implicit tasks */
+	struct task *outer;
+	atomic_bool stops;
+};
+
+struct light {
+	struct team team;
+	struct member member;
+	struct member *members[1];
+};
+
+static void *allocate(size_t bytes)
+{
+	return memset(gomp_allocate_aligned(GOMP_LINE, bytes), 0, bytes);
+}
+
+/*
+ * Sizes.
+ */
+
+/* So many threads more, or as many as the limit has room for. `busy`: without the initial one. */
+static unsigned int reserve(atomic_uint *busy, unsigned int limit, unsigned int wanted)
+{
+	unsigned int now = atomic_load_explicit(busy, memory_order_relaxed), more;
+
+	/* Relaxed: it is a number and orders nothing. */
+	do {
+		const unsigned int left = limit - 1 > now ? limit - 1 - now : 0;
+
+		more = wanted < left ? wanted : left;
+	} while (!atomic_compare_exchange_weak_explicit(busy, &now, now + more,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	return more;
+}
+
+unsigned int gomp_team_size(struct member *self, unsigned int asked)
+{
+	const struct icv *icv = self->task->icv;
+	unsigned int size = asked ? asked : icv->threads;
+
+	if (self->team && self->team->active_level >= icv->max_active_levels)
+		return 1;
+	if (!icv->max_active_levels)
+		return 1;
+	if (icv->dynamic && size > gomp_environment.cpus)
+		size = gomp_environment.cpus;
+	if (self->teams_limit && size > self->teams_limit)
+		size = self->teams_limit;
+	return icv->thread_limit == UINT_MAX ? size :
+		reserve(self->busy, icv->thread_limit, size - 1) + 1;
+}
+
+/* The ICVs of a region's tasks: lists are by level. */
+static struct icv inherited(const struct icv *icv)
+{
+	struct icv result = *icv;
+	const unsigned int level = ++result.level_in_list;
+
+	if (level < gomp_environment.levels)
+		result.threads = gomp_environment.threads[level];
+	if (level < gomp_environment.bind_levels)
+		result.bind = gomp_environment.binds[level];
+	return result;
+}
+
+/*
+ * Threads.
+ */
+
+static void begin_task(struct member *self)
+{
+	struct pool *pool = ((struct thread *)self)->pool;
+
+	if (self->base.depends)
+		gomp_depends_free(&self->base);
+	self->icv = pool->icv;
+	gomp_base_begin(self, pool->outer);
+	gomp_share_begin(self);
+	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
+}
+
+static unsigned int rest(struct thread *thread, unsigned int seen)
+{
+	/* Acquire: what thread 0 has written. */
+	gomp_spin_while(atomic_load_explicit(&thread->go, memory_order_acquire) == seen);
+	while (atomic_load_explicit(&thread->go, memory_order_acquire) == seen) {
+		/* Both are seq_cst, as in rouse(): it sees us asleep, or we see that we go. */
+		atomic_store(&thread->asleep, 1);
+		if (atomic_load(&thread->go) == seen)
+			ivl_futex_wait(&thread->go, seen);
+		atomic_store(&thread->asleep, 0);
+	}
+	return seen + 1;
+}
+
+static void rouse(struct thread *thread)
+{
+	atomic_fetch_add(&thread->go, 1);
+	if (atomic_load(&thread->asleep))
+		ivl_futex_wake(&thread->go, 1);
+}
+
+static void *thread_main(void *arg)
+{
+	struct thread *thread = arg;
+	struct member *self = &thread->member;
+	struct team *team = &thread->pool->team;
+	unsigned int seen = 0;
+
+	gomp_self = self;
+	ivl_attend(self->seat);
+	for (;;) {
+		seen = rest(thread, seen);
+		if (atomic_load(&thread->pool->stops))
+			break;
+		begin_task(self);
+		gomp_bind(self);
+		gomp_affinity_display(self);
+		team->function(team->data);
+		gomp_barrier_wait(self, &team->final, false);
+	}
+	ivl_attend_no_more(NULL);
+	gomp_pool_end(self);
+	return NULL;
+}
+
+static void start_thread(struct thread *thread)
+{
+	pthread_attr_t attributes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, gomp_environment.stack_bytes);
+	error = pthread_create(&thread->thread, &attributes, thread_main, thread);
+	pthread_attr_destroy(&attributes);
+	if (error)
+		gomp_fatal("thread %u of a parallel region: %s", thread->member.number,
+			   strerror(error));
+}
+
+static struct thread *make_thread(struct pool *pool, unsigned int number)
+{
+	struct thread *thread = allocate(sizeof(*thread));
+	struct member *member = &thread->member;
+
+	thread->pool = pool;
+	member->number = number;
+	member->team = &pool->team;
+	member->attends = member;
+	member->seat = ivl_attend_prepare(pool->runtime, 0);
+	if (!member->seat)
+		gomp_fatal("out of memory for thread %u", number);
+	return thread;
+}
+
+/*
+ * Pools.
+ */
+
+static struct pool *make_pool(void)
+{
+	struct pool *pool = allocate(sizeof(*pool));
+	struct ivl_config config;
+
+	if (ivl_config_init(&config))
+		gomp_fatal("%s", ivl_last_error());
+	config.workers = 1;
+	config.places = IVL_PLACES_ONE;
+	config.policy = IVL_HELP_FIRST;
+	config.stack_bytes = gomp_environment.stack_bytes;
+	/* As many as memory has room for: what waits on one must not keep others from beginning. */
+	config.fibers_per_worker = 1u << 30;
+	if (ivl_start_attended(&config, &pool->runtime))
+		gomp_fatal("%s", ivl_last_error());
+	pool->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
+	return pool;
+}
+
+static void grow(struct pool *pool, unsigned int size)
+{
+	if (size <= pool->count)
+		return;
+	pool->threads = realloc(pool->threads, size * sizeof(struct thread *));
+	if (!pool->threads)
+		gomp_fatal("out of memory for %u threads", size);
+	/* A thread begins with its member. */
+	pool->team.members = (struct member **)pool->threads;
+	while (pool->count < size) {
+		struct thread *thread = make_thread(pool, pool->count);
+
+		pool->threads[pool->count++] = thread;
+		if (thread->member.number)
+			start_thread(thread);
+	}
+}
+
+void gomp_pool_end(struct member *self)
+{
+	struct pool *pool = self->pool;
+
+	if (!pool)
+		return;
+	self->pool = NULL;
+	atomic_store(&pool->stops, true);
+	for (unsigned int i = 1; i < pool->count; i++) {
+		rouse(pool->threads[i]);
+		pthread_join(pool->threads[i]->thread, NULL);
+	}
+	for (unsigned int i = 0; i < pool->count; i++) {
+		if (pool->threads[i]->member.base.depends)
+			gomp_depends_free(&pool->threads[i]->member.base);
+		gomp_share_leave_all(&pool->threads[i]->member);
+		gomp_share_free_spares(&pool->threads[i]->member);
+		free(pool->threads[i]);
+	}
+	ivl_stop(pool->runtime);
+	free(pool->threads);
+	free(pool);
+}
+
+/*
+ * Regions.
+ */
+
+static void begin_team(struct team *team, struct member *self, unsigned int size)
+{
+	const struct team *outer = self->team;
+
+	team->size = size;
+	team->reserved = self->task->icv->thread_limit == UINT_MAX ? 0 : size - 1;
+	team->level = (outer ? outer->level : 0) + 1;
+	team->active_level = (outer ? outer->active_level : 0) + (size > 1);
+	gomp_barrier_init(&team->barrier, size);
+	gomp_barrier_init(&team->final, size);
+	atomic_store_explicit(&team->cancelled, false, memory_order_relaxed);
+	atomic_store_explicit(&team->tasks.cancelled, false, memory_order_relaxed);
+	team->tasks.reductions = NULL;
+	team->first = gomp_share_make(self, size);
+}
+
+static void enter(struct member *member, struct member *outer)
+{
+	member->outer = outer;
+	member->busy = outer->busy;
+	member->team_number = outer->team_number;
+	member->teams = outer->teams;
+	member->teams_limit = outer->teams_limit;
+	gomp_self = member;
+}
+
+static struct team *begin_light(struct member *self)
+{
+	struct light *light = allocate(sizeof(*light));
+	struct member *member = &light->member;
+
+	begin_team(&light->team, self, 1);
+	light->team.light = true;
+	light->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
+	light->members[0] = member;
+	light->team.members = light->members;
+	member->team = &light->team;
+	member->attends = self->attends;
+	member->seat = self->seat;
+	member->icv = inherited(self->task->icv);
+	gomp_base_begin(member, self->task);
+	gomp_share_begin(member);
+	member->place = member->bound = self->place;
+	member->part = self->part;
+	member->part_count = self->part_count;
+	enter(member, self);
+	return &light->team;
+}
+
+struct team *gomp_team_begin(unsigned int size, unsigned int bind)
+{
+	struct member *self = gomp_member(), *member;
+	struct pool *pool;
+
+	if (size == 1 && self->team)
+		return begin_light(self);
+	if (!self->pool)
+		self->pool = make_pool();
+	pool = self->pool;
+	grow(pool, size);
+	begin_team(&pool->team, self, size);
+	pool->icv = inherited(self->task->icv);
+	pool->outer = self->task;
+	member = &pool->threads[0]->member;
+	gomp_places_choose(self, &pool->team, bind ? bind : self->task->icv->bind);
+	for (unsigned int i = 1; i < size; i++) {
+		struct member *other = &pool->threads[i]->member;
+
+		other->outer = self;
+		other->busy = self->busy;
+		other->team_number = self->team_number;
+		other->teams = self->teams;
+		other->teams_limit = self->teams_limit;
+	}
+	pool->before = ivl_attend(member->seat);
+	enter(member, self);
+	begin_task(member);
+	gomp_bind(member);
+	gomp_affinity_display(member);
+	return &pool->team;
+}
+
+void gomp_team_release(struct team *team, void (*function)(void *), void *data)
+{
+	team->function = function;
+	team->data = data;
+	for (unsigned int i = 1; i < team->size; i++)
+		rouse((struct thread *)team->members[i]);
+}
+
+void gomp_team_end(void)
+{
+	struct member *self = gomp_member();
+	struct team *team = self->team;
+
+	gomp_barrier_wait(self, &team->final, false);
+	gomp_share_leave_all(self);
+	if (team->reserved)
+		atomic_fetch_sub_explicit(self->busy, team->reserved, memory_order_relaxed);
+	gomp_self = self->outer;
+	if (team->light) {
+		gomp_share_free_spares(self);
+		free((struct light *)team);
+	} else {
+		ivl_attend_no_more(((struct thread *)self)->pool->before);
+	}
+}
+
+void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, unsigned int flags)
+{
+	struct team *team = gomp_team_begin(gomp_team_size(gomp_member(), asked), flags & 7);
+
+	gomp_team_release(team, function, data);
+	function(data);
+	gomp_team_end();
+}
+
+GOMP_PUBLIC void GOMP_parallel(void (*function)(void *), void *data, unsigned int asked,
+			       unsigned int flags)
+{
+	gomp_parallel(function, data, asked, flags);
+}
+
+/* Of compilers before 4.9: the caller runs the function itself, in between. */
+GOMP_PUBLIC void GOMP_parallel_start(void (*function)(void *), void *data, unsigned int asked)
+{
+	gomp_team_release(gomp_team_begin(gomp_team_size(gomp_member(), asked), 0), function,
+			  data);
+}
+
+GOMP_PUBLIC void GOMP_parallel_end(void)
+{
+	gomp_team_end();
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Target regions and teams on the host; allocators. */
+#include <stdint.h>
+
+#include "check.h"
+
+static void target(void)
+{
+	int array[100], sum = 0, private = 5;
+
+	for (int i = 0; i < 100; i++)
+		array[i] = i;
+#pragma omp target map(tofrom : sum) map(to : array) firstprivate(private)
+	{
+		CHECK(omp_is_initial_device() && !omp_in_parallel());
+		private++;
+#pragma omp parallel for reduction(+ : sum)
+		for (int i = 0; i < 100; i++)
+			sum += array[i] + private;
+	}
+	CHECK(sum == 4950 + 600 && private == 5);
+#pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
+	for (int i = 0; i < 100; i++)
+		sum += array[i];
+	CHECK(sum == 5550 + 4950);
+}
+
+static void teams(void)
+{
+	int seen = 0;
+
+#pragma omp teams num_teams(3) reduction(+ : seen)
+	{
+		CHECK(omp_get_num_teams() == 3);
+		seen += 1 << omp_get_team_num();
+	}
+	CHECK(seen == 7);
+}
+
+static void allocators(void)
+{
+	const omp_alloctrait_t traits[] = { { omp_atk_alignment, 256 },
+					    { omp_atk_pool_size, 1000 },
+					    { omp_atk_fallback, omp_atv_null_fb } };
+	const omp_alloctrait_t bad[] = { { omp_atk_alignment, 3 } };
+	omp_allocator_handle_t allocator = omp_init_allocator(omp_default_mem_space, 3, traits);
+	char *one = omp_alloc(600, allocator), *other;
+
+	CHECK(one && !((uintptr_t)one % 256));
+	CHECK(!omp_alloc(600, allocator));
+	omp_free(one, allocator);
+	other = omp_calloc(10, 60, allocator);
+	CHECK(other && !other[599]);
+	other = omp_realloc(other, 900, allocator, allocator);
+	CHECK(other && !other[599]);
+	omp_free(other, omp_null_allocator);
+	omp_destroy_allocator(allocator);
+	CHECK(omp_init_allocator(omp_default_mem_space, 1, bad) == omp_null_allocator);
+}
+
+int main(void)
+{
+	target();
+	teams();
+	allocators();
+	return 0;
+}

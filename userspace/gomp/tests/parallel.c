@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Regions: who is in them, nested, serialized; threadprivate; barriers. */
+#include <pthread.h>
+
+#include "check.h"
+
+#define MOST 64
+
+static int private_value;
+#pragma omp threadprivate(private_value)
+
+static void numbers(void)
+{
+	int seen[MOST] = { 0 }, size = 0;
+
+#pragma omp parallel
+	{
+		seen[omp_get_thread_num()]++;
+#pragma omp single
+		size = omp_get_num_threads();
+	}
+	CHECK(size == omp_get_max_threads());
+	for (int i = 0; i < MOST; i++)
+		CHECK(seen[i] == (i < size));
+	CHECK(omp_get_thread_num() == 0 && omp_get_num_threads() == 1 && !omp_in_parallel());
+#pragma omp parallel num_threads(3)
+	CHECK(omp_get_num_threads() == 3 && omp_in_parallel());
+#pragma omp parallel if (omp_get_max_threads() == 0)
+	CHECK(omp_get_num_threads() == 1 && omp_get_level() == 1);
+}
+
+/* The caller is thread 0, and each number has the same thread in every region. */
+static void threads(void)
+{
+	pthread_t first[MOST], caller = pthread_self();
+	int kept = 0, size = omp_get_max_threads();
+
+#pragma omp parallel
+	{
+		first[omp_get_thread_num()] = pthread_self();
+		private_value = 1000 + omp_get_thread_num();
+	}
+	CHECK(pthread_equal(first[0], caller));
+	for (int i = 0; i < 100; i++) {
+#pragma omp parallel reduction(+ : kept)
+		kept += pthread_equal(first[omp_get_thread_num()], pthread_self()) &&
+			private_value == 1000 + omp_get_thread_num();
+	}
+	CHECK(kept == 100 * size);
+}
+
+static void nested(void)
+{
+	int inner[3][2] = { { 0 } }, levels = 0;
+
+	omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(3) reduction(+ : levels)
+	{
+		const int outer = omp_get_thread_num();
+
+#pragma omp parallel num_threads(2) reduction(+ : levels)
+		{
+			CHECK(omp_get_ancestor_thread_num(1) == outer);
+			CHECK(omp_get_team_size(1) == 3 && omp_get_team_size(2) == 2);
+			inner[outer][omp_get_thread_num()]++;
+			levels += omp_get_level();
+		}
+	}
+	CHECK(levels == 3 * 2 * 2);
+	for (int i = 0; i < 6; i++)
+		CHECK(inner[i / 2][i % 2] == 1);
+	omp_set_max_active_levels(1);
+#pragma omp parallel num_threads(2)
+	{
+#pragma omp parallel num_threads(2)
+		CHECK(omp_get_num_threads() == 1 && omp_get_level() == 2 &&
+		      omp_get_active_level() == 1);
+	}
+}
+
+static void barriers(void)
+{
+	enum { ROUNDS = 50 };
+	static int at[MOST];
+
+#pragma omp parallel
+	{
+		const int self = omp_get_thread_num(), size = omp_get_num_threads();
+
+		for (int round = 1; round <= ROUNDS; round++) {
+			at[self] = round;
+#pragma omp barrier
+			CHECK(at[(self + 1) % size] == round);
+#pragma omp barrier
+		}
+	}
+}
+
+static void *begin_own(void *arg)
+{
+	int *sum = arg;
+
+#pragma omp parallel num_threads(2) reduction(+ : sum[0])
+	sum[0] += omp_get_thread_num() + 1;
+	return NULL;
+}
+
+/* Threads of the program have regions of their own, at the same time. */
+static void two_callers(void)
+{
+	pthread_t other[2];
+	int sums[2] = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		CHECK(!pthread_create(&other[i], NULL, begin_own, &sums[i]));
+	for (int i = 0; i < 2; i++)
+		CHECK(!pthread_join(other[i], NULL));
+	CHECK(sums[0] == 3 && sums[1] == 3);
+}
+
+int main(void)
+{
+	numbers();
+	threads();
+	nested();
+	barriers();
+	two_callers();
+	return 0;
+}

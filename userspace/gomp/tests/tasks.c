@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Tasks: recursion, who waits for whom, threads that they stay in, dependences, detached ones. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "check.h"
+
+static long fib(int n)
+{
+	long a, b;
+
+	if (n < 2)
+		return n;
+#pragma omp task shared(a)
+	a = fib(n - 1);
+#pragma omp task shared(b)
+	b = fib(n - 2);
+#pragma omp taskwait
+	return a + b;
+}
+
+/* A child that outlives its parent, which nobody waits for but the barrier. */
+static void leave_behind(int depth, atomic_int *ran)
+{
+	atomic_fetch_add(ran, 1);
+	for (int i = 0; i < 3 && depth; i++) {
+#pragma omp task
+		leave_behind(depth - 1, ran);
+	}
+}
+
+static void recursion(void)
+{
+	atomic_int ran = 0;
+	long result = 0;
+
+#pragma omp parallel
+#pragma omp single
+	result = fib(18);
+	CHECK(result == 2584);
+#pragma omp parallel
+	{
+#pragma omp single nowait
+		leave_behind(6, &ran);
+#pragma omp barrier
+		CHECK(atomic_load(&ran) == (2187 - 1) / 2);
+	}
+}
+
+/* A taskgroup is for all descendants. */
+static void waiting(void)
+{
+	atomic_int ran = 0;
+
+#pragma omp parallel
+#pragma omp single
+	{
+#pragma omp taskgroup
+		for (int i = 0; i < 50; i++) {
+#pragma omp task
+			{
+#pragma omp task
+				atomic_fetch_add(&ran, 1);
+			}
+		}
+		CHECK(atomic_load(&ran) == 50);
+	}
+}
+
+static int spin(int n)
+{
+	volatile int x = 0;
+
+	for (int i = 0; i < n; i++)
+		x++;
+	return x;
+}
+
+/* Before and after a wait for children that others may have stolen. */
+static void stay(int depth)
+{
+	const pthread_t thread = pthread_self();
+	const int number = omp_get_thread_num();
+
+	spin(200);
+	for (int i = 0; i < 3 && depth; i++) {
+#pragma omp task untied
+		stay(depth - 1);
+	}
+#pragma omp taskwait
+	CHECK(pthread_equal(thread, pthread_self()) && number == omp_get_thread_num());
+}
+
+static void data(void)
+{
+	int sum = 0;
+
+#pragma omp parallel
+#pragma omp single
+	for (int i = 0; i < 5000; i++) {
+		int block[40];
+
+		for (int j = 0; j < 40; j++)
+			block[j] = i;
+#pragma omp task shared(sum)
+#pragma omp atomic
+		sum += block[i % 40];
+	}
+	CHECK(sum == 5000 * 4999 / 2);
+#pragma omp parallel
+#pragma omp single
+#pragma omp task final(1)
+	{
+		int inside = 0;
+
+		CHECK(omp_in_final());
+#pragma omp task shared(inside)
+		inside = omp_in_final();
+		CHECK(inside);
+	}
+}
+
+static void dependences(void)
+{
+	enum { STEPS = 300 };
+	int chain = 0, left = 0, right = 0, joined = 0, readers = 0;
+
+#pragma omp parallel
+#pragma omp single
+	{
+		for (int i = 0; i < STEPS; i++) {
+#pragma omp task depend(inout : chain)
+			{
+				spin(50);
+				CHECK(chain == i);
+				chain++;
+			}
+		}
+#pragma omp task depend(out : left)
+		left = spin(5000);
+#pragma omp task depend(out : right)
+		right = spin(3000);
+#pragma omp task depend(in : left, right) depend(out : joined)
+		joined = left + right;
+		for (int i = 0; i < 4; i++) {
+#pragma omp task depend(in : joined)
+#pragma omp atomic
+			readers += joined;
+		}
+#pragma omp task depend(inout : joined)
+		CHECK(readers == 4 * 8000);
+#pragma omp taskwait depend(in : chain)
+		CHECK(chain == STEPS);
+#pragma omp task if (0) depend(inout : chain)
+		CHECK(chain++ == STEPS);
+	}
+	CHECK(chain == STEPS + 1);
+}
+
+static void detached(void)
+{
+	int body = 0, fulfilled = 0, after = 0;
+
+#pragma omp parallel
+#pragma omp single
+	{
+		omp_event_handle_t event;
+
+#pragma omp task detach(event) depend(out : body)
+		body = 1;
+#pragma omp task depend(in : body)
+		{
+			CHECK(body == 1 && fulfilled == 1);
+			after = 1;
+		}
+		/* The second must not begin at the end of the first's body. */
+		spin(20000);
+#pragma omp taskyield
+		CHECK(!after);
+		fulfilled = 1;
+		omp_fulfill_event(event);
+#pragma omp taskwait
+		CHECK(after);
+	}
+}
+
+static void loops(void)
+{
+	static int hits[1000];
+	int sum = 0;
+
+#pragma omp parallel
+#pragma omp single
+	{
+#pragma omp taskloop grainsize(7)
+		for (int i = 0; i < 1000; i++)
+			hits[i]++;
+#pragma omp taskloop num_tasks(5) reduction(+ : sum)
+		for (unsigned long long i = 1000; i > 0; i--)
+			sum += hits[i - 1];
+	}
+	CHECK(sum == 1000);
+}
+
+static void reductions(void)
+{
+	int sum = 0, all = 0;
+
+#pragma omp parallel
+#pragma omp single
+	{
+#pragma omp taskgroup task_reduction(+ : sum)
+		for (int i = 1; i <= 100; i++) {
+#pragma omp task in_reduction(+ : sum)
+			{
+#pragma omp task in_reduction(+ : sum)
+				sum += i;
+			}
+		}
+	}
+	CHECK(sum == 5050);
+#pragma omp parallel for reduction(task, + : all)
+	for (int i = 0; i < 100; i++) {
+#pragma omp task in_reduction(+ : all)
+		all += i;
+	}
+	CHECK(all == 4950);
+}
+
+int main(void)
+{
+	recursion();
+	waiting();
+#pragma omp parallel
+#pragma omp single
+	stay(7);
+	data();
+	dependences();
+	detached();
+	loops();
+	reductions();
+	return 0;
+}
