@@ -50,6 +50,7 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 		const unsigned int size = team->size;
 
 		gomp_group_wait(&team->tasks);
+		atomic_store_explicit(&team->share_cancelled, false, memory_order_relaxed);
 		atomic_store_explicit(&barrier->left, size, memory_order_relaxed);
 		/* Release, to still(). */
 		atomic_store_explicit(&barrier->phase, passing.phase + 1, memory_order_release);

@@ -10,8 +10,7 @@ GOMP_PUBLIC bool GOMP_cancellation_point(int which)
 
 	if (!gomp_environment.cancellation || !self->team)
 		return false;
-	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && self->share &&
-	    atomic_load(&self->share->cancelled))
+	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && gomp_share_cancelled(self))
 		return true;
 	if (which & CANCEL_TASKGROUP && gomp_task_cancelled(self, self->task))
 		return true;
@@ -25,11 +24,15 @@ GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
 
 	if (!gomp_environment.cancellation)
 		return false;
-	if (!condition || !team)
+	if (!condition)
 		return GOMP_cancellation_point(which);
+	/* Of a construct outside of any region, the caller is all there is. */
+	if (!team)
+		return which & (CANCEL_LOOP | CANCEL_SECTIONS);
 	if (which & (CANCEL_LOOP | CANCEL_SECTIONS)) {
-		atomic_store(&self->share->cancelled, true);
-		gomp_unpark_all(&self->share->turn);
+		atomic_store(&team->share_cancelled, true);
+		if (self->share)
+			gomp_unpark_all(&self->share->turn);
 	} else if (which & CANCEL_TASKGROUP) {
 		struct taskgroup *taskgroup = self->task->taskgroup;
 

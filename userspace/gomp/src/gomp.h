@@ -125,6 +125,7 @@ struct team {
 	struct taskgroup tasks;		/* of all tasks in no other taskgroup */
 	struct workshare *first;	/* before the first: all members begin there */
 	atomic_bool cancelled;
+	atomic_bool share_cancelled;	/* the worksharing construct, up to its barrier */
 	unsigned int reserved;		/* counted in its contention group */
 	bool light;			/* of one thread, whose tasks all run at once */
 };

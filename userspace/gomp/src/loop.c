@@ -155,7 +155,7 @@ static bool take(struct member *self, struct workshare *share)
 {
 	uint64_t first, last;
 
-	if (atomic_load_explicit(&share->cancelled, memory_order_relaxed))
+	if (gomp_share_cancelled(self))
 		return false;
 	if (share->schedule == SCHEDULE_STATIC ? !take_static(self, share, &first, &last) :
 						 !take_shared(self, share, &first, &last))

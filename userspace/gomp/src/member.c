@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Threads as OpenMP sees them, and the control variables of their tasks. */
-#include <stdlib.h>
-#include <string.h>
+#include <pthread.h>
 
 #include "env.h"
 #include "gomp.h"
@@ -12,8 +11,23 @@ __thread struct member *gomp_self;
 static __thread struct member outside;
 static __thread atomic_uint busy;
 
+static pthread_key_t key;
+
+/* A thread of the program ends: so do those that it has for its regions. */
+static void end_pool(void *member)
+{
+	gomp_pool_end(member);
+}
+
+__attribute__((constructor)) static void make_key(void)
+{
+	if (pthread_key_create(&key, end_pool))
+		gomp_fatal("no key for thread-specific data");
+}
+
 struct member *gomp_member_begin(void)
 {
+	pthread_setspecific(key, &outside);
 	outside.icv = gomp_environment.icv;
 	outside.teams = 1;
 	outside.busy = &busy;

@@ -22,7 +22,6 @@ struct workshare {
 	struct doacross *doacross;	/* NULL: none */
 	_Atomic(void *) copies;		/* of the reductions of its tasks; NULL: none */
 	_Atomic(void *) memory;		/* that the compiler has asked for */
-	atomic_bool cancelled;
 	_Alignas(GOMP_LINE) _Atomic(uint64_t) taken;	/* iterations, or sections */
 	_Alignas(GOMP_LINE) _Atomic(uint64_t) turn;	/* ordered: which iteration's it is */
 };
@@ -37,6 +36,13 @@ bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *ar
 void gomp_share_begin(struct member *self);
 void gomp_share_leave_all(struct member *self);
 void gomp_share_free_spares(struct member *self);
+
+/* Is the construct that the caller is in cancelled? Relaxed: those who wait look again. */
+static inline bool gomp_share_cancelled(const struct member *self)
+{
+	return self->team &&
+	       atomic_load_explicit(&self->team->share_cancelled, memory_order_relaxed);
+}
 
 /* Outside of all regions a thread is alone. */
 static inline unsigned int gomp_size(const struct member *self)

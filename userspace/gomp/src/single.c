@@ -33,11 +33,12 @@ static void init_sections(struct workshare *share, const void *count)
 	share->count = *(const unsigned int *)count;
 }
 
-static unsigned int next_section(struct workshare *share)
+static unsigned int next_section(const struct member *self)
 {
+	struct workshare *share = self->share;
 	uint64_t section;
 
-	if (atomic_load_explicit(&share->cancelled, memory_order_relaxed))
+	if (gomp_share_cancelled(self))
 		return 0;
 	section = atomic_fetch_add_explicit(&share->taken, 1, memory_order_relaxed);
 	return section < share->count ? (unsigned int)section + 1 : 0;
@@ -48,7 +49,7 @@ GOMP_PUBLIC unsigned int GOMP_sections_start(unsigned int count)
 	struct member *self = gomp_member();
 
 	gomp_share_enter(self, init_sections, &count);
-	return next_section(self->share);
+	return next_section(self);
 }
 
 GOMP_PUBLIC unsigned int GOMP_sections2_start(unsigned int count, uintptr_t *reductions,
@@ -61,12 +62,12 @@ GOMP_PUBLIC unsigned int GOMP_sections2_start(unsigned int count, uintptr_t *red
 		gomp_reductions_of_share(self, reductions);
 	if (memory)
 		gomp_share_memory(self->share, memory);
-	return next_section(self->share);
+	return next_section(self);
 }
 
 GOMP_PUBLIC unsigned int GOMP_sections_next(void)
 {
-	return next_section(gomp_member()->share);
+	return next_section(gomp_member());
 }
 
 GOMP_PUBLIC void GOMP_parallel_sections(void (*function)(void *), void *data, unsigned int asked,

@@ -48,7 +48,7 @@ static void run_apart(void (*function)(void *), void *data, void **arguments)
 	struct member *self = gomp_member(), apart = { .attends = self->attends, .teams = 1,
 				 .busy = self->busy };
 
-	apart.icv = *self->task->icv;
+	apart.icv = gomp_environment.icv;
 	read_arguments(&apart.icv, arguments);
 	gomp_base_begin(&apart, NULL);
 	apart.pool = self->pool;

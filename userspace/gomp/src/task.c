@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "task.h"
+#include "taskgroup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +58,6 @@ bool gomp_task_cancelled(const struct member *self, const struct task *task)
 	return false;
 }
 
-static struct ivl_group *group_of(const struct member *self, const struct taskgroup *taskgroup)
-{
-	return taskgroup ? (struct ivl_group *)&taskgroup->group : &self->team->tasks.group;
-}
-
 /* The last child of a task that has ended has ended, too. */
 static void run_orphaned(struct ivl_work *work)
 {
@@ -87,7 +83,7 @@ static void end_memory(struct member *self, struct task *task)
 
 void gomp_task_complete(struct member *self, struct task *task)
 {
-	struct ivl_group *group = group_of(self, task->taskgroup);
+	struct ivl_group *group = gomp_group_of(self, task->taskgroup);
 
 	if (task->node)
 		gomp_depend_end(task);
@@ -105,7 +101,7 @@ static void run(void *arg)
 	struct ivl_finish *finish = local->finish;
 
 	self->task = task;
-	local->finish = (struct ivl_finish *)group_of(self, task->taskgroup);
+	local->finish = (struct ivl_finish *)gomp_group_of(self, task->taskgroup);
 	if (__builtin_expect(!gomp_task_cancelled(self, task), 1))
 		task->function(task->data);
 	self->task = before;
@@ -211,7 +207,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 		gomp_event_prepare(parent, task);
 	}
 	copy(task->data, order);
-	ivl_group_count(group_of(self, task->taskgroup));
+	ivl_group_count(gomp_group_of(self, task->taskgroup));
 	if (__builtin_expect(waits, 0)) {
 		ivl_spawn_prepare(&parent->scope, &task->spawned, run, task);
 		if (!gomp_depend(parent, task, order->depend, false))

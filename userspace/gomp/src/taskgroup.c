@@ -15,26 +15,31 @@ static bool has_tasks(const struct member *self)
 static void set_finish(struct member *self, struct taskgroup *taskgroup)
 {
 	if (has_tasks(self))
-		ivl_local()->finish = (struct ivl_finish *)
-			(taskgroup ? &taskgroup->group : &self->team->tasks.group);
+		ivl_local()->finish = (struct ivl_finish *)gomp_group_of(self, taskgroup);
 }
 
-struct taskgroup *gomp_taskgroup_begin(struct member *self)
+static struct taskgroup *begin(struct member *self, bool workshare)
 {
 	struct taskgroup *taskgroup = gomp_allocate(sizeof(*taskgroup));
 
 	taskgroup->group = (struct ivl_group)IVL_GROUP_INIT;
 	taskgroup->outer = self->task->taskgroup;
+	taskgroup->workshare = workshare;
 	self->task->taskgroup = taskgroup;
 	set_finish(self, taskgroup);
 	return taskgroup;
+}
+
+struct taskgroup *gomp_taskgroup_begin(struct member *self)
+{
+	return begin(self, false);
 }
 
 void gomp_taskgroup_end(struct member *self)
 {
 	struct taskgroup *taskgroup = self->task->taskgroup;
 
-	if (has_tasks(self))
+	if (has_tasks(self) && !taskgroup->workshare)
 		gomp_group_wait(taskgroup);
 	self->task->taskgroup = taskgroup->outer;
 	set_finish(self, taskgroup->outer);
@@ -103,9 +108,8 @@ static void *common(_Atomic(void *) *place, void *offer)
 
 void gomp_reductions_of_share(struct member *self, uintptr_t *reductions)
 {
-	struct taskgroup *taskgroup = gomp_taskgroup_begin(self);
+	struct taskgroup *taskgroup = begin(self, true);
 
-	taskgroup->workshare = true;
 	set_copies(self, reductions, common(&self->share->copies,
 					    make_copies(gomp_size(self), reductions)));
 	taskgroup->reductions = reductions;

@@ -269,6 +269,7 @@ static void begin_team(struct team *team, struct member *self, unsigned int size
 	gomp_barrier_init(&team->barrier, size);
 	gomp_barrier_init(&team->final, size);
 	atomic_store_explicit(&team->cancelled, false, memory_order_relaxed);
+	atomic_store_explicit(&team->share_cancelled, false, memory_order_relaxed);
 	atomic_store_explicit(&team->tasks.cancelled, false, memory_order_relaxed);
 	team->tasks.reductions = NULL;
 	team->first = gomp_share_make(self, size);

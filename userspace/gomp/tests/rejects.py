@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is not supported says so and ends; bad environments are named and ignored."""
+
+import os
+import subprocess
+import sys
+
+
+def run(
+    library: str, program: str, *words: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, *words],
+        env={**os.environ, "LD_PRELOAD": library, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def main() -> None:
+    library, program = sys.argv[1:]
+    plain = run(library, program)
+    assert plain.returncode == 0 and plain.stderr == "", plain
+
+    for name, value in (
+        ("OMP_NUM_THREADS", "0"),
+        ("OMP_NUM_THREADS", "2,x"),
+        ("OMP_SCHEDULE", "sometimes"),
+        ("OMP_SCHEDULE", "dynamic,0x"),
+        ("OMP_PROC_BIND", "near"),
+        ("OMP_PLACES", "{0"),
+        ("OMP_PLACES", "desks(2)"),
+        ("GOMP_CPU_AFFINITY", "zero"),
+        ("OMP_STACKSIZE", "big"),
+        ("OMP_DYNAMIC", "perhaps"),
+        ("OMP_MAX_ACTIVE_LEVELS", "-1"),
+        ("OMP_WAIT_POLICY", "lazily"),
+        ("OMP_ALLOCATOR", "malloc"),
+        ("OMP_THREAD_LIMIT", "0"),
+        ("GOMP_SPINCOUNT", "many"),
+    ):
+        told = run(library, program, **{name: value})
+        assert told.returncode == 0, (name, value, told)
+        assert f'libintervals-gomp: {name}: "{value}"' in told.stderr, (name, value, told)
+
+    refused = run(library, program, "acc_init")
+    assert refused.returncode == 1, refused
+    assert "acc_init is not supported" in refused.stderr, refused
+    shown = run(library, program, OMP_DISPLAY_ENV="true", OMP_SCHEDULE="guided,4")
+    assert "OMP_SCHEDULE = 'GUIDED,4'" in shown.stderr, shown
+
+
+if __name__ == "__main__":
+    main()
