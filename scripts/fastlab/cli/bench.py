@@ -5,8 +5,18 @@ from __future__ import annotations
 
 import argparse
 
+from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
-from fastlab.cli.common import OK, Commands, check_writable, keep, path, show
+from fastlab.cli.common import (
+    OK,
+    Commands,
+    check_writable,
+    keep,
+    names,
+    path,
+    project,
+    show,
+)
 from fastlab.cli.peers import add_peers
 
 
@@ -31,6 +41,24 @@ def add(commands: Commands) -> None:
     steals.set_defaults(command=_bench_stealing)
     path(steals, "--json", "write the counts to FILE too")
     add_peers(what)
+
+    suite = what.add_parser(
+        "gomp-testsuite",
+        help="run GCC's tests of its OpenMP library on ours",
+        description="Compile the C run tests of GCC's libgomp, run them with "
+        "libintervals-gomp.so preloaded, and print what passed, failed, and is not applicable.",
+    )
+    suite.set_defaults(command=_bench_gomp_testsuite)
+    path(suite, "--library", "the libintervals-gomp.so to run them on (default: the built one)")
+    path(suite, "--archive", "the sources of GCC (default: those of gcc-12-source)")
+    suite.add_argument(
+        "--only",
+        type=names,
+        metavar="PATTERN,...",
+        default=(),
+        help="only tests of such names, as in libgomp.c/task*",
+    )
+    path(suite, "--json", "write the results to FILE too")
 
 
 def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -58,4 +86,20 @@ def _bench_stealing(arguments: argparse.Namespace, reporter: Reporter) -> int:
     counts = stealing.measure(reporter, request)
     show(stealing.tables(counts))
     keep(arguments.json, stealing.document(counts, request))
+    return OK
+
+
+def _bench_gomp_testsuite(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.bench import gomp_testsuite
+
+    check_writable(arguments.json)
+    built = work_dir(project()) / "user" / "userspace" / "gomp" / "libintervals-gomp.so"
+    request = gomp_testsuite.SuiteRequest(
+        arguments.library or built,
+        arguments.archive or gomp_testsuite.find_archive(),
+        arguments.only,
+    )
+    results = gomp_testsuite.measure(reporter, request)
+    show(gomp_testsuite.tables(results))
+    keep(arguments.json, gomp_testsuite.document(results))
     return OK
