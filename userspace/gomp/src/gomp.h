@@ -197,8 +197,6 @@ void gomp_team_first_loop(struct team *team, const struct loop *loop);
 void gomp_group_wait(struct taskgroup *taskgroup);
 /* The caller's children have reported: after a barrier, when all have ended. */
 void gomp_sync_children(struct task *task);
-/* Are this task's taskgroup, those around it or the team cancelled? */
-bool gomp_task_cancelled(const struct member *self, const struct task *task);
 
 /* fatal.c: a message, and the end of the program. */
 _Noreturn void gomp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));

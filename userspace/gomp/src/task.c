@@ -5,9 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many tasks in its queue on, and so many children, a thread runs new ones itself. */
-#define QUEUED_MOST 256
-#define CHILDREN_LEAST 64
+/*
+ * From so many tasks in its queue on a thread runs new ones itself: what is in the queue is enough
+ * for others, and is the larger the older it is. Alone it needs none but for tasks that begin each
+ * other in a chain, which must not be a recursion.
+ */
+static inline size_t queued_most(const struct team *team)
+{
+	return team->size == 1 ? 4 : 8 + 8 * (size_t)team->size;
+}
 
 #define BLOCK_BYTES 512
 
@@ -43,7 +49,7 @@ static void release(struct member *self, struct task *task)
 		free(task);
 }
 
-bool gomp_task_cancelled(const struct member *self, const struct task *task)
+bool gomp_task_cancelled_slowly(const struct member *self, const struct task *task)
 {
 	if (atomic_load_explicit(&self->team->cancelled, memory_order_relaxed))
 		return true;
@@ -117,17 +123,18 @@ void gomp_task_start(struct task *task)
 	ivl_spawn_prepared(ivl_this_runtime(), &task->spawned);
 }
 
-static void init(struct task *task, struct task *parent, const struct order *order)
+static inline __attribute__((always_inline)) void
+init(struct task *task, struct task *parent, void (*function)(void *), unsigned int flags)
 {
 	task->scope = (struct ivl_scope)IVL_SCOPE_INIT;
 	task->parent = parent;
 	task->taskgroup = parent->taskgroup;
 	task->icv = parent->icv;
-	task->function = order->function;
+	task->function = function;
 	task->depends = NULL;
 	task->node = NULL;
 	task->event = NULL;
-	task->final = parent->final || order->flags & TASK_FINAL;
+	task->final = parent->final || flags & TASK_FINAL;
 	task->implicit = false;
 	task->own_icv = false;
 	/* The parent's may be gone, or be changed. */
@@ -157,7 +164,7 @@ static void run_included(struct member *self, const struct order *order)
 	char room[order->copy || order->head ? order->bytes + order->alignment : 1];
 	char *data = order->data;
 
-	init(task, parent, order);
+	init(task, parent, order->function, order->flags);
 	if (order->copy || order->head) {
 		data = align(room, order->alignment);
 		copy(data, order);
@@ -178,11 +185,6 @@ static void run_included(struct member *self, const struct order *order)
 	end_memory(self, task);
 }
 
-static bool many_queued(const struct task *parent)
-{
-	return parent->scope.elsewhere >= CHILDREN_LEAST && ivl_attend_queued() >= QUEUED_MOST;
-}
-
 void gomp_task_create(struct member *self, const struct order *order)
 {
 	struct task *parent = self->task, *task;
@@ -195,12 +197,12 @@ void gomp_task_create(struct member *self, const struct order *order)
 	if (__builtin_expect(gomp_task_cancelled(self, parent), 0))
 		return;
 	if (order->now || parent->final || self->team->light ||
-	    (many_queued(parent) && !(order->flags & TASK_DETACH))) {
+	    (!(order->flags & TASK_DETACH) && ivl_attend_has_queued(queued_most(self->team)))) {
 		run_included(self, order);
 		return;
 	}
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
-	init(task, parent, order);
+	init(task, parent, order->function, order->flags);
 	task->data = align(task + 1, order->alignment);
 	if (order->flags & TASK_DETACH) {
 		gomp_event_make(task, order);
@@ -217,18 +219,45 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 }
 
+/* Most tasks of a program that makes many: with nothing to copy or to wait for. */
+static inline void run_plain(struct member *self, void (*function)(void *), void *data,
+			     unsigned int flags)
+{
+	struct task *parent = self->task, *task = allocate(self, sizeof(*task));
+
+	init(task, parent, function, flags);
+	self->task = task;
+	function(data);
+	self->task = parent;
+	end_memory(self, task);
+}
+
+static inline bool is_plain(const struct member *self, void (*copy_data)(void *, void *),
+			    unsigned int flags)
+{
+	return !copy_data && !(flags & (TASK_DEPEND | TASK_DETACH)) && self->team &&
+	       !self->team->light && !gomp_task_cancelled(self, self->task) &&
+	       (self->task->final || ivl_attend_has_queued(queued_most(self->team)));
+}
+
 GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
 			   void (*copy_data)(void *, void *), long bytes, long alignment,
 			   bool condition, unsigned int flags, void **depend, int priority,
 			   void *detach)
 {
-	const struct order order = { .function = function, .data = data, .copy = copy_data,
-				     .bytes = (size_t)bytes, .alignment = (size_t)alignment,
-				     .now = !condition, .flags = flags, .depend = depend,
-				     .detach = detach };
+	struct member *self = gomp_member();
 
 	(void)priority;
-	gomp_task_create(gomp_member(), &order);
+	if (is_plain(self, copy_data, flags)) {
+		run_plain(self, function, data, flags);
+	} else {
+		const struct order order = { .function = function, .data = data,
+					     .copy = copy_data, .bytes = (size_t)bytes,
+					     .alignment = (size_t)alignment, .now = !condition,
+					     .flags = flags, .depend = depend, .detach = detach };
+
+		gomp_task_create(self, &order);
+	}
 }
 
 static void sync(struct task *task)

@@ -5,6 +5,7 @@
 
 #include <gomp-abi.h>
 
+#include "env.h"
 #include "gomp.h"
 
 /* What GOMP_task() was told. */
@@ -20,6 +21,14 @@ struct order {
 	const void *head;		/* what the copy begins with; NULL: as data does */
 	size_t head_bytes;
 };
+
+/* Is this task's taskgroup or the team cancelled? */
+bool gomp_task_cancelled_slowly(const struct member *self, const struct task *task);
+static inline bool gomp_task_cancelled(const struct member *self, const struct task *task)
+{
+	return __builtin_expect(gomp_environment.cancellation, 0) &&
+	       gomp_task_cancelled_slowly(self, task);
+}
 
 void gomp_task_create(struct member *self, const struct order *order);
 /* The task is ready: its dependences are. */

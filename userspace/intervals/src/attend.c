@@ -2,6 +2,7 @@
 #include "attend.h"
 
 #include "find.h"
+#include "queue/open_ring.h"
 #include "run_queue.h"
 #include "seat.h"
 #include "switching.h"
@@ -51,7 +52,16 @@ void ivl_attend_yield(void)
 		ivl_run_work(worker, work);
 }
 
-size_t ivl_attend_queued(void)
+bool ivl_attend_has_queued(size_t count)
 {
-	return ivl_pool_size(ivl_self()->pool);
+	const struct ivl_worker *worker = ivl_self();
+	const struct ivl_open_ring *deque = worker->deque;
+	uint64_t tail;
+
+	if (__builtin_expect(!deque, 0))
+		return ivl_pool_size(worker->pool) >= count;
+	tail = atomic_load_explicit(&deque->tail, memory_order_relaxed);
+	/* What the owner knows is too many: mostly it need not look at what thieves write. */
+	return tail - deque->known_head >= count &&
+	       tail - atomic_load_explicit(&deque->head, memory_order_relaxed) >= count;
 }

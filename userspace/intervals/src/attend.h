@@ -35,8 +35,8 @@ void ivl_attend_no_more(struct ivl_worker *before);
 
 /* Run one task, on a fiber, if there is any in the caller's queue or another's; base only. */
 void ivl_attend_yield(void);
-/* How many tasks are in the caller's own queue. */
-size_t ivl_attend_queued(void);
+/* Are there so many tasks, more than 0, in the caller's own queue? */
+bool ivl_attend_has_queued(size_t count);
 /* Say what the caller's worker has counted and told nobody. */
 void ivl_attend_tell(void);
 
