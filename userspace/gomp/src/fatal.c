@@ -38,20 +38,22 @@ void *gomp_allocate_aligned(size_t alignment, size_t bytes)
 	return memory;
 }
 
-/* The directive `error`, at execution. */
-GOMP_PUBLIC void GOMP_warning(const char *message, size_t length)
+/* The directive `error`, at execution; in GCC's words, for which programs look. */
+static void encounter(const char *severity, const char *message, size_t length)
 {
 	if (message && length == SIZE_MAX)
 		length = strlen(message);
-	if (message)
-		fprintf(stderr, "\nlibgomp: error directive encountered: %.*s\n", (int)length,
-			message);
-	else
-		fputs("\nlibgomp: error directive encountered\n", stderr);
+	fprintf(stderr, "\nlibgomp: %serror directive encountered%s%.*s\n", severity,
+		message ? ": " : "", message ? (int)length : 0, message ? message : "");
+}
+
+GOMP_PUBLIC void GOMP_warning(const char *message, size_t length)
+{
+	encounter("", message, length);
 }
 
 GOMP_PUBLIC void GOMP_error(const char *message, size_t length)
 {
-	GOMP_warning(message, length);
+	encounter("fatal error: ", message, length);
 	exit(EXIT_FAILURE);
 }

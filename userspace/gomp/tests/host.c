@@ -6,19 +6,21 @@
 
 static void target(void)
 {
-	int array[100], sum = 0, private = 5;
+	int array[100], sum = 0, private = 5, block[4] = { 1, 2, 3, 4 };
 
 	for (int i = 0; i < 100; i++)
 		array[i] = i;
-#pragma omp target map(tofrom : sum) map(to : array) firstprivate(private)
+#pragma omp target map(tofrom : sum) map(to : array) firstprivate(private, block)
 	{
+		CHECK(block[3] == 4);
+		block[3] = 0;
 		CHECK(omp_is_initial_device() && !omp_in_parallel());
 		private++;
 #pragma omp parallel for reduction(+ : sum)
 		for (int i = 0; i < 100; i++)
 			sum += array[i] + private;
 	}
-	CHECK(sum == 4950 + 600 && private == 5);
+	CHECK(sum == 4950 + 600 && private == 5 && block[3] == 4);
 #pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
 	for (int i = 0; i < 100; i++)
 		sum += array[i];

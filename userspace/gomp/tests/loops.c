@@ -95,6 +95,13 @@ static void ordered(void)
 	CHECK(at == 200);
 }
 
+/* Longer than anybody looks for it. */
+static void delay(int rounds)
+{
+	for (volatile int i = 0; i < rounds; i++)
+		;
+}
+
 static void doacross(void)
 {
 	static int grid[30][20];
@@ -103,6 +110,7 @@ static void doacross(void)
 	for (int i = 1; i < 30; i++)
 		for (int j = 1; j < 20; j++) {
 #pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+			delay(j == 1 ? 100000 : 0);
 			grid[i][j] = 1 + (grid[i - 1][j] > grid[i][j - 1] ? grid[i - 1][j] :
 									    grid[i][j - 1]);
 #pragma omp ordered depend(source)
