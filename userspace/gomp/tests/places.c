@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* OMP_PLACES=threads, OMP_PROC_BIND=close: each thread is where it says. */
+#include <sched.h>
+
+#include "check.h"
+
+static void is_bound(void)
+{
+	const int place = omp_get_place_num();
+	int cpus[CPU_SETSIZE];
+	cpu_set_t set;
+
+	CHECK(place >= 0 && place < omp_get_num_places());
+	CHECK(omp_get_place_num_procs(place) == 1);
+	omp_get_place_proc_ids(place, cpus);
+	CHECK(!sched_getaffinity(0, sizeof(set), &set));
+	CHECK(CPU_COUNT(&set) == 1 && CPU_ISSET((size_t)cpus[0], &set));
+}
+
+int main(void)
+{
+	int different = 0;
+
+	CHECK(omp_get_num_places() == omp_get_num_procs());
+	CHECK(omp_get_proc_bind() == omp_proc_bind_close);
+	is_bound();
+#pragma omp parallel reduction(| : different)
+	{
+		is_bound();
+		different |= omp_get_place_num() != 0;
+	}
+	CHECK(different == (omp_get_max_threads() > 1 && omp_get_num_places() > 1));
+#pragma omp parallel proc_bind(primary) num_threads(3)
+	CHECK(omp_get_place_num() == 0);
+	return 0;
+}
