@@ -29,14 +29,13 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
     rows, warning = read_rows(directory / "runs.jsonl")
     if warning:
         reporter.say(warning)
-    lines = {row["key"]: number for number, row in enumerate(rows, 1)}
     plan = plan_file.load(directory)
     if isinstance(plan, Plan):
-        return replace(paired.analyse(make_dataset(plan, rows)), lines=lines)
+        return paired.analyse(make_dataset(plan, rows))
     if rows and rows[-1]["backend"] != "sim":
         raise FastError(
             f"{directory / plan_file.NAME}: is not there, and it says what these runs were to "
             "show; restore it, or make them again in another directory"
         )
     found = summarise(load_experiment(file), rows, plan)
-    return replace(found, lines=lines, attributed=attributed.load(directory))
+    return replace(found, attributed=attributed.load(directory))

@@ -8,7 +8,7 @@ only a real machine knows, are sections that the other leaves empty.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any, Literal
 
@@ -156,8 +156,7 @@ class Findings:
     """`mean` names the kind of mean of all values as mmtests does. `primary` is the metric named
     before the runs: a claim about another is a hint for the next experiment. `setting` says what
     was measured where; `calibration` and `doubts` are sentences that belong beside the numbers.
-    `raw` is what was compared, case by case; `lines` says by a row's key which line of runs.jsonl
-    it is."""
+    `raw` is what was compared, case by case."""
 
     title: str
     backend: str
@@ -177,7 +176,6 @@ class Findings:
     oracle: tuple[str, ...] = ()
     regrets: tuple[Regret, ...] = ()
     raw: tuple[Raw, ...] = ()
-    lines: Mapping[str, int] = field(default_factory=dict)
     attributed: tuple[Attributed, ...] = ()
 
     def of_metric(self, metric: str) -> tuple[Finding, ...]:
