@@ -292,6 +292,24 @@ static void test_guards(void **state)
 	assert_true(view.work_ns >= 30);
 }
 
+/* The runs of one thread come one after the other, whoever's thread runs them. */
+static void test_runs(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct ivl_view before, after;
+
+	(void)state;
+	runtime = test_start(&config);
+	ivl_view_read(&before);
+	must(ivl_run_here(runtime, spend_ns, (void *)10));
+	must(ivl_run(runtime, spend_ns, (void *)20));
+	must(ivl_run_here(runtime, spend_ns, (void *)30));
+	ivl_view_read(&after);
+	assert_int_equal(after.span.ns - before.span.ns, 60);
+	assert_int_equal(after.span.tasks - before.span.tasks, 3);
+	ivl_stop(runtime);
+}
+
 static void test_probes(void **state)
 {
 	(void)state;
@@ -321,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_guards),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_nowhere),
 	};

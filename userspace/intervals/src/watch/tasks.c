@@ -24,13 +24,19 @@ static void stop(struct ivl_worker *worker, struct ivl_watched *task)
 		ivl_view_stop(task, &worker->watch->counts);
 }
 
+/* Not on a fiber: a thread that goes on with its own code, though it may run tasks meanwhile. */
+static bool is_outside(const struct ivl_worker *worker)
+{
+	return !worker || worker->fiber == &worker->base;
+}
+
 struct ivl_span ivl_span_here(void)
 {
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_watched *task = running(worker);
 
 	if (!task)
-		return worker ? (struct ivl_span){ 0, 0, 0 } : foreign;
+		return is_outside(worker) ? foreign : (struct ivl_span){ 0, 0, 0 };
 	if (task->since) {
 		ivl_view_stop(task, &worker->watch->counts);
 		ivl_view_go(task);
@@ -46,7 +52,7 @@ void ivl_span_joined(const struct ivl_span *span)
 	if (task) {
 		ivl_span_here();
 		ivl_span_reach(&task->span, span);
-	} else if (!worker) {
+	} else if (is_outside(worker)) {
 		ivl_span_reach(&foreign, span);
 	}
 }
