@@ -313,8 +313,6 @@ void ivl_schedule(void)
 
 	if (!local->interval)
 		return;
-	if (ivl_is_watching())
-		ivl_watch_schedules(local->interval);
 	if (atomic_load_explicit(&local->interval->owner, memory_order_relaxed) == local)
 		schedule_made(local->interval, &batch);
 	schedule_made_elsewhere(local->interval, &batch);
@@ -393,6 +391,9 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 		current->made_last = interval;
 		return;
 	}
+	/* Who schedules it may not have come as far. */
+	if (ivl_is_watching())
+		ivl_watch_arrive(&interval->start);
 	atomic_store_explicit(&interval->owner, current, memory_order_relaxed);
 	before = atomic_load_explicit(&current->made_elsewhere, memory_order_relaxed);
 	do {

@@ -310,6 +310,60 @@ static void test_runs(void **state)
 	ivl_stop(runtime);
 }
 
+/* What one part of a body schedules, and another. */
+static void schedule_beside(void *arg)
+{
+	spend(100);
+	ivl_release(make(arg, 1));
+	ivl_schedule();
+}
+
+static int parts(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	(void)arg;
+	must(ivl_spawn(&scope, &task, schedule_beside, self));
+	spend(2);
+	ivl_release(make(self, 200));
+	ivl_schedule();
+	ivl_sync(&scope);
+	return 0;
+}
+
+/* What one part makes, and another schedules. */
+static void make_beside(void *arg)
+{
+	spend(100);
+	ivl_release(make(arg, 50));
+}
+
+static int made_beside(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	(void)arg;
+	must(ivl_spawn(&scope, &task, make_beside, self));
+	spend(2);
+	ivl_schedule();
+	ivl_sync(&scope);
+	return 0;
+}
+
+static void test_parts(void **state)
+{
+	struct ivl_config config = test_config(1);
+
+	(void)state;
+	config.policy = IVL_WORK_FIRST;
+	runtime = test_start(&config);
+	assert_int_equal(view_of(parts, NULL).span.ns, 202);
+	assert_int_equal(view_of(made_beside, NULL).span.ns, 150);
+	ivl_stop(runtime);
+}
+
 static void test_probes(void **state)
 {
 	(void)state;
@@ -340,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_guards),
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_nowhere),
 	};

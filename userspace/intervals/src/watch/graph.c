@@ -13,7 +13,7 @@
 
 struct ivl_reached {
 	struct ivl_span start, end;
-	struct ivl_span body;		/* when it last scheduled what it has made, or ended */
+	struct ivl_span body;		/* when it ended; before that, of no task */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,20 +69,19 @@ void ivl_watch_arrive(const struct ivl_point *point)
 	ivl_reach(target, &here);
 }
 
-void ivl_watch_schedules(const ivl_interval *interval)
-{
-	struct ivl_span here;
-
-	if (!interval->reached)
-		return;
-	here = ivl_span_here();
-	ivl_reach(&interval->reached->body, &here);
-}
-
 void ivl_watch_scheduled(const ivl_interval *interval, const ivl_interval *made)
 {
-	if (interval->reached && made->reached)
-		ivl_reach(&made->reached->start, &interval->reached->body);
+	struct ivl_span from;
+
+	if (!interval->reached || !made->reached)
+		return;
+	pthread_mutex_lock(&lock);
+	from = interval->reached->body;
+	pthread_mutex_unlock(&lock);
+	/* By the body, or by a part of it that runs beside. */
+	if (!from.tasks)
+		from = ivl_span_here();
+	ivl_reach(&made->reached->start, &from);
 }
 
 void ivl_watch_joined(const struct ivl_point *point)

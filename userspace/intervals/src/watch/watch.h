@@ -102,8 +102,7 @@ struct ivl_reached *ivl_watch_make(void);
 void ivl_watch_unmake(struct ivl_reached *reached);
 /* The first point happens before the second, and has occurred. */
 void ivl_watch_edge(const struct ivl_point *from, const struct ivl_point *to);
-/* The body schedules what the interval has made; that was made there. */
-void ivl_watch_schedules(const ivl_interval *interval);
+/* The interval's body has ended, or the caller, a part of it, schedules what was made there. */
 void ivl_watch_scheduled(const ivl_interval *interval, const ivl_interval *made);
 /* What the caller does happens before the point. */
 void ivl_watch_arrive(const struct ivl_point *point);

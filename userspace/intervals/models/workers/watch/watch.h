@@ -19,7 +19,6 @@
 #define ivl_watch_edge(from, to) ((void)0)
 #define ivl_watch_arrive(point) ((void)0)
 #define ivl_watch_joined(point) ((void)0)
-#define ivl_watch_schedules(interval) ((void)0)
 #define ivl_watch_scheduled(interval, made) ((void)0)
 #define ivl_watch_finished(finish) ((void)0)
 
