@@ -342,6 +342,8 @@ void ivl_spawn_prepared(ivl_runtime *runtime, struct ivl_task *task)
 
 bool ivl_scope_leave(struct ivl_scope *scope, struct ivl_waiter *waiter)
 {
+	if (ivl_is_watched(ivl_self()))
+		ivl_watch_leave(scope);
 	return !scope->elsewhere || !publish_sync(scope, waiter);
 }
 
@@ -379,7 +381,7 @@ __attribute__((noinline)) static void sync_without_deque(struct ivl_scope *scope
 	void *children = watched ? ivl_watch_sync(scope) : NULL;
 
 	sync_children(scope, ivl_take_slowly);
-	if (children)
+	if (watched)
 		ivl_watch_synced(children);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "attend.h"
+#include "test_allocation.h"
 #include "watch/view.h"
 
 /* Time goes by in spend() alone: a strand begins and ends in one thread. */
@@ -25,6 +27,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 __attribute__((noinline)) static void spend(long ns)
 {
 	spent += ns;
+}
+
+/* Of the calling thread. */
+static __thread bool no_memory;
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+	return no_memory ? NULL : __real_malloc(bytes);
 }
 
 static ivl_runtime *runtime;
@@ -292,6 +304,110 @@ static void test_guards(void **state)
 	assert_true(view.work_ns >= 30);
 }
 
+/* A child that cannot be seen; what its spawner does can. */
+static int unseen(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+	int error;
+
+	(void)self, (void)arg;
+	spend(4);
+	no_memory = true;
+	error = ivl_spawn(&scope, &task, child, NULL);
+	no_memory = false;
+	must(error);
+	spend(3);
+	ivl_sync(&scope);
+	spend(2);
+	return 0;
+}
+
+/* The queue has room for the first of these children. */
+static int unspawned(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT, empty = IVL_SCOPE_INIT;
+	struct ivl_task tasks[64], task;
+	size_t count = 0;
+
+	(void)self, (void)arg;
+	test_allocations_left = 0;
+	while (count < 64 && !ivl_spawn(&scope, &tasks[count], child, NULL))
+		count++;
+	assert_in_range(count, 1, 63);
+	assert_int_equal(ivl_spawn(&empty, &task, child, NULL), ENOMEM);
+	test_allocations_left = -1;
+	spend(4);
+	ivl_sync(&empty);
+	spend(5);
+	ivl_sync(&scope);
+	*(size_t *)arg = count;
+	return 0;
+}
+
+static void test_no_memory(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct ivl_view view;
+	size_t count;
+
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		config.policy = policy;
+		runtime = test_start(&config);
+		check(unseen, NULL, 9, 9, 1, 1);
+		ivl_stop(runtime);
+	}
+	config.policy = IVL_HELP_FIRST;
+	config.queue_capacity = 2;
+	runtime = test_start(&config);
+	view = view_of(unspawned, &count);
+	assert_int_equal(view.work_ns, 9 + 10 * count);
+	assert_int_equal(view.tasks, 1 + count);
+	ivl_stop(runtime);
+}
+
+/* A scope that is left to its children, as a layer above does (attend.h). */
+static atomic_bool is_left;
+
+static void tell_left(struct ivl_work *work)
+{
+	(void)work;
+	is_left = true;
+}
+
+static int leave(ivl_interval *self, void *arg)
+{
+	static const struct ivl_work_kind kind = { .run = tell_left, .resumes = true };
+	static struct ivl_waiter waiter = { .work.kind = &kind };
+	static struct ivl_scope scope;
+	static struct ivl_task tasks[2];
+
+	(void)self, (void)arg;
+	waiter.runtime = runtime;
+	scope = (struct ivl_scope)IVL_SCOPE_INIT;
+	for (int i = 0; i < 2; i++)
+		must(ivl_spawn(&scope, &tasks[i], child, NULL));
+	spend(16);
+	if (ivl_scope_leave(&scope, &waiter))
+		is_left = true;
+	return 0;
+}
+
+static void leave_scope(ivl_runtime *it)
+{
+	runtime = it;
+	is_left = false;
+	test_run(runtime, leave, NULL);
+	assert_true(test_comes_true(is_left));
+}
+
+static void test_leaving(void **state)
+{
+	(void)state;
+	test_on_all(leave_scope);
+}
+
 /* The runs of one thread come one after the other, whoever's thread runs them. */
 static void test_runs(void **state)
 {
@@ -393,8 +509,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_guards),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_leaving),
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_nowhere),
 	};

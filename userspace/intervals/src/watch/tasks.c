@@ -104,22 +104,26 @@ struct child {
 	void *arg;
 	struct child *next;		/* of the same scope */
 	struct ivl_span span;		/* when it was spawned; and when it has ended */
+	_Atomic unsigned int refs;	/* its own, and its scope's if that has it in a list */
 };
+
+static void drop(struct child *child)
+{
+	/* Acquire and release: all use of it comes before free(). Pairs with itself. */
+	if (atomic_fetch_sub_explicit(&child->refs, 1, memory_order_acq_rel) == 1)
+		free(child);
+}
 
 static void run_child(void *arg)
 {
 	struct child *child = arg;
-	ivl_function *const function = child->function;
-	void *const its_arg = child->arg;
 	struct ivl_watched task;
 
-	ivl_task_watched(&task, ivl_function_name((const void *)function), &child->span);
-	if (!ivl_viewing())
-		free(child);
-	function(its_arg);
+	ivl_task_watched(&task, ivl_function_name((const void *)child->function), &child->span);
+	child->function(child->arg);
 	ivl_task_over(&task);
-	if (ivl_viewing())
-		child->span = task.span;
+	child->span = task.span;
+	drop(child);
 }
 
 void ivl_watch_spawn(struct ivl_task *task)
@@ -128,18 +132,20 @@ void ivl_watch_spawn(struct ivl_task *task)
 	struct ivl_watched *spawner = running(worker);
 	struct child *child = malloc(sizeof(*child));
 
+	if (spawner)
+		stop(worker, spawner);
 	/* Without memory it is not seen. */
 	if (!child)
 		return;
 	*child = (struct child){ .function = task->function, .arg = task->arg };
+	atomic_init(&child->refs, 1);
 	task->function = run_child;
 	task->arg = child;
 	if (!ivl_viewing())
 		return;
-	if (spawner) {
-		stop(worker, spawner);
+	atomic_init(&child->refs, 2);
+	if (spawner)
 		child->span = spawner->span;
-	}
 	child->span.burdened_ns += IVL_BURDEN_NS;
 	child->next = task->scope->waiter;
 	task->scope->waiter = child;
@@ -160,24 +166,32 @@ void ivl_watch_unspawn(struct ivl_task *task)
 
 	if (task->function != run_child)
 		return;
-	if (ivl_viewing())
+	/* It is the first in its scope's list, if it is in that. */
+	if (task->scope->waiter == child)
 		task->scope->waiter = child->next;
 	free(child);
+}
+
+/* The list of a scope, which has none any more. */
+static struct child *children_of(struct ivl_scope *scope)
+{
+	struct child *children = scope->waiter;
+
+	if (!(scope->elsewhere & IVL_SCOPE_WATCHED))
+		return NULL;
+	scope->elsewhere &= ~IVL_SCOPE_WATCHED;
+	scope->waiter = NULL;
+	return children;
 }
 
 void *ivl_watch_sync(struct ivl_scope *scope)
 {
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_watched *task = running(worker);
-	void *children = scope->waiter;
 
-	if (!(scope->elsewhere & IVL_SCOPE_WATCHED))
-		return NULL;
-	scope->elsewhere &= ~IVL_SCOPE_WATCHED;
-	scope->waiter = NULL;
 	if (task)
 		stop(worker, task);
-	return children;
+	return children_of(scope);
 }
 
 void ivl_watch_synced(void *children)
@@ -189,10 +203,20 @@ void ivl_watch_synced(void *children)
 
 		if (task)
 			ivl_span_reach(&task->span, &child->span);
-		free(child);
+		drop(child);
 		child = next;
 	}
 	ivl_watch_spawned();
+}
+
+void ivl_watch_leave(struct ivl_scope *scope)
+{
+	for (struct child *child = children_of(scope); child;) {
+		struct child *next = child->next;
+
+		drop(child);
+		child = next;
+	}
 }
 
 /*

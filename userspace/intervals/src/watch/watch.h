@@ -82,6 +82,8 @@ void ivl_watch_spawned(void);
 /* What it returns is ivl_watch_synced()'s, behind the sync. */
 void *ivl_watch_sync(struct ivl_scope *scope);
 void ivl_watch_synced(void *children);
+/* Nobody will sync the scope. */
+void ivl_watch_leave(struct ivl_scope *scope);
 
 /* As start(worker, finish, function, arg, bytes, place), of an async (finish.c). */
 typedef int ivl_start_async(struct ivl_worker *worker, struct ivl_finish *finish,
