@@ -437,6 +437,52 @@ static void test_failing(void **state)
 	test_on_all(try_failing);
 }
 
+/* Larger than a stack: where the async is not called at once it need not be on one. */
+struct large {
+	char bytes[1 << 20];
+	_Atomic long *sum;
+};
+
+static void add_large(void *arg)
+{
+	const struct large *large = arg;
+
+	atomic_fetch_add(large->sum, large->bytes[0] + large->bytes[sizeof(large->bytes) - 1]);
+}
+
+static void make_large(void *arg)
+{
+	const struct large *large = arg;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(ivl_async(add_large, large, sizeof(*large), NULL), 0);
+}
+
+static int large_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(make_large, arg);
+}
+
+static void test_large(void **state)
+{
+	static struct large large;
+	struct ivl_config config = test_config(2);
+	_Atomic long sum = 0;
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	config.stack_bytes = 64 << 10;
+	large.bytes[0] = 3;
+	large.bytes[sizeof(large.bytes) - 1] = 4;
+	large.sum = &sum;
+	runtime = test_start(&config);
+	test_run(runtime, large_body, &large);
+	ivl_stop(runtime);
+	assert_int_equal(atomic_load(&sum), 3 * 7);
+}
+
 static int cancelled_body(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
@@ -477,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_cancelled_group),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_bounded_stack),
 		cmocka_unit_test(test_waits_without_stack),
 	};

@@ -276,9 +276,10 @@ void ivl_watch_finished(const struct ivl_finish *finish)
 }
 
 struct async {
-	_Alignas(max_align_t) ivl_function *function;
+	ivl_function *function;
 	struct gathering *gathering;
 	struct ivl_span span;
+	_Alignas(max_align_t) char arg[];
 };
 
 static void run_async(void *arg)
@@ -287,7 +288,7 @@ static void run_async(void *arg)
 	struct ivl_watched task;
 
 	ivl_task_watched(&task, ivl_function_name((const void *)async->function), &async->span);
-	async->function(async + 1);
+	async->function(async->arg);
 	ivl_task_over(&task);
 	if (async->gathering)
 		ivl_reach(&async->gathering->span, &task.span);
@@ -297,10 +298,12 @@ int ivl_watch_async(ivl_start_async *start, struct ivl_worker *worker, struct iv
 		    ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
 {
 	struct ivl_watched *const spawner = running(worker);
-	_Alignas(max_align_t) char copy[sizeof(struct async) + bytes];
-	struct async *async = (struct async *)copy;
+	/* Not on the stack, which may have no room for it. */
+	struct async *const async = malloc(sizeof(*async) + bytes);
 	int error;
 
+	if (!async)
+		return ENOMEM;
 	*async = (struct async){ .function = function };
 	if (ivl_viewing()) {
 		async->gathering = gathering_of(finish);
@@ -311,8 +314,9 @@ int ivl_watch_async(ivl_start_async *start, struct ivl_worker *worker, struct iv
 		async->span.burdened_ns += IVL_BURDEN_NS;
 	}
 	if (bytes)
-		memcpy(async + 1, arg, bytes);
-	error = start(worker, finish, run_async, copy, sizeof(copy), place);
+		memcpy(async->arg, arg, bytes);
+	error = start(worker, finish, run_async, async, sizeof(*async) + bytes, place);
+	free(async);
 	ivl_watch_spawned();
 	return error;
 }
