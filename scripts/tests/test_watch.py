@@ -292,6 +292,13 @@ def test_work_and_span_in_tasks() -> None:
     assert hint
 
 
+def test_view_of_a_fork() -> None:
+    # What the child does does not come after what its parent did.
+    done = view(str(program()), "fork")
+    tasks = [line.split() for line in done.stderr.splitlines() if line.startswith("tasks")]
+    assert tasks == [["tasks", "2", "2", "1.00"]] * 2
+
+
 def test_a_guard_that_is_the_bound() -> None:
     done = view(str(program()), "guards", "50")
     assert done.stderr.splitlines()[-2].split() == ["tasks", "51", "2", "25.50"]

@@ -260,6 +260,13 @@ static struct gathering *gathering_of(const struct ivl_finish *finish)
 	return it;
 }
 
+void ivl_tasks_forget(void)
+{
+	foreign = (struct ivl_span){ 0, 0, 0 };
+	memset(gatherings, 0, sizeof(gatherings));
+	pthread_mutex_init(&lock, NULL);
+}
+
 void ivl_watch_finished(const struct ivl_finish *finish)
 {
 	struct gathering **place, *it;

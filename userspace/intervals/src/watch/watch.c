@@ -65,6 +65,8 @@ void ivl_watch_forget(void)
 	__atomic_store_n(&ivl_watching, false, __ATOMIC_RELAXED);
 	ivl_trace_forget();
 	ivl_view_forget();
+	ivl_tasks_forget();
+	ivl_graph_forget();
 }
 
 /*

@@ -31,8 +31,12 @@ void ivl_span_joined(const struct ivl_span *span);
 /* The task that the caller begins to run, from where the longest path to it ends; and ends. */
 void ivl_task_watched(struct ivl_watched *task, const char *name, const struct ivl_span *from);
 void ivl_task_over(struct ivl_watched *task);
+/* In the child of a fork(). */
+void ivl_tasks_forget(void);
 
 /* graph.c: as ivl_span_reach(), of what several may reach at a time. */
 void ivl_reach(struct ivl_span *at, const struct ivl_span *from);
+/* In the child of a fork(). */
+void ivl_graph_forget(void);
 
 #endif
