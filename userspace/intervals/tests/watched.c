@@ -160,6 +160,32 @@ static void run_in_child(void)
 	check(status);
 }
 
+/* busy: N bodies, of which one ends the process while the others spawn for ever. */
+static atomic_long busy;
+
+static int run_busy(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	atomic_fetch_add(&busy, 1);
+	while (atomic_load(&busy)) {
+		struct call call = { 2, 0 };
+
+		fib(&call);
+	}
+	return 0;
+}
+
+static int start_busy(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	for (long i = 1; i < number; i++)
+		ivl_release(ivl_create(self, NULL, run_busy, NULL, NULL));
+	ivl_schedule();
+	while (atomic_load(&busy) < number - 1)
+		sched_yield();
+	exit(EXIT_SUCCESS);
+}
+
 static const struct {
 	const char *name;
 	ivl_body *body;
@@ -167,7 +193,7 @@ static const struct {
 	{ "fib", run_fib }, { "tree", run_tree }, { "steal", run_steal }, { "sleep", run_sleep },
 	{ "guards", run_guards }, { "wait", run_wait }, { "fork", run_wait },
 	/* It ends without ivl_stop(). */
-	{ "exit", run_fib }, { "here", run_fib },
+	{ "exit", run_fib }, { "here", run_fib }, { "busy", start_busy },
 };
 
 static void run(const char *name, ivl_body *body)

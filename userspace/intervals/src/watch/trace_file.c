@@ -22,7 +22,7 @@ static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ivl_lane shared = SHARED;
 static struct ivl_lane *lanes = &shared;
 static uint32_t sequences = 1;
-static int file = -1;
+static _Atomic(int) file = -1;		/* written with the lock */
 static char name[256];			/* for messages */
 static uint64_t written, most;
 static _Atomic(uint64_t) dropped;	/* packets */
@@ -73,7 +73,7 @@ static int open_file(const char *pattern)
 bool ivl_tracing(void)
 {
 	/* Opened before the first worker that asks. */
-	return file >= 0;
+	return atomic_load_explicit(&file, memory_order_relaxed) >= 0;
 }
 
 /* The lock is the caller's. All of it, or nothing: half a packet makes a file unreadable. */
@@ -133,13 +133,18 @@ void ivl_lane_append(struct ivl_lane *lane, const unsigned char *packet, size_t 
 	pthread_mutex_unlock(&lane->lock);
 }
 
+static void lock_and_flush(struct ivl_lane *lane)
+{
+	pthread_mutex_lock(&lane->lock);
+	flush(lane);
+	pthread_mutex_unlock(&lane->lock);
+}
+
 /* At once: what comes later may be dropped, but is of this process. */
 static void describe_process(void)
 {
 	ivl_perfetto_process();
-	pthread_mutex_lock(&shared.lock);
-	flush(&shared);
-	pthread_mutex_unlock(&shared.lock);
+	lock_and_flush(&shared);
 }
 
 int ivl_trace_open(bool *wanted)
@@ -196,9 +201,7 @@ void ivl_lane_destroy(struct ivl_lane *lane)
 	if (*place)
 		*place = lane->next;
 	pthread_mutex_unlock(&list_lock);
-	pthread_mutex_lock(&lane->lock);
-	flush(lane);
-	pthread_mutex_unlock(&lane->lock);
+	lock_and_flush(lane);
 	pthread_mutex_destroy(&lane->lock);
 	free(lane);
 }
@@ -223,11 +226,8 @@ void ivl_trace_forget(void)
 static void flush_all(void)
 {
 	pthread_mutex_lock(&list_lock);
-	for (struct ivl_lane *lane = lanes; lane; lane = lane->next) {
-		pthread_mutex_lock(&lane->lock);
-		flush(lane);
-		pthread_mutex_unlock(&lane->lock);
-	}
+	for (struct ivl_lane *lane = lanes; lane; lane = lane->next)
+		lock_and_flush(lane);
 	pthread_mutex_unlock(&list_lock);
 }
 
@@ -245,6 +245,8 @@ static void tell_dropped(void)
 	snprintf(words, sizeof(words), "%" PRIu64 " events were dropped", dropped);
 	failed = 0;
 	ivl_perfetto_note(words);
+	/* Not what workers that are still running do by now. */
+	lock_and_flush(&shared);
 }
 
 /* The process ends, or what is linked with the library is unloaded. */
@@ -253,10 +255,11 @@ __attribute__((destructor)) static void end(void)
 	if (file < 0)
 		return;
 	flush_all();
-	if (dropped) {
+	if (dropped)
 		tell_dropped();
-		flush_all();
-	}
+	/* Workers may be running still. */
+	pthread_mutex_lock(&file_lock);
 	close(file);
 	file = -1;
+	pthread_mutex_unlock(&file_lock);
 }

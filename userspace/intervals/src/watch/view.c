@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "atomics.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ivl_view_counts *all;	/* of workers that may run */
 static struct ivl_view_counts gone;	/* the sum of all others' */
-static int file = -1;
+static _Atomic(int) file = -1;		/* written with the lock */
 static uint64_t clock_ns;		/* what a look at the clock costs */
 static uint64_t most_held_ns;		/* of all guards, and which */
 static char most_held[128];
@@ -63,7 +65,7 @@ int ivl_view_open(bool *wanted)
 bool ivl_viewing(void)
 {
 	/* Opened before the first worker that asks. */
-	return file >= 0;
+	return atomic_load_explicit(&file, memory_order_relaxed) >= 0;
 }
 
 void ivl_view_forget(void)
