@@ -149,7 +149,8 @@ static void describe_process(void)
 
 int ivl_trace_open(bool *wanted)
 {
-	const char *pattern = getenv("INTERVALS_TRACE");
+	/* Not of a program that runs with other rights than its caller's: it empties the file. */
+	const char *pattern = secure_getenv("INTERVALS_TRACE");
 	bool first = false;
 	int error = 0;
 

@@ -45,7 +45,8 @@ static uint64_t measure_clock(void)
 
 int ivl_view_open(bool *wanted)
 {
-	const char *path = getenv("INTERVALS_VIEW");
+	/* Not of a program that runs with other rights than its caller's. */
+	const char *path = secure_getenv("INTERVALS_VIEW");
 	int error = 0;
 
 	*wanted = path && *path;
