@@ -145,8 +145,12 @@ static _Atomic(struct named *) table[IVL_NAMES];
 
 static struct named *make(const void *function)
 {
-	const unsigned int number = atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+	unsigned int number;
 
+	/* First: the number must not come round. */
+	if (atomic_load_explicit(&used, memory_order_relaxed) >= IVL_NAMES)
+		return NULL;
+	number = atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
 	if (number >= IVL_NAMES)
 		return NULL;
 	pool[number].function = function;
