@@ -188,6 +188,16 @@ def test_who_waits_leaves_its_line(tmp_path: Path) -> None:
     assert first.end <= awaited.begin <= awaited.end <= second.begin
 
 
+def test_who_is_returned_to_is_there_again(tmp_path: Path) -> None:
+    trace = traced(tmp_path, "way", INTERVALS_POLICY="work-first")
+    first, *_, last = trace.of("give_way")
+    # Its spawner is around it until it gives way, and goes on when it has ended.
+    around, again = trace.of("run_way")
+    assert around.begin <= first.begin <= first.end <= around.end <= trace.of("come")[0].begin
+    assert last.end <= again.begin
+    assert {one.track for one in (around, again)} == {"worker 0 (numa-0)"}
+
+
 def test_who_runs_here_has_a_line(tmp_path: Path) -> None:
     trace = traced(tmp_path, "here", "8")
     lines = {"ivl_run_here() (numa-0)", "worker 0 (numa-0)"}

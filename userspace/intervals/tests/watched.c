@@ -5,6 +5,7 @@
  */
 #include <intervals.h>
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -143,6 +144,50 @@ static int run_wait(ivl_interval *self, void *arg)
 	return 0;
 }
 
+/* way: a child gives way to what another thread runs, and then returns to its spawner. */
+static atomic_bool waits, came;
+
+static int come(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	atomic_store(&came, true);
+	return 0;
+}
+
+static void *come_from_outside(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&waits))
+		sched_yield();
+	check(ivl_run(runtime, come, NULL));
+	return NULL;
+}
+
+static void give_way(void *arg)
+{
+	(void)arg;
+	atomic_store(&waits, true);
+	while (!atomic_load(&came)) {
+		struct call call = { 2, 0 };
+
+		fib(&call);
+	}
+}
+
+static int run_way(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+	pthread_t other;
+
+	(void)self, (void)arg;
+	check(pthread_create(&other, NULL, come_from_outside, NULL));
+	check(ivl_spawn(&scope, &task, give_way, NULL));
+	ivl_sync(&scope);
+	check(pthread_join(other, NULL));
+	return 0;
+}
+
 /* fork: as wait, and then in a child, by a runtime of its own. */
 static void run_in_child(void)
 {
@@ -192,6 +237,7 @@ static const struct {
 } programs[] = {
 	{ "fib", run_fib }, { "tree", run_tree }, { "steal", run_steal }, { "sleep", run_sleep },
 	{ "guards", run_guards }, { "wait", run_wait }, { "fork", run_wait },
+	{ "way", run_way },
 	/* It ends without ivl_stop(). */
 	{ "exit", run_fib }, { "here", run_fib }, { "busy", start_busy },
 };

@@ -63,9 +63,6 @@ void ivl_task_watched(struct ivl_watched *task, const char *name, const struct i
 	struct ivl_fiber *fiber = worker->fiber;
 	struct ivl_watch *watch = worker->watch;
 
-	/* The caller came back from a child that had waited, and not by a switch. */
-	if (!watch->open)
-		ivl_slices_begin_again(worker, fiber->watched);
 	*task = (struct ivl_watched){ .outer = fiber->watched, .name = name,
 				      .number = watch->number + ++watch->tasks, .span = *from };
 	ivl_slice_begin(worker, name, "task", task->number);
@@ -154,8 +151,12 @@ void ivl_watch_spawn(struct ivl_task *task)
 
 void ivl_watch_spawned(void)
 {
-	struct ivl_watched *spawner = running(ivl_self());
+	struct ivl_worker *worker = ivl_self();
+	struct ivl_watched *spawner = running(worker);
 
+	/* It came back from a child that had waited, and not by a switch. */
+	if (!worker->watch->open)
+		ivl_slices_begin_again(worker, spawner);
 	if (spawner && ivl_viewing())
 		ivl_view_go(spawner);
 }
