@@ -220,6 +220,33 @@ def test_fork(tmp_path: Path) -> None:
     assert [one.tasks("run_wait") for one in both] == [1, 1]
 
 
+def whole_packets(path: Path) -> bytes:
+    """But for the last, which may be cut short."""
+    trace, end = path.read_bytes(), 0
+    while len(trace) - end > 3:
+        # The packet's key, and a length of two bytes.
+        assert trace[end] == 0x0A
+        after = end + 3 + (trace[end + 1] & 0x7F | trace[end + 2] << 7)
+        if after > len(trace):
+            break
+        end = after
+    return trace[:end]
+
+
+def test_a_program_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "it"
+    environment = {"INTERVALS_TRACE": str(path), "INTERVALS_WORKERS": "1"}
+    running = subprocess.Popen([program(), "fib", "40"], env=environment)
+    while not path.exists() or path.stat().st_size < 200_000:
+        assert running.poll() is None
+    running.kill()
+    running.wait()
+    whole = whole_packets(path)
+    assert len(whole) > path.stat().st_size - 1024
+    path.write_bytes(whole)
+    assert read(path).tasks("fib") > 100
+
+
 @pytest.mark.parametrize(
     ("variables", "said"),
     [

@@ -2,7 +2,8 @@
 /*
  * The file of INTERVALS_TRACE: one in a process, of all its runtimes. Whoever writes has a
  * lane, a buffer that goes into the file when it is full. So memory is bounded, and a program
- * that crashes has lost the last buffers only: the file is a sequence of packets, each whole.
+ * that crashes has lost the last buffers only: the file is a sequence of packets, each whole
+ * but for the last, if the process was killed in the middle of a write.
  *
  * Where the file cannot grow, or must not (INTERVALS_TRACE_MB), all that comes later is
  * dropped, and counted: an end without its beginning would make nonsense of what is there.
