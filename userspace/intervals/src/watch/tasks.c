@@ -144,7 +144,9 @@ void ivl_watch_spawn(struct ivl_task *task)
 	if (spawner)
 		child->span = spawner->span;
 	child->span.burdened_ns += IVL_BURDEN_NS;
-	child->next = task->scope->waiter;
+	/* Without the mark it may be who waited there the last time. */
+	if (task->scope->elsewhere & IVL_SCOPE_WATCHED)
+		child->next = task->scope->waiter;
 	task->scope->waiter = child;
 	task->scope->elsewhere |= IVL_SCOPE_WATCHED;
 }
