@@ -7,6 +7,7 @@
 
 struct ivl_seat {
 	struct ivl_worker worker;
+	struct ivl_mailbox returning;
 	struct ivl_seat *next;
 };
 
@@ -32,5 +33,13 @@ inline bool ivl_seat_called(const struct ivl_seat *)
 
 inline void ivl_seat_wait(struct ivl_seat *, bool (*)(void *, struct ivl_waiter *), void *) {}
 inline void ivl_seat_wake(struct ivl_seat *) {}
+
+/* Nor are there fibers that can go on at one seat alone. */
+inline bool ivl_seat_returned(struct ivl_seat *)
+{
+	return false;
+}
+
+inline void ivl_seat_return(struct ivl_seat *, struct ivl_work *) {}
 
 #endif
