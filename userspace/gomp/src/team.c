@@ -144,18 +144,18 @@ static void *thread_main(void *arg)
 	unsigned int seen = 0;
 
 	gomp_self = self;
-	ivl_attend(self->seat);
 	for (;;) {
 		seen = rest(thread, seen);
 		if (atomic_load(&thread->pool->stops))
 			break;
+		ivl_attend(self->seat);
 		begin_task(self);
 		gomp_bind(self);
 		gomp_affinity_display(self);
 		team->function(team->data);
 		gomp_barrier_wait(self, &team->final, false);
+		ivl_attend_no_more(NULL);
 	}
-	ivl_attend_no_more(NULL);
 	gomp_pool_end(self);
 	return NULL;
 }
@@ -193,6 +193,12 @@ static struct thread *make_thread(struct pool *pool, unsigned int number)
  * Pools.
  */
 
+static void no_stack(void)
+{
+	gomp_fatal("out of memory: all threads of the region wait, and there is none for the stack "
+		   "of one more task, %zu bytes (OMP_STACKSIZE)", gomp_environment.stack_bytes);
+}
+
 static struct pool *make_pool(void)
 {
 	struct pool *pool = allocate(sizeof(*pool));
@@ -206,7 +212,7 @@ static struct pool *make_pool(void)
 	config.stack_bytes = gomp_environment.stack_bytes;
 	/* As many as memory has room for: what waits on one must not keep others from beginning. */
 	config.fibers_per_worker = 1u << 30;
-	if (ivl_start_attended(&config, &pool->runtime))
+	if (ivl_start_attended(&config, no_stack, &pool->runtime))
 		gomp_fatal("%s", ivl_last_error());
 	pool->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
 	return pool;

@@ -20,7 +20,7 @@ def run(
 
 
 def main() -> None:
-    library, program = sys.argv[1:]
+    library, program, no_memory = sys.argv[1:]
     plain = run(library, program)
     assert plain.returncode == 0 and plain.stderr == "", plain
 
@@ -48,6 +48,12 @@ def main() -> None:
     refused = run(library, program, "acc_init")
     assert refused.returncode == 1, refused
     assert "acc_init is not supported" in refused.stderr, refused
+
+    told = run(library, no_memory, OMP_STACKSIZE="256M")
+    assert told.returncode == 1, told
+    assert "none for the stack of one more task, 268435456 bytes" in told.stderr, told
+    assert run(library, no_memory, OMP_STACKSIZE="1M").returncode == 0
+
     shown = run(library, program, OMP_DISPLAY_ENV="true", OMP_SCHEDULE="guided,4")
     assert "OMP_SCHEDULE = 'GUIDED,4'" in shown.stderr, shown
 

@@ -16,6 +16,7 @@ struct ivl_worker *ivl_attend(struct ivl_seat *seat)
 {
 	struct ivl_worker *before = ivl_self(), *worker = &seat->worker;
 
+	ivl_seat_count_in(seat);
 	worker->exceptions = ivl_exceptions_of_thread();
 	ivl_thread_take(worker);
 	if (before) {
@@ -32,6 +33,7 @@ struct ivl_worker *ivl_attend(struct ivl_seat *seat)
 void ivl_attend_no_more(struct ivl_worker *before)
 {
 	ivl_attend_tell();
+	ivl_seat_count_out(ivl_self()->seat);
 	ivl_worker_self = before;
 }
 

@@ -19,8 +19,13 @@
 struct ivl_worker;
 struct ivl_seat;
 
-/* As ivl_start(); it has no thread but those that attend. */
-int ivl_start_attended(const struct ivl_config *config, ivl_runtime **runtime);
+/*
+ * As ivl_start(); it has no thread but those that attend. no_stack() is called when all who
+ * attend wait, and there is no memory for the stack of a task that nobody else has begun. It
+ * must not return: tasks may have scopes that nobody syncs, so that none can be given back.
+ */
+int ivl_start_attended(const struct ivl_config *config, void (*no_stack)(void),
+		       ivl_runtime **runtime);
 
 /* For one thread, which may attend more than one runtime; NULL: ENOMEM. Any thread. */
 struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place);

@@ -67,6 +67,8 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 			ivl_idle_wake(runtime, ivl_place_at(runtime, i));
 			return true;
 		}
+		if (runtime->no_stack)
+			runtime->no_stack();
 		work = ivl_mailbox_take(stackless, &more);
 		if (work) {
 			work->kind->refuse(work);

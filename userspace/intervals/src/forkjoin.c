@@ -90,7 +90,7 @@ static void refuse_child(struct ivl_work *work)
 		ivl_wake(waiter);
 }
 
-/* The finish that its spawner is inside of waits for the child, too. */
+/* The finish that its spawner is inside of mostly waits for the child, too: for the scope's sync. */
 static const struct ivl_work_kind child_kind = {
 	.run = run_child,
 	.refuse = refuse_child,

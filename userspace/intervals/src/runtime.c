@@ -268,7 +268,8 @@ static int begin(ivl_runtime *runtime)
 	return error;
 }
 
-static int start(const struct ivl_config *given, bool attended, ivl_runtime **result)
+static int start(const struct ivl_config *given, bool attended, void (*no_stack)(void),
+		 ivl_runtime **result)
 {
 	struct ivl_config config;
 	ivl_runtime *runtime;
@@ -287,6 +288,7 @@ static int start(const struct ivl_config *given, bool attended, ivl_runtime **re
 	runtime->config = config;
 	runtime->watched = watched;
 	runtime->attended = attended;
+	runtime->no_stack = no_stack;
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
 	runtime->process = getpid();
@@ -304,12 +306,13 @@ static int start(const struct ivl_config *given, bool attended, ivl_runtime **re
 
 int ivl_start(const struct ivl_config *config, ivl_runtime **runtime)
 {
-	return start(config, false, runtime);
+	return start(config, false, NULL, runtime);
 }
 
-int ivl_start_attended(const struct ivl_config *config, ivl_runtime **runtime)
+int ivl_start_attended(const struct ivl_config *config, void (*no_stack)(void),
+		       ivl_runtime **runtime)
 {
-	return start(config, true, runtime);
+	return start(config, true, no_stack, runtime);
 }
 
 void ivl_stop(ivl_runtime *runtime)

@@ -129,30 +129,34 @@ static struct ivl_seat *find_seat(ivl_runtime *runtime)
 	return ivl_seat_make(runtime, place);
 }
 
+void ivl_seat_count_in(struct ivl_seat *seat)
+{
+	atomic_fetch_add_explicit(&seat->worker.runtime->all_asleep, 1, memory_order_seq_cst);
+}
+
+/* All others may be asleep, and work that has no stack have relied on this one. */
+void ivl_seat_count_out(struct ivl_seat *seat)
+{
+	ivl_runtime *runtime = seat->worker.runtime;
+	const unsigned int all = atomic_fetch_sub_explicit(&runtime->all_asleep, 1,
+							   memory_order_seq_cst) - 1;
+
+	if ((uint32_t)atomic_load_explicit(&runtime->attention, memory_order_seq_cst) == all &&
+	    ivl_stackless_there(runtime))
+		ivl_idle_wake(runtime, seat->worker.place);
+}
+
 static void sit_down(struct ivl_seat *seat)
 {
 	struct ivl_worker *worker = &seat->worker;
 
-	/* All are asleep only if this one is, too. */
-	atomic_fetch_add_explicit(&worker->runtime->all_asleep, 1, memory_order_seq_cst);
+	ivl_seat_count_in(seat);
 	ivl_thread_enter(worker, seat->signal_stack);
 	/* The thread may be handling an exception, which is nothing to the tasks. */
 	if (worker->exceptions) {
 		seat->before = *worker->exceptions;
 		*worker->exceptions = (struct ivl_exceptions){ 0 };
 	}
-}
-
-/* All others may be asleep, and work that has no stack have relied on this one. */
-static void count_out(struct ivl_worker *worker)
-{
-	ivl_runtime *runtime = worker->runtime;
-	const unsigned int all = atomic_fetch_sub_explicit(&runtime->all_asleep, 1,
-							   memory_order_seq_cst) - 1;
-
-	if ((uint32_t)atomic_load_explicit(&runtime->attention, memory_order_seq_cst) == all &&
-	    ivl_stackless_there(runtime))
-		ivl_idle_wake(runtime, worker->place);
 }
 
 /* What is in its queue is others', and its stacks. */
@@ -177,7 +181,7 @@ static void stand_up(struct ivl_seat *seat)
 	struct ivl_worker *worker = &seat->worker;
 
 	clear(worker);
-	count_out(worker);
+	ivl_seat_count_out(seat);
 	if (worker->exceptions)
 		*worker->exceptions = seat->before;
 	ivl_thread_leave(seat->signal_stack);

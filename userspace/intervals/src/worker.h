@@ -138,6 +138,7 @@ struct ivl_runtime {
 	pid_t process;			/* that started it */
 	bool watched;			/* all of its workers are */
 	bool attended;			/* it has no threads but those of attend.h */
+	void (*no_stack)(void);		/* of such a one: see ivl_start_attended() */
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */

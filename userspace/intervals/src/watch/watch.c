@@ -115,6 +115,9 @@ void ivl_watch_enter(struct ivl_worker *worker)
 	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	char name[64];
 
+	/* Who attends comes again and again. */
+	if (track_of(worker) == tid)
+		return;
 	if (worker->seat)
 		snprintf(name, sizeof(name), "%s (%s)",
 			 worker->runtime->attended ? "attends" : "ivl_run_here()",
