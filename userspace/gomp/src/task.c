@@ -49,6 +49,11 @@ static void release(struct member *self, struct task *task)
 		free(task);
 }
 
+void gomp_tasks_leave(struct member *member)
+{
+	ivl_blocks_leave(&depot, &member->tasks);
+}
+
 bool gomp_task_cancelled_slowly(const struct member *self, const struct task *task)
 {
 	if (atomic_load_explicit(&self->team->cancelled, memory_order_relaxed))

@@ -30,6 +30,9 @@ static inline bool gomp_task_cancelled(const struct member *self, const struct t
 	       gomp_task_cancelled_slowly(self, task);
 }
 
+/* The thread that the member is has ended. */
+void gomp_tasks_leave(struct member *member);
+
 void gomp_task_create(struct member *self, const struct order *order);
 /* The task is ready: its dependences are. */
 void gomp_task_start(struct task *task);

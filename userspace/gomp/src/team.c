@@ -253,6 +253,7 @@ void gomp_pool_end(struct member *self)
 			gomp_depends_free(&pool->threads[i]->member.base);
 		gomp_share_leave_all(&pool->threads[i]->member);
 		gomp_share_free_spares(&pool->threads[i]->member);
+		gomp_tasks_leave(&pool->threads[i]->member);
 		free(pool->threads[i]);
 	}
 	ivl_stop(pool->runtime);

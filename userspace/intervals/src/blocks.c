@@ -183,3 +183,14 @@ void ivl_block_put(struct ivl_depot *depot, struct ivl_magazines *own, void *blo
 		pthread_mutex_unlock(&depot->lock);
 	}
 }
+
+void ivl_blocks_leave(struct ivl_depot *depot, struct ivl_magazines *own)
+{
+	pthread_mutex_lock(&depot->lock);
+	if (own->free)
+		put_magazine(depot, own->free);
+	if (own->full)
+		put_magazine(depot, own->full);
+	pthread_mutex_unlock(&depot->lock);
+	*own = (struct ivl_magazines){ 0 };
+}

@@ -39,5 +39,7 @@ void ivl_depot_destroy(struct ivl_depot *depot);
  */
 void *ivl_block_get(struct ivl_depot *depot, struct ivl_magazines *own, int node);
 void ivl_block_put(struct ivl_depot *depot, struct ivl_magazines *own, void *block);
+/* The worker has ended: its free blocks are others'. */
+void ivl_blocks_leave(struct ivl_depot *depot, struct ivl_magazines *own);
 
 #endif
