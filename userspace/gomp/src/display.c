@@ -80,4 +80,7 @@ void gomp_display_init(void)
 
 	if (text && (!strcasecmp(text, "true") || !strcasecmp(text, "verbose")))
 		omp_display_env(!strcasecmp(text, "verbose"));
+	else if (text && strcasecmp(text, "false"))
+		fprintf(stderr, "libintervals-gomp: OMP_DISPLAY_ENV: \"%s\" is no such value; it is "
+			"ignored\n", text);
 }

@@ -177,6 +177,11 @@ static void proc_bind(struct environment *environment)
 			environment->binds[environment->bind_levels++] =
 				(unsigned char)(found == 5 ? omp_proc_bind_primary : found);
 	} while (*rest++ == ',');
+	if (rest[-1]) {
+		complain("OMP_PROC_BIND", text);
+		environment->bind_levels = 0;
+		return;
+	}
 	environment->icv.bind = environment->binds[0];
 }
 
@@ -215,9 +220,9 @@ static void waiting(const struct environment *environment)
 	unsigned long spins;
 
 	gomp_spins = environment->icv.threads <= environment->cpus ? SPINS : SPINS_CROWDED;
-	if (text && accept(&rest, "active"))
+	if (text && accept(&rest, "active") && !*rest)
 		gomp_spins = SPINS_ACTIVE;
-	else if (text && accept(&rest, "passive"))
+	else if (text && accept(&rest, "passive") && !*rest)
 		gomp_spins = 0;
 	else if (text)
 		complain("OMP_WAIT_POLICY", text);

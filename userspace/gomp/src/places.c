@@ -198,22 +198,24 @@ bool gomp_places_parse_cpus(const char *words)
 	const char *text = words;
 	long first, last, stride;
 
-	for (skip(&text); *text; accept(&text, ',')) {
-		if (!number(&text, 0, &first))
-			return false;
+	bool good = true;
+
+	for (skip(&text); *text && good; accept(&text, ',')) {
+		good = number(&text, 0, &first);
 		last = first;
 		stride = 1;
-		if (accept(&text, '-') && (!number(&text, first, &last) ||
-					   (accept(&text, ':') && !number(&text, 1, &stride))))
-			return false;
-		for (; first <= last && first < CPU_SETSIZE; first += stride) {
+		if (good && accept(&text, '-'))
+			good = number(&text, first, &last) &&
+			       (!accept(&text, ':') || number(&text, 1, &stride));
+		for (; good && first <= last && first < CPU_SETSIZE; first += stride) {
 			cpu_set_t set;
 
 			CPU_ZERO(&set);
 			CPU_SET((size_t)first, &set);
-			if (!add(&set))
-				return false;
+			good = add(&set);
 		}
 	}
+	if (!good)
+		gomp_places.count = 0;
 	return gomp_places.count;
 }

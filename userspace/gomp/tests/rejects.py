@@ -30,20 +30,25 @@ def main() -> None:
         ("OMP_SCHEDULE", "sometimes"),
         ("OMP_SCHEDULE", "dynamic,0x"),
         ("OMP_PROC_BIND", "near"),
+        ("OMP_PROC_BIND", "close;"),
         ("OMP_PLACES", "{0"),
         ("OMP_PLACES", "desks(2)"),
         ("GOMP_CPU_AFFINITY", "zero"),
+        ("GOMP_CPU_AFFINITY", "0,zero"),
         ("OMP_STACKSIZE", "big"),
         ("OMP_DYNAMIC", "perhaps"),
         ("OMP_MAX_ACTIVE_LEVELS", "-1"),
         ("OMP_WAIT_POLICY", "lazily"),
+        ("OMP_WAIT_POLICY", "active or not"),
+        ("OMP_DISPLAY_ENV", "perhaps"),
         ("OMP_ALLOCATOR", "malloc"),
         ("OMP_THREAD_LIMIT", "0"),
         ("GOMP_SPINCOUNT", "many"),
     ):
-        told = run(library, program, **{name: value})
+        told = run(library, program, "omp_get_num_places", **{name: value})
         assert told.returncode == 0, (name, value, told)
         assert f'libintervals-gomp: {name}: "{value}"' in told.stderr, (name, value, told)
+        assert told.stdout == "omp_get_num_places = 0\n", (name, value, told)
 
     refused = run(library, program, "acc_init")
     assert refused.returncode == 1, refused
