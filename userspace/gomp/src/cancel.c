@@ -10,7 +10,7 @@ GOMP_PUBLIC bool GOMP_cancellation_point(int which)
 
 	if (!gomp_environment.cancellation || !self->team)
 		return false;
-	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && gomp_share_cancelled(self))
+	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && atomic_load(&self->team->share_cancelled))
 		return true;
 	if (which & CANCEL_TASKGROUP && gomp_task_cancelled(self, self->task))
 		return true;
@@ -31,8 +31,6 @@ GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
 		return which & (CANCEL_LOOP | CANCEL_SECTIONS);
 	if (which & (CANCEL_LOOP | CANCEL_SECTIONS)) {
 		atomic_store(&team->share_cancelled, true);
-		if (self->share)
-			gomp_unpark_all(&self->share->turn);
 	} else if (which & CANCEL_TASKGROUP) {
 		struct taskgroup *taskgroup = self->task->taskgroup;
 

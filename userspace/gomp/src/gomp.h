@@ -75,8 +75,8 @@ struct task {
 	struct event *event;		/* detach; NULL: none */
 	size_t bytes;			/* of this and its data, where it was allocated */
 	bool final;
-	bool implicit;
-	bool own_icv;			/* icv is to be freed */
+	bool constructed;		/* its data have a copy constructor's work, which it undoes */
+	struct icv own_icv;		/* which icv points to; or to those of who waits for it */
 	struct ivl_waiter orphaned;	/* its last child has ended, after itself */
 };
 
@@ -99,7 +99,6 @@ struct member {
 	struct member *attends;		/* whose worker the thread is: itself, or one around it */
 	struct ivl_seat *seat;
 	struct task base;		/* the implicit task */
-	struct icv icv;
 	unsigned int place;		/* where it is to be bound, plus 1; 0: nowhere */
 	unsigned int bound;		/* where it is */
 	unsigned int part, part_count;	/* place-partition-var: from where on, and how many */
@@ -111,7 +110,7 @@ struct member {
 
 struct barrier {
 	_Alignas(GOMP_LINE) atomic_uint left;	/* who has not come */
-	_Alignas(GOMP_LINE) atomic_uint phase;	/* how often it was passed, 2 each time; 1: cancelled */
+	_Alignas(GOMP_LINE) atomic_uint phase;	/* how often it was passed */
 };
 
 struct team {
@@ -125,7 +124,8 @@ struct team {
 	struct taskgroup tasks;		/* of all tasks in no other taskgroup */
 	struct workshare *first;	/* before the first: all members begin there */
 	atomic_bool cancelled;
-	atomic_bool share_cancelled;	/* the worksharing construct, up to its barrier */
+	/* The worksharing construct, up to its barrier; nowait ones before it are not meant. */
+	atomic_bool share_cancelled;
 	unsigned int reserved;		/* counted in its contention group */
 	bool light;			/* of one thread, whose tasks all run at once */
 };
@@ -143,10 +143,13 @@ static inline struct member *gomp_member(void)
 	return __builtin_expect(self != NULL, 1) ? self : gomp_member_begin();
 }
 
-/* Around a wait, in which other tasks run in this thread: they see whose worker it is. */
+/*
+ * Around a wait, in which other tasks run in this thread: they see whose worker it is. Where that
+ * is not the caller, but a member around its light teams, it goes on with its own task, too.
+ */
 struct gomp_waits {
 	struct member *self;
-	struct task *task;
+	struct task *task, *attending;
 };
 
 static inline struct gomp_waits gomp_waits_begin(void)
@@ -154,12 +157,13 @@ static inline struct gomp_waits gomp_waits_begin(void)
 	struct member *self = gomp_member();
 
 	gomp_self = self->attends;
-	return (struct gomp_waits){ self, self->task };
+	return (struct gomp_waits){ self, self->task, self->attends->task };
 }
 
 static inline void gomp_waits_end(struct gomp_waits waits)
 {
 	gomp_self = waits.self;
+	waits.self->attends->task = waits.attending;
 	waits.self->task = waits.task;
 }
 
@@ -178,7 +182,7 @@ void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, uns
 void gomp_pool_end(struct member *self);
 
 /* member.c: an implicit task. */
-void gomp_base_begin(struct member *self, struct task *outer);
+void gomp_base_begin(struct member *self, struct task *outer, const struct icv *icv);
 /* The task's ICVs, to be changed by it. */
 struct icv *gomp_icv_own(struct task *task);
 

@@ -155,8 +155,6 @@ static bool take(struct member *self, struct workshare *share)
 {
 	uint64_t first, last;
 
-	if (gomp_share_cancelled(self))
-		return false;
 	if (share->schedule == SCHEDULE_STATIC ? !take_static(self, share, &first, &last) :
 						 !take_shared(self, share, &first, &last))
 		return false;

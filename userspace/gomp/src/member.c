@@ -3,7 +3,8 @@
 #include <pthread.h>
 
 #include "env.h"
-#include "gomp.h"
+#include "share.h"
+#include "task.h"
 
 __thread struct member *gomp_self;
 
@@ -14,46 +15,49 @@ static __thread atomic_uint busy;
 static pthread_key_t key;
 
 /* A thread of the program ends: so do those that it has for its regions. */
-static void end_pool(void *member)
+static void end(void *member)
 {
 	gomp_pool_end(member);
+	gomp_share_leave_all(member);
+	gomp_share_free_spares(member);
+	gomp_tasks_leave(member);
 }
 
-__attribute__((constructor)) static void make_key(void)
+/* Outside of all regions; inside, the runtime ends the child when it waits (process.c). */
+static void after_fork(void)
 {
-	if (pthread_key_create(&key, end_pool))
-		gomp_fatal("no key for thread-specific data");
+	/* The threads are the parent's, and what they were about to do to the pool. */
+	outside.pool = NULL;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	if (pthread_key_create(&key, end) || pthread_atfork(NULL, NULL, after_fork))
+		gomp_fatal("no key for thread-specific data, or no memory to hear of fork()");
 }
 
 struct member *gomp_member_begin(void)
 {
 	pthread_setspecific(key, &outside);
-	outside.icv = gomp_environment.icv;
 	outside.teams = 1;
 	outside.busy = &busy;
 	outside.attends = &outside;
-	outside.base.icv = &outside.icv;
-	outside.base.implicit = true;
-	outside.task = &outside.base;
+	gomp_base_begin(&outside, NULL, &gomp_environment.icv);
 	gomp_self = &outside;
 	return &outside;
 }
 
-void gomp_base_begin(struct member *self, struct task *outer)
+void gomp_base_begin(struct member *self, struct task *outer, const struct icv *icv)
 {
-	self->base = (struct task){ .parent = outer, .icv = &self->icv, .implicit = true,
-				    .final = false };
+	self->base = (struct task){ .parent = outer, .icv = &self->base.own_icv, .own_icv = *icv };
 	self->task = &self->base;
 }
 
 struct icv *gomp_icv_own(struct task *task)
 {
-	if (!task->implicit && !task->own_icv) {
-		struct icv *own = gomp_allocate(sizeof(*own));
-
-		*own = *task->icv;
-		task->icv = own;
-		task->own_icv = true;
+	if (task->icv != &task->own_icv) {
+		task->own_icv = *task->icv;
+		task->icv = &task->own_icv;
 	}
 	return task->icv;
 }

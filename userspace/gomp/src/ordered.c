@@ -14,7 +14,7 @@ static bool not_yet(const void *word, unsigned long arg)
 
 	/* Acquire: what was written in the iterations before. */
 	return atomic_load_explicit((const _Atomic(uint64_t) *)word, memory_order_acquire) !=
-		       self->begin && !gomp_share_cancelled(self);
+	       self->begin;
 }
 
 static void wait_for_turn(struct member *self, struct workshare *share)

@@ -37,13 +37,6 @@ void gomp_share_begin(struct member *self);
 void gomp_share_leave_all(struct member *self);
 void gomp_share_free_spares(struct member *self);
 
-/* Is the construct that the caller is in cancelled? Relaxed: those who wait look again. */
-static inline bool gomp_share_cancelled(const struct member *self)
-{
-	return self->team &&
-	       atomic_load_explicit(&self->team->share_cancelled, memory_order_relaxed);
-}
-
 /* Outside of all regions a thread is alone. */
 static inline unsigned int gomp_size(const struct member *self)
 {

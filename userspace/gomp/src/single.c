@@ -38,8 +38,6 @@ static unsigned int next_section(const struct member *self)
 	struct workshare *share = self->share;
 	uint64_t section;
 
-	if (gomp_share_cancelled(self))
-		return 0;
 	section = atomic_fetch_add_explicit(&share->taken, 1, memory_order_relaxed);
 	return section < share->count ? (unsigned int)section + 1 : 0;
 }

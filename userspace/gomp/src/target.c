@@ -47,10 +47,10 @@ static void run_apart(void (*function)(void *), void *data, void **arguments)
 {
 	struct member *self = gomp_member(), apart = { .attends = self->attends, .teams = 1,
 				 .busy = self->busy };
+	struct icv icv = gomp_environment.icv;
 
-	apart.icv = gomp_environment.icv;
-	read_arguments(&apart.icv, arguments);
-	gomp_base_begin(&apart, NULL);
+	read_arguments(&icv, arguments);
+	gomp_base_begin(&apart, NULL, &icv);
 	apart.pool = self->pool;
 	gomp_self = &apart;
 	function(data);

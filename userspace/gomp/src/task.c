@@ -39,8 +39,6 @@ static struct task *allocate(struct member *self, size_t bytes)
 
 static void release(struct member *self, struct task *task)
 {
-	if (task->own_icv)
-		free(task->icv);
 	if (task->depends)
 		gomp_depends_free(task);
 	if (task->bytes <= BLOCK_BYTES)
@@ -113,7 +111,7 @@ static void run(void *arg)
 
 	self->task = task;
 	local->finish = (struct ivl_finish *)gomp_group_of(self, task->taskgroup);
-	if (__builtin_expect(!gomp_task_cancelled(self, task), 1))
+	if (__builtin_expect(!gomp_task_cancelled(self, task), 1) || task->constructed)
 		task->function(task->data);
 	self->task = before;
 	local->finish = finish;
@@ -140,18 +138,14 @@ init(struct task *task, struct task *parent, void (*function)(void *), unsigned 
 	task->node = NULL;
 	task->event = NULL;
 	task->final = parent->final || flags & TASK_FINAL;
-	task->implicit = false;
-	task->own_icv = false;
-	/* The parent's may be gone, or be changed. */
-	if (__builtin_expect(parent->own_icv, 0))
-		gomp_icv_own(task);
+	task->constructed = false;
 }
 
 static void copy(void *to, const struct order *order)
 {
 	if (order->copy)
 		order->copy(to, order->data);
-	else
+	else if (order->bytes)
 		memcpy(to, order->data, order->bytes);
 	if (order->head)
 		memcpy(to, order->head, order->head_bytes);
@@ -170,6 +164,8 @@ static void run_included(struct member *self, const struct order *order)
 	char *data = order->data;
 
 	init(task, parent, order->function, order->flags);
+	if (order->flags & TASK_DETACH)
+		gomp_event_make(task, order);
 	if (order->copy || order->head) {
 		data = align(room, order->alignment);
 		copy(data, order);
@@ -178,8 +174,6 @@ static void run_included(struct member *self, const struct order *order)
 		gomp_depend(parent, task, order->depend, true);
 		gomp_depend_wait(task);
 	}
-	if (order->flags & TASK_DETACH)
-		gomp_event_make(task, order);
 	self->task = task;
 	task->function(data);
 	self->task = parent;
@@ -208,12 +202,15 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
 	init(task, parent, order->function, order->flags);
+	/* The parent may go on and change its own. */
+	gomp_icv_own(task);
 	task->data = align(task + 1, order->alignment);
 	if (order->flags & TASK_DETACH) {
 		gomp_event_make(task, order);
 		gomp_event_prepare(parent, task);
 	}
 	copy(task->data, order);
+	task->constructed = order->copy;
 	ivl_group_count(gomp_group_of(self, task->taskgroup));
 	if (__builtin_expect(waits, 0)) {
 		ivl_spawn_prepare(&parent->scope, &task->spawned, run, task);

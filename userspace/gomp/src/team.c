@@ -109,8 +109,7 @@ static void begin_task(struct member *self)
 
 	if (self->base.depends)
 		gomp_depends_free(&self->base);
-	self->icv = pool->icv;
-	gomp_base_begin(self, pool->outer);
+	gomp_base_begin(self, pool->outer, &pool->icv);
 	gomp_share_begin(self);
 	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
 }
@@ -296,6 +295,7 @@ static struct team *begin_light(struct member *self)
 {
 	struct light *light = allocate(sizeof(*light));
 	struct member *member = &light->member;
+	struct icv icv;
 
 	begin_team(&light->team, self, 1);
 	light->team.light = true;
@@ -305,8 +305,8 @@ static struct team *begin_light(struct member *self)
 	member->team = &light->team;
 	member->attends = self->attends;
 	member->seat = self->seat;
-	member->icv = inherited(self->task->icv);
-	gomp_base_begin(member, self->task);
+	icv = inherited(self->task->icv);
+	gomp_base_begin(member, self->task, &icv);
 	gomp_share_begin(member);
 	member->place = member->bound = self->place;
 	member->part = self->part;

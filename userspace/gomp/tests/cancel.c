@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Cancellation, which OMP_CANCELLATION allows. */
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
 
 #include "check.h"
+
+void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
+	       long alignment, bool condition, unsigned int flags, void **depend, int priority,
+	       void *detach);
 
 static void regions(void)
 {
@@ -62,10 +69,71 @@ static void groups(void)
 	CHECK(atomic_load(&ran) == 1000);
 }
 
+/* One thread cancels a loop while the other is in the one before. */
+static void one_before(void)
+{
+	atomic_int ran = 0, cancels = 0;
+
+	omp_set_schedule(omp_sched_static, 1);
+#pragma omp parallel num_threads(2)
+	{
+#pragma omp for schedule(runtime) nowait
+		for (int i = 0; i < 100; i++) {
+			atomic_fetch_add(&ran, 1);
+			if (i)
+				continue;
+			while (!atomic_load(&cancels))
+				sched_yield();
+			usleep(20000);
+		}
+#pragma omp for
+		for (int i = 0; i < 2; i++) {
+			atomic_store(&cancels, 1);
+#pragma omp cancel for
+		}
+	}
+	CHECK(atomic_load(&ran) == 100);
+}
+
+static int objects;
+
+static void construct(void *to, void *from)
+{
+	memcpy(to, from, sizeof(long));
+	objects++;
+}
+
+static void use_and_destroy(void *data)
+{
+	(void)data;
+	objects--;
+}
+
+/* As of C++: a task destroys the copies that it was given, so it must run. */
+static void constructed(void)
+{
+#pragma omp parallel num_threads(1)
+#pragma omp taskgroup
+	{
+		long object = 1;
+
+		GOMP_task(use_and_destroy, &object, construct, sizeof(object), sizeof(object), true,
+			  0, NULL, 0, NULL);
+		CHECK(objects == 1);
+#pragma omp task if (0)
+		{
+#pragma omp cancel taskgroup
+		}
+	}
+	CHECK(!objects);
+}
+
 int main(void)
 {
 	regions();
 	loops();
 	groups();
+	one_before();
+	constructed();
 	return 0;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Regions: who is in them, nested, serialized; threadprivate; barriers. */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -118,6 +120,64 @@ static void two_callers(void)
 	CHECK(sums[0] == 3 && sums[1] == 3);
 }
 
+static void *begin_with_task(void *arg)
+{
+	(void)arg;
+#pragma omp parallel num_threads(2)
+#pragma omp task
+	private_value++;
+	return NULL;
+}
+
+static long pages(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long all = 0;
+
+	CHECK(file && fscanf(file, "%ld", &all) == 1);
+	fclose(file);
+	return all;
+}
+
+/* Threads that come and go leave nothing behind. */
+static void many_callers(void)
+{
+	long before = 0;
+
+	for (int i = 0; i < 200; i++) {
+		pthread_t caller;
+
+		CHECK(!pthread_create(&caller, NULL, begin_with_task, NULL));
+		CHECK(!pthread_join(caller, NULL));
+		if (i == 60)
+			before = pages();
+	}
+	CHECK(pages() - before < 1024);
+}
+
+/* The child has regions, too: with threads of its own, which ThreadSanitizer does not allow. */
+static void forked(void)
+{
+#ifndef __SANITIZE_THREAD__
+	int sum = 0, status;
+	pid_t child;
+
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+	sum++;
+	child = fork();
+	if (!child) {
+		alarm(60);
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+		sum++;
+		_exit(sum == 6 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+	sum++;
+	CHECK(sum == 6);
+#endif
+}
+
 int main(void)
 {
 	numbers();
@@ -125,5 +185,7 @@ int main(void)
 	nested();
 	barriers();
 	two_callers();
+	many_callers();
+	forked();
 	return 0;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tasks: recursion, who waits for whom, threads that they stay in, dependences, detached ones. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -184,6 +186,85 @@ static void detached(void)
 	}
 }
 
+/* The compiler copies what a task if (0) has, too: with the event in it. */
+static void detached_copied(void)
+{
+	int count = omp_get_max_threads() + 1;
+
+#pragma omp parallel
+#pragma omp single
+	{
+		int block[count];
+		omp_event_handle_t event;
+
+		block[count - 1] = 7;
+#pragma omp task if (0) detach(event) firstprivate(block)
+		{
+			CHECK(block[count - 1] == 7);
+			omp_fulfill_event(event);
+		}
+	}
+}
+
+/* A task has the control variables that its parent had when it created the task. */
+static void control_variables(void)
+{
+	int inside = 0, after = 0;
+
+#pragma omp parallel num_threads(1)
+	{
+		omp_set_num_threads(3);
+#pragma omp task shared(inside, after)
+		{
+			inside = omp_get_max_threads();
+			omp_set_num_threads(9);
+#pragma omp task shared(after)
+			after = omp_get_max_threads();
+		}
+		omp_set_num_threads(5);
+#pragma omp taskwait
+		CHECK(omp_get_max_threads() == 5);
+	}
+	CHECK(inside == 3 && after == 9);
+}
+
+/* Two tasks of a thread wait, the first inside of a region of its own. It goes on as itself. */
+static void waits_inside(void)
+{
+	atomic_int held = 0, waiting = 0;
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+	if (omp_get_thread_num() == 1) {
+		omp_set_lock(&lock);
+		atomic_store(&held, 1);
+		while (atomic_load(&waiting) < 2)
+			sched_yield();
+		usleep(20000);
+		omp_unset_lock(&lock);
+	} else {
+		while (!atomic_load(&held))
+			sched_yield();
+#pragma omp task
+		{
+			atomic_fetch_add(&waiting, 1);
+			omp_set_lock(&lock);
+			omp_unset_lock(&lock);
+		}
+#pragma omp task final(1)
+		{
+#pragma omp parallel num_threads(2)
+			{
+				atomic_fetch_add(&waiting, 1);
+				omp_set_lock(&lock);
+				omp_unset_lock(&lock);
+			}
+			CHECK(omp_in_final());
+		}
+	}
+}
+
 static void loops(void)
 {
 	static int hits[1000];
@@ -237,6 +318,9 @@ int main(void)
 	data();
 	dependences();
 	detached();
+	detached_copied();
+	control_variables();
+	waits_inside();
 	loops();
 	reductions();
 	return 0;
