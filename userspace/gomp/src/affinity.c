@@ -51,7 +51,7 @@ void gomp_bind(struct member *self)
 
 static void put(struct member *member, unsigned int place, unsigned int part, unsigned int count)
 {
-	member->place = place % gomp_places.count + 1;
+	member->place = place + 1;
 	member->part = part;
 	member->part_count = count;
 }
@@ -64,17 +64,22 @@ static unsigned int after(const struct member *self, unsigned int steps)
 	return self->part + (own + steps) % self->part_count;
 }
 
-/* Each thread has a part of the caller's partition, of nearly the same size. */
+/*
+ * Each thread has a part of the caller's partition, of nearly the same size: the first `more` parts
+ * have one place more. The caller stays where it is, and has the part around.
+ */
 static void spread(struct member *self, struct team *team)
 {
-	const unsigned int each = self->part_count / team->size, more = self->part_count % team->size;
-	unsigned int at = 0;
+	const unsigned int size = team->size, each = self->part_count / size;
+	const unsigned int more = self->part_count % size, larger = more * (each + 1);
+	const unsigned int own = self->place - 1 - self->part;
+	const unsigned int first = own < larger ? own / (each + 1) : more + (own - larger) / each;
 
-	for (unsigned int i = 0; i < team->size; i++) {
-		const unsigned int count = each + (i < more);
+	for (unsigned int i = 0; i < size; i++) {
+		const unsigned int part = (first + i) % size;
+		const unsigned int at = self->part + part * each + (part < more ? part : more);
 
-		put(team->members[i], i ? after(self, at) : self->place - 1, after(self, at), count);
-		at += count;
+		put(team->members[i], i ? at : self->place - 1, at, each + (part < more));
 	}
 }
 
@@ -129,7 +134,7 @@ GOMP_PUBLIC void omp_get_partition_place_nums(int *places)
 	const struct member *self = gomp_member();
 
 	for (int i = 0; i < omp_get_partition_num_places(); i++)
-		places[i] = (int)((self->part + (unsigned int)i) % gomp_places.count);
+		places[i] = (int)self->part + i;
 }
 
 GOMP_PUBLIC int omp_get_place_num_procs(int place)
