@@ -206,6 +206,28 @@ def test_who_runs_here_has_a_line(tmp_path: Path) -> None:
     assert {one.track for one in trace.of("run_fib")} <= lines
 
 
+def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
+    """Once each, however many regions there are."""
+    build = PROJECT / "build/user/userspace/gomp"
+    library, program = build / "libintervals-gomp.so", build / "tests/test-gomp-locks"
+    if not program.exists():
+        pytest.skip(f"{program} is not there: `make` builds it")
+    file = tmp_path / "it.pftrace"
+    environment = {
+        "INTERVALS_TRACE": str(file),
+        "LD_PRELOAD": str(library),
+        "OMP_NUM_THREADS": "4",
+    }
+    subprocess.run([program], env=environment, check=True)
+    packets = protos.Trace.FromString(file.read_bytes()).packet
+    threads = [one.track_descriptor.thread for one in packets if one.HasField("track_descriptor")]
+    assert [one.thread_name for one in threads if one.tid] == ["attends (machine)"] * 4
+    trace = read(file)
+    assert trace.tasks("run") > 100
+    # When the program ends its first thread has left the last region; others may be about to.
+    assert trace.unended <= 3
+
+
 def test_a_program_that_does_not_stop_its_runtime(tmp_path: Path) -> None:
     assert traced(tmp_path, "exit", "8").tasks("fib") == spawned(8)
 
