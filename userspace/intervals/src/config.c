@@ -104,6 +104,10 @@ static int from_environment(struct ivl_config *config)
 	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
 	error = error ? error : ivl_config_number(PREFIX "WORKERS", 1, &config->workers);
 	error = error ? error : ivl_config_number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
+	error = error ? error :
+		ivl_config_number(PREFIX "ADAPT_INTERVAL", 1, &config->adapt_interval);
+	error = error ? error : ivl_config_number(PREFIX "ADAPT_STACK", 1, &config->adapt_stack);
+	error = error ? error : ivl_config_number(PREFIX "ADAPT_FRESH", 1, &config->adapt_fresh);
 	config->stack_bytes = (size_t)kib << 10;
 	config->queue = queue;
 	config->policy = policy;

@@ -153,6 +153,9 @@ static void test_environment(void **state)
 	setenv("INTERVALS_PLACES", "llc", 1);
 	setenv("INTERVALS_CROSS_PLACE", "off", 1);
 	setenv("INTERVALS_STACK", "64", 1);
+	setenv("INTERVALS_ADAPT_INTERVAL", "7", 1);
+	setenv("INTERVALS_ADAPT_STACK", "8", 1);
+	setenv("INTERVALS_ADAPT_FRESH", "9", 1);
 	assert_int_equal(ivl_config_init(&config), 0);
 	assert_int_equal(config.workers, 3);
 	assert_int_equal(config.queue, IVL_QUEUE_LAZY);
@@ -161,6 +164,14 @@ static void test_environment(void **state)
 	assert_int_equal(config.places, IVL_PLACES_LLC);
 	assert_false(config.cross_place);
 	assert_int_equal(config.stack_bytes, 64 << 10);
+	assert_int_equal(config.adapt_interval, 7);
+	assert_int_equal(config.adapt_stack, 8);
+	assert_int_equal(config.adapt_fresh, 9);
+	setenv("INTERVALS_ADAPT_FRESH", "0", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	unsetenv("INTERVALS_ADAPT_INTERVAL");
+	unsetenv("INTERVALS_ADAPT_STACK");
+	unsetenv("INTERVALS_ADAPT_FRESH");
 	unsetenv("INTERVALS_STACK");
 	setenv("INTERVALS_POLICY", "best", 1);
 	assert_int_equal(ivl_config_init(&config), EINVAL);
