@@ -55,6 +55,8 @@ struct bench_runtime {
 	void (*submit)(void (*function)(void *), void *arg);
 	/* Ends with one without a name. */
 	const struct bench_form *forms;
+	/* Print what was counted in the last run, as a member of a JSON object; NULL: nothing is. */
+	void (*print_counts)(void);
 };
 
 /* Defined by runtimes/X. */

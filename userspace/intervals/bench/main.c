@@ -6,7 +6,8 @@
  *    "value":2.1,"check":"ok","peak_kib":1900}
  *
  * A wrong result has the value null. peak_kib is the most memory that the process
- * ever had resident, up to then.
+ * ever had resident, up to then. "counts" is there where the runtime counts: intervals
+ * does with INTERVALS_STATISTICS=on, from the run's begin to its end.
  * Exit status: 0; 1 where something could not run or has a wrong result; 2 for bad
  * usage; 3 where the kernel is not written for this runtime.
  */
@@ -171,9 +172,12 @@ static void print(const struct options *options, const char *unit, double value,
 	if (right)
 		snprintf(text, sizeof(text), "%.9g", value);
 	printf("{\"benchmark\":\"%s\",\"runtime\":\"%s\",\"workers\":%u,\"unit\":\"%s\","
-	       "\"value\":%s,\"check\":\"%s\",\"peak_kib\":%lu}\n",
+	       "\"value\":%s,\"check\":\"%s\",\"peak_kib\":%lu",
 	       options->benchmark, bench_runtime.name, options->workers, unit, text,
 	       right ? "ok" : "failed", peak_kib());
+	if (bench_runtime.print_counts)
+		bench_runtime.print_counts();
+	puts("}");
 	fflush(stdout);
 }
 

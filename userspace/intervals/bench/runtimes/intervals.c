@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The intervals runtime, with its defaults. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "runtimes/intervals_par.h"
+
+static struct ivl_statistics counted;	/* in the last run */
+static bool counts;
 
 static int start(unsigned int workers)
 {
@@ -10,6 +16,7 @@ static int start(unsigned int workers)
 	if (error)
 		return error;
 	config.workers = workers;
+	counts = config.statistics;
 	return ivl_start(&config, &par_runtime);
 }
 
@@ -40,7 +47,31 @@ static void enter(void (*run)(void))
 {
 	struct call call = { run, NULL, NULL };
 
+	if (counts)
+		ivl_statistics_reset(par_runtime);
 	ivl_run(par_runtime, run_call, &call);
+	ivl_statistics_read(par_runtime, &counted);
+}
+
+static void print_counts(void)
+{
+	const struct ivl_statistics *c = &counted;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} all[] = {
+		{ "puts", c->puts }, { "takes", c->takes }, { "take_failures", c->take_failures },
+		{ "steals", c->steals }, { "steal_failures", c->steal_failures },
+		{ "steals_remote", c->steals_remote },
+		{ "steal_failures_remote", c->steal_failures_remote }, { "idles", c->idles },
+		{ "wakes", c->wakes }, { "fibers", c->fibers },
+	};
+
+	if (!counts)
+		return;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		printf("%s\"%s\":%" PRIu64, i ? "," : ",\"counts\":{", all[i].name, all[i].value);
+	putchar('}');
 }
 
 /* Waits for the end too, which the measured time, up to the task's beginning, leaves out. */
@@ -53,5 +84,5 @@ static void submit(void (*function)(void *), void *arg)
 
 const struct bench_runtime bench_runtime = {
 	.name = "intervals", .start = start, .stop = stop, .enter = enter, .submit = submit,
-	.forms = par_forms,
+	.forms = par_forms, .print_counts = print_counts,
 };

@@ -138,4 +138,5 @@ static const struct bench_form forms[] = {
 	{ "nqueens", nqueens_run }, { "uts_t1", uts_run }, { "uts_t3", uts_run }, { 0, 0 }
 };
 
-const struct bench_runtime bench_runtime = { "libfork", start, stop, enter, nullptr, forms };
+const struct bench_runtime bench_runtime = { "libfork", start, stop, enter, nullptr, forms,
+					    nullptr };

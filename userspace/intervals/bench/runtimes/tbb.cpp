@@ -144,4 +144,5 @@ static void submit(void (*function)(void *), void *arg)
 	arena->enqueue([=] { function(arg); });
 }
 
-const struct bench_runtime bench_runtime = { "tbb", start, stop, enter, submit, par_forms };
+const struct bench_runtime bench_runtime = { "tbb", start, stop, enter, submit, par_forms,
+					    nullptr };

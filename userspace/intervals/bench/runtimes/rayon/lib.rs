@@ -371,6 +371,7 @@ pub struct Runtime {
     enter: extern "C" fn(extern "C" fn()),
     submit: extern "C" fn(extern "C" fn(*mut c_void), *mut c_void),
     forms: *const Form,
+    print_counts: Option<extern "C" fn()>,
 }
 
 unsafe impl Sync for Runtime {}
@@ -383,4 +384,5 @@ pub static bench_runtime: Runtime = Runtime {
     enter,
     submit,
     forms: FORMS.as_ptr(),
+    print_counts: None,
 };
