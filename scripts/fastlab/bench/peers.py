@@ -8,7 +8,6 @@ of the quartiles as a share of the median. What cannot be measured is a row with
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,13 +16,11 @@ from statistics import median
 from typing import Any, Literal
 
 from fastlab.base.model import SCHEMA_VERSION, FastError
-from fastlab.base.process import ask, ending
 from fastlab.base.progress import Reporter, steps
 from fastlab.bench.calibrate import estimate
+from fastlab.bench.one_run import PeerStatus, bench_run
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 from fastlab.statistics.environment import host
-
-PeerStatus = Literal["ok", "failed", "not available"]
 
 BENCHMARKS: tuple[str, ...] = (
     "fib",
@@ -60,8 +57,6 @@ UNITS = {"ns_per_task": "ns/task", "seconds": "s", "cpu_share": "% of a CPU", "n
 # The runtimes that sleep differ by noise only: no multiple of it is shown.
 NOT_COMPARED = ("cpu_share",)
 
-# What a benchmark program ends with when the benchmark is not written for its runtime (main.c).
-NOT_WRITTEN = 3
 # As main.c has it.
 MAX_WORKERS = 4096
 TIMEOUT = 120.0
@@ -168,19 +163,13 @@ class PeerSession:
             f"--workers={point.workers}",
             point.benchmark,
         ]
-        try:
-            answer = ask(command, self._request.timeout, {**ENVIRONMENT, **os.environ})
-        except FastError as error:
-            _fail(samples, str(error))
+        run = bench_run(command, self._request.timeout, {**ENVIRONMENT, **os.environ})
+        if run.status != "ok":
+            samples.status, samples.reason = run.status, run.reason
             return
-        if answer.status == NOT_WRITTEN:
-            samples.status = "not available"
-            samples.reason = "not written for this runtime"
-            return
-        if answer.status:
-            _fail(samples, ending(answer.status, answer.errors))
-            return
-        _take(answer.output, samples)
+        samples.unit = run.unit
+        samples.values += run.values
+        samples.peaks_kib.append(run.peak_kib)
 
 
 def points(request: PeerRequest) -> list[PeerPoint]:
@@ -202,11 +191,11 @@ def default_workers() -> tuple[int, ...]:
     return tuple(sorted({*powers, cpus}))
 
 
-def find_programs(build: Path) -> dict[str, Path]:
+def find_programs(build: Path, runtimes: Iterable[str] = RUNTIMES) -> dict[str, Path]:
     """The benchmark programs that a build directory has, by runtime."""
     directory = build / "subprojects/intervals/bench"
     found = {}
-    for runtime in RUNTIMES:
+    for runtime in runtimes:
         for path in (directory / f"bench-{runtime}", directory / f"runtimes/bench-{runtime}"):
             if path.is_file():
                 found[runtime] = path
@@ -254,32 +243,6 @@ def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
     wrong = [name for name in names if name not in known]
     if wrong:
         raise FastError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
-
-
-def _fail(samples: PeerSamples, reason: str) -> None:
-    samples.status = "failed"
-    samples.reason = reason
-
-
-def _take(output: str, samples: PeerSamples) -> None:
-    """The lines of a program that says that all is well."""
-    try:
-        lines = [json.loads(line) for line in output.splitlines()]
-        if any(line["check"] != "ok" for line in lines):
-            _fail(samples, "wrong result")
-            return
-        values = [float(line["value"]) for line in lines]
-        peaks = [int(line["peak_kib"]) for line in lines]
-        units = {str(line["unit"]) for line in lines}
-    except (ValueError, KeyError, TypeError):
-        _fail(samples, f"printed no result: {output.strip()[:80]}")
-        return
-    if len(units) != 1:
-        _fail(samples, "printed no result" if not lines else "printed results of several units")
-        return
-    samples.unit = units.pop()
-    samples.values += values
-    samples.peaks_kib.append(max(peaks))
 
 
 def _row(point: PeerPoint, samples: PeerSamples, values: Mapping[PeerPoint, float]) -> PeerRow:

@@ -18,6 +18,7 @@ from fastlab.cli.common import (
     show,
 )
 from fastlab.cli.peers import add_peers
+from fastlab.cli.theses import add_theses
 
 
 def add(commands: Commands) -> None:
@@ -41,6 +42,7 @@ def add(commands: Commands) -> None:
     steals.set_defaults(command=_bench_stealing)
     path(steals, "--json", "write the counts to FILE too")
     add_peers(what)
+    add_theses(what)
 
     suite = what.add_parser(
         "gomp-testsuite",

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The evaluations of the sources of the intervals runtime, measured again.
+
+An evaluation is a table or figure: its programs, the contenders of its columns, what is measured,
+what the source has published, and what it concludes. In each round all points are measured once,
+in an order of the round's own, so that whatever else the machine does meets all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from fastlab.base.model import FastError
+from fastlab.base.progress import Reporter, steps
+from fastlab.bench.one_run import PeerStatus, bench_run
+from fastlab.bench.peers import ENVIRONMENT, SERIAL, default_workers, find_programs
+from fastlab.bench.theses_claims import (
+    Conclusion,
+    Fails,
+    ThesisMachine,
+    ThesisPoint,
+    ThesisRow,
+    ThesisVerdict,
+    conclude,
+)
+
+# The sources' own: the average of the three best of ten.
+ROUNDS = 10
+TIMEOUT = 1800.0
+NODES = Path("/sys/devices/system/node")
+
+COUNTING = {"INTERVALS_STATISTICS": "on"}
+# What a metric is called in a table; those that are not here have their name in ivl_statistics.
+TITLES = {
+    "time": "Time",
+    "peak_kib": "Most memory resident, KiB",
+    "l3_misses": "L3 cache misses",
+    "takes": "Take attempts",
+    "take_failures": "Take failures",
+    "steals": "Steal attempts",
+    "steal_failures": "Steal failures",
+    "steal_miss_ratio": "Steal attempts that got nothing, of all",
+    "idles": "Times a worker became idle",
+    "wakes": "Times one was woken",
+    "fibers": "Stacks made",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A column: a runtime's benchmark program, and what its environment says."""
+
+    name: str
+    runtime: str = "intervals"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of a source's table, by contender. `where` is the source's machine; without `workers`
+    it is beside whatever is measured of the program."""
+
+    where: str
+    program: str
+    metric: str
+    unit: str
+    values: Mapping[str, float]
+    workers: int | None = None
+
+
+@dataclass(frozen=True)
+class ThesisEvaluation:
+    """A program is NAME or NAME-SIZE. `sweep`: with 1, 2, 4, ... workers up to the CPUs, not only
+    with as many as CPUs. One without programs says why not, in its conclusions."""
+
+    name: str
+    source: str
+    title: str
+    programs: tuple[str, ...] = ()
+    contenders: tuple[Contender, ...] = ()
+    metrics: tuple[str, ...] = ("time",)
+    sweep: bool = False
+    published: tuple[Published, ...] = ()
+    conclusions: tuple[Conclusion, ...] = ()
+    note: str = ""
+
+    def contender(self, name: str) -> Contender:
+        return next(one for one in self.contenders if one.name == name)
+
+
+@dataclass(frozen=True)
+class ThesisRequest:
+    """What to measure, of an evaluation; with `quick` the tests' sizes, whose times say nothing."""
+
+    evaluation: ThesisEvaluation
+    programs: tuple[str, ...] = ()
+    rounds: int = ROUNDS
+    quick: bool = False
+    timeout: float = TIMEOUT
+
+    def __post_init__(self) -> None:
+        wrong = [one for one in self.programs if one not in self.evaluation.programs]
+        if wrong:
+            raise FastError(
+                f"{self.evaluation.name} has no program {', '.join(wrong)}; it has "
+                f"{', '.join(self.evaluation.programs)}"
+            )
+
+    def points(self) -> list[ThesisPoint]:
+        """In the order of the tables. A program without a runtime has one thread."""
+        workers = default_workers() if self.evaluation.sweep else default_workers()[-1:]
+        return [
+            ThesisPoint(program, one.name, count)
+            for program in self.programs or self.evaluation.programs
+            for one in self.evaluation.contenders
+            for count in ((1,) if one.runtime == SERIAL else workers)
+        ]
+
+
+@dataclass
+class ThesisSamples:
+    """What the rounds so far gave for a point. `reason` says why there will be no more."""
+
+    unit: str = ""
+    rounds: list[Mapping[str, float]] = field(default_factory=list)
+    status: PeerStatus = "ok"
+    reason: str = ""
+
+
+class ThesisSession:
+    """The measurements, round by round; what is there can be shown at any time."""
+
+    def __init__(self, request: ThesisRequest, build: Path) -> None:
+        """`build` has the programs."""
+        self.request = request
+        runtimes = {one.runtime for one in request.evaluation.contenders}
+        self._programs = find_programs(build, runtimes)
+        missing = sorted(runtimes - set(self._programs))
+        if missing:
+            raise FastError(
+                f"{build} has no benchmark program of {', '.join(missing)}; remove the directory "
+                "and run the same command again, which builds them"
+            )
+        self._samples = {point: ThesisSamples() for point in request.points()}
+
+    def run(self, reporter: Reporter) -> None:
+        """All rounds. A point that failed is not tried again."""
+        order = []
+        for number in range(self.request.rounds):
+            of_round = [*self._samples]
+            # The same command measures in the same order.
+            random.Random(number).shuffle(of_round)
+            order += of_round
+        for point in steps(reporter, "measuring", order, str):
+            if self._samples[point].status == "ok":
+                self._measure(point, self._samples[point])
+
+    def rows(self) -> list[ThesisRow]:
+        """One for each point, also for those that nothing is known of."""
+        return [
+            ThesisRow(point, one.unit, tuple(one.rounds), one.status, one.reason)
+            for point, one in self._samples.items()
+        ]
+
+    def _measure(self, point: ThesisPoint, samples: ThesisSamples) -> None:
+        contender = self.request.evaluation.contender(point.contender)
+        name, _, size = point.program.partition("-")
+        words = [str(self._programs[contender.runtime]), f"--workers={point.workers}"]
+        if self.request.quick:
+            words.append("--quick")
+        else:
+            words += ["--repeats=1", *([f"--size={size}"] if size else [])]
+        environment = {**ENVIRONMENT, **os.environ, **contender.environment}
+        run = bench_run([*words, name], self.request.timeout, environment)
+        if run.status != "ok":
+            samples.status, samples.reason = run.status, run.reason
+            return
+        samples.unit = run.unit
+        counted: dict[str, float] = {**run.counts}
+        if run.counts.get("steals"):
+            counted["steal_miss_ratio"] = run.counts["steal_failures"] / run.counts["steals"]
+        samples.rounds.append({"time": median(run.values), "peak_kib": run.peak_kib, **counted})
+
+
+def this_machine() -> ThesisMachine:
+    """What the conclusions may need of it."""
+    nodes = len([*NODES.glob("node[0-9]*")])
+    return ThesisMachine(default_workers()[-1], max(nodes, 1))
+
+
+def verdicts(
+    request: ThesisRequest, rows: Sequence[ThesisRow], machine: ThesisMachine
+) -> list[ThesisVerdict]:
+    """Of each conclusion of the evaluation, about what was measured of it."""
+    by_point = {row.point: row for row in rows}
+    most = max((row.point.workers for row in rows), default=1)
+
+    def find(program: str, contender: str, workers: int | None) -> ThesisRow:
+        alone = request.evaluation.contender(contender).runtime == SERIAL
+        point = ThesisPoint(program, contender, 1 if alone else workers or most)
+        return by_point.get(point) or ThesisRow(point, "", (), "not available", "not measured")
+
+    if request.quick:
+        why = "measured with the sizes of tests (--quick)"
+        return [
+            ThesisVerdict(one, "not testable here", one.cannot or why)
+            for one in request.evaluation.conclusions
+        ]
+    return [conclude(one, find, machine) for one in request.evaluation.conclusions]
+
+
+def failures(request: ThesisRequest, rows: Sequence[ThesisRow]) -> list[str]:
+    """What failed although no source says that it does."""
+    expected = {
+        (claim.side.program, claim.side.contender)
+        for conclusion in request.evaluation.conclusions
+        for claim in conclusion.claims
+        if isinstance(claim, Fails)
+    }
+    return [
+        f"{row.point}: {row.reason}"
+        for row in rows
+        if row.status == "failed" and (row.point.program, row.point.contender) not in expected
+    ]

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a source concludes, as ratios of what is measured, and whether they come out here.
+
+Each round gives one ratio. They are judged by the 95 % interval of their mean, Student's in
+logarithms; of several ratios that one conclusion is about, each has its share of the 5 %. An
+interval inside the range that a claim asks for says yes, one outside says no, and one across its
+edge does not say: then the conclusion is not testable with these rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from fastlab.bench.one_run import PeerStatus
+
+ThesisOutcome = Literal["upheld", "not upheld", "not testable here"]
+Quantifier = Literal["all", "most", "any"]
+
+ALPHA = 0.05
+# Sources say "no significant difference" by their bars; here it is this much.
+ALIKE = (1 / 1.05, 1.05)
+# What is added to each value before ratios are made, since counts may be 0.
+OFFSETS = {"time": 0.0, "peak_kib": 0.0, "steal_miss_ratio": 0.01}
+# Of the claims that decided a conclusion, how many are told.
+TOLD = 3
+
+
+@dataclass(frozen=True)
+class ThesisPoint:
+    """One program under one contender with so many workers."""
+
+    program: str
+    contender: str
+    workers: int
+
+    def __str__(self) -> str:
+        return f"{self.program}, {self.contender}, {self.workers} workers"
+
+
+@dataclass(frozen=True)
+class ThesisRow:
+    """What is known of a point: of each round, in their order, the value of each metric."""
+
+    point: ThesisPoint
+    unit: str
+    rounds: tuple[Mapping[str, float], ...]
+    status: PeerStatus
+    reason: str
+
+    @property
+    def runs(self) -> int:
+        return len(self.rounds)
+
+    def values(self, metric: str) -> list[float]:
+        """Of the rounds that have it."""
+        return [one[metric] for one in self.rounds if metric in one]
+
+
+# A point's row; KeyError: it is none of the evaluation.
+Find = Callable[[str, str, int | None], ThesisRow]
+
+
+@dataclass(frozen=True)
+class ClaimJudgement:
+    """`holds` is None where the measurement does not say; `said` is why, with the numbers."""
+
+    holds: bool | None
+    said: str
+
+
+@dataclass(frozen=True)
+class RatioSide:
+    """What stands above or below a ratio's line. Without `workers`: as many as there are CPUs."""
+
+    program: str
+    contender: str
+    workers: int | None = None
+
+    def __str__(self) -> str:
+        workers = "" if self.workers is None else f" with {self.workers}"
+        return f"{self.program} {self.contender}{workers}"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A metric of one side over that of the other is in the range. Of several sides above, or
+    below, the product: so a speed-up can be over another."""
+
+    metric: str
+    above: tuple[RatioSide, ...]
+    below: tuple[RatioSide, ...]
+    low: float = 0.0
+    high: float = float("inf")
+
+    def judge(self, find: Find, comparisons: int) -> ClaimJudgement:
+        name = f"{self.metric} of {_product(self.above)} / {_product(self.below)}"
+        logs = []
+        for side in (*self.above, *self.below):
+            row = find(side.program, side.contender, side.workers)
+            if row.status != "ok":
+                return ClaimJudgement(None, f"{side}: {row.status}: {row.reason}")
+            values = row.values(self.metric)
+            if not values:
+                return ClaimJudgement(None, f"{self.metric} of {side} is not available")
+            logs.append(np.log(np.asarray(values) + OFFSETS.get(self.metric, 1)))
+        rounds = min(map(len, logs))
+        signs = [1] * len(self.above) + [-1] * len(self.below)
+        ratios = np.sum(
+            [sign * one[:rounds] for sign, one in zip(signs, logs, strict=True)], axis=0
+        )
+        middle = float(np.exp(ratios.mean()))
+        if rounds < 2:
+            return ClaimJudgement(
+                None, f"{name} is {middle:.3g} in one round, which has no interval"
+            )
+        low, high = _interval(ratios, ALPHA / comparisons)
+        said = f"{name} is {middle:.3g} ({low:.3g} to {high:.3g}), asked: {self._asked()}"
+        if self.low <= low and high <= self.high:
+            return ClaimJudgement(True, said)
+        outside = high < self.low or low > self.high
+        return ClaimJudgement(False if outside else None, said)
+
+    def _asked(self) -> str:
+        if self.high == float("inf"):
+            return f"at least {self.low:.3g}"
+        return f"at most {self.high:.3g}" if not self.low else f"{self.low:.3g} to {self.high:.3g}"
+
+
+@dataclass(frozen=True)
+class Fails:
+    """The program does not come through."""
+
+    side: RatioSide
+
+    def judge(self, find: Find, comparisons: int) -> ClaimJudgement:
+        row = find(self.side.program, self.side.contender, self.side.workers)
+        if row.status == "not available" or not (row.runs or row.reason):
+            return ClaimJudgement(None, f"{self.side}: {row.reason or 'not measured'}")
+        failed = row.status == "failed"
+        said = row.reason if failed else f"comes through in {row.runs} rounds"
+        return ClaimJudgement(failed, f"{self.side}: {said}")
+
+
+ThesisClaim = Ratio | Fails
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a source says in `words`. It needs a machine of so many CPUs and NUMA nodes; `cannot`
+    is why nothing here can test it."""
+
+    source: str
+    words: str
+    claims: tuple[ThesisClaim, ...] = ()
+    asks: Quantifier = "all"
+    cpus: int = 1
+    nodes: int = 1
+    cannot: str = ""
+
+
+@dataclass(frozen=True)
+class ThesisMachine:
+    """What a conclusion may need."""
+
+    cpus: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class ThesisVerdict:
+    """A conclusion and what became of it; all judgements, in the order of its claims."""
+
+    conclusion: Conclusion
+    outcome: ThesisOutcome
+    reason: str
+    judgements: tuple[ClaimJudgement, ...] = ()
+
+
+def compare(
+    programs: Sequence[str],
+    above: str,
+    below: str,
+    low: float = 0.0,
+    high: float = float("inf"),
+    metric: str = "time",
+    workers: int | None = None,
+) -> tuple[Ratio, ...]:
+    """Two contenders, of each program."""
+    return tuple(
+        Ratio(
+            metric, (RatioSide(one, above, workers),), (RatioSide(one, below, workers),), low, high
+        )
+        for one in programs
+    )
+
+
+def alike(programs: Sequence[str], above: str, below: str) -> tuple[Ratio, ...]:
+    """No significant difference between their times."""
+    return compare(programs, above, below, *ALIKE)
+
+
+def programs_apart(
+    above: str,
+    below: Sequence[str],
+    contender: str,
+    low: float,
+    metric: str = "time",
+    high: float = float("inf"),
+) -> tuple[Ratio, ...]:
+    """One program and each of the others, under the same contender."""
+    return tuple(
+        Ratio(metric, (RatioSide(above, contender),), (RatioSide(one, contender),), low, high)
+        for one in below
+    )
+
+
+def conclude(conclusion: Conclusion, find: Find, machine: ThesisMachine) -> ThesisVerdict:
+    """Does it come out?"""
+    missing = conclusion.cannot or _missing(conclusion, machine)
+    if missing:
+        return ThesisVerdict(conclusion, "not testable here", missing)
+    found = tuple(claim.judge(find, len(conclusion.claims)) for claim in conclusion.claims)
+    holds = _together(conclusion.asks, [one.holds for one in found])
+    outcome: ThesisOutcome = (
+        "not testable here" if holds is None else "upheld" if holds else "not upheld"
+    )
+    return ThesisVerdict(conclusion, outcome, _reason(found, holds), found)
+
+
+def _product(sides: Sequence[RatioSide]) -> str:
+    return " * ".join(map(str, sides))
+
+
+def _interval(ratios: np.ndarray, alpha: float) -> tuple[float, float]:
+    mean, error = float(ratios.mean()), float(ratios.std(ddof=1)) / float(np.sqrt(len(ratios)))
+    reach = float(stats.t.ppf(1 - alpha / 2, len(ratios) - 1)) * error
+    return float(np.exp(mean - reach)), float(np.exp(mean + reach))
+
+
+def _missing(conclusion: Conclusion, machine: ThesisMachine) -> str:
+    if machine.nodes < conclusion.nodes:
+        return f"needs {conclusion.nodes} NUMA nodes, and there are {machine.nodes}"
+    if machine.cpus < conclusion.cpus:
+        return f"needs {conclusion.cpus} CPUs, and there are {machine.cpus}"
+    return ""
+
+
+def _together(asks: Quantifier, holds: Sequence[bool | None]) -> bool | None:
+    """Those that do not say may be either: does the answer depend on them?"""
+    yes, unsaid = holds.count(True), holds.count(None)
+    needed = {"all": len(holds), "most": len(holds) // 2 + 1, "any": 1}[asks]
+    if yes >= needed:
+        return True
+    return None if yes + unsaid >= needed else False
+
+
+def _reason(found: Sequence[ClaimJudgement], holds: bool | None) -> str:
+    """How many hold, and some of those that decided."""
+    deciding = [one.said for one in found if one.holds == holds]
+    more = f"; and {len(deciding) - TOLD} more" if len(deciding) > TOLD else ""
+    yes = sum(one.holds is True for one in found)
+    counted = f"{yes} of {len(found)} hold: " if len(found) > 1 else ""
+    return counted + "; ".join(deciding[:TOLD]) + more

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0
+"""B. Vikranth, "Adaptive Work Stealing Run-times for NUMA Multi-core Architecture": chapters 3 to
+6. Its MATMUL, a task for each element, is what `fast bench stealing` counts in a simulated machine
+of two nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fastlab.bench.theses import COUNTING, Contender, Published, ThesisEvaluation
+from fastlab.bench.theses_claims import Conclusion, alike, compare
+
+THESIS = "NUMA thesis"
+XEON = "2 Xeon E5-2620, 24 workers"
+BOTS = (
+    *("strassen-2048", "strassen-4096", "strassen-8192", "sort-33554432"),
+    *("sparselu_single", "sparselu_for"),
+)
+SERIAL = Contender("serial", "serial")
+RANDOM, THRESHOLD, TOPOLOGY = "random", "threshold", "domains-threshold"
+STEALING = "`fast bench stealing` counts it, in a simulated machine of two nodes"
+# Tables 3.4 and 4.5: serial, randomized, threshold, topology aware.
+_SECONDS = {
+    "strassen-2048": (1.81542, 0.306036, 0.287889, 0.247600539),
+    "strassen-4096": (13.139, 1.848, 1.781, 1.5349547822),
+    "strassen-8192": (92.7439, 12.045, 11.742, 10.12196554),
+    "sort-33554432": (6.696, 0.7114, 0.669, 0.533518016),
+    "sparselu_single": (11.1524, 1.0023, 1.0355, 0.82665136),
+    "sparselu_for": (10.842, 0.9901, 0.9875, 0.860222),
+}
+# Table 3.6: attempts, and those that got something.
+_STEALS = {
+    "strassen-2048": (4797195, 534),
+    "strassen-4096": (19155228, 786),
+    "strassen-8192": (76063619, 1063),
+    "sort-33554432": (26600561, 3601),
+    "sparselu_single": (106656, 1292),
+    "sparselu_for": (132329, 1324),
+}
+
+
+def _victims(names: Sequence[str], further: Mapping[str, str]) -> tuple[Contender, ...]:
+    return tuple(
+        Contender(name, environment={"INTERVALS_VICTIMS": name, **further}) for name in names
+    )
+
+
+def _seconds(columns: Mapping[str, int]) -> tuple[Published, ...]:
+    return tuple(
+        Published(XEON, program, "time", "s", {name: row[i] for name, i in columns.items()})
+        for program, row in _SECONDS.items()
+    )
+
+
+def _steals() -> tuple[Published, ...]:
+    return tuple(
+        Published(XEON, program, metric, "", {RANDOM: value})
+        for program, (attempts, good) in _STEALS.items()
+        for metric, value in (
+            ("steals", attempts),
+            ("steal_failures", attempts - good),
+            ("steal_miss_ratio", 1 - good / attempts),
+        )
+    )
+
+
+TIMES = ThesisEvaluation(
+    "numa-threshold",
+    f"{THESIS}, Tables 3.4 and 3.5",
+    "Programs of BOTS: random victims, and by a threshold",
+    BOTS,
+    (SERIAL, *_victims((RANDOM, THRESHOLD), {})),
+    published=_seconds({"serial": 0, RANDOM: 1, THRESHOLD: 2}),
+    conclusions=(
+        Conclusion(
+            "section 3.6.1",
+            "the proposed threshold constrained work-stealing strategy is showing little "
+            "performance gain over randomized work-stealing",
+            compare(BOTS, RANDOM, THRESHOLD, 1.0),
+            asks="most",
+            cpus=2,
+        ),
+        Conclusion(
+            "section 3.6.1",
+            "Randomized work-stealing strategy is outperforming our proposed strategy by 3% in "
+            "case of Sparse-LU-single version benchmark.",
+            compare(("sparselu_single",), THRESHOLD, RANDOM, 1.0),
+            cpus=2,
+        ),
+        Conclusion(
+            "section 3.6.1",
+            "The result is not significant at p <= 0.05.",
+            alike(BOTS, THRESHOLD, RANDOM),
+            cpus=2,
+        ),
+    ),
+)
+
+MISSES = ThesisEvaluation(
+    "numa-misses",
+    f"{THESIS}, Table 3.6",
+    "Programs of BOTS: steal attempts that get nothing",
+    BOTS,
+    _victims((RANDOM, THRESHOLD), COUNTING),
+    ("steals", "steal_failures", "steal_miss_ratio"),
+    published=_steals(),
+    conclusions=(
+        Conclusion(
+            "section 3.5",
+            "By introducing threshold limit on queue size for selection of a victim, the steal "
+            "miss ratio is reduced to 13% on an average for less number of threads.",
+            compare(BOTS, THRESHOLD, RANDOM, high=1.0, metric="steal_miss_ratio"),
+            asks="most",
+            cpus=2,
+        ),
+        Conclusion(
+            "section 3.3.2",
+            "On an average, 40 percent steal attempts are leading to failures in finding a victim "
+            "worker queue with enough load. (Tables 3.1 to 3.3, MATMUL)",
+            cannot=STEALING,
+        ),
+    ),
+    note="The source does not say of which strategy Table 3.6 is; its figures stand beside random. "
+    "Its failures are attempts less successes. Asked of Table 3.3 is only the direction, of these "
+    "programs.",
+)
+
+DOMAINS = ThesisEvaluation(
+    "numa-domains",
+    f"{THESIS}, Table 4.5",
+    "Programs of BOTS: random victims, and those of the own node first",
+    BOTS,
+    (SERIAL, *_victims((RANDOM, TOPOLOGY), {})),
+    published=_seconds({"serial": 0, RANDOM: 1, TOPOLOGY: 3}),
+    conclusions=(
+        Conclusion(
+            "section 4.6",
+            "The proposed strategy resulted in 22% improvement in overall performance.",
+            compare(BOTS, RANDOM, TOPOLOGY, 1.0),
+            nodes=2,
+        ),
+        Conclusion(
+            "section 4.2",
+            "It can be observed from the table 4.2 that, 50% of the steal attempts are remote.",
+            cannot=STEALING,
+        ),
+        Conclusion(
+            "section 4.4",
+            "It can be observed that remote steal miss ratios are almost zeros when compared to "
+            "the results presented in the table 4.2.",
+            cannot=STEALING,
+        ),
+    ),
+    note="Of the 22 % only the direction is asked. On one node, domains are no constraint.",
+)
+
+OTHERS = ThesisEvaluation(
+    "numa-others",
+    f"{THESIS}, Tables 4.1, 4.4, 5.1 to 5.3, 6.1 to 6.6",
+    "What is not measured, and why",
+    conclusions=(
+        Conclusion(
+            "section 4.1",
+            "From the table 4.1, NUMA Ratio for our experimental setup is 1.625.",
+            cannot="is about the source's machine; so is Table 6.1",
+        ),
+        Conclusion(
+            "section 4.4.1",
+            "the value of R was 0.9123 and it is a strong positive relationship between remote "
+            "steals and execution time",
+            cannot="needs 2 NUMA nodes, and MATMUL on them",
+        ),
+        Conclusion(
+            "section 4.6",
+            "To assess the remote access effect on performance, we measured remote data volume of "
+            "each benchmark program using performance counters. (Tables 4.4, 5.3 and 6.5)",
+            cannot="remote data volumes are not counted by this command",
+        ),
+        Conclusion(
+            "section 5.2.1",
+            "for smaller sized matrices 512 x 512 and 1024 x 1024, all the elements are stored on "
+            "single node (Table 5.1)",
+            cannot="is about the pages of another program",
+        ),
+        Conclusion(
+            "section 5.6.1",
+            "The speed up gain in case of 2048, 4096 and 8192 is significant. (Table 5.2)",
+            cannot="these programs do not use the dispatcher of intervals_dispatch.h",
+        ),
+        Conclusion(
+            "section 6.2",
+            "Average starvation time of spin lock access by two threads pinned on same socket "
+            "cores versus pinned on cores of different sockets (Table 6.2)",
+            cannot="needs 2 NUMA nodes",
+        ),
+        Conclusion(
+            "section 6.3.1",
+            "The probability of remote stealing is very minimal due to the implementation of "
+            "stealing domains (Table 6.3)",
+            cannot=STEALING,
+        ),
+        Conclusion(
+            "section 6.4.1",
+            "It can be observed from the figure 6.3 that the overhead of OpenMP constructs such as "
+            "parallel and parallel for is significant. (Table 6.4)",
+            cannot="the OpenMP micro-benchmarks are not written here",
+        ),
+        Conclusion(
+            "section 6.4.2",
+            "Hence there is significant performance improvement (11%). (Table 6.6)",
+            cannot="these programs take no locks, and the runtime's queues have none",
+        ),
+    ),
+)
+
+EVALUATIONS = (TIMES, MISSES, DOMAINS, OTHERS)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`fast bench theses`: what the sources of the intervals runtime measured, measured again."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fastlab.base.progress import Reporter
+from fastlab.cli.common import (
+    ERROR,
+    OK,
+    Commands,
+    check_directory,
+    complain,
+    names,
+    number,
+    path,
+    project,
+)
+from fastlab.cli.rounds import measure, own_command
+
+
+def add_theses(what: Commands) -> None:
+    parser = what.add_parser(
+        "theses",
+        help="measure again what the sources of the intervals runtime measured",
+        description="Measure a table or figure of the theses that the intervals runtime comes "
+        "from, show it beside what they published, and say which of their conclusions are upheld "
+        "here. Without a name, list what there is.",
+    )
+    parser.set_defaults(command=_bench_theses)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="of an evaluation")
+    parser.add_argument(
+        "--only", type=names, metavar="NAME,...", default=(), help="only these of its programs"
+    )
+    number(parser, "--rounds", "how often each point is run (default: 10)", 10)
+    parser.add_argument(
+        "--quick", action="store_true", help="the sizes of tests: does all of it run?"
+    )
+    path(parser, "--output", "results directory (default: results/theses-NAME)", "DIR")
+
+
+def _bench_theses(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    from fastlab.bench import theses, theses_catalogue, theses_report
+    from fastlab.guest import meson
+    from fastlab.report.markup import markdown_table
+
+    if not arguments.name:
+        print(markdown_table(theses_report.listing(theses_catalogue.EVALUATIONS)), end="")
+        return OK
+    evaluation = theses_catalogue.find(arguments.name)
+    request = theses.ThesisRequest(
+        evaluation, arguments.only, arguments.rounds, quick=arguments.quick
+    )
+    check_directory(arguments.output)
+    directory = arguments.output or Path("results", f"theses-{evaluation.name}")
+    build = meson.build_benchmarks(project(), [], reporter) if evaluation.programs else Path()
+    session = theses.ThesisSession(request, build)
+
+    def tell() -> None:
+        rows = session.rows()
+        found = theses.verdicts(request, rows, theses.this_machine())
+        print(theses_report.markdown(request, rows, found), end="")
+        for file in theses_report.write(directory, own_command(), request, rows, found):
+            print(f"wrote {file}")
+
+    measure(session, tell, reporter)
+    wrong = theses.failures(request, session.rows())
+    return complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
