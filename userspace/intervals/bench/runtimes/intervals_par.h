@@ -89,6 +89,8 @@ static int after(const struct par_node *before, const struct par_node *node)
 {
 	if (!before)
 		return 0;
+	if (!before->interval)
+		return ENOMEM;
 	return ivl_add_edge(ivl_end_point(before->interval), ivl_start_point(node->interval));
 }
 

@@ -51,11 +51,38 @@ static void test_no_hint_is_no_place(void **state)
 	stop();
 }
 
+/* Of a node that could not be made: no crash, and the check finds what is missing. */
+static void make_after_none(struct par_node *nodes, void *arg)
+{
+	unsigned int *ran = arg;
+
+	nodes[0].interval = NULL;
+	par_node(&nodes[1], PAR_ANYWHERE, note_place, ran, &nodes[0], NULL);
+}
+
+static void run_after_none(void)
+{
+	struct par_node nodes[2];
+
+	where[0] = ~0U;
+	par_graph(make_after_none, nodes, 2, &where[0]);
+}
+
+static void test_after_a_node_that_is_none(void **state)
+{
+	(void)state;
+	assert_int_equal(start(1), 0);
+	enter(run_after_none);
+	assert_int_equal(where[0], ~0U);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hints_are_places),
 		cmocka_unit_test(test_no_hint_is_no_place),
+		cmocka_unit_test(test_after_a_node_that_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
