@@ -117,6 +117,36 @@ def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None
     assert "priority inheritance alone, which the kernel unlocked 10 times a run" in remark
 
 
+def test_it_is_known_where_locks_were_allocated(directory: Path) -> None:
+    lines = SOURCE.read_text().splitlines()
+    places = {
+        name: f"{name}_owner (two_locks.c:{number})"
+        for number, line in enumerate(lines, 1)
+        for name in ("first", "second", "aligned")
+        if line.endswith(f"\t/* {name} */")
+    }
+    found = run(directory, "./two_locks", "allocated", attribute=True)
+    for row in found.rows:
+        twice, once = row["locks"]
+        assert (twice["handoffs"], once["handoffs"]) == (6, 3)
+        assert twice["name"].startswith("heap+")
+        assert twice["allocated_in"] == [places["first"], places["second"]]
+        assert once["allocated_in"] == [places["aligned"]]
+    unasked = run(directory, "./two_locks", "allocated")
+    for row, known in zip(in_order(unasked), in_order(found), strict=True):
+        assert all("allocated_in" not in lock for lock in row["locks"])
+        # It costs the program nothing that its figures would tell.
+        assert {**row, "key": 0, "duration": 0} == {
+            **known,
+            "key": 0,
+            "duration": 0,
+            "locks": [
+                {name: value for name, value in lock.items() if name != "allocated_in"}
+                for lock in known["locks"]
+            ],
+        }
+
+
 def test_a_program_without_locks_gives_nothing_to_act_on(directory: Path) -> None:
     found = run(directory, "./two_locks", "alone")
     assert handoffs(found) == [{}] * (len(ARMS) * len(QUANTA))

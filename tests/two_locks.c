@@ -4,6 +4,7 @@
  * argument it does something else instead.
  */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,58 @@ static void hand_over_with_priority_inheritance(void)
 	}
 }
 
+struct padded {
+	char before[64];
+	pthread_mutex_t lock;
+};
+
+static __attribute__((noinline)) struct padded *first_owner(void)
+{
+	struct padded *new = malloc(sizeof(*new));	/* first */
+
+	pthread_mutex_init(&new->lock, NULL);
+	return new;
+}
+
+static __attribute__((noinline)) struct padded *second_owner(void)
+{
+	struct padded *new = malloc(sizeof(*new));	/* second */
+
+	/* A compiler makes one function of two that are alike. */
+	new->before[0] = 0;
+	pthread_mutex_init(&new->lock, NULL);
+	return new;
+}
+
+static __attribute__((noinline)) pthread_mutex_t *aligned_owner(void)
+{
+	void *new;
+
+	if (posix_memalign(&new, 64, 4096))	/* aligned */
+		exit(1);
+	pthread_mutex_init(new, NULL);
+	return new;
+}
+
+/* The first two have the same memory, one after the other. */
+static void hand_over_allocated(void)
+{
+	struct padded *lock = first_owner();
+	pthread_mutex_t *aligned = aligned_owner();
+	uintptr_t first = (uintptr_t)lock;
+
+	for (int i = 0; i < 3; i++)
+		hand_over(&lock->lock);
+	free(lock);
+	lock = second_owner();
+	if ((uintptr_t)lock != first)
+		exit(1);
+	for (int i = 0; i < 3; i++)
+		hand_over(&lock->lock);
+	for (int i = 0; i < 3; i++)
+		hand_over(aligned);
+}
+
 int main(int argc, char **argv)
 {
 	const char *instead = argc > 1 ? argv[1] : "";
@@ -70,6 +123,10 @@ int main(int argc, char **argv)
 		return 0;
 	if (!strcmp(instead, "inherit")) {
 		hand_over_with_priority_inheritance();
+		return 0;
+	}
+	if (!strcmp(instead, "allocated")) {
+		hand_over_allocated();
 		return 0;
 	}
 	for (int i = 0; i < 40; i++)

@@ -2,7 +2,8 @@
 /*
  * For test_locks.py: what the plugin keeps of futex calls, of calls that C library functions make.
  * A filter turns each futex call into a signal, whose handler prints registers and stack as a line
- * of JSON and answers as if the call had been made.
+ * of JSON and answers as if the call had been made. The last line is the same of a function that
+ * stands for malloc(), where it begins.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <ucontext.h>
 
 #define WORDS 64
+#define ALLOCATION_WORDS 16
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -86,6 +88,38 @@ __attribute__((noinline)) static void waits_here(void)
 	__asm__ volatile("");
 }
 
+uint64_t kept_sp, kept_bp, kept_stack[ALLOCATION_WORDS];
+void stand_in(void);
+__asm__(".text\n"
+	".type stand_in, @function\n"
+	"stand_in:\n"
+	"	.cfi_startproc\n"
+	"	mov %rsp, kept_sp(%rip)\n"
+	"	mov %rbp, kept_bp(%rip)\n"
+	"	mov %rsp, %rsi\n"
+	"	lea kept_stack(%rip), %rdi\n"
+	"	mov $16, %ecx\n"
+	"	rep movsq\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size stand_in, . - stand_in\n");
+
+__attribute__((noinline)) static void allocates_here(void)
+{
+	stand_in();	/* the call */
+	__asm__ volatile("");
+}
+
+static void print_allocation(void)
+{
+	printf("{\"pc\":%llu,\"sp\":%llu,\"bp\":%llu,\"stack\":[",
+	       (unsigned long long)(uintptr_t)stand_in, (unsigned long long)kept_sp,
+	       (unsigned long long)kept_bp);
+	for (int i = 0; i < ALLOCATION_WORDS; i++)
+		printf("%s%llu", i ? "," : "", (unsigned long long)kept_stack[i]);
+	puts("]}");
+}
+
 static void print_maps(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -122,6 +156,8 @@ int main(void)
 	takes_here();
 	releases_here();
 	waits_here();
+	allocates_here();
+	print_allocation();
 	fflush(stdout);
 	return 0;
 }

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from test_cli import EXPERIMENT
 
-from fastlab.attribution import source_lines
 from fastlab.attribution.callgrind import callgrind_text
 from fastlab.attribution.names import CodePlace, KernelNames, Names, ProgramNames
 from fastlab.attribution.profile import ProfiledVariant, profile
 from fastlab.backend.costs import EVENTS, RunCosts, Site, read_costs
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.progress import PlainReporter
+from fastlab.guest import source_lines
 from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.report.attribution_tables import attribution_tables
 from fastlab.report.contents import html_text, markdown

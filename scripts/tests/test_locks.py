@@ -33,7 +33,7 @@ MAPS = parse_maps(["1000-9000 rw-p 0 0:0 0 [heap]", "f000-ff000 rw-p 0 0:0 0"])
 
 @pytest.mark.parametrize(
     "options",
-    [("-O2",), ("-O2", "-static"), ("-O0", "-no-pie", "-fno-omit-frame-pointer")],
+    [("-O2", "-g"), ("-O2", "-g", "-static"), ("-O0", "-no-pie", "-fno-omit-frame-pointer")],
     ids=["dynamic", "static", "unoptimised"],
 )
 def test_who_takes_and_releases_a_lock_is_found(tmp_path: Path, options: Sequence[str]) -> None:
@@ -42,7 +42,7 @@ def test_who_takes_and_releases_a_lock_is_found(tmp_path: Path, options: Sequenc
     ran = subprocess.run([program], capture_output=True, text=True, timeout=60)
     if ran.returncode == 77:
         pytest.skip("no seccomp filters here")
-    maps, *calls = map(json.loads, ran.stdout.splitlines())
+    maps, *calls, allocation = map(json.loads, ran.stdout.splitlines())
     symbols = Symbols(parse_maps(maps["maps"][:-1]), program)
     found = [
         (one["what"], call_site(symbols, Stopped(one["pc"], one["sp"], one["bp"], one["stack"])))
@@ -53,6 +53,20 @@ def test_who_takes_and_releases_a_lock_is_found(tmp_path: Path, options: Sequenc
         ("mutex", "releases_here"),
         ("condition", "waits_here"),
     ]
+    line = 1 + SOURCE.read_text().splitlines().index("\tstand_in();\t/* the call */")
+    where = f" (futex_calls.c:{line})" if "-g" in options else ""
+    document = {
+        "futexes": [futex(0x1010, handoffs=3), futex(0x1020)],
+        "call_sites": [
+            {"address": 0x1010, "releases": False, **calls[0], "allocation": allocation},
+            {"address": 0x1010, "releases": True, **calls[1]},
+            {"address": 0x1020, "releases": True, **calls[1]},
+        ],
+    }
+    other, ours = locks_of(document, symbols)
+    assert ours["allocated_in"] == [f"allocates_here{where}"]
+    assert ours["taken_in"] == ["takes_here"]
+    assert "allocated_in" not in other
     # What was not kept of a stack is not guessed.
     short = Stopped(calls[0]["pc"], calls[0]["sp"], calls[0]["bp"], calls[0]["stack"][:2])
     assert call_site(symbols, short) == ""
@@ -190,9 +204,20 @@ def test_reports_have_a_table_of_locks() -> None:
     assert table.rows[1][10].text == "+0.0"
     assert table.rows[2][1].text == "heap+0x80"
     assert "| single_ctr-4 | heap+0x40 | fast | 10 |" in markdown(found)
-    # Nobody was seen at the other.
+    # Nobody was seen at the other, and nobody has watched where they were allocated.
+    assert "allocated in" not in callers.columns
     assert [[cell.text for cell in row] for row in callers.rows] == [
         ["single_ctr-4", "heap+0x40", "get, put", "n/a"]
+    ]
+    for one in rows:
+        one["locks"][1]["allocated_in"] = [f"make_{one['variant']} (a.c:1)"]
+        assert impossible(dict(one)) == ""
+    found = summarise(of, rows)
+    (callers,) = [one for one in shown(found) if one.title == "Callers"]
+    assert callers.columns == ["workload", "lock", "allocated in", "taken in", "released in"]
+    assert [[cell.text for cell in row[1:4]] for row in callers.rows] == [
+        ["heap+0x40", "n/a", "get, put"],
+        ["heap+0x80", "make_baseline (a.c:1), make_fast (a.c:1)", "n/a"],
     ]
     told = document(found)["simulation"]["locks"]
     assert told[1]["name"] == "heap+0x40"

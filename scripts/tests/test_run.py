@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +73,7 @@ class Machines:
         cancelled: threading.Event,
         futexes: str,
         attribute: bool,
+        programs: Sequence[Path],
     ) -> vm.Outcome:
         assert futexes == "own"
         self.jobs.append(job)

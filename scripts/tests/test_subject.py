@@ -135,6 +135,9 @@ def test_a_script_brings_its_interpreter(ours: Path, tmp_path: Path) -> None:
         assert "--with" in found.advice
         root = unpacked(found, tmp_path / f"root-{name}")
         assert below(root, Path("/bin/sh").resolve()).is_file()
+        # What is executed is not the script.
+        assert Path("/bin/sh").resolve() in found.binaries
+        assert script not in found.binaries
     assert below(root, Path("/usr/bin/env").resolve()).is_file()
 
 

@@ -97,7 +97,10 @@ class Lab:
         cancelled: threading.Event,
         futexes: str,
         attribute: bool,
+        programs: Sequence[Path],
     ) -> vm.Outcome:
+        # The program, and the library that it allocates by.
+        assert {one.name for one in programs} >= {"program", "libc.so.6"}
         assert snapshot.is_file()
         assert watchdogs.run == self.seconds
         directory.mkdir(parents=True, exist_ok=True)

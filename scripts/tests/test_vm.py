@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ class Lab:
     def boot_job(self) -> vm.Outcome:
         return vm.boot_job(self.simulation, JOB, self.directory, self.watchdogs, self.cancelled)
 
-    def run(self, attribute: bool = False) -> vm.Outcome:
+    def run(self, attribute: bool = False, **asked: Any) -> vm.Outcome:
         plugin, snapshot = Path("libcachesim.so"), Path("snapshot")
         return vm.run_job(
             self.simulation,
@@ -57,6 +58,7 @@ class Lab:
             self.watchdogs,
             self.cancelled,
             attribute=attribute,
+            **asked,
         )
 
 
@@ -215,6 +217,29 @@ def test_a_run_is_attributed_if_asked_for(lab: Lab) -> None:
     # What an earlier run left is not taken for this one's.
     lab.run()
     assert not (lab.directory / vm.ATTRIBUTION).exists()
+
+
+def test_allocations_are_watched_only_where_runs_are_attributed(lab: Lab, tmp_path: Path) -> None:
+    source = tmp_path / "malloc.c"
+    code = "volatile int n;\nvoid *malloc(__SIZE_TYPE__ size) { return (void *)(n * size); }"
+    source.write_text(f"{code}\nint main(void) {{ return 0; }}\n")
+    program = tmp_path / "malloc"
+    subprocess.run(["gcc", "-fno-builtin", "-o", program, source], check=True)
+    for asked in (
+        {"attribute": True},
+        {"futexes": "own", "programs": [program]},
+        {"attribute": True, "programs": [program]},
+        {"attribute": True, "futexes": "own", "programs": [source]},
+    ):
+        lab.run(**asked)
+        assert not (lab.directory / vm.ALLOCATORS).exists()
+    lab.run(attribute=True, futexes="own", programs=[source, program])
+    name, address, code = (lab.directory / vm.ALLOCATORS).read_text().split()
+    assert name == "malloc"
+    shown = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    assert f"{int(address, 16):016x} T malloc\n" in shown
+    # What its code is copied to in memory is the same code.
+    assert bytes.fromhex(code) in program.read_bytes()
 
 
 def test_trouble_ends_the_run_long_before_the_watchdog(lab: Lab) -> None:

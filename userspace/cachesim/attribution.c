@@ -105,6 +105,11 @@ void attribution_add(struct code *code, uint64_t address)
 	code->addresses[code->n++] = address;
 }
 
+uint64_t attribution_address(const struct code *code)
+{
+	return code->addresses[0];
+}
+
 static struct visits *visits_in(struct code *code, uint64_t space)
 {
 	struct visits *v = code->visits;

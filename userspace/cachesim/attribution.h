@@ -47,6 +47,9 @@ void attribution_begin(struct attribution *a);
 struct code *attribution_code(struct attribution *a, enum cachesim_mode mode, size_t n);
 void attribution_add(struct code *code, uint64_t address);
 
+/* Where it begins; something has been added. */
+uint64_t attribution_address(const struct code *code);
+
 /*
  * `cpu` executes the code in this address space, which is 0 but for a program's; the model has
  * counted its instructions and nothing since.

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocations.h"
 #include "futexes.h"
 
 /* Enough for the C library's own frames and the one that called it. */
@@ -22,6 +23,7 @@ struct call_site {
 	uint64_t sp, bp;
 	unsigned int n;
 	uint64_t stack[CALL_SITE_WORDS];	/* from sp up, n words */
+	struct allocation_site allocation;	/* of the memory that the futex lies in */
 };
 
 struct call_sites;

@@ -149,14 +149,29 @@ static void put_futexes(FILE *out, const struct futexes *f)
 	fputc(']', out);
 }
 
+static void put_frame(FILE *out, uint64_t pc, uint64_t sp, uint64_t bp, const uint64_t *stack,
+		      unsigned int n)
+{
+	fprintf(out, "\"pc\":%" PRIu64 ",\"sp\":%" PRIu64 ",\"bp\":%" PRIu64 ",\"stack\":[",
+		pc, sp, bp);
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", stack[i]);
+	fputc(']', out);
+}
+
 static void put_call_site(FILE *out, const struct call_site *site)
 {
-	fprintf(out, "{\"address\":%" PRIu64 ",\"releases\":%s,\"pc\":%" PRIu64 ",\"sp\":%" PRIu64
-		",\"bp\":%" PRIu64 ",\"stack\":[", site->address,
-		site->releases ? "true" : "false", site->pc, site->sp, site->bp);
-	for (unsigned int i = 0; i < site->n; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", site->stack[i]);
-	fputs("]}", out);
+	const struct allocation_site *from = &site->allocation;
+
+	fprintf(out, "{\"address\":%" PRIu64 ",\"releases\":%s,", site->address,
+		site->releases ? "true" : "false");
+	put_frame(out, site->pc, site->sp, site->bp, site->stack, site->n);
+	if (from->n) {
+		fputs(",\"allocation\":{", out);
+		put_frame(out, from->pc, from->sp, from->bp, from->stack, from->n);
+		fputc('}', out);
+	}
+	fputc('}', out);
 }
 
 static void put_locks(FILE *out, const struct region_locks *locks)

@@ -37,12 +37,17 @@ static struct heap *heap_of(const struct heaps *h, uint64_t space)
 	return NULL;
 }
 
+bool heaps_is_asked(uint64_t number, uint64_t argument)
+{
+	return number == SYS_BRK && !argument;
+}
+
 int heaps_call(struct heaps *h, uint64_t space, uint64_t number, uint64_t argument)
 {
 	struct heap *heap;
 	void *grown;
 
-	if (number != SYS_BRK || argument)
+	if (!heaps_is_asked(number, argument))
 		return 0;
 	heap = heap_of(h, space);
 	if (!heap) {

@@ -17,6 +17,9 @@ struct heaps *heaps_new(void);
 
 void heaps_free(struct heaps *h);
 
+/* Does this system call ask where the heap begins? */
+bool heaps_is_asked(uint64_t number, uint64_t argument);
+
 /*
  * A program makes system call `number` with this first argument, or goes on with this result. The
  * call returns 0, or -1 without memory.

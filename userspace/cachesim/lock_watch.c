@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "allocations.h"
 #include "call_sites.h"
 #include "heaps.h"
 #include "registers.h"
@@ -14,9 +15,10 @@ struct lock_watch {
 	struct locks *locks;
 	struct call_sites *call_sites;
 	struct heaps *heaps;
+	struct allocations *allocations;	/* NULL: not asked for */
 };
 
-struct lock_watch *lock_watch_new(struct futexes *futexes)
+struct lock_watch *lock_watch_new(struct futexes *futexes, bool allocations)
 {
 	struct lock_watch *w = calloc(1, sizeof(*w));
 
@@ -26,7 +28,8 @@ struct lock_watch *lock_watch_new(struct futexes *futexes)
 	w->locks = locks_new(futexes);
 	w->call_sites = call_sites_new(futexes);
 	w->heaps = heaps_new();
-	if (w->locks && w->call_sites && w->heaps)
+	w->allocations = allocations ? allocations_new() : NULL;
+	if (w->locks && w->call_sites && w->heaps && !w->allocations == !allocations)
 		return w;
 	lock_watch_free(w);
 	return NULL;
@@ -40,6 +43,8 @@ void lock_watch_free(struct lock_watch *w)
 		call_sites_free(w->call_sites);
 	if (w->heaps)
 		heaps_free(w->heaps);
+	if (w->allocations)
+		allocations_free(w->allocations);
 	free(w);
 }
 
@@ -64,21 +69,30 @@ bool lock_watch_expects_return(const struct lock_watch *w)
 	return heaps_expects_return(w->heaps);
 }
 
-static void describe(struct call_site *site, uint64_t pc)
+/* So many words at most; returns how many. */
+static unsigned int read_stack(uint64_t sp, uint64_t *stack, unsigned int most)
 {
 	unsigned int here;
+
+	if (memory_read(sp, stack, most * sizeof(stack[0])))
+		return most;
+	/* A stack may end with its page. */
+	here = (GUEST_PAGE - (sp & (GUEST_PAGE - 1))) / sizeof(stack[0]);
+	return here < most && memory_read(sp, stack, here * sizeof(stack[0])) ? here : 0;
+}
+
+static void describe(const struct lock_watch *w, struct call_site *site, uint64_t space,
+		     uint64_t pc)
+{
+	const struct allocation_site *from;
 
 	site->pc = pc;
 	site->sp = register_read(REGISTER_RSP);
 	site->bp = register_read(REGISTER_RBP);
-	site->n = CALL_SITE_WORDS;
-	if (memory_read(site->sp, site->stack, sizeof(site->stack)))
-		return;
-	/* A stack may end with its page. */
-	here = (GUEST_PAGE - (site->sp & (GUEST_PAGE - 1))) / sizeof(site->stack[0]);
-	site->n = here < CALL_SITE_WORDS ? here : 0;
-	if (!memory_read(site->sp, site->stack, site->n * sizeof(site->stack[0])))
-		site->n = 0;
+	site->n = read_stack(site->sp, site->stack, CALL_SITE_WORDS);
+	from = w->allocations ? allocations_at(w->allocations, space, site->address) : NULL;
+	if (from)
+		site->allocation = *from;
 }
 
 int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64_t number,
@@ -87,12 +101,15 @@ int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64
 {
 	struct call_site *site = NULL;
 
+	/* Only a program that has just begun asks without a thread pointer. */
+	if (w->allocations && !event->thread && heaps_is_asked(number, arguments[0]))
+		allocations_forget(w->allocations, event->space);
 	if (heaps_call(w->heaps, event->space, number, arguments[0]) ||
 	    locks_call(w->locks, event, number, arguments, news) ||
 	    (counts && call_sites_call(w->call_sites, event->space, number, arguments, &site)))
 		return -1;
 	if (site)
-		describe(site, pc);
+		describe(w, site, event->space, pc);
 	return 0;
 }
 
@@ -101,4 +118,41 @@ int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint
 {
 	heaps_return(w->heaps, event->space, result);
 	return locks_return(w->locks, event, news);
+}
+
+bool lock_watch_expects_code(const struct lock_watch *w, uint64_t pc)
+{
+	return allocations_expects_return(w->allocations, pc);
+}
+
+/* What a call that is over has returned. */
+static uint64_t memory_of(const struct allocation_call *call)
+{
+	uint64_t result = register_read(REGISTER_RAX), memory;
+
+	if (call->function != ALLOCATOR_POSIX_MEMALIGN)
+		return result;
+	return !result && memory_read(call->arguments[0], &memory, sizeof(memory)) ? memory : 0;
+}
+
+int lock_watch_code(struct lock_watch *w, uint64_t space, uint64_t thread, uint64_t pc,
+		    enum allocator function)
+{
+	struct allocation_call call = {
+		.function = function, .space = space, .thread = thread,
+		.site = { .pc = pc, .sp = register_read(REGISTER_RSP) },
+	};
+	const struct allocation_call *over =
+		allocations_over(w->allocations, space, thread, pc, call.site.sp);
+
+	if (over && allocations_return(w->allocations, over, memory_of(over)))
+		return -1;
+	if (function == ALLOCATOR_NONE)
+		return 0;
+	call.arguments[0] = register_read(REGISTER_RDI);
+	call.arguments[1] = register_read(REGISTER_RSI);
+	call.arguments[2] = register_read(REGISTER_RDX);
+	call.site.bp = register_read(REGISTER_RBP);
+	call.site.n = read_stack(call.site.sp, call.site.stack, ALLOCATION_WORDS);
+	return allocations_call(w->allocations, &call);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * All that is looked at of the guest's locks, for the plugin: who takes them (locks.h), from where
- * (call_sites.h), and where a heap begins that they may lie in (heaps.h). To be called where
- * registers may be read (registers.h). Not thread-safe.
+ * (call_sites.h), where a heap begins that they may lie in (heaps.h), and, where asked, from where
+ * their memory was allocated (allocations.h). To be called where registers may be read
+ * (registers.h). Not thread-safe.
  */
 #ifndef LOCK_WATCH_H
 #define LOCK_WATCH_H
@@ -10,13 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "allocators.h"
 #include "document.h"
 #include "locks.h"
 
 struct lock_watch;
 
 /* `futexes` has to outlive it. NULL without memory. */
-struct lock_watch *lock_watch_new(struct futexes *futexes);
+struct lock_watch *lock_watch_new(struct futexes *futexes, bool allocations);
 
 void lock_watch_free(struct lock_watch *w);
 
@@ -39,5 +41,15 @@ int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64
 		    bool counts);
 int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint64_t result,
 		      const struct handoff_news *news);
+
+/* With allocations: is code of a program at pc worth a call of lock_watch_code()? */
+bool lock_watch_expects_code(const struct lock_watch *w, uint64_t pc);
+
+/*
+ * The thread is about to execute it, and with it begins `function` unless it is ALLOCATOR_NONE.
+ * Returns 0, or -1 without memory.
+ */
+int lock_watch_code(struct lock_watch *w, uint64_t space, uint64_t thread, uint64_t pc,
+		    enum allocator function);
 
 #endif

@@ -13,7 +13,8 @@
 static const char usage[] =
 	"use machine=FILE,system_map=FILE,out=FILE (machine: one of userspace/cachesim/presets; "
 	"system_map: the guest kernel's) and, if wanted, quantum=CYCLES, futexes=own or "
-	"futexes=next to count futexes, too, and attribute=FILE to count by instruction, too";
+	"futexes=next to count futexes, too, attribute=FILE to count by instruction, too, and with "
+	"both allocators=FILE to tell where locks were allocated";
 
 /* A number and what follows it; strtoull alone would take a sign or spaces. */
 static int parse_number(const char *text, uint64_t *number, char **end)
@@ -53,6 +54,9 @@ static int parse_one(struct options *o, const char *arg, char *error, size_t siz
 		if (*value)
 			return 0;
 		snprintf(error, size, "attribute= names no file: %s", usage);
+	} else if ((value = value_of(arg, "allocators")) && !o->allocators) {
+		o->allocators = value;
+		return 0;
 	} else if ((value = value_of(arg, "quantum")) && !o->quantum) {
 		uint64_t cycles;
 		char *end;
@@ -85,6 +89,10 @@ int options_parse(struct options *o, int argc, char **argv, char *error, size_t 
 	if (!*o->machine.name || !o->system_map || !o->out) {
 		snprintf(error, size, "%s is missing: %s", !*o->machine.name ? "machine" :
 			 !o->system_map ? "system_map" : "out", usage);
+		return -1;
+	}
+	if (o->allocators && (!o->futexes || !o->attribute)) {
+		snprintf(error, size, "allocators= without futexes= and attribute=: %s", usage);
 		return -1;
 	}
 	if (!o->quantum)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The plugin's arguments: machine=FILE,system_map=FILE,out=FILE, each exactly once, and
- * quantum=CYCLES, futexes=own|next and attribute=FILE, which may be left out.
+ * quantum=CYCLES, futexes=own|next, attribute=FILE and, with these two, allocators=FILE, which may be
+ * left out.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -11,9 +12,10 @@
 
 struct options {
 	struct cachesim_machine machine;
-	const char *system_map;	/* these three point into argv */
+	const char *system_map;	/* these four point into argv */
 	const char *out;
 	const char *attribute;	/* NULL: nothing is attributed to instructions */
+	const char *allocators;	/* NULL: it is not watched where locks are allocated */
 	unsigned int quantum;	/* cycles: clock.h */
 	enum futexes_program futexes;	/* 0: they are not counted */
 };

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "allocators.h"
 #include "attribution.h"
 #include "burner.h"
 #include "cachesim.h"
@@ -101,6 +102,7 @@ struct block {
 	struct block *next;	/* list of all, for freeing */
 	enum cachesim_mode mode;
 	bool burner;		/* the burner's, not the guest's */
+	uint8_t allocator;	/* enum allocator: which begins with it */
 	unsigned int charge;	/* cycles that its CPU stands still before it */
 	bool reads_tsc;		/* as its last instruction */
 	struct code *code;	/* NULL: nothing is attributed to it */
@@ -118,7 +120,8 @@ static struct {
 	uint64_t begun;		/* local clock at the begin of the region of interest */
 	struct futexes *futexes;	/* NULL: not counted, */
 	struct lock_watch *locks;	/* and neither are these */
-	struct attribution *attribution;	/* NULL: not wanted */
+	struct attribution *attribution;	/* NULL: not wanted, */
+	struct allocators *allocators;	/* and neither are these */
 	uint64_t spaces[CACHESIM_MAX_CPUS];	/* of the programs that run; 0: none is known */
 	struct handoffs *handoffs;
 	struct wakeups *wakeups;
@@ -596,6 +599,20 @@ static uint64_t space_of(const struct block *b)
 	return sim.spaces[sim.vcpu];
 }
 
+static void watch_allocations(const struct block *b)
+{
+	uint64_t pc;
+
+	if (b->mode != CACHESIM_USER)
+		return;
+	pc = attribution_address(b->code);
+	if (!b->allocator && !lock_watch_expects_code(sim.locks, pc))
+		return;
+	if (lock_watch_code(sim.locks, address_space(), register_read(REGISTER_FS_BASE), pc,
+			    b->allocator))
+		no_memory();
+}
+
 /* As cachesim_execute() would do it at once. */
 static void execute_attributed(const struct block *b)
 {
@@ -624,6 +641,8 @@ void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 			end_turn();
 		return;
 	}
+	if (__builtin_expect(b->code && sim.allocators, 0))
+		watch_allocations(b);
 	if (__builtin_expect(b->code && sim.state == COUNTING, 0))
 		execute_attributed(b);
 	else
@@ -817,6 +836,15 @@ static unsigned int charge_of(const struct qemu_plugin_insn *first)
 	       vaddr == address_of(INTERRUPT_ARRIVES) ? sim.options.machine.interrupt : 0;
 }
 
+static enum allocator allocator_at(const struct qemu_plugin_insn *first)
+{
+	const uint8_t *code = qemu_plugin_insn_haddr(first);
+
+	if (!sim.allocators || !code)
+		return ALLOCATOR_NONE;
+	return allocators_at(sim.allocators, qemu_plugin_insn_vaddr(first), code);
+}
+
 static void attribute_block(struct block *b, size_t instructions, size_t lines)
 {
 	if (!sim.attribution)
@@ -848,6 +876,7 @@ static struct block *new_block(const struct qemu_plugin_insn *first,
 	b->mode = vaddr >= address_of(IDLE_START) && vaddr < address_of(IDLE_END) ? CACHESIM_IDLE :
 		  vaddr >> 63 ? CACHESIM_KERNEL : CACHESIM_USER;
 	b->burner = is_burner(first);
+	b->allocator = allocator_at(first);
 	b->charge = charge_of(first);
 	b->reads_tsc = reads_tsc(last);
 	b->code = NULL;
@@ -940,6 +969,7 @@ static void free_all(void)
 	if (sim.wakeups)
 		wakeups_free(sim.wakeups);
 	attribution_free(sim.attribution);
+	allocators_free(sim.allocators);
 	cachesim_free(sim.model);
 	close(sim.out);
 	if (sim.attributed >= 0)
@@ -1034,9 +1064,14 @@ static int start_attribution(char *error, size_t size)
 	if (sim.attributed < 0)
 		return -1;
 	sim.attribution = attribution_new(sim.model);
-	if (!sim.attribution)
+	if (!sim.attribution) {
 		snprintf(error, size, "out of memory");
-	return sim.attribution ? 0 : -1;
+		return -1;
+	}
+	if (!sim.options.allocators)
+		return 0;
+	sim.allocators = allocators_read(sim.options.allocators, error, size);
+	return sim.allocators ? 0 : -1;
 }
 
 static int start(const qemu_info_t *info, int argc, char **argv, char *error, size_t size)
@@ -1069,7 +1104,7 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.handoffs = handoffs_new();
 	sim.wakeups = wakeups_new();
 	sim.futexes = sim.options.futexes ? futexes_new(sim.options.futexes) : NULL;
-	sim.locks = sim.futexes ? lock_watch_new(sim.futexes) : NULL;
+	sim.locks = sim.futexes ? lock_watch_new(sim.futexes, sim.options.allocators) : NULL;
 	if (!sim.handoffs || !sim.wakeups || (sim.options.futexes && !sim.locks)) {
 		snprintf(error, size, "out of memory");
 		free_all();

@@ -13,9 +13,9 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from fastlab.attribution.source_lines import SourceLine, find_lines
 from fastlab.backend.costs import Site
 from fastlab.base.model import Kernel
+from fastlab.guest.source_lines import SourceLine, find_lines
 from fastlab.guest.symbols import Symbols
 
 UNKNOWN = "???"

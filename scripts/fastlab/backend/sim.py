@@ -232,6 +232,7 @@ class Simulator:
                 self._cancelled,
                 futexes="own",
                 attribute=self._experiment.attribute,
+                programs=self._programs(run),
             )
         except vm.GuestError as error:
             check_room(self._directory)
@@ -270,10 +271,15 @@ class Simulator:
 
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         """Names for what lies in the workload's memory."""
-        program = self._toolbox.programs.get(workload_argv(run.workload, run.seed)[0])
-        mappings = static_maps(program) if program else []
+        programs = self._programs(run)
+        mappings = [mapping for one in programs for mapping in static_maps(one)]
         heap = (outcome.document or {}).get("heap")
-        return Symbols([*mappings, *heap_maps(heap)] if mappings else [], program or Path())
+        return Symbols([*mappings, *heap_maps(heap)] if mappings else [], Path(*programs))
+
+    def _programs(self, run: Run) -> list[Path]:
+        """The workload's, if its file is known."""
+        path = workload_argv(run.workload, run.seed)[0]
+        return [self._toolbox.programs[path]] if path in self._toolbox.programs else []
 
 
 def _wait(futures: set[Future[_T]], deadline: float) -> set[Future[_T]]:

@@ -5,9 +5,9 @@ program and library for x86-64 brings (.eh_frame), so that nothing is guessed.""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 
 from fastlab.guest.functions import function_at
+from fastlab.guest.source_lines import find_lines
 from fastlab.guest.symbols import Image, Symbols
 
 # DWARF's numbers of the registers (the psABI for x86-64, figure 3.36).
@@ -24,8 +25,8 @@ _WORD = 8
 # The C library's own frames, and its callers.
 _MOST_FRAMES = 16
 # What the C library's symbols begin with, in a static program: names that C and POSIX reserve, and
-# its way to make a system call that it has no function for.
-_RESERVED = ("__", "_IO_", "pthread_", "syscall")
+# its way to make a system call that it has no function for; and C++'s operator new.
+_RESERVED = ("__", "_IO_", "pthread_", "syscall", "_Znw", "_Zna")
 # Of a dynamic program the C library, and what C++ has around it.
 _LIBRARIES = ("libc.so", "libpthread.so", "ld-linux", "libstdc++.so")
 
@@ -46,20 +47,40 @@ class Stopped:
 
 def call_site(symbols: Symbols, thread: Stopped) -> str:
     """The innermost function that is not the C library's; "" if it is not known."""
-    for depth, pc in enumerate(chain(symbols, thread)):
+    return next((name for name, _, _ in _outside(symbols, thread)), "")
+
+
+def caller_line(symbols: Symbols, thread: Stopped) -> str:
+    """The same, without the function that the thread stands in, and with file and line of the call
+    where there are any."""
+    for name, path, at in _outside(symbols, thread, 1):
+        line = _line(path, path.stat().st_mtime_ns, at)
+        return f"{name} ({line})" if line else name
+    return ""
+
+
+def _outside(symbols: Symbols, thread: Stopped, first: int = 0) -> Iterator[tuple[str, Path, int]]:
+    """The functions that are not the C library's, from the `first` on, which is 0 of the innermost;
+    and of each the file that it is in, and where in it it stands or calls."""
+    for depth, pc in list(enumerate(chain(symbols, thread)))[first:]:
         # A return address may be that of the next function.
         at = pc - (depth > 0)
         image = symbols.image(at)
         if not image or image.name.startswith(_LIBRARIES):
             continue
-        function = function_at(image.path, at - image.bias)
-        if not function:
-            return f"{image.name}+{at - image.bias:#x}"
-        if any(name.startswith(_RESERVED) for name in function.names):
+        own = at - image.bias
+        function = function_at(image.path, own)
+        if function and any(name.startswith(_RESERVED) for name in function.names):
             continue
-        name = min(function.names)
-        return name if symbols.is_program(image) else f"{image.name}: {name}"
-    return ""
+        name = min(function.names) if function else f"{image.name}+{own:#x}"
+        ours = not function or symbols.is_program(image)
+        yield name if ours else f"{image.name}: {name}", image.path, own
+
+
+@cache
+def _line(path: Path, _changed: int, address: int) -> str:
+    file, line = find_lines(path, {address: 1}).get(address, ("", 0))
+    return f"{Path(file).name}:{line}" if file else ""
 
 
 def chain(symbols: Symbols, thread: Stopped) -> list[int]:

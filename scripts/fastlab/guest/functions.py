@@ -24,15 +24,19 @@ class Function:
 
 def function_at(path: Path, address: int) -> Function | None:
     """That which an address of the file lies in; None: no symbol says so."""
-    every = _functions(path, path.stat().st_mtime_ns)
+    every = functions_of(path)
     index = bisect_right(every, address, key=lambda one: one.value) - 1
     one = every[index] if index >= 0 else None
     return one if one and address < one.value + one.size else None
 
 
+def functions_of(path: Path) -> Sequence[Function]:
+    """All of a file, by their addresses."""
+    return _functions(path, path.stat().st_mtime_ns)
+
+
 @lru_cache(maxsize=32)
 def _functions(path: Path, _changed: int) -> Sequence[Function]:
-    """By their addresses."""
     found: dict[int, Function] = {}
     with path.open("rb") as file:
         for section in ELFFile(file).iter_sections():

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from fastlab.guest.call_chain import Stopped, call_site
+from fastlab.guest.call_chain import Stopped, call_site, caller_line
 from fastlab.guest.symbols import MemoryMapping, Symbols
 from fastlab.plan.rows import RunLock, Spans
 
@@ -27,7 +27,9 @@ def heap_maps(begin: int | None) -> list[MemoryMapping]:
 def locks_of(document: Mapping[str, Any], symbols: Symbols) -> list[RunLock]:
     """The program's, those of most hand-offs first. What has no place by which it could be known
     again is one lock together with all else there that the same functions take."""
-    sites = _sites(document.get("call_sites", []), symbols)
+    calls = document.get("call_sites", [])
+    sites = _sites(calls, symbols)
+    allocated = _allocations(calls, symbols)
     found: dict[str, RunLock] = {}
     for one in document.get("futexes", []):
         if not one["program"] or not one["handoffs"]:
@@ -36,7 +38,10 @@ def locks_of(document: Mapping[str, Any], symbols: Symbols) -> list[RunLock]:
         name = symbols.describe(one["address"])
         functions = [] if symbols.is_lasting(one["address"]) else sorted({*taken, *released})
         name = ", ".join([name, *functions])
-        _add(found.setdefault(name, _new(name)), one, taken, released)
+        lock = found.setdefault(name, _new(name))
+        _add(lock, one, taken, released)
+        if places := allocated.get(one["address"]):
+            lock["allocated_in"] = sorted({*lock.get("allocated_in", ()), *places})
     return sorted(found.values(), key=lambda one: -one["handoffs"])[:KEPT]
 
 
@@ -47,10 +52,24 @@ def _sites(
     each run."""
     found: dict[tuple[int, bool], set[str]] = {}
     for one in calls:
-        name = call_site(symbols, Stopped(one["pc"], one["sp"], one["bp"], one["stack"]))
+        name = call_site(symbols, _stopped(one))
         if name:
             found.setdefault((one["address"], one["releases"]), set()).add(name)
     return {key: sorted(names) for key, names in found.items()}
+
+
+def _allocations(calls: Iterable[Mapping[str, Any]], symbols: Symbols) -> dict[int, set[str]]:
+    """By futex, from where the memory was allocated that it lay in."""
+    found: dict[int, set[str]] = {}
+    for one in calls:
+        name = caller_line(symbols, _stopped(one["allocation"])) if "allocation" in one else ""
+        if name:
+            found.setdefault(one["address"], set()).add(name)
+    return found
+
+
+def _stopped(one: Mapping[str, Any]) -> Stopped:
+    return Stopped(one["pc"], one["sp"], one["bp"], one["stack"])
 
 
 def _new(name: str) -> RunLock:

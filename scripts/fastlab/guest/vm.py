@@ -40,6 +40,8 @@ LAST_WORDS = 0.5
 SNAPSHOT = "snapshot"
 # What the plugin has found out about instructions, in the machine's directory.
 ATTRIBUTION = "attribution.jsonl"
+# And which functions it is to take for malloc() and its like.
+ALLOCATORS = "allocators"
 
 
 class GuestError(FastError):
@@ -146,19 +148,28 @@ def run_job(
     cancelled: threading.Event,
     futexes: str = "",
     attribute: bool = False,
+    programs: Sequence[Path] = (),
 ) -> Outcome:
     """Let the saved machine go on with the job, to its end.
 
     `directory` gets, and keeps, what machine and plugin write. Without a plugin there is no
     document. With `futexes`, which says whose are the program's (userspace/cachesim/futexes.h),
     the document has the hand-offs of each. With `attribute` the directory gets ATTRIBUTION, too
-    (Documentation/attribution.rst).
+    (Documentation/attribution.rst); and with both and `programs`, files that the guest executes,
+    the document tells where locks were allocated.
     """
+    watched = ""
+    if futexes and attribute:
+        from fastlab.guest.allocators import allocators_text
+
+        watched = allocators_text(programs)
     arguments = [
         *_hand_over(job, directory, clock=plugin is not None),
         *("-incoming", "defer"),
-        *(_plugin_arguments(simulation, plugin, futexes, attribute) if plugin else ()),
+        *(_plugin_arguments(simulation, plugin, futexes, attribute, watched) if plugin else ()),
     ]
+    if watched:
+        (directory / ALLOCATORS).write_text(watched)
     with _started(simulation, directory, arguments, cancelled) as vm:
         # Else QEMU announces the machine to the network by timers of the host's clock, which
         # cut a CPU's turn short at any instruction, though there is no network.
@@ -200,7 +211,7 @@ def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
 
 
 def _plugin_arguments(
-    simulation: Simulation, plugin: Path, futexes: str, attribute: bool
+    simulation: Simulation, plugin: Path, futexes: str, attribute: bool, watched: str
 ) -> tuple[str, str]:
     escaped = str(plugin).replace(",", ",,")
     path = str(presets.load(simulation.machine.preset).path.absolute()).replace(",", ",,")
@@ -208,7 +219,8 @@ def _plugin_arguments(
     quantum = simulation.machine.quantum
     options = f"{escaped},machine={path},system_map={system_map},quantum={quantum},out=plugin.jsonl"
     options += f",futexes={futexes}" if futexes else ""
-    return "-plugin", options + (f",attribute={ATTRIBUTION}" if attribute else "")
+    options += f",attribute={ATTRIBUTION}" if attribute else ""
+    return "-plugin", options + (f",allocators={ALLOCATORS}" if watched else "")
 
 
 class _Vm:

@@ -79,7 +79,9 @@ def _latency(name: str, figures: Any) -> Iterator[str]:
 
 
 def _lock(lock: Any) -> Iterator[str]:
-    if not isinstance(lock, dict) or lock.keys() != RunLock.__annotations__.keys():
+    if not isinstance(lock, dict) or not (
+        RunLock.__required_keys__ <= lock.keys() <= RunLock.__annotations__.keys()
+    ):
         yield f"a lock is {lock!r}, and has not what a lock has"
     for name, figure in lock.items():
         if name == "name" or name.endswith("_in"):

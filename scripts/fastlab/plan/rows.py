@@ -64,7 +64,7 @@ class Spans(TypedDict):
     ns: int
 
 
-class RunLock(TypedDict):
+class _EveryRunLock(TypedDict):
     """A lock of the workload's in a run, by its futex. `name` is the same in every run: that of the
     object which it is, or where in the heap it lies; `taken_in` and `released_in` are functions
     that were seen to. Documentation/cache-model.rst, "Futexes", has what the numbers are."""
@@ -82,6 +82,13 @@ class RunLock(TypedDict):
     hold_local: Spans
     hold_remote: Spans
     outside: Spans
+
+
+class RunLock(_EveryRunLock, total=False):
+    """And, where runs are attributed, the places that have allocated the memory it lies in, if it
+    is known: functions, with file and line of the call if they have them."""
+
+    allocated_in: list[str]
 
 
 class _EveryRow(TypedDict):

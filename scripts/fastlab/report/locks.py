@@ -32,8 +32,8 @@ NOTE = (
     "remote, how long it was held after that, where it was released and elsewhere; outside, from a "
     "thread's release to its next wait. gain: the improvement of the mean hold time, local and "
     "remote. -: there was none; condition variables and semaphores are not held. A lock is named "
-    "by its symbol, or by its place in the heap; where it was allocated is not known. Who takes a "
-    "lock that is free makes no system call, and is not seen."
+    "by its symbol, or by its place in the heap; attribution tells where that was allocated. Who "
+    "takes a lock that is free makes no system call, and is not seen."
 )
 CALLERS = (
     "Those that were seen to call the C library for it, under any arm; a function without a symbol "
@@ -76,18 +76,24 @@ def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
     """A row for each lock of which somebody was seen; no table without any."""
     arms: dict[tuple[int | str, ...], list[LockUse]] = {}
     for one in uses:
-        if one.taken_in or one.released_in:
+        if one.taken_in or one.released_in or one.allocated_in:
             arms.setdefault((*one.key, one.name), []).append(one)
+    allocated = any(one.allocated_in for one in uses)
     rows = [
         [
             *_workload(of[0], workload),
             Cell(of[0].name),
+            *([_functions(one.allocated_in for one in of)] if allocated else []),
             _functions(one.taken_in for one in of),
             _functions(one.released_in for one in of),
         ]
         for of in arms.values()
     ]
-    columns = [*workload, "lock", "taken in", "released in"]
+    columns = [
+        *(*workload, "lock"),
+        *(["allocated in"] if allocated else []),
+        *("taken in", "released in"),
+    ]
     return [Table("Callers", columns, rows, CALLERS, len(columns))] if rows else []
 
 

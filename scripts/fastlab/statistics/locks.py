@@ -20,17 +20,19 @@ MOST = 6
 
 @dataclass(frozen=True)
 class LockUse(Place):
-    """A lock under an arm, over its runs. `handoffs` are the mean of a run, `left` the waiters that
-    each left behind on average. `same_cpu_share`: of those that were taken, what was taken on the
-    CPU that released the lock; `moved_share`: by threads that had begun to wait on another CPU.
-    Times are means in ns: from a release until a waiter has the lock, of a hold that began where
-    the lock was released (local) or not (remote), of both, and from a thread's release to its next
-    wait. `gain_pct` is the improvement of `hold_ns`. None: there was none."""
+    """A lock under an arm, over its runs. `allocated_in` is empty where it is not known. `handoffs`
+    are the mean of a run, `left` the waiters that each left behind on average. `same_cpu_share`: of
+    those that were taken, what was taken on the CPU that released the lock; `moved_share`: by
+    threads that had begun to wait on another CPU. Times are means in ns: from a release until a
+    waiter has the lock, of a hold that began where the lock was released (local) or not (remote),
+    of both, and from a thread's release to its next wait. `gain_pct` is the improvement of
+    `hold_ns`. None: there was none."""
 
     variant_name: str
     name: str
     taken_in: tuple[str, ...]
     released_in: tuple[str, ...]
+    allocated_in: tuple[str, ...]
     handoffs: float
     left: float | None
     same_cpu_share: float | None
@@ -88,6 +90,7 @@ def _use(
         name=name,
         taken_in=_union(one["taken_in"] for one in of),
         released_in=_union(one["released_in"] for one in of),
+        allocated_in=_union(one.get("allocated_in", []) for one in of),
         handoffs=handoffs / runs,
         left=_share(sum(one["left"] for one in of), handoffs),
         same_cpu_share=_share(sum(one["local"] for one in of), taken),

@@ -190,6 +190,7 @@ class _Trier(Simulator):
                 self._cancelled,
                 futexes="own" if self._subject.marked else "next",
                 attribute=self._experiment.attribute,
+                programs=self._subject.binaries,
             )
         except vm.WatchdogError as error:
             raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error

@@ -43,7 +43,7 @@ class Subject:
     """A program, the directory it is run in, and the guest's file system.
 
     `marked`: it says itself where its region of interest is. `advice` is for a reader of its
-    failure, or "".
+    failure, or "". `binaries` are the ELF files that it has brought.
     """
 
     path: Path
@@ -52,6 +52,7 @@ class Subject:
     marked: bool
     image: bytes
     advice: str = ""
+    binaries: tuple[Path, ...] = ()
 
     def job(self) -> list[str]:
         """The command line in the guest."""
@@ -91,7 +92,8 @@ def find_subject(
     if LOADER_CACHE.is_file():
         files.add(LOADER_CACHE)
     advice = f"{path} is a script: what it runs and reads must be named by --with" if script else ""
-    return Subject(path, tuple(argv), directory, is_marked(path), files.image(), advice)
+    binaries = tuple(files.binaries)
+    return Subject(path, tuple(argv), directory, is_marked(path), files.image(), advice, binaries)
 
 
 def is_marked(path: Path) -> bool:
@@ -145,6 +147,7 @@ class _Files:
         self._entries: dict[str, tuple[int, bytes]] = {}
         self._size = 0
         self._memory_mb = memory_mb
+        self.binaries: list[Path] = []
 
     def put(self, path: str, mode: int, data: bytes = b"") -> None:
         self._entries[path] = (mode, data)
@@ -220,6 +223,7 @@ class _Files:
         content = _read(real)
         self.put(str(real), initramfs.PROGRAM if executable else initramfs.DATA, content)
         if content.startswith(b"\x7fELF"):
+            self.binaries.append(real)
             self._add_libraries(real)
 
     def _add_libraries(self, program: Path) -> None:

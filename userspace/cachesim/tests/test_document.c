@@ -80,7 +80,8 @@ static void futexes_are_told_when_they_are_counted(void **state)
 		"{\"address\":4210756,\"releases\":false,\"pc\":4198400,\"sp\":512,\"bp\":0,"
 		"\"stack\":[]},"
 		"{\"address\":4210752,\"releases\":true,\"pc\":0,\"sp\":0,\"bp\":600,"
-		"\"stack\":[18446744073709551615,7]}],\"heap\":81920}\n";
+		"\"stack\":[18446744073709551615,7],\"allocation\":{\"pc\":1,\"sp\":2,\"bp\":3,"
+		"\"stack\":[4,5]}}],\"heap\":81920}\n";
 	const uint64_t waits[] = { 4210756, 0, 2 };
 	const uint64_t mine[] = { 4210752, 1, 1 }, others[] = { 140737488355327, 1, 1 };
 	const struct region_latencies none = { 0 };
@@ -114,6 +115,7 @@ static void futexes_are_told_when_they_are_counted(void **state)
 	site->stack[0] = UINT64_MAX;
 	site->stack[1] = 7;
 	site->n = 2;
+	site->allocation = (struct allocation_site){ 1, 2, 3, 2, { 4, 5 } };
 	locks.heap = 81920;
 	text = document_format(cs, 0, &none, &locks, &length);
 	assert_string_equal(text + length - strlen(futexes), futexes);

@@ -13,6 +13,9 @@ static void a_program_asks_where_its_heap_begins(void **state)
 	(void)state;
 	assert_non_null(h);
 	assert_int_equal(heaps_begin_of(h, 0x1000), 0);
+	assert_true(heaps_is_asked(SYS_BRK, 0));
+	assert_false(heaps_is_asked(SYS_BRK, 0x80000));
+	assert_false(heaps_is_asked(1, 0));
 	assert_int_equal(heaps_call(h, 0x1000, SYS_BRK, 0), 0);
 	assert_int_equal(heaps_call(h, 0x2000, SYS_BRK, 0), 0);
 	assert_true(heaps_expects_return(h));

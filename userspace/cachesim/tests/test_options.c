@@ -38,6 +38,9 @@ static void what_may_be_left_out(void **state)
 	const char *own[] = { "out=o", MAP, "futexes=own", XEON };
 	const char *next[] = { "futexes=next", "out=o", MAP, XEON };
 	const char *attribute[] = { "attribute=a", "out=o", MAP, XEON };
+	const char *allocators[] = {
+		"allocators=f", "attribute=a", "futexes=own", "out=o", MAP, XEON
+	};
 	const char *quantum[] = { "quantum=500", "out=o", MAP, XEON };
 	struct options o;
 	char error[512];
@@ -50,6 +53,9 @@ static void what_may_be_left_out(void **state)
 	assert_int_equal(o.futexes, FUTEXES_NEXT);
 	assert_int_equal(parse(&o, error, sizeof(error), 4, attribute), 0);
 	assert_string_equal(o.attribute, "a");
+	assert_null(o.allocators);
+	assert_int_equal(parse(&o, error, sizeof(error), 6, allocators), 0);
+	assert_string_equal(o.allocators, "f");
 	assert_int_equal(parse(&o, error, sizeof(error), 4, quantum), 0);
 	assert_int_equal(o.quantum, 500);
 }
@@ -79,6 +85,8 @@ static void bad_arguments_are_named(void **state)
 		{ { MAP, "out=o", "quantum=500", "quantum=500" }, "\"quantum=500\" is unknown or" },
 		{ { RX, MAP, "out=o", "attribute=" }, "attribute= names no file" },
 		{ { MAP, "out=o", "attribute=a", "attribute=b" }, "\"attribute=b\" is unknown or" },
+		{ { RX, MAP, "out=o", "allocators=f" }, "allocators= without futexes= and attribute=" },
+		{ { MAP, "allocators=f", "allocators=f" }, "\"allocators=f\" is unknown or" },
 		{ { RX, MAP, "out=o", "futexes=1" }, "futexes=1 is neither own nor" },
 		{ { MAP, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
 	};

@@ -37,6 +37,7 @@
 #define OUT "cachesim-plugin-test.jsonl"
 #define MAP "cachesim-plugin-test.map"
 #define ATTRIBUTED "cachesim-plugin-test.attributed"
+#define ALLOCATORS "cachesim-plugin-test.allocators"
 
 /* One instruction of the guest, and what the plugin asked for on it. */
 struct qemu_plugin_insn {
@@ -1236,6 +1237,108 @@ static void locks_are_watched(void **state)
 	assert_int_equal(status_of(watch_a_lock), 0);
 }
 
+/* A program executes a block there. */
+static void run_program(uint64_t vaddr, uint64_t sp)
+{
+	qemu.swapped = true;
+	qemu.cr3 = 0x2000;
+	qemu.rsp = sp;
+	run_bytes(vaddr, nop, sizeof(nop), 0);
+	qemu.swapped = false;
+}
+
+/* And calls a function of these bytes, which returns to where the stack's words say. */
+static void call_allocator(uint64_t vaddr, const char *bytes, uint64_t sp, uint64_t rdi,
+			   uint64_t rdx)
+{
+	memcpy(&ram[vaddr & (sizeof(ram) - 1)], bytes, 4);
+	qemu.fs_base = 1;
+	qemu.rdi = rdi;
+	qemu.rdx = rdx;
+	qemu.rbp = 0x55;
+	run_program(vaddr, sp);
+}
+
+static void wait_once(uint64_t address)
+{
+	qemu.rsp = STACK_END - 16;
+	wait_for_lock(0x2000, 2, address);
+	return_from_kernel(0x2000, 2, 11, true);
+	call_futex(0x2000, 2, address);
+	return_from_kernel(0x2000, 2, 1, true);
+}
+
+#define ALLOCATED ",\"allocation\":{\"pc\":%u,\"sp\":%llu,\"bp\":85,\"stack\":[%llu,"
+
+static bool is_allocated(const char *doc, unsigned int pc, unsigned long long sp)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), ALLOCATED, pc, sp, sp);
+	return strstr(doc, text);
+}
+
+static void watch_allocations_of_locks(void)
+{
+	const uint64_t sp = STACK_END - 4096, back = sp + 8;
+	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, "futexes=own",
+			 "attribute=" ATTRIBUTED, "allocators=" ALLOCATORS };
+	FILE *file = fopen(ALLOCATORS, "w");
+	const char *doc;
+
+	fputs("malloc 9100 01020304\nposix_memalign 9200 05060708\n", file);
+	fclose(file);
+	offered = info_of_qemu();
+	if (qemu_plugin_install(1, &offered, 6, argv))
+		_exit(2);
+	start_clock();
+	/* Before the region begins. A block at the return address is not the return elsewhere. */
+	call_allocator(0x408100, "\1\2\3\4", sp, 64, 0);
+	qemu.rax = 0x11111;
+	run_program(sp, back - 16);
+	qemu.rax = 0x404040;
+	run_program(sp, back);
+	/* It tells where by memory, whose words are their addresses. */
+	call_allocator(0x40a200, "\5\6\7\10", sp - 64, 0x505040, 64);
+	qemu.rax = 0;
+	run_program(sp - 64, back - 64);
+	/* The C library asks a second time, when it first needs memory. */
+	qemu.fs_base = 1;
+	ask_for_heap(0x2000);
+	/* Not the same bytes. */
+	call_allocator(0x40b100, "\1\2\3\5", sp, 64, 0);
+	qemu.rax = 0x606040;
+	run_program(sp, back);
+	qemu.cr3 = 0x2000;
+	run_marker(begin);
+	wait_once(0x404078);
+	wait_once(0x505040);
+	wait_once(0x606040);
+	run_marker(end);
+	doc = documents();
+	if (!is_allocated(doc, 0x408100, sp) || !is_allocated(doc, 0x40a200, sp - 64))
+		_exit(3);
+	if (is_allocated(doc, 0x40b100, sp))
+		_exit(4);
+	/* Another program begins in that address space. */
+	qemu.fs_base = 0;
+	ask_for_heap(0x2000);
+	qemu.cr3 = 0x2000;
+	run_marker(begin);
+	wait_once(0x404078);
+	run_marker(end);
+	if (strstr(documents(), "\"allocation\""))
+		_exit(5);
+}
+
+static void it_is_known_where_locks_were_allocated(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(watch_allocations_of_locks), 0);
+	assert_int_equal(unlink(ATTRIBUTED), 0);
+	assert_int_equal(unlink(ALLOCATORS), 0);
+}
+
 static void handoffs_are_counted_by_address(void **state)
 {
 	(void)state;
@@ -1505,6 +1608,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_wake_up_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(locks_are_watched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(it_is_known_where_locks_were_allocated, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_instructions_cost_adds_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
