@@ -8,12 +8,13 @@ by pair, and its median counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 from fastlab.base.model import SCHEMA_VERSION, FastError
 from fastlab.base.progress import Reporter, steps
@@ -22,50 +23,20 @@ from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 from fastlab.splash import driver
 from fastlab.splash.driver import BuiltProgram, TreeJob
 from fastlab.splash.source_tree import SourceTree
-from fastlab.splash.timing import CASES, Failure, NoTimeError, Ours, SplashCase, Theirs, our_command
+from fastlab.splash.timing import (
+    CASES,
+    Failure,
+    NoTimeError,
+    SplashCase,
+    Theirs,
+    our_command,
+    time_ours,
+)
 from fastlab.statistics.environment import host
-
-SplashStatus = Literal["ok", "not measured"] | Failure
 
 THREADS = (1, 2)
 ROUNDS = 5
 TIMEOUT = 120.0
-
-
-@dataclass(frozen=True)
-class SplashPoint:
-    """One row of the measurement."""
-
-    case: SplashCase
-    threads: int
-
-    def __str__(self) -> str:
-        return f"{self.case.program}, {self.case.problem}, {self.threads} threads"
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The times of two runs, one after the other."""
-
-    ours_ns: int
-    theirs_ns: int
-
-    @property
-    def ratio(self) -> float:
-        """Below 1: ours is faster."""
-        return self.ours_ns / self.theirs_ns
-
-
-@dataclass
-class SplashSamples:
-    """What the rounds so far gave for a point. Unless `status` is "ok" there will be no more, and
-    `reason` says why. The commands are those of the last runs."""
-
-    sides: Mapping[str, Ours | Theirs] = field(default_factory=dict)
-    status: SplashStatus = "ok"
-    reason: str = ""
-    pairs: list[Pair] = field(default_factory=list)
-    commands: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,23 +48,62 @@ class Spread:
     most: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class SplashRow:
-    """A point's result. None: there is none, for a reason."""
+    """A case at a number of threads, and what the rounds so far gave. `pairs` are the times in ns
+    of ours and theirs, one after the other. After a `failure` there will be no more, and `reason`
+    says why. The commands are those of the last runs."""
 
-    point: SplashPoint
-    pairs: Sequence[Pair]
-    commands: Mapping[str, str]
-    ours_ns: Spread | None
-    theirs_ns: Spread | None
-    ratio: Spread | None
-    status: SplashStatus
-    reason: str
+    case: SplashCase
+    threads: int
+    sides: Mapping[str, Callable[[], tuple[str, int]]] = field(default_factory=dict)
+    failure: Failure | None = None
+    reason: str = ""
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+    commands: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.case.program}, {self.case.problem}, {self.threads} threads"
 
     @property
     def runs(self) -> int:
         """Pairs that were measured."""
         return len(self.pairs)
+
+    @property
+    def status(self) -> str:
+        return self.failure or ("ok" if self.pairs else "not measured")
+
+    @property
+    def ours_ns(self) -> Spread | None:
+        return self._spread(ours for ours, _ in self.pairs)
+
+    @property
+    def theirs_ns(self) -> Spread | None:
+        return self._spread(theirs for _, theirs in self.pairs)
+
+    @property
+    def ratio(self) -> Spread | None:
+        """Below 1: ours is faster."""
+        return self._spread(ours / theirs for ours, theirs in self.pairs)
+
+    def _spread(self, values: Iterable[float]) -> Spread | None:
+        """None: there is none, for a reason."""
+        known = list(values)
+        if self.failure or not known:
+            return None
+        return Spread(median(known), min(known), max(known))
+
+    def measure(self, ours_first: bool) -> None:
+        """One more pair, if both runs have a time."""
+        ns = {}
+        for name in ("ours", "theirs") if ours_first else ("theirs", "ours"):
+            try:
+                self.commands[name], ns[name] = self.sides[name]()
+            except NoTimeError as error:
+                self.failure, self.reason = error.failure, f"{name}: {error}"
+                return
+        self.pairs.append((ns["ours"], ns["theirs"]))
 
 
 class SplashSession:
@@ -115,79 +125,44 @@ class SplashSession:
         self._tree = tree
         self._build = ours
         self._references: dict[SplashCase, driver.TreeRow] = {}
-        self._samples = {
-            SplashPoint(case, threads): self._begin(case, threads, theirs[case.program])
+        self._rows = [
+            self._begin(case, threads, theirs[case.program])
             for case in CASES
             if case.program in theirs
             for threads in sorted(request.threads)
-        }
+        ]
 
     def run(self, reporter: Reporter) -> None:
-        """All rounds. A point that has failed is not tried again."""
-        every = product(range(self._rounds), self._samples)
-        for number, point in steps(reporter, "measuring", every, lambda one: str(one[1])):
-            samples = self._samples[point]
-            for turn in range(point.case.pairs):
-                if samples.status == "ok":
-                    _measure(samples, ours_first=(number + turn) % 2 == 0)
+        """All rounds. What has failed is not tried again."""
+        every = product(range(self._rounds), self._rows)
+        for number, row in steps(reporter, "measuring", every, lambda one: str(one[1])):
+            for turn in range(row.case.pairs):
+                if not row.failure:
+                    row.measure(ours_first=(number + turn) % 2 == 0)
 
     def rows(self) -> list[SplashRow]:
-        """One for each point, also for those that nothing is known of."""
-        return [_row(point, samples) for point, samples in self._samples.items()]
+        """Also those that nothing is known of."""
+        return self._rows
 
-    def _begin(self, case: SplashCase, threads: int, built: BuiltProgram) -> SplashSamples:
+    def _begin(self, case: SplashCase, threads: int, built: BuiltProgram) -> SplashRow:
         """Before the first round."""
         program, timeout = built.program, self._request.timeout
         sources = self._tree.codes / program.directory
         if built.path is None:
-            return SplashSamples(status="failed", reason=f"theirs: {built.failure}")
+            return SplashRow(case, threads, {}, "failed", f"theirs: {built.failure}")
         if refusal := program.refusal(threads):
-            return SplashSamples(status="skipped", reason=f"theirs: {refusal}")
+            return SplashRow(case, threads, {}, "skipped", f"theirs: {refusal}")
         try:
             command = our_command(case, threads, program_path(self._build, program.name), sources)
         except FastError as error:
-            return SplashSamples(status="failed", reason=f"theirs: {error}")
+            return SplashRow(case, threads, {}, "failed", f"theirs: {error}")
         output = driver.output_directory(self._request) / "bench"
         directory = output / f"{program.name}-{case.size}-{threads}"
         job = TreeJob(program, built.path, sources, case.size, threads, directory, timeout)
         theirs = Theirs(case, job, self._references)
-        return SplashSamples({"ours": Ours(command, timeout), "theirs": theirs})
-
-
-def _measure(samples: SplashSamples, ours_first: bool) -> None:
-    """One more pair, if both runs have a time."""
-    ns = {}
-    for name in ("ours", "theirs") if ours_first else ("theirs", "ours"):
-        try:
-            timed = samples.sides[name].run()
-        except NoTimeError as error:
-            samples.status, samples.reason = error.failure, f"{name}: {error}"
-            return
-        ns[name] = timed.ns
-        samples.commands[name] = timed.command
-    samples.pairs.append(Pair(ns["ours"], ns["theirs"]))
-
-
-def _row(point: SplashPoint, samples: SplashSamples) -> SplashRow:
-    status, reason, pairs = samples.status, samples.reason, tuple(samples.pairs)
-    if status == "ok" and not pairs:
-        status = "not measured"
-    known = pairs if status == "ok" else ()
-    return SplashRow(
-        point,
-        pairs,
-        dict(samples.commands),
-        _spread(pair.ours_ns for pair in known),
-        _spread(pair.theirs_ns for pair in known),
-        _spread(pair.ratio for pair in known),
-        status,
-        reason,
-    )
-
-
-def _spread(values: Iterable[float]) -> Spread | None:
-    values = list(values)
-    return Spread(median(values), min(values), max(values)) if values else None
+        return SplashRow(
+            case, threads, {"ours": partial(time_ours, command, timeout), "theirs": theirs.run}
+        )
 
 
 def document(
@@ -206,13 +181,13 @@ def document(
 
 def _record(row: SplashRow) -> dict[str, Any]:
     return {
-        "program": row.point.case.program,
-        "problem": row.point.case.problem,
-        "threads": row.point.threads,
+        "program": row.case.program,
+        "problem": row.case.problem,
+        "threads": row.threads,
         "ours": row.commands.get("ours"),
         "theirs": row.commands.get("theirs"),
-        "ours_ns": [pair.ours_ns for pair in row.pairs],
-        "theirs_ns": [pair.theirs_ns for pair in row.pairs],
+        "ours_ns": [ours for ours, _ in row.pairs],
+        "theirs_ns": [theirs for _, theirs in row.pairs],
         "ratio": row.ratio.median if row.ratio else None,
         "least_ratio": row.ratio.least if row.ratio else None,
         "most_ratio": row.ratio.most if row.ratio else None,
@@ -238,10 +213,10 @@ def table(rows: Sequence[SplashRow]) -> Table:
 def _line(row: SplashRow) -> list[Cell]:
     aside = row.status in ("skipped", "not measured")
     head = [
-        Cell(row.point.case.program),
-        Cell(row.point.case.problem),
+        Cell(row.case.program),
+        Cell(row.case.problem),
         Cell(_result(row), tone="" if row.status == "ok" else "aside" if aside else "loss"),
-        Cell(str(row.point.threads)),
+        Cell(str(row.threads)),
     ]
     if not (row.ours_ns and row.theirs_ns and row.ratio):
         return [*head, Cell(""), *[Cell(NOT_AVAILABLE)] * 3]
@@ -268,6 +243,4 @@ def _range(spread: Spread, unit: float, digits: int) -> str:
 
 def failures(rows: Iterable[SplashRow]) -> list[str]:
     """What has no ratio although it was tried, in words."""
-    return [
-        f"{row.point}: {_result(row)}" for row in rows if row.status in ("wrong", "failed", "hung")
-    ]
+    return [f"{row}: {_result(row)}" for row in rows if row.status in ("wrong", "failed", "hung")]

@@ -86,14 +86,6 @@ CASES: tuple[SplashCase, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class TimedRun:
-    """A run with a right result."""
-
-    command: str
-    ns: int
-
-
 class NoTimeError(Exception):
     """Why a run has no time."""
 
@@ -110,31 +102,24 @@ def our_command(case: SplashCase, threads: int, path: Path, sources: Path) -> li
     return [str(path), *size_words(options), f"--threads={threads}", "--json"]
 
 
-@dataclass(frozen=True)
-class Ours:
-    """Our program for a case."""
-
-    command: Sequence[str]
-    timeout: float
-
-    def run(self) -> TimedRun:
-        """Once; raises NoTimeError."""
-        try:
-            answer = ask(self.command, self.timeout)
-        except FastError as error:
-            raise NoTimeError("failed", str(error)) from error
-        if answer.status not in (0, CHECK_FAILED):
-            raise NoTimeError("failed", ending(answer.status, answer.errors))
-        try:
-            said = json.loads(answer.output)
-            right, detail = said["check"] == "ok", said["check_detail"]
-            ns = int(said["elapsed_ns"])
-        except (ValueError, KeyError, TypeError) as error:
-            words = last_words(answer.errors or answer.output)
-            raise NoTimeError("failed", f"printed no result: {words}") from error
-        if answer.status or not right:
-            raise NoTimeError("wrong", f"self-check: {detail}")
-        return TimedRun(shlex.join(self.command), ns)
+def time_ours(command: Sequence[str], timeout: float) -> tuple[str, int]:
+    """Run our program once: the command, and the ns of its parallel phase. Raises NoTimeError."""
+    try:
+        answer = ask(command, timeout)
+    except FastError as error:
+        raise NoTimeError("failed", str(error)) from error
+    if answer.status not in (0, CHECK_FAILED):
+        raise NoTimeError("failed", ending(answer.status, answer.errors))
+    try:
+        said = json.loads(answer.output)
+        right, detail = said["check"] == "ok", said["check_detail"]
+        ns = int(said["elapsed_ns"])
+    except (ValueError, KeyError, TypeError) as error:
+        words = last_words(answer.errors or answer.output)
+        raise NoTimeError("failed", f"printed no result: {words}") from error
+    if answer.status or not right:
+        raise NoTimeError("wrong", f"self-check: {detail}")
+    return shlex.join(command), ns
 
 
 class Theirs:
@@ -149,8 +134,8 @@ class Theirs:
         self._references = references
         self._tested = not case.tested_apart
 
-    def run(self) -> TimedRun:
-        """Once; raises NoTimeError."""
+    def run(self) -> tuple[str, int]:
+        """As time_ours()."""
         if not self._tested:
             self._attempt(self._job)
             self._tested = True
@@ -162,7 +147,7 @@ class Theirs:
         found = re.search(rf"^{self._case.phase}(\d+)", output, re.MULTILINE)
         if not found or not int(found[1]):
             raise NoTimeError("failed", "it did not print the time of its parallel phase")
-        return TimedRun(row.command, 1000 * int(found[1]))
+        return row.command, 1000 * int(found[1])
 
     def _attempt(self, job: TreeJob) -> TreeRow:
         row = driver.attempt(job)
