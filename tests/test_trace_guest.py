@@ -17,7 +17,7 @@ from lab import PROJECT
 from fastlab.base.model import Watchdogs
 from fastlab.base.progress import PlainReporter
 from fastlab.plan.experiment import load_experiment
-from fastlab.trace import in_simulation, lanes, output
+from fastlab.trace import in_simulation, output
 from fastlab.trace.recording import Recording
 
 RUN = "single_ctr-16"
@@ -58,7 +58,7 @@ def test_the_handoffs_are_those_that_fast_counts(recordings: dict[str, Recording
         for name, count in strict.mechanism.items()
         if count and (name in ("used", "same_cpu", "moot") or name.startswith("rejected"))
     }
-    balanced = Counter(one.decision for one in lanes.balances(strict.events))
+    balanced = Counter(one.text("event") for one in strict.named("sched_fast_balance"))
     assert balanced["balance_kept"] == strict.mechanism["balance_kept"]
     assert balanced["balance_pulled"] == strict.mechanism["balance_pulled"]
     assert output.doubts(list(recordings.values())) == []

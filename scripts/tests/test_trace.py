@@ -125,8 +125,8 @@ def test_stretches() -> None:
 
 
 def test_what_moved() -> None:
-    assert lanes.migrations(EVENTS) == [lanes.Migration(2030, 12, 1, 0)]
-    assert lanes.balances(EVENTS) == [lanes.Balance(2100, 12, 0, 0, "balance_kept")]
+    assert [one.ns for one in recording().named("sched_migrate_task")] == [2030]
+    assert [one.ns for one in recording().named("sched_fast_balance")] == [2100]
     assert lanes.names(EVENTS) == {5: "kworker/u:1", 11: "prog", 12: "prog", 13: "prog"}
 
 
@@ -225,8 +225,15 @@ def test_everything_else_in_perfettos_file() -> None:
     switch = bundles[1].event[1].sched_switch
     assert (switch.prev_pid, switch.prev_state, switch.next_comm) == (12, 1, "prog")
     events = [one.track_event for one in trace.packet if one.HasField("track_event")]
-    instants = [one.name for one in events if one.type == protos.TrackEvent.TYPE_INSTANT]
-    assert instants == ["prog 12: CPU 1 to 0", "prog 12: balance_kept"]
+    instants = [one for one in events if one.type == protos.TrackEvent.TYPE_INSTANT]
+    told = [
+        (one.name, {fact.name: fact.int_value for fact in one.debug_annotations})
+        for one in instants
+    ]
+    assert told == [
+        ("prog 12: CPU 1 to 0", {"tid": 12, "from_cpu": 1, "to_cpu": 0}),
+        ("prog 12: balance_kept", {"tid": 12, "cpu": 0, "hot_cpu": 0}),
+    ]
     counters = [one for one in events if one.type == protos.TrackEvent.TYPE_COUNTER]
     assert len(counters) == 6
     titles = [one.track_descriptor.name for one in trace.packet if one.track_descriptor.name]

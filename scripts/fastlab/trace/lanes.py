@@ -23,25 +23,6 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Migration:
-    ns: int
-    tid: int
-    from_cpu: int
-    to_cpu: int
-
-
-@dataclass(frozen=True)
-class Balance:
-    """The load balancer has found a thread on `cpu` that has a lock-hot CPU."""
-
-    ns: int
-    tid: int
-    cpu: int
-    hot_cpu: int
-    decision: str
-
-
-@dataclass(frozen=True)
 class Depth:
     """From now on so many threads are runnable on a CPU, the one that it executes included."""
 
@@ -77,28 +58,6 @@ def stretches(events: Sequence[Event]) -> list[Stretch]:
         Stretch(cpu, tid, since, events[-1].ns) for cpu, (tid, since) in sorted(running.items())
     ]
     return [one for one in found if one.tid != IDLE and one.end > one.begin]
-
-
-def migrations(events: Sequence[Event]) -> list[Migration]:
-    return [
-        Migration(one.ns, one.number("pid"), one.number("orig_cpu"), one.number("dest_cpu"))
-        for one in events
-        if one.name == "sched_migrate_task"
-    ]
-
-
-def balances(events: Sequence[Event]) -> list[Balance]:
-    return [
-        Balance(
-            one.ns,
-            one.number("pid"),
-            one.number("cpu"),
-            one.number("hot_cpu"),
-            one.text("event"),
-        )
-        for one in events
-        if one.name == "sched_fast_balance"
-    ]
 
 
 def depths(events: Sequence[Event]) -> Iterator[Depth]:

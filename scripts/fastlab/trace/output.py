@@ -9,7 +9,6 @@ from statistics import median
 
 from fastlab.base.files import write_files
 from fastlab.report.tables import Cell, Table
-from fastlab.trace import lanes
 from fastlab.trace.perfetto_file import perfetto_trace
 from fastlab.trace.recording import Recording
 from fastlab.trace.timeline import timeline
@@ -54,7 +53,7 @@ def _row(recording: Recording) -> list[Cell]:
         f"{sum(one.taken is False for one in handoffs)}",
         f"{sum(one.to_cpu not in (None, one.from_cpu) for one in handoffs)}",
         f"{median(latencies) / 1e3:.1f}" if latencies else "-",
-        f"{len(lanes.migrations(recording.events))}",
+        f"{len(recording.named('sched_migrate_task'))}",
         f"{(recording.end - recording.begin) / 1e6:.2f}",
     )
     return [Cell(text) for text in cells]

@@ -135,14 +135,16 @@ class _Writer:
 
     def _instants(self) -> None:
         recording = self._recording
-        for moved in lanes.migrations(recording.events):
-            name = f"{recording.thread(moved.tid)}: CPU {moved.from_cpu} to {moved.to_cpu}"
-            facts = {"tid": moved.tid, "from_cpu": moved.from_cpu, "to_cpu": moved.to_cpu}
-            self._instant(moved.ns, _MIGRATIONS, name, facts)
-        for found in lanes.balances(recording.events):
-            name = f"{recording.thread(found.tid)}: {found.decision}"
-            facts = {"tid": found.tid, "cpu": found.cpu, "hot_cpu": found.hot_cpu}
-            self._instant(found.ns, _BALANCE, name, facts)
+        for event in recording.named("sched_migrate_task"):
+            tid, old, new = map(event.number, ("pid", "orig_cpu", "dest_cpu"))
+            name = f"{recording.thread(tid)}: CPU {old} to {new}"
+            facts = {"tid": tid, "from_cpu": old, "to_cpu": new}
+            self._instant(event.ns, _MIGRATIONS, name, facts)
+        # The load balancer has found a thread on `cpu` that has a lock-hot CPU.
+        for event in recording.named("sched_fast_balance"):
+            tid, cpu, hot_cpu = map(event.number, ("pid", "cpu", "hot_cpu"))
+            name = f"{recording.thread(tid)}: {event.text('event')}"
+            self._instant(event.ns, _BALANCE, name, {"tid": tid, "cpu": cpu, "hot_cpu": hot_cpu})
 
     def _begin(self, ns: int, tid: int, name: str, facts: Mapping[str, Fact]) -> Any:
         return self._track_event(ns, tid, self._protos.TrackEvent.TYPE_SLICE_BEGIN, name, facts)

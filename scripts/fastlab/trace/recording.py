@@ -33,6 +33,10 @@ class Recording:
     def names(self) -> dict[int, str]:
         return lanes.names(self.events)
 
+    def named(self, name: str) -> list[Event]:
+        """Its events of a tracepoint."""
+        return [one for one in self.events if one.name == name]
+
     def thread(self, tid: int | None) -> str:
         """For people."""
         return "unknown" if tid is None else f"{self.names.get(tid, 'thread')} {tid}"
@@ -51,7 +55,7 @@ class Recording:
     @property
     def looked_at(self) -> int:
         """Woken threads that FAST has looked at, by its tracepoint."""
-        return sum(one.name == "sched_fast_hint" for one in self.events)
+        return len(self.named("sched_fast_hint"))
 
     @property
     def counted(self) -> int:
