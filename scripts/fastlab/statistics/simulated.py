@@ -11,9 +11,8 @@ set of them might have told the opposite. What cannot be computed is None, "not 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
 
@@ -72,28 +71,24 @@ def summarise(
     Only rows that the experiment would make as it is now count, of one build of the kernels and of
     the tools: of these `builds`, else of those that the last appended row says.
     """
-    selection = _select(experiment, rows, builds)
-    good: dict[_Cell, Row] = {}
+    selected, outdated, builds = _select(experiment, rows, builds)
+    good: _Good = defaultdict(dict)
     left_out = []
     for run in plan(experiment):
-        row = selection.rows.get(_cell(run))
+        row = selected.get(_cell(run))
         if row is not None and row["status"] == "ok":
-            good[_cell(run)] = row
+            good[run.variant.name, run.case][run.seed] = row
         else:
-            left_out.append(_left_out(run, row, _cell(run) in selection.outdated))
+            left_out.append(_left_out(run, row, _cell(run) in outdated))
 
     findings: list[Finding] = []
     mechanism = []
     others = [one.name for one in experiment.variants if one.name != experiment.baseline]
     for name in others:
         for case in experiment.cases:
-            pairs = [
-                (good[base], good[other])
-                for seed in experiment.seeds
-                if (base := (experiment.baseline, case, seed)) in good
-                and (other := (name, case, seed)) in good
-            ]
-            mechanism.append(Mechanism(*case.place, name, _sum(other for _, other in pairs)))
+            base, other = good[experiment.baseline, case], good[name, case]
+            pairs = [(base[seed], other[seed]) for seed in base if seed in other]
+            mechanism.append(Mechanism(*case.place, name, _sum(row for _, row in pairs)))
             bad = [
                 one
                 for one in left_out
@@ -101,6 +96,10 @@ def summarise(
                 and one.variant_name in (name, experiment.baseline)
             ]
             findings += [_compare(experiment, case, name, one, pairs, bad) for one in SIMULATED]
+    times = {
+        arm: {seed: row["elapsed_ns"] for seed, row in own.items() if row["elapsed_ns"] is not None}
+        for arm, own in good.items()
+    }
     machine = experiment.machine
     return Findings(
         title=experiment.name,
@@ -118,13 +117,13 @@ def summarise(
         },
         findings=tuple(findings),
         left_out=tuple(left_out),
-        simulation=Simulated(experiment, selection.builds.kernels, selection.builds.tools),
+        simulation=Simulated(experiment, builds.kernels, builds.tools),
         mechanism=tuple(mechanism),
         synchronization=tuple(_synchronization(experiment, good)),
         locks=tuple(_locks(experiment, good)),
         oracle=experiment.oracle,
-        regrets=tuple(regrets(experiment, _times(good))),
-        raw=tuple(_raw(experiment, selection.rows)),
+        regrets=tuple(regrets(experiment, times)),
+        raw=tuple(_raw(experiment, selected)),
     )
 
 
@@ -211,41 +210,25 @@ def _verdict(
 
 # A run without its knobs, which cannot be hashed: variant name, case, seed.
 _Cell = tuple[str, Case, int]
+# Runs that count, by variant name and case, and by seed in the plan's order.
+_Good = defaultdict[tuple[str, Case], dict[int, Row]]
 
 
 def _cell(run: Run) -> _Cell:
     return run.variant.name, run.case, run.seed
 
 
-def _times(good: Mapping[_Cell, Row]) -> dict[tuple[str, Case], dict[int, float]]:
-    times: dict[tuple[str, Case], dict[int, float]] = {}
-    for (variant, case, seed), row in good.items():
-        if row["elapsed_ns"] is not None:
-            times.setdefault((variant, case), {})[seed] = row["elapsed_ns"]
-    return times
-
-
-def _locks(experiment: Experiment, good: Mapping[_Cell, Row]) -> Iterator[LockUse]:
+def _locks(experiment: Experiment, good: _Good) -> Iterator[LockUse]:
     for case in experiment.cases:
-        arms = {
-            variant.name: [
-                good[cell]
-                for seed in experiment.seeds
-                if (cell := (variant.name, case, seed)) in good
-            ]
-            for variant in experiment.variants
-        }
+        arms = {one.name: list(good[one.name, case].values()) for one in experiment.variants}
         yield from lock_uses(Place(*case.place), experiment.baseline, arms)
 
 
-def _synchronization(
-    experiment: Experiment, good: Mapping[_Cell, Row]
-) -> Iterator[Synchronization]:
+def _synchronization(experiment: Experiment, good: _Good) -> Iterator[Synchronization]:
     """Of the workloads that tell, the baseline's included."""
     for case in experiment.cases:
         for variant in experiment.variants:
-            cells = [(variant.name, case, seed) for seed in experiment.seeds]
-            rows = [good[cell] for cell in cells if cell in good and "profile" in good[cell]]
+            rows = [row for row in good[variant.name, case].values() if "profile" in row]
             if rows:
                 yield _waits(case, variant.name, rows)
 
@@ -278,15 +261,11 @@ def _waits(case: Case, variant_name: str, rows: Sequence[Row]) -> Synchronizatio
     )
 
 
-@dataclass(frozen=True)
-class _Selection:
-    rows: dict[_Cell, Row]
-    outdated: set[_Cell]
-    builds: Builds
-
-
-def _select(experiment: Experiment, rows: Iterable[Row], builds: Builds | None) -> _Selection:
-    """The rows that the experiment would make as it is now, of one build of each part."""
+def _select(
+    experiment: Experiment, rows: Iterable[Row], builds: Builds | None
+) -> tuple[dict[_Cell, Row], set[_Cell], Builds]:
+    """The rows that the experiment would make as it is now, of one build of each part; what is
+    there of other builds only; and which build that is."""
     records = {machine: machine_record(machine) for machine in experiment.machines}
     wanted: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
     for run in plan(experiment):
@@ -311,7 +290,7 @@ def _select(experiment: Experiment, rows: Iterable[Row], builds: Builds | None) 
         if row["tools"] == meant.tools
         and row["kernel"] == meant.kernels.get(row["kernel"]["variant"])
     }
-    return _Selection(current, {cell for cell, _ in matching} - current.keys(), meant)
+    return current, {cell for cell, _ in matching} - current.keys(), meant
 
 
 def _made_by(row: Row, run: Run, experiment: Experiment) -> bool:
