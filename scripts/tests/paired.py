@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import samples
 from fastlab.base.model import Workload
 from fastlab.plan.blocks import NOTHING, Dataset, PairedRow, Plan, Slot, slots
 from fastlab.statistics.calibration import calibrate
-from fastlab.statistics.environment import Activity, Circumstances, Environment, IdleState, record
+from fastlab.statistics.environment import Activity, Circumstances, Environment, IdleState
 
 PLAN = Plan(
     name="real",
@@ -43,7 +43,7 @@ QUIET = Environment(
     vendor="Some Vendor",
 )
 IDLE = Activity(ticks=1000, steal=0, load=0.0, others=0, throttled=0)
-CIRCUMSTANCES = record(Circumstances(QUIET, IDLE, replace(IDLE, ticks=2000)))
+CIRCUMSTANCES = asdict(Circumstances(QUIET, IDLE, replace(IDLE, ticks=2000)))
 
 
 def key(slot: Slot) -> str:

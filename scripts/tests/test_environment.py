@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from fastlab.statistics.environment import (
     capture,
     doubts,
     from_record,
-    record,
 )
 
 CPU = "sys/devices/system/cpu"
@@ -138,7 +137,7 @@ def test_this_machine_has_one() -> None:
     made = Circumstances(capture(), activity(), activity())
     assert made.environment.cpus > 0
     assert made.before.ticks > 0
-    assert from_record(json.loads(json.dumps(record(made)))) == made
+    assert from_record(json.loads(json.dumps(asdict(made)))) == made
 
 
 def test_nothing_to_doubt() -> None:

@@ -118,14 +118,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Observed:
-    """How it ended, None if it was killed since it took too long; `document` is what fast-stat or
-    fast-latency wrote. `mechanism` and the circumstances are of the whole machine meanwhile."""
+    """How a run ended, None if it was killed or never came to its end; `document` is what fast-stat
+    or fast-latency wrote, `output` the benchmark's own. `mechanism` and the circumstances are of
+    the whole machine meanwhile. `failure` says what was seen to go wrong."""
 
     status: int | None
     document: Mapping[str, Any] | None
     mechanism: Mapping[str, int] | None
     duration: float
     circumstances: environment.Circumstances
+    output: Mapping[str, Any] | None = None
+    failure: str = ""
 
 
 def count_run(call: Call, fast_stat: Path, events: str, root: Path) -> Observed:

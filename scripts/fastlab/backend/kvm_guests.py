@@ -20,13 +20,12 @@ from typing import Any
 
 from fastlab.backend.boots import agenda
 from fastlab.backend.contract import Request
-from fastlab.backend.counting import GROUPS
+from fastlab.backend.counting import GROUPS, Observed
 from fastlab.backend.host import only_user
 from fastlab.backend.slot_rows import (
     LAST_LATENCY_RUN,
     LAST_RUN,
     RealToolbox,
-    RunAnswer,
     Surroundings,
     paired_row,
     requests,
@@ -164,6 +163,19 @@ class Guests:
         assert slot
         kernel = self._kernels[run.variant.kernel]
         argv = workload_argv(slot.workload, run.seed)
+        counted = self._execute(kernel, run, [FAST_STAT, "--events", slot.events], argv, LAST_RUN)
+        where = Surroundings(kernel, str(uuid.uuid4()), self._tools_id)
+        row = paired_row(self.plan, slot, run, argv, where, counted)
+        if not wants_latencies(self.plan, row):
+            return row
+        timed = self._execute(kernel, run, [FAST_LATENCY], argv, LAST_LATENCY_RUN)
+        return with_latencies(row, run, timed)
+
+    def _execute(
+        self, kernel: Kernel, run: Run, program: list[str], argv: list[str], scratch: str
+    ) -> Observed:
+        """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
+        job = vm.Job(run.variant.settings, [*program, "--roi", "--json", OUTPUT, "--", *argv])
         surroundings = replace(
             environment.capture(self._root),
             kernel=kernel.id,
@@ -171,34 +183,30 @@ class Guests:
             virtual=True,
         )
         before = environment.activity(self._root)
-        answer = self._execute(kernel, run, [FAST_STAT, "--events", slot.events], argv, LAST_RUN)
-        after = environment.activity(self._root)
-        circumstances = environment.Circumstances(surroundings, before, after)
-        where = Surroundings(kernel, str(uuid.uuid4()), self._tools_id, circumstances)
-        row = paired_row(self.plan, slot, run, argv, where, answer)
-        if not wants_latencies(self.plan, row):
-            return row
-        answer = self._execute(kernel, run, [FAST_LATENCY], argv, LAST_LATENCY_RUN)
-        return with_latencies(row, run, answer)
-
-    def _execute(
-        self, kernel: Kernel, run: Run, program: list[str], argv: list[str], scratch: str
-    ) -> RunAnswer:
-        """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
-        job = vm.Job(run.variant.settings, [*program, "--roi", "--json", OUTPUT, "--", *argv])
         begun = time.monotonic()
+        outcome, failure = None, ""
         try:
             outcome = self._boot(kernel, job, scratch)
         except vm.GuestError as error:
+            failure = str(error)
+        duration = time.monotonic() - begun
+        after = environment.activity(self._root)
+        circumstances = environment.Circumstances(surroundings, before, after)
+        if not outcome:
             check_room(self._directory)
-            return RunAnswer(None, None, None, str(error), duration=time.monotonic() - begun)
+            return Observed(None, None, None, duration, circumstances, failure=failure)
         output, measured = _documents(outcome.said)
-        failure = ""
         if outcome.exit_status and outcome.errors:
             failure = f"it ended with status {outcome.exit_status}: {' '.join(outcome.errors)}"
             check_room(self._directory)
-        return RunAnswer(
-            outcome.exit_status, output, measured, failure, outcome.mechanism, outcome.workload
+        return Observed(
+            outcome.exit_status,
+            measured,
+            outcome.mechanism,
+            outcome.workload,
+            circumstances,
+            output,
+            failure,
         )
 
     def _boot(self, kernel: Kernel, job: vm.Job, scratch: str) -> vm.Outcome:

@@ -27,7 +27,6 @@ from fastlab.backend.slot_rows import (
     LAST_LATENCY_RUN,
     LAST_RUN,
     RealToolbox,
-    RunAnswer,
     Surroundings,
     paired_row,
     requests,
@@ -126,7 +125,18 @@ class RunningKernel:
 
     def next_boot(self, rows: Sequence[Row]) -> str:
         """What to boot to go on, "" if nothing."""
-        return _next_boot(self._agenda(rows), self._running)
+        left, running = self._agenda(rows), self._running
+        kernel = left.next_kernel()
+        if not kernel or left.here(running):
+            return ""
+        known = {row["kernel"]["variant"]: row["kernel"]["id"] for row in left.dataset.rows}
+        name = f"{known[kernel]}, as before" if kernel in known else NEEDED[kernel]
+        if kernel == running.variant:
+            name = f"the running kernel again ({running.release})"
+        return (
+            "this boot has made what it can: of two kernels each side of a block is a boot of its "
+            f"own. Now boot {name}. At least {left.boots_left()} more boots are needed"
+        )
 
     def _agenda(self, rows: Sequence[Row]) -> Agenda:
         kernels = {variant.name: variant.kernel for variant in self._experiment.variants}
@@ -142,15 +152,14 @@ class RunningKernel:
         argv = workload_argv(run.workload, run.seed, program.absolute())
         call = self._call(argv, LAST_RUN)
         counted = count_run(call, self._toolbox.fast_stat, request.slot.events, self._root)
-        where = Surroundings(
-            self._running.kernel, self._running.boot, self._toolbox.id, counted.circumstances
-        )
-        row = paired_row(self.plan, request.slot, run, argv, where, self._answer(call, counted))
+        where = Surroundings(self._running.kernel, self._running.boot, self._toolbox.id)
+        told = self._told(call, counted)
+        row = paired_row(self.plan, request.slot, run, argv, where, told)
         if not wants_latencies(self.plan, row):
             return row
         call = self._call(argv, LAST_LATENCY_RUN)
         timed = time_run(call, self._toolbox.fast_latency, self._root)
-        return with_latencies(row, run, self._answer(call, timed))
+        return with_latencies(row, run, self._told(call, timed))
 
     def _call(self, argv: Sequence[str], scratch: str) -> Call:
         directory = (self._directory / scratch).absolute()
@@ -158,8 +167,8 @@ class RunningKernel:
         seconds = self._experiment.watchdogs.run
         return Call(argv, seconds, True, self._cpus, directory, directory)
 
-    def _answer(self, call: Call, observed: Observed) -> RunAnswer:
-        """What a benchmark's output says of its run."""
+    def _told(self, call: Call, observed: Observed) -> Observed:
+        """With what a benchmark's output says of its run."""
         failure = ""
         said = call.errors.read_text(errors="replace").strip()
         if observed.status is None:
@@ -169,14 +178,7 @@ class RunningKernel:
         if failure:
             check_room(self._directory)
         lines = call.output.read_text(errors="replace").splitlines()
-        return RunAnswer(
-            observed.status,
-            benchmark_result(lines),
-            observed.document,
-            failure,
-            observed.mechanism,
-            observed.duration,
-        )
+        return replace(observed, output=benchmark_result(lines), failure=failure)
 
     def _switch(self, variant: Variant) -> Variant:
         """Set the variant's policy and knobs; the variant with all knobs as they are then."""
@@ -203,17 +205,3 @@ def _check_pins(rows: Sequence[PairedRow], running: Running) -> None:
                 "more than FAST; boot a kernel of the same series, or give --output another "
                 "directory to begin anew"
             )
-
-
-def _next_boot(left: Agenda, running: Running) -> str:
-    kernel = left.next_kernel()
-    if not kernel or left.here(running):
-        return ""
-    known = {row["kernel"]["variant"]: row["kernel"]["id"] for row in left.dataset.rows}
-    name = f"{known[kernel]}, as before" if kernel in known else NEEDED[kernel]
-    if kernel == running.variant:
-        name = f"the running kernel again ({running.release})"
-    return (
-        "this boot has made what it can: of two kernels each side of a block is a boot of its own. "
-        f"Now boot {name}. At least {left.boots_left()} more boots are needed"
-    )

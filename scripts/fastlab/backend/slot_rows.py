@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from fastlab.backend.counting import (
     FAST_LATENCY,
     FAST_STAT,
     HANDOFF_LIBRARY,
+    Observed,
     counters_of,
     latencies_of,
 )
@@ -21,7 +22,6 @@ from fastlab.base.model import BENCHMARKS, SPLASH_PROGRAMS, Case, Experiment, Ke
 from fastlab.guest import initramfs
 from fastlab.plan.blocks import PairedRow, Plan, Slot, variant_of
 from fastlab.plan.rows import Counter, Measured, build_row, judge
-from fastlab.statistics import environment
 
 # The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
 SCHEDULING = ("context_switches", "migrations")
@@ -64,42 +64,29 @@ def _program_path(build: Path, name: str) -> Path:
 
 
 @dataclass(frozen=True)
-class RunAnswer:
-    """How a run ended: None is "not available". `document` is fast-stat's or fast-latency's."""
-
-    status: int | None
-    output: Mapping[str, Any] | None
-    document: Mapping[str, Any] | None
-    failure: str
-    mechanism: Mapping[str, int] | None = None
-    duration: float = 0.0
-
-
-@dataclass(frozen=True)
 class Surroundings:
-    """On which boot of which kernel, with which programs, and in what surroundings."""
+    """On which boot of which kernel, and with which programs."""
 
     kernel: Kernel
     boot: str
     tools_id: str
-    circumstances: environment.Circumstances
 
 
 def paired_row(
-    plan: Plan, slot: Slot, run: Run, argv: Sequence[str], where: Surroundings, answer: RunAnswer
+    plan: Plan, slot: Slot, run: Run, argv: Sequence[str], where: Surroundings, observed: Observed
 ) -> PairedRow:
     """A slot's row."""
-    counters = counters_of(answer.document)
-    surroundings = where.circumstances.environment
+    counters = counters_of(observed.document)
+    surroundings = observed.circumstances.environment
     measured = Measured(
         backend=plan.backend,
         machine={
             name: getattr(surroundings, name) for name in ("cpu", "cpus", "virtual", "vendor")
         },
         counters=counters,
-        elapsed_ns=(answer.output or {}).get("elapsed_ns"),
-        throughput=(answer.output or {}).get("throughput"),
-        complaint=_complaint(answer.document, "fast-stat wrote no counts"),
+        elapsed_ns=(observed.output or {}).get("elapsed_ns"),
+        throughput=(observed.output or {}).get("throughput"),
+        complaint=_complaint(observed.document, "fast-stat wrote no counts"),
     )
     row = build_row(
         run=run,
@@ -108,11 +95,11 @@ def paired_row(
         kernel=where.kernel,
         key=_key(slot),
         tools_id=where.tools_id,
-        output=answer.output and {**answer.output, **_scheduling(counters)},
-        mechanism=answer.mechanism,
-        exit_status=answer.status,
-        duration=answer.duration,
-        failure=answer.failure,
+        output=observed.output and {**observed.output, **_scheduling(counters)},
+        mechanism=observed.mechanism,
+        exit_status=observed.status,
+        duration=observed.duration,
+        failure=observed.failure,
     )
     return PairedRow(
         **row,
@@ -121,9 +108,9 @@ def paired_row(
         block=slot.block,
         position=slot.position,
         events=slot.events,
-        others=(answer.document or {}).get("others"),
+        others=(observed.document or {}).get("others"),
         boot=where.boot,
-        circumstances=environment.record(where.circumstances),
+        circumstances=asdict(observed.circumstances),
         latency={},
         latency_missing={} if plan.latencies else dict.fromkeys(LATENCIES, NOT_ASKED),
     )
@@ -134,23 +121,23 @@ def wants_latencies(plan: Plan, row: PairedRow) -> bool:
     return plan.latencies and row["status"] == "ok" and row["events"] == plan.groups[0]
 
 
-def with_latencies(row: PairedRow, run: Run, answer: RunAnswer) -> PairedRow:
+def with_latencies(row: PairedRow, run: Run, observed: Observed) -> PairedRow:
     """The row with what its latency run measured. It has failed if that has, but one that was not
     what its variant says has only no latencies: what was counted before it was."""
     status, reason = judge(
         run,
-        answer.output or {},
-        answer.mechanism,
-        answer.status,
-        answer.failure,
-        _complaint(answer.document, "fast-latency wrote no latencies"),
+        observed.output or {},
+        observed.mechanism,
+        observed.status,
+        observed.failure,
+        _complaint(observed.document, "fast-latency wrote no latencies"),
     )
     reason = f"latency run: {reason}"
-    if status == "failed" or answer.document is None:
+    if status == "failed" or observed.document is None:
         return {**row, "status": status, "reason": reason}
     if status == "invalid":
         return {**row, "latency_missing": dict.fromkeys(LATENCIES, reason)}
-    histograms, missing = latencies_of(answer.document)
+    histograms, missing = latencies_of(observed.document)
     return {**row, "latency": histograms, "latency_missing": missing}
 
 

@@ -54,9 +54,9 @@ class PairedRow(Row):
     it counted, if they may. `boot` is the kernel's boot_id. `knobs` are all that the running
     kernel has.
 
-    `circumstances` is environment.record(). `latency` is that of a run of its own, made after the
-    one that all other fields are of. `latency_missing` says of those of LATENCIES that it lacks why
-    they were not measured.
+    `circumstances` are environment.Circumstances. `latency` is that of a run of its own, made after
+    the one that all other fields are of. `latency_missing` says of those of LATENCIES that it lacks
+    why they were not measured.
     """
 
     pair: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -132,13 +132,8 @@ def activity(root: Path = Path("/")) -> Activity:
     )
 
 
-def record(circumstances: Circumstances) -> dict[str, Any]:
-    """As a row of runs.jsonl holds it."""
-    return asdict(circumstances)
-
-
 def from_record(data: Mapping[str, Any]) -> Circumstances:
-    """record() turned around."""
+    """As a row of runs.jsonl holds them, by asdict()."""
     environment = dict(data["environment"])
     if environment["governors"] is not None:
         environment["governors"] = tuple(environment["governors"])

@@ -24,7 +24,7 @@ from fastlab.backend.counting import (
 )
 from fastlab.backend.host import Running, SchedFast, only_user, running_kernel
 from fastlab.backend.running_kernel import LACKS, NEEDED
-from fastlab.backend.slot_rows import RunAnswer, Surroundings, paired_row, requests
+from fastlab.backend.slot_rows import Surroundings, paired_row, requests
 from fastlab.base.cache import check_room
 from fastlab.base.metrics import FIRED, LATENCIES, PERCENTILES
 from fastlab.base.model import FastError, Variant
@@ -168,10 +168,9 @@ class _Trier:
             "check": "ok",
             "elapsed_ns": counted.document["elapsed_ns"],
         }
-        answer = RunAnswer(0, output, counted.document, "", counted.mechanism, counted.duration)
-        where = Surroundings(self._running.kernel, self._running.boot, "", counted.circumstances)
-        argv = self._request.argv
-        return accepted(paired_row(self.plan, slot, request.run, argv, where, answer))
+        where = Surroundings(self._running.kernel, self._running.boot, "")
+        told = replace(counted, output=output)
+        return accepted(paired_row(self.plan, slot, request.run, self._request.argv, where, told))
 
     def _count(self, arm: Variant) -> Observed:
         """A run that ended well."""
