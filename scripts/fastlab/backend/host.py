@@ -18,6 +18,8 @@ from typing import Self
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.typed import typed
 
+# Where the kernel says that it can count with the hardware.
+PMU = "sys/bus/event_source/devices/cpu"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
 # A kernel with FAST has a field there, which anybody may read.
 _TASK, _FIELD = "proc/self/sched", "fast.cpu_lock"

@@ -21,7 +21,7 @@ from typing import Any
 from fastlab.backend.boots import agenda
 from fastlab.backend.contract import Request
 from fastlab.backend.counting import GROUPS, Observed
-from fastlab.backend.host import only_user
+from fastlab.backend.host import PMU, only_user
 from fastlab.backend.slot_rows import (
     LAST_LATENCY_RUN,
     LAST_RUN,
@@ -50,8 +50,6 @@ from fastlab.plan.experiment import workload_argv
 from fastlab.plan.rows import Row
 from fastlab.statistics import environment
 
-# Where the host's kernel says that it can count with the hardware.
-PMU = "sys/bus/event_source/devices/cpu"
 FAST_STAT = "/bin/fast-stat"
 FAST_LATENCY = "/bin/fast-latency"
 HANDOFF_LIBRARY = "/bin/libfast-handoff.so"

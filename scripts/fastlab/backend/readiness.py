@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from fastlab.backend.host import running_kernel
+from fastlab.backend.host import PMU, running_kernel
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError
@@ -33,7 +33,6 @@ State = Literal["ok", "missing", "note"]
 GIB = 1 << 30
 # Of the cache, for an experiment of two kernels: as README says.
 ROOM_GIB = 3
-PMU = "sys/bus/event_source/devices/cpu"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 from typing import TypeVar
 
 from fastlab.backend.contract import Request
@@ -49,21 +50,17 @@ class Toolbox:
     programs: Mapping[str, Path] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Done:
-    row: Row
-    # Host seconds outside the workload: load, start of the CPUs, end.
-    beside: float
-
-
-def find_toolbox(build: Path, further: Sequence[str] = ()) -> Toolbox:
+def find_toolbox(
+    build: Path, further: Sequence[str] = (), more: Mapping[str, Path] = MappingProxyType({})
+) -> Toolbox:
     """The tools, from PATH and Meson's build directory; FastError names what is missing.
 
-    `further` are more programs of the guest (initramfs.find_built()).
+    `further` are more programs of the guest (initramfs.find_built()), `more` others, by their
+    paths in it.
     """
     qemu = tools.require_qemu()
     built = initramfs.find_built(build, further)
-    image = initramfs.build_image(built.programs)
+    image = initramfs.build_image({**built.programs, **more})
     machines = [Machine(preset=name) for name in presets.names()]
     words = [word for machine in machines for word in hardware.arguments(machine)]
     parts = [tools.version(qemu), initramfs.stripped(built.plugin), image]
@@ -176,25 +173,21 @@ class Simulator:
         finally:
             self._reporter.finish(title)
 
-    def _rows(self, futures: set[Future[Done]], deadline: float) -> Iterator[Row]:
+    def _rows(self, futures: set[Future[tuple[Row, float]]], deadline: float) -> Iterator[Row]:
         beside = []
         while futures:
             for future in _wait(futures, deadline):
                 futures.discard(future)
-                done = future.result()
-                self._note_duration(done)
-                beside.append(done.beside)
-                yield done.row
+                row, seconds = future.result()
+                self._note_duration(row, seconds)
+                beside.append(seconds)
+                yield row
         self._reporter.say(
             f"{len(beside)} runs; beside its workload a run took {fmean(beside):.2f} s on average"
         )
 
-    def _note_duration(self, done: Done) -> None:
-        record = {
-            "key": done.row["key"],
-            "seconds": done.row["duration"],
-            "beside_workload": done.beside,
-        }
+    def _note_duration(self, row: Row, beside: float) -> None:
+        record = {"key": row["key"], "seconds": row["duration"], "beside_workload": beside}
         with (self._directory / "durations.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
 
@@ -206,12 +199,15 @@ class Simulator:
             simulation, made_of, watchdogs, self._cancelled, self._reporter, cached
         )
 
-    def _run(self, request: Request, simulation: vm.Simulation, snapshot: Path) -> Done:
+    def _run(
+        self, request: Request, simulation: vm.Simulation, snapshot: Path
+    ) -> tuple[Row, float]:
+        """The row, and host seconds outside the workload: load, start of the CPUs, end."""
         begun = time.monotonic()
         outcome, failure = self._outcome(request, simulation, snapshot)
         duration = time.monotonic() - begun
         row = self._row(request, simulation.kernel, outcome, failure, duration)
-        return Done(row, duration - (outcome.workload if outcome else 0.0))
+        return row, duration - (outcome.workload if outcome else 0.0)
 
     def _outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fastlab.backend.sim import find_toolbox
 from fastlab.base import tools
 from fastlab.base.cache import check_room
 from fastlab.base.files import write_files
@@ -23,7 +24,6 @@ from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
 from fastlab.guest.machines import saved_machine
 from fastlab.guest.meson import build_programs
-from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.kernel import kernels
 from fastlab.plan.experiment import further_programs, workload_argv
 from fastlab.trace.recorded import read_events
@@ -99,37 +99,29 @@ class _Machines:
         self._request = request
         self._reporter = reporter
         self._directory = request.directory.absolute()
-        self._qemu = tools.require_qemu()
-        further = further_programs(request.experiment)
-        built = initramfs.find_built(build, further)
         initramfs.check_built(build, [build / FAST_TRACE])
-        theirs = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
-        self._plugin = built.plugin
+        more = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
+        more["/bin/fast-trace"] = build / FAST_TRACE
+        self._toolbox = find_toolbox(build, further_programs(request.experiment), more)
         self._program = initramfs.program_path(build, request.case.workload.benchmark)
-        image = initramfs.build_image(
-            {**built.programs, **theirs, "/bin/fast-trace": build / FAST_TRACE}
-        )
-        self._made_of = initramfs.digest_all(
-            [tools.version(self._qemu), CLOCK_SETTLED.encode(), image]
-        )
-        write_files(self._directory, [("guest.cpio", image)])
+        write_files(self._directory, [("guest.cpio", self._toolbox.image)])
 
     def record(self, variant: Variant, kernel: Kernel) -> Recording:
         request, watchdogs = self._request, self._request.experiment.watchdogs
         machine = request.case.machine
         image = self._directory / "guest.cpio"
-        simulation = vm.Simulation(self._qemu, kernel, image, machine)
+        simulation = vm.Simulation(self._toolbox.qemu, kernel, image, machine)
         # Ctrl-C ends this thread, and QEMU with it.
         cancelled = threading.Event()
         snapshot = saved_machine(
-            simulation, [self._made_of], watchdogs, cancelled, self._reporter, "machines"
+            simulation, [self._toolbox.id], watchdogs, cancelled, self._reporter, "machines"
         )
         argv = workload_argv(request.case.workload, request.experiment.seeds[0])
         job = vm.Job(variant.settings, [*_COMMAND, *argv], variant.features, variant.cpus)
         directory = self._directory / "machines" / variant.name
         try:
             outcome = vm.run_job(
-                simulation, snapshot, self._plugin, job, directory, watchdogs, cancelled
+                simulation, snapshot, self._toolbox.plugin, job, directory, watchdogs, cancelled
             )
         except vm.GuestError:
             check_room(self._directory)
