@@ -89,7 +89,7 @@ def contents(found: Findings) -> Iterator[Section]:
 def _results(found: Findings) -> Iterator[Table]:
     """The primary metric first."""
     if not found.simulation:
-        yield from (*tables.primary(found), *tables.others(found))
+        yield from tables.by_metric(found)
         return
     names = tuple(dict.fromkeys((found.primary, *sections.HEADLINES)))
     if len(found.variants) > 1:
@@ -139,6 +139,10 @@ def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
     """The whole report as one HTML page that loads nothing."""
     experiment = found.simulation.experiment if found.simulation else None
     first = (experiment.workloads[0], experiment.seeds[0]) if experiment else None
+    # The metric that decides, and what a gain is often paid with.
+    in_tiles = dict.fromkeys((found.primary, *tables.PAID_WITH))
+    text = "What every number comes from. Names of workloads lead here from the other tables."
+    runs = Section("runs", "Runs", text, [tables.raw(found)], folded=True)
     return _page(
         findings=found,
         experiment=experiment,
@@ -147,13 +151,12 @@ def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
         evaluation=paper.evaluation(found.benchmarks),
         guest_command=" ".join(workload_argv(*first)) if first else "",
         tallies=[
-            [tables.tally(found, name, metric) for metric in _in_tiles(found)]
-            for name in found.variants
+            [tables.tally(found, name, metric) for metric in in_tiles] for name in found.variants
         ],
         left_out=tables.left_out(found),
         missing=tables.missing(found),
         no_claims=tables.no_claims(found),
-        sections=[*([_TIMELINES] if recorded else []), *contents(found), _runs(found)],
+        sections=[*([_TIMELINES] if recorded else []), *contents(found), runs],
         charts={
             _TIMELINES.name: recorded,
             "regret": _regret_charts(found),
@@ -162,16 +165,6 @@ def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
         light=_colours(found, dark=False),
         dark=_colours(found, dark=True),
     )
-
-
-def _runs(found: Findings) -> Section:
-    text = "What every number comes from. Names of workloads lead here from the other tables."
-    return Section("runs", "Runs", text, [tables.raw(found)], folded=True)
-
-
-def _in_tiles(found: Findings) -> tuple[str, ...]:
-    """The metric that decides, and what a gain is often paid with."""
-    return tuple(dict.fromkeys((found.primary, *tables.PAID_WITH)))
 
 
 def _page(**values: Any) -> str:
@@ -192,9 +185,17 @@ def _page(**values: Any) -> str:
 
 def _colours(found: Findings, dark: bool) -> str:
     """The CSS variables of all charts."""
-    counts = {charts.SERIES: len(found.threads), charts.ARM: len(found.oracle_arms)}
-    ramps = [drawing.ramp_variables(name, count, dark) for name, count in counts.items()]
-    return " ".join([*ramps, heatmaps.variables(dark)])
+    anchors = drawing.RAMP_DARK if dark else drawing.RAMP_LIGHT
+    colours = {
+        charts.SERIES: drawing.ramp(len(found.threads), anchors),
+        charts.ARM: drawing.ramp(len(found.oracle_arms), anchors),
+        heatmaps.GROUND: heatmaps.DARK if dark else heatmaps.LIGHT,
+        heatmaps.NUMBER: heatmaps.DARK_NUMBERS if dark else heatmaps.LIGHT_NUMBERS,
+    }
+    return " ".join(
+        " ".join(f"--{name}-{i}: {colour};" for i, colour in enumerate(own))
+        for name, own in colours.items()
+    )
 
 
 def _regret_charts(found: Findings) -> list[drawing.Chart]:

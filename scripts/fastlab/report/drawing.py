@@ -62,12 +62,6 @@ def ramp(count: int, anchors: Sequence[str] = RAMP_LIGHT) -> list[str]:
     return [to_hex(colours(i / max(count - 1, 1))) for i in range(count)]
 
 
-def ramp_variables(name: str, count: int, dark: bool) -> str:
-    """The CSS variables --NAME-0 and so on for the colours of ramp(), on a light or a dark page."""
-    colours = enumerate(ramp(count, RAMP_DARK if dark else RAMP_LIGHT))
-    return " ".join(f"--{name}-{i}: {colour};" for i, colour in colours)
-
-
 def named(name: str, colours: Sequence[str]) -> dict[str, str]:
     """Each colour's CSS variable, as inline() takes them."""
     return {colour: f"--{name}-{i}" for i, colour in enumerate(colours)}

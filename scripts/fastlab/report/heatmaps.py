@@ -79,20 +79,9 @@ class Grid:
     sparse: bool = False
 
 
-def variables(dark: bool) -> str:
-    """The CSS variables of all heat maps, on a light or a dark page."""
-    grounds, numbers = (DARK, DARK_NUMBERS) if dark else (LIGHT, LIGHT_NUMBERS)
-    return " ".join(
-        f"--{name}-{i}: {colour};"
-        for name, colours in ((GROUND, grounds), (NUMBER, numbers))
-        for i, colour in enumerate(colours)
-    )
-
-
 def regret(findings: Findings) -> Chart:
     """Regret by workload and arm, the best of a row bold and named at its end."""
-    grid = _grid(findings)
-    return _inline("regret", TITLE, grid)
+    return _inline("regret", TITLE, _grid(findings))
 
 
 def regret_by_axis(findings: Findings, arm: str) -> Chart:
@@ -196,16 +185,14 @@ def regret_file(findings: Findings, form: Form) -> bytes:
 
 
 def _grid(findings: Findings) -> Grid:
-    rows: dict[str, list[Regret]] = {}
-    for one in findings.regrets:
-        rows.setdefault(f"{one.benchmark} {one.threads}", []).append(one)
-    tiles, notes = [], []
-    for row in rows.values():
+    rows, tiles, notes = [], [], []
+    for row in findings.regret_rows:
+        rows.append(f"{row[0].benchmark} {row[0].threads}")
         least = min((one.regret for one in row if one.regret is not None), default=None)
         best = [one for one in row if one.regret is not None and one.regret == least]
         tiles.append([_of_arm(one, one in best) for one in row])
         notes.append(", ".join(one.variant_name for one in best))
-    return Grid(list(rows), findings.arms, tiles, notes)
+    return Grid(rows, findings.arms, tiles, notes)
 
 
 def _of_arm(one: Regret, best: bool) -> Tile | None:

@@ -244,7 +244,7 @@ def regrets(findings: Findings) -> Table:
     names = findings.arms
     link = links(findings)
     rows = []
-    for row in _by_row(findings.regrets):
+    for row in findings.regret_rows:
         best = min((one.regret for one in row if one.regret is not None), default=None)
         first = row[0]
         rows.append(
@@ -280,14 +280,6 @@ def beside(findings: Findings) -> Table:
         f"side by side. {SIGN}"
     )
     return Table(f"{' beside '.join(arms)}: improvement of time and cycles, %", columns, rows, note)
-
-
-def _by_row(found: Iterable[Regret]) -> list[list[Regret]]:
-    """The arms of each workload."""
-    rows: dict[tuple[int | str, ...], list[Regret]] = {}
-    for one in found:
-        rows.setdefault(one.key, []).append(one)
-    return list(rows.values())
 
 
 def _regret_cell(one: Regret, best: bool) -> Cell:

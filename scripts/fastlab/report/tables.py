@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
@@ -164,24 +164,17 @@ def results(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
     return Table(title, [*columns, "verdict"], rows, note, 3)
 
 
-def primary(found: Findings) -> list[Table]:
-    """The primary metric, where it was measured."""
-    return [
-        results(found, f"{heading(one)}: the primary metric", found.of_metric(one.name))
-        for one in found.measured
-        if one.name == found.primary
-    ]
-
-
-def others(found: Findings) -> list[Table]:
-    """All metrics but the primary one."""
-    cases = [
-        case
-        for metric in found.measured
-        if metric.name != found.primary
-        for case in found.of_metric(metric.name)
-    ]
-    return [results(found, "Other metrics", cases)] if cases else []
+def by_metric(found: Findings) -> Iterator[Table]:
+    """The primary metric, where it was measured; then all others."""
+    others: list[Finding] = []
+    for metric in found.measured:
+        cases = found.of_metric(metric.name)
+        if metric.name == found.primary:
+            yield results(found, f"{heading(metric)}: the primary metric", cases)
+        else:
+            others += cases
+    if others:
+        yield results(found, "Other metrics", others)
 
 
 def losses(found: Findings) -> Table:
@@ -309,11 +302,11 @@ def no_claims(found: Findings) -> list[str]:
                 reason = one.reason.replace(no_run(metric.name), "no run has it")
                 text = f"{one.variant_name}: {one.workload}: {one.verdict}: {reason}"
                 reasons.setdefault(text, []).append(metric.name)
-    return [f"{text} ({_names(names, found.measured)})" for text, names in reasons.items()]
-
-
-def _names(names: Sequence[str], measured: Sequence[Metric]) -> str:
-    return "all metrics" if len(names) == len(measured) else ", ".join(names)
+    every = len(found.measured)
+    return [
+        f"{text} ({'all metrics' if len(names) == every else ', '.join(names)})"
+        for text, names in reasons.items()
+    ]
 
 
 def units(found: Findings) -> Table:

@@ -259,6 +259,14 @@ class Findings:
         return tuple(dict.fromkeys(one.variant_name for one in self.regrets))
 
     @property
+    def regret_rows(self) -> list[list[Regret]]:
+        """The arms of each workload."""
+        rows: dict[tuple[int | str, ...], list[Regret]] = {}
+        for one in self.regrets:
+            rows.setdefault(one.key, []).append(one)
+        return list(rows.values())
+
+    @property
     def standings(self) -> tuple[Standing, ...]:
         return standings(self.regrets)
 
