@@ -34,18 +34,19 @@ class TomlTable:
         self.path = path
         self.place = place
         self.data = data
+        self._where = f"{path}: {place}: " if place else f"{path}: "
 
     def fail(self, key: str, value: object, allowed: str) -> NoReturn:
-        place = f"{self.place}: " if self.place else ""
-        given = "is missing" if value is None else f"= {_toml(value)} is not allowed"
-        raise FastError(f"{self.path}: {place}{key} {given}; allowed: {allowed}")
+        # As the file's author wrote it, or nearly so.
+        written = json.dumps(value, default=str)
+        given = "is missing" if value is None else f"= {written} is not allowed"
+        raise FastError(f"{self._where}{key} {given}; allowed: {allowed}")
 
     def only(self, *keys: str) -> None:
         for key in self.data:
             if key not in keys:
-                place = f"{self.place}: " if self.place else ""
                 raise FastError(
-                    f"{self.path}: {place}unknown key {key}{closest(key, keys)}; "
+                    f"{self._where}unknown key {key}{closest(key, keys)}; "
                     f"allowed: {', '.join(keys)}"
                 )
 
@@ -131,8 +132,3 @@ def closest(word: str, allowed: Iterable[str]) -> str:
     """A hint at what was meant, or ""."""
     match = difflib.get_close_matches(word, list(allowed), n=1)
     return f" (did you mean {match[0]}?)" if match else ""
-
-
-def _toml(value: object) -> str:
-    """The value as the file's author wrote it, or nearly so."""
-    return json.dumps(value, default=str)

@@ -36,19 +36,15 @@ class Qmp:
             raise QmpError(f"QEMU does not take the command {command}: {error}") from error
         end = time.monotonic() + timeout
         while (left := end - time.monotonic()) > 0:
-            message = self._message(left)
+            message = self.listen(left)
             if message and "error" in message:
                 raise QmpError(f"QEMU refuses the command {command}: {message['error']['desc']}")
             if message and "return" in message:
                 return message["return"]
         raise QmpError(f"QEMU does not answer the command {command} within {timeout:g} s")
 
-    def listen(self, timeout: float) -> None:
-        """Wait so many seconds for the next message, which can only be an event."""
-        self._message(timeout)
-
-    def _message(self, timeout: float) -> dict[str, Any] | None:
-        """The next message, or None if there is none in time."""
+    def listen(self, timeout: float) -> dict[str, Any] | None:
+        """The next message, or None if there is none within so many seconds."""
         while b"\n" not in self._received:
             self._connection.settimeout(timeout)
             try:

@@ -69,7 +69,7 @@ def apply(series: Series, pristine: Path, scratch: Path) -> set[str]:
         for path in {name for file in parsed for name in _paths(file)} - touched:
             _copy(pristine, scratch, path)
             touched.add(path)
-        before = {file.path: _lines(scratch / _old_path(file)) for file in parsed}
+        before = {file.path: _lines(scratch / next(_paths(file))) for file in parsed}
         answer = subprocess.run(
             [program, *OPTIONS, f"--input={patch.resolve()}"],
             cwd=scratch,
@@ -101,14 +101,10 @@ def _parse(patch: Path) -> PatchSet:
 
 
 def _paths(file: PatchedFile) -> Iterator[str]:
-    """The paths that a part of a patch reads or writes."""
+    """The paths that a part of a patch reads or writes, the old one first."""
     for name in (file.source_file, file.target_file):
         if name != "/dev/null":
             yield name.partition("/")[2]
-
-
-def _old_path(file: PatchedFile) -> str:
-    return next(_paths(file))
 
 
 def _copy(pristine: Path, scratch: Path, path: str) -> None:

@@ -383,7 +383,8 @@ def _splash_words(
     for count in threads:
         if count > limit:
             top.fail("threads", count, f"{name} has work for {limit} with these options")
-    return splash_sizes.words(further.data)
+    # An experiment always measures what threads wait for.
+    return (*splash_sizes.size_words(further.data), "--profile")
 
 
 def _check_shares(

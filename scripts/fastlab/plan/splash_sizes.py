@@ -124,11 +124,6 @@ def most_threads(name: str, options: Mapping[str, Any]) -> int:
     return min(limits.get(name, UNLIMITED), UNLIMITED)
 
 
-def words(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The command line of a run in an experiment, which always measures what threads wait for."""
-    return (*size_words(options), "--profile")
-
-
 def size_words(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The options alone."""
+    """As the command line has them."""
     return tuple(f"--{key.replace('_', '-')}={value}" for key, value in options.items())

@@ -59,16 +59,10 @@ class Program:
         return ""
 
 
-def _fft(directory: Path, size: str, threads: int) -> Invocation:
-    return Invocation([f"-p{threads}", f"-m{size}", "-n65536", "-l4", "-t"])
-
-
-def _lu(directory: Path, size: str, threads: int) -> Invocation:
-    return Invocation([f"-p{threads}", f"-n{size}", "-b16", "-t"])
-
-
-def _radix(directory: Path, size: str, threads: int) -> Invocation:
-    return Invocation([f"-p{threads}", f"-n{size}", "-r1024", "-t"])
+def _words(form: str, directory: Path, size: str, threads: int) -> Invocation:
+    """Of a program that takes nothing but words: `form` has them, but for the threads and the own
+    test, with the place of the size."""
+    return Invocation([f"-p{threads}", *form.format(size).split(), "-t"])
 
 
 def _cholesky(directory: Path, size: str, threads: int) -> Invocation:
@@ -143,7 +137,7 @@ PROGRAMS: tuple[Program, ...] = (
         "fft",
         "kernels/fft",
         {"small": "14", "base": "16", "paper": "24"},
-        _fft,
+        partial(_words, "-m{} -n65536 -l4"),
         judge.verdict_word("TEST PASSED", "TEST FAILED"),
         power_of_two=True,
     ),
@@ -161,7 +155,7 @@ PROGRAMS: tuple[Program, ...] = (
             f"lu_{kind}contiguous",
             f"kernels/lu/{kind and 'non_'}contiguous_blocks",
             {"small": "256", "base": "512", "paper": "2048"},
-            _lu,
+            partial(_words, "-n{} -b16"),
             judge.verdict_word("TEST PASSED", "TEST FAILED"),
         )
         for kind in ("", "non")
@@ -170,7 +164,7 @@ PROGRAMS: tuple[Program, ...] = (
         "radix",
         "kernels/radix",
         {"small": "65536", "base": "1048576", "paper": "16777216"},
-        _radix,
+        partial(_words, "-n{} -r1024"),
         judge.verdict_word("PASSED", "FAILED"),
         power_of_two=True,
     ),
