@@ -11,12 +11,13 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
+from statistics import fmean
 from typing import Any
 
 from fastlab.base.model import Place
 from fastlab.plan.rows import machine_record
 from fastlab.statistics.findings import Finding, Findings
-from fastlab.statistics.regret import Regret, means_by_axis
+from fastlab.statistics.regret import Regret, values_by_axis
 
 SCHEMA = 3
 
@@ -87,9 +88,9 @@ def _simulation(found: Findings) -> dict[str, Any]:
             "regrets": [_flat(one) for one in found.regrets],
             "standings": [asdict(one) for one in found.standings],
             "mean_regrets": [
-                {"variant_name": arm, "benchmark": name, axis: value, "regret": mean}
+                {"variant_name": arm, "benchmark": name, axis: value, "regret": fmean(known)}
                 for arm in (found.arms if found.axes else ())
-                for (name, axis, value), mean in means_by_axis(
+                for (name, axis, value), known in values_by_axis(
                     (one, one.regret) for one in found.regrets if one.variant_name == arm
                 ).items()
             ],

@@ -77,7 +77,6 @@ def render(
     size: tuple[float, float],
     draw: Callable[[Figure], None],
     form: Form,
-    ground: str = "white",
 ) -> bytes:
     """The chart as a file. `size` is in inches."""
     # The salt makes the ids of an SVG depend on nothing but the chart; no date is written.
@@ -87,7 +86,7 @@ def render(
         draw(figure)
         out = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
-        figure.savefig(out, format=form, dpi=150, facecolor=ground, metadata=metadata)
+        figure.savefig(out, format=form, dpi=150, facecolor="white", metadata=metadata)
     return _titled(out.getvalue().decode()).encode() if form == "svg" else out.getvalue()
 
 

@@ -107,13 +107,6 @@ def _paired(
     return fmean(one[seed] for seed in seeds), fmean(other[seed] for seed in seeds)
 
 
-def means_by_axis(
-    found: Iterable[tuple[Place, float | None]],
-) -> dict[tuple[str, str, int | str], float]:
-    """The arithmetic means of values_by_axis()."""
-    return {where: fmean(known) for where, known in values_by_axis(found).items()}
-
-
 def values_by_axis(
     found: Iterable[tuple[Place, float | None]],
 ) -> dict[tuple[str, str, int | str], list[float]]:
