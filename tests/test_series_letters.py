@@ -13,7 +13,7 @@ from lab import series_folder
 from fastlab.kernel import patches
 
 FOLDER = series_folder()
-PATCHES = patches.read_series(FOLDER).patches
+PATCHES = patches.read_series(FOLDER)
 COVER = FOLDER / "0000-cover-letter.patch"
 FILE = re.compile(r"^ (\S+) +\| +(\d+) [+-]+$", re.MULTILINE)
 TOTAL = re.compile(

@@ -187,7 +187,7 @@ def test_patch_missing_names_its_package(tree: Tree, monkeypatch: pytest.MonkeyP
 def test_the_series_file_takes_comments_and_blank_lines(tree: Tree) -> None:
     tree.patch("1.patch", change(10))
     (tree.folder / "series").write_text("# why\n\n1.patch # this one\n")
-    assert patches.read_series(tree.folder).patches == (tree.folder / "1.patch",)
+    assert patches.read_series(tree.folder) == [tree.folder / "1.patch"]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_bad_series_files(tree: Tree, series: str | None, said: str) -> None:
 def test_the_digest_follows_content_and_order(tree: Tree) -> None:
     def digest(*order: str) -> str:
         (tree.folder / "series").write_text("".join(f"{name}\n" for name in order))
-        return patches.read_series(tree.folder).digest
+        return patches.digest(patches.read_series(tree.folder))
 
     tree.patch("1.patch", change(10))
     tree.patch("2.patch", CREATE)

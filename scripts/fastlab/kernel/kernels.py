@@ -197,7 +197,7 @@ def _build(
     inputs = {
         "recipe": RECIPE,
         "source": source.digest,
-        "patches": series_patches.digest,
+        "patches": patches.digest(series_patches),
         "config": hashlib.sha256(b"\0".join(p.read_bytes() for p in fragments)).hexdigest(),
         "compiler": kbuild.compiler_identity(),
     }
@@ -236,17 +236,17 @@ def _build(
     return _read_build(final).kernel
 
 
-def _patches(project: Path, series: str, names: Sequence[str]) -> patches.Series:
+def _patches(project: Path, series: str, names: Sequence[str]) -> list[Path]:
     """The patches of these names, as one series."""
-    found = [patches.read_series(patch_folder(project, series, name)) for name in names]
-    return patches.Series(tuple(patch for one in found for patch in one.patches))
+    folders = (patch_folder(project, series, name) for name in names)
+    return [patch for folder in folders for patch in patches.read_series(folder)]
 
 
 def _fill(
     tree: Tree,
     source: sources.Source,
     series: str,
-    series_patches: patches.Series,
+    series_patches: Sequence[Path],
     cache: Path,
     reporter: Reporter,
 ) -> Path:

@@ -9,8 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,38 +24,32 @@ if TYPE_CHECKING:
 OPTIONS = ("-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-")
 
 
-@dataclass(frozen=True)
-class Series:
-    """The patches of one kernel series, in the order of its `series` file."""
-
-    patches: tuple[Path, ...]
-
-    @property
-    def digest(self) -> str:
-        """Changes when a patch or their order does; names and comments do not matter."""
-        content = hashlib.sha256()
-        for patch in self.patches:
-            content.update(hashlib.sha256(patch.read_bytes()).digest())
-        return content.hexdigest()
+def digest(patches: Iterable[Path]) -> str:
+    """Changes when a patch or their order does; names and comments do not matter."""
+    content = hashlib.sha256()
+    for patch in patches:
+        content.update(hashlib.sha256(patch.read_bytes()).digest())
+    return content.hexdigest()
 
 
-def read_series(directory: Path) -> Series:
-    """The series in `directory`: one patch name per line, `#` begins a comment."""
+def read_series(directory: Path) -> list[Path]:
+    """The patches of the `series` in the directory, in its order: one name per line, `#` begins a
+    comment."""
     index = directory / "series"
     if not index.is_file():
         raise FastError(f"{index} is missing: it lists the patches to apply, one per line")
     lines = (line.partition("#")[0].strip() for line in index.read_text().splitlines())
-    patches = tuple(directory / line for line in lines if line)
+    patches = [directory / line for line in lines if line]
     if not patches:
         raise FastError(f"{index} lists no patch: the patched kernel would be the unpatched one")
     for patch in patches:
         if not patch.is_file():
             raise FastError(f"{index} lists {patch.name}, but {patch} is no file")
-    return Series(patches)
+    return patches
 
 
-def apply(series: Series, pristine: Path, scratch: Path) -> set[str]:
-    """Apply the series to copies of the files it touches; `pristine` is only read.
+def apply(patches: Iterable[Path], pristine: Path, scratch: Path) -> set[str]:
+    """Apply the patches to copies of the files it touches; `pristine` is only read.
 
     The patched files are left in the empty directory `scratch`, under their paths in the tree.
     Returns the paths of all touched files: one that is not in `scratch` was deleted. Hunks may
@@ -64,7 +57,7 @@ def apply(series: Series, pristine: Path, scratch: Path) -> set[str]:
     """
     program = tools.require("patch")
     touched: set[str] = set()
-    for patch in series.patches:
+    for patch in patches:
         parsed = _parse(patch)
         for path in {name for file in parsed for name in _paths(file)} - touched:
             _copy(pristine, scratch, path)
