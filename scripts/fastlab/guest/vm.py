@@ -243,7 +243,7 @@ class _Vm:
         try:
             return self._control.execute(command, ANSWER_SECONDS, **arguments)
         except QmpError as error:
-            self._explain_end()
+            self.explain_end()
             raise self.failure(str(error)) from error
 
     def status(self) -> str:
@@ -254,7 +254,7 @@ class _Vm:
         try:
             self._control.listen(GLANCE)
         except QmpError as error:
-            self._explain_end()
+            self.explain_end()
             raise self.failure(str(error)) from error
         return event in self._control.events
 
@@ -276,7 +276,7 @@ class _Vm:
             if ended and may_end:
                 return
             if ended:
-                self._explain_end()
+                self.explain_end()
             if done():
                 return
             if self._cancelled.is_set():
@@ -292,12 +292,7 @@ class _Vm:
     def failure(self, what: str, kind: type[GuestError] = GuestError) -> GuestError:
         return kind(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
 
-    def check_complete(self) -> None:
-        """QEMU has ended: did the guest say its last line?"""
-        if self.said()[-1:] != ["FAST end"]:
-            self._explain_end()
-
-    def _explain_end(self) -> None:
+    def explain_end(self) -> None:
         """Raise what QEMU died of; returns if it lives on."""
         if not ends_within(self.process, LAST_WORDS):
             return
@@ -364,7 +359,9 @@ def _started(
 
 
 def _outcome(vm: _Vm, workload: float) -> Outcome:
-    vm.check_complete()
+    # QEMU has ended: did the guest say its last line?
+    if vm.said()[-1:] != ["FAST end"]:
+        vm.explain_end()
     said: dict[str, list[str]] = {"out": [], "err": [], "stat": [], "exit": []}
     for line in vm.said():
         _, kind, *rest = line.split(" ", 2)
