@@ -46,11 +46,6 @@ IDLE = Activity(ticks=1000, steal=0, load=0.0, others=0, throttled=0)
 CIRCUMSTANCES = asdict(Circumstances(QUIET, IDLE, replace(IDLE, ticks=2000)))
 
 
-def key(slot: Slot) -> str:
-    load = slot.workload
-    return f"{load.benchmark} {load.threads} {slot.pair} {slot.block} {slot.position}"
-
-
 def row(slot: Slot, elapsed_ns: float, **changes: Any) -> PairedRow:
     """The row of a slot that went well, but for `changes`. Only elapsed_ns has a value."""
     of = replace(samples.experiment(), workloads=(slot.workload,))
@@ -58,7 +53,7 @@ def row(slot: Slot, elapsed_ns: float, **changes: Any) -> PairedRow:
     given: dict[str, Any] = {
         **made,
         "backend": "soft",
-        "key": key(slot),
+        "key": slot.key,
         "variant": slot.pair if slot.side == "B" else "off",
         "counters": {},
         "elapsed_ns": elapsed_ns,
@@ -108,7 +103,7 @@ def measure(plan: Plan, pairs: Iterable[str], blocks: int, simulate: Simulator) 
             elapsed = simulate(slot, number)
             number += 1
         changes = {
-            "key": key(slot),
+            "key": slot.key,
             "benchmark": slot.workload.benchmark,
             "threads": slot.workload.threads,
             "variant": slot.pair if slot.side == "B" else plan.baseline,

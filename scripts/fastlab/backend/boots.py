@@ -19,6 +19,7 @@ from typing import TypeAlias
 from fastlab.backend.host import Running
 from fastlab.base.model import Workload
 from fastlab.plan.blocks import Dataset, Plan, Slot, slots, variant_of
+from fastlab.plan.rows import finished_keys
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.significance import MIN_BLOCKS
 
@@ -84,14 +85,10 @@ class Agenda:
 def agenda(dataset: Dataset, kernels: Mapping[str, str]) -> Agenda:
     """What is left to do, by what has been made."""
     plan = dataset.plan
-    made = {
-        (row["benchmark"], row["threads"], row["pair"], row["block"], row["position"])
-        for row in dataset.rows
-        if row["status"] != "failed"
-    }
+    made = finished_keys(dataset.rows)
 
     def unmade(pairs: Iterable[str], blocks: int) -> list[Slot]:
-        return [slot for slot in slots(plan, pairs, blocks) if _place(slot) not in made]
+        return [slot for slot in slots(plan, pairs, blocks) if slot.key not in made]
 
     left = unmade([plan.baseline], plan.calibration_blocks)
     if plan.boots:
@@ -104,13 +101,3 @@ def agenda(dataset: Dataset, kernels: Mapping[str, str]) -> Agenda:
 
 def _comparison(slot: Slot) -> _Comparison:
     return slot.workload, slot.pair
-
-
-def _place(slot: Slot) -> tuple[str, int, str, int, int]:
-    return (
-        slot.workload.benchmark,
-        slot.workload.threads,
-        slot.pair,
-        slot.block,
-        slot.position,
-    )

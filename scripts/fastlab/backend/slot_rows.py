@@ -93,7 +93,7 @@ def paired_row(
         argv=argv,
         measured=measured,
         kernel=where.kernel,
-        key=_key(slot),
+        key=slot.key,
         tools_id=where.tools_id,
         output=observed.output and {**observed.output, **_scheduling(counters)},
         mechanism=observed.mechanism,
@@ -141,19 +141,12 @@ def with_latencies(row: PairedRow, run: Run, observed: Observed) -> PairedRow:
     return {**row, "latency": histograms, "latency_missing": missing}
 
 
-def _key(slot: Slot) -> str:
-    """The plan, which does not change, says everything else."""
-    load = slot.workload
-    words = (load.benchmark, load.threads, slot.pair, slot.block, slot.position)
-    return "-".join(map(str, words))
-
-
 def requests(experiment: Experiment, plan: Plan, slots: Iterable[Slot]) -> list[Request]:
     """The slots' runs."""
     variants = {variant.name: variant for variant in experiment.variants}
     return [
         Request(
-            _key(slot),
+            slot.key,
             Run(
                 variants[variant_of(plan, slot)],
                 Case(experiment.machine, slot.workload),

@@ -107,6 +107,13 @@ class Slot:
     side: Label
     events: str
 
+    @property
+    def key(self) -> str:
+        """Its row's. The plan, which does not change, says everything else."""
+        load = self.workload
+        words = (load.benchmark, load.threads, self.pair, self.block, self.position)
+        return "-".join(map(str, words))
+
 
 @dataclass(frozen=True)
 class Dataset:
