@@ -40,29 +40,6 @@ from fastlab.statistics.regret import regrets
 from fastlab.statistics.significance import ALPHA
 
 
-def pair_values(
-    metric: Metric, pairs: Iterable[tuple[Row, Row]]
-) -> tuple[tuple[float, float], ...]:
-    """The metric of each pair of rows; nothing unless all have it."""
-    values = [(value(base, metric.name), value(other, metric.name)) for base, other in pairs]
-    known = [(base, other) for base, other in values if base is not None and other is not None]
-    return tuple(known) if len(known) == len(values) else ()
-
-
-def compare(
-    metric: Metric, values: Sequence[tuple[float, float]]
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """Mean baseline, mean variant, improvement and spread over (baseline, variant) of each seed."""
-    if not values:
-        return None, None, None, None
-    baseline = fmean(base for base, _ in values)
-    variant = fmean(other for _, other in values)
-    single = [improvement(base, other, metric.better) for base, other in values]
-    defined = [value for value in single if value is not None]
-    spread = stdev(defined) if len(defined) == len(single) > 1 else None
-    return baseline, variant, improvement(baseline, variant, metric.better), spread
-
-
 def summarise(
     experiment: Experiment, rows: Iterable[Row], builds: Builds | None = None
 ) -> Findings:
@@ -145,8 +122,19 @@ def _compare(
     bad: Sequence[LeftOut],
 ) -> Finding:
     """One metric of the pairs that there are; `bad` are the runs that they lack."""
-    values = pair_values(metric, pairs)
-    baseline, variant, pct, spread = compare(metric, values)
+    values = _values(metric, pairs)
+    baseline = fmean(base for base, _ in values) if values else None
+    variant = fmean(other for _, other in values) if values else None
+    pct = None
+    if baseline is not None and variant is not None:
+        pct = improvement(baseline, variant, metric.better)
+    # There are no values where one of the pairs has none.
+    singles = tuple(
+        (f"seed {row['seed']}", single)
+        for (row, _), (base, other) in zip(pairs, values, strict=False)
+        if (single := improvement(base, other, metric.better)) is not None
+    )
+    spread = stdev(one for _, one in singles) if len(singles) == len(values) > 1 else None
     low, high = _interval(pct, spread, len(values))
     verdict, reason = _verdict(metric, baseline, pct, bad)
     if verdict in ("better", "worse") and len(values) > 1 and (low is None or high is None):
@@ -166,21 +154,15 @@ def _compare(
         low=low,
         high=high,
         complete=len(pairs) == len(experiment.seeds),
-        singles=tuple(_singles(metric, pairs, values)),
+        singles=singles,
     )
 
 
-def _singles(
-    metric: Metric,
-    pairs: Iterable[tuple[Row, Row]],
-    values: Sequence[tuple[float, float]],
-) -> Iterator[tuple[str, float]]:
-    """The seeds that have an improvement."""
-    # There are no values where one of the pairs has none.
-    for (row, _), (base, other) in zip(pairs, values, strict=False):
-        pct = improvement(base, other, metric.better)
-        if pct is not None:
-            yield f"seed {row['seed']}", pct
+def _values(metric: Metric, pairs: Iterable[tuple[Row, Row]]) -> list[tuple[float, float]]:
+    """The metric of each pair of rows; nothing unless all have it."""
+    values = [(value(base, metric.name), value(other, metric.name)) for base, other in pairs]
+    known = [(base, other) for base, other in values if base is not None and other is not None]
+    return known if len(known) == len(values) else []
 
 
 def _interval(
