@@ -85,7 +85,7 @@ def mmtests(findings: Findings) -> str:
     lines = []
     for variant in findings.variants:
         for metric in findings.measured:
-            cases = [one for one in findings.of_metric(metric.name) if one.variant_name == variant]
+            cases = findings.find(variant, metric.name).values()
             width = max(len(one.workload) for one in cases) + 2
             lines += [
                 heading(metric),
@@ -131,8 +131,7 @@ def lkp(findings: Findings) -> str:
             *(
                 _lkp_line(one)
                 for metric in findings.measured
-                for one in findings.of_metric(metric.name)
-                if one.variant_name == variant
+                for one in findings.find(variant, metric.name).values()
             ),
             "",
         ]

@@ -76,7 +76,7 @@ class Tally:
 
 
 def tally(found: Findings, variant: str, metric: str) -> Tally:
-    cases = [one for one in found.of_metric(metric) if one.variant_name == variant]
+    cases = found.find(variant, metric).values()
     verdicts = [one.verdict for one in cases]
     by_gain = sorted(cases, key=lambda one: one.gain or 0.0)
     return Tally(
@@ -103,10 +103,8 @@ def lead(found: Findings) -> str:
 
     def rank(variant: str) -> tuple[int, float]:
         one = tally(found, variant, found.primary)
-        gains = [
-            case.gain for case in found.of_metric(found.primary) if case.variant_name == variant
-        ]
-        return one.better - one.worse, sum(gain or 0 for gain in gains)
+        cases = found.find(variant, found.primary).values()
+        return one.better - one.worse, sum(case.gain or 0 for case in cases)
 
     best = max(found.variants, key=rank)
     several = len(found.variants)
