@@ -16,6 +16,7 @@ from fastlab.backend.costs import read_costs
 from fastlab.base.model import Watchdogs
 from fastlab.guest import vm
 from fastlab.guest.symbols import Symbols, static_maps
+from fastlab.kernel import debug_info
 from fastlab.statistics.attributed import Attributed
 
 PATIENT = Watchdogs(boot=300, run=900)
@@ -77,3 +78,13 @@ def test_false_sharing_is_found_where_it_is(lab: Lab, programs: dict[str, Path])
 def test_the_padded_twin_has_none(lab: Lab, programs: dict[str, Path]) -> None:
     found, _ = attributed(lab, programs["padded"])
     assert [one for one in found.false_sharing if "counters" in one.name] == []
+
+
+@pytest.mark.full
+def test_the_kernels_lines_are_those_of_its_build_with_debug_information(
+    lab: Lab, programs: dict[str, Path]
+) -> None:
+    kernel("baseline", debug_info.FRAGMENT)
+    found, _ = attributed(lab, programs["shared"])
+    ours = [one for one in found.functions if one.binary == "kernel"]
+    assert ours and all(one.source for one in ours)

@@ -247,6 +247,39 @@ def test_names(kernel: Kernel, program: Path) -> None:
         assert names.data(site, [PER_CPU, PER_CPU + 0x10000]) == name
 
 
+def test_a_kernel_has_the_lines_of_its_build_with_debug_information(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the build whose code is the same, and of no other."""
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path))
+
+    def built(name: str, *options: str) -> Kernel:
+        directory = tmp_path / "builds" / name
+        directory.mkdir(parents=True)
+        build(directory, *options).rename(directory / "vmlinux")
+        work = symbol(directory / "vmlinux", "work")
+        (directory / "System.map").write_text(f"{work:x} T work\n")
+        fragments = ["debug-info"] if "+" in name else []
+        told = {"series": "6.12", "variant": "fast", "version": "6.12.1", "fragments": fragments}
+        (directory / "kernel.json").write_text(json.dumps(told))
+        paths = (directory / file for file in ("vmlinux", "System.map"))
+        return Kernel("6.12", "fast", name, *map(str, paths))
+
+    def place(kernel: Kernel) -> CodePlace:
+        work = symbol(Path(kernel.vmlinux), "work")
+        names = KernelNames(kernel)
+        names.learn({work: 1})
+        return names.code(work)
+
+    plain = built("6.12-fast-1")
+    built("6.12-fast+debug-info-2", "-g", "-O2", "-fno-inline")
+    assert place(plain) == ("kernel", "work", "???", 0)
+    built("6.12-fast+debug-info-3", "-g")
+    found = place(plain)
+    assert found.file.endswith("work.c") and found.line == 10
+    assert found[:2] == ("kernel", "work")
+
+
 def test_what_lies_between_functions_has_no_name(kernel: Kernel, tmp_path: Path) -> None:
     stripped = build(tmp_path)
     work, main = symbol(stripped, "work"), symbol(stripped, "main")

@@ -17,6 +17,7 @@ from fastlab.backend.costs import Site
 from fastlab.base.model import Kernel
 from fastlab.guest.source_lines import SourceLine, find_lines
 from fastlab.guest.symbols import Symbols
+from fastlab.kernel import debug_info
 
 UNKNOWN = "???"
 KERNEL = "kernel"
@@ -80,13 +81,13 @@ def _functions(elf: ELFFile) -> _Table:
 
 
 class KernelNames:
-    """Of a kernel, by its System.map, and by vmlinux where that has lines of source.
+    """Of a kernel, by its System.map, and with lines of source if its debug-info build is there.
 
     A variable that each CPU has its own of is told with the CPU, if `per_cpu` says where those lie.
     """
 
     def __init__(self, kernel: Kernel) -> None:
-        self._binary = _Binary(Path(kernel.vmlinux))
+        self._binary = _Binary(debug_info.with_lines(kernel))
         self._code: _Table = []
         self._data: _Table = []
         for line in Path(kernel.system_map).read_text().splitlines():
