@@ -32,7 +32,8 @@ test-full: programs
 # The mark says that this is nobody's checkout, and changes with what is installed.
 install:
 	install -d $(SHARE)/fastlab $(DESTDIR)$(PREFIX)/bin
-	tar -c --exclude=__pycache__ --exclude='*.egg-info' --exclude=scripts/tests --exclude=scripts/run-tests \
+	tar -c --exclude=__pycache__ --exclude='*.egg-info' --exclude=.gitignore \
+		--exclude=scripts/tests --exclude=scripts/run-tests \
 		$(SOURCES) $(FILES) | \
 		tar -x --no-same-owner -C $(SHARE)/fastlab
 	cd $(SHARE)/fastlab && find . -type f ! -name installed -exec sha256sum {} + | sort > installed
