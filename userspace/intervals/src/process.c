@@ -64,8 +64,8 @@ static void run_in_child(struct ivl_work *work)
 
 static void after_fork(void)
 {
-	static const struct ivl_work_kind kind = { .run = run_in_child,
-						   .refuse = run_in_child };
+	/* On no fiber of its own: another thread may have been getting a stack, under a lock. */
+	static const struct ivl_work_kind kind = { .run = run_in_child, .resumes = true };
 	static struct ivl_work end = { .kind = &kind };
 
 	if (ivl_worker_self) {

@@ -33,7 +33,7 @@ struct ivl_work_kind {
 	 * ivl_held); 0: there is none.
 	 */
 	size_t awaited_by;
-	bool resumes;		/* run() makes a fiber go on, and needs none itself */
+	bool resumes;		/* run() makes a fiber go on, or ends all; it needs none itself */
 	bool spawner;		/* it is one that has spawned: for the statistics */
 };
 

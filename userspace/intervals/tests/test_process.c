@@ -311,8 +311,11 @@ static void test_fork(void **state)
 		assert_int_equal(in_process(fork_beside, workers), 0);
 		assert_int_equal(in_process(fork_inside, workers), 0);
 		assert_int_equal(in_process(return_in_child, workers), 0);
-		assert_int_equal(in_process(return_beside_high, workers), 0);
-		assert_non_null(strstr(said, "in the child of its fork()"));
+		/* Often: what the other worker does at the fork() is chance. */
+		for (int i = 0; i < 20; i++) {
+			assert_int_equal(in_process(return_beside_high, workers), 0);
+			assert_non_null(strstr(said, "in the child of its fork()"));
+		}
 	}
 }
 
