@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -370,3 +371,10 @@ def test_the_document_tells_of_every_runtime_and_benchmark() -> None:
     text = (BENCH.parents[2] / "Documentation/intervals-benchmarks.rst").read_text()
     first_words = {line.split(" ")[0] for line in text.splitlines()}
     assert {*peers.RUNTIMES, *peers.BENCHMARKS} <= first_words
+
+
+def test_the_benchmarks_have_the_name_that_is_asked_for() -> None:
+    built = Path(__file__).parents[2] / "build/user"
+    command = ["ninja", "-C", built, "-t", "query", meson.BENCHMARKS]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert "bench-intervals" in said.stdout, said.stderr

@@ -11,6 +11,9 @@ from fastlab.base.model import FastError
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 
+# All programs of the runtimes' benchmarks, by the name that ninja has of a subproject's alias.
+BENCHMARKS = "intervals@@bench-runtime"
+
 
 def build_programs(project: Path, reporter: Reporter) -> Path:
     """Let meson and ninja bring the project's programs up to date; the directory that they are in.
@@ -36,7 +39,7 @@ def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter) 
         setup.append("--reconfigure")
     reporter.say(f"building the benchmarks in {directory}")
     _run(setup)
-    _run(["ninja", "-C", str(directory), "bench-runtime"])
+    _run(["ninja", "-C", str(directory), BENCHMARKS])
     return directory
 
 
