@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -57,6 +58,35 @@ def test_a_tool_that_failed_without_a_failed_case_is_one(
     path = tmp_path / "junit.xml"
     path.write_text('<testsuites><testcase name="good"/></testsuites>')
     assert outcomes(run_tests, path, 3) == [("passed", ""), ("failed", "status 3")]
+
+
+def test_a_program_that_ended_between_its_cases_is_named(
+    run_tests: ModuleType, tmp_path: Path
+) -> None:
+    race = "SUMMARY: ThreadSanitizer: data race a.c:7 in f"
+    path, ends = tmp_path / "junit.xml", tmp_path / "testlog.json"
+    path.write_text(
+        """<testsuites><testcase classname="p.told" name="1"><failure/></testcase>
+        <testcase classname="p.race" name="1"/></testsuites>"""
+    )
+    rows: list[dict[str, object]] = [
+        {"name": "p:s / fine", "result": "OK", "returncode": 0},
+        {"name": "p:s / left out", "result": "SKIP", "returncode": 77},
+        {"name": "p:s / told", "result": "FAIL", "returncode": 1},
+        {"name": "p:s / race", "result": "ERROR", "returncode": 66, "stderr": f"=\n{race}\n="},
+        {"name": "p / hung", "result": "TIMEOUT", "returncode": -15},
+    ]
+    ends.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    failed = [
+        (case.name, case.reason)
+        for case in run_tests.junit("tsan", path, 3, ends)
+        if case.outcome == "failed"
+    ]
+    assert failed == [
+        ("tsan: p.told 1", ""),
+        ("tsan: race", f"ERROR, status 66: {race}"),
+        ("tsan: hung", "TIMEOUT, status -15"),
+    ]
 
 
 @pytest.mark.parametrize("content", [None, "", JUNIT[:90]])
