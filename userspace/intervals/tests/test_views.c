@@ -43,7 +43,8 @@ static bool add(ivl_commutative *reducer, long value)
 	return true;
 }
 
-#define VALUES 5000
+/* First in, first out, all of a loop wait at once; ThreadSanitizer has no more than 8128 fibers. */
+#define VALUES 1000
 
 static void add_range(size_t begin, size_t end, void *arg)
 {
