@@ -35,12 +35,21 @@ struct ivl_work *ivl_take_slowly(struct ivl_worker *worker)
 	return work;
 }
 
-void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
+static void put_mail(ivl_runtime *runtime, struct ivl_mailbox *box, struct ivl_work *work,
+		     const struct ivl_place *place)
 {
-	ivl_mailbox_put(&runtime->halls[place->index].mailbox, work);
+	const bool visits = ivl_visit(runtime);
+
+	ivl_mailbox_put(box, work);
 	/* Relaxed: for those who are busy; idle ones look into the mailbox. */
 	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
 	ivl_idle_wake(runtime, place);
+	ivl_leave(runtime, visits);
+}
+
+void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
+{
+	put_mail(runtime, &runtime->halls[place->index].mailbox, work, place);
 }
 
 void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
@@ -74,11 +83,9 @@ void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_plac
 
 	if (!place)
 		place = is_here(worker, runtime, NULL) ? worker->place : ivl_next_place(runtime);
-	ivl_mailbox_put(&runtime->halls[place->index].high, work);
-	/* Relaxed: as in ivl_post(). */
+	/* Relaxed: as for mail. Before it is there: after that, the runtime may be gone. */
 	atomic_fetch_add_explicit(&runtime->high, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
-	ivl_idle_wake(runtime, place);
+	put_mail(runtime, &runtime->halls[place->index].high, work, place);
 }
 
 static void give_up_next(struct ivl_worker *worker)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,13 @@ static void end_workers(ivl_runtime *runtime, unsigned int started)
 		pthread_join(runtime->workers[i].thread, NULL);
 }
 
+/* Each has only to wake somebody, and has begun to. */
+static void await_visitors(ivl_runtime *runtime)
+{
+	while (atomic_load_explicit(&runtime->visitors, memory_order_acquire) != 0)
+		sched_yield();
+}
+
 static void *worker_main(void *arg)
 {
 	struct ivl_worker *worker = arg;
@@ -319,8 +327,10 @@ void ivl_stop(ivl_runtime *runtime)
 {
 	const bool is_parents = ivl_is_parents(runtime);
 
-	if (!is_parents)
+	if (!is_parents) {
 		end_workers(runtime, thread_count(runtime));
+		await_visitors(runtime);
+	}
 	ivl_process_leave();
 	/* The parent's workers may have been changing any of it at the fork(). */
 	if (!is_parents)

@@ -28,9 +28,19 @@ void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_
 		ivl_thread_work(&seat->worker);
 }
 
-void ivl_seat_wake(struct ivl_seat *seat)
+static void wake(struct ivl_seat *seat)
 {
 	ivl_eventcount_notify(&seat->sleepers.eventcount, 1);
+}
+
+void ivl_seat_call(struct ivl_seat *seat)
+{
+	ivl_runtime *runtime = seat->worker.runtime;
+	const bool visits = ivl_visit(runtime);
+
+	atomic_store_explicit(&seat->waiter.word, 1, memory_order_release);
+	wake(seat);
+	ivl_leave(runtime, visits);
 }
 
 bool ivl_seat_returned(struct ivl_seat *seat)
@@ -40,8 +50,12 @@ bool ivl_seat_returned(struct ivl_seat *seat)
 
 void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work)
 {
+	ivl_runtime *runtime = seat->worker.runtime;
+	const bool visits = ivl_visit(runtime);
+
 	ivl_mailbox_put(&seat->returning, work);
-	ivl_seat_wake(seat);
+	wake(seat);
+	ivl_leave(runtime, visits);
 }
 
 /*

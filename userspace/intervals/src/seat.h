@@ -45,8 +45,8 @@ static inline bool ivl_seat_near(const struct ivl_seat *seat, const struct ivl_p
 /* As ivl_wait(), at the base. */
 void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_waiter *waiter),
 		   void *arg);
-/* What it waits for has come. By a worker: the seat may be free by now, but not gone. */
-void ivl_seat_wake(struct ivl_seat *seat);
+/* What it waits for has come. Any thread. */
+void ivl_seat_call(struct ivl_seat *seat);
 
 /* What waited here, and can go on nowhere else, goes on. Any thread. */
 void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work);

@@ -245,14 +245,13 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 /* It is no fiber. */
 static void wake_thread(struct ivl_waiter *waiter)
 {
-	struct ivl_seat *seat = waiter->seat;
-
+	if (waiter->seat) {
+		ivl_seat_call(waiter->seat);
+		return;
+	}
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
 	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
-	if (seat)
-		ivl_seat_wake(seat);
-	else
-		ivl_futex_wake(&waiter->word, 1);
+	ivl_futex_wake(&waiter->word, 1);
 }
 
 void ivl_wake(struct ivl_waiter *waiter)

@@ -10,4 +10,28 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
 /* As the above for the worker's place, where somebody is asleep at all; 0. */
 int ivl_idle_wake_near(struct ivl_worker *worker);
 
+/*
+ * Before a thread makes work ready, and after it has looked for somebody to wake for it: who
+ * does the work may be the one that ends the runtime. Of the runtime's own threads ivl_stop()
+ * waits for the end anyway. True: it visits, and is to leave.
+ */
+static inline bool ivl_visit(ivl_runtime *runtime)
+{
+	const struct ivl_worker *worker = ivl_self();
+
+	if (worker && worker->runtime == runtime)
+		return false;
+	/* Relaxed: whoever finds the work sees this, too. */
+	atomic_fetch_add_explicit(&runtime->visitors, 1, memory_order_relaxed);
+	return true;
+}
+
+/* The runtime may be gone after it. */
+static inline void ivl_leave(ivl_runtime *runtime, bool visits)
+{
+	/* Release, to ivl_stop(). */
+	if (visits)
+		atomic_fetch_sub_explicit(&runtime->visitors, 1, memory_order_release);
+}
+
 #endif

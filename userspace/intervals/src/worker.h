@@ -141,6 +141,7 @@ struct ivl_runtime {
 	void (*no_stack)(void);		/* of such a one: see ivl_start_attended() */
 	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
+	_Atomic(unsigned int) visitors;	/* see ivl_visit(), in waking.h */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
 	_Atomic(unsigned int) high;	/* work of high priority; it is counted as mail, too */

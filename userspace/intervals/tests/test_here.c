@@ -466,18 +466,42 @@ static int call_inside(ivl_interval *self, void *arg)
 	return 0;
 }
 
+/* Each time they end while those that woke the last of them may be at it still. */
 static void test_tasks_call(void **state)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *both[2];
 
 	(void)state;
-	for (int i = 0; i < 2; i++)
-		both[i] = test_start(&config);
-	assert_int_equal(ivl_run_here(both[0], call_inside, both), 0);
-	assert_int_equal(ivl_run(both[0], call_inside, both), 0);
-	for (int i = 0; i < 2; i++)
-		ivl_stop(both[i]);
+	for (int turn = 0; turn < 20; turn++) {
+		for (int i = 0; i < 2; i++)
+			both[i] = test_start(&config);
+		assert_int_equal(ivl_run_here(both[0], call_inside, both), 0);
+		assert_int_equal(ivl_run(both[0], call_inside, both), 0);
+		for (int i = 0; i < 2; i++)
+			ivl_stop(both[i]);
+	}
+}
+
+/* Of a thread that is in no runtime, too. */
+static void test_outsider_wakes(void **state)
+{
+	struct ivl_config config = test_config(1);
+
+	(void)state;
+	for (int turn = 0; turn < 20; turn++) {
+		struct lock lock = { .locked = false };
+		ivl_runtime *runtime = test_start(&config);
+		pthread_t thread;
+
+		assert_int_equal(ivl_numa_mutex_init(&lock.mutex), 0);
+		pthread_create(&thread, NULL, unlock_later, &lock);
+		assert_true(test_comes_true(atomic_load(&lock.locked)));
+		assert_int_equal((turn % 2 ? ivl_run : ivl_run_here)(runtime, lock_body, &lock), 0);
+		ivl_stop(runtime);
+		pthread_join(thread, NULL);
+		ivl_numa_mutex_destroy(lock.mutex);
+	}
 }
 
 static int spawn_three(ivl_interval *self, void *arg)
@@ -538,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_stolen_from),
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_tasks_call),
+		cmocka_unit_test(test_outsider_wakes),
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_child_process),
 	};

@@ -77,6 +77,7 @@ public:
 		runtime.high.store(0, rl::mo_relaxed, $);
 		hall.high.taken.store(false, rl::mo_relaxed, $);
 		runtime.turn.store(0, rl::mo_relaxed, $);
+		runtime.visitors.store(0, rl::mo_relaxed, $);
 		for (unsigned int i = 0; i < workers; i++)
 			start(i);
 	}

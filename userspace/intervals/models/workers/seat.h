@@ -32,7 +32,7 @@ inline bool ivl_seat_called(const struct ivl_seat *)
 }
 
 inline void ivl_seat_wait(struct ivl_seat *, bool (*)(void *, struct ivl_waiter *), void *) {}
-inline void ivl_seat_wake(struct ivl_seat *) {}
+inline void ivl_seat_call(struct ivl_seat *) {}
 
 /* Nor are there fibers that can go on at one seat alone. */
 inline bool ivl_seat_returned(struct ivl_seat *)
