@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,7 +187,7 @@ def test_one_seeds_zero_takes_the_spread_only() -> None:
 def test_bad_rows_are_left_out_by_name() -> None:
     of = samples.experiment(seeds=(1, 2, 3, 4))
     rows = measure(of, {1: {}, 2: {}, 3: {}, 4: {}}, {1: {"cycles": 500}})
-    rows.append(samples.row(of, samples.run_of(of, "fast", 2), mechanism={"used": 0}))
+    rows.append(samples.row(of, samples.run_of(of, "fast", 2), mechanism=None))
     rows.append(samples.row(of, samples.run_of(of, "fast", 3), failure="the guest hung"))
     summary = summarise(of, rows)
     cycles = one(summary, "cycles")
@@ -199,6 +200,20 @@ def test_bad_rows_are_left_out_by_name() -> None:
         ("fast", "seed 4", "missing"),
     ]
     assert summary.left_out[1].reason == "the guest hung"
+
+
+def test_a_run_with_nothing_to_act_on_counts_beside_others() -> None:
+    of = samples.experiment(seeds=(1, 2))
+    rows = measure(of, {1: {"cycles": 1000}, 2: {"cycles": 1000}}, {1: {"cycles": 500}})
+    nothing = {**samples.MECHANISM, "hint_set": 0, "used": 0, "same_cpu": 0}
+    silent = [samples.row(of, samples.run_of(of, "fast", 2), {"cycles": 1000}, mechanism=nothing)]
+    summary = summarise(of, rows + silent)
+    assert one(summary, "cycles").improvement_pct == pytest.approx(25)
+    assert not summary.left_out
+    # Alone it says nothing.
+    summary = summarise(replace(of, seeds=(2,)), rows + silent)
+    assert one(summary, "cycles").verdict == "INVALID"
+    assert [(each.which, each.status) for each in summary.left_out] == [("seed 2", "invalid")]
 
 
 def test_nothing_measured() -> None:

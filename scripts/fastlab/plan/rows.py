@@ -247,8 +247,8 @@ def judge(
     backend's.
 
     "failed": there is nothing to trust. "invalid": it ran, but not what its variant says: FAST
-    never fired under a policy that always does, or fired with FAST off. Neither enters a
-    comparison.
+    fired with the policy off, or has no counters. Neither enters a comparison. That FAST never
+    fired says nothing of one run: never_fired().
     """
     reason = failure or _failure(run, output, exit_status) or complaint
     if reason:
@@ -324,14 +324,24 @@ def _invalidity(run: Run, mechanism: Mapping[str, int] | None) -> str:
         return f"FAST fired {fired} times with policy off" if fired else ""
     if mechanism is None:
         return f"policy {run.variant.policy}, but the kernel has no mechanism counters"
-    if run.variant.policy == "adaptive":
-        # To leave every thread where it would be is a decision, too.
-        return ""
-    if not fired and mechanism.get(HINTS) == 0:
-        return "FAST never fired: nothing to act on, no wake-up was of one thread (hint_set = 0)"
-    if not fired:
-        return f"FAST never fired: {' + '.join(FIRED)} = 0 with policy {run.variant.policy}"
     return ""
+
+
+def never_fired(rows: Iterable[Row]) -> str:
+    """Why all runs of a variant and workload say nothing about that variant, or "".
+
+    They do not if FAST fired in none. A run among others in which there was nothing to act on is
+    as good as they are; to leave it out would be to choose runs by what came of them.
+    """
+    good = [row for row in rows if row["status"] == "ok"]
+    # To leave every thread where it would be is a decision of adaptive's, too.
+    if not good or good[0]["policy"] in ("off", "adaptive"):
+        return ""
+    if any((row["mechanism"] or {}).get(name, 0) for row in good for name in FIRED):
+        return ""
+    if all((row["mechanism"] or {}).get(HINTS) == 0 for row in good):
+        return "FAST never fired: nothing to act on, no wake-up was of one thread (hint_set = 0)"
+    return f"FAST never fired: {' + '.join(FIRED)} = 0 with policy {good[0]['policy']}"
 
 
 def _counters(document: Mapping[str, Any]) -> dict[str, Counter]:

@@ -21,7 +21,15 @@ from scipy import stats
 from fastlab.base.metrics import HINTS, SIMULATED, Metric, improvement
 from fastlab.base.model import Case, Experiment, Place, Run
 from fastlab.plan.experiment import plan, workload_argv
-from fastlab.plan.rows import Builds, KernelId, Row, latest, machine_record, value
+from fastlab.plan.rows import (
+    Builds,
+    KernelId,
+    Row,
+    latest,
+    machine_record,
+    never_fired,
+    value,
+)
 from fastlab.statistics.findings import (
     NO_ANSWER,
     Finding,
@@ -49,6 +57,7 @@ def summarise(
     the tools: of these `builds`, else of those that the last appended row says.
     """
     selected, outdated, builds = _select(experiment, rows, builds)
+    selected = _without_silent(selected)
     good: _Good = defaultdict(dict)
     left_out = []
     for run in plan(experiment):
@@ -102,6 +111,20 @@ def summarise(
         regrets=tuple(regrets(experiment, times)),
         raw=tuple(_raw(experiment, selected)),
     )
+
+
+def _without_silent(rows: Mapping[_Cell, Row]) -> dict[_Cell, Row]:
+    """Runs of a variant and workload in which FAST never fired are invalid."""
+    arms: dict[tuple[str, Case], list[Row]] = defaultdict(list)
+    for (name, case, _), row in rows.items():
+        arms[name, case].append(row)
+    silent = {arm: reason for arm, own in arms.items() if (reason := never_fired(own))}
+    return {
+        cell: {**row, "status": "invalid", "reason": silent[cell[:2]]}
+        if row["status"] == "ok" and cell[:2] in silent
+        else row
+        for cell, row in rows.items()
+    }
 
 
 def _raw(experiment: Experiment, rows: Mapping[_Cell, Row]) -> Iterator[Raw]:

@@ -39,7 +39,6 @@ from fastlab.trial.runs import (
     Timed,
     Trial,
     TrialRequest,
-    accepted,
     experiment,
     how_it_failed,
     too_long,
@@ -164,7 +163,7 @@ class _Trier(Simulator):
             costs = read_costs(self._machine_directory(request) / vm.ATTRIBUTION)
             run = AttributedRun(request.run.variant.name, costs, said.get("maps", []))
             self.attributed[request.key] = run
-        return accepted(row)
+        return row
 
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)

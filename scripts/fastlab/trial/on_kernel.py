@@ -46,7 +46,6 @@ from fastlab.trial.runs import (
     Timed,
     Trial,
     TrialRequest,
-    accepted,
     experiment,
     how_it_failed,
     too_long,
@@ -170,7 +169,7 @@ class _Trier:
         }
         where = Surroundings(self._running.kernel, self._running.boot, "")
         told = replace(counted, output=output)
-        return accepted(paired_row(self.plan, slot, request.run, self._request.argv, where, told))
+        return paired_row(self.plan, slot, request.run, self._request.argv, where, told)
 
     def _count(self, arm: Variant) -> Observed:
         """A run that ended well."""
