@@ -161,6 +161,8 @@ int ivl_start(const struct ivl_config *config, ivl_runtime **runtime);
 
 /**
  * Ends the workers. No task may be left: what ivl_run() started is over when it returns.
+ * Another runtime's workers, or a thread of none, may still be in the call that made the
+ * last task ready, as an unlock that handed it a mutex: that is waited for.
  * In the child of a fork(), which has no workers, the runtime's memory stays as it was: the
  * parent's may have been changing it.
  */
