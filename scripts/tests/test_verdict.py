@@ -234,6 +234,9 @@ def test_where_fast_gains_nothing_one_cpu_explains_no_gain(strict: list[Shot], k
         ([700] * 4, [800] * 4),
         ([1200] * 4, [1100] * 4),
         ([900] * 4, [800, 800, 800, 900]),
+        # Better than both, by what does not matter: than off; than strict.
+        ([1200] * 4, [999, 999, 999, 999]),
+        ([810] * 4, [800] * 4),
     ],
 )
 def test_one_cpu_that_does_not_beat_both_is_not_said(strict: list[int], one_cpu: list[int]) -> None:

@@ -155,7 +155,7 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     size = size_of(time, trial)
     lost = size_of(_negative(time), trial)
     kind: Kind = "no difference"
-    if time.side and abs(time.middle or 0) < RELEVANT_PCT:
+    if time.side and _is_small(time):
         does = f"takes {size} off" if time.side == "better" else f"adds {lost} to"
         sentence = (
             f"Policy {policy} makes no difference that matters to this program: it {does} its "
@@ -177,6 +177,11 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     if idle:
         sentence += " It gathered no threads."
     return TrialVerdict(policy, kind, sentence)
+
+
+def _is_small(time: Change) -> bool:
+    """Whether what was gained or lost is too little to matter."""
+    return abs(time.middle or 0) < RELEVANT_PCT
 
 
 def _work(work: Change, time: Change, trial: Trial) -> str:
@@ -207,8 +212,8 @@ def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
 def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
     """What the control tells, where it beats both the baseline and a policy."""
     time = changes(trial, ONE_CPU)[TIME]
-    beaten = [one for one in verdicts if changes(trial, ONE_CPU, one.policy)[TIME].side == "better"]
-    if time.side != "better" or not beaten:
+    beaten = [one for one in verdicts if _faster(changes(trial, ONE_CPU, one.policy)[TIME])]
+    if not _faster(time) or not beaten:
         return
     policies = " and ".join(one.policy for one in beaten)
     sentence = (
@@ -218,6 +223,11 @@ def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
     if any(one.kind == "helps" for one in beaten):
         sentence += ": FAST gains here by gathering the threads, and one CPU does that better"
     yield f"{sentence}."
+
+
+def _faster(time: Change) -> bool:
+    """Whether the other arm is, by what matters."""
+    return time.side == "better" and not _is_small(time)
 
 
 def _left_alone(trial: Trial) -> Iterator[str]:
