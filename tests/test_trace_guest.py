@@ -51,7 +51,8 @@ def test_the_handoffs_are_those_that_fast_counts(recordings: dict[str, Recording
     strict = recordings["strict"]
     assert strict.mechanism
     assert len(strict.handoffs) == strict.counted == strict.looked_at
-    assert len(strict.handoffs) > 100
+    # How many there are depends on the kernel's compiler: 52 with gcc 14, 103 with gcc 12.
+    assert len(strict.handoffs) > 20
     decisions = Counter(one.decision for one in strict.handoffs)
     assert decisions == {
         name: count
