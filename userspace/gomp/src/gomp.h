@@ -128,6 +128,8 @@ struct team {
 	atomic_bool share_cancelled;
 	unsigned int reserved;		/* counted in its contention group */
 	bool light;			/* of one thread, whose tasks all run at once */
+	/* Threads of regions before that may still take tasks: see gomp_team_await_leaving(). */
+	_Alignas(GOMP_LINE) atomic_int leaving;
 };
 
 extern __thread struct member *gomp_self __attribute__((tls_model("initial-exec")));
@@ -177,6 +179,11 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind);
 void gomp_team_release(struct team *team, void (*function)(void *), void *data);
 /* All have ended, with all their tasks; the caller is who it was before. */
 void gomp_team_end(void);
+/*
+ * Before a task is put where others may take it. Who still waits at the end of the region before
+ * would run it without being in this one, as a thread that has not begun or has no part in it.
+ */
+void gomp_team_await_leaving(struct team *team);
 void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, unsigned int flags);
 /* The threads that the caller has for its regions end. */
 void gomp_pool_end(struct member *self);

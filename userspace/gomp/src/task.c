@@ -200,6 +200,10 @@ void gomp_task_create(struct member *self, const struct order *order)
 		run_included(self, order);
 		return;
 	}
+	/* Acquire: as is_leaving(). */
+	if (__builtin_expect(atomic_load_explicit(&self->team->leaving,
+						  memory_order_acquire) != 0, 0))
+		gomp_team_await_leaving(self->team);
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
 	init(task, parent, order->function, order->flags);
 	/* The parent may go on and change its own. */

@@ -135,6 +135,26 @@ static void rouse(struct thread *thread)
 		ivl_futex_wake(&thread->go, 1);
 }
 
+static bool is_leaving(const void *word, unsigned long arg)
+{
+	(void)arg;
+	/* Acquire: they have looked for tasks before. */
+	return atomic_load_explicit((const atomic_int *)word, memory_order_acquire) != 0;
+}
+
+void gomp_team_await_leaving(struct team *team)
+{
+	while (is_leaving(&team->leaving, 0))
+		gomp_park(&team->leaving, is_leaving, 0);
+}
+
+/* Below 0 while thread 0, which begins the next region, has not counted those that leave. */
+static void leave(struct team *team)
+{
+	if (atomic_fetch_sub_explicit(&team->leaving, 1, memory_order_release) == 1)
+		gomp_unpark_all(&team->leaving);
+}
+
 static void *thread_main(void *arg)
 {
 	struct thread *thread = arg;
@@ -154,6 +174,7 @@ static void *thread_main(void *arg)
 		team->function(team->data);
 		gomp_barrier_wait(self, &team->final, false);
 		ivl_attend_no_more(NULL);
+		leave(team);
 	}
 	gomp_pool_end(self);
 	return NULL;
@@ -370,6 +391,8 @@ void gomp_team_end(void)
 		gomp_share_free_spares(self);
 		free((struct light *)team);
 	} else {
+		atomic_fetch_add_explicit(&team->leaving, (int)team->size - 1,
+					  memory_order_relaxed);
 		ivl_attend_no_more(((struct thread *)self)->pool->before);
 	}
 }

@@ -265,6 +265,38 @@ static void waits_inside(void)
 	}
 }
 
+/*
+ * Threads of the region before are let go one by one, thread 0 first: it has tasks in the next one
+ * while others still wait, which are not in it or have not begun.
+ */
+static void regions_apart(void)
+{
+	enum { MOST = 16, TASKS = 20 };
+
+	for (int turn = 0; turn < 40; turn++) {
+		atomic_int begun[MOST] = { 0 }, ran = 0;
+
+#pragma omp parallel num_threads(MOST)
+		if (omp_get_thread_num())
+			usleep(omp_get_thread_num() == MOST - 1 ? 3000 : 2000);
+#pragma omp parallel num_threads(turn % 2 ? 2 : MOST)
+		{
+			atomic_store(&begun[omp_get_thread_num()], 1);
+#pragma omp master
+			for (int i = 0; i < TASKS; i++) {
+#pragma omp task
+				{
+					CHECK(omp_get_thread_num() < omp_get_num_threads());
+					CHECK(atomic_load(&begun[omp_get_thread_num()]));
+					spin(5000);
+					atomic_fetch_add(&ran, 1);
+				}
+			}
+		}
+		CHECK(atomic_load(&ran) == TASKS);
+	}
+}
+
 static void loops(void)
 {
 	static int hits[1000];
@@ -321,6 +353,7 @@ int main(void)
 	detached_copied();
 	control_variables();
 	waits_inside();
+	regions_apart();
 	loops();
 	reductions();
 	return 0;
