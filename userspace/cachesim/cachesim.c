@@ -482,11 +482,13 @@ static struct cache_array array_of(const struct cachesim_level *l, uint64_t **en
 	return a;
 }
 
-/* The cluster of a CPU: with fewer CPUs than clusters, those between stay empty. */
+/* The cluster of a CPU, of those that have CPUs. */
 static unsigned int cluster_of(const struct cachesim_machine *m, unsigned int cpu,
 			       unsigned int cpus)
 {
-	return m->clusters ? cpu * m->clusters / cpus : cpu / m->cluster_cpus;
+	unsigned int clusters = m->clusters < cpus ? m->clusters : cpus;
+
+	return m->clusters ? cpu * clusters / cpus : cpu / m->cluster_cpus;
 }
 
 static void build_cpus(struct cachesim *cs)
@@ -536,10 +538,7 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 		return NULL;
 	cs->machine = *machine;
 	cs->cpus = cpus;
-	/* No more hierarchies than CPUs, though their numbers may have gaps. */
 	l3s = machine->l3.shared ? cluster_of(machine, cpus - 1, cpus) + 1 : cpus;
-	if (l3s > cpus)
-		l3s = cpus;
 	for (int mode = 0; mode < CACHESIM_MODES; mode++)
 		cs->cpi[mode] = mode == CACHESIM_USER ? machine->cpi : machine->kernel_cpi;
 	cs->write_through = machine->l1d.write == CACHESIM_WRITE_THROUGH;
