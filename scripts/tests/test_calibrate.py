@@ -178,6 +178,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "latency.l3": 32,
         "latency.transfer": 34,
         "latency.memory": 254,
+        "latency.remote_memory": 254,
         "latency.cache_to_cache": 254,
         "latency.upgrade": 150,
         "bus": 0,

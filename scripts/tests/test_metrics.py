@@ -20,8 +20,9 @@ from fastlab.base.metrics import (
 )
 
 PROJECT = Path(__file__).resolve().parents[2]
-# What is printed and is no figure of a run: of fast-stat, and of the cache model.
-UNUSED = {"page_faults", "stall_cycles", "bus_wait_cycles"}
+# What is printed and is no figure of a run: of fast-stat, and of the cache model, which tells of
+# remote memory where there are several nodes.
+UNUSED = {"page_faults", "stall_cycles", "bus_wait_cycles", "remote_memory"}
 
 
 def source(path: str) -> str:

@@ -27,6 +27,7 @@ struct cpu {
 	struct cachesim_counts *now;	/* and its counts */
 	uint64_t *clock;		/* of cs->clocks */
 	struct bus *bus;		/* the cluster's; NULL: never busy */
+	unsigned int cluster;
 	uint64_t miss;			/* what the miss under way takes, so far */
 	uint64_t waited;		/* of that, for the bus */
 	struct {
@@ -53,6 +54,7 @@ struct cachesim {
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
 	uint64_t clocks[CACHESIM_MAX_CPUS];
 	struct bus *buses;		/* by cluster; NULL: never busy */
+	uint64_t node_memory;		/* bytes of each cluster; 0: memory is of one node */
 	uint32_t cpi[CACHESIM_MODES];
 	struct cachesim_machine machine;
 };
@@ -204,6 +206,18 @@ static void evict_from_l3(struct cachesim *cs, struct cpu *c, uint64_t victim)
 	h->hierarchies &= ~c->hierarchy_bit;
 }
 
+/* Has another node than `c`'s the memory of `line`? */
+static bool is_remote(const struct cachesim *cs, const struct cpu *c, uint64_t line)
+{
+	unsigned int last = cs->cpu[cs->cpus - 1].cluster;
+	uint64_t node;
+
+	if (!cs->node_memory)
+		return false;
+	node = (line << c->l3.shift) / cs->node_memory;
+	return c->cluster != (node < last ? node : last);
+}
+
 /* Bring `line`, which the L3 does not hold, in over the bus. Returns its state. */
 static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct line_holders *h,
 				    uint64_t line, bool write)
@@ -220,6 +234,9 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 			     : bus_share(cs, h, others, line))) {
 		c->now->cache_to_cache++;
 		c->miss += TIME(cs, latency.cache_to_cache);
+	} else if (is_remote(cs, c, line)) {
+		c->now->remote_memory++;
+		c->miss += TIME(cs, latency.remote_memory);
 	} else {
 		c->miss += TIME(cs, latency.memory);
 	}
@@ -460,6 +477,8 @@ static const char *check_machine(const struct cachesim_machine *m, unsigned int 
 		return "cpi, mhz and overlap must be more than 0";
 	if (m->kernel_cpi < m->cpi)
 		return "kernel_cpi must not be less than cpi";
+	if (m->latency.remote_memory < m->latency.memory)
+		return "latency.remote_memory must not be less than latency.memory";
 	return NULL;
 }
 
@@ -501,6 +520,7 @@ static void build_cpus(struct cachesim *cs)
 		unsigned int h = m->l3.shared ? cluster : i;
 		struct cpu *c = &cs->cpu[i];
 
+		c->cluster = cluster;
 		c->mode = CACHESIM_KERNEL;
 		c->now = &c->counts[c->mode];
 		c->clock = &cs->clocks[i];
@@ -560,6 +580,14 @@ struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned i
 	return cs;
 }
 
+const char *cachesim_set_node_memory(struct cachesim *cs, uint64_t bytes)
+{
+	if (!cs->cpu[cs->cpus - 1].cluster)
+		return "a second NUMA node needs a second cluster that has CPUs";
+	cs->node_memory = bytes;
+	return NULL;
+}
+
 void cachesim_free(struct cachesim *cs)
 {
 	if (!cs)
@@ -597,6 +625,11 @@ const struct cachesim_machine *cachesim_machine(const struct cachesim *cs)
 	return &cs->machine;
 }
 
+bool cachesim_has_nodes(const struct cachesim *cs)
+{
+	return cs->node_memory;
+}
+
 const struct cachesim_counts *cachesim_counts(const struct cachesim *cs, unsigned int cpu,
 					      enum cachesim_mode mode)
 {
@@ -616,6 +649,7 @@ void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *cou
 	sum->l3_misses += counts->l3_misses;
 	sum->bus_requests += counts->bus_requests;
 	sum->cache_to_cache += counts->cache_to_cache;
+	sum->remote_memory += counts->remote_memory;
 	sum->invalidations += counts->invalidations;
 	sum->writebacks += counts->writebacks;
 	sum->cycles += counts->cycles;

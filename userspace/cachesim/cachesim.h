@@ -75,6 +75,7 @@ struct cachesim_latency {
 	uint32_t l3;		/* the L2 asks the L3 */
 	uint32_t transfer;	/* the L3, which is shared, asks another CPU's L2: it is Modified there */
 	uint32_t memory;	/* an L3 miss answered by memory */
+	uint32_t remote_memory;	/* an L3 miss answered by another node's memory */
 	uint32_t cache_to_cache; /* an L3 miss answered by another hierarchy's cache */
 	uint32_t upgrade;	/* the bus invalidates other copies, no data moves */
 };
@@ -123,6 +124,7 @@ struct cachesim_counts {
 	uint64_t l3_misses;
 	uint64_t bus_requests;	 /* the paper's BUS_ALL_SELF, section 3.1 */
 	uint64_t cache_to_cache; /* L3 misses answered by a modified line elsewhere */
+	uint64_t remote_memory;	 /* L3 misses answered by another node's memory */
 	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
 	uint64_t writebacks;	 /* modified lines evicted to memory */
 	/* Time, in hundredths of a cycle. */
@@ -140,6 +142,14 @@ struct cachesim;
  */
 struct cachesim *cachesim_new(const struct cachesim_machine *machine, unsigned int cpus,
 			      const char **error);
+
+/*
+ * From now on each cluster that has CPUs is a NUMA node with `bytes`, more than 0, of
+ * physical memory: the first from address 0 on, the next what follows. What lies beyond
+ * the last one's is the last one's, too. Without this call there is one node.
+ * Returns NULL or, with nothing changed, what is wrong with the machine.
+ */
+const char *cachesim_set_node_memory(struct cachesim *cs, uint64_t bytes);
 
 /* `cs` may be NULL. */
 void cachesim_free(struct cachesim *cs);
@@ -167,6 +177,7 @@ void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsign
 
 unsigned int cachesim_cpus(const struct cachesim *cs);
 const struct cachesim_machine *cachesim_machine(const struct cachesim *cs);
+bool cachesim_has_nodes(const struct cachesim *cs);
 const struct cachesim_counts *cachesim_counts(const struct cachesim *cs, unsigned int cpu,
 					      enum cachesim_mode mode);
 

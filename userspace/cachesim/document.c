@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void put_counts(FILE *out, const char *mode, const struct cachesim_counts *n)
+static void put_counts(FILE *out, const char *mode, const struct cachesim_counts *n, bool nodes)
 {
 	const struct {
 		const char *name;
@@ -29,15 +29,18 @@ static void put_counts(FILE *out, const char *mode, const struct cachesim_counts
 		{ "cycles", n->cycles / CACHESIM_CYCLE },
 		{ "stall_cycles", n->stall_cycles / CACHESIM_CYCLE },
 		{ "bus_wait_cycles", n->bus_wait_cycles / CACHESIM_CYCLE },
+		/* The last: told of a machine of several nodes only. */
+		{ "remote_memory", n->remote_memory },
 	};
+	size_t told = sizeof(fields) / sizeof(fields[0]) - !nodes;
 
 	fprintf(out, "\"%s\":{", mode);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+	for (size_t i = 0; i < told; i++)
 		fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", fields[i].name, fields[i].value);
 	fputc('}', out);
 }
 
-static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MODES])
+static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MODES], bool nodes)
 {
 	static const char *const names[CACHESIM_MODES] = {
 		[CACHESIM_USER] = "user", [CACHESIM_KERNEL] = "kernel", [CACHESIM_IDLE] = "idle",
@@ -46,7 +49,7 @@ static void put_modes(FILE *out, const struct cachesim_counts counts[CACHESIM_MO
 	for (int mode = 0; mode < CACHESIM_MODES; mode++) {
 		if (mode)
 			fputc(',', out);
-		put_counts(out, names[mode], &counts[mode]);
+		put_counts(out, names[mode], &counts[mode], nodes);
 	}
 }
 
@@ -67,9 +70,11 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 	put_level(out, "l2", &m->l2);
 	put_level(out, "l3", &m->l3);
 	fprintf(out, "\"clusters\":%u,\"cluster_cpus\":%u},\"latency\":{\"l2\":%u,\"l3\":%u,"
-		"\"transfer\":%u,\"memory\":%u,\"cache_to_cache\":%u,\"upgrade\":%u},",
+		"\"transfer\":%u,\"memory\":%u,\"remote_memory\":%u,\"cache_to_cache\":%u,"
+		"\"upgrade\":%u},",
 		m->clusters, m->cluster_cpus, m->latency.l2, m->latency.l3, m->latency.transfer,
-		m->latency.memory, m->latency.cache_to_cache, m->latency.upgrade);
+		m->latency.memory, m->latency.remote_memory, m->latency.cache_to_cache,
+		m->latency.upgrade);
 	fprintf(out, "\"cpi\":%u,\"kernel_cpi\":%u,\"overlap\":%u,\"overlap_window\":%u,\"bus\":%u,"
 		"\"wakeup\":%u,\"interrupt\":%u",
 		m->cpi, m->kernel_cpi, m->overlap, m->overlap_window, m->bus, m->wakeup,
@@ -198,6 +203,7 @@ static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
 {
 	const struct cachesim_machine *m = cachesim_machine(cs);
 	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
+	bool nodes = cachesim_has_nodes(cs);
 
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++)
 		for (int mode = 0; mode < CACHESIM_MODES; mode++)
@@ -205,12 +211,12 @@ static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
 	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"mhz\":%u,"
 		"\"elapsed_cycles\":%" PRIu64 ",\"total\":{",
 		m->name, cachesim_cpus(cs), m->mhz, elapsed);
-	put_modes(out, total);
+	put_modes(out, total, nodes);
 	fputs("},\"per_cpu\":[", out);
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++) {
 		fprintf(out, "%s{\"cpu\":%u,", cpu ? "," : "", cpu);
 		/* A CPU's counts lie one mode after the other. */
-		put_modes(out, cachesim_counts(cs, cpu, 0));
+		put_modes(out, cachesim_counts(cs, cpu, 0), nodes);
 		fputc('}', out);
 	}
 	fputs("],", out);

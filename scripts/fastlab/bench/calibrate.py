@@ -271,6 +271,7 @@ def _latencies(calibration: Measurements) -> _Values:
             else (0, "not available")
         ),
         "latency.memory": (_whole(memory - l3), "latency_memory - latency_l3"),
+        "latency.remote_memory": (_whole(memory - l3), "as memory: one node is measured"),
         "latency.cache_to_cache": (
             (_whole(far * (1 - UPGRADE_PART) - l3), "two thirds of transfer_far, - latency_l3")
             if far

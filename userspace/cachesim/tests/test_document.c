@@ -31,7 +31,7 @@ static const char expected[] =
 	"\"geometry\":{\"l1i\":" LEVEL(256, 2, 64, "back") ",\"l1d\":" LEVEL(256, 2, 64, "through")
 	",\"l2\":" LEVEL(1024, 4, 128, "back") ",\"l3\":" LEVEL(2048, 8, 128, "back")
 	",\"clusters\":1,\"cluster_cpus\":0},\"latency\":{\"l2\":1,\"l3\":10,\"transfer\":0,\"memory\":100,"
-	"\"cache_to_cache\":1000,\"upgrade\":10000},"
+	"\"remote_memory\":100000,\"cache_to_cache\":1000,\"upgrade\":10000},"
 	"\"cpi\":100,\"kernel_cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"wakeup\":7,\"interrupt\":6,"
 	"\"latencies\":{\"handoff\":{\"count\":0,\"mean_ns\":null,\"p50_ns\":null,\"p90_ns\":null,"
 	"\"p99_ns\":null,\"p99.9_ns\":null,\"max_ns\":null},"
@@ -61,6 +61,33 @@ static void the_document_is_exactly_this(void **state)
 	assert_int_equal(length, strlen(expected));
 	free(text);
 	latencies_free(&latencies.wakeup);
+	cachesim_free(cs);
+}
+
+static void remote_memory_is_told_of_several_nodes(void **state)
+{
+	static const char none[] = "\"bus_wait_cycles\":0,\"remote_memory\":0}";
+	static const char one[] = "\"bus_wait_cycles\":0,\"remote_memory\":1}";
+	const struct region_latencies latencies = { 0 };
+	struct cachesim_machine m = tiny;
+	unsigned int nones = 0, ones = 0;
+	struct cachesim *cs;
+	size_t length;
+	char *text;
+
+	(void)state;
+	m.clusters = 2;
+	cs = model(&m, 2);
+	assert_null(cachesim_set_node_memory(cs, 4096));
+	cachesim_load(cs, 0, 4096, 8);
+	text = document_format(cs, 0, &latencies, NULL, &length);
+	for (const char *at = text; (at = strstr(at, "\"bus_wait_cycles\"")); at++) {
+		nones += !strncmp(at, none, strlen(none));
+		ones += !strncmp(at, one, strlen(one));
+	}
+	assert_int_equal(ones, 2);	/* in total and CPU 0's, */
+	assert_int_equal(nones, 7);	/* of three modes each */
+	free(text);
 	cachesim_free(cs);
 }
 
@@ -154,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_exactly_this),
+		cmocka_unit_test(remote_memory_is_told_of_several_nodes),
 		cmocka_unit_test(futexes_are_told_when_they_are_counted),
 		cmocka_unit_test(documents_are_appended),
 		cmocka_unit_test(a_full_disk_is_reported),

@@ -30,7 +30,8 @@ static const struct cachesim_machine tiny = {
 	.l2 = { .size = 1024, .ways = 4, .line = 128 },
 	.l3 = { .size = 2048, .ways = 8, .line = 128 },
 	.clusters = 1,
-	.latency = { .l2 = 1, .l3 = 10, .memory = 100, .cache_to_cache = 1000, .upgrade = 10000 },
+	.latency = { .l2 = 1, .l3 = 10, .memory = 100, .remote_memory = 100000,
+		     .cache_to_cache = 1000, .upgrade = 10000 },
 };
 
 static inline struct cachesim *model(const struct cachesim_machine *machine, unsigned int cpus)

@@ -36,9 +36,13 @@ static void presets_are_the_documented_machines(void **state)
 	assert_int_equal(quarter.l3.size * 4, rx.l3.size);
 	assert_memory_equal(&quarter.l1i, &rx.l1i, sizeof(rx.l1i));
 	assert_memory_equal(&quarter.latency, &rx.latency, sizeof(rx.latency));
+	assert_int_equal(rx.latency.remote_memory, rx.latency.memory);
 	assert_true(xeon.l3.shared);
+	/* With the levels before it, 1.625 times as long. */
+	assert_int_equal(8 + 18 + xeon.latency.remote_memory, (8 + 18 + xeon.latency.memory) * 1625 / 1000);
 	assert_int_equal(xeon.clusters, 2);
 	assert_true(milan.l3.shared);
+	assert_int_equal(milan.latency.remote_memory, milan.latency.memory);
 	assert_int_equal(milan.cluster_cpus, 8);
 	assert_int_equal(milan.l3.size, 32 << 20);
 	/* The same but for what the hypervisor costs. */
@@ -107,6 +111,10 @@ static void values_and_comments_are_read(void **state)
 	assert_int_equal(read_changed("l1d.write = \"through\"", "l1d.write = \"back\"", &m, error,
 				      sizeof(error)), 0);
 	assert_int_equal(m.l1d.write, CACHESIM_WRITE_BACK);
+	assert_int_equal(read_changed("latency.remote_memory = 208", "latency.remote_memory = 300",
+				      &m, error, sizeof(error)), 0);
+	assert_int_equal(m.latency.memory, 208);
+	assert_int_equal(m.latency.remote_memory, 300);
 	/* A last line without a newline. */
 	assert_int_equal(read_changed("interrupt = 1300        # 1 us\n", "interrupt = 0", &m, error,
 				      sizeof(error)), 0);
@@ -129,6 +137,7 @@ static void bad_files_are_told_what_is_wrong_and_where(void **state)
 		{ "mhz = 1300", "mhz", ":5: \"mhz\" is not KEY = VALUE" },
 		{ "mhz = 1300", "[mhz]", ":5: \"[mhz]\" is not KEY = VALUE" },
 		{ "mhz = 1300", "Mhz = 1300", ":5: there is no key \"Mhz\"; Documentation" },
+		{ "latency.remote_memory = 208", "", "the file ends and latency.remote_memory is missing" },
 		{ "mhz = 1300\n", "", "the file ends and mhz is missing" },
 		{ "mhz = 1300", "mhz = 1300\nmhz = 1300",
 		  ":6: mhz is given twice, first in line 5: leave one out" },

@@ -432,6 +432,9 @@ static void machines_that_cannot_be_are_refused(void **state)
 	m.l2.size = 3 * 512;
 	refused(&m, 1, "a level's size / (ways * line) must be a power of two");
 	m = tiny;
+	m.latency.remote_memory = m.latency.memory - 1;
+	refused(&m, 1, "latency.remote_memory must not be less than latency.memory");
+	m = tiny;
 	m.l3.line = 64;
 	refused(&m, 1, "L2 and L3 lines must be equal, and L1 lines no longer");
 	m = tiny;
