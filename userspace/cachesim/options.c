@@ -12,9 +12,10 @@
 
 static const char usage[] =
 	"use machine=FILE,system_map=FILE,out=FILE (machine: one of userspace/cachesim/presets; "
-	"system_map: the guest kernel's) and, if wanted, quantum=CYCLES, futexes=own or "
-	"futexes=next to count futexes, too, attribute=FILE to count by instruction, too, and with "
-	"both allocators=FILE to tell where locks were allocated";
+	"system_map: the guest kernel's) and, if wanted, quantum=CYCLES, "
+	"node_memory=BYTES to make each cluster a NUMA node, futexes=own or futexes=next to count "
+	"futexes, too, attribute=FILE to count by instruction, too, and with both allocators=FILE "
+	"to tell where locks were allocated";
 
 /* A number and what follows it; strtoull alone would take a sign or spaces. */
 static int parse_number(const char *text, uint64_t *number, char **end)
@@ -37,6 +38,7 @@ static const char *value_of(const char *arg, const char *key)
 static int parse_one(struct options *o, const char *arg, char *error, size_t size)
 {
 	const char *value;
+	char *end;
 
 	if ((value = value_of(arg, "machine")) && !*o->machine.name)
 		return machine_file_read(&o->machine, value, error, size);
@@ -57,9 +59,13 @@ static int parse_one(struct options *o, const char *arg, char *error, size_t siz
 	} else if ((value = value_of(arg, "allocators")) && !o->allocators) {
 		o->allocators = value;
 		return 0;
+	} else if ((value = value_of(arg, "node_memory")) && !o->node_memory) {
+		if (!parse_number(value, &o->node_memory, &end) && !*end && o->node_memory)
+			return 0;
+		snprintf(error, size, "node_memory=%s is not a number of bytes from 1 on: %s", value,
+			 usage);
 	} else if ((value = value_of(arg, "quantum")) && !o->quantum) {
 		uint64_t cycles;
-		char *end;
 
 		if (!parse_number(value, &cycles, &end) && !*end && cycles >= CLOCK_MIN_QUANTUM &&
 		    cycles <= CLOCK_MAX_QUANTUM) {

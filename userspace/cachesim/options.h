@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The plugin's arguments: machine=FILE,system_map=FILE,out=FILE, each exactly once, and
- * quantum=CYCLES, futexes=own|next, attribute=FILE and, with these two, allocators=FILE, which may be
- * left out.
+ * quantum=CYCLES, node_memory=BYTES, futexes=own|next, attribute=FILE and, with these two,
+ * allocators=FILE, which may be left out.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -17,6 +17,7 @@ struct options {
 	const char *attribute;	/* NULL: nothing is attributed to instructions */
 	const char *allocators;	/* NULL: it is not watched where locks are allocated */
 	unsigned int quantum;	/* cycles: clock.h */
+	uint64_t node_memory;	/* bytes: cachesim_set_node_memory(); 0: memory is of one node */
 	enum futexes_program futexes;	/* 0: they are not counted */
 };
 

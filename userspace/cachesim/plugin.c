@@ -1089,10 +1089,12 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 		return -1;
 	sim.cpus = info->system.smp_vcpus - 1;
 	sim.model = cachesim_new(&sim.options.machine, sim.cpus, &why);
-	if (!sim.model) {
+	if (sim.model && sim.options.node_memory)
+		why = cachesim_set_node_memory(sim.model, sim.options.node_memory);
+	if (why) {
 		snprintf(error, size, "machine %s with %u CPUs: %s", sim.options.machine.name,
 			 sim.cpus, why);
-		close(sim.out);
+		free_all();
 		return -1;
 	}
 	sim.time_control = qemu_plugin_request_time_control();

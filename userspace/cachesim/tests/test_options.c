@@ -42,12 +42,14 @@ static void what_may_be_left_out(void **state)
 		"allocators=f", "attribute=a", "futexes=own", "out=o", MAP, XEON
 	};
 	const char *quantum[] = { "quantum=500", "out=o", MAP, XEON };
+	const char *nodes[] = { "node_memory=0x10000000", "out=o", MAP, XEON };
 	struct options o;
 	char error[512];
 
 	(void)state;
 	assert_int_equal(parse(&o, error, sizeof(error), 4, own), 0);
 	assert_int_equal(o.quantum, 2000);
+	assert_int_equal(o.node_memory, 0);
 	assert_int_equal(o.futexes, FUTEXES_OWN);
 	assert_int_equal(parse(&o, error, sizeof(error), 4, next), 0);
 	assert_int_equal(o.futexes, FUTEXES_NEXT);
@@ -58,6 +60,8 @@ static void what_may_be_left_out(void **state)
 	assert_string_equal(o.allocators, "f");
 	assert_int_equal(parse(&o, error, sizeof(error), 4, quantum), 0);
 	assert_int_equal(o.quantum, 500);
+	assert_int_equal(parse(&o, error, sizeof(error), 4, nodes), 0);
+	assert_int_equal(o.node_memory, 256 << 20);
 }
 
 static void bad_arguments_are_named(void **state)
@@ -83,6 +87,13 @@ static void bad_arguments_are_named(void **state)
 		{ { RX, MAP, "out=o", "quantum=2e3" }, "is not a number of cycles" },
 		{ { RX, MAP, "out=o", "quantum=" }, "is not a number of cycles" },
 		{ { MAP, "out=o", "quantum=500", "quantum=500" }, "\"quantum=500\" is unknown or" },
+		{ { RX, MAP, "out=o", "node_memory=0" }, "node_memory=0 is not a number of bytes" },
+		{ { RX, MAP, "out=o", "node_memory=1M" }, "node_memory=1M is not a number of bytes" },
+		{ { RX, MAP, "out=o", "node_memory=-1" }, "is not a number of bytes" },
+		{ { RX, MAP, "out=o", "node_memory=" }, "is not a number of bytes" },
+		{ { RX, MAP, "out=o", "node_memory=99999999999999999999" }, "not a number of bytes" },
+		{ { MAP, "out=o", "node_memory=4096", "node_memory=4096" },
+		  "\"node_memory=4096\" is unknown or" },
 		{ { RX, MAP, "out=o", "attribute=" }, "attribute= names no file" },
 		{ { MAP, "out=o", "attribute=a", "attribute=b" }, "\"attribute=b\" is unknown or" },
 		{ { RX, MAP, "out=o", "allocators=f" }, "allocators= without futexes= and attribute=" },

@@ -466,15 +466,15 @@ static qemu_info_t info_of_qemu(void)
 	return info;
 }
 
-static const char *machine = "machine=" PRESETS "/rx4640.toml", *out = "out=" OUT;
+static const char *machine = "machine=" PRESETS "/rx4640.toml", *out = "out=" OUT, *option;
 static qemu_info_t offered;
 static int installed;
 
 static void install(void)
 {
-	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out };
+	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, (char *)option };
 
-	installed = qemu_plugin_install(1, &offered, 3, argv);
+	installed = qemu_plugin_install(1, &offered, option ? 4 : 3, argv);
 }
 
 /* A guest that has booted: the plugin knows where RAM begins, and who is who. */
@@ -1115,6 +1115,10 @@ static void a_machine_that_cannot_be_is_refused(void **state)
 			       "L2 and L3 lines must be equal, and L1 lines no longer");
 	assert_machine_refused("clusters = 1", "clusters = 0",
 			       "either clusters must be 1 to 64, or cluster_cpus more than 0");
+	option = "node_memory=0x8000";
+	assert_refused(info_of_qemu(), "machine rx4640 with 2 CPUs: a second NUMA node needs a second "
+		       "cluster that has CPUs");
+	option = NULL;
 }
 
 /* The exit status of a process that runs f, with its stderr left out. */
@@ -1134,13 +1138,45 @@ static int status_of(void (*f)(void))
 }
 
 /* Another plugin than that of the other tests, in a process of its own. */
-static void install_with(const char *option)
+static void install_with(const char *what)
 {
-	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, (char *)option };
-
+	option = what;
 	offered = info_of_qemu();
-	if (qemu_plugin_install(1, &offered, 4, argv))
+	install();
+	if (installed)
 		_exit(2);
+}
+
+static void count_remote_memory(void)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+	const char *doc;
+
+	machine = "machine=" PRESETS "/xeon-2s.toml";
+	install_with("node_memory=0x8000");
+	start_clock();
+	add_access(&tb, KERNEL, false, 0x1000);
+	translate(&tb, 0);
+	execute(&tb, 0);
+	execute(&tb, 1);
+	/* Their code is in both CPUs' caches now. */
+	run_marker(begin);
+	tb.insn[0].data = 0x2000;
+	execute(&tb, 0);
+	tb.insn[0].data = 0x7000;
+	execute(&tb, 1);
+	tb.insn[0].data = 0x8000;
+	execute(&tb, 1);
+	run_marker(end);
+	doc = documents();
+	if (total(doc, "kernel", "l3_misses") != 3 || total(doc, "kernel", "remote_memory") != 1)
+		_exit(3);
+}
+
+static void clusters_can_be_nodes(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(count_remote_memory), 0);
 }
 
 static void count_own(void)
@@ -1604,6 +1640,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_access_across_pages_goes_to_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(io_is_no_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(clusters_can_be_nodes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_hand_off_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wake_up_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
