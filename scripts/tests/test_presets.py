@@ -24,6 +24,7 @@ def test_the_built_in_ones() -> None:
     assert presets.names() == (
         "epyc-milan",
         "epyc-milan-vm",
+        "nehalem-2s-64th",
         "rx4640",
         "rx4640-quarter",
         "xeon-2s",

@@ -97,6 +97,7 @@ def test_a_machine_saved_in_another_way_is_refused(lab: Lab, mode: str, words: s
         ("rx4640", "9,sockets=9,cores=1,threads=1,maxcpus=9"),
         ("rx4640-quarter", "9,sockets=9,cores=1,threads=1,maxcpus=9"),
         ("xeon-2s", "9,sockets=3,cores=4,threads=1,maxcpus=12"),
+        ("nehalem-2s-64th", "9,sockets=3,cores=4,threads=1,maxcpus=12"),
         ("epyc-milan", "9,sockets=2,cores=8,threads=1,maxcpus=16"),
     ],
 )
