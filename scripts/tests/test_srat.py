@@ -51,7 +51,7 @@ def test_the_header_tells_the_length_and_makes_the_sum_zero() -> None:
 def test_only_a_machine_with_nodes_has_acpi() -> None:
     kernel = Kernel("6.12", "baseline", "id", "vmlinux", "map")
     plain = vm.Simulation(Path("qemu"), kernel, Path("image"), Machine())
-    nodes = vm.Simulation(Path("qemu"), kernel, Path("image"), Machine(), acpi=True)
+    nodes = vm.Simulation(Path("qemu"), kernel, Path("image"), Machine(), nodes=2)
     assert not any("acpi=on" in word for word in vm.machine_arguments(plain))
     arguments = vm.machine_arguments(nodes)
     # QEMU keeps the last of two values.

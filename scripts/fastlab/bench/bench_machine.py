@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -49,7 +50,7 @@ class BenchMachine:
             content = initramfs.firmware({"SRAT.aml": table}) + content
         image = self.directory / "initramfs"
         image.write_bytes(content)
-        self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine, nodes > 1)
+        self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine, nodes)
         self._watchdogs = Watchdogs(boot=boot_seconds)
         reporter.say("booting")
         vm.save_machine(
@@ -63,13 +64,18 @@ class BenchMachine:
         name: str = "run",
         fast: Mapping[str, str] = MappingProxyType({}),
         attribute: bool = False,
+        quantum: int | None = None,
     ) -> vm.Outcome:
-        """One job, from the saved machine on, with `fast` in the files of sched/fast.
+        """One job, from the saved machine on, with `fast` in the files of sched/fast, and turns of
+        `quantum` cycles instead of the machine's.
 
         A job whose output is no good result is an error.
         """
+        simulation = self._simulation
+        if quantum:
+            simulation = replace(simulation, machine=replace(simulation.machine, quantum=quantum))
         outcome = vm.run_job(
-            self._simulation,
+            simulation,
             self.directory / "boot" / vm.SNAPSHOT,
             plugin,
             vm.Job(fast, argv),

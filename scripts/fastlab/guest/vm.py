@@ -64,8 +64,9 @@ class Simulation:
     kernel: Kernel
     image: Path
     machine: Machine
-    # For a kernel with Kbuild/numa.config, whose image has a table of NUMA nodes (srat.py).
-    acpi: bool = False
+    # More than one for a kernel with Kbuild/numa.config, whose image has their table (srat.py). The
+    # preset's clusters are as many.
+    nodes: int = 1
     # None is the deterministic mode, whose time is modelled.
     accelerator: hardware.Accelerator | None = None
 
@@ -107,7 +108,7 @@ def machine_arguments(simulation: Simulation) -> list[str]:
     return [
         *hardware.arguments(simulation.machine, simulation.accelerator),
         # Of two values QEMU takes the last.
-        *(("-machine", "acpi=on") if simulation.acpi else ()),
+        *(("-machine", "acpi=on") if simulation.nodes > 1 else ()),
         *("-kernel", simulation.kernel.vmlinux),
         *("-initrd", str(simulation.image)),
     ]
@@ -218,6 +219,8 @@ def _plugin_arguments(
     system_map = simulation.kernel.system_map.replace(",", ",,")
     quantum = simulation.machine.quantum
     options = f"{escaped},machine={path},system_map={system_map},quantum={quantum},out=plugin.jsonl"
+    if simulation.nodes > 1:
+        options += f",node_memory={(simulation.machine.memory_mb << 20) // simulation.nodes}"
     options += f",futexes={futexes}" if futexes else ""
     options += f",attribute={ATTRIBUTION}" if attribute else ""
     return "-plugin", options + (f",allocators={ALLOCATORS}" if watched else "")
