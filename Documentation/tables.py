@@ -9,10 +9,11 @@ A table stands in a page between the comments
 
 The first word is the kind of table, a function of this file; the second the experiment, whose
 results/<experiment>/summary.json it is made of (of `fast trust`: trust.json; of `fast bench
-overhead`: costs.json; of `fast try --json`: all try-*.json of a directory); words that follow are
-the kind's own. A table whose experiment has no results in RESULTS (default: results) is left as it
-is, and named. What the sentences around a table say must be read again by somebody. README's
-picture, images/demo.svg, is that of the experiment demo's report.
+overhead`: costs.json; of `fast bench theses`: theses.json; of `fast try --json`: all try-*.json of
+a directory); words that follow are the kind's own. A table whose experiment has no results in
+RESULTS (default: results) is left as it is, and named. What the sentences around a table say must
+be read again by somebody. README's picture, images/demo.svg, is that of the experiment demo's
+report.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 PAGES = Path(__file__).resolve().parent
@@ -365,6 +366,43 @@ def predictions(results: Results) -> Lines:
     return list(results.document["table"])
 
 
+def localities(results: Results) -> Lines:
+    """Of `fast bench theses --simulate`: medians over the rounds, and what a source published."""
+    heads = {
+        "time": "time, us",
+        "l3_hits": "L3 hits",
+        "l3_misses": "L3 misses",
+        "remote_memory": "remote",
+    }
+    published = results.document["published"]
+    told = [name for name in heads if any(one["metric"] == name for one in published)]
+    units = {one["metric"]: one["unit"] for one in published}
+    shown = [metric for metric in heads if metric in results.document["rows"][0]["rounds"][0]]
+    there = [f"{heads[name].split(',')[0]} there, {units[name]}" for name in told]
+    lines: Lines = [["program", "contender", *(heads[one] for one in shown), *there]]
+    for row in results.document["rows"]:
+        cells = [_with_range([one[metric] for one in row["rounds"]], metric) for metric in shown]
+        values = [_published(published, row, name) for name in told]
+        lines.append([f"``{row['program']}``", row["contender"], *cells, *values])
+    return lines
+
+
+def _with_range(values: Sequence[float], metric: str) -> str:
+    """The median, and how far the rounds lie apart from it at the most."""
+    middle = median(values)
+    far = max(abs(one - middle) for one in values)
+    shown = middle * 1e6 if metric == "time" else middle
+    return f"{shown:,.0f} ± {100 * far / middle:.1f} %" if middle else "0"
+
+
+def _published(published: Sequence[dict[str, Any]], row: dict[str, Any], metric: str) -> str:
+    for one in published:
+        if (one["program"], one["metric"]) == (row["program"], metric):
+            value = one["values"].get(row["contender"])
+            return "" if value is None else f"{value:,.4g}"
+    return ""
+
+
 KINDS: dict[str, Callable[..., Lines]] = {
     one.__name__.replace("_", "-"): one
     for one in (
@@ -382,6 +420,7 @@ KINDS: dict[str, Callable[..., Lines]] = {
         costs,
         trials,
         predictions,
+        localities,
     )
 }
 
@@ -422,7 +461,7 @@ def main() -> int:
     directory = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
 
     def load(experiment: str) -> Results | None:
-        for name in ("summary.json", "trust.json", "costs.json"):
+        for name in ("summary.json", "trust.json", "costs.json", "theses.json"):
             path = directory / experiment / name
             if path.exists():
                 return Results(json.loads(path.read_text("utf-8")))

@@ -113,6 +113,25 @@ def test_programs_that_were_tried(tables: ModuleType) -> None:
     assert line == ["``xz -k``", "2.0", *ranges, *ranges]
 
 
+def test_medians_stand_beside_what_a_thesis_has(tables: ModuleType) -> None:
+    rounds = [{"time": time, "l3_misses": misses} for time, misses in ((2e-6, 10), (3e-6, 10))]
+    document = {
+        "rows": [
+            {"program": "sort", "contender": "near", "rounds": [*rounds, rounds[0]]},
+            {"program": "sort", "contender": "far", "rounds": [{"time": 1e-3, "l3_misses": 0}]},
+        ],
+        "published": [
+            {"program": "sort", "metric": "time", "unit": "s", "values": {"near": 1.5}},
+            {"program": "other", "metric": "time", "unit": "s", "values": {"far": 3.0}},
+        ],
+    }
+    assert tables.localities(tables.Results(document)) == [
+        ["program", "contender", "time, us", "L3 misses", "time there, s"],
+        ["``sort``", "near", "2 ± 50.0 %", "10 ± 0.0 %", "1.5"],
+        ["``sort``", "far", "1,000 ± 0.0 %", "0", ""],
+    ]
+
+
 def test_nothing_is_not_negative(tables: ModuleType) -> None:
     assert tables.decimal(-0.01) == "0.0"
 
@@ -126,6 +145,10 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
     of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs"}
+    of_commands |= {
+        f"theses-{name}-simulated"
+        for name in ("cachestress", "mergesort", "blockmm", "numa-domains")
+    }
     for experiment in set(asked) - of_commands:
         assert (ROOT / "experiments" / f"{experiment}.toml").exists(), experiment
     assert len(asked) > 20

@@ -86,6 +86,7 @@ def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> N
     further = {
         "intervals_stealing": "subprojects/intervals/guest",
         "overhead": "userspace/overhead",
+        "theses_pthreads": "microbench/theses",
         "intervals_idle": "microbench/intervals",
         "barnes": "splash2-harness",
     }

@@ -70,6 +70,7 @@ SAMPLE = ThesisEvaluation(
         Contender("quick"),
     ),
     ("time", "steals", "l3_misses"),
+    simulated={"fib": 20},
     published=(
         Published("Niagara", "fib", "time", "s", {"serial": 334.14, "slow": 3, "quick": 2}),
         Published("Niagara", "fib", "l3_misses", "million", {"slow": 1005}),
@@ -241,10 +242,12 @@ def test_golden() -> None:
     assert said == GOLDEN.read_text()
 
 
+def csv_lines(request: ThesisRequest) -> list[dict[str, str]]:
+    return [*csv.DictReader(io.StringIO(theses_report.csv_text(request, sample_rows())))]
+
+
 def test_csv_has_each_value_and_the_published_ones() -> None:
-    lines = [
-        *csv.DictReader(io.StringIO(theses_report.csv_text(ThesisRequest(SAMPLE), sample_rows())))
-    ]
+    lines = csv_lines(ThesisRequest(SAMPLE))
     times = [one for one in lines if one["metric"] == "time" and one["program"] == "fib"]
     assert [(one["where"], one["contender"], one["median"]) for one in times] == [
         ("here", "serial", "4.0"),
@@ -255,6 +258,11 @@ def test_csv_has_each_value_and_the_published_ones() -> None:
         ("Niagara", "quick", "2"),
         ("Niagara", "slow", "0.5"),
     ]
+    assert {one["metric"] for one in lines} == {"time", "steals"}
+
+
+def test_misses_are_beside_the_published_ones_in_the_simulation() -> None:
+    lines = csv_lines(ThesisRequest(SAMPLE, simulate=8))
     assert {one["median"] for one in lines if one["metric"] == "l3_misses"} == {"", "1005"}
 
 

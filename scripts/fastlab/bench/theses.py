@@ -17,7 +17,7 @@ from statistics import median
 
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter, steps
-from fastlab.bench.one_run import PeerStatus, bench_run
+from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
 from fastlab.bench.peers import ENVIRONMENT, SERIAL, default_workers, find_programs
 from fastlab.bench.theses_claims import (
     Conclusion,
@@ -34,12 +34,16 @@ ROUNDS = 10
 TIMEOUT = 1800.0
 NODES = Path("/sys/devices/system/node")
 
+# What only the simulated machine counts, of the programs themselves.
+SIMULATED = ("l3_hits", "l3_misses", "remote_memory")
 COUNTING = {"INTERVALS_STATISTICS": "on"}
 # What a metric is called in a table; those that are not here have their name in ivl_statistics.
 TITLES = {
     "time": "Time",
     "peak_kib": "Most memory resident, KiB",
+    "l3_hits": "L3 cache hits",
     "l3_misses": "L3 cache misses",
+    "remote_memory": "Lines from the other node's memory",
     "takes": "Take attempts",
     "take_failures": "Take failures",
     "steals": "Steal attempts",
@@ -76,7 +80,8 @@ class Published:
 @dataclass(frozen=True)
 class ThesisEvaluation:
     """A program is NAME or NAME-SIZE. `sweep`: with 1, 2, 4, ... workers up to the CPUs, not only
-    with as many as CPUs. One without programs says why not, in its conclusions."""
+    with as many as CPUs. One without programs says why not, in its conclusions. `simulated` has the
+    sizes of those that are run in the simulated machine."""
 
     name: str
     source: str
@@ -88,6 +93,7 @@ class ThesisEvaluation:
     published: tuple[Published, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     note: str = ""
+    simulated: Mapping[str, int] = field(default_factory=dict)
 
     def contender(self, name: str) -> Contender:
         return next(one for one in self.contenders if one.name == name)
@@ -95,28 +101,43 @@ class ThesisEvaluation:
 
 @dataclass(frozen=True)
 class ThesisRequest:
-    """What to measure, of an evaluation; with `quick` the tests' sizes, whose times say nothing."""
+    """What to measure, of an evaluation; with `quick` the tests' sizes, whose times say nothing.
+    `simulate` is in a simulated machine of so many CPUs; 0 is on this one."""
 
     evaluation: ThesisEvaluation
     programs: tuple[str, ...] = ()
     rounds: int = ROUNDS
     quick: bool = False
     timeout: float = TIMEOUT
+    simulate: int = 0
 
     def __post_init__(self) -> None:
-        wrong = [one for one in self.programs if one not in self.evaluation.programs]
+        if self.simulate and not self.evaluation.simulated:
+            raise FastError(f"{self.evaluation.name} has no sizes for the simulated machine")
+        wrong = [one for one in self.programs if one not in self.all_programs()]
         if wrong:
             raise FastError(
                 f"{self.evaluation.name} has no program {', '.join(wrong)}; it has "
-                f"{', '.join(self.evaluation.programs)}"
+                f"{', '.join(self.all_programs())}"
             )
+
+    def all_programs(self) -> tuple[str, ...]:
+        """That there are where it is measured."""
+        return tuple(self.evaluation.simulated) if self.simulate else self.evaluation.programs
+
+    def metrics(self) -> tuple[str, ...]:
+        """That are to be had there."""
+        every = self.evaluation.metrics
+        return every if self.simulate else tuple(one for one in every if one not in SIMULATED)
 
     def points(self) -> list[ThesisPoint]:
         """In the order of the tables. A program without a runtime has one thread."""
         workers = default_workers() if self.evaluation.sweep else default_workers()[-1:]
+        if self.simulate:
+            workers = (self.simulate,)
         return [
             ThesisPoint(program, one.name, count)
-            for program in self.programs or self.evaluation.programs
+            for program in self.programs or self.all_programs()
             for one in self.evaluation.contenders
             for count in ((1,) if one.runtime == SERIAL else workers)
         ]
@@ -132,33 +153,30 @@ class ThesisSamples:
     reason: str = ""
 
 
-class ThesisSession:
-    """The measurements, round by round; what is there can be shown at any time."""
+class ThesisMeasurement:
+    """The measurements so far: what is there can be shown at any time."""
 
-    def __init__(self, request: ThesisRequest, build: Path) -> None:
-        """`build` has the programs."""
+    def __init__(self, request: ThesisRequest) -> None:
         self.request = request
-        runtimes = {one.runtime for one in request.evaluation.contenders}
-        self._programs = find_programs(build, runtimes)
-        missing = sorted(runtimes - set(self._programs))
-        if missing:
-            raise FastError(
-                f"{build} has no benchmark program of {', '.join(missing)}; remove the directory "
-                "and run the same command again, which builds them"
-            )
         self._samples = {point: ThesisSamples() for point in request.points()}
 
-    def run(self, reporter: Reporter) -> None:
-        """All rounds. A point that failed is not tried again."""
-        order = []
-        for number in range(self.request.rounds):
-            of_round = [*self._samples]
-            # The same command measures in the same order.
-            random.Random(number).shuffle(of_round)
-            order += of_round
-        for point in steps(reporter, "measuring", order, str):
-            if self._samples[point].status == "ok":
-                self._measure(point, self._samples[point])
+    def add(self, point: ThesisPoint, run: BenchRun) -> None:
+        """What one more run of the point gave."""
+        samples = self._samples[point]
+        if run.status != "ok":
+            samples.status, samples.reason = run.status, run.reason
+            return
+        samples.unit = run.unit
+        counted: dict[str, float] = {**run.counts}
+        if run.counts.get("steals"):
+            counted["steal_miss_ratio"] = run.counts["steal_failures"] / run.counts["steals"]
+        if run.peak_kib:
+            counted["peak_kib"] = run.peak_kib
+        samples.rounds.append({"time": median(run.values), **counted})
+
+    def over(self, point: ThesisPoint) -> bool:
+        """A point that failed is not tried again."""
+        return self._samples[point].status != "ok"
 
     def rows(self) -> list[ThesisRow]:
         """One for each point, also for those that nothing is known of."""
@@ -167,7 +185,35 @@ class ThesisSession:
             for point, one in self._samples.items()
         ]
 
-    def _measure(self, point: ThesisPoint, samples: ThesisSamples) -> None:
+
+class ThesisSession(ThesisMeasurement):
+    """On this machine, round by round."""
+
+    def __init__(self, request: ThesisRequest, build: Path) -> None:
+        """`build` has the programs."""
+        super().__init__(request)
+        runtimes = {one.runtime for one in request.evaluation.contenders}
+        self._programs = find_programs(build, runtimes)
+        missing = sorted(runtimes - set(self._programs))
+        if missing:
+            raise FastError(
+                f"{build} has no benchmark program of {', '.join(missing)}; remove the directory "
+                "and run the same command again, which builds them"
+            )
+
+    def run(self, reporter: Reporter) -> None:
+        """All rounds."""
+        order = []
+        for number in range(self.request.rounds):
+            of_round = self.request.points()
+            # The same command measures in the same order.
+            random.Random(number).shuffle(of_round)
+            order += of_round
+        for point in steps(reporter, "measuring", order, str):
+            if not self.over(point):
+                self.add(point, self._measure(point))
+
+    def _measure(self, point: ThesisPoint) -> BenchRun:
         contender = self.request.evaluation.contender(point.contender)
         name, _, size = point.program.partition("-")
         words = [str(self._programs[contender.runtime]), f"--workers={point.workers}"]
@@ -176,15 +222,7 @@ class ThesisSession:
         else:
             words += ["--repeats=1", *([f"--size={size}"] if size else [])]
         environment = {**ENVIRONMENT, **os.environ, **contender.environment}
-        run = bench_run([*words, name], self.request.timeout, environment)
-        if run.status != "ok":
-            samples.status, samples.reason = run.status, run.reason
-            return
-        samples.unit = run.unit
-        counted: dict[str, float] = {**run.counts}
-        if run.counts.get("steals"):
-            counted["steal_miss_ratio"] = run.counts["steal_failures"] / run.counts["steals"]
-        samples.rounds.append({"time": median(run.values), "peak_kib": run.peak_kib, **counted})
+        return bench_run([*words, name], self.request.timeout, environment)
 
 
 def this_machine() -> ThesisMachine:

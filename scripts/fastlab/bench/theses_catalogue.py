@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from fastlab.base.model import FastError
-from fastlab.bench import theses_intervals, theses_numa, theses_slaw
+from fastlab.bench import theses_intervals, theses_localities, theses_numa, theses_slaw
 from fastlab.bench.theses import ThesisEvaluation
 
 EVALUATIONS: tuple[ThesisEvaluation, ...] = (
     *theses_intervals.EVALUATIONS,
+    *theses_localities.EVALUATIONS,
     *theses_slaw.EVALUATIONS,
     *theses_numa.EVALUATIONS,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""T. Weibel, "An Advanced Scheduler for Intervals" (ETH Zurich, 2010): chapters 3, 5 and 11.
+"""T. Weibel, "An Advanced Scheduler for Intervals" (ETH Zurich, 2010): Java Grande, chapters 5, 11.
 
 Its queues' names here are those of INTERVALS_QUEUE. Conclusions that are about a defect of its
 programs are in it as others are; Documentation/intervals.rst says which.
@@ -26,8 +26,10 @@ DEQUE, FIFO, LIFO = "idempotent-deque", "idempotent-fifo", "idempotent-lifo"
 CONSIDERABLY = 1.1
 # "Extremely high".
 EXTREMELY = 10.0
-NO_MISSES = "L3 cache misses are not counted by this command"
 NO_NUMBERS = "The source has a figure without numbers."
+
+# "worker threads are bound to specific processing units" (section 2.2), by places.
+LASSI = {"INTERVALS_PLACES": "numa", "INTERVALS_PIN": "on"}
 
 SERIAL, THREADS, INTERVALS = (
     Contender("serial", "serial"),
@@ -253,7 +255,7 @@ JGF_PLACES = ThesisEvaluation(
     JGF,
     (
         Contender("one place", environment={"INTERVALS_PLACES": "one"}),
-        Contender("places", environment={"INTERVALS_PLACES": "numa"}),
+        Contender("places", environment=LASSI),
     ),
     conclusions=(
         Conclusion(
@@ -267,170 +269,4 @@ JGF_PLACES = ThesisEvaluation(
     note=NO_NUMBERS,
 )
 
-
-def _localities(
-    program: str, metric: str, unit: str, rows: Mapping[str, Mapping[str, float]]
-) -> tuple[Published, ...]:
-    return tuple(
-        Published(NEHALEM, f"{program}_{locality}", metric, unit, values)
-        for locality, values in rows.items()
-    )
-
-
-def _stress(locality: str) -> str:
-    return f"cachestress_{locality}"
-
-
-WORSE = tuple(map(_stress, ("ignorant", "random", "worst")))
-
-CACHESTRESS = ThesisEvaluation(
-    "cachestress",
-    f"{THESIS}, Tables 3.2, 3.3, 5.1 and 5.2",
-    "Cache Stress Test at four localities",
-    (_stress("best"), *WORSE),
-    (SERIAL, THREADS, INTERVALS),
-    ("time", "l3_misses"),
-    published=(
-        *_localities(
-            *("cachestress", "time", "s"),
-            {
-                "best": {"serial": 25.571, "threads": 3.327, "intervals": 3.596},
-                "ignorant": {"serial": 25.571, "threads": 3.985, "intervals": 4.038},
-                "random": {"serial": 25.571, "threads": 5.175, "intervals": 4.030},
-                "worst": {"serial": 25.571, "threads": 4.389, "intervals": 3.982},
-            },
-        ),
-        *_localities(
-            *("cachestress", "l3_misses", "million"),
-            {
-                "best": {"threads": 219, "intervals": 275},
-                "ignorant": {"threads": 800, "intervals": 837},
-                "random": {"threads": 894, "intervals": 854},
-                "worst": {"threads": 1005, "intervals": 837},
-            },
-        ),
-    ),
-    conclusions=(
-        Conclusion(
-            "chapter 3",
-            "As expected, the implementation with best locality is the fastest",
-            tuple(
-                ratio
-                for one in WORSE
-                for ratio in programs_apart(one, (_stress("best"),), "threads", 1.0)
-            ),
-            nodes=2,
-        ),
-        Conclusion(
-            "section 5.3.1",
-            "The best locality implementation is more than 10% faster compared to the other "
-            "locality benchmarks.",
-            tuple(
-                ratio
-                for one in WORSE
-                for ratio in programs_apart(one, (_stress("best"),), "intervals", 1.1)
-            ),
-            nodes=2,
-        ),
-        Conclusion(
-            "section 5.3.1",
-            "The intervals implementation of the benchmarks with ignorant, random and worst "
-            "locality is faster compared to the multi-threaded benchmark implementations of the "
-            "same localities.",
-            compare(WORSE, "intervals", "threads", high=1.0),
-            nodes=2,
-        ),
-        Conclusion(
-            "section 5.3.1",
-            "The best locality benchmark has up to 1.5x more L3 cache read hits and 3.1x fewer L3 "
-            "cache read misses than the other benchmarks.",
-            cannot=NO_MISSES,
-        ),
-    ),
-    note="Of one node, all localities are the same work. In Table 3.2 the times, or the speed-ups, "
-    "of random and worst have changed places.",
-)
-
-MERGESORT = ThesisEvaluation(
-    "mergesort",
-    f"{THESIS}, Tables 5.3 and 5.4",
-    "Merge Sort at three localities",
-    ("mergesort_best", "mergesort_ignorant", "mergesort_worst"),
-    (SERIAL, INTERVALS),
-    ("time", "l3_misses"),
-    published=(
-        *_localities(
-            *("mergesort", "time", "s"),
-            {
-                "best": {"intervals": 0.672667},
-                "ignorant": {"intervals": 0.741333},
-                "worst": {"intervals": 0.726},
-            },
-        ),
-        *_localities(
-            *("mergesort", "l3_misses", "million"),
-            {
-                "best": {"intervals": 39},
-                "ignorant": {"intervals": 42},
-                "worst": {"intervals": 41},
-            },
-        ),
-    ),
-    conclusions=(
-        Conclusion(
-            "section 5.3.2",
-            "As expected, the implementation with best locality is the fastest",
-            tuple(
-                ratio
-                for one in ("mergesort_ignorant", "mergesort_worst")
-                for ratio in programs_apart(one, ("mergesort_best",), "intervals", 1.0)
-            ),
-            nodes=2,
-        ),
-        Conclusion(
-            "section 5.3.2",
-            "about 2% more cache read hits and 7% less cache read misses than the worst and "
-            "ignorant locality variants",
-            cannot=NO_MISSES,
-        ),
-    ),
-)
-
-BLOCKMM = ThesisEvaluation(
-    "blockmm",
-    f"{THESIS}, Tables 5.5 and 5.6",
-    "Block Matrix Multiplication at two localities",
-    ("blockmm_best", "blockmm_worst"),
-    (SERIAL, INTERVALS),
-    ("time", "l3_misses"),
-    published=(
-        *_localities(
-            *("blockmm", "time", "s"),
-            {
-                "best": {"serial": 18.703, "intervals": 4.724},
-                "worst": {"serial": 18.703, "intervals": 5.075},
-            },
-        ),
-        *_localities(
-            *("blockmm", "l3_misses", "million"),
-            {"best": {"intervals": 352}, "worst": {"intervals": 374}},
-        ),
-    ),
-    conclusions=(
-        Conclusion(
-            "section 5.3.3",
-            "As expected, the implementation with best locality is faster than the one for the "
-            "worst locality.",
-            programs_apart("blockmm_worst", ("blockmm_best",), "intervals", 1.0),
-            nodes=2,
-        ),
-        Conclusion(
-            "section 5.3.3",
-            "about 2% more cache read hits and 6% less cache read misses than the worst locality "
-            "variant",
-            cannot=NO_MISSES,
-        ),
-    ),
-)
-
-EVALUATIONS = (JGF_THREADS, JGF_QUEUES, JGF_COUNTS, JGF_PLACES, CACHESTRESS, MERGESORT, BLOCKMM)
+EVALUATIONS = (JGF_THREADS, JGF_QUEUES, JGF_COUNTS, JGF_PLACES)

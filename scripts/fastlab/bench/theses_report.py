@@ -43,10 +43,13 @@ def listing(evaluations: Iterable[ThesisEvaluation]) -> Table:
     """What there is to measure."""
     return Table(
         "The theses' evaluations",
-        ("name", "source", "what it measures"),
-        [[Cell(one.name), Cell(one.source), Cell(one.title)] for one in evaluations],
+        ("name", "source", "what it measures", "--simulate"),
+        [
+            [*map(Cell, (one.name, one.source, one.title, "yes" if one.simulated else ""))]
+            for one in evaluations
+        ],
         "fast bench theses NAME measures one of them.",
-        labels=3,
+        labels=4,
     )
 
 
@@ -55,7 +58,7 @@ def tables(
 ) -> list[Table]:
     """One of each metric, then the conclusions, and what could not be measured."""
     evaluation = request.evaluation
-    shown = [_of_metric(evaluation, metric, rows) for metric in evaluation.metrics]
+    shown = [_of_metric(evaluation, metric, rows) for metric in request.metrics()]
     missing = [row for row in rows if not row.runs or row.status != "ok"]
     return [
         *(shown if rows else []),
@@ -103,6 +106,7 @@ def document(
         "source": evaluation.source,
         "rounds": request.rounds,
         "quick": request.quick,
+        "simulated": bool(request.simulate),
         **host(),
         "environment": {
             name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
@@ -137,7 +141,7 @@ def csv_text(request: ThesisRequest, rows: Sequence[ThesisRow]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for metric in request.evaluation.metrics:
+    for metric in request.metrics():
         writer.writerows(_lines(request.evaluation, metric, rows))
     return out.getvalue()
 

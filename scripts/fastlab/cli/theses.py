@@ -35,14 +35,25 @@ def add_theses(what: Commands) -> None:
         "--only", type=names, metavar="NAME,...", default=(), help="only these of its programs"
     )
     number(parser, "--rounds", "how often each point is run (default: 10)", 10)
-    parser.add_argument(
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument(
         "--quick", action="store_true", help="the sizes of tests: does all of it run?"
     )
-    path(parser, "--output", "results directory (default: results/theses-NAME)", "DIR")
+    sizes.add_argument(
+        "--simulate",
+        action="store_true",
+        help="in a simulated machine of two NUMA nodes, whose caches and memory it counts",
+    )
+    path(
+        parser,
+        "--output",
+        "results directory (default: results/theses-NAME, or results/theses-NAME-simulated)",
+        "DIR",
+    )
 
 
 def _bench_theses(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from fastlab.bench import theses, theses_catalogue, theses_report
+    from fastlab.bench import theses, theses_catalogue, theses_report, theses_simulated
     from fastlab.guest import meson
     from fastlab.report.markup import markdown_table
 
@@ -50,17 +61,25 @@ def _bench_theses(arguments: argparse.Namespace, reporter: Reporter) -> int:
         print(markdown_table(theses_report.listing(theses_catalogue.EVALUATIONS)), end="")
         return OK
     evaluation = theses_catalogue.find(arguments.name)
+    machine = theses_simulated.machine() if arguments.simulate else theses.this_machine()
     request = theses.ThesisRequest(
-        evaluation, arguments.only, arguments.rounds, quick=arguments.quick
+        *(evaluation, arguments.only, arguments.rounds),
+        quick=arguments.quick,
+        simulate=machine.cpus if arguments.simulate else 0,
     )
     check_directory(arguments.output)
-    directory = arguments.output or Path("results", f"theses-{evaluation.name}")
-    build = meson.build_benchmarks(project(), [], reporter) if evaluation.programs else Path()
-    session = theses.ThesisSession(request, build)
+    name = f"theses-{evaluation.name}{'-simulated' if arguments.simulate else ''}"
+    directory = arguments.output or Path("results", name)
+    session: theses.ThesisMeasurement
+    if arguments.simulate:
+        session = theses_simulated.SimulatedSession(request, reporter)
+    else:
+        build = meson.build_benchmarks(project(), [], reporter) if evaluation.programs else Path()
+        session = theses.ThesisSession(request, build)
 
     def tell() -> None:
         rows = session.rows()
-        found = theses.verdicts(request, rows, theses.this_machine())
+        found = theses.verdicts(request, rows, machine)
         print(theses_report.markdown(request, rows, found), end="")
         for file in theses_report.write(directory, own_command(), request, rows, found):
             print(f"wrote {file}")

@@ -24,10 +24,15 @@ DATA = 0o100644
 LINK = 0o120777
 CONSOLE = 0o020600
 
+# The benchmarks of the intervals runtime, by what runs them there.
+THESES_PROGRAMS: Mapping[str, str] = {
+    runtime: f"theses_{runtime}" for runtime in ("serial", "intervals", "pthreads")
+}
 # Programs that only some guests have, and where they are built.
 FURTHER: Mapping[str, str] = {
     "intervals_stealing": "subprojects/intervals/guest",
     "overhead": "userspace/overhead",
+    **dict.fromkeys(THESES_PROGRAMS.values(), "microbench/theses"),
     **dict.fromkeys(INTERVALS_BENCHMARKS, "microbench/intervals"),
     **dict.fromkeys(SPLASH_PROGRAMS, "splash2-harness"),
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One run of a benchmark of the intervals runtime, as a region of interest of the
+ * simulated machine, whose jobs have no environment: it stands before the rest.
+ *
+ *	theses_RUNTIME [NAME=VALUE ...] BENCHMARK SIZE WORKERS
+ *
+ * Prints one line of JSON, as the benchmark programs do (userspace/intervals/bench/main.c).
+ * Exit status: 0; 1 where something could not run or has a wrong result; 2 for bad usage.
+ */
+#include <error.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "roi.h"
+
+#define EXIT_USAGE 2
+#define MAX_WORKERS 64
+/* Longer than a worker without work looks for some. */
+#define ASLEEP_NS 2000000
+
+static const struct bench_kernel *find_kernel(const char *name)
+{
+	for (const struct bench_kernel *const *kernel = bench_kernels; *kernel; kernel++)
+		if (!strcmp((*kernel)->name, name))
+			return *kernel;
+	error(EXIT_USAGE, 0, "BENCHMARK %s: there is none", name);
+	return NULL;
+}
+
+static const struct bench_form *find_form(const char *name)
+{
+	for (const struct bench_form *form = bench_runtime.forms; form->kernel; form++)
+		if (!strcmp(form->kernel, name))
+			return form;
+	error(EXIT_USAGE, 0, "BENCHMARK %s: not written for %s", name, bench_runtime.name);
+	return NULL;
+}
+
+static unsigned int number(const char *name, const char *text, unsigned int most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !value || value > most)
+		error(EXIT_USAGE, 0, "%s %s: must be a whole number from 1 to %u", name, text, most);
+	return (unsigned int)value;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Returns what the run took. Nobody else runs as it begins. */
+static uint64_t measure(const struct bench_form *form)
+{
+	uint64_t begun;
+
+	nanosleep(&(struct timespec){ .tv_nsec = ASLEEP_NS }, NULL);
+	roi_warmup();
+	roi_begin();
+	begun = now_ns();
+	bench_runtime.enter(form->run);
+	begun = now_ns() - begun;
+	roi_end();
+	return begun;
+}
+
+int main(int argc, char **argv)
+{
+	const struct bench_kernel *kernel;
+	const struct bench_form *form;
+	unsigned int size, workers;
+	uint64_t took;
+	int failure;
+
+	for (; argc > 1 && strchr(argv[1], '='); argc--, argv++)
+		putenv(argv[1]);
+	if (argc != 4)
+		error(EXIT_USAGE, 0, "usage: theses_%s [NAME=VALUE ...] BENCHMARK SIZE WORKERS",
+		      bench_runtime.name);
+	kernel = find_kernel(argv[1]);
+	form = find_form(argv[1]);
+	size = number("SIZE", argv[2], UINT32_MAX);
+	workers = number("WORKERS", argv[3], MAX_WORKERS);
+
+	failure = bench_runtime.start(workers);
+	if (failure)
+		error(EXIT_FAILURE, failure, "%s cannot be started", bench_runtime.name);
+	failure = kernel->prepare(size);
+	if (failure)
+		error(EXIT_FAILURE, failure, "%s cannot be made ready for SIZE %u", argv[1], size);
+	took = measure(form);
+	if (!kernel->check())
+		error(EXIT_FAILURE, 0, "%s of %u: the result is wrong", argv[1], size);
+
+	printf("{\"benchmark\":\"%s\",\"runtime\":\"%s\",\"workers\":%u,\"unit\":\"seconds\","
+	       "\"value\":%.9f,\"check\":\"ok\"", argv[1], bench_runtime.name, workers,
+	       (double)took / 1e9);
+	if (bench_runtime.print_counts)
+		bench_runtime.print_counts();
+	puts("}");
+	bench_runtime.stop();
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The theses' evaluations in a simulated machine of two NUMA nodes, whose caches and memory are
+counted, and whose time is modelled: the same on every machine.
+
+Its caches are a 64th of those that the theses have, and so are the programs' data; its cores,
+latencies and lines are those of theirs. A round is a quantum: how long a CPU's turn is, which no
+program may depend on.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+from fastlab.base.model import FastError, Machine
+from fastlab.base.progress import Reporter, steps
+from fastlab.bench.bench_machine import BenchMachine
+from fastlab.bench.one_run import BenchRun
+from fastlab.bench.theses import ThesisMeasurement, ThesisRequest
+from fastlab.bench.theses_claims import ThesisMachine, ThesisPoint
+from fastlab.guest import vm
+from fastlab.guest.initramfs import THESES_PROGRAMS
+
+MACHINE = Machine(cpus=8, preset="nehalem-2s-64th")
+NODES = 2
+# Around the default, which is that of the fifth round.
+FIRST_QUANTUM, QUANTUM_STEP = 1500, 125
+BOOT_SECONDS = 600.0
+
+
+class SimulatedSession(ThesisMeasurement):
+    """As many runs at a time as this machine has CPUs."""
+
+    def __init__(self, request: ThesisRequest, reporter: Reporter) -> None:
+        super().__init__(request)
+        programs = tuple(THESES_PROGRAMS.values())
+        self._machine = BenchMachine(
+            "bench-theses", MACHINE, reporter, programs, BOOT_SECONDS, NODES
+        )
+
+    def run(self, reporter: Reporter) -> None:
+        """All rounds."""
+        order = [
+            (number, point)
+            for number in range(self.request.rounds)
+            for point in self.request.points()
+        ]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            found = pool.map(lambda one: self._measure(*one), order)
+            for _, point in steps(reporter, "measuring", order, lambda one: str(one[1])):
+                run = next(found)
+                if not self.over(point):
+                    self.add(point, run)
+
+    def _measure(self, number: int, point: ThesisPoint) -> BenchRun:
+        quantum = FIRST_QUANTUM + number * QUANTUM_STEP
+        name = f"{point.program}-{point.contender}-{quantum}".replace(" ", "-")
+        try:
+            outcome = self._machine.run(
+                self._argv(point), self._machine.toolbox.plugin, name, quantum=quantum
+            )
+        except FastError as error:
+            return BenchRun("failed", str(error))
+        return read(outcome)
+
+    def _argv(self, point: ThesisPoint) -> list[str]:
+        """The program's command line inside the guest, its environment first."""
+        evaluation = self.request.evaluation
+        contender = evaluation.contender(point.contender)
+        name, _, _ = point.program.partition("-")
+        size = evaluation.simulated[point.program]
+        environment = [f"{one}={value}" for one, value in contender.environment.items()]
+        program = f"/bin/{THESES_PROGRAMS[contender.runtime]}"
+        return [program, *environment, name, str(size), str(point.workers)]
+
+
+def read(outcome: vm.Outcome) -> BenchRun:
+    """What the program says, and what the cache model counted of its own instructions."""
+    if outcome.output is None or outcome.document is None:
+        return BenchRun("failed", "the machine told no result, or no region of interest")
+    said, counts = outcome.output, outcome.document["total"]["user"]
+    counted = {
+        **said.get("counts", {}),
+        "l3_hits": counts["l3_references"] - counts["l3_misses"],
+        "l3_misses": counts["l3_misses"],
+        "remote_memory": counts["remote_memory"],
+    }
+    return BenchRun("ok", "", said["unit"], (said["value"],), counts=counted)
+
+
+def machine() -> ThesisMachine:
+    """What the conclusions may need of it."""
+    return ThesisMachine(MACHINE.cpus, NODES)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The theses' evaluations in the simulated machine: what is run there, and what is read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import theses_catalogue, theses_simulated
+from fastlab.bench.theses import Contender, ThesisEvaluation, ThesisRequest
+from fastlab.bench.theses_simulated import MACHINE, SimulatedSession, read
+from fastlab.cli import main
+from fastlab.guest import vm
+from fastlab.guest.initramfs import THESES_PROGRAMS
+from fastlab.plan import presets
+
+SAMPLE = ThesisEvaluation(
+    "sample",
+    "S",
+    "T",
+    ("sort-33554432", "fib"),
+    (Contender("serial", "serial"), Contender("near", environment={"A": "b", "C": "d"})),
+    ("time", "l3_misses", "remote_memory"),
+    simulated={"sort-33554432": 4096},
+)
+COUNTS = {"l3_references": 30, "l3_misses": 10, "remote_memory": 4}
+
+
+def outcome(
+    said: Mapping[str, Any] | None = None, document: Mapping[str, Any] | None = None
+) -> vm.Outcome:
+    return vm.Outcome(document, said, None, 0, (), 1.0)
+
+
+GOOD = outcome(
+    {"unit": "seconds", "value": 0.5, "check": "ok", "counts": {"steals": 8, "steal_failures": 2}},
+    {"total": {"user": COUNTS, "kernel": {}, "idle": {}}},
+)
+
+
+class Toolbox:
+    plugin = Path("plugin")
+
+
+class FakeMachine:
+    """Instead of a guest: what it was asked for, and an answer for each."""
+
+    toolbox = Toolbox()
+
+    def __init__(self, *arguments: object) -> None:
+        self.asked: list[tuple[str, int, str]] = []
+
+    def run(self, argv: Sequence[str], plugin: Path, name: str, quantum: int) -> vm.Outcome:
+        self.asked.append((" ".join(argv), quantum, name))
+        if "serial" in argv[0]:
+            raise FastError("no good result")
+        return GOOD
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> SimulatedSession:
+    monkeypatch.setattr(theses_simulated, "BenchMachine", FakeMachine)
+    request = ThesisRequest(SAMPLE, rounds=3, simulate=MACHINE.cpus)
+    return SimulatedSession(request, PlainReporter(io.StringIO()))
+
+
+def test_each_point_runs_once_a_round_with_a_quantum_of_the_rounds(
+    session: SimulatedSession,
+) -> None:
+    session.run(PlainReporter(io.StringIO()))
+    asked = session._machine.asked  # type: ignore[attr-defined]
+    near = [one for one in asked if "theses_intervals" in one[0]]
+    assert {one[0] for one in near} == {"/bin/theses_intervals A=b C=d sort 4096 8"}
+    assert sorted(one[1] for one in near) == [1500, 1625, 1750]
+    # Each has a directory of its own.
+    assert len({one[2] for one in asked}) == len(asked) == 6
+
+
+def test_counts_are_the_programs_own_and_the_runtimes(session: SimulatedSession) -> None:
+    session.run(PlainReporter(io.StringIO()))
+    serial, near = session.rows()
+    assert (serial.status, serial.reason, serial.runs) == ("failed", "no good result", 0)
+    assert (near.status, near.unit, near.runs) == ("ok", "seconds", 3)
+    expected = {"time": 0.5, "l3_hits": 20, "l3_misses": 10, "remote_memory": 4}
+    expected |= {"steals": 8, "steal_failures": 2, "steal_miss_ratio": 0.25}
+    assert dict(near.rounds[0]) == expected
+
+
+def test_a_machine_that_tells_nothing_has_failed() -> None:
+    assert read(outcome(None, GOOD.document)).status == "failed"
+    assert read(outcome(GOOD.output, None)).status == "failed"
+
+
+def test_every_size_is_of_a_program_and_every_contender_has_one_in_the_guest() -> None:
+    found = [one for one in theses_catalogue.EVALUATIONS if one.simulated]
+    assert found
+    for one in found:
+        assert set(one.simulated) <= set(one.programs), one.name
+        assert {contender.runtime for contender in one.contenders} <= set(THESES_PROGRAMS)
+
+
+def test_the_machine_has_a_cluster_for_each_node() -> None:
+    assert presets.load(MACHINE.preset).path.exists()
+    assert "clusters = 2\n" in presets.load(MACHINE.preset).path.read_text()
+    assert theses_simulated.machine().nodes == theses_simulated.NODES == 2
+
+
+def test_what_has_no_sizes_for_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["bench", "theses", "slaw-fib", "--simulate"]) == 1
+    assert "slaw-fib has no sizes for the simulated machine" in capsys.readouterr().err
+    words = ["bench", "theses", "cachestress", "--simulate", "--only=blub"]
+    assert main.main(words) == 1
+    assert "cachestress has no program blub; it has cachestress_best" in capsys.readouterr().err
+
+
+def test_it_has_sizes_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main.main(["bench", "theses", "cachestress", "--simulate", "--quick"])
+    assert "not allowed with argument" in capsys.readouterr().err
