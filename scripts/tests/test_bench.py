@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -105,3 +106,37 @@ def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> 
     outcomes += [replace(MODELLED, document=None), MODELLED, PLAIN] * cost.ROUNDS
     with pytest.raises(FastError, match="wrote no document"):
         measure()
+
+
+def test_an_interrupt_ends_what_is_under_way_and_begins_no_more() -> None:
+    cancelled = threading.Event()
+    begun: list[int] = []
+    taken: list[int] = []
+
+    class Machine:
+        def cancel(self) -> None:
+            cancelled.set()
+
+    def measure(point: int) -> int:
+        begun.append(point)
+        # As a job that takes long, unless it is ended.
+        if point and not cancelled.wait(20):
+            raise AssertionError("it went on")
+        return point
+
+    def take(point: int, _: int) -> None:
+        taken.append(point)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench_machine.run_each(
+            [Machine()],  # type: ignore[list-item]
+            PlainReporter(io.StringIO()),
+            "measuring",
+            range(100),
+            measure,
+            take,
+        )
+    assert taken == [0]
+    assert len(begun) < 100
+    assert cancelled.is_set()

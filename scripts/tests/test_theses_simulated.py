@@ -62,6 +62,9 @@ class FakeMachine:
             raise FastError("no good result")
         return GOOD
 
+    def cancel(self) -> None:
+        raise AssertionError("nothing was interrupted")
+
 
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> SimulatedSession:

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from fastlab.backend import sim
 from fastlab.base.model import FastError, Machine, Watchdogs
 from fastlab.base.place import work_dir
-from fastlab.base.progress import Reporter
+from fastlab.base.progress import Reporter, steps
 from fastlab.guest import initramfs, srat, vm
 from fastlab.guest.meson import build_programs
 from fastlab.kernel import kernels
+
+_P = TypeVar("_P")
+_R = TypeVar("_R")
 
 
 class BenchMachine:
@@ -52,10 +57,9 @@ class BenchMachine:
         image.write_bytes(content)
         self._simulation = vm.Simulation(self.toolbox.qemu, kernel, image, machine, nodes)
         self._watchdogs = Watchdogs(boot=boot_seconds)
+        self._cancelled = threading.Event()
         reporter.say("booting")
-        vm.save_machine(
-            self._simulation, self.directory / "boot", self._watchdogs, threading.Event()
-        )
+        vm.save_machine(self._simulation, self.directory / "boot", self._watchdogs, self._cancelled)
 
     def run(
         self,
@@ -81,7 +85,7 @@ class BenchMachine:
             vm.Job(fast, argv),
             self.directory / name,
             self._watchdogs,
-            threading.Event(),
+            self._cancelled,
             attribute=attribute,
         )
         if not outcome.output or outcome.output.get("check") != "ok":
@@ -91,6 +95,37 @@ class BenchMachine:
                 f"what the machine said: {self.directory}"
             )
         return outcome
+
+    def cancel(self) -> None:
+        """End all jobs that are under way, and those that come."""
+        self._cancelled.set()
+
+
+def run_each(
+    machines: Iterable[BenchMachine],
+    reporter: Reporter,
+    task: str,
+    points: Sequence[_P],
+    measure: Callable[[_P], _R],
+    take: Callable[[_P, _R], None],
+    note: Callable[[_P], str] = str,
+) -> None:
+    """Measure each point on one of the machines, as many at a time as this one has CPUs; `take`
+    gets what came of them, in their order.
+
+    Interrupted, or when one fails, the machines end at once, and no more begin.
+    """
+    pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+    try:
+        found = pool.map(measure, points)
+        for point in steps(reporter, task, points, note):
+            take(point, next(found))
+    except BaseException:
+        for machine in machines:
+            machine.cancel()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def instructions(outcome: vm.Outcome) -> int:

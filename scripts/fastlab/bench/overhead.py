@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from fastlab.base.model import SCHEMA_VERSION, Machine
-from fastlab.base.progress import Reporter, steps
-from fastlab.bench.bench_machine import BenchMachine, instructions
+from fastlab.base.progress import Reporter
+from fastlab.bench.bench_machine import BenchMachine, instructions, run_each
 from fastlab.report.tables import Cell, Table
 
 PROGRAM = "overhead"
@@ -56,21 +54,21 @@ def measure(reporter: Reporter, count: int = COUNT) -> Costs:
         for variant in ("baseline", "fast")
     }
 
-    def cost(point: tuple[Operation, str]) -> float:
-        operation, arm = point
+    operations = {one.name: one for one in OPERATIONS}
+
+    def cost(point: tuple[str, str]) -> float:
+        operation, arm = operations[point[0]], point[1]
         machine = machines["baseline" if arm == UNPATCHED else "fast"]
         fast = {} if arm == UNPATCHED else {"policy": arm}
         name = f"{operation.name}-{arm}"
         outcome = machine.run(argv(operation, count), machine.toolbox.plugin, name, fast)
         return instructions(outcome) / count / operation.calls
 
-    points = [(one, arm) for one in OPERATIONS for arm in (UNPATCHED, *POLICIES)]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        costs = pool.map(cost, points)
-        return {
-            (operation.name, arm): next(costs)
-            for operation, arm in steps(reporter, "counting instructions", points)
-        }
+    points = [(one.name, arm) for one in OPERATIONS for arm in (UNPATCHED, *POLICIES)]
+    costs: dict[tuple[str, str], float] = {}
+    task = "counting instructions"
+    run_each(machines.values(), reporter, task, points, cost, costs.__setitem__, " ".join)
+    return costs
 
 
 def argv(operation: Operation, count: int) -> list[str]:

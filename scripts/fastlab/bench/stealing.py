@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fastlab.base.model import SCHEMA_VERSION, Machine
-from fastlab.base.progress import Reporter, steps
-from fastlab.bench.bench_machine import BenchMachine
+from fastlab.base.progress import Reporter
+from fastlab.bench.bench_machine import BenchMachine, run_each
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 
 PROGRAM = "intervals_stealing"
@@ -37,6 +35,9 @@ class StealPoint:
     benchmark: str
     victims: str
     workers: int
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}-{self.victims}-{self.workers}"
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,14 @@ def measure(reporter: Reporter, request: StealRequest) -> Counts:
     points = request.points()
 
     def count(point: StealPoint) -> Sequence[Steals]:
-        name = f"{point.benchmark}-{point.victims}-{point.workers}"
+        name = str(point)
         # Who finds whom with work is a question of time: that of the model.
         outcome = machine.run(argv(point, request), machine.toolbox.plugin, name)
         return parse(outcome.output or {})
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        counts = pool.map(count, points)
-        return {point: next(counts) for point in steps(reporter, "counting steals", points)}
+    counts: dict[StealPoint, Sequence[Steals]] = {}
+    run_each((machine,), reporter, "counting steals", points, count, counts.__setitem__)
+    return counts
 
 
 def argv(point: StealPoint, request: StealRequest) -> list[str]:

@@ -9,12 +9,11 @@ program may depend on.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from fastlab.base.model import FastError, Machine
-from fastlab.base.progress import Reporter, steps
-from fastlab.bench.bench_machine import BenchMachine
+from fastlab.base.progress import Reporter
+from fastlab.bench.bench_machine import BenchMachine, run_each
 from fastlab.bench.one_run import BenchRun
 from fastlab.bench.theses import ThesisMeasurement, ThesisRequest
 from fastlab.bench.theses_claims import ThesisMachine, ThesisPoint
@@ -26,6 +25,17 @@ NODES = 2
 # Around the default, which is that of the fifth round.
 FIRST_QUANTUM, QUANTUM_STEP = 1500, 125
 BOOT_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class SimulatedRound:
+    """A point's turn in a round."""
+
+    number: int
+    point: ThesisPoint
+
+    def __str__(self) -> str:
+        return str(self.point)
 
 
 class SimulatedSession(ThesisMeasurement):
@@ -41,18 +51,18 @@ class SimulatedSession(ThesisMeasurement):
     def run(self, reporter: Reporter) -> None:
         """All rounds."""
         order = [
-            (number, point)
+            SimulatedRound(number, point)
             for number in range(self.request.rounds)
             for point in self.request.points()
         ]
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            found = pool.map(lambda one: self._measure(*one), order)
-            for _, point in steps(reporter, "measuring", order, lambda one: str(one[1])):
-                run = next(found)
-                if not self.over(point):
-                    self.add(point, run)
+        run_each((self._machine,), reporter, "measuring", order, self._measure, self._take)
 
-    def _measure(self, number: int, point: ThesisPoint) -> BenchRun:
+    def _take(self, one: SimulatedRound, run: BenchRun) -> None:
+        if not self.over(one.point):
+            self.add(one.point, run)
+
+    def _measure(self, one: SimulatedRound) -> BenchRun:
+        point, number = one.point, one.number
         quantum = FIRST_QUANTUM + number * QUANTUM_STEP
         name = f"{point.program}-{point.contender}-{quantum}".replace(" ", "-")
         try:
