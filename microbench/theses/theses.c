@@ -16,12 +16,10 @@
 #include <time.h>
 
 #include "bench.h"
+#include "in_guest.h"
 #include "roi.h"
 
-#define EXIT_USAGE 2
 #define MAX_WORKERS 64
-/* Longer than a worker without work looks for some. */
-#define ASLEEP_NS 2000000
 
 static const struct bench_kernel *find_kernel(const char *name)
 {
@@ -39,16 +37,6 @@ static const struct bench_form *find_form(const char *name)
 			return form;
 	error(EXIT_USAGE, 0, "BENCHMARK %s: not written for %s", name, bench_runtime.name);
 	return NULL;
-}
-
-static unsigned int number(const char *name, const char *text, unsigned int most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || !value || value > most)
-		error(EXIT_USAGE, 0, "%s %s: must be a whole number from 1 to %u", name, text, most);
-	return (unsigned int)value;
 }
 
 static uint64_t now_ns(void)

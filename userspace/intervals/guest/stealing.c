@@ -14,13 +14,11 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "in_guest.h"
 #include "runtimes/intervals_par.h"
 
-#define EXIT_USAGE 2
 #define MAX_WORKERS 1024
 #define MAX_SEEDS 1000
-/* Longer than a worker without work looks for some. */
-#define ASLEEP_NS 2000000
 
 /* The NUMA thesis' MATMUL (3.3.2): one task for each element of the product. */
 struct element {
@@ -111,16 +109,6 @@ static enum ivl_victims find_victims(const char *name)
 	error(EXIT_USAGE, 0, "VICTIMS %s: must be random, threshold, domains or "
 	      "domains-threshold", name);
 	return IVL_VICTIM_POLICIES;
-}
-
-static unsigned int number(const char *name, const char *text, unsigned int most)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || !value || value > most)
-		error(EXIT_USAGE, 0, "%s %s: must be a whole number from 1 to %u", name, text, most);
-	return (unsigned int)value;
 }
 
 static void print_run(unsigned int seed, const struct ivl_statistics *before,
