@@ -161,8 +161,10 @@ class ThesisMeasurement:
         self._samples = {point: ThesisSamples() for point in request.points()}
 
     def add(self, point: ThesisPoint, run: BenchRun) -> None:
-        """What one more run of the point gave."""
+        """What one more run of the point gave. One that failed stays so, for its first reason."""
         samples = self._samples[point]
+        if self.over(point):
+            return
         if run.status != "ok":
             samples.status, samples.reason = run.status, run.reason
             return
@@ -175,7 +177,7 @@ class ThesisMeasurement:
         samples.rounds.append({"time": median(run.values), **counted})
 
     def over(self, point: ThesisPoint) -> bool:
-        """A point that failed is not tried again."""
+        """Whether it failed, and need not be tried again."""
         return self._samples[point].status != "ok"
 
     def rows(self) -> list[ThesisRow]:

@@ -58,12 +58,11 @@ class SimulatedSession(ThesisMeasurement):
         run_each((self._machine,), reporter, "measuring", order, self._measure, self._take)
 
     def _take(self, one: SimulatedRound, run: BenchRun) -> None:
-        if not self.over(one.point):
-            self.add(one.point, run)
+        self.add(one.point, run)
 
     def _measure(self, one: SimulatedRound) -> BenchRun:
-        point, number = one.point, one.number
-        quantum = FIRST_QUANTUM + number * QUANTUM_STEP
+        point = one.point
+        quantum = FIRST_QUANTUM + one.number * QUANTUM_STEP
         name = f"{point.program}-{point.contender}-{quantum}".replace(" ", "-")
         try:
             outcome = self._machine.run(
