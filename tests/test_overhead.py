@@ -17,7 +17,7 @@ def test_off_costs_a_test_of_a_switch() -> None:
     }
     # Without jump labels: a load, a test and a branch. A compiler may win more than that by what it
     # makes of the changed function, as gcc 14 does.
-    assert abs(more["wake", "off"]) < 10
+    assert -5 < more["wake", "off"] < 10
     assert abs(more["switch", "off"]) < 10
     # A policy that is on is what it costs.
     assert more["wake", "off"] + 10 < more["wake", "strict"] < more["wake", "adaptive"] < 100
