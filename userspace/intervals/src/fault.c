@@ -62,15 +62,11 @@ static ivl_fault known_cancel(struct ivl_interval *interval)
  * Who looks leaves word for others on the way: so each way is gone once, and again only
  * as far as nobody has come since another interval was cancelled.
  */
-ivl_fault ivl_find_cancel(struct ivl_interval *interval)
+ivl_fault ivl_look_for_cancel(struct ivl_interval *interval, uint64_t now)
 {
-	/* Acquire, from ivl_set_cancel(). */
-	const uint64_t now = atomic_load_explicit(&interval->model->cancels, memory_order_acquire);
 	struct ivl_interval *end = interval;
 	ivl_fault fault = 0;
 
-	if (!now)
-		return 0;
 	while (end && atomic_load_explicit(&end->clean_at, memory_order_relaxed) != now) {
 		fault = known_cancel(end);
 		if (fault)

@@ -240,8 +240,17 @@ void ivl_set_fault(struct ivl_point *point, ivl_fault fault);
 void ivl_deliver(ivl_fault fault, struct ivl_point *from, struct ivl_point *to);
 /* False: it has one. */
 bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault);
+/* `now`: of ivl_model.cancels, which is not 0. */
+ivl_fault ivl_look_for_cancel(struct ivl_interval *interval, uint64_t now);
 /* Of the interval, or one around it. */
-ivl_fault ivl_find_cancel(struct ivl_interval *interval);
+static inline ivl_fault ivl_find_cancel(struct ivl_interval *interval)
+{
+	/* Acquire, from ivl_set_cancel(). */
+	const uint64_t now = atomic_load_explicit(&interval->model->cancels, memory_order_acquire);
+
+	return now ? ivl_look_for_cancel(interval, now) : 0;
+}
+
 /* The interval fails by itself. */
 void ivl_fail_interval(struct ivl_interval *interval, int error);
 

@@ -51,15 +51,17 @@ static bool owns(const struct ivl_interval *interval)
 	return atomic_load_explicit(&interval->owner, memory_order_relaxed) == ivl_local_here();
 }
 
-bool ivl_expect(struct ivl_point *point)
+/* `own`: owns() its interval, which who does so much does not change meanwhile. */
+static inline bool expect(struct ivl_point *point, bool own)
 {
-	/* Relaxed: the caller knows that the point is ahead, or is told that it is not. */
-	int32_t left = atomic_load_explicit(&point->left, memory_order_relaxed);
+	int32_t left;
 
-	if (owns(ivl_interval_of(point))) {
+	if (own) {
 		point->expected++;
 		return true;
 	}
+	/* Relaxed: the caller knows that the point is ahead, or is told that it is not. */
+	left = atomic_load_explicit(&point->left, memory_order_relaxed);
 	do {
 		if (!left)
 			return false;
@@ -67,6 +69,23 @@ bool ivl_expect(struct ivl_point *point)
 							memory_order_relaxed,
 							memory_order_relaxed));
 	return true;
+}
+
+static inline void expect_no_more(struct ivl_point *point, bool own)
+{
+	struct ivl_batch batch = { 0 };
+
+	if (own) {
+		point->expected--;
+	} else {
+		ivl_arrive(point, 1, &batch);
+		ivl_settle(&batch);
+	}
+}
+
+bool ivl_expect(struct ivl_point *point)
+{
+	return expect(point, owns(ivl_interval_of(point)));
 }
 
 bool ivl_expect_unscheduled(struct ivl_interval *interval)
@@ -80,14 +99,7 @@ bool ivl_expect_unscheduled(struct ivl_interval *interval)
 
 void ivl_expect_no_more(struct ivl_point *point)
 {
-	struct ivl_batch batch = { 0 };
-
-	if (owns(ivl_interval_of(point))) {
-		point->expected--;
-	} else {
-		ivl_arrive(point, 1, &batch);
-		ivl_settle(&batch);
-	}
+	expect_no_more(point, owns(ivl_interval_of(point)));
 }
 
 /*
@@ -99,9 +111,9 @@ static bool is_inside(const struct ivl_edge *edge, const struct ivl_interval *in
 	return edge >= interval->edges && edge < interval->edges + IVL_EDGES_INSIDE;
 }
 
-static struct ivl_edge *get_edge(struct ivl_interval *target)
+static struct ivl_edge *get_edge(struct ivl_interval *target, bool own)
 {
-	if (owns(target) && target->edges_used < IVL_EDGES_INSIDE)
+	if (own && target->edges_used < IVL_EDGES_INSIDE)
 		return &target->edges[target->edges_used++];
 	return ivl_edge_get(target->model);
 }
@@ -191,16 +203,16 @@ static int no_edge(int error, struct ivl_point *from, struct ivl_point *to, cons
 }
 
 /* `to` cannot occur meanwhile. */
-static int add_edge(struct ivl_point *from, struct ivl_point *to)
+static int add_edge(struct ivl_point *from, struct ivl_point *to, bool own)
 {
 	struct ivl_interval *target = ivl_interval_of(to);
-	struct ivl_edge *edge = get_edge(target);
+	struct ivl_edge *edge = get_edge(target, own);
 	ivl_fault fault;
 	int error;
 
 	if (!edge)
 		return no_edge(ENOMEM, from, to, "out of memory");
-	ivl_expect(to);
+	expect(to, own);
 	atomic_store_explicit(&edge->to, (uintptr_t)to, memory_order_relaxed);
 	if (!push(from, edge)) {
 		unget_edge(target, edge);
@@ -209,13 +221,13 @@ static int add_edge(struct ivl_point *from, struct ivl_point *to)
 		fault = atomic_load_explicit(&from->fault, memory_order_relaxed);
 		if (fault)
 			ivl_deliver(fault, from, to);
-		ivl_expect_no_more(to);
+		expect_no_more(to, own);
 		return 0;
 	}
 	/* From here on the edge may be followed at any time, and be no more. */
 	error = dies(edge, from, to);
 	if (error) {
-		ivl_expect_no_more(to);
+		expect_no_more(to, own);
 		return no_edge(error, from, to, error == ENOMEM ? "out of memory" :
 								  "would close a cycle");
 	}
@@ -225,6 +237,7 @@ static int add_edge(struct ivl_point *from, struct ivl_point *to)
 int ivl_add_edge(ivl_point *from, ivl_point *to)
 {
 	struct ivl_interval *target = ivl_interval_of(to);
+	const bool own = owns(target);
 	int error;
 
 	if (ivl_interval_of(from)->model != target->model)
@@ -235,10 +248,10 @@ int ivl_add_edge(ivl_point *from, ivl_point *to)
 		return 0;
 	if (!ivl_may_be_ahead(to))
 		return no_edge(EALREADY, from, to, "its target may have occurred");
-	if (!ivl_expect(to))
+	if (!expect(to, own))
 		return no_edge(EALREADY, from, to, "its target has occurred");
-	error = add_edge(from, to);
-	ivl_expect_no_more(to);
+	error = add_edge(from, to, own);
+	expect_no_more(to, own);
 	return error;
 }
 
