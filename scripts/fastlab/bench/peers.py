@@ -31,6 +31,8 @@ BENCHMARKS: tuple[str, ...] = (
     "uts_t3",
     "matmul",
     "sort",
+    "reduce",
+    "scan",
     "sor",
     "dag",
     "dfs",

@@ -81,6 +81,28 @@ uint64_t sort_digest(const int32_t *values, size_t n);
 /* Are they in order, and have they this digest? */
 bool sort_right(const int32_t *values, size_t n, uint64_t digest);
 
+/* Of a reduction and a scan: a part, where the program says how long these are. */
+#define SUMS_LEAF 16384
+
+/* The sum of `n` doubles that hold small integers: exact in any order. */
+struct bench_reduce {
+	size_t n;
+	double *values;
+	double sum;				/* the result */
+};
+extern struct bench_reduce bench_reduce;
+double reduce_part(const double *values, size_t n);
+
+/* Prefix sums: each of `n` integers of `out` is the sum of those of `in` up to and with it. */
+struct bench_scan {
+	size_t n;
+	int64_t *in, *out;
+};
+extern struct bench_scan bench_scan;
+int64_t scan_sum(const int64_t *in, size_t n);
+/* Of a part, after a sum of all before it; returns that with the part's. */
+int64_t scan_part(int64_t *out, const int64_t *in, size_t n, int64_t before);
+
 /* Red-black successive over-relaxation on a square of floats. */
 #define SOR_ITERATIONS 50
 struct bench_sor {

@@ -14,6 +14,11 @@
  * par_async(function, const void *arg, size_t bytes)
  *	A task with a copy of its argument of at most PAR_ASYNC_BYTES.
  * par_for(begin, end, void (*body)(size_t begin, size_t end, void *), arg)
+ * double par_reduce(const double *values, size_t count)
+ * par_scan(int64_t *out, const int64_t *in, size_t count)
+ *	The sum, and the prefix sums, by the runtime's own where it has them, else by
+ *	scan_blocks.h. Serial parts are reduce_part(), scan_sum() and scan_part() where it takes
+ *	a function of a range.
  * struct par_node
  * par_graph(make, struct par_node *nodes, size_t count, arg)
  *	make(nodes, arg) makes all of them; returns when they have run. Nodes may have graphs.
@@ -32,6 +37,7 @@
 #include "parallel/uts.h"
 #include "parallel/matmul.h"
 #include "parallel/sort.h"
+#include "parallel/sums.h"
 #include "parallel/sor.h"
 #include "parallel/dag.h"
 #include "parallel/dfs.h"
@@ -43,9 +49,9 @@
 static const struct bench_form par_forms[] = {
 	{ "fib", fib_run }, { "fj", fj_run }, { "fj_rec", fj_rec_run },
 	{ "nqueens", nqueens_run }, { "uts_t1", uts_run }, { "uts_t3", uts_run },
-	{ "matmul", matmul_run }, { "sort", sort_run }, { "sor", sor_run },
-	{ "dag", dag_run }, { "dfs", dfs_run }, { "chain", chain_run },
-	{ "wavefront", wavefront_run }, THESES(PAR_FORM) { 0, 0 }
+	{ "matmul", matmul_run }, { "sort", sort_run }, { "reduce", reduce_run },
+	{ "scan", scan_run }, { "sor", sor_run }, { "dag", dag_run }, { "dfs", dfs_run },
+	{ "chain", chain_run }, { "wavefront", wavefront_run }, THESES(PAR_FORM) { 0, 0 }
 };
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef BENCH_INTERVALS_PAR_H
 #define BENCH_INTERVALS_PAR_H
 
-#include "intervals.h"
+#include "intervals_algorithms.h"
 #include "parallel/start.h"
 
 /* Where there is no memory for a task, it is called. */
@@ -60,6 +60,37 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 		    void *arg)
 {
 	ivl_parallel_for(begin, end, 0, body, arg);
+}
+
+static void add_part(size_t begin, size_t end, void *sum, void *values)
+{
+	*(double *)sum += reduce_part((const double *)values + begin, end - begin);
+}
+
+static void add_double(void *sum, const void *more, void *arg)
+{
+	(void)arg;
+	*(double *)sum += *(const double *)more;
+}
+
+static double par_reduce(const double *values, size_t count)
+{
+	double sum = 0;
+
+	ivl_parallel_reduce(0, count, 0, &sum, sizeof(sum), add_part, add_double, (void *)values);
+	return sum;
+}
+
+static void add_integer(void *sum, const void *more, void *arg)
+{
+	(void)arg;
+	*(int64_t *)sum += *(const int64_t *)more;
+}
+
+/* In C it is told how to add two elements, not how to do a part: a call for each. */
+static void par_scan(int64_t *out, const int64_t *in, size_t count)
+{
+	ivl_parallel_scan(out, in, count, sizeof(*out), 0, add_integer, NULL);
 }
 
 struct par_node {

@@ -68,6 +68,28 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 		body(i, i + 1, arg);
 }
 
+static double par_reduce(const double *values, size_t count)
+{
+	size_t blocks = omp_get_max_threads();
+	double sum = 0;
+
+	#pragma omp parallel for schedule(static) reduction(+: sum)
+	for (size_t block = 0; block < blocks; block++) {
+		size_t begin = count * block / blocks, end = count * (block + 1) / blocks;
+
+		sum += reduce_part(values + begin, end - begin);
+	}
+	return sum;
+}
+
+#include "parallel/scan_blocks.h"
+
+/* Not `reduction(inscan, +: sum)`: clang 14 has all sums on the stack, which overflows. */
+static void par_scan(int64_t *out, const int64_t *in, size_t count)
+{
+	scan_by_blocks(out, in, count, omp_get_max_threads());
+}
+
 /* Its address is the dependence. */
 struct par_node {
 	char unused;
@@ -120,7 +142,7 @@ static void stop(void)
 /* Loops start their threads themselves. */
 static bool is_loop(void (*run)(void))
 {
-	static void (*const loops[])(void) = { sor_run, THESES_LOOPS(LOOP) };
+	static void (*const loops[])(void) = { sor_run, reduce_run, scan_run, THESES_LOOPS(LOOP) };
 
 	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
 		if (loops[i] == run)

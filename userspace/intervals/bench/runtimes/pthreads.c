@@ -190,6 +190,36 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 	par_sync(&scope);
 }
 
+struct reduction {
+	const double *values;
+	double sum;
+};
+
+static void reduce_block(size_t begin, size_t end, void *arg)
+{
+	struct reduction *reduction = arg;
+	double sum = reduce_part(reduction->values + begin, end - begin);
+
+	pthread_mutex_lock(&mutex);
+	reduction->sum += sum;
+	pthread_mutex_unlock(&mutex);
+}
+
+static double par_reduce(const double *values, size_t count)
+{
+	struct reduction reduction = { values, 0 };
+
+	par_for(0, count, reduce_block, &reduction);
+	return reduction.sum;
+}
+
+#include "parallel/scan_blocks.h"
+
+static void par_scan(int64_t *out, const int64_t *in, size_t count)
+{
+	scan_by_blocks(out, in, count, workers);
+}
+
 struct par_node {
 	struct item item;
 	unsigned int place, before;	/* how many it still comes after, and 1 until it is made */

@@ -71,6 +71,16 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 	body(begin, end, arg);
 }
 
+static double par_reduce(const double *values, size_t count)
+{
+	return reduce_part(values, count);
+}
+
+static void par_scan(int64_t *out, const int64_t *in, size_t count)
+{
+	scan_part(out, in, count, 0);
+}
+
 struct par_node {
 	char unused;
 };

@@ -5,9 +5,12 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_invoke.h>
+#include <tbb/parallel_reduce.h>
+#include <tbb/parallel_scan.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
+#include <functional>
 #include <memory>
 #include <new>
 
@@ -70,6 +73,25 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 			  [=](const tbb::blocked_range<size_t> &range) {
 		body(range.begin(), range.end(), arg);
 	});
+}
+
+static double par_reduce(const double *values, size_t count)
+{
+	return tbb::parallel_reduce(tbb::blocked_range<size_t>(0, count), 0.0,
+				    [=](const tbb::blocked_range<size_t> &range, double sum) {
+		return sum + reduce_part(values + range.begin(), range.size());
+	}, std::plus<double>());
+}
+
+static void par_scan(int64_t *out, const int64_t *in, size_t count)
+{
+	tbb::parallel_scan(tbb::blocked_range<size_t>(0, count), int64_t(0),
+			   [=](const tbb::blocked_range<size_t> &range, int64_t sum, bool last) {
+		const int64_t *begin = in + range.begin();
+
+		return last ? scan_part(out + range.begin(), begin, range.size(), sum)
+			    : sum + scan_sum(begin, range.size());
+	}, std::plus<int64_t>());
 }
 
 using continue_node = tbb::flow::continue_node<tbb::flow::continue_msg>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A runtime that loses every BROKEN_LOSES-th task, with 1 all of them, and of a loop the last index
- * or all: each kernel's check has to find out.
+ * A runtime that loses every BROKEN_LOSES-th task, with 1 all of them, and of a loop or a
+ * sum the last index or all: each kernel's check has to find out.
  */
 #include "parallel/start.h"
 
@@ -65,6 +65,16 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 {
 	if (BROKEN_LOSES > 1 && begin < end)
 		body(begin, end - 1, arg);
+}
+
+static double par_reduce(const double *values, size_t count)
+{
+	return reduce_part(values, BROKEN_LOSES > 1 ? count - 1 : 0);
+}
+
+static void par_scan(int64_t *out, const int64_t *in, size_t count)
+{
+	scan_part(out, in, BROKEN_LOSES > 1 ? count - 1 : 0, 0);
 }
 
 struct par_node {
