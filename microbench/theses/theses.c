@@ -21,32 +21,6 @@
 
 #define MAX_WORKERS 64
 
-static const struct bench_kernel *find_kernel(const char *name)
-{
-	for (const struct bench_kernel *const *kernel = bench_kernels; *kernel; kernel++)
-		if (!strcmp((*kernel)->name, name))
-			return *kernel;
-	error(EXIT_USAGE, 0, "BENCHMARK %s: there is none", name);
-	return NULL;
-}
-
-static const struct bench_form *find_form(const char *name)
-{
-	for (const struct bench_form *form = bench_runtime.forms; form->kernel; form++)
-		if (!strcmp(form->kernel, name))
-			return form;
-	error(EXIT_USAGE, 0, "BENCHMARK %s: not written for %s", name, bench_runtime.name);
-	return NULL;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Returns what the run took. Nobody else runs as it begins. */
 static uint64_t measure(const struct bench_form *form)
 {
@@ -55,9 +29,9 @@ static uint64_t measure(const struct bench_form *form)
 	nanosleep(&(struct timespec){ .tv_nsec = ASLEEP_NS }, NULL);
 	roi_warmup();
 	roi_begin();
-	begun = now_ns();
+	begun = bench_now_ns();
 	bench_runtime.enter(form->run);
-	begun = now_ns() - begun;
+	begun = bench_now_ns() - begun;
 	roi_end();
 	return begun;
 }
@@ -75,8 +49,13 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		error(EXIT_USAGE, 0, "usage: theses_%s [NAME=VALUE ...] BENCHMARK SIZE WORKERS",
 		      bench_runtime.name);
-	kernel = find_kernel(argv[1]);
-	form = find_form(argv[1]);
+	kernel = bench_find_kernel(argv[1]);
+	form = bench_find_form(argv[1]);
+	if (!kernel)
+		error(EXIT_USAGE, 0, "BENCHMARK %s: there is none", argv[1]);
+	if (!form)
+		error(EXIT_USAGE, 0, "BENCHMARK %s: not written for %s", argv[1],
+		      bench_runtime.name);
 	size = number("SIZE", argv[2], UINT32_MAX);
 	workers = number("WORKERS", argv[3], MAX_WORKERS);
 

@@ -65,6 +65,13 @@ extern const struct bench_runtime bench_runtime;
 /* Defined by kernels/; ends with NULL. */
 extern const struct bench_kernel *const bench_kernels[];
 
+/* The one of this name; NULL: there is none, or it is not written for this runtime. */
+const struct bench_kernel *bench_find_kernel(const char *name);
+const struct bench_form *bench_find_form(const char *name);
+
+/* CLOCK_MONOTONIC. */
+uint64_t bench_now_ns(void);
+
 #ifdef __cplusplus
 }
 #endif

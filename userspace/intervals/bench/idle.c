@@ -24,14 +24,6 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&time, NULL);
 }
 
-uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + time.tv_nsec;
-}
-
 static uint64_t cpu_ns(void)
 {
 	struct timespec time;
@@ -47,9 +39,9 @@ double idle_share(const struct bench_runtime *runtime, bool quick)
 	(void)runtime;
 	sleep_ns(quick ? QUICK_NS : SETTLE_NS);
 	cpu = cpu_ns();
-	time = now_ns();
+	time = bench_now_ns();
 	sleep_ns(quick ? QUICK_NS : IDLE_NS);
-	return (double)(cpu_ns() - cpu) / (double)(now_ns() - time);
+	return (double)(cpu_ns() - cpu) / (double)(bench_now_ns() - time);
 }
 
 struct wake {
@@ -61,7 +53,7 @@ static void woken(void *arg)
 {
 	struct wake *wake = (struct wake *)arg;
 
-	wake->begun = now_ns();
+	wake->begun = bench_now_ns();
 	sem_post(&wake->done);
 }
 
@@ -84,7 +76,7 @@ double idle_wake(const struct bench_runtime *runtime, bool quick)
 		uint64_t submitted;
 
 		sleep_ns(WAKE_PAUSE_NS);
-		submitted = now_ns();
+		submitted = bench_now_ns();
 		runtime->submit(woken, &wake);
 		sem_wait(&wake.done);
 		latency[i] = wake.begun - submitted;

@@ -18,7 +18,4 @@ double idle_share(const struct bench_runtime *runtime, bool quick);
  */
 double idle_wake(const struct bench_runtime *runtime, bool quick);
 
-/* CLOCK_MONOTONIC. */
-uint64_t now_ns(void);
-
 #endif

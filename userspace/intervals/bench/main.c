@@ -57,24 +57,6 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct bench_form *find_form(const char *name)
-{
-	const struct bench_form *form = bench_runtime.forms;
-
-	while (form->kernel && strcmp(form->kernel, name))
-		form++;
-	return form->kernel ? form : NULL;
-}
-
-static const struct bench_kernel *find_kernel(const char *name)
-{
-	const struct bench_kernel *const *kernel = bench_kernels;
-
-	while (*kernel && strcmp((*kernel)->name, name))
-		kernel++;
-	return *kernel;
-}
-
 static const struct idle_benchmark *find_idle(const char *name)
 {
 	const struct idle_benchmark *idle = idle_benchmarks;
@@ -134,7 +116,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (options->benchmark)
 			argp_error(state, "one benchmark at a time");
-		if (!find_kernel(text) && !find_idle(text))
+		if (!bench_find_kernel(text) && !find_idle(text))
 			argp_error(state, "%s: no such benchmark", text);
 		options->benchmark = text;
 		return 0;
@@ -190,11 +172,11 @@ static int fail(const char *what, int error)
 static bool measure_once(const struct options *options, const struct bench_kernel *kernel,
 			 const struct bench_form *form, bool counts)
 {
-	uint64_t begun = now_ns(), took;
+	uint64_t begun = bench_now_ns(), took;
 	bool right;
 
 	bench_runtime.enter(form->run);
-	took = now_ns() - begun;
+	took = bench_now_ns() - begun;
 	right = kernel->check();
 	if (!right)
 		fprintf(stderr, "%s: wrong result\n", bench_runtime.name);
@@ -209,7 +191,7 @@ static bool measure_once(const struct options *options, const struct bench_kerne
 
 static int measure_kernel(const struct options *options, const struct bench_kernel *kernel)
 {
-	const struct bench_form *form = find_form(kernel->name);
+	const struct bench_form *form = bench_find_form(kernel->name);
 	unsigned int warmups = options->quick ? 0 : kernel->warmups;
 	unsigned int repeats = options->repeats ? options->repeats : kernel->repeats;
 	unsigned int size = options->size ? options->size : kernel->size;
@@ -232,13 +214,13 @@ static int measure_kernel(const struct options *options, const struct bench_kern
 /* Some work first, so that what a runtime starts late is started. */
 static int measure_idle(const struct options *options, const struct idle_benchmark *idle)
 {
-	const struct bench_kernel *kernel = find_kernel("fib");
+	const struct bench_kernel *kernel = bench_find_kernel("fib");
 	int error = kernel->prepare(kernel->quick_size);
 	bool right;
 
 	if (error)
 		return fail("the benchmark cannot be made ready", error);
-	bench_runtime.enter(find_form(kernel->name)->run);
+	bench_runtime.enter(bench_find_form(kernel->name)->run);
 	right = kernel->check();
 	print(options, idle->unit, idle->measure(&bench_runtime, options->quick), right);
 	return right ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -246,11 +228,11 @@ static int measure_idle(const struct options *options, const struct idle_benchma
 
 static int measure(const struct options *options)
 {
-	const struct bench_kernel *kernel = find_kernel(options->benchmark);
+	const struct bench_kernel *kernel = bench_find_kernel(options->benchmark);
 	const struct idle_benchmark *idle = find_idle(options->benchmark);
 	int error, status;
 
-	if (kernel ? !find_form(kernel->name) : !can_run(idle)) {
+	if (kernel ? !bench_find_form(kernel->name) : !can_run(idle)) {
 		fprintf(stderr, "%s: %s is not written for it\n", bench_runtime.name,
 			options->benchmark);
 		return EXIT_NOT_WRITTEN;

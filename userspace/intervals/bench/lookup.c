@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What all programs that run a kernel begin with. */
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+
+const struct bench_kernel *bench_find_kernel(const char *name)
+{
+	for (const struct bench_kernel *const *kernel = bench_kernels; *kernel; kernel++)
+		if (!strcmp((*kernel)->name, name))
+			return *kernel;
+	return NULL;
+}
+
+const struct bench_form *bench_find_form(const char *name)
+{
+	for (const struct bench_form *form = bench_runtime.forms; form->kernel; form++)
+		if (!strcmp(form->kernel, name))
+			return form;
+	return NULL;
+}
+
+uint64_t bench_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
