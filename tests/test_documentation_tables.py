@@ -29,6 +29,8 @@ After.
 
 @pytest.fixture(scope="module")
 def tables() -> ModuleType:
+    # As when it is run.
+    sys.path.insert(0, str(SCRIPT.parent))
     spec = importlib.util.spec_from_file_location("tables", SCRIPT)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -107,7 +109,7 @@ def test_programs_that_were_tried(tables: ModuleType) -> None:
         return {"policy": policy, "changes": {"elapsed_ns": change, "cycles": change}}
 
     trial = {"argv": ["xz", "-k"], "verdicts": [verdict("strict", -1), verdict("adaptive", 0.5)]}
-    head, line = tables.trials(tables.Results({"trials": [trial]}))
+    head, line = tables.commands.trials(tables.Results({"trials": [trial]}))
     assert head[1:4] == ["off, ms", "elapsed: strict", "elapsed: adaptive"]
     ranges = ["-1.0 to 2.5", "0.5 to 2.5"]
     assert line == ["``xz -k``", "2.0", *ranges, *ranges]
@@ -125,15 +127,67 @@ def test_medians_stand_beside_what_a_thesis_has(tables: ModuleType) -> None:
             {"program": "other", "metric": "time", "unit": "s", "values": {"far": 3.0}},
         ],
     }
-    assert tables.localities(tables.Results(document)) == [
+    assert tables.commands.localities(tables.Results(document)) == [
         ["program", "contender", "time, us", "L3 misses", "time there, s"],
         ["``sort``", "near", "2 ± 50.0 %", "10 ± 0.0 %", "1.5"],
         ["``sort``", "far", "1,000 ± 0.0 %", "0", ""],
     ]
 
 
+STEALS = {
+    "rows": [
+        {
+            "benchmark": "sort",
+            "workers": 2,
+            "victims": victims,
+            "runs": [
+                {
+                    "steals": 10 * times,
+                    "steal_failures": 8 * times,
+                    "steals_remote": 5 * times,
+                    "steal_failures_remote": 4 * times,
+                }
+                for times in (1, 3)
+            ],
+        }
+        for victims in ("random", "domains")
+    ]
+}
+
+
+def test_steals_are_means_over_seeds(tables: ModuleType) -> None:
+    results = tables.Results(STEALS)
+    assert tables.commands.steal_misses(results, "domains") == [
+        ["kernel", "workers", "domains: attempts", "got nothing", "ratio"],
+        ["sort", "2", "20.0", "16.0", "0.800"],
+    ]
+    assert tables.commands.steal_nodes(results, "random", "domains")[1:] == [
+        ["sort", "2", one, "2.0", "2.0", "8.0", "0.800"] for one in ("random", "domains")
+    ]
+
+
+def test_runtimes_stand_side_by_side(tables: ModuleType) -> None:
+    def measured(runtime: str, workers: int, **more: Any) -> dict[str, Any]:
+        row = {"benchmark": "fib", "runtime": runtime, "workers": workers, "status": "ok"}
+        return {**row, "spread": 0.05, **more}
+
+    rows = [
+        measured("intervals", 1, ns_per_task=9.876),
+        measured("serial", 1, ns_per_task=1.0),
+        measured("tbb", 1, ns_per_task=None, status="failed"),
+        measured("intervals", 2, ns_per_task=5.0, spread=None),
+        measured("tbb", 2, ns_per_task=None, status="not available"),
+    ]
+    table = tables.commands.runtimes(tables.Results({"rows": rows}))
+    assert table == [
+        ["benchmark", "workers", "unit", "intervals", "serial", "tbb", "± %"],
+        ["fib", "1", "ns", "9.88", "1", "failed", "2.5"],
+        ["fib", "2", "ns", "5", "", "n/a", "n/a"],
+    ]
+
+
 def test_nothing_is_not_negative(tables: ModuleType) -> None:
-    assert tables.decimal(-0.01) == "0.0"
+    assert tables.experiments.decimal(-0.01) == "0.0"
 
 
 def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> None:
@@ -144,7 +198,7 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert text.count(".. measured:") == len(blocks), f"{page}: a table has no end"
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
-    of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs"}
+    of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs", "stealing", "runtime"}
     of_commands |= {
         f"theses-{name}-simulated"
         for name in ("cachestress", "mergesort", "blockmm", "numa-domains")

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables of experiments: `fast run`, whose results have a summary.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from measured.results import METRICS, NOTHING, Key, Lines, Results, decimal, entry, millis, whole
+
+
+def _micros(ns: float | None) -> str:
+    return whole(None if ns is None else ns / 1e3)
+
+
+def _head(key: Key) -> list[str]:
+    return [key[0], str(key[1])]
+
+
+WORDS = {"baseline": "unpatched", "onecpu": "one CPU"}
+
+
+def times(results: Results) -> Lines:
+    """Each arm's milliseconds."""
+    names = [WORDS.get(arm, arm) for arm in results.arms]
+    lines: Lines = [["benchmark", "threads", *names]]
+    for key in results.keys:
+        spent = [millis(results.mean(arm, key, "elapsed_ns")) for arm in results.arms]
+        lines.append([*_head(key), *spent])
+    return lines
+
+
+def improvements(results: Results, arm: str, *metrics: str) -> Lines:
+    """What a policy improves, a column for each metric, and its hints."""
+    lines: Lines = [["benchmark", "threads", *(METRICS[one] for one in metrics), "hints", "used"]]
+    for key in results.keys:
+        fired = _counters(results, arm, key)
+        seeds = len(results.simulation["seeds"])
+        lines.append(
+            [
+                *_head(key),
+                *(results.spread(arm, key, metric) for metric in metrics),
+                f"{fired['hint_set'] / seeds:.0f}",
+                f"{(fired['used'] + fired['same_cpu']) / seeds:.0f}",
+            ]
+        )
+    return lines
+
+
+def regrets(results: Results, beside: str = "") -> Lines:
+    """Each arm's regret; with "switches", their context switches beside it."""
+    arms = results.arms
+    names = [WORDS.get(arm, arm) for arm in arms] if beside else arms
+    lines: Lines = [["benchmark", "threads", *names]]
+    if beside:
+        lines = [[*lines[0], f"{beside}: {names[0]}", *names[1:]]]
+    for key in results.keys:
+        found = (entry(results.simulation["regrets"], arm, key) for arm in arms)
+        cells = [decimal(one["regret"], 2) for one in found]
+        if beside:
+            cells += [whole(results.mean(arm, key, "context_switches")) for arm in arms]
+        lines.append([*_head(key), *cells])
+    return lines
+
+
+def standings(results: Results) -> Lines:
+    """The arms over all rows."""
+    lines: Lines = [
+        ["arm", "mean regret", "worst", "best in", "worse than unpatched by more than 2 %"]
+    ]
+    for one in results.simulation["standings"]:
+        worse = "-" if one["variant_name"] == results.baseline else str(one["worse"])
+        lines.append(
+            [
+                one["variant_name"],
+                decimal(one["mean"], 2),
+                decimal(one["worst"], 2),
+                str(one["best_of"]),
+                worse,
+            ]
+        )
+    return lines
+
+
+def latencies(results: Results, *arms: str) -> Lines:
+    """Of the baseline and these arms, in microseconds."""
+    asked = (results.baseline, *arms)
+    first, *rest = (WORDS.get(arm, arm) for arm in asked)
+    told = {
+        "hand-off p50": "handoff_p50",
+        "p99": "handoff_p99",
+        "wake-up p99": "wakeup_p99",
+    }
+    heads = [head for words in told for head in (f"{words}: {first}", *rest)]
+    lines: Lines = [["benchmark", "threads", *heads]]
+    for key in results.keys:
+        cells = [_micros(results.mean(arm, key, one)) for one in told.values() for arm in asked]
+        lines.append([*_head(key), *cells])
+    return lines
+
+
+def depths(results: Results, metric: str) -> Lines:
+    """Mean improvement by threads and by the depth of the queue."""
+    lines: Lines = [["threads", *_depth_names(results)]]
+    for threads in dict.fromkeys(threads for _, threads in results.keys):
+        keys = [key for key in results.keys if key[1] == threads]
+        lines.append([str(threads), *_averages(results, keys, metric)])
+    lines.append(["all", *_averages(results, results.keys, metric)])
+    return lines
+
+
+def _depth_names(results: Results) -> list[str]:
+    """fast-depth-4 is 4."""
+    return [arm.rsplit("-", 1)[1] for arm in results.others]
+
+
+def _averages(results: Results, keys: Sequence[Key], metric: str) -> list[str]:
+    return [decimal(fmean(_gains(results, arm, keys, metric))) for arm in results.others]
+
+
+def _gains(results: Results, arm: str, keys: Sequence[Key], metric: str) -> list[float]:
+    found = (results.improvement(arm, key, metric) for key in keys)
+    return [one for one in found if one is not None]
+
+
+def depth_losses(results: Results, percent: str) -> Lines:
+    """The worst case of each depth, and how many lose more than `percent`."""
+    gains = [_gains(results, arm, results.keys, "elapsed_ns") for arm in results.others]
+    return [
+        ["", *_depth_names(results)],
+        ["worst", *(decimal(min(of_depth)) for of_depth in gains)],
+        ["losses", *(str(sum(one < -float(percent) for one in of_depth)) for of_depth in gains)],
+    ]
+
+
+def cost_of_off(results: Results) -> Lines:
+    """Guest instructions and time of the patched kernel with the policy off."""
+    lines: Lines = [["threads", "unpatched", "patched, off", "improvement, %", "elapsed, %"]]
+    for key in results.keys:
+        lines.append(
+            [
+                str(key[1]),
+                whole(results.mean("baseline", key, "instructions")),
+                whole(results.mean("off", key, "instructions")),
+                results.spread("off", key, "instructions", 5),
+                results.spread("off", key, "elapsed_ns"),
+            ]
+        )
+    return lines
+
+
+def along(results: Results, arm: str, axis: str) -> Lines:
+    """What an arm improves of the elapsed time, a column for each value of an axis."""
+    values = list(dict.fromkeys(row[axis] for row in results.document["rows"]))
+    lines: Lines = [["benchmark", "threads", *(whole(value) for value in values)]]
+    for key in results.keys:
+        cells = [results.spread(arm, key, "elapsed_ns", **{axis: one}) for one in values]
+        lines.append([*_head(key), *cells])
+    return lines
+
+
+def mean_regret_by_axis(results: Results, arm: str) -> Lines:
+    """An arm's regret, means over the cases of a benchmark and of each value of each axis."""
+    means = {
+        (one["benchmark"], axis, one[axis]): one["regret"]
+        for one in results.simulation["mean_regrets"]
+        for axis in ("threads", *results.document["axes"])
+        if one["variant_name"] == arm and axis in one
+    }
+    order = ["threads", *results.document["axes"]]
+    columns = sorted({where[1:] for where in means}, key=lambda one: (order.index(one[0]), one[1]))
+    shown = {"threads": "thr.", "cs_lines": "lines", "cpus": "CPUs"}
+    lines: Lines = [["benchmark", *(f"{shown.get(axis, axis)} {one}" for axis, one in columns)]]
+    for name in dict.fromkeys(key[0] for key in results.keys):
+        lines.append([name, *(decimal(means.get((name, *column)), 2) for column in columns)])
+    return lines
+
+
+def splash(results: Results, arm: str) -> Lines:
+    """Of programs that tell how long they wait: what a policy does to them."""
+    metrics = ("elapsed_ns", "cycles", "bus_requests", "l2_miss_ratio")
+    heads = ("elapsed", "cycles", "bus requests", "L2 miss ratio")
+    lines: Lines = [
+        ["program", "threads", "unpatched, ms", f"{arm}, ms", *heads, "hints", "at barriers, %"]
+    ]
+    for key in results.keys:
+        arms = (results.baseline, arm)
+        gains = [decimal(results.improvement(arm, key, metric)) for metric in metrics]
+        if gains[0] == NOTHING:
+            cells = [NOTHING] * 8
+        else:
+            waits = " to ".join(_at_barriers(results, one, key) for one in arms)
+            spent = [millis(results.mean(one, key, "elapsed_ns")) for one in arms]
+            cells = [*spent, *gains, str(_counters(results, arm, key)["hint_set"]), waits]
+        lines.append([f"``{key[0]}``", str(key[1]), *cells])
+    return lines
+
+
+def _at_barriers(results: Results, arm: str, key: Key) -> str:
+    """In percent of the threads' time."""
+    share = entry(results.simulation["synchronization"], arm, key)["barrier_share"]
+    return f"{100 * share:.0f}"
+
+
+def _counters(results: Results, arm: str, key: Key) -> dict[str, int]:
+    """What a policy did."""
+    return dict(entry(results.simulation["mechanism"], arm, key)["counters"])
