@@ -14,6 +14,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;
 import java.util.concurrent.RecursiveTask;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 
 /**
  * Java's ForkJoinPool. A program of its own, since nothing of the C programs' can be called without
@@ -26,11 +27,15 @@ final class Bench {
 	private static final int REPEATS = 3;
 	private static final int FORK_JOIN_TASKS = 1024;
 
-	/** What a run did: whether its result is right, and how many tasks it had. */
-	private record Result(boolean right, long tasks) {
+	/** What a run did: is its result right, and how many tasks had it? 0: the unit is seconds. */
+	private record Result(BooleanSupplier right, long tasks) {
 	}
 
 	private interface Kernel {
+		/** Before each run, not timed. */
+		default void prepare() {
+		}
+
 		Result run();
 	}
 
@@ -64,7 +69,7 @@ final class Bench {
 
 	private static Result fib(int n) {
 		long result = new Fib(n).invoke();
-		return new Result(result == fibonacci(n), fibonacci(n + 1) - 1);
+		return new Result(() -> result == fibonacci(n), fibonacci(n + 1) - 1);
 	}
 
 	private static final class Increment extends RecursiveAction {
@@ -92,7 +97,7 @@ final class Bench {
 	}
 
 	private static Result done(int[] done, int rounds) {
-		return new Result(Arrays.stream(done).allMatch(one -> one == rounds),
+		return new Result(() -> Arrays.stream(done).allMatch(one -> one == rounds),
 				  (long)rounds * FORK_JOIN_TASKS);
 	}
 
@@ -155,7 +160,8 @@ final class Bench {
 	private static Result queens(int n) {
 		Queens board = new Queens((1 << n) - 1, 0, 0, 0);
 		long placements = board.invoke();
-		return new Result(board.solutions == (n == 12 ? 14200 : n == 6 ? 4 : -1), placements);
+		return new Result(() -> board.solutions == (n == 12 ? 14200 : n == 6 ? 4 : -1),
+				  placements);
 	}
 
 	private static final ThreadLocal<MessageDigest> SHA1 = ThreadLocal.withInitial(() -> {
@@ -234,7 +240,56 @@ final class Bench {
 
 	private static Result tree(boolean geometric, int size, long expected) {
 		long nodes = new Tree(geometric, size).invoke();
-		return new Result(nodes == expected, nodes - 1);
+		return new Result(() -> nodes == expected, nodes - 1);
+	}
+
+	/** Of kernels/sums.c: what is added up, and the sum of the first n of them. */
+	private static final int PERIOD = 1021;
+
+	private static long addend(int i) {
+		return 1 + i % PERIOD;
+	}
+
+	private static long sumOfFirst(long n) {
+		long periods = n / PERIOD, rest = n % PERIOD;
+		return periods * (PERIOD * (PERIOD + 1) / 2) + rest * (rest + 1) / 2;
+	}
+
+	/** As one writes it: sum() of doubles compensates for what each addition rounds. */
+	private static Kernel reduce(int size) {
+		double[] values = new double[size];
+		Arrays.setAll(values, Bench::addend);
+		return () -> {
+			double sum = Arrays.stream(values).parallel().sum();
+			return new Result(() -> sum == sumOfFirst(size), 0);
+		};
+	}
+
+	/** In place, which is all that there is. */
+	private static final class Scan implements Kernel {
+		private final long[] values;
+
+		Scan(int size) {
+			values = new long[size];
+		}
+
+		@Override
+		public void prepare() {
+			Arrays.setAll(values, Bench::addend);
+		}
+
+		@Override
+		public Result run() {
+			Arrays.parallelPrefix(values, Long::sum);
+			return new Result(this::right, 0);
+		}
+
+		private boolean right() {
+			for (int i = 0; i < values.length; i++)
+				if (values[i] != sumOfFirst(i + 1))
+					return false;
+			return true;
+		}
 	}
 
 	/** Sleeps, submits, and takes the time to the task's beginning: the median in nanoseconds. */
@@ -293,6 +348,8 @@ final class Bench {
 		case "nqueens" -> () -> queens(quick ? 6 : 12);
 		case "uts_t1" -> () -> quick ? tree(true, 4, 944) : tree(true, 10, 4130071);
 		case "uts_t3" -> () -> quick ? tree(false, 10, 6123) : tree(false, 2000, 4112897);
+		case "reduce" -> reduce(quick ? 50000 : 16777216);
+		case "scan" -> new Scan(quick ? 50000 : 16777216);
 		default -> null;
 		};
 	}
@@ -301,13 +358,16 @@ final class Bench {
 			throws Exception {
 		int warmups = quick ? 0 : WARMUPS, repeats = quick ? 1 : REPEATS;
 		for (int i = 0; i < warmups + repeats; i++) {
+			kernel.prepare();
 			long begun = System.nanoTime();
 			Result result = pool.submit(() -> kernel.run()).get();
 			double took = System.nanoTime() - begun;
-			if (i >= warmups || !result.right())
-				print(name, pool.getParallelism(), "ns_per_task", took / result.tasks(),
-				      result.right());
-			if (!result.right())
+			boolean right = result.right().getAsBoolean();
+			boolean perTask = result.tasks() != 0;
+			if (i >= warmups || !right)
+				print(name, pool.getParallelism(), perTask ? "ns_per_task" : "seconds",
+				      took / (perTask ? result.tasks() : 1e9), right);
+			if (!right)
 				return false;
 		}
 		return true;
@@ -332,7 +392,7 @@ final class Bench {
 			status = measure(pool, name, kernel, quick) ? 0 : 1;
 		} else if (name.equals("idle") || name.equals("wake")) {
 			boolean idle = name.equals("idle");
-			boolean right = pool.submit(() -> fib(12)).get().right();
+			boolean right = pool.submit(() -> fib(12)).get().right().getAsBoolean();
 			double value = idle ? idle(quick) : wake(pool, quick);
 			print(name, workers, idle ? "cpu_share" : "ns", value, right);
 		} else {

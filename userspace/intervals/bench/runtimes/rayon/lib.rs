@@ -6,6 +6,7 @@
 use std::ffi::c_void;
 use std::os::raw::{c_char, c_int, c_uint};
 use std::ptr::{addr_of, addr_of_mut};
+use std::slice;
 
 use rayon::prelude::*;
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
@@ -14,6 +15,7 @@ const FORK_JOIN_TASKS: usize = 1024;
 const NQUEENS_MAX: usize = 16;
 const MATMUL_LEAF: usize = 64;
 const SORT_LEAF: usize = 8192;
+const SUMS_LEAF: usize = 16384;
 const SOR_ITERATIONS: c_uint = 50;
 const DFS_NEIGHBOURS: c_uint = 4;
 const DFS_ROOT: u32 = 0;
@@ -66,6 +68,20 @@ struct Sort {
 }
 
 #[repr(C)]
+struct Reduce {
+    n: usize,
+    values: *const f64,
+    sum: f64,
+}
+
+#[repr(C)]
+struct Scan {
+    n: usize,
+    input: *const i64,
+    out: *mut i64,
+}
+
+#[repr(C)]
 struct Sor {
     n: usize,
     cells: *mut f32,
@@ -85,6 +101,8 @@ extern "C" {
     static mut bench_uts: Uts;
     static bench_matmul: Matmul;
     static bench_sort: Sort;
+    static mut bench_reduce: Reduce;
+    static bench_scan: Scan;
     static bench_sor: Sor;
     static bench_dag_root: DagNode;
 
@@ -97,6 +115,9 @@ extern "C" {
     fn sort_leaf(values: *mut i32, n: usize);
     fn sort_merge(to: *mut i32, a: *const i32, na: usize, b: *const i32, nb: usize);
     fn sort_rank(values: *const i32, n: usize, limit: i32) -> usize;
+    fn reduce_part(values: *const f64, n: usize) -> f64;
+    fn scan_sum(input: *const i64, n: usize) -> i64;
+    fn scan_part(out: *mut i64, input: *const i64, n: usize, before: i64) -> i64;
     fn sor_rows(begin: usize, end: usize, colour: c_uint);
     fn dag_visit(node: *const DagNode) -> c_uint;
     fn dag_child(node: *const DagNode, index: c_uint, child: *mut DagNode);
@@ -273,6 +294,28 @@ extern "C" fn sort_run() {
     sort(Shared(input.values), Shared(input.scratch), input.n, false);
 }
 
+extern "C" fn reduce_run() {
+    let reduce = unsafe { &mut *addr_of_mut!(bench_reduce) };
+    let parts = unsafe { slice::from_raw_parts(reduce.values, reduce.n) }.par_chunks(SUMS_LEAF);
+    reduce.sum = parts.map(|part| unsafe { reduce_part(part.as_ptr(), part.len()) }).sum();
+}
+
+/// There is no scan in rayon: two passes over the same parts.
+extern "C" fn scan_run() {
+    let scan = unsafe { &*addr_of!(bench_scan) };
+    let input = unsafe { slice::from_raw_parts(scan.input, scan.n) }.par_chunks(SUMS_LEAF);
+    let out = unsafe { slice::from_raw_parts_mut(scan.out, scan.n) }.par_chunks_mut(SUMS_LEAF);
+    let sums = input.clone().map(|part| unsafe { scan_sum(part.as_ptr(), part.len()) });
+    let mut before: Vec<i64> = sums.collect();
+    let mut sum = 0;
+    for part in &mut before {
+        sum += std::mem::replace(part, sum);
+    }
+    out.zip(input).zip(&before).for_each(|((out, part), &before)| unsafe {
+        scan_part(out.as_mut_ptr(), part.as_ptr(), part.len(), before);
+    });
+}
+
 extern "C" fn sor_run() {
     let n = unsafe { (*addr_of!(bench_sor)).n };
     for i in 0..2 * SOR_ITERATIONS {
@@ -348,7 +391,7 @@ const fn form(kernel: &'static [u8], run: extern "C" fn()) -> Form {
     Form { kernel: kernel.as_ptr() as *const c_char, run: Some(run) }
 }
 
-static FORMS: [Form; 12] = [
+static FORMS: [Form; 14] = [
     form(b"fib\0", fib_run),
     form(b"fj\0", fj_run),
     form(b"fj_rec\0", fj_rec_run),
@@ -357,6 +400,8 @@ static FORMS: [Form; 12] = [
     form(b"uts_t3\0", uts_run),
     form(b"matmul\0", matmul_run),
     form(b"sort\0", sort_run),
+    form(b"reduce\0", reduce_run),
+    form(b"scan\0", scan_run),
     form(b"sor\0", sor_run),
     form(b"dag\0", dag_run),
     form(b"dfs\0", dfs_run),
