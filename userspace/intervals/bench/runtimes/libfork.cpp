@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libfork: tasks are coroutines, so the parallel forms are its own. Its pool of
- * workers that sleep, lazy_pool, is the one to compare with.
+ * libfork: tasks are coroutines, so the parallel forms are its own. It has no tasks
+ * that outlive who made them, and no edges between tasks. Its pool of workers that
+ * sleep, lazy_pool, is the one to compare with.
  */
 #include <libfork.hpp>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "parallel/start.h"
@@ -117,6 +119,124 @@ static void uts_run(void)
 	lf::sync_wait(*pool, uts, &bench_uts);
 }
 
+static constexpr auto matmul = [](auto matmul, const double *a, const double *b, double *c,
+				  size_t size) LF_STATIC_CALL -> lf::task<> {
+	size_t half = size / 2, down = half * bench_matmul.n;
+
+	if (size == MATMUL_LEAF) {
+		matmul_leaf(a, b, c, bench_matmul.n);
+		co_return;
+	}
+	/* The four quarters of c, each += one quarter of a times one of b. */
+	for (unsigned int step = 0; step < 2; step++) {
+		const double *left = a + step * half, *upper = b + step * down;
+
+		co_await lf::fork(matmul)(left, upper, c, half);
+		co_await lf::fork(matmul)(left, upper + half, c + half, half);
+		co_await lf::fork(matmul)(left + down, upper, c + down, half);
+		co_await lf::call(matmul)(left + down, upper + half, c + down + half, half);
+		co_await lf::join;
+	}
+};
+
+static void matmul_run(void)
+{
+	lf::sync_wait(*pool, matmul, bench_matmul.a, bench_matmul.b, bench_matmul.c,
+		      bench_matmul.n);
+}
+
+/* The middle of the longer one, a, splits both. */
+static constexpr auto merge = [](auto merge, int32_t *to, const int32_t *a, size_t na,
+				 const int32_t *b, size_t nb) LF_STATIC_CALL -> lf::task<> {
+	if (na < nb) {
+		std::swap(a, b);
+		std::swap(na, nb);
+	}
+	if (na + nb <= SORT_LEAF) {
+		sort_merge(to, a, na, b, nb);
+		co_return;
+	}
+
+	size_t first_a = na / 2, first_b = sort_rank(b, nb, a[first_a]);
+
+	co_await lf::fork(merge)(to, a, first_a, b, first_b);
+	co_await lf::call(merge)(to + first_a + first_b, a + first_a, na - first_a, b + first_b,
+				 nb - first_b);
+	co_await lf::join;
+};
+
+/* The sorted values end in one of the two arrays; the halves are merged from the other. */
+static constexpr auto sort = [](auto sort, int32_t *values, int32_t *scratch, size_t n,
+				bool to_scratch) LF_STATIC_CALL -> lf::task<> {
+	size_t half = n / 2;
+	int32_t *from = to_scratch ? values : scratch, *to = to_scratch ? scratch : values;
+
+	if (n <= SORT_LEAF) {
+		sort_leaf(values, n);
+		if (to_scratch)
+			memcpy(scratch, values, n * sizeof(*values));
+		co_return;
+	}
+	co_await lf::fork(sort)(values, scratch, half, !to_scratch);
+	co_await lf::call(sort)(values + half, scratch + half, n - half, !to_scratch);
+	co_await lf::join;
+	co_await lf::call(merge)(to, from, half, from + half, n - half);
+	co_await lf::join;
+};
+
+static void sort_run(void)
+{
+	lf::sync_wait(*pool, sort, bench_sort.values, bench_sort.scratch, bench_sort.n, false);
+}
+
+/* By hand: gcc 12 refuses lf::fold and lf::just of 3.8.0, "constraint depends on itself". */
+static constexpr auto reduce = [](auto reduce, const double *values, size_t count)
+	LF_STATIC_CALL -> lf::task<double> {
+	if (count <= SUMS_LEAF)
+		co_return reduce_part(values, count);
+
+	size_t half = count / 2;
+	double first, second;
+
+	co_await lf::fork(&first, reduce)(values, half);
+	co_await lf::call(&second, reduce)(values + half, count - half);
+	co_await lf::join;
+	co_return first + second;
+};
+
+static void reduce_run(void)
+{
+	bench_reduce.sum = lf::sync_wait(*pool, reduce, bench_reduce.values, bench_reduce.n);
+}
+
+typedef void range_body(size_t begin, size_t end, void *arg);
+
+static constexpr auto range = [](auto range, size_t begin, size_t end, range_body *body,
+				 void *arg) LF_STATIC_CALL -> lf::task<> {
+	size_t middle = begin + (end - begin) / 2;
+
+	if (end - begin <= 1) {
+		body(begin, end, arg);
+		co_return;
+	}
+	co_await lf::fork(range)(begin, middle, body, arg);
+	co_await lf::call(range)(middle, end, body, arg);
+	co_await lf::join;
+};
+
+static void par_for(size_t begin, size_t end, range_body *body, void *arg)
+{
+	lf::sync_wait(*pool, range, begin, end, body, arg);
+}
+
+#include "parallel/scan_blocks.h"
+
+static void scan_run(void)
+{
+	scan_by_blocks(bench_scan.out, bench_scan.in, bench_scan.n,
+		       (bench_scan.n - 1) / SUMS_LEAF + 1);
+}
+
 static int start(unsigned int workers)
 {
 	pool.reset(new lf::lazy_pool(workers));
@@ -135,7 +255,9 @@ static void enter(void (*run)(void))
 
 static const struct bench_form forms[] = {
 	{ "fib", fib_run }, { "fj", fj_run }, { "fj_rec", fj_rec_run },
-	{ "nqueens", nqueens_run }, { "uts_t1", uts_run }, { "uts_t3", uts_run }, { 0, 0 }
+	{ "nqueens", nqueens_run }, { "uts_t1", uts_run }, { "uts_t3", uts_run },
+	{ "matmul", matmul_run }, { "sort", sort_run }, { "reduce", reduce_run },
+	{ "scan", scan_run }, { 0, 0 }
 };
 
 const struct bench_runtime bench_runtime = { "libfork", start, stop, enter, nullptr, forms,
