@@ -134,4 +134,33 @@ def test_what_it_does_not_know_installs_nothing() -> None:
         [PROJECT / "scripts/install-deps", "--brwoser"], capture_output=True, text=True
     )
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert "unknown option --brwoser; there are --dry-run and --browser" in answer.stderr
+    assert "unknown option --brwoser; there are --dry-run, --browser and --aarch64" in answer.stderr
+
+
+def make_sysroot(*arguments: Path, path: str = os.environ["PATH"]) -> tuple[int, str]:
+    answer = subprocess.run(
+        ["/bin/sh", PROJECT / "scripts/make-sysroot", *arguments],
+        env={"PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert answer.stdout == ""
+    return answer.returncode, answer.stderr
+
+
+def test_a_sysroot_wants_a_directory() -> None:
+    assert make_sysroot() == (2, "make-sysroot: one argument is wanted: the directory to be made\n")
+
+
+def test_a_sysroot_wants_a_compiler(tmp_path: Path) -> None:
+    for program in ("mkdir", "realpath"):
+        (tmp_path / program).symlink_to(shutil.which(program) or program)
+    status, said = make_sysroot(tmp_path / "root", path=str(tmp_path))
+    assert status == 1
+    assert said.startswith("make-sysroot: apt-get is not there: scripts/install-deps --aarch64")
+
+
+def test_a_sysroot_that_is_there_is_left(tmp_path: Path) -> None:
+    (tmp_path / "meson.ini").write_text("[constants]\n")
+    assert make_sysroot(tmp_path) == (0, "")
+    assert list(tmp_path.iterdir()) == [tmp_path / "meson.ini"]

@@ -6,6 +6,7 @@
 #ifndef IVL_FIBER_H
 #define IVL_FIBER_H
 
+#include <arch.h>
 #include <stddef.h>
 
 #include "atomics.h"
@@ -99,31 +100,7 @@ long ivl_switch(void **save, void *sp, long result);
  * expects; what it takes for registers is nothing, since none is kept over this.
  * The caller must call something else too: else it may use the stack below its end.
  */
-static inline __attribute__((always_inline)) long
-ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
-{
-	long result;
-
-	__asm__ volatile(
-		"push	%%rbp\n\t"
-		"lea	1f(%%rip), %%rax\n\t"
-		"push	%%rax\n\t"
-		"lea	-48(%%rsp), %%rsp\n\t"
-		"mov	%%rsp, (%[save])\n\t"
-		"mov	%%rsp, %%rbp\n\t"
-		"mov	%[stack], %%rsp\n\t"
-		"call	*%[function]\n\t"
-		"lea	56(%%rbp), %%rsp\n"
-		"1:\n\t"
-		"pop	%%rbp\n\t"
-		: "=&a"(result), "+D"(arg), [function] "+S"(function), [stack] "+d"(stack),
-		  [save] "+c"(save)
-		:
-		: "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory",
-		  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-		  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-	return result;
-}
+static inline long ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save);
 
 /* The stack of a fiber at its beginning, aligned for a call. */
 static inline void *ivl_fiber_stack(struct ivl_fiber *fiber)

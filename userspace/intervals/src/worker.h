@@ -13,6 +13,7 @@
 #ifndef IVL_WORKER_H
 #define IVL_WORKER_H
 
+#include <arch.h>
 #include <pool.h>
 #include <pthread.h>
 
@@ -156,14 +157,7 @@ extern __thread struct ivl_worker *ivl_worker_self __attribute__((tls_model("ini
  * another thread after any switch, and the compiler must not remember the
  * address of a thread's variable from before; it cannot see through this.
  */
-static inline struct ivl_worker *ivl_self(void)
-{
-	struct ivl_worker *worker;
-
-	__asm__ volatile("movq ivl_worker_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0"
-			 : "=r"(worker));
-	return worker;
-}
+static inline struct ivl_worker *ivl_self(void);
 
 #define ivl_count(worker, what) \
 	do { \
@@ -244,14 +238,13 @@ static inline bool ivl_over(const struct ivl_worker *worker)
 	       ivl_leaves(worker);
 }
 
+/* __builtin_frame_address() would make a frame for every caller. */
+static inline char *ivl_stack_pointer(void);
+
 /* How many bytes of the running fiber's stack are left. */
 static inline size_t ivl_stack_left(struct ivl_worker *worker)
 {
-	char *top;
-
-	/* __builtin_frame_address() would make a frame for every caller. */
-	__asm__("movq %%rsp, %0" : "=r"(top));
-	return (size_t)(top - worker->fiber->lowest);
+	return (size_t)(ivl_stack_pointer() - worker->fiber->lowest);
 }
 
 #endif

@@ -13,7 +13,7 @@
 #define IS_AT(type, field, offset) \
 	_Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
 
-#if defined(__x86_64__)
+#ifdef __LP64__
 _Static_assert(sizeof(struct ivl_task) == 56, "ivl_task");
 IS_AT(ivl_task, function, 16);
 IS_AT(ivl_task, context, 40);

@@ -4,10 +4,6 @@
  * Only the registers that a called function must keep are saved, the floating-point
  * control words not: they are the thread's, as with pthreads.
  */
-#if !defined(__x86_64__)
-#error "intervals: no context switch for this architecture; src/switch.S has x86-64"
-#endif
-
 	.text
 
 	/* long ivl_switch(void **save, void *sp, long result) */

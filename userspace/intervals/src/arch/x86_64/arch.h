@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What C cannot say, inline. What each function does is said where it is declared. */
+#ifndef IVL_ARCH_H
+#define IVL_ARCH_H
+
+struct ivl_worker;
+
+/* worker.h */
+static inline struct ivl_worker *ivl_self(void)
+{
+	struct ivl_worker *worker;
+
+	__asm__ volatile("movq ivl_worker_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0"
+			 : "=r"(worker));
+	return worker;
+}
+
+/* worker.h */
+static inline char *ivl_stack_pointer(void)
+{
+	char *pointer;
+
+	__asm__("movq %%rsp, %0" : "=r"(pointer));
+	return pointer;
+}
+
+/* fiber.h; with the frame of switch.S */
+static inline __attribute__((always_inline)) long
+ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
+{
+	long result;
+
+	__asm__ volatile(
+		"push	%%rbp\n\t"
+		"lea	1f(%%rip), %%rax\n\t"
+		"push	%%rax\n\t"
+		"lea	-48(%%rsp), %%rsp\n\t"
+		"mov	%%rsp, (%[save])\n\t"
+		"mov	%%rsp, %%rbp\n\t"
+		"mov	%[stack], %%rsp\n\t"
+		"call	*%[function]\n\t"
+		"lea	56(%%rbp), %%rsp\n"
+		"1:\n\t"
+		"pop	%%rbp\n\t"
+		: "=&a"(result), "+D"(arg), [function] "+S"(function), [stack] "+d"(stack),
+		  [save] "+c"(save)
+		:
+		: "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory",
+		  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+		  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+	return result;
+}
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a called function must keep is kept over ivl_switch(), on both sides. */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "fiber.h"
+#include "test_runtimes.h"
+
+#define STACK_BYTES 65536
+
+/* More than any architecture has registers for. The compiler keeps them there, if it can. */
+#define WHOLE(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11)
+#define LOAD(i) const long n##i = numbers[i]; const double x##i = fractions[i];
+#define IS_KEPT(i) && n##i == numbers[i] && x##i == fractions[i]
+
+static void *here, *there;
+static bool kept_there;
+
+static __attribute__((noinline)) bool keeps(void **from, void **to, long seed)
+{
+	volatile long numbers[12];
+	volatile double fractions[12];
+
+	for (int i = 0; i < 12; i++) {
+		numbers[i] = seed + i;
+		fractions[i] = (double)seed + i + 0.5;
+	}
+	WHOLE(LOAD)
+	ivl_switch(from, *to, 1);
+	return true WHOLE(IS_KEPT);
+}
+
+static long be_there(void *arg)
+{
+	(void)arg;
+	kept_there = keeps(&there, &here, 1000);
+	ivl_switch(&there, here, 1);
+	return 0;
+}
+
+static void test_registers(void **state)
+{
+	char *stack = aligned_alloc(64, STACK_BYTES);
+
+	(void)state;
+	assert_non_null(stack);
+	assert_int_equal(ivl_call_on(stack + STACK_BYTES, be_there, NULL, &here), 1);
+	assert_true(keeps(&here, &there, 2000));
+	assert_true(kept_there);
+	free(stack);
+}
+
+static long twice(void *arg)
+{
+	return 2 * *(long *)arg;
+}
+
+static void test_return(void **state)
+{
+	char *stack = aligned_alloc(64, STACK_BYTES);
+	long number = 21;
+
+	(void)state;
+	assert_non_null(stack);
+	assert_int_equal(ivl_call_on(stack + STACK_BYTES, twice, &number, &here), 42);
+	free(stack);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_return),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
