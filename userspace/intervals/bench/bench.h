@@ -71,6 +71,8 @@ const struct bench_form *bench_find_form(const char *name);
 
 /* CLOCK_MONOTONIC. */
 uint64_t bench_now_ns(void);
+/* The most memory that the process had resident, ever; 0: not known. */
+unsigned long bench_peak_kib(void);
 
 #ifdef __cplusplus
 }

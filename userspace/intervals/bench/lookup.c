@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What all programs that run a kernel begin with. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,4 +29,23 @@ uint64_t bench_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * What /proc says of the memory since exec(). ru_maxrss would be the parent's where
+ * that was larger: a process keeps it over exec().
+ */
+unsigned long bench_peak_kib(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long peak = 0;
+	char line[128];
+
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %lu", &peak) == 1)
+			break;
+	fclose(file);
+	return peak;
 }

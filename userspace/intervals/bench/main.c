@@ -128,25 +128,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-/*
- * What /proc says of the memory since exec(). ru_maxrss would be the parent's where
- * that was larger: a process keeps it over exec().
- */
-static unsigned long peak_kib(void)
-{
-	FILE *file = fopen("/proc/self/status", "r");
-	unsigned long peak = 0;
-	char line[128];
-
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmHWM: %lu", &peak) == 1)
-			break;
-	fclose(file);
-	return peak;
-}
-
 static void print(const struct options *options, const char *unit, double value, bool right)
 {
 	char text[32] = "null";
@@ -156,7 +137,7 @@ static void print(const struct options *options, const char *unit, double value,
 	printf("{\"benchmark\":\"%s\",\"runtime\":\"%s\",\"workers\":%u,\"unit\":\"%s\","
 	       "\"value\":%s,\"check\":\"%s\",\"peak_kib\":%lu",
 	       options->benchmark, bench_runtime.name, options->workers, unit, text,
-	       right ? "ok" : "failed", peak_kib());
+	       right ? "ok" : "failed", bench_peak_kib());
 	if (bench_runtime.print_counts)
 		bench_runtime.print_counts();
 	puts("}");

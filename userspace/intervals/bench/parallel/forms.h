@@ -14,6 +14,9 @@
  * par_async(function, const void *arg, size_t bytes)
  *	A task with a copy of its argument of at most PAR_ASYNC_BYTES.
  * par_for(begin, end, void (*body)(size_t begin, size_t end, void *), arg)
+ * PAR_EACH(begin, end, body, arg)
+ *	As par_for(), where the source has a task for each index. A runtime may define it; for the
+ *	others, which have loops there, it is par_for().
  * double par_reduce(const double *values, size_t count)
  * par_scan(int64_t *out, const int64_t *in, size_t count)
  *	The sum, and the prefix sums, by the runtime's own where it has them, else by
@@ -30,6 +33,10 @@
  */
 #ifndef BENCH_FORMS_H
 #define BENCH_FORMS_H
+
+#ifndef PAR_EACH
+#define PAR_EACH par_for
+#endif
 
 #include "parallel/fib.h"
 #include "parallel/fork_join.h"

@@ -62,6 +62,47 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 	ivl_parallel_for(begin, end, 0, body, arg);
 }
 
+/* An index of a loop, as a task. */
+struct par_index {
+	struct ivl_task task;
+	size_t index;
+	void (*body)(size_t begin, size_t end, void *arg);
+	void *arg;
+};
+
+static void run_index(void *arg)
+{
+	struct par_index *one = (struct par_index *)arg;
+
+	one->body(one->index, one->index + 1, one->arg);
+}
+
+/* One task makes them all, as one interval does there; where there is no memory it runs them. */
+static void par_each(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		     void *arg)
+{
+	struct par_index *all = (struct par_index *)malloc((end - begin) * sizeof(*all));
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+
+	if (!all) {
+		body(begin, end, arg);
+		return;
+	}
+	for (size_t i = begin; i < end; i++) {
+		struct par_index *one = &all[i - begin];
+
+		one->index = i;
+		one->body = body;
+		one->arg = arg;
+		if (ivl_spawn(&scope, &one->task, run_index, one))
+			run_index(one);
+	}
+	ivl_sync(&scope);
+	free(all);
+}
+
+#define PAR_EACH par_each
+
 static void add_part(size_t begin, size_t end, void *sum, void *values)
 {
 	*(double *)sum += reduce_part((const double *)values + begin, end - begin);

@@ -2,6 +2,7 @@
 /* The parallel forms of the theses' programs, for parallel/forms.h. */
 #include "theses/parallel/series.h"
 #include "theses/parallel/crypt.h"
+#include "theses/parallel/jgf_sor.h"
 #include "theses/parallel/lufact.h"
 #include "theses/parallel/montecarlo.h"
 #include "theses/parallel/raytracer.h"
@@ -19,3 +20,4 @@
 #include "theses/parallel/alignment.h"
 #include "theses/parallel/health.h"
 #include "theses/parallel/floorplan.h"
+#include "theses/parallel/numa_matmul.h"

@@ -28,7 +28,8 @@ struct bench_moldyn bench_moldyn;
 static double *positions, *velocities, *forces;
 static double *lanes[MOLDYN_LANES];
 static double side, cut_off;
-static double energy;		/* kinetic, in the suite's unit */
+/* Kinetic, in the suite's unit. */
+static double energy, expected;
 
 /* The suite's: with the factor of Lewis, Goodman and Miller, but modulo 2^31. */
 static double uniform(uint32_t *state)
@@ -209,30 +210,51 @@ static double known_energy(size_t atoms)
 	return 0;
 }
 
-/* Of other sizes nobody knows what is right. */
+static void begin(unsigned int cells)
+{
+	energy = 0;
+	place_atoms(cells);
+	give_velocities();
+	memset(forces, 0, 3 * bench_moldyn.atoms * sizeof(double));
+}
+
+static void run_alone(void)
+{
+	for (unsigned int step = 0; step < MOLDYN_STEPS; step++) {
+		moldyn_move(0, bench_moldyn.atoms);
+		moldyn_pairs(0, MOLDYN_LANES);
+		moldyn_accelerate(0, bench_moldyn.atoms);
+		moldyn_measure(step);
+	}
+}
+
+/* Of sizes that are not known: what one thread finds. */
 static int prepare(unsigned int cells)
 {
 	size_t atoms = (size_t)4 * cells * cells * cells;
 
-	if (known_energy(atoms) == 0)
+	if (cells < 2)
 		return EINVAL;
-	if (bench_moldyn.atoms != atoms && !allocate(atoms))
-		return ENOMEM;
-	bench_moldyn.atoms = atoms;
-	side = pow((double)atoms / DENSITY, 0.3333333);
-	cut_off = cells / 4.0;
-	energy = 0;
-	place_atoms(cells);
-	give_velocities();
-	memset(forces, 0, 3 * atoms * sizeof(double));
+	if (bench_moldyn.atoms != atoms) {
+		if (!allocate(atoms))
+			return ENOMEM;
+		bench_moldyn.atoms = atoms;
+		side = pow((double)atoms / DENSITY, 0.3333333);
+		cut_off = cells / 4.0;
+		expected = known_energy(atoms);
+		if (expected == 0) {
+			begin(cells);
+			run_alone();
+			expected = energy;
+		}
+	}
+	begin(cells);
 	return 0;
 }
 
 /* Sums in another order differ in the last bits, which 50 steps let grow. */
 static bool check(void)
 {
-	double expected = known_energy(bench_moldyn.atoms);
-
 	return fabs(energy - expected) < 1e-9 * expected;
 }
 

@@ -18,8 +18,8 @@ extern "C" {
 
 /* All of them, by kernel and form: those of loops alone (par_for()), and others. */
 #define THESES_LOOPS(of) \
-	of(series, series) of(crypt, crypt) of(lufact, lufact) of(montecarlo, montecarlo) \
-	of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg) \
+	of(series, series) of(crypt, crypt) of(jgf_sor, jgf_sor) of(lufact, lufact) \
+	of(montecarlo, montecarlo) of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg) \
 	of(sparselu_for, sparselu_for)
 #define THESES_TASKS(of) \
 	of(cachestress_best, cachestress) of(cachestress_ignorant, cachestress) \
@@ -28,7 +28,7 @@ extern "C" {
 	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
 	of(lu, lu) of(colouring, colouring) of(fft, fft) of(sparselu_single, sparselu_single) \
 	of(strassen, strassen) of(alignment, alignment) of(health, health) \
-	of(floorplan, floorplan)
+	of(floorplan, floorplan) of(numa_matmul, numa_matmul)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
 /* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3). */
@@ -55,6 +55,16 @@ struct bench_crypt {
 extern struct bench_crypt bench_crypt;
 void crypt_encrypt(size_t begin, size_t end);
 void crypt_decrypt(size_t begin, size_t end);
+
+#define JGF_SOR_ITERATIONS 100
+struct bench_jgf_sor {
+	size_t n;
+	double *cells;
+};
+extern struct bench_jgf_sor bench_jgf_sor;
+/* Pairs of rows whose cells of this colour, 0 or 1, are one task; how many there are. */
+void jgf_sor_pairs(size_t begin, size_t end, unsigned int colour);
+size_t jgf_sor_count(unsigned int colour);
 
 struct bench_lufact {
 	size_t n;
@@ -236,6 +246,9 @@ void sparselu_decompose(size_t k);
 void sparselu_lower(size_t k, size_t j);
 void sparselu_upper(size_t k, size_t i);
 void sparselu_update(size_t k, size_t i, size_t j);
+
+/* An element of bench_matmul's product. */
+void numa_matmul_element(size_t row, size_t column);
 
 #define STRASSEN_LEAF 64
 #define STRASSEN_PRODUCTS 7

@@ -7,5 +7,5 @@ static void montecarlo_part(size_t begin, size_t end, void *arg)
 
 static void montecarlo_run(void)
 {
-	par_for(0, bench_montecarlo.paths, montecarlo_part, NULL);
+	PAR_EACH(0, bench_montecarlo.paths, montecarlo_part, NULL);
 }

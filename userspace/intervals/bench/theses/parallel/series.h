@@ -7,5 +7,5 @@ static void series_part(size_t begin, size_t end, void *arg)
 
 static void series_run(void)
 {
-	par_for(0, bench_series.n, series_part, NULL);
+	PAR_EACH(0, bench_series.n, series_part, NULL);
 }
