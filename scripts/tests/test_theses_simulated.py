@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import theses_catalogue, theses_simulated
-from fastlab.bench.theses import Contender, ThesisEvaluation, ThesisRequest
+from fastlab.bench.theses import Contender, ThesisEvaluation, ThesisRequest, ThesisSamples
 from fastlab.bench.theses_simulated import MACHINE, SimulatedSession, read
 from fastlab.cli import main
 from fastlab.guest import vm
@@ -29,6 +30,7 @@ SAMPLE = ThesisEvaluation(
     ("time", "l3_misses", "remote_memory"),
     simulated={"sort-33554432": 4096},
 )
+STEALS = {"steals": 8, "steal_failures": 2, "steals_remote": 4}
 COUNTS = {"l3_references": 30, "l3_misses": 10, "remote_memory": 4}
 
 
@@ -39,7 +41,7 @@ def outcome(
 
 
 GOOD = outcome(
-    {"unit": "seconds", "value": 0.5, "check": "ok", "counts": {"steals": 8, "steal_failures": 2}},
+    {"unit": "seconds", "value": 0.5, "check": "ok", "peak_kib": 9, "counts": STEALS},
     {"total": {"user": COUNTS, "kernel": {}, "idle": {}}},
 )
 
@@ -85,13 +87,28 @@ def test_each_point_runs_once_a_round_with_a_quantum_of_the_rounds(
     assert len({one[2] for one in asked}) == len(asked) == 6
 
 
+def test_runs_with_more_workers_have_directories_of_their_own(session: SimulatedSession) -> None:
+    session.request = replace(session.request, evaluation=replace(SAMPLE, sweep=True))
+    session._samples = {point: ThesisSamples() for point in session.request.points()}
+    session.run(PlainReporter(io.StringIO()))
+    asked = session._machine.asked  # type: ignore[attr-defined]
+    assert len({one[2] for one in asked}) == len(asked) == 3 * (1 + 4)
+
+
+def test_memory_may_be_bounded(session: SimulatedSession) -> None:
+    session.request = replace(session.request, evaluation=replace(SAMPLE, simulated_mib=160))
+    argv = session._argv(session.request.points()[1])
+    assert " ".join(argv[1:]) == "A=b C=d MEMORY_MIB=160 sort 4096 8"
+
+
 def test_counts_are_the_programs_own_and_the_runtimes(session: SimulatedSession) -> None:
     session.run(PlainReporter(io.StringIO()))
     serial, near = session.rows()
     assert (serial.status, serial.reason, serial.runs) == ("failed", "no good result", 0)
     assert (near.status, near.unit, near.runs) == ("ok", "seconds", 3)
     expected = {"time": 0.5, "l3_hits": 20, "l3_misses": 10, "remote_memory": 4}
-    expected |= {"steals": 8, "steal_failures": 2, "steal_miss_ratio": 0.25}
+    expected |= {"peak_kib": 9, **STEALS, "steals_got": 6, "steals_local": 4}
+    expected |= {"steal_miss_ratio": 0.25, "remote_share": 0.5}
     assert dict(near.rounds[0]) == expected
 
 
@@ -114,9 +131,15 @@ def test_the_machine_has_a_cluster_for_each_node() -> None:
     assert theses_simulated.machine().nodes == theses_simulated.NODES == 2
 
 
+def test_a_sweep_is_of_the_simulated_cpus() -> None:
+    swept = ThesisRequest(replace(SAMPLE, sweep=True), simulate=8)
+    near = [point.workers for point in swept.points() if point.contender == "near"]
+    assert near == [1, 2, 4, 8]
+
+
 def test_what_has_no_sizes_for_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["bench", "theses", "slaw-fib", "--simulate"]) == 1
-    assert "slaw-fib has no sizes for the simulated machine" in capsys.readouterr().err
+    assert main.main(["bench", "theses", "slaw-locality", "--simulate"]) == 1
+    assert "slaw-locality has no sizes for the simulated machine" in capsys.readouterr().err
     words = ["bench", "theses", "cachestress", "--simulate", "--only=blub"]
     assert main.main(words) == 1
     assert "cachestress has no program blub; it has cachestress_best" in capsys.readouterr().err

@@ -36,6 +36,7 @@ NODES = Path("/sys/devices/system/node")
 
 # What only the simulated machine counts, of the programs themselves.
 SIMULATED = ("l3_hits", "l3_misses", "remote_memory")
+TOO_SMALL = "of the sizes in the simulated machine nothing overflows"
 COUNTING = {"INTERVALS_STATISTICS": "on"}
 # What a metric is called in a table; those that are not here have their name in ivl_statistics.
 TITLES = {
@@ -48,6 +49,10 @@ TITLES = {
     "take_failures": "Take failures",
     "steals": "Steal attempts",
     "steal_failures": "Steal failures",
+    "steals_got": "Steals that got something",
+    "steals_remote": "Steal attempts at the other node",
+    "steals_local": "Steal attempts at the own node",
+    "remote_share": "Steal attempts at the other node, of all",
     "steal_miss_ratio": "Steal attempts that got nothing, of all",
     "idles": "Times a worker became idle",
     "wakes": "Times one was woken",
@@ -81,7 +86,8 @@ class Published:
 class ThesisEvaluation:
     """A program is NAME or NAME-SIZE. `sweep`: with 1, 2, 4, ... workers up to the CPUs, not only
     with as many as CPUs. One without programs says why not, in its conclusions. `simulated` has the
-    sizes of those that are run in the simulated machine."""
+    sizes of those that are run in the simulated machine, and `simulated_mib` is how much a program
+    may map there; 0: what it likes."""
 
     name: str
     source: str
@@ -94,6 +100,7 @@ class ThesisEvaluation:
     conclusions: tuple[Conclusion, ...] = ()
     note: str = ""
     simulated: Mapping[str, int] = field(default_factory=dict)
+    simulated_mib: int = 0
 
     def contender(self, name: str) -> Contender:
         return next(one for one in self.contenders if one.name == name)
@@ -132,9 +139,11 @@ class ThesisRequest:
 
     def points(self) -> list[ThesisPoint]:
         """In the order of the tables. A program without a runtime has one thread."""
-        workers = default_workers() if self.evaluation.sweep else default_workers()[-1:]
+        workers = default_workers()
         if self.simulate:
-            workers = (self.simulate,)
+            workers = tuple(1 << bit for bit in range(self.simulate.bit_length()))
+        if not self.evaluation.sweep:
+            workers = workers[-1:]
         return [
             ThesisPoint(program, one.name, count)
             for program in self.programs or self.all_programs()
@@ -170,8 +179,7 @@ class ThesisMeasurement:
             return
         samples.unit = run.unit
         counted: dict[str, float] = {**run.counts}
-        if run.counts.get("steals"):
-            counted["steal_miss_ratio"] = run.counts["steal_failures"] / run.counts["steals"]
+        counted |= _of_steals(run.counts)
         if run.peak_kib:
             counted["peak_kib"] = run.peak_kib
         samples.rounds.append({"time": median(run.values), **counted})
@@ -186,6 +194,20 @@ class ThesisMeasurement:
             ThesisRow(point, one.unit, tuple(one.rounds), one.status, one.reason)
             for point, one in self._samples.items()
         ]
+
+
+def _of_steals(counts: Mapping[str, int]) -> Mapping[str, float]:
+    """What the sources call steals, by where, and shares of them."""
+    steals = counts.get("steals", 0)
+    if not steals:
+        return {}
+    failures, remote = counts["steal_failures"], counts["steals_remote"]
+    return {
+        "steals_got": steals - failures,
+        "steals_local": steals - remote,
+        "steal_miss_ratio": failures / steals,
+        "remote_share": remote / steals,
+    }
 
 
 class ThesisSession(ThesisMeasurement):
@@ -251,7 +273,16 @@ def verdicts(
             ThesisVerdict(one, "not testable here", one.cannot or why)
             for one in request.evaluation.conclusions
         ]
-    return [conclude(one, find, machine) for one in request.evaluation.conclusions]
+    return [
+        ThesisVerdict(one, "not testable here", TOO_SMALL)
+        if request.simulate and not request.evaluation.simulated_mib and _may_fail(one)
+        else conclude(one, find, machine)
+        for one in request.evaluation.conclusions
+    ]
+
+
+def _may_fail(conclusion: Conclusion) -> bool:
+    return any(isinstance(claim, Fails) for claim in conclusion.claims)
 
 
 def failures(request: ThesisRequest, rows: Sequence[ThesisRow]) -> list[str]:

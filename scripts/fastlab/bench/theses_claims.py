@@ -25,7 +25,10 @@ ALPHA = 0.05
 # Sources say "no significant difference" by their bars; here it is this much.
 ALIKE = (1 / 1.05, 1.05)
 # What is added to each value before ratios are made, since counts may be 0.
-OFFSETS = {"time": 0.0, "peak_kib": 0.0, "steal_miss_ratio": 0.01}
+SHARES = ("steal_miss_ratio", "remote_share")
+OFFSETS = {"time": 0.0, "peak_kib": 0.0, **dict.fromkeys(SHARES, 0.01)}
+# Why a claim is not testable that has been measured.
+UNDECIDED = "the rounds do not decide"
 # Of the claims that decided a conclusion, how many are told.
 TOLD = 3
 
@@ -89,7 +92,7 @@ class RatioSide:
 @dataclass(frozen=True)
 class Ratio:
     """A metric of one side over that of the other is in the range. Of several sides above, or
-    below, the product: so a speed-up can be over another."""
+    below, the product: so a speed-up can be over another. With none below: the metric itself."""
 
     metric: str
     above: tuple[RatioSide, ...]
@@ -98,32 +101,44 @@ class Ratio:
     high: float = float("inf")
 
     def judge(self, find: Find, comparisons: int) -> ClaimJudgement:
-        name = f"{self.metric} of {_product(self.above)} / {_product(self.below)}"
-        logs = []
+        over = f" / {_product(self.below)}" if self.below else ""
+        name = f"{self.metric} of {_product(self.above)}{over}"
+        rows = []
         for side in (*self.above, *self.below):
             row = find(side.program, side.contender, side.workers)
             if row.status != "ok":
                 return ClaimJudgement(None, f"{side}: {row.status}: {row.reason}")
-            values = row.values(self.metric)
-            if not values:
+            if not row.values(self.metric):
                 return ClaimJudgement(None, f"{self.metric} of {side} is not available")
-            logs.append(np.log(np.asarray(values) + OFFSETS.get(self.metric, 1)))
-        rounds = min(map(len, logs))
-        signs = [1] * len(self.above) + [-1] * len(self.below)
-        ratios = np.sum(
-            [sign * one[:rounds] for sign, one in zip(signs, logs, strict=True)], axis=0
-        )
-        middle = float(np.exp(ratios.mean()))
-        if rounds < 2:
+            rows.append(row)
+        ratios = self._ratios(rows)
+        if not len(ratios):
+            return ClaimJudgement(None, f"{name} is not available in a round of all")
+        added = 0.0 if self.below else OFFSETS.get(self.metric, 1.0)
+        middle = float(np.exp(ratios.mean())) - added
+        if len(ratios) < 2:
             return ClaimJudgement(
                 None, f"{name} is {middle:.3g} in one round, which has no interval"
             )
-        low, high = _interval(ratios, ALPHA / comparisons)
+        low, high = (one - added for one in _interval(ratios, ALPHA / comparisons))
         said = f"{name} is {middle:.3g} ({low:.3g} to {high:.3g}), asked: {self._asked()}"
         if self.low <= low and high <= self.high:
             return ClaimJudgement(True, said)
-        outside = high < self.low or low > self.high
-        return ClaimJudgement(False if outside else None, said)
+        if high < self.low or low > self.high:
+            return ClaimJudgement(False, said)
+        return ClaimJudgement(None, f"{said}: {UNDECIDED}")
+
+    def _ratios(self, rows: Sequence[ThesisRow]) -> np.ndarray:
+        """Logarithms: of each round that has the metric of all; those above come first."""
+        values = [
+            [one[self.metric] for one in of_round]
+            for of_round in zip(*(row.rounds for row in rows), strict=False)
+            if all(self.metric in one for one in of_round)
+        ]
+        signs = np.array([1] * len(self.above) + [-1] * len(self.below))
+        offset = OFFSETS.get(self.metric, 1)
+        logs: np.ndarray = np.log(np.asarray(values).reshape(-1, len(rows)) + offset) @ signs
+        return logs
 
     def _asked(self) -> str:
         if self.high == float("inf"):

@@ -107,6 +107,7 @@ def document(
         "rounds": request.rounds,
         "quick": request.quick,
         "simulated": bool(request.simulate),
+        "sizes": dict(evaluation.simulated) if request.simulate else {},
         **host(),
         "environment": {
             name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)

@@ -63,7 +63,7 @@ class SimulatedSession(ThesisMeasurement):
     def _measure(self, one: SimulatedRound) -> BenchRun:
         point = one.point
         quantum = FIRST_QUANTUM + one.number * QUANTUM_STEP
-        name = f"{point.program}-{point.contender}-{quantum}".replace(" ", "-")
+        name = f"{point.program}-{point.contender}-{point.workers}-{quantum}".replace(" ", "-")
         try:
             outcome = self._machine.run(
                 self._argv(point), self._machine.toolbox.plugin, name, quantum=quantum
@@ -79,6 +79,8 @@ class SimulatedSession(ThesisMeasurement):
         name, _, _ = point.program.partition("-")
         size = evaluation.simulated[point.program]
         environment = [f"{one}={value}" for one, value in contender.environment.items()]
+        if evaluation.simulated_mib:
+            environment.append(f"MEMORY_MIB={evaluation.simulated_mib}")
         program = f"/bin/{THESES_PROGRAMS[contender.runtime]}"
         return [program, *environment, name, str(size), str(point.workers)]
 
@@ -94,7 +96,7 @@ def read(outcome: vm.Outcome) -> BenchRun:
         "l3_misses": counts["l3_misses"],
         "remote_memory": counts["remote_memory"],
     }
-    return BenchRun("ok", "", said["unit"], (said["value"],), counts=counted)
+    return BenchRun("ok", "", said["unit"], (said["value"],), said["peak_kib"], counted)
 
 
 def machine() -> ThesisMachine:
