@@ -25,7 +25,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from measured import commands, experiments
+from measured import commands, experiments, theses
 from measured.results import Lines, Results
 
 PAGES = Path(__file__).resolve().parent
@@ -41,7 +41,7 @@ DOCUMENTS = (
     "stealing.json",
     "runtime.json",
 )
-KINDS: dict[str, Callable[..., Lines]] = {
+KINDS: dict[str, Callable[..., Lines | str]] = {
     one.__name__.replace("_", "-"): one
     for one in (
         experiments.times,
@@ -62,6 +62,8 @@ KINDS: dict[str, Callable[..., Lines]] = {
         commands.steal_misses,
         commands.steal_nodes,
         commands.runtimes,
+        theses.contenders,
+        theses.verdicts,
     )
 }
 
@@ -94,9 +96,10 @@ def write(page: str, load: Callable[[str], Results | None]) -> tuple[str, list[s
             missing.append(experiment)
             return block[0]
         try:
-            text = simple_table(KINDS[kind](results, *rest))
+            made = KINDS[kind](results, *rest)
         except (KeyError, TypeError, StopIteration) as error:
             raise Wrong(f"{block['words']}: its results have no such table: {error!r}") from error
+        text = made if isinstance(made, str) else simple_table(made)
         return f".. measured: {block['words']}\n\n{text}\n\n.. end of measured"
 
     return BLOCK.sub(table, page), missing

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from fastlab.bench import theses_catalogue
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "Documentation" / "tables.py"
 
@@ -166,6 +168,71 @@ def test_steals_are_means_over_seeds(tables: ModuleType) -> None:
     ]
 
 
+THESES = {
+    "sizes": {"fib": 18},
+    "contenders": [
+        {"name": "serial", "runtime": "serial"},
+        {"name": "near", "runtime": "intervals"},
+        {"name": "far", "runtime": "intervals"},
+    ],
+    "rows": [
+        {"program": "fib", "contender": name, "workers": workers, "rounds": rounds, "status": was}
+        for name, workers, was, rounds in (
+            ("serial", 1, "ok", [{"time": 2e-6}]),
+            (
+                "near",
+                2,
+                "ok",
+                [{"time": 1e-6, "remote_share": 0.5}, {"time": 3e-6}, {"time": 2e-6}],
+            ),
+            ("far", 2, "failed", []),
+        )
+    ],
+    "published": [
+        {
+            "program": "fib",
+            "metric": "time",
+            "where": "Niagara",
+            "unit": "s",
+            "workers": workers,
+            "values": {"near": 1.5},
+        }
+        for workers in (2, 64)
+    ],
+    "conclusions": [
+        {
+            "source": "section 1",
+            "words": "near * is | faster",
+            "outcome": "upheld",
+            "reason": "time of fib_ near "
+            + "x " * 60
+            + "; what the machine said: /some/place; and",
+        },
+    ],
+}
+
+
+def test_what_theses_measured_stands_beside_what_they_say(tables: ModuleType) -> None:
+    results = tables.Results(THESES)
+    assert tables.theses.contenders(results, "time") == [
+        ["program", "size here", "workers", "where", "serial", "near", "far"],
+        ["``fib``", "18", "2", "here", "2 ± 0.0 %", "2 ± 50.0 %", "failed"],
+        ["``fib``", "", "2", "Niagara, s", "", "1.5", ""],
+    ]
+    shares = tables.theses.contenders(results, "remote_share")
+    assert shares[1:] == [["``fib``", "18", "2", "here", "n/a", "0.500 ± 0.000", "failed"]]
+
+
+def test_conclusions_are_a_list_of_definitions(tables: ModuleType) -> None:
+    said = tables.theses.verdicts(tables.Results(THESES)).splitlines()
+    assert said[0] == '"near \\* is \\| faster" (section 1)'
+    assert said[1].startswith("    *upheld*: time of fib\\_ near x x")
+    assert said[-1].endswith("x ; and") and "place" not in said[-1]
+    assert len(said) == 3 and all(len(line) <= 100 for line in said)
+    page = ".. measured: verdicts some\n\nold\n.. end of measured"
+    assert said[0] in tables.write(page, lambda _: tables.Results(THESES))[0]
+
+
 def test_runtimes_stand_side_by_side(tables: ModuleType) -> None:
     def measured(runtime: str, workers: int, **more: Any) -> dict[str, Any]:
         row = {"benchmark": "fib", "runtime": runtime, "workers": workers, "status": "ok"}
@@ -199,9 +266,10 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
     of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs", "stealing", "runtime"}
+    of_commands.add("theses-locks")
     of_commands |= {
         f"theses-{name}-simulated"
-        for name in ("cachestress", "mergesort", "blockmm", "numa-domains")
+        for name in (one.name for one in theses_catalogue.EVALUATIONS if one.simulated)
     }
     for experiment in set(asked) - of_commands:
         assert (ROOT / "experiments" / f"{experiment}.toml").exists(), experiment
