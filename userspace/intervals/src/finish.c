@@ -235,7 +235,7 @@ static long run_async_first(struct spawner *spawner)
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_fiber *const fiber = worker->fiber;
 	struct ivl_work *const work = (struct ivl_work *)spawner->task.work;
-	_Alignas(max_align_t) char arg[spawner->bytes + 1];
+	_Alignas(max_align_t) char arg[spawner->bytes + 1];	/* IVL_ASYNC_COPIED at most */
 	ivl_function *function = spawner->task.function;
 	const uint64_t ends = atomic_load_explicit(&fiber->ends, memory_order_relaxed);
 	struct ivl_waiter *waiter = NULL;
@@ -316,8 +316,8 @@ static int start(struct ivl_worker *worker, struct ivl_finish *finish, ivl_funct
 		ivl_give_way(worker);
 		worker = ivl_self();
 	}
-	if ((place && place != worker->place) || spawns_help_first(worker) ||
-	    (worker->adapts && !ivl_fiber_there(worker)))
+	if ((place && place != worker->place) || bytes > IVL_ASYNC_COPIED ||
+	    spawns_help_first(worker) || (worker->adapts && !ivl_fiber_there(worker)))
 		return async_help_first(worker, finish, function, arg, bytes, place);
 	spawner.task.function = function;
 	((struct ivl_work *)spawner.task.work)->kind = &asyncer_kind;

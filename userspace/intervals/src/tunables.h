@@ -37,6 +37,10 @@ static_assert(IVL_HOLE % 4096 == 0 && IVL_HOLE < IVL_STACK_AREA, "stacks are map
 static_assert(IVL_ASYNC_BYTES % 16 == 0 && IVL_MAGAZINE * IVL_ASYNC_BYTES < IVL_SLAB_BYTES,
 	      "asyncs are blocks");
 
+/* Up to so many bytes of an async's argument are copied to its stack; more, to memory. */
+#define IVL_ASYNC_COPIED 1024
+static_assert(IVL_ASYNC_COPIED < IVL_SYNC_STACK, "a stack has room for it");
+
 /* Edges with room in the interval that they lead to. */
 #define IVL_EDGES_INSIDE 3
 /* Tickets are made in blocks: with the list's link nearly a page. */
