@@ -403,14 +403,20 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 struct ivl_group {
 	int64_t left;			/**< asyncs, and who will wait for them */
 	void *waiter;			/**< who is in ivl_group_wait() */
+	ivl_interval *interval;		/**< the current one of its asyncs */
 	int error;			/**< the first */
 };
 /** A group without asyncs: `struct ivl_group group = IVL_GROUP_INIT;` */
-#define IVL_GROUP_INIT { 1, NULL, 0 }
+#define IVL_GROUP_INIT { 1, NULL, NULL, 0 }
 
 /**
  * As ivl_async(), into a group: by who will wait for it, and before that, or by who is inside of
  * it. EINVAL: the caller is no task. [task]
+ *
+ * All asyncs of the group have the same current interval, that in which the first one was started,
+ * from one wait to the next: what is started by a task inside, in an ivl_inline() of its own, may
+ * last longer than that. Where the first one was, too, its interval may have ended: it is there,
+ * and can have no more children.
  */
 int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
 		    size_t bytes, const ivl_place *place);

@@ -26,6 +26,8 @@
 struct ivl_finish {
 	_Atomic(int64_t) left;
 	IVL_SHARED(struct ivl_waiter *) waiter;
+	/* All asyncs inside are in it; a group, which may outlive it, has a reference. */
+	_Atomic(struct ivl_interval *) interval;
 	_Atomic(int) error;		/* the first: asyncs that have not begun will not */
 };
 
@@ -128,6 +130,12 @@ static void set_error(struct ivl_finish *finish, int error)
 						memory_order_relaxed, memory_order_relaxed);
 }
 
+/* Relaxed: who is inside has come by an async, and who started that has seen it. */
+static struct ivl_interval *interval_of(struct ivl_finish *finish)
+{
+	return atomic_load_explicit(&finish->interval, memory_order_relaxed);
+}
+
 static size_t bytes_of(const struct async *async)
 {
 	return sizeof(*async) + async->bytes;
@@ -197,7 +205,7 @@ static int async_help_first(struct ivl_worker *worker, struct ivl_finish *finish
 		return ENOMEM;
 	async->bytes = bytes;
 	async->work.kind = &async_kind;
-	async->local = (struct ivl_local){ worker->fiber->local.interval, finish, 0, NULL };
+	async->local = (struct ivl_local){ interval_of(finish), finish, 0, NULL };
 	async->function = function;
 	if (bytes)
 		memcpy(async->arg, arg, bytes);
@@ -242,6 +250,7 @@ static long run_async_first(struct spawner *spawner)
 	struct ivl_work *taken;
 
 	ivl_fiber_arrive(fiber, true);
+	fiber->local.interval = interval_of(finish);
 	fiber->local.finish = finish;
 	spawner->ends = ends;
 	memcpy(arg, spawner->arg, spawner->bytes);
@@ -367,12 +376,13 @@ static int wait_for(struct ivl_finish *finish)
 
 int ivl_finish(ivl_function *function, void *arg)
 {
-	struct ivl_finish finish = { 1, NULL, 0 };
-	struct ivl_finish *outer = ivl_local()->finish;
+	struct ivl_local *local = ivl_local();
+	struct ivl_finish *outer = local->finish;
+	struct ivl_finish finish = { 1, NULL, local->interval, 0 };
 
-	ivl_local()->finish = &finish;
+	local->finish = &finish;
 	function(arg);
-	ivl_local()->finish = outer;
+	local->finish = outer;
 	return wait_for(&finish);
 }
 
@@ -385,14 +395,33 @@ static struct ivl_finish *finish_of(struct ivl_group *group)
 	return (struct ivl_finish *)group;
 }
 
+/* Its first async: by who waits for it, and nobody else has it. */
+static void enter(struct ivl_finish *finish, struct ivl_interval *current)
+{
+	if (!current)
+		return;
+	ivl_retain(current);
+	atomic_store_explicit(&finish->interval, current, memory_order_relaxed);
+}
+
+static void leave(struct ivl_finish *finish)
+{
+	if (interval_of(finish))
+		ivl_release(interval_of(finish));
+	atomic_store_explicit(&finish->interval, NULL, memory_order_relaxed);
+}
+
 int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
 		    size_t bytes, const ivl_place *place)
 {
+	struct ivl_finish *finish = finish_of(group);
 	struct ivl_worker *worker = ivl_self();
 
 	if (!worker)
 		return ivl_error(EINVAL, "group_async: the caller is no task");
-	return start_async(worker, finish_of(group), function, arg, bytes, place);
+	if (!interval_of(finish))
+		enter(finish, worker->fiber->local.interval);
+	return start_async(worker, finish, function, arg, bytes, place);
 }
 
 int ivl_group_wait(struct ivl_group *group)
@@ -401,6 +430,7 @@ int ivl_group_wait(struct ivl_group *group)
 	const int error = wait_for(finish);
 
 	/* For the next time; nobody else has it now. */
+	leave(finish);
 	atomic_store_explicit(&finish->left, 1, memory_order_relaxed);
 	atomic_store_explicit(&finish->error, 0, memory_order_relaxed);
 	return error;

@@ -19,7 +19,7 @@ IS_AT(ivl_task, function, 16);
 IS_AT(ivl_task, context, 40);
 _Static_assert(sizeof(struct ivl_scope) == 32, "ivl_scope");
 IS_AT(ivl_scope, refused, 24);
-_Static_assert(sizeof(struct ivl_group) == 24, "ivl_group");
+_Static_assert(sizeof(struct ivl_group) == 32, "ivl_group");
 _Static_assert(sizeof(struct ivl_try_scope) == 40, "ivl_try_scope");
 _Static_assert(sizeof(struct ivl_try_task) == 80, "ivl_try_task");
 

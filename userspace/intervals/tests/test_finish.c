@@ -437,7 +437,7 @@ static void test_failing(void **state)
 	test_on_all(try_failing);
 }
 
-/* Larger than a stack: where the async is not called at once it need not be on one. */
+/* Larger than a stack, whatever the policy: such an async is not called at once. */
 struct large {
 	char bytes[1 << 20];
 	_Atomic long *sum;
@@ -453,9 +453,12 @@ static void add_large(void *arg)
 static void make_large(void *arg)
 {
 	const struct large *large = arg;
+	struct ivl_group group = IVL_GROUP_INIT;
 
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(ivl_async(add_large, large, sizeof(*large), NULL), 0);
+	assert_int_equal(ivl_group_async(&group, add_large, large, sizeof(*large), NULL), 0);
+	assert_int_equal(ivl_group_wait(&group), 0);
 }
 
 static int large_body(ivl_interval *self, void *arg)
@@ -467,20 +470,150 @@ static int large_body(ivl_interval *self, void *arg)
 static void test_large(void **state)
 {
 	static struct large large;
-	struct ivl_config config = test_config(2);
-	_Atomic long sum = 0;
+
+	(void)state;
+	large.bytes[0] = 3;
+	large.bytes[sizeof(large.bytes) - 1] = 4;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		struct ivl_config config = test_config(2);
+		_Atomic long sum = 0;
+		ivl_runtime *runtime;
+
+		config.policy = policy;
+		config.stack_bytes = 64 << 10;
+		large.sum = &sum;
+		runtime = test_start(&config);
+		test_run(runtime, large_body, &large);
+		ivl_stop(runtime);
+		assert_int_equal(atomic_load(&sum), 4 * 7);
+	}
+}
+
+/*
+ * What an interval inside of a group's task starts in the group may outlive that interval: it runs
+ * in the one that waits.
+ */
+struct outliving {
+	struct ivl_group group;
+	ivl_interval *waits;
+	_Atomic bool over;
+	_Atomic int wrong, ran;
+	bool isolated;
+};
+
+static void look_after(void *arg)
+{
+	struct outliving *test = *(struct outliving **)arg;
+	ivl_interval *made;
+
+	/* Until the one inside has ended, if there is another worker for it. */
+	for (int i = 0; i < 20 && !atomic_load(&test->over); i++)
+		usleep(1000);
+	if (ivl_current() != test->waits)
+		atomic_fetch_add(&test->wrong, 1);
+	made = ivl_create(ivl_current(), "made", NULL, NULL, NULL);
+	if (made)
+		ivl_release(made);
+	else
+		atomic_fetch_add(&test->wrong, 1);
+	atomic_fetch_add(&test->ran, 1);
+}
+
+static int inside(ivl_interval *self, void *arg)
+{
+	struct outliving *test = *(struct outliving **)arg;
+
+	(void)self;
+	return ivl_group_async(&test->group, look_after, arg, sizeof(arg), NULL);
+}
+
+static void with_inside(void *arg)
+{
+	struct outliving *test = *(struct outliving **)arg;
+
+	if (test->isolated ? ivl_isolated(NULL, 0, inside, arg) : ivl_inline(NULL, inside, arg))
+		atomic_fetch_add(&test->wrong, 1);
+	atomic_store(&test->over, true);
+}
+
+static int outliving_body(ivl_interval *self, void *arg)
+{
+	struct outliving *test = arg;
+
+	test->waits = self;
+	for (int i = 0; i < 2; i++) {
+		test->isolated = i;
+		atomic_store(&test->over, false);
+		if (ivl_group_async(&test->group, with_inside, &arg, sizeof(arg), NULL) ||
+		    ivl_group_wait(&test->group))
+			return EPROTO;
+	}
+	return 0;
+}
+
+static void try_outliving(ivl_runtime *runtime)
+{
+	struct outliving test = { .group = IVL_GROUP_INIT };
+
+	test_run(runtime, outliving_body, &test);
+	assert_int_equal(atomic_load(&test.wrong), 0);
+	assert_int_equal(atomic_load(&test.ran), 2);
+}
+
+static void test_outliving(void **state)
+{
+	(void)state;
+	test_on_all(try_outliving);
+}
+
+/* The first async of a group decides: what that was started in may have ended, but is there. */
+static void count_current(void *arg)
+{
+	struct outliving *test = *(struct outliving **)arg;
+
+	if (!strcmp(ivl_name(ivl_current()), "first"))
+		atomic_fetch_add(&test->ran, 1);
+	if (ivl_create(ivl_current(), "late", NULL, NULL, NULL))
+		atomic_fetch_add(&test->wrong, 1);
+}
+
+static int start_first(ivl_interval *self, void *arg)
+{
+	struct outliving *test = *(struct outliving **)arg;
+
+	(void)self;
+	return ivl_group_async(&test->group, count_current, arg, sizeof(arg), NULL);
+}
+
+static int first_body(ivl_interval *self, void *arg)
+{
+	struct outliving *test = arg;
+	ivl_interval *others[3];
+
+	if (ivl_inline("first", start_first, &arg))
+		return EPROTO;
+	for (int i = 0; i < 3; i++)
+		others[i] = ivl_create(self, "other", NULL, NULL, NULL);
+	if (ivl_group_wait(&test->group))
+		return EPROTO;
+	for (int i = 0; i < 3; i++)
+		ivl_release(others[i]);
+	return 0;
+}
+
+static void test_started_in_what_ends(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct outliving test = { .group = IVL_GROUP_INIT };
 	ivl_runtime *runtime;
 
 	(void)state;
 	config.policy = IVL_HELP_FIRST;
-	config.stack_bytes = 64 << 10;
-	large.bytes[0] = 3;
-	large.bytes[sizeof(large.bytes) - 1] = 4;
-	large.sum = &sum;
 	runtime = test_start(&config);
-	test_run(runtime, large_body, &large);
+	test_run(runtime, first_body, &test);
 	ivl_stop(runtime);
-	assert_int_equal(atomic_load(&sum), 3 * 7);
+	assert_int_equal(atomic_load(&test.ran), 1);
+	assert_int_equal(atomic_load(&test.wrong), 0);
 }
 
 static int cancelled_body(ivl_interval *self, void *arg)
@@ -524,6 +657,8 @@ int main(void)
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_cancelled_group),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_outliving),
+		cmocka_unit_test(test_started_in_what_ends),
 		cmocka_unit_test(test_bounded_stack),
 		cmocka_unit_test(test_waits_without_stack),
 	};

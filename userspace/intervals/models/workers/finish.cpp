@@ -30,6 +30,10 @@ static struct ivl_work *take(struct ivl_worker *worker)
 #include "finish.c"
 #undef ivl_take
 
+/* Of a group alone. */
+void ivl_retain(ivl_interval *) {}
+void ivl_release(ivl_interval *) {}
+
 /* How asyncs are spawned. */
 enum way { WORK_FIRST, HELP_FIRST, EITHER };
 
@@ -38,6 +42,7 @@ enum inside {
 	LEAF,
 	ASYNC,			/* another async of the same finish */
 	FINISH,			/* a finish with an async of its own */
+	INSIDE,			/* another async of it, from an interval that ends before */
 	MEET,			/* the first waits for the second, that for who spawned both */
 };
 
@@ -51,7 +56,7 @@ enum special {
 template <int workers, way spawns, inside what, int CHILDREN = 2, int turns = 1,
 	  special with = NOTHING>
 struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, with>, workers> {
-	static const int ASYNCS = what == ASYNC || what == FINISH ? 2 * CHILDREN : CHILDREN;
+	static const int ASYNCS = what == ASYNC || what == FINISH || what == INSIDE ? 2 * CHILDREN : CHILDREN;
 
 	struct child {
 		finish *all;
@@ -61,6 +66,8 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 
 	ivl_model_machine machine;
 	struct ivl_work program, beside;
+	/* Of intervals only the addresses. */
+	char around, inner[CHILDREN];
 	IVL_SHARED(int) written[ASYNCS];
 	ivl_model_meeting met[CHILDREN];
 	int turn;
@@ -110,11 +117,27 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 		spawn(outer->all, outer->number + CHILDREN, LEAF);
 	}
 
+	static void spawn_inside(struct child *outer)
+	{
+		struct child child = { outer->all, outer->number + CHILDREN, LEAF };
+		struct ivl_local *local = ivl_local(), own = *local;
+
+		local->interval = (ivl_interval *)&outer->all->inner[outer->number];
+		local->finish = NULL;
+		ivl_self()->help_first = rl::rand(2);
+		RL_ASSERT(!ivl_group_async((struct ivl_group *)own.finish, run_child, &child,
+					   sizeof(child), NULL));
+		*ivl_local() = own;
+	}
+
 	static void run_child(void *arg)
 	{
 		struct child *child = (struct child *)arg;
 		finish *all = child->all;
 
+		RL_ASSERT((char *)ivl_local()->interval == &all->around);
+		if (child->does == INSIDE)
+			spawn_inside(child);
 		if (with == OTHER_WORK && child->number == 0)
 			ivl_submit(&all->machine.runtime, &all->beside, NULL);
 		if (child->does == ASYNC)
@@ -145,6 +168,7 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 	{
 		finish *all = here();
 
+		ivl_local()->interval = (ivl_interval *)&all->around;
 		for (all->turn = 1; all->turn <= turns; all->turn++) {
 			ivl_finish(spawn_all, all);
 			for (int i = 0; i < ASYNCS; i++)
@@ -169,7 +193,7 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 int main(int argc, char **argv)
 {
 	return ivl_model<finish<2, WORK_FIRST, LEAF, 2, 2>, finish<2, HELP_FIRST, LEAF, 2, 2>,
-			 finish<3, EITHER, ASYNC>, finish<2, EITHER, FINISH>,
+			 finish<3, EITHER, ASYNC>, finish<2, EITHER, FINISH>, finish<2, EITHER, INSIDE>,
 			 finish<2, EITHER, MEET>, finish<1, HELP_FIRST, ASYNC, 3>,
 			 finish<2, EITHER, ASYNC, 2, 1, OTHER_WORK>>::main(
 		argc, argv,
