@@ -559,7 +559,10 @@ unsigned int ivl_worker_count(const ivl_runtime *runtime);	/**< In all places to
  * @{
  */
 
-/** Sums over all workers, since the start or ivl_statistics_reset(). */
+/**
+ * Sums over all workers, since the start or ivl_statistics_reset(). Later versions add fields, at
+ * the end alone.
+ */
 struct ivl_statistics {
 	uint64_t puts;				/**< work made ready in the own queue */
 	uint64_t takes;				/**< attempts to take from it */
@@ -579,7 +582,17 @@ struct ivl_statistics {
  * A worker's counts may be a moment old where it runs; what is a part of another count is never
  * more than that. Any thread.
  */
-void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);
+static inline void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum);
+/**
+ * As ivl_statistics_read(), which calls it, into a struct ivl_statistics that is `size` bytes long:
+ * the fields that fit. What the library does not know is 0.
+ */
+void ivl_statistics_read_size(const ivl_runtime *runtime, struct ivl_statistics *sum, size_t size);
+/* In the program, whose sizeof it is. */
+static inline void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
+{
+	ivl_statistics_read_size(runtime, sum, sizeof(*sum));
+}
 /** Exact where no worker is awake; otherwise it may miss some counts. Any thread. */
 void ivl_statistics_reset(ivl_runtime *runtime);
 

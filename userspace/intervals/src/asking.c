@@ -69,18 +69,20 @@ static void reset_counts(struct ivl_worker *worker)
 		__atomic_store_n(&counts[i], 0, __ATOMIC_RELAXED);
 }
 
-void ivl_statistics_read(const ivl_runtime *runtime, struct ivl_statistics *sum)
+void ivl_statistics_read_size(const ivl_runtime *runtime, struct ivl_statistics *sum, size_t size)
 {
-	uint64_t *sums = (uint64_t *)sum;
+	struct ivl_statistics all = { 0 };
+	uint64_t *sums = (uint64_t *)&all;
 
-	memset(sum, 0, sizeof(*sum));
-	if (!runtime->config.statistics)
-		return;
-	for (unsigned int i = 0; i < runtime->topology->workers; i++)
-		add_counts(sums, &runtime->workers[i]);
-	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
-		add_counts(sums, &seat->worker);
-	sum->fibers = ivl_stacks_made(runtime->stacks);
+	if (runtime->config.statistics) {
+		for (unsigned int i = 0; i < runtime->topology->workers; i++)
+			add_counts(sums, &runtime->workers[i]);
+		for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
+			add_counts(sums, &seat->worker);
+		all.fibers = ivl_stacks_made(runtime->stacks);
+	}
+	memset(sum, 0, size);
+	memcpy(sum, &all, size < sizeof(all) ? size : sizeof(all));
 }
 
 void ivl_statistics_reset(ivl_runtime *runtime)

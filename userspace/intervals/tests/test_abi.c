@@ -120,6 +120,32 @@ static void test_no_size(void **state)
 	assert_int_equal(config.workers, 7);
 }
 
+/* A program that knows the first two counts only, or one more than the library. */
+static void test_statistics(void **state)
+{
+	struct ivl_config config = test_config(1);
+	struct {
+		struct ivl_statistics known;
+		uint64_t unknown;
+	} counts;
+	uint64_t *count = (uint64_t *)&counts;
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.statistics = true;
+	runtime = test_start(&config);
+	test_run(runtime, nothing, NULL);
+	memset(&counts, 0xaa, sizeof(counts));
+	ivl_statistics_read_size(runtime, &counts.known, 2 * sizeof(uint64_t));
+	assert_true(counts.known.takes > 0 && counts.known.takes < 1000000);
+	for (size_t i = 2; i < sizeof(counts) / sizeof(uint64_t); i++)
+		assert_int_equal(count[i], 0xaaaaaaaaaaaaaaaa);
+	ivl_statistics_read_size(runtime, &counts.known, sizeof(counts));
+	assert_true(counts.known.fibers > 0);
+	assert_int_equal(counts.unknown, 0);
+	ivl_stop(runtime);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_older_program),
 		cmocka_unit_test(test_newer_program),
 		cmocka_unit_test(test_no_size),
+		cmocka_unit_test(test_statistics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
