@@ -39,14 +39,19 @@ void ivl_deliver(ivl_fault fault, struct ivl_point *from, struct ivl_point *to)
 
 bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
 {
+	struct ivl_model *model = interval->model;
 	ivl_fault none = 0;
+	uint64_t number;
 
 	/* Relaxed: who must see it comes after us by an edge; for others it is a race. */
 	if (!atomic_compare_exchange_strong_explicit(&interval->cancel, &none, fault,
 						     memory_order_relaxed, memory_order_relaxed))
 		return false;
 	/* Release, to ivl_find_cancel(): who sees this one sees the `cancel`. */
-	atomic_fetch_add_explicit(&interval->model->cancels, 1, memory_order_release);
+	number = atomic_fetch_add_explicit(&model->cancels, 1, memory_order_release) + 1;
+	/* Relaxed: who does not see it looks everywhere. */
+	atomic_store_explicit(&model->cancelled[number % IVL_CANCELS_KEPT],
+			      number << 32 | interval->depth, memory_order_relaxed);
 	return true;
 }
 
@@ -59,26 +64,87 @@ static ivl_fault known_cancel(struct ivl_interval *interval)
 }
 
 /*
- * Who looks leaves word for others on the way: so each way is gone once, and again only
- * as far as nobody has come since another interval was cancelled.
+ * What was cancelled since `before`: is any of it the interval, or around it? False: that is not
+ * known any more, or there are more of them than around the interval.
  */
-ivl_fault ivl_look_for_cancel(struct ivl_interval *interval, uint64_t now)
+static bool look_at_new(struct ivl_interval *interval, uint64_t before, uint64_t now,
+			ivl_fault *fault)
+{
+	if (now - before > IVL_CANCELS_KEPT || now - before > interval->depth)
+		return false;
+	*fault = 0;
+	for (uint64_t number = before + 1; number <= now && !*fault; number++) {
+		const uint64_t kept = atomic_load_explicit(
+			&interval->model->cancelled[number % IVL_CANCELS_KEPT], memory_order_relaxed);
+		const unsigned int depth = (uint32_t)kept;
+
+		if (kept >> 32 != (uint32_t)number)
+			return false;
+		if (depth <= interval->depth)
+			*fault = atomic_load_explicit(&ivl_around_at(interval, depth)->cancel,
+						      memory_order_relaxed);
+	}
+	return true;
+}
+
+static bool is_clean(struct ivl_interval *interval, uint64_t now)
+{
+	/* Relaxed: somebody has looked for us, and may have seen more than we. */
+	return atomic_load_explicit(&interval->clean_at, memory_order_relaxed) >= now;
+}
+
+/* Leave word for others. */
+static void remember(struct ivl_interval *interval, ivl_fault fault, uint64_t now)
+{
+	if (fault)
+		atomic_store_explicit(&interval->cancel_around, fault, memory_order_relaxed);
+	else
+		atomic_store_explicit(&interval->clean_at, now, memory_order_relaxed);
+}
+
+/* All that is around it, as far as nobody has come since the last was cancelled. */
+static ivl_fault look_at_all(struct ivl_interval *interval, uint64_t now)
 {
 	struct ivl_interval *end = interval;
 	ivl_fault fault = 0;
 
-	while (end && atomic_load_explicit(&end->clean_at, memory_order_relaxed) != now) {
+	while (end && !is_clean(end, now)) {
 		fault = known_cancel(end);
 		if (fault)
 			break;
 		end = end->parent;
 	}
-	for (struct ivl_interval *i = interval; i != end; i = i->parent) {
-		if (fault)
-			atomic_store_explicit(&i->cancel_around, fault, memory_order_relaxed);
-		else
-			atomic_store_explicit(&i->clean_at, now, memory_order_relaxed);
-	}
+	for (struct ivl_interval *i = interval; i != end; i = i->parent)
+		remember(i, fault, now);
+	return fault;
+}
+
+/* Of an interval in which something begins: what is inside of it will ask, too. */
+static ivl_fault look_around(struct ivl_interval *interval, uint64_t now)
+{
+	const uint64_t before = atomic_load_explicit(&interval->clean_at, memory_order_relaxed);
+	ivl_fault fault = known_cancel(interval);
+
+	if (fault || before >= now)
+		return fault;
+	if (!look_at_new(interval, before, now, &fault))
+		return look_at_all(interval, now);
+	remember(interval, fault, now);
+	return fault;
+}
+
+/*
+ * Who asks has mostly been asked for before, some cancelled intervals ago: of each of these the
+ * depth is enough to see whether it is around.
+ */
+ivl_fault ivl_look_for_cancel(struct ivl_interval *interval, uint64_t now)
+{
+	ivl_fault fault = known_cancel(interval);
+
+	if (fault || !interval->parent)
+		return fault;
+	fault = look_around(interval->parent, now);
+	remember(interval, fault, now);
 	return fault;
 }
 

@@ -323,6 +323,17 @@ void ivl_schedule(void)
  * Making.
  */
 
+/*
+ * Twice as far as the parent's jump if the two that follow each other from there are equally long:
+ * so that on the way to any level there are few.
+ */
+static struct ivl_interval *jump_from(struct ivl_interval *parent)
+{
+	struct ivl_interval *const once = parent->jump, *const twice = once->jump;
+
+	return parent->depth - once->depth == once->depth - twice->depth ? twice : parent;
+}
+
 static struct ivl_interval *make(struct ivl_interval *parent, const char *name, ivl_body *body,
 				 void *arg, const ivl_place *place)
 {
@@ -351,13 +362,16 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 	interval->end.expected = 0;
 	interval->end.is_end = true;
 	interval->parent = parent;
+	interval->jump = jump_from(parent);
 	interval->body = body;
 	interval->arg = arg;
 	interval->place = place;
 	atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
 	atomic_store_explicit(&interval->cancel, 0, memory_order_relaxed);
 	atomic_store_explicit(&interval->cancel_around, 0, memory_order_relaxed);
-	atomic_store_explicit(&interval->clean_at, 0, memory_order_relaxed);
+	atomic_store_explicit(&interval->clean_at,
+			      atomic_load_explicit(&parent->clean_at, memory_order_relaxed),
+			      memory_order_relaxed);
 	atomic_store_explicit(&interval->entered, false, memory_order_relaxed);
 	interval->holds = NULL;
 	interval->reached = ivl_is_watching() ? ivl_watch_make() : NULL;

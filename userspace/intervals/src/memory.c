@@ -60,6 +60,7 @@ int ivl_model_create(ivl_runtime *runtime, void **result)
 	memset(model, 0, sizeof(*model));
 	model->runtime = runtime;
 	model->root.model = model;
+	model->root.jump = &model->root;
 	model->root.started = true;
 	model->root.end.is_end = true;
 	atomic_store_explicit(&model->root.start.out, IVL_CLOSED, memory_order_relaxed);

@@ -94,6 +94,7 @@ struct ivl_interval {
 	struct ivl_work work;
 	struct ivl_point start, end;
 	struct ivl_interval *parent;	/* NULL: the root */
+	struct ivl_interval *jump;	/* around it, too, mostly several levels; the root: itself */
 	struct ivl_model *model;
 	ivl_body *body;
 	void *arg;
@@ -108,7 +109,7 @@ struct ivl_interval {
 	_Atomic(ivl_fault) cancel;
 	/* The same, as somebody has found it around the interval; or when there was none. */
 	_Atomic(ivl_fault) cancel_around;
-	_Atomic(uint64_t) clean_at;	/* ivl_model.cancels */
+	_Atomic(uint64_t) clean_at;	/* ivl_model.cancels; at first its parent's */
 	struct ivl_hold *holds;		/* in the guards' order */
 	char *name;
 	struct ivl_reached *reached;	/* watch/watch.h; or NULL */
@@ -135,6 +136,8 @@ struct ivl_model {
 	_Atomic(uint64_t) guards;	/* made so far */
 	/* How many intervals have got a `cancel`; while 0, nobody need look for one. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) cancels;
+	/* Of the last of these, each at its number: that in the upper half, and its depth. */
+	_Atomic(uint64_t) cancelled[IVL_CANCELS_KEPT];
 	/* An edge dies only here. */
 	_Alignas(IVL_LINE) pthread_mutex_t lock;
 };
@@ -159,6 +162,18 @@ static inline struct ivl_interval *ivl_interval_of(const struct ivl_point *point
 					    : offsetof(struct ivl_interval, start);
 
 	return (struct ivl_interval *)((char *)point - offset);
+}
+
+/*
+ * The interval, or the one around it, that has this depth, which is not more. In as many steps as
+ * the depth has digits, by jumps over several levels (Myers, "An applicative random-access stack",
+ * 1983).
+ */
+static inline struct ivl_interval *ivl_around_at(struct ivl_interval *interval, unsigned int depth)
+{
+	while (interval->depth > depth)
+		interval = interval->jump->depth >= depth ? interval->jump : interval->parent;
+	return interval;
 }
 
 /* Intervals of which a point waits for nothing more, and must occur. */

@@ -14,20 +14,19 @@
 
 static bool contains(const struct ivl_interval *outer, const struct ivl_interval *inner)
 {
-	while (inner->depth > outer->depth)
-		inner = inner->parent;
-	return inner == outer;
+	return ivl_around_at((struct ivl_interval *)inner, outer->depth) == outer;
 }
 
 struct ivl_interval *ivl_common(struct ivl_interval *a, struct ivl_interval *b)
 {
-	while (a->depth > b->depth)
-		a = a->parent;
-	while (b->depth > a->depth)
-		b = b->parent;
+	a = ivl_around_at(a, b->depth);
+	b = ivl_around_at(b, a->depth);
+	/* Both are equally deep, and so are their jumps. */
 	while (a != b) {
-		a = a->parent;
-		b = b->parent;
+		const bool beyond = a->jump == b->jump;
+
+		a = beyond ? a->parent : a->jump;
+		b = beyond ? b->parent : b->jump;
 	}
 	return a;
 }

@@ -43,6 +43,10 @@ static_assert(IVL_ASYNC_COPIED < IVL_SYNC_STACK, "a stack has room for it");
 
 /* Edges with room in the interval that they lead to. */
 #define IVL_EDGES_INSIDE 3
+/* So many of the last cancelled intervals are remembered; later ones overwrite them. */
+#ifndef IVL_CANCELS_KEPT
+#define IVL_CANCELS_KEPT 256
+#endif
 /* Tickets are made in blocks: with the list's link nearly a page. */
 #ifndef IVL_TICKETS_IN_BLOCK
 #define IVL_TICKETS_IN_BLOCK 252

@@ -72,6 +72,75 @@ static void test_unrelated_cancel(void **state)
 	check_growth(one_cancelled);
 }
 
+/* As before, and at each level another one is cancelled: where that is, and how many. */
+struct cancels {
+	int *left;
+	bool at_the_root, with_a_child;
+	int each;
+	ivl_interval *root;
+};
+
+static int cancel_at_each(ivl_interval *self, void *arg)
+{
+	struct cancels *cancels = arg;
+
+	if (!--*cancels->left)
+		return 0;
+	for (int i = 0; i < cancels->each; i++) {
+		ivl_interval *around = cancels->at_the_root ? cancels->root : self;
+		ivl_interval *other = ivl_create(around, NULL, NULL, NULL, NULL);
+
+		if (cancels->with_a_child)
+			ivl_release(ivl_create(other, NULL, NULL, NULL, NULL));
+		ivl_cancel(other);
+		ivl_release(other);
+	}
+	ivl_release(ivl_create(self, NULL, cancel_at_each, arg, NULL));
+	return 0;
+}
+
+static int cancel_with(ivl_interval *self, struct cancels cancels)
+{
+	ivl_interval *levels;
+	int error;
+
+	cancels.root = self;
+	levels = ivl_create(self, NULL, cancel_at_each, &cancels, NULL);
+	ivl_schedule();
+	error = ivl_join(ivl_end_point(levels));
+	ivl_release(levels);
+	return error;
+}
+
+static int cancel_here(ivl_interval *self, void *arg)
+{
+	return cancel_with(self, (struct cancels){ .left = arg, .each = 1 });
+}
+
+static int cancel_with_a_child(ivl_interval *self, void *arg)
+{
+	return cancel_with(self, (struct cancels){ .left = arg, .each = 1, .with_a_child = true });
+}
+
+static int cancel_at_the_root(ivl_interval *self, void *arg)
+{
+	return cancel_with(self, (struct cancels){ .left = arg, .each = 1, .at_the_root = true });
+}
+
+static int cancel_several(ivl_interval *self, void *arg)
+{
+	return cancel_with(self, (struct cancels){ .left = arg, .each = 20 });
+}
+
+static void test_cancel_at_each_level(void **state)
+{
+	(void)state;
+	check_growth(cancel_here);
+	check_growth(cancel_with_a_child);
+	check_growth(cancel_at_the_root);
+	check_growth(cancel_several);
+}
+
 /* A chain of edges, added from its end to its beginning. */
 static int back_to_front(ivl_interval *self, void *arg)
 {
@@ -165,6 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unrelated_cancel),
+		cmocka_unit_test(test_cancel_at_each_level),
 		cmocka_unit_test(test_back_to_front),
 		cmocka_unit_test(test_searches_together),
 	};

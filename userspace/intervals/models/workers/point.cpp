@@ -4,6 +4,7 @@
  * was written before. Intervals: nobody uses one that is gone.
  */
 #define IVL_REFERENCES 2
+#define IVL_CANCELS_KEPT 2
 #include "relacy_worker.hpp"
 
 #include "worker.c"
@@ -164,8 +165,11 @@ struct everything {
 		intervals.runtime = &machine.runtime;
 		machine.runtime.model = &intervals;
 		intervals.cancels.store(0, rl::mo_relaxed, $);
+		for (auto &cancelled : intervals.cancelled)
+			cancelled.store(0, rl::mo_relaxed, $);
 		pthread_mutex_init(&intervals.lock, NULL);
 		root->model = &intervals;
+		root->jump = root;
 		root->started = true;
 		root->start.is_end = false;
 		root->end.is_end = true;

@@ -578,6 +578,67 @@ static void many_are_cancelled(void **state)
 	assert_int_equal(test_failures, 0);
 }
 
+/* One far around is cancelled, and others that are not; what is made afterwards does not run. */
+struct far {
+	int level, levels, cancelled, others;
+	ivl_interval *root;
+	_Atomic bool ran;
+};
+
+static int ran_inside(ivl_interval *self, void *arg)
+{
+	(void)self;
+	atomic_store(&((struct far *)arg)->ran, true);
+	return 0;
+}
+
+static int cancel_far(ivl_interval *self, void *arg)
+{
+	struct far *far = arg;
+	ivl_interval *outer = self;
+
+	if (++far->level < far->levels) {
+		ivl_release(make(self, "l", cancel_far, far));
+		return 0;
+	}
+	for (int i = 0; i < far->levels - far->cancelled; i++)
+		outer = ivl_parent(outer);
+	if (far->cancelled)
+		ivl_cancel(outer);
+	for (int i = 0; i < far->others; i++) {
+		ivl_interval *other = make(i % 2 ? self : far->root, "o", NULL, NULL);
+
+		ivl_cancel(other);
+		ivl_release(other);
+	}
+	ivl_release(make(self, "i", ran_inside, far));
+	ivl_schedule();
+	return 0;
+}
+
+static int try_far(ivl_interval *self, void *arg)
+{
+	struct far *far = arg;
+
+	far->root = self;
+	return ivl_inline("levels", cancel_far, far);
+}
+
+static void what_is_far_around_is_cancelled(void **state)
+{
+	static const int others[] = { 0, 1, 5, 300, 1000 };
+
+	(void)state;
+	for (int cancelled = 0; cancelled <= 40; cancelled++) {
+		for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+			struct far far = { .levels = 40, .cancelled = cancelled, .others = others[i] };
+
+			test_run(try_far, &far);
+			assert_int_equal(atomic_load(&far.ran), !cancelled);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -596,6 +657,7 @@ int main(void)
 		test(cancelled_intervals_do_not_run),
 		test(running_intervals_notice),
 		test(many_are_cancelled),
+		test(what_is_far_around_is_cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, test_start, test_stop);
