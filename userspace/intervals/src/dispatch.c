@@ -1,43 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The task-locality dispatcher: a hash table from objects to places.
- *
- * The table never resizes (it has as many buckets as objects are expected, as in
- * section 5.5 of the NUMA thesis): a resize runs in a thread of liburcu's, and
- * destroying a table while it does could deadlock until liburcu 0.13.3.
- *
- * The flavour of RCU is urcu-bp: any thread may ask, also one that the runtime does
- * not know and that is not registered as a reader. Objects leave the table rarely
- * and by synchronize_rcu(): call_rcu() would start a thread, and abort without one.
- */
+/* The task-locality dispatcher: which place has most of what a task uses. */
 #include "intervals_dispatch.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu/urcu-bp.h>
-#include <urcu/rculfhash.h>
 
-#include "mix.h"
+#include "object_table.h"
 #include "place.h"
 #include "scheduler.h"
-#include "tsan.h"
 
 #define NONE ~0u
-#define LARGEST (1ul << 24)		/* buckets */
 #define TALLIES 32u
 
-struct object {
-	struct cds_lfht_node node;
-	void *address;
-	size_t bytes;
-	unsigned int place;
-	bool allocated;
-};
-
 struct ivl_objects {
-	struct cds_lfht *table;
+	struct ivl_object_table *table;
 	const ivl_runtime *runtime;
 	_Atomic unsigned int turn;
 	unsigned int places;
@@ -92,70 +70,23 @@ static int find_place(ivl_objects *objects, const void *memory, size_t bytes,
 	return 0;
 }
 
-/*
- * The table.
- */
-
-static unsigned long hash_of(const void *address)
+static void object_free(const struct ivl_object *object, void *arg)
 {
-	return (unsigned long)ivl_mix((uintptr_t)address);
-}
+	const ivl_objects *objects = arg;
 
-static int is_object(struct cds_lfht_node *node, const void *address)
-{
-	const struct object *object = caa_container_of(node, struct object, node);
-
-	ivl_tsan_acquire((void *)object);
-	return object->address == address;
-}
-
-/* Inside a read-side critical section, in which alone the result is valid. */
-static struct object *look_up(ivl_objects *objects, const void *address)
-{
-	struct cds_lfht_iter iterator;
-	struct cds_lfht_node *node;
-
-	cds_lfht_lookup(objects->table, hash_of(address), is_object, address, &iterator);
-	node = cds_lfht_iter_get_node(&iterator);
-	return node ? caa_container_of(node, struct object, node) : NULL;
-}
-
-static void read_unlock(ivl_objects *objects)
-{
-	ivl_tsan_release(objects);
-	urcu_bp_read_unlock();
-}
-
-static void object_free(const ivl_objects *objects, struct object *object)
-{
 	if (object->allocated)
 		ivl_node_free(object->address, object->bytes,
 			      ivl_place_at(objects->runtime, object->place)->node);
-	free(object);
 }
 
 static int add(ivl_objects *objects, void *address, size_t bytes, const ivl_place *place,
 	       bool allocated)
 {
-	struct object *object = calloc(1, sizeof(*object));
-	struct cds_lfht_node *there;
+	const struct ivl_object object = { address, bytes, place->index, allocated };
+	int error = ivl_object_table_add(objects->table, &object);
 
-	if (!object)
-		return ENOMEM;
-	object->address = address;
-	object->bytes = bytes;
-	object->place = place->index;
-	object->allocated = allocated;
-	cds_lfht_node_init(&object->node);
-	ivl_tsan_release(object);
-	urcu_bp_read_lock();
-	there = cds_lfht_add_unique(objects->table, hash_of(address), is_object, address,
-				    &object->node);
-	read_unlock(objects);
-	if (there == &object->node)
-		return 0;
-	free(object);
-	return ivl_error(EEXIST, "the object at %p is bound already", address);
+	return error == EEXIST ?
+		ivl_error(EEXIST, "the object at %p is bound already", address) : error;
 }
 
 /*
@@ -166,13 +97,10 @@ ivl_objects *ivl_objects_create(const ivl_runtime *runtime, size_t expected)
 {
 	unsigned int places = ivl_place_count(runtime);
 	ivl_objects *objects = calloc(1, sizeof(*objects) + places * sizeof(*objects->domains));
-	unsigned long buckets = 1;
 
 	if (!objects)
 		return NULL;
-	while (buckets < expected && buckets < LARGEST)
-		buckets *= 2;
-	objects->table = cds_lfht_new_flavor(buckets, buckets, buckets, 0, &urcu_bp_flavor, NULL);
+	objects->table = ivl_object_table_create(expected);
 	if (!objects->table) {
 		free(objects);
 		return NULL;
@@ -189,21 +117,9 @@ ivl_objects *ivl_objects_create(const ivl_runtime *runtime, size_t expected)
 
 void ivl_objects_destroy(ivl_objects *objects)
 {
-	struct cds_lfht_iter iterator;
-	struct object *object;
-
 	if (!objects)
 		return;
-	/* Nobody else is here: what is out of the table can be freed at once. */
-	urcu_bp_read_lock();
-	cds_lfht_for_each_entry(objects->table, &iterator, object, node) {
-		ivl_tsan_acquire(object);
-		cds_lfht_del(objects->table, &object->node);
-		object_free(objects, object);
-	}
-	urcu_bp_read_unlock();
-	/* Outside of any read-side critical section, and of a table that never resizes. */
-	cds_lfht_destroy(objects->table, NULL);
+	ivl_object_table_destroy(objects->table, object_free, objects);
 	free(objects);
 }
 
@@ -235,34 +151,21 @@ int ivl_object_bind(ivl_objects *objects, const void *object, size_t bytes, cons
 
 int ivl_object_unbind(ivl_objects *objects, void *address)
 {
-	struct object *object;
-	int error = ENOENT;
+	struct ivl_object object;
 
-	urcu_bp_read_lock();
-	object = look_up(objects, address);
-	/* Of several who find it one deletes it. */
-	if (object && !cds_lfht_del(objects->table, &object->node))
-		error = 0;
-	read_unlock(objects);
-	if (error)
-		return ivl_error(error, "no object at %p is bound", address);
-	urcu_bp_synchronize_rcu();
-	ivl_tsan_acquire(objects);
-	object_free(objects, object);
+	if (!ivl_object_table_remove(objects->table, address, &object))
+		return ivl_error(ENOENT, "no object at %p is bound", address);
+	object_free(&object, objects);
 	return 0;
 }
 
 const ivl_place *ivl_object_place(ivl_objects *objects, const void *address)
 {
-	const ivl_place *place = NULL;
-	struct object *object;
+	struct ivl_object object;
 
-	urcu_bp_read_lock();
-	object = look_up(objects, address);
-	if (object)
-		place = ivl_place_at(objects->runtime, object->place);
-	read_unlock(objects);
-	return place;
+	if (!ivl_object_table_find(objects->table, address, &object))
+		return NULL;
+	return ivl_place_at(objects->runtime, object.place);
 }
 
 /*
@@ -274,7 +177,7 @@ struct tally {
 };
 
 /* Count the object under its place's domain, or under its place if it is in this domain. */
-static unsigned int key_of(const ivl_objects *objects, const struct object *object,
+static unsigned int key_of(const ivl_objects *objects, const struct ivl_object *object,
 			   unsigned int domain)
 {
 	if (domain == NONE)
@@ -286,14 +189,16 @@ static void count_bytes(ivl_objects *objects, const void *const *uses, size_t co
 			unsigned int domain, unsigned int begin, struct tally *tally)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct object *object = look_up(objects, uses[i]);
-		unsigned int key = object ? key_of(objects, object, domain) : NONE;
+		struct ivl_object object;
+		unsigned int key = NONE;
 
+		if (ivl_object_table_find(objects->table, uses[i], &object))
+			key = key_of(objects, &object, domain);
 		if (key < begin || key - begin >= TALLIES)
 			continue;
 		if (!tally[key - begin].bytes)
 			tally[key - begin].first = i;
-		tally[key - begin].bytes += object->bytes;
+		tally[key - begin].bytes += object.bytes;
 	}
 }
 
@@ -324,12 +229,10 @@ const ivl_place *ivl_dispatch(ivl_objects *objects, const void *const *uses, siz
 {
 	unsigned int domain, place;
 
-	urcu_bp_read_lock();
 	domain = most_bytes(objects, uses, count, NONE);
 	place = domain;
 	if (domain != NONE && !objects->alike)
 		place = most_bytes(objects, uses, count, domain);
-	read_unlock(objects);
 	if (domain == NONE)
 		return NULL;
 	/* All of them may have been unbound between the two. */

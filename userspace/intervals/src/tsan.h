@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ThreadSanitizer does not see what liburcu orders: its atomics are assembly.
- * What readers do inside a read-side critical section is released with the object
- * they saw, and acquired by the callback that frees it.
+ * ThreadSanitizer does not see what liburcu's queue orders: its atomics are assembly.
  */
 #ifndef IVL_TSAN_H
 #define IVL_TSAN_H

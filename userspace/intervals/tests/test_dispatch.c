@@ -9,12 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "intervals_dispatch.h"
 #include "test_allocation.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#else
+#define TEST_SANITIZED 0
+#endif
 
 static ivl_runtime *runtime;
 static ivl_objects *objects;
@@ -238,6 +246,58 @@ static void test_no_memory(void **state)
 	stop();
 }
 
+/* Who asks needs no memory, even if nobody has asked before. */
+static int ask_without_memory(void)
+{
+	struct rlimit none = { 0, 0 };
+	const void *uses[] = { memory };
+
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	if (setrlimit(RLIMIT_AS, &none))
+		return EXIT_FAILURE;
+	for (size_t bytes = 1 << 16; bytes; bytes /= 2)
+		while (malloc(bytes))
+			;
+	return ivl_dispatch(objects, uses, 1) || ivl_object_place(objects, memory);
+}
+
+static void test_asks_without_memory(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (TEST_SANITIZED)
+		return;		/* the sanitizers' own memory is beyond any limit */
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		_exit(ask_without_memory());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Entries are used again, in other buckets; and more objects than buckets. */
+static void test_many_objects(void **state)
+{
+	(void)state;
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	for (unsigned int round = 0; round < 3; round++) {
+		for (unsigned int i = 0; i < ROUNDS; i++)
+			bind((i * 7 + round) % ROUNDS, 1, i % 2);
+		assert_int_equal(ivl_object_bind(objects, memory, 1, ivl_place_at(runtime, 0)),
+				 EEXIST);
+		for (unsigned int i = 0; i < ROUNDS; i++)
+			assert_ptr_equal(ivl_object_place(objects, &memory[(i * 7 + round) % ROUNDS]),
+					 ivl_place_at(runtime, i % 2));
+		for (unsigned int i = 0; i < ROUNDS; i++)
+			assert_int_equal(ivl_object_unbind(objects, &memory[i]), 0);
+		assert_null(ivl_object_place(objects, memory));
+	}
+	bind(3, 1, 1);
+	stop();
+}
+
 /* Threads the runtime does not know: some ask, others bind and unbind. */
 static _Atomic bool over;
 
@@ -341,6 +401,8 @@ static void test_unbind_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* The first, while this process has never asked. */
+		cmocka_unit_test(test_asks_without_memory),
 		cmocka_unit_test(test_most_bytes),
 		cmocka_unit_test(test_example_of_the_thesis),
 		cmocka_unit_test(test_places_inside_nodes),
@@ -348,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_bind),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_many_objects),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_unbind_once),
 	};
