@@ -5,17 +5,31 @@
  * unwinder of the C++ ABI for Itanium, which all use, asks about a frame.
  *
  * And which exceptions are being handled, or thrown, belongs to the fiber; the C++ library
- * keeps it with the thread. A program without C++ has no such library, and no such symbols.
+ * keeps it with the thread. A program without C++ has no such library, and no such symbols; one
+ * in C that loads something in C++ may have them where nobody else sees them (RTLD_LOCAL).
  */
 #include "exception.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <unwind.h>
 
 void *__cxa_get_globals(void) __attribute__((weak));
 void *__cxa_begin_catch(void *exception) __attribute__((weak));
 void __cxa_end_catch(void) __attribute__((weak));
+
+/* Of the C++ library; once it has been found it stays. */
+static struct {
+	_Atomic(void *(*)(void)) get_globals;
+	_Atomic(void *(*)(void *exception)) begin_catch;
+	_Atomic(void (*)(void)) end_catch;
+} cxx = { __cxa_get_globals, __cxa_begin_catch, __cxa_end_catch };
 
 extern const char ivl_body_threw[] __attribute__((visibility("hidden")));
 _Unwind_Reason_Code ivl_personality(int version, _Unwind_Action actions, uint64_t class,
@@ -24,9 +38,47 @@ _Unwind_Reason_Code ivl_personality(int version, _Unwind_Action actions, uint64_
 	__attribute__((visibility("hidden")));
 int ivl_caught(void *exception) __attribute__((visibility("hidden")));
 
+static int is_cxx_library(struct dl_phdr_info *info, size_t bytes, void *path)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *name = slash ? slash + 1 : info->dlpi_name;
+
+	(void)bytes;
+	if (strncmp(name, "libstdc++.so", strlen("libstdc++.so")) &&
+	    strncmp(name, "libc++abi.so", strlen("libc++abi.so")))
+		return 0;
+	return snprintf(path, PATH_MAX, "%s", info->dlpi_name) < PATH_MAX;
+}
+
+static void find_library(void)
+{
+	char path[PATH_MAX];
+	void *library, *get_globals;
+
+	if (cxx.get_globals || !dl_iterate_phdr(is_cxx_library, path))
+		return;
+	/* Not given back: it must not go. */
+	library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	get_globals = library ? dlsym(library, "__cxa_get_globals") : NULL;
+	if (!get_globals)
+		return;
+	cxx.begin_catch = (void *(*)(void *))dlsym(library, "__cxa_begin_catch");
+	cxx.end_catch = (void (*)(void))dlsym(library, "__cxa_end_catch");
+	cxx.get_globals = (void *(*)(void))get_globals;
+}
+
+void ivl_exceptions_find(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&lock);
+	find_library();
+	pthread_mutex_unlock(&lock);
+}
+
 struct ivl_exceptions *ivl_exceptions_of_thread(void)
 {
-	return __cxa_get_globals ? __cxa_get_globals() : NULL;
+	return cxx.get_globals ? cxx.get_globals() : NULL;
 }
 
 _Unwind_Reason_Code ivl_personality(int version, _Unwind_Action actions, uint64_t class,
@@ -47,9 +99,9 @@ _Unwind_Reason_Code ivl_personality(int version, _Unwind_Action actions, uint64_
 
 int ivl_caught(void *exception)
 {
-	if (__cxa_begin_catch && __cxa_end_catch) {
-		__cxa_begin_catch(exception);
-		__cxa_end_catch();
+	if (cxx.begin_catch && cxx.end_catch) {
+		cxx.begin_catch(exception);
+		cxx.end_catch();
 	} else {
 		_Unwind_DeleteException(exception);
 	}

@@ -10,6 +10,9 @@ struct ivl_exceptions {
 	unsigned int uncaught;
 };
 
+/* See whether there is a C++ library by now; for ivl_start(). Any thread. */
+void ivl_exceptions_find(void);
+
 /* The calling thread's; NULL: the program has no C++. */
 struct ivl_exceptions *ivl_exceptions_of_thread(void);
 

@@ -270,6 +270,7 @@ static int begin(ivl_runtime *runtime)
 
 	if (error)
 		return ivl_error(error, "start: no thread-specific data, or no memory for it");
+	ivl_exceptions_find();
 	error = start_workers(runtime);
 	if (error)
 		ivl_process_leave();
