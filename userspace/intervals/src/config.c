@@ -93,6 +93,7 @@ static int from_environment(struct ivl_config *config)
 	    places = config->places, pin = config->pin, cross = config->cross_place,
 	    half = config->steal_half, statistics = config->statistics;
 	unsigned int kib = (unsigned int)(config->stack_bytes >> 10);
+	unsigned int seed = (unsigned int)config->seed;
 	int error = choose(PREFIX "QUEUE", queue_name, &queue);
 
 	error = error ? error : choose(PREFIX "POLICY", policy_name, &policy);
@@ -108,6 +109,15 @@ static int from_environment(struct ivl_config *config)
 		ivl_config_number(PREFIX "ADAPT_INTERVAL", 1, &config->adapt_interval);
 	error = error ? error : ivl_config_number(PREFIX "ADAPT_STACK", 1, &config->adapt_stack);
 	error = error ? error : ivl_config_number(PREFIX "ADAPT_FRESH", 1, &config->adapt_fresh);
+	error = error ? error :
+		ivl_config_number(PREFIX "THRESHOLD_LOW", 0, &config->threshold_low);
+	error = error ? error :
+		ivl_config_number(PREFIX "THRESHOLD_HIGH", 1, &config->threshold_high);
+	error = error ? error :
+		ivl_config_number(PREFIX "QUEUE_CAPACITY", 1, &config->queue_capacity);
+	error = error ? error : ivl_config_number(PREFIX "FIBERS", 1, &config->fibers_per_worker);
+	error = error ? error : ivl_config_number(PREFIX "SEED", 0, &seed);
+	config->seed = seed;
 	config->stack_bytes = (size_t)kib << 10;
 	config->queue = queue;
 	config->policy = policy;

@@ -290,11 +290,11 @@ unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_p
 	return steps;
 }
 
-int ivl_pin(int cpu)
+int ivl_pin(pthread_t thread, int cpu)
 {
 	size_t bytes;
 	cpu_set_t *set;
-	int error = 0;
+	int error;
 
 	if (cpu < 0)
 		return EINVAL;
@@ -304,8 +304,7 @@ int ivl_pin(int cpu)
 		return ENOMEM;
 	CPU_ZERO_S(bytes, set);
 	CPU_SET_S((size_t)cpu, bytes, set);
-	if (sched_setaffinity(0, bytes, set))
-		error = errno;
+	error = pthread_setaffinity_np(thread, bytes, set);
 	CPU_FREE(set);
 	return error;
 }

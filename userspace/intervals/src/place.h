@@ -6,6 +6,7 @@
 #ifndef IVL_PLACE_H
 #define IVL_PLACE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -46,8 +47,8 @@ const struct ivl_place *ivl_topology_place(const struct ivl_topology *topology,
 /* Steps up the tree from `a` to the innermost place around both: 0 for the same leaf. */
 unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_place *b);
 
-/* Bind the calling thread; EINVAL where the process may not use the CPU. */
-int ivl_pin(int cpu);
+/* Bind a thread; EINVAL where the process may not use the CPU. */
+int ivl_pin(pthread_t thread, int cpu);
 
 /*
  * Memory on a NUMA node (-1, or a machine without nodes: anywhere), not cleared, 128-byte

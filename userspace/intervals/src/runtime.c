@@ -140,6 +140,12 @@ static void destroy(ivl_runtime *runtime)
 	free(runtime);
 }
 
+static unsigned int fibers_most(const struct ivl_config *config, unsigned int workers)
+{
+	return config->fibers_per_worker > UINT_MAX / workers ? UINT_MAX :
+								config->fibers_per_worker * workers;
+}
+
 /* All but the threads. */
 static int create(ivl_runtime *runtime)
 {
@@ -152,8 +158,7 @@ static int create(ivl_runtime *runtime)
 	workers = runtime->topology->workers;
 	runtime->workers = lines(workers, sizeof(*runtime->workers));
 	runtime->halls = lines(runtime->topology->leaf_count, sizeof(*runtime->halls));
-	runtime->stacks = ivl_stacks_create(config->stack_bytes,
-					    config->fibers_per_worker * workers);
+	runtime->stacks = ivl_stacks_create(config->stack_bytes, fibers_most(config, workers));
 	if (!runtime->workers || !runtime->halls || !runtime->stacks)
 		return ENOMEM;
 	runtime->fibers_kept = fibers_kept(config);
@@ -207,8 +212,6 @@ static void *worker_main(void *arg)
 	pthread_mutex_unlock(&runtime->gate);
 
 	ivl_thread_enter(worker, signal_stack);
-	if (runtime->config.pin && ivl_topology_cpu(runtime->topology, worker->number) >= 0)
-		ivl_pin(ivl_topology_cpu(runtime->topology, worker->number));
 	ivl_thread_work(worker);
 	ivl_thread_leave(signal_stack);
 	return NULL;
@@ -232,6 +235,36 @@ static unsigned int thread_count(const ivl_runtime *runtime)
 	return runtime->attended ? 0 : runtime->topology->workers;
 }
 
+/* A program's threads may have less than the signal stack needs. */
+static int create_thread(struct ivl_worker *worker)
+{
+	pthread_attr_t attributes;
+	size_t bytes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	if (!pthread_attr_getstacksize(&attributes, &bytes) && bytes < IVL_BASE_STACK)
+		pthread_attr_setstacksize(&attributes, IVL_BASE_STACK);
+	error = pthread_create(&worker->thread, &attributes, worker_main, worker);
+	pthread_attr_destroy(&attributes);
+	if (error)
+		return ivl_error(error, "start: worker %u of %u: %s", worker->number + 1,
+				 worker->runtime->topology->workers, strerror(error));
+	return 0;
+}
+
+static int pin(struct ivl_worker *worker)
+{
+	const int cpu = ivl_topology_cpu(worker->runtime->topology, worker->number);
+	int error;
+
+	if (!worker->runtime->config.pin || cpu < 0)
+		return 0;
+	error = ivl_pin(worker->thread, cpu);
+	return error ? ivl_error(error, "start: worker %u on CPU %d: %s", worker->number + 1, cpu,
+				 strerror(error)) : 0;
+}
+
 static int start_workers(ivl_runtime *runtime)
 {
 	const unsigned int threads = thread_count(runtime);
@@ -249,19 +282,18 @@ static int start_workers(ivl_runtime *runtime)
 	while (started < threads && !error) {
 		struct ivl_worker *worker = &runtime->workers[started];
 
-		error = pthread_create(&worker->thread, NULL, worker_main, worker);
+		error = create_thread(worker);
 		started += !error;
+		if (!error)
+			error = pin(worker);
 	}
 	if (error)
 		atomic_store(&runtime->stopping, true);
 	pthread_mutex_unlock(&runtime->gate);
 	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-	if (error) {
+	if (error)
 		end_workers(runtime, started);
-		return ivl_error(error, "start: worker %u of %u: %s", started + 1,
-				 runtime->topology->workers, strerror(error));
-	}
-	return 0;
+	return error;
 }
 
 static int begin(ivl_runtime *runtime)

@@ -6,6 +6,7 @@
 #include "worker.h"
 
 #define IVL_SIGNAL_STACK (64 << 10)	/* for a handler that tells of a stack that is used up */
+#define IVL_BASE_STACK (256 << 10)	/* at least: of a worker's thread, which has that in it */
 
 /* The calling thread is the worker from now on, with so many bytes for a handler; and is not. */
 void ivl_thread_enter(struct ivl_worker *worker, char *signal_stack);

@@ -342,7 +342,7 @@ static void test_this_machine(void **state)
 	t = test_topology(NULL, IVL_PLACES_NUMA, 2 * cpus);
 	for (unsigned int i = 0; i < 2 * cpus; i++) {
 		assert_true(CPU_ISSET(ivl_topology_cpu(t, i), &before));
-		assert_int_equal(ivl_pin(ivl_topology_cpu(t, i)), 0);
+		assert_int_equal(ivl_pin(pthread_self(), ivl_topology_cpu(t, i)), 0);
 		assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
 		assert_int_equal(CPU_COUNT(&now), 1);
 		assert_true(CPU_ISSET(ivl_topology_cpu(t, i), &now));
@@ -355,8 +355,8 @@ static void test_this_machine(void **state)
 	ivl_topology_destroy(t);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 
-	assert_int_equal(ivl_pin(-1), EINVAL);
-	assert_int_equal(ivl_pin(100000), EINVAL);
+	assert_int_equal(ivl_pin(pthread_self(), -1), EINVAL);
+	assert_int_equal(ivl_pin(pthread_self(), 100000), EINVAL);
 }
 
 static void use_memory(size_t bytes, int node)

@@ -30,6 +30,21 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	return __real_pthread_create(thread, attributes, function, arg);
 }
 
+static int pin_error;
+
+int __real_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set);
+int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set);
+
+int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set)
+{
+	return pin_error ? pin_error : __real_pthread_setaffinity_np(thread, bytes, set);
+}
+
+static void count_one(void *arg)
+{
+	atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
 static int count(ivl_interval *self, void *arg)
 {
 	(void)self;
@@ -118,6 +133,73 @@ static void test_no_thread(void **state)
 	}
 }
 
+/* Where a worker cannot be bound to its CPU there is no runtime that is said to be pinned. */
+static void test_pinned(void **state)
+{
+	struct ivl_config config = test_config(2);
+	ivl_runtime *runtime = NULL;
+
+	(void)state;
+	config.pin = true;
+	runtime = test_start(&config);
+	ivl_stop(runtime);
+	runtime = NULL;
+	pin_error = EINVAL;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	pin_error = 0;
+	assert_null(runtime);
+	assert_non_null(strstr(ivl_last_error(), "worker 1 on CPU"));
+}
+
+/* As `ulimit -s 64`. */
+static void test_small_threads(void **state)
+{
+	struct ivl_config config = test_config(2);
+	pthread_attr_t before, small;
+	_Atomic int runs = 0;
+	ivl_runtime *runtime;
+
+	(void)state;
+	if (TEST_SLOW)
+		return;		/* their threads need more */
+	assert_int_equal(pthread_getattr_default_np(&before), 0);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 << 10);
+	assert_int_equal(pthread_setattr_default_np(&small), 0);
+	runtime = test_start(&config);
+	test_run(runtime, count, (void *)&runs);
+	ivl_stop(runtime);
+	assert_int_equal(pthread_setattr_default_np(&before), 0);
+	assert_int_equal(runs, 1);
+}
+
+static int spawn_one(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+	int error = ivl_spawn(&scope, &task, count_one, arg);
+
+	(void)self;
+	ivl_sync(&scope);
+	return error;
+}
+
+/* More than there can be, not the rest of a division. */
+static void test_many_fibers(void **state)
+{
+	struct ivl_config config = test_config(2);
+	_Atomic int runs = 0;
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_WORK_FIRST;
+	config.fibers_per_worker = 1u << 31;
+	runtime = test_start(&config);
+	test_run(runtime, spawn_one, (void *)&runs);
+	ivl_stop(runtime);
+	assert_int_equal(runs, 1);
+}
+
 static void test_refused(void **state)
 {
 	struct ivl_config config;
@@ -156,6 +238,11 @@ static void test_environment(void **state)
 	setenv("INTERVALS_ADAPT_INTERVAL", "7", 1);
 	setenv("INTERVALS_ADAPT_STACK", "8", 1);
 	setenv("INTERVALS_ADAPT_FRESH", "9", 1);
+	setenv("INTERVALS_THRESHOLD_LOW", "2", 1);
+	setenv("INTERVALS_THRESHOLD_HIGH", "5", 1);
+	setenv("INTERVALS_QUEUE_CAPACITY", "10", 1);
+	setenv("INTERVALS_FIBERS", "11", 1);
+	setenv("INTERVALS_SEED", "12", 1);
 	assert_int_equal(ivl_config_init(&config), 0);
 	assert_int_equal(config.workers, 3);
 	assert_int_equal(config.queue, IVL_QUEUE_LAZY);
@@ -167,6 +254,16 @@ static void test_environment(void **state)
 	assert_int_equal(config.adapt_interval, 7);
 	assert_int_equal(config.adapt_stack, 8);
 	assert_int_equal(config.adapt_fresh, 9);
+	assert_int_equal(config.threshold_low, 2);
+	assert_int_equal(config.threshold_high, 5);
+	assert_int_equal(config.queue_capacity, 10);
+	assert_int_equal(config.fibers_per_worker, 11);
+	assert_int_equal(config.seed, 12);
+	unsetenv("INTERVALS_THRESHOLD_LOW");
+	unsetenv("INTERVALS_THRESHOLD_HIGH");
+	unsetenv("INTERVALS_QUEUE_CAPACITY");
+	unsetenv("INTERVALS_FIBERS");
+	unsetenv("INTERVALS_SEED");
 	setenv("INTERVALS_ADAPT_FRESH", "0", 1);
 	assert_int_equal(ivl_config_init(&config), EINVAL);
 	unsetenv("INTERVALS_ADAPT_INTERVAL");
@@ -309,6 +406,9 @@ int main(void)
 		cmocka_unit_test(test_again_and_again),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_no_thread),
+		cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_small_threads),
+		cmocka_unit_test(test_many_fibers),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_sleeps),
