@@ -27,6 +27,15 @@ static inline char *ivl_stack_pointer(void)
 	return pointer;
 }
 
+/* Registers that there are where the compiler may use these instructions: the call changes them. */
+#ifdef __ARM_FEATURE_SVE
+#define IVL_MORE_REGISTERS							\
+	, "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12",	\
+	"p13", "p14", "p15"
+#else
+#define IVL_MORE_REGISTERS
+#endif
+
 /* fiber.h; with the frame of switch.S */
 static inline __attribute__((always_inline)) long
 ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
@@ -55,7 +64,7 @@ ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
 		  "x27", "x28", "x30", "cc", "memory",
 		  "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12",
 		  "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
-		  "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+		  "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31" IVL_MORE_REGISTERS);
 	return (long)result;
 }
 

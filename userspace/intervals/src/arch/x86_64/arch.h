@@ -24,6 +24,16 @@ static inline char *ivl_stack_pointer(void)
 	return pointer;
 }
 
+/* Registers that there are where the compiler may use these instructions: the call changes them. */
+#ifdef __AVX512F__
+#define IVL_MORE_REGISTERS							\
+	, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",	\
+	"xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31",		\
+	"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
+#else
+#define IVL_MORE_REGISTERS
+#endif
+
 /* fiber.h; with the frame of switch.S */
 static inline __attribute__((always_inline)) long
 ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
@@ -47,7 +57,8 @@ ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
 		:
 		: "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory",
 		  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-		  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+		  "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+		  IVL_MORE_REGISTERS);
 	return result;
 }
 
