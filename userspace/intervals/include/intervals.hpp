@@ -11,12 +11,13 @@
  * A header over intervals.h, nothing to link beside it, and both may be mixed. What tasks throw
  * reaches who waits for them, the first exception of several. Functions throw ivl::error where those
  * in C return an errno value. Where there is no memory for a task, or the caller is outside of any
- * runtime, its function is called.
+ * runtime, its function is called; but ivl::async() throws.
  */
 #ifndef INTERVALS_HPP
 #define INTERVALS_HPP
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -147,6 +148,15 @@ public:
 	runtime(const runtime &) = delete;
 	runtime &operator=(const runtime &) = delete;
 
+	/** Stops what it has been; the other one has none afterwards. */
+	runtime &operator=(runtime &&other) noexcept
+	{
+		runtime before(std::move(*this));
+
+		it = std::exchange(other.it, nullptr);
+		return *this;
+	}
+
 	/** As ivl_stop(). */
 	~runtime()
 	{
@@ -180,15 +190,15 @@ private:
 		struct call {
 			Function &function;
 			detail::outcome<T> outcome;
-		} call{ function, {} };
+		} made{ function, {} };
 		const int number = enter(it, [](ivl_interval *, void *arg) {
 			struct call *self = static_cast<struct call *>(arg);
 
 			self->outcome.of(self->function);
 			return 0;
-		}, &call);
+		}, &made);
 
-		return call.outcome.get(number);
+		return made.outcome.get(number);
 	}
 
 	ivl_runtime *it = nullptr;
@@ -263,14 +273,15 @@ private:
  * A call that may run at the same time as what follows, up to scope.sync(); as ivl_spawn(). Nothing
  * is allocated: the function is kept in here. Where the block is left by an exception it waits, and
  * its own exception is lost; where it is left otherwise without sync(), that is std::terminate().
+ * No child of a scope may wait for another one of it: sync() may call them one after the other.
  */
 template <typename Function>
 class child {
 public:
 	/** Spawn it. */
-	child(scope &in, Function function) : in(in), function(std::move(function))
+	child(scope &of, Function called) : in(of), function(std::move(called))
 	{
-		if (__builtin_expect(ivl_spawn(&in.children, &task, call, this), 0))
+		if (__builtin_expect(ivl_spawn(&of.children, &task, call, this), 0))
 			call(this);
 	}
 
@@ -467,14 +478,20 @@ public:
 
 	/** Has it a task? Any thread, as for all others. */
 	bool valid() const noexcept { return interval; }
-	/** Has that ended? */
-	bool ready() const noexcept { return ivl_occurred(ivl_end_point(interval)); }
-	/** Until it has, running other tasks meanwhile. */
-	void wait() const noexcept { ivl_join(ivl_end_point(interval)); }
+	/** Has that ended? False: or it has none. */
+	bool ready() const noexcept { return interval && ivl_occurred(ivl_end_point(interval)); }
+	/** Until it has, running other tasks meanwhile. Of nothing: not at all. */
+	void wait() const noexcept
+	{
+		if (interval)
+			ivl_join(ivl_end_point(interval));
+	}
 
-	/** What it has returned, once; or throws what it has thrown. */
+	/** What it has returned, once; or throws what it has thrown; EINVAL: it is of nothing. */
 	T get()
 	{
+		if (!interval)
+			throw error(EINVAL, "the future is of nothing");
 		const int number = ivl_join(ivl_end_point(interval));
 
 		return task->outcome.get(number);
@@ -491,7 +508,7 @@ private:
 
 	template <typename Function>
 	struct task_of : task_base {
-		explicit task_of(Function function) : function(std::move(function)) {}
+		explicit task_of(Function called) : function(std::move(called)) {}
 		void call() noexcept override { this->outcome.of(function); }
 		Function function;
 	};

@@ -23,6 +23,26 @@ namespace ivl {
 
 namespace detail {
 
+/* How many there are between; the difference of two Index may be none. */
+template <typename Index>
+std::size_t distance(Index first, Index last)
+{
+	if constexpr (std::is_integral_v<Index>)
+		return static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
+	else
+		return static_cast<std::size_t>(last - first);
+}
+
+/* The one that comes so many after `first`. */
+template <typename Index>
+Index advance(Index first, std::size_t count)
+{
+	if constexpr (std::is_integral_v<Index>)
+		return static_cast<Index>(static_cast<std::size_t>(first) + count);
+	else
+		return static_cast<Index>(first + static_cast<std::ptrdiff_t>(count));
+}
+
 inline std::size_t grain_of(std::size_t count, std::size_t grain)
 {
 	return grain ? grain : ivl_grain(count);
@@ -112,8 +132,8 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 {
 	std::atomic<bool> stop{false};
 	auto part = [&](std::size_t begin, std::size_t end) {
-		const Index from = static_cast<Index>(first + static_cast<Index>(begin));
-		const Index to = static_cast<Index>(first + static_cast<Index>(end));
+		const Index from = detail::advance(first, begin);
+		const Index to = detail::advance(first, end);
 
 		if (stop.load(std::memory_order_relaxed))
 			return;
@@ -132,7 +152,7 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 
 	if (!(first < last))
 		return;
-	const std::size_t count = static_cast<std::size_t>(last - first);
+	const std::size_t count = detail::distance(first, last);
 
 	detail::split(0, count, detail::grain_of(count, grain), part);
 }
@@ -146,13 +166,12 @@ T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&co
 		  std::size_t grain = 0)
 {
 	auto one = [&](std::size_t begin, std::size_t end) -> T {
-		return part(static_cast<Index>(first + static_cast<Index>(begin)),
-			    static_cast<Index>(first + static_cast<Index>(end)), identity);
+		return part(detail::advance(first, begin), detail::advance(first, end), identity);
 	};
 
 	if (!(first < last))
 		return identity;
-	const std::size_t count = static_cast<std::size_t>(last - first);
+	const std::size_t count = detail::distance(first, last);
 
 	return detail::reduce<T>(0, count, detail::grain_of(count, grain), one, combine);
 }
@@ -225,7 +244,7 @@ template <typename T>
 class commutative {
 public:
 	/** Each view begins as a copy of the operation's identity. */
-	explicit commutative(const runtime &of, T identity = T()) : identity(std::move(identity))
+	explicit commutative(const runtime &of, T zero = T()) : identity(std::move(zero))
 	{
 		static_assert(alignof(slot) <= alignof(std::max_align_t), "T is aligned too much");
 		const slot none;

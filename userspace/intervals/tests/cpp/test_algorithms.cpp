@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* parallel_for, parallel_reduce, parallel_scan and parallel_sort beside what std has. */
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -35,6 +36,31 @@ void test_for(ivl::runtime &runtime, std::size_t size)
 		CHECK(std::all_of(done.begin(), done.end(), [](int n) { return n == 1; }));
 		CHECK(by_parts == done && !too_long);
 	}
+}
+
+/* Further apart than the largest of the type. */
+template <typename Index>
+void test_far(ivl::runtime &runtime)
+{
+	const Index first = std::numeric_limits<Index>::min(),
+		    last = std::numeric_limits<Index>::max();
+	std::atomic<std::uint64_t> count{0};
+	std::uint64_t expected = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
+
+	runtime.run([&] {
+		ivl::parallel_for(first, last, [&](Index from, Index to) {
+			CHECK(from < to);
+			count += static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+		});
+	});
+	CHECK(count == expected);
+	CHECK(runtime.run([&] {
+		return ivl::parallel_reduce(first, last, std::uint64_t{0},
+			[](Index from, Index to, std::uint64_t sum) {
+				return sum + static_cast<std::uint64_t>(to) -
+				       static_cast<std::uint64_t>(from);
+			}, std::plus<>());
+	}) == expected);
 }
 
 void test_for_throws(ivl::runtime &runtime)
@@ -196,6 +222,10 @@ int main()
 {
 	on_all([](ivl::runtime runtime) {
 		test_for_throws(runtime);
+		test_far<signed char>(runtime);
+		test_far<int>(runtime);
+		test_far<long>(runtime);
+		test_far<unsigned int>(runtime);
 		for (std::size_t size : SIZES) {
 			test_for(runtime, size);
 			test_reduce(runtime, size);

@@ -400,6 +400,25 @@ void test_errors()
 
 } // namespace
 
+/* What is of nothing says so, and a runtime may take another one's place. */
+void test_nothing()
+{
+	ivl::runtime one, two;
+	ivl::future<int> none;
+
+	CHECK(!none.valid() && !none.ready());
+	none.wait();
+	try {
+		none.get();
+		CHECK(false);
+	} catch (const ivl::error &error) {
+		CHECK(error.code().value() == EINVAL);
+	}
+	one = std::move(two);
+	CHECK(one.get() && !two.get());
+	CHECK(one.run([] { return 3; }) == 3);
+}
+
 int main()
 {
 	on_all([](ivl::runtime runtime) {
@@ -414,4 +433,5 @@ int main()
 	});
 	test_outside();
 	test_errors();
+	test_nothing();
 }
