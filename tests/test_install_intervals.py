@@ -98,6 +98,7 @@ def test_pkg_config(installed: Installed, tmp_path: Path) -> None:
                 compiler,
                 "-Wall",
                 "-Wextra",
+                "-Wshadow",
                 "-Werror",
                 "-o",
                 program,
@@ -118,6 +119,21 @@ def test_cmake(installed: Installed, tmp_path: Path) -> None:
     assert "libintervals" not in needs(build / "cpp_program")
     for name in PROGRAMS:
         installed.runs(build / name)
+
+
+def test_cmake_in_another_place(installed: Installed, tmp_path: Path) -> None:
+    """What is installed may be moved, and names no library that it does not need."""
+    moved = Installed(tmp_path / "moved")
+    shutil.copytree(installed.prefix, moved.prefix, symlinks=True)
+    text = moved.find("intervals-config.cmake").read_text()
+    assert str(installed.prefix) not in text
+    assert "numa" not in text
+    user(tmp_path, "CMakeLists.txt", CMAKE)
+    build = tmp_path / "build"
+    run(["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={moved.prefix}"])
+    assert str(moved.prefix) in run(["cmake", "--build", build, "--verbose"])
+    for name in PROGRAMS:
+        moved.runs(build / name)
 
 
 def test_cmake_refuses_another_abi(installed: Installed, tmp_path: Path) -> None:
@@ -177,10 +193,15 @@ def test_debian_packages(tmp_path: Path) -> None:
     words = ["dpkg-buildpackage", "--build=binary", "--no-sign", "--no-check-builddeps"]
     run(["env", "-C", source, *words], environment)
     contents = {}
-    for name in ("libintervals1", "libintervals-dev"):
+    for name in ("libintervals1", "libintervals-dev", "libintervals-tools"):
         (package,) = tmp_path.glob(f"{name}_1.*.deb")
         contents[name] = run(["dpkg-deb", "--contents", package])
     assert "/libintervals.so.1\n" not in contents["libintervals-dev"]
+    # Two architectures' are installed at the same time: there is one /usr/bin for both.
+    assert "/bin/" not in contents["libintervals-dev"]
+    for file in ("bin/intervals-view", "man1/intervals-view.1.gz"):
+        assert f"/{file}\n" in contents["libintervals-tools"], file
+    assert "/man1/" not in contents["libintervals-dev"]
     assert "/libintervals.so.1 ->" in contents["libintervals1"]
     for file in ("intervals.hpp", "libintervals.a", "intervals.pc", "man3/ivl_forkjoin.3.gz"):
         assert f"/{file}\n" in contents["libintervals-dev"], file
