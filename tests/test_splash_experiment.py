@@ -16,6 +16,7 @@ from fastlab.base.model import SPLASH_PROGRAMS, Experiment
 from fastlab.base.progress import PlainReporter
 from fastlab.guest import meson
 from fastlab.plan.experiment import further_programs, load_experiment
+from fastlab.plan.plan_file import simulations
 from fastlab.plan.rows import Row
 from fastlab.statistics.simulated import summarise
 
@@ -56,6 +57,6 @@ def test_the_short_experiment(tmp_path: Path) -> None:
         assert row["profile"]["barriers"] > 0
         assert row["counters"]["l2_references"]["user"] > 0
 
-    waits = summarise(experiment, rows).synchronization
+    waits = summarise(simulations(experiment), rows).synchronization
     assert len(waits) >= 2 * len(SPLASH_PROGRAMS)
     assert all(0 <= one.barrier_share <= 1 for one in waits)

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastlab.backend.costs import EVENTS
 from fastlab.base.metrics import MODEL_UNITS
 from fastlab.base.model import Experiment, Kernel, Machine, Run, Variant, Workload
 from fastlab.plan.experiment import plan, run_key, workload_argv
+from fastlab.plan.plan_file import simulations
 from fastlab.plan.rows import Row, build_row, simulated
+from fastlab.statistics import simulated as statistics
+from fastlab.statistics.findings import Findings
 
 BASELINE = Variant("baseline", "baseline")
 FAST = Variant("fast", "fast", "strict")
@@ -64,6 +67,11 @@ def experiment(
         seeds=seeds,
         oracle=oracle,
     )
+
+
+def summarise(of: Experiment, rows: Iterable[Row]) -> Findings:
+    """Of simulations of which no more is known."""
+    return statistics.summarise(simulations(of), rows)
 
 
 def arms(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import samples
 from rich.console import Console
+from samples import summarise
 
 from fastlab.base.files import write_files
 from fastlab.base.metrics import SIMULATED
@@ -31,7 +32,6 @@ from fastlab.report.sections import (
 )
 from fastlab.report.tables import Table, answers, gains, lead, losses
 from fastlab.statistics.findings import Findings
-from fastlab.statistics.simulated import summarise
 
 
 def sample() -> Findings:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import samples
-from samples import futex
+from samples import futex, summarise
 
 from fastlab.base.model import Place
 from fastlab.guest.call_chain import Stopped, call_site
@@ -25,7 +25,6 @@ from fastlab.report import locks as lock_tables
 from fastlab.report.contents import markdown, shown
 from fastlab.report.document import document
 from fastlab.statistics.locks import MOST, LockUse, lock_uses
-from fastlab.statistics.simulated import summarise
 
 SOURCE = Path(__file__).with_name("futex_calls.c")
 MAPS = parse_maps(["1000-9000 rw-p 0 0:0 0 [heap]", "f000-ff000 rw-p 0 0:0 0"])

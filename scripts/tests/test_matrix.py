@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import samples
+from samples import summarise
 from test_report import Page
 
 from fastlab.base.model import Experiment, FastError, Machine, Workload
@@ -21,7 +22,6 @@ from fastlab.report.contents import html_text, markdown, write_report
 from fastlab.report.document import csv_text, document, regret_csv_text
 from fastlab.report.forms import NAMES
 from fastlab.statistics.findings import Findings
-from fastlab.statistics.simulated import summarise
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 

@@ -9,6 +9,7 @@ import json
 
 import pytest
 import samples
+from samples import summarise
 
 from fastlab.report.contents import markdown
 from fastlab.report.document import document, json_text, regret_csv_text
@@ -16,7 +17,6 @@ from fastlab.report.sections import beside, regrets, standings
 from fastlab.report.tables import Table
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.regret import Regret, Standing
-from fastlab.statistics.simulated import summarise
 
 # At 4 threads one CPU is best, at 16 the control, which the oracle may not choose.
 TIMES = {

@@ -20,6 +20,7 @@ import paired
 import pytest
 import samples
 import xmlschema
+from samples import summarise
 from test_report import BESIDE, Page
 
 from fastlab.base.cache import cache_dir
@@ -31,7 +32,6 @@ from fastlab.report.document import csv_text
 from fastlab.report.forms import NAMES, judge, junit, ktap
 from fastlab.statistics.findings import Finding, Findings, LeftOut
 from fastlab.statistics.paired import analyse
-from fastlab.statistics.simulated import summarise
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"

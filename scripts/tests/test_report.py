@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import samples
 from matplotlib.figure import Figure
+from samples import summarise
 from tracing import recorded
 
 from fastlab.base.model import Variant
@@ -20,7 +21,6 @@ from fastlab.report import charts, drawing, heatmaps, tables
 from fastlab.report.contents import html_text, write_report
 from fastlab.report.forms import NAMES
 from fastlab.statistics.findings import Findings
-from fastlab.statistics.simulated import summarise
 from fastlab.trace.timeline import timeline
 
 VOID = {"meta", "br"}

@@ -23,8 +23,11 @@ from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each
 from fastlab.base import cache
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import vm
+from fastlab.plan import presets
+from fastlab.plan.experiment import load_experiment
 from fastlab.plan.run_log import RunLog, read_rows
-from fastlab.statistics import attributed
+from fastlab.report import contents
+from fastlab.statistics import analysis, attributed
 
 EXPERIMENT = samples.experiment(seeds=(1, 2))
 KERNELS = {name: Kernel("6.12", name, f"id-{name}", name, "map") for name in ("baseline", "fast")}
@@ -283,3 +286,61 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
     profile_experiment(simulator.requests, rows[:1], kernels, tmp_path, results)
     (alone,) = attributed.load(results)
     assert alone.runs == 1
+
+
+def report_of(results: Path, into: Path) -> dict[str, bytes]:
+    """Every file of the report, by its name."""
+    into.mkdir()
+    paths = contents.write_report(analysis.analyse(results, Silent()), into)
+    return {path.name: path.read_bytes() for path in paths}
+
+
+SOURCE = f"""
+name = "sample"
+series = "6.12"
+baseline = "baseline"
+threads = [4]
+seeds = [1, 2]
+
+[machine]
+preset = "mine.toml"
+
+[defaults]
+iterations = 2000
+
+[[benchmark]]
+name = "single_ctr"
+{samples.VARIANTS}
+"""
+
+
+def test_the_report_is_made_by_the_plan_that_was_kept(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, preset = tmp_path / "sample.toml", tmp_path / "mine.toml"
+    text = (presets.DIRECTORY / "rx4640.toml").read_text()
+    preset.write_text(text.replace('name = "rx4640"', 'name = "mine"'))
+    source.write_text(SOURCE)
+    results = tmp_path / "results"
+    experiment = load_experiment(source)
+    simulator = Simulator(experiment, KERNELS, TOOLBOX, results, Silent(), 2)
+    run_experiment(simulator, experiment, source, results, Silent())
+    before = report_of(results, tmp_path / "before")
+    assert b'"preset": "mine"' in before["summary.json"]
+
+    # Today's defaults and presets are others, and so is the experiment's copy.
+    monkeypatch.setattr(Machine.__init__, "__defaults__", (8, 1024, "rx4640", 3000))
+    for path in (preset, results / "mine.toml"):
+        path.write_text(path.read_text().replace("cpi = ", "cpi = 1"))
+    (results / "experiment.toml").write_text(SOURCE.replace("[1, 2]", "[1]"))
+    assert report_of(results, tmp_path / "after") == before
+
+    # What older releases kept says no more than the builds: the rest is as it is now.
+    plan = json.loads((results / "plan.json").read_text())
+    assert plan["machines"][0]["preset_id"] in before["summary.json"].decode()
+    del plan["experiment"]
+    (results / "plan.json").write_text(json.dumps(plan))
+    assert analysis.analyse(results, Silent()).left_out
+    (results / "plan.json").write_text(json.dumps({**plan, "experiment": {}}))
+    with pytest.raises(FastError, match=r"plan\.json: not a plan of this version: KeyError"):
+        analysis.analyse(results, Silent())

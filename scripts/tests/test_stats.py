@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import samples
+from samples import summarise
 
 from fastlab.base.metrics import SIMULATED, Metric, improvement
 from fastlab.base.model import Experiment
@@ -15,7 +16,6 @@ from fastlab.plan.experiment import plan
 from fastlab.plan.rows import Row, value
 from fastlab.report.paper import THREADS, printed
 from fastlab.statistics.findings import Finding, Findings
-from fastlab.statistics.simulated import summarise
 
 
 def measure(

@@ -124,7 +124,8 @@ class Simulator:
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
         kernels = {name: kernel_id(kernel) for name, kernel in self._kernels.items()}
-        plan_file.keep_builds(self._directory, Builds(kernels, self._toolbox.id))
+        builds = Builds(kernels, self._toolbox.id)
+        plan_file.keep_simulations(self._directory, self._experiment, builds)
         yield
 
     def pending(self, rows: Sequence[Row]) -> list[Request]:

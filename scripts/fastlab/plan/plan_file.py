@@ -1,20 +1,50 @@
 # SPDX-License-Identifier: GPL-2.0
 """plan.json: what was fixed before an experiment's first run, so that no result changes it; of
-simulations, which are exact whenever they are made, what they were made with last."""
+simulations, which are exact whenever they are made, what the last ones were made from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Workload
+from fastlab.base.model import (
+    SCHEMA_VERSION,
+    Case,
+    Experiment,
+    FastError,
+    Machine,
+    Variant,
+    Watchdogs,
+    Workload,
+)
 from fastlab.plan.blocks import Plan
-from fastlab.plan.rows import Builds
+from fastlab.plan.experiment import load_experiment
+from fastlab.plan.rows import Builds, machine_record
 
 NAME = "plan.json"
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """What an experiment's simulations are made from: its cases, variants and seeds, what each of
+    its machines is (rows.machine_record()), and, where it is known, with which builds."""
+
+    experiment: Experiment
+    machines: Mapping[Machine, Mapping[str, Any]]
+    builds: Builds | None = None
+
+
+def simulations(experiment: Experiment, builds: Builds | None = None) -> Simulations:
+    """With its machines as their presets are now."""
+    return Simulations(experiment, {one: machine_record(one) for one in _every(experiment)}, builds)
+
+
+def _every(experiment: Experiment) -> dict[Machine, None]:
+    """Its own machine, and those of its cases, each once."""
+    return dict.fromkeys((experiment.machine, *experiment.machines))
 
 
 def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, begun: bool) -> None:
@@ -44,25 +74,35 @@ def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, beg
         )
 
 
-def keep_builds(directory: Path, builds: Builds) -> None:
-    """Write what an experiment's simulations are made with."""
-    now = {"schema": SCHEMA_VERSION, "backend": "sim", **asdict(builds)}
+def keep_simulations(directory: Path, experiment: Experiment, builds: Builds) -> None:
+    """Write what an experiment's simulations are made from."""
+    of = simulations(experiment, builds)
+    now = {
+        "schema": SCHEMA_VERSION,
+        "backend": "sim",
+        **asdict(builds),
+        # A preset's file is known by its name, wherever it lay.
+        "experiment": asdict(_each_machine(experiment, _named)),
+        "machines": [dict(record) for record in of.machines.values()],
+    }
     (directory / NAME).write_text(json.dumps(now, indent=1) + "\n")
 
 
-def load(directory: Path) -> Plan | Builds | None:
-    """What was kept; None if nothing was, as in older results of the simulation."""
+def load(directory: Path) -> Plan | Simulations | None:
+    """What was kept; None if nothing was, as in the oldest results of the simulation. Older ones
+    say no more than their builds: the experiment is what its file says now."""
     path = directory / NAME
     try:
         kept = json.loads(path.read_text())
         if kept["backend"] == "sim":
-            return Builds(kept["kernels"], kept["tools"])
-        workloads = [
-            Workload(one["benchmark"], one["threads"], tuple(one["options"]))
-            for one in kept["workloads"]
-        ]
+            builds = Builds(kept["kernels"], kept["tools"])
+            if "experiment" not in kept:
+                return simulations(load_experiment(directory / "experiment.toml"), builds)
+            experiment = _experiment(kept["experiment"])
+            records = dict(zip(_every(experiment), kept["machines"], strict=True))
+            return Simulations(experiment, records, builds)
         given = {one.name: _tuple(kept[one.name]) for one in fields(Plan)}
-        return Plan(**{**given, "workloads": tuple(workloads)})
+        return Plan(**{**given, "workloads": tuple(map(_workload, kept["workloads"]))})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -74,6 +114,36 @@ def load(directory: Path) -> Plan | Builds | None:
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def _each_machine(experiment: Experiment, changed: Callable[[Machine], Machine]) -> Experiment:
+    cases = tuple(replace(one, machine=changed(one.machine)) for one in experiment.matrix)
+    return replace(experiment, machine=changed(experiment.machine), matrix=cases)
+
+
+def _named(machine: Machine) -> Machine:
+    return replace(machine, preset=machine.preset_name)
+
+
+def _experiment(kept: Mapping[str, Any]) -> Experiment:
+    """As it was before asdict() and JSON."""
+    cases = [
+        Case(Machine(**one["machine"]), _workload(one["workload"]), tuple(map(tuple, one["axes"])))
+        for one in kept["matrix"]
+    ]
+    variants = [Variant(**{name: _tuple(one[name]) for name in one}) for one in kept["variants"]]
+    own = {
+        "machine": Machine(**kept["machine"]),
+        "variants": tuple(variants),
+        "workloads": tuple(map(_workload, kept["workloads"])),
+        "watchdogs": Watchdogs(**kept["watchdogs"]),
+        "matrix": tuple(cases),
+    }
+    return Experiment(**{**{name: _tuple(value) for name, value in kept.items()}, **own})
+
+
+def _workload(kept: Mapping[str, Any]) -> Workload:
+    return Workload(**{name: _tuple(value) for name, value in kept.items()})
 
 
 def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, Any]:

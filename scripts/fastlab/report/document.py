@@ -15,7 +15,6 @@ from statistics import fmean
 from typing import Any
 
 from fastlab.base.model import Place
-from fastlab.plan.rows import machine_record
 from fastlab.statistics.findings import Finding, Findings
 from fastlab.statistics.regret import Regret, values_by_axis
 
@@ -76,7 +75,7 @@ def _simulation(found: Findings) -> dict[str, Any]:
     return {
         "simulation": {
             "series": experiment.series,
-            "machine": machine_record(experiment.machine),
+            "machine": dict(found.simulation.machine),
             "seeds": list(experiment.seeds),
             "kernels": dict(sorted(found.simulation.kernels.items())),
             "tools": found.simulation.tools,

@@ -37,5 +37,6 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
             f"{directory / plan_file.NAME}: is not there, and it says what these runs were to "
             "show; restore it, or make them again in another directory"
         )
-    found = summarise(load_experiment(file), rows, plan)
+    made = plan or plan_file.simulations(load_experiment(file))
+    found = summarise(made, rows)
     return replace(found, attributed=attributed.load(directory))

@@ -144,9 +144,11 @@ class Synchronization(Place):
 
 @dataclass(frozen=True)
 class Simulated:
-    """What was simulated, with which kernels (by the name that variants give) and which tools."""
+    """What was simulated, on which machine (rows.machine_record()), with which kernels (by the name
+    that variants give) and which tools."""
 
     experiment: Experiment
+    machine: Mapping[str, Any]
     kernels: Mapping[str, Mapping[str, Any]]
     tools: str
 

@@ -21,12 +21,12 @@ from scipy import stats
 from fastlab.base.metrics import HINTS, SIMULATED, Metric, improvement
 from fastlab.base.model import Case, Experiment, Place, Run
 from fastlab.plan.experiment import plan, workload_argv
+from fastlab.plan.plan_file import Simulations
 from fastlab.plan.rows import (
     Builds,
     KernelId,
     Row,
     latest,
-    machine_record,
     never_fired,
     value,
 )
@@ -48,15 +48,14 @@ from fastlab.statistics.regret import regrets
 from fastlab.statistics.significance import ALPHA
 
 
-def summarise(
-    experiment: Experiment, rows: Iterable[Row], builds: Builds | None = None
-) -> Findings:
+def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
     """Compare every variant with the baseline; what is left out is listed with its reason.
 
-    Only rows that the experiment would make as it is now count, of one build of the kernels and of
-    the tools: of these `builds`, else of those that the last appended row says.
+    Only rows that are `made` from that count, of one build of the kernels and of the tools: where
+    it does not say of which, of those that the last appended row says.
     """
-    selected, outdated, builds = _select(experiment, rows, builds)
+    experiment = made.experiment
+    selected, outdated, builds = _select(made, rows)
     selected = _without_silent(selected)
     good: _Good = defaultdict(dict)
     left_out = []
@@ -103,7 +102,7 @@ def summarise(
         },
         findings=tuple(findings),
         left_out=tuple(left_out),
-        simulation=Simulated(experiment, builds.kernels, builds.tools),
+        simulation=Simulated(experiment, made.machines[machine], builds.kernels, builds.tools),
         mechanism=tuple(mechanism),
         synchronization=tuple(_synchronization(experiment, good)),
         locks=tuple(_locks(experiment, good)),
@@ -267,11 +266,11 @@ def _waits(case: Case, variant_name: str, rows: Sequence[Row]) -> Synchronizatio
 
 
 def _select(
-    experiment: Experiment, rows: Iterable[Row], builds: Builds | None
+    planned: Simulations, rows: Iterable[Row]
 ) -> tuple[dict[_Cell, Row], set[_Cell], Builds]:
-    """The rows that the experiment would make as it is now, of one build of each part; what is
-    there of other builds only; and which build that is."""
-    records = {machine: machine_record(machine) for machine in experiment.machines}
+    """The rows of the planned runs, of one build of each part; what is there of other builds only;
+    and which build that is."""
+    experiment = planned.experiment
     wanted: dict[tuple[str, tuple[str, ...]], list[Run]] = {}
     for run in plan(experiment):
         argv = tuple(workload_argv(run.workload, run.seed))
@@ -281,14 +280,14 @@ def _select(
     tools = ""
     for row in latest(rows):
         runs = wanted.get((row["variant"], tuple(row["argv"])), [])
-        made = [one for one in runs if row["machine"] == records[one.machine]]
+        made = [one for one in runs if row["machine"] == planned.machines[one.machine]]
         if not made or not _made_by(row, made[0], experiment):
             continue
         (run,) = made
         matching.append((_cell(run), row))
         kernels[run.variant.kernel] = row["kernel"]
         tools = row["tools"]
-    meant = builds or Builds(kernels, tools)
+    meant = planned.builds or Builds(kernels, tools)
     current = {
         cell: row
         for cell, row in matching
