@@ -244,11 +244,12 @@ def test_run_goes_through_the_stages_and_ends_with_the_digest(
     out = capsys.readouterr().out
     assert re.search(r"^digest of the results: [0-9a-f]{64}$", out, re.MULTILINE)
     assert f"wrote {results}: summary.md" in out
-    *_, first, second, last = out.splitlines()
-    assert first.startswith("fast against baseline in elapsed_ns: of 1 rows 1 better (up to +60")
-    assert second.startswith("fast-deep against baseline")
-    # The answer stands behind the digest, too: nobody has to look for it below the tables.
-    assert out.splitlines()[1:3] == [first, second]
+    # One sentence, above the tables and below them; the other variant's stands above only.
+    *_, wrote, said, last = out.splitlines()
+    assert said.startswith("Best of 2: fast against baseline in elapsed_ns: of 1 rows 1 better (up")
+    digest, first, second, nothing = out.splitlines()[:4]
+    assert digest.startswith("digest") and wrote.startswith("wrote")
+    assert first == said and second.startswith("fast-deep against baseline") and not nothing
     assert last == f"report: {results}/report.html"
     # Again from the results alone, byte by byte.
     before = {path.name: path.read_bytes() for path in results.iterdir()}
@@ -275,6 +276,7 @@ def test_a_run_that_says_nothing_is_status_3_after_the_report(
     captured = capsys.readouterr()
     assert "fast-deep: single_ctr, 4 threads, seed 2: invalid: FAST never fired" in captured.err
     assert "digest of the results" in captured.out
+    assert captured.out.splitlines()[-1] == "report: results/small/report.html"
     summary = json.loads(Path("results/small/summary.json").read_text())
     assert [(one["status"], one["which"]) for one in summary["left_out"]] == [
         ("invalid", "seed 1"),
@@ -293,6 +295,26 @@ def test_compare_prints_tables_only(
     assert "…" not in captured.out
     assert captured.err == ""
     assert sorted(Path("old").iterdir()) == before
+    first, *_, said, last = captured.out.splitlines()
+    assert first == said
+    assert re.fullmatch(r"report: `.*fast report old` writes it", last)
+    assert main.main(["report", "old"]) == 0
+    capsys.readouterr()
+    assert main.main(["compare", "old"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "report: old/report.html"
+
+
+def test_the_answer_is_not_broken_within_words(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_results(experiment_file, Path("old"))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main.main(["report", "old"]) == 0
+    _, *said, last = capsys.readouterr().out.splitlines()
+    assert last == "report: old/report.html"
+    assert len(said) > 2 and max(map(len, said)) <= 40
+    assert " ".join(said).startswith("Best of 2: fast against baseline in elapsed_ns: of 1 rows")
 
 
 def test_compare_tells_of_runs_not_made_yet(

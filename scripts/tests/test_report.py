@@ -260,8 +260,9 @@ def test_the_first_sentence_is_of_the_best_and_says_what_it_loses() -> None:
         "onecpu": {4: 600, 16: 3000},
         "fast": {4: 900, 16: 800},
     }
-    said = tables.lead(summarise(*samples.arms(times, (4, 16))))
+    said, *others = tables.answers(summarise(*samples.arms(times, (4, 16))))
     assert said.startswith("Best of 3: fast against baseline in elapsed_ns: of 2 rows 2 better")
+    assert [one.split(" against ")[0] for one in others] == ["onecpu", "wakecpu"]
     times["fast"] = {4: 500, 16: 1200}
     said = tables.lead(summarise(*samples.arms({**times, "onecpu": {}}, (4, 16))))
     assert "1 better (up to +50.0 %, single_ctr-4), 1 worse (up to -20.0 %, single_ctr-16)" in said

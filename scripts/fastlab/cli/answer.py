@@ -3,43 +3,67 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
 from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
 from fastlab.cli.common import INCOMPLETE, OK, complain, show
 from fastlab.report import forms, tables
 from fastlab.statistics.findings import Findings
 
 
-def finish(directory: Path, reporter: Reporter) -> int:
-    """Show what is there, and write the report; the answer is the last thing on the screen."""
+def say(sentence: str) -> None:
+    """On stdout, and of words that are whole on a screen."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        sentence = textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False)
+    print(sentence)
+
+
+def finish(directory: Path, reporter: Reporter, next_step: str = "") -> int:
+    """Show what is there, write the report, and say what to do next, if there is anything."""
     from fastlab.statistics import analysis
 
     found = analysis.analyse(directory, reporter)
     show_findings(found)
-    return write_report(found, directory)
+    return write_report(found, directory, next_step)
 
 
 def show_findings(found: Findings) -> None:
     """The answer, the tables, and what belongs beside them."""
     from fastlab.report import contents
 
-    print("\n".join(tables.answers(found)), end="\n\n")
+    for sentence in tables.answers(found):
+        say(sentence)
+    print()
     show(contents.shown(found))
     # What is left out is a table there.
     for line in tables.notes(replace(found, left_out=())):
         print(f"- {line}")
 
 
-def write_report(found: Findings, directory: Path) -> int:
+def write_report(found: Findings, directory: Path, next_step: str = "") -> int:
     from fastlab.report import contents
 
     paths = contents.write_report(found, directory)
-    print(f"wrote {directory}: {', '.join(path.name for path in paths)}")
-    print("\n".join(tables.answers(found)))
-    print(f"report: {directory / forms.NAMES['html']}")
-    return name_left_out(found)
+    print(f"wrote {directory}: {', '.join(path.name for path in paths)}", flush=True)
+    status = name_left_out(found)
+    if next_step:
+        complain(next_step, status)
+    show_answer(found, directory)
+    return status
+
+
+def show_answer(found: Findings, directory: Path) -> None:
+    """The last thing on the screen: nobody has to look for it above the tables."""
+    say(tables.lead(found))
+    report = directory / forms.NAMES["html"]
+    where = f"`{typed('report', str(directory))}` writes it"
+    print(f"report: {report if report.exists() else where}")
 
 
 def name_left_out(found: Findings) -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Iterable
@@ -44,7 +45,23 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.split(",")))
 
 
+def percent(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def share(text: str) -> float:
+    number = percent(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
 # argparse names the type in its error
+percent.__name__ = "finite number"
+share.__name__ = "finite number of at least 0"
 count.__name__ = "whole number of at least 1"
 counts.__name__ = "list of whole numbers of at least 1"
 

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from pathlib import Path
 
 from fastlab.base.progress import Reporter
-from fastlab.cli.answer import name_left_out, show_findings, write_report
-from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain
-from fastlab.report import forms, tables
+from fastlab.cli.answer import name_left_out, show_answer, show_findings, write_report
+from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain, percent
+from fastlab.report import forms
 from fastlab.statistics.findings import Findings
 
 
@@ -31,21 +30,11 @@ def add(commands: Commands) -> None:
             )
             parser.add_argument(
                 "--fail-below",
-                type=_percent,
+                type=percent,
                 metavar="PERCENT",
                 help="fail if the primary metric's improvement is below this anywhere; an "
                 "insignificant one counts as 0, so that -5 allows losses of 5 %%",
             )
-
-
-def _percent(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError
-    return number
-
-
-_percent.__name__ = "finite number"
 
 
 def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -57,8 +46,11 @@ def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
         sys.stdout.write(contents.FORMATS[arguments.format](found, arguments.fail_below))
     else:
         show_findings(found)
-        print("\n".join(tables.answers(found)))
-    return _gate(found, arguments.fail_below) or name_left_out(found)
+        sys.stdout.flush()
+    status = _gate(found, arguments.fail_below) or name_left_out(found)
+    if not arguments.format:
+        show_answer(found, arguments.results)
+    return status
 
 
 def _gate(found: Findings, fail_below: float | None) -> int:

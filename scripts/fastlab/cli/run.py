@@ -14,7 +14,6 @@ from fastlab.base.typed import typed
 from fastlab.cli.answer import finish
 from fastlab.cli.common import (
     Commands,
-    complain,
     number,
     path,
 )
@@ -93,9 +92,8 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
         here = running_kernel.RunningKernel(experiment, name, toolbox, directory, reporter)
         made = contract.run_experiment(here, experiment, source, directory, reporter)
         next_boot = here.next_boot(made)
-    status = finish(directory, reporter)
     if next_boot:
         words = ["run", str(source), "--backend", name]
         words += ["--output", str(directory)] if arguments.output else []
-        complain(f"{next_boot}. Then go on: {typed(*words)}", status)
-    return status
+        next_boot += f". Then go on: {typed(*words)}"
+    return finish(directory, reporter, next_boot)

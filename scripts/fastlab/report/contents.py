@@ -146,8 +146,7 @@ def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
     return _page(
         findings=found,
         experiment=experiment,
-        lead=tables.lead(found),
-        answers=tables.answers(found) if len(found.variants) > 1 else [],
+        answers=tables.answers(found),
         evaluation=paper.evaluation(found.benchmarks),
         guest_command=" ".join(workload_argv(*first)) if first else "",
         tallies=[

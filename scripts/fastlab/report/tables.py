@@ -91,15 +91,15 @@ def tally(found: Findings, variant: str, metric: str) -> Tally:
     )
 
 
-def answers(found: Findings) -> list[str]:
-    """The answer, a sentence for each variant."""
-    return [_answer(found, variant) for variant in found.variants]
-
-
 def lead(found: Findings) -> str:
     """All in one sentence: of several variants what the best one gains and what it costs."""
+    return answers(found)[0]
+
+
+def answers(found: Findings) -> list[str]:
+    """The lead, then a sentence for each of the other variants."""
     if not found.variants:
-        return "Nothing is compared."
+        return ["Nothing is compared."]
 
     def rank(variant: str) -> tuple[int, float]:
         one = tally(found, variant, found.primary)
@@ -108,7 +108,8 @@ def lead(found: Findings) -> str:
 
     best = max(found.variants, key=rank)
     several = len(found.variants)
-    return f"{f'Best of {several}: ' if several > 1 else ''}{_answer(found, best)}"
+    first = f"{f'Best of {several}: ' if several > 1 else ''}{_answer(found, best)}"
+    return [first, *(_answer(found, one) for one in found.variants if one != best)]
 
 
 def _answer(found: Findings, variant: str) -> str:
