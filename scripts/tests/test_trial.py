@@ -321,12 +321,14 @@ def test_the_command_attributes_if_asked_to(
 ) -> None:
     monkeypatch.chdir(lab.directory)
     lab.seconds = 7
-    words = ["try", "--timeout=7", "--annotate", "--json=all.json", "--", "./program"]
-    assert main.main(words) == 0
+    words = ["try", "--timeout=7", "--relevant=0.5", "--annotate", "--json=all.json"]
+    assert main.main([*words, "--", "./program"]) == 0
     said = capsys.readouterr().out
     assert "Stall cycles by function: program" in said
     assert "try_to_wake_up" in said
-    attributed = json.loads((lab.directory / "all.json").read_text())["attribution"]
+    document = json.loads((lab.directory / "all.json").read_text())
+    assert document["relevant_pct"] == 0.5
+    attributed = document["attribution"]
     arms = ["off", "strict", "adaptive", "onecpu"]
     assert [one["variant_name"] for one in attributed] == arms
     assert [one["totals"]["cycles"] for one in attributed] == [5 * len(QUANTA)] * 4

@@ -324,6 +324,21 @@ def test_a_difference_that_is_small_does_not_matter() -> None:
     assert "it adds 1.0 % to its time, less than 2 % in the median." in slower
 
 
+@pytest.mark.parametrize(
+    ("relevant", "kind", "words"),
+    [
+        (0.0, "helps", "takes 1.5 % off its time."),
+        (1.5, "helps", "takes 1.5 % off its time."),
+        (3.5, "no difference", "less than 3.5 % in the median."),
+    ],
+)
+def test_what_matters_is_what_the_reader_says(relevant: float, kind: str, words: str) -> None:
+    found = trial(shots("off", [1000] * 4), shots("strict", [985] * 4))
+    found = replace(found, request=replace(found.request, relevant_pct=relevant))
+    assert sentence(found, kind).endswith(words)
+    assert document(found, judge(found))["relevant_pct"] == relevant
+
+
 def test_one_run_that_is_far_off_makes_no_difference_matter() -> None:
     found = trial(shots("off", [1000] * 4), shots("strict", [1001, 1002, 1003, 10000]))
     assert "it adds 0.1 to 900.0 % to its time" in sentence(found, "no difference")

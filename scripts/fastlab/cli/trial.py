@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from fastlab.backend.counting import BACKENDS
@@ -20,11 +20,12 @@ from fastlab.cli.common import (
     keep,
     number,
     path,
+    share,
     show,
 )
 from fastlab.plan import presets
 from fastlab.plan.experiment import MAX_CPUS
-from fastlab.trial.runs import MAX_MEMORY_MB, Trial, TrialRequest
+from fastlab.trial.runs import MAX_MEMORY_MB, RELEVANT_PCT, Trial, TrialRequest
 from fastlab.trial.subject import find_program
 
 USAGE = f"{typed('try')} [options] -- PROGRAM [ARGUMENT ...]"
@@ -60,6 +61,14 @@ def add(commands: Commands) -> None:
     what = "a run that takes longer is an error (default: %(default)s)"
     number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
     parser.add_argument(
+        "--relevant",
+        type=share,
+        metavar="PERCENT",
+        default=RELEVANT_PCT,
+        help="a change of the time by less than this is told, and said to be none that matters "
+        "(default: %(default)g)",
+    )
+    parser.add_argument(
         "--annotate",
         action="store_true",
         help="count by function and line of source, too, in the simulation: tables, and files for "
@@ -75,8 +84,15 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise FastError(f"no program is named: {USAGE}")
     check_writable(arguments.json)
     find_program(arguments.argv[0], Path.cwd())
+    request = TrialRequest(
+        arguments.argv,
+        Path.cwd(),
+        arguments.timeout,
+        arguments.backend,
+        relevant_pct=arguments.relevant,
+    )
     if arguments.backend != "sim":
-        return _try_real(arguments, reporter)
+        return _try_real(arguments, request, reporter)
     default = Machine()
     machine = Machine(
         arguments.cpus or default.cpus,
@@ -91,18 +107,12 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         )
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
-    request = TrialRequest(
-        argv=arguments.argv,
-        directory=Path.cwd(),
-        seconds=arguments.timeout,
-        more=tuple(arguments.more),
-        machine=machine,
-        attribute=arguments.annotate,
-    )
+    more = tuple(arguments.more)
+    request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
 
 
-def _try_real(arguments: argparse.Namespace, reporter: Reporter) -> int:
+def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Reporter) -> int:
     from fastlab.trial import on_kernel
 
     for option, given in (
@@ -117,7 +127,6 @@ def _try_real(arguments: argparse.Namespace, reporter: Reporter) -> int:
                 f"{option} is about the simulated machine; backend {arguments.backend} runs the "
                 "program on this one, with all that it has. Leave one of the two options out"
             )
-    request = TrialRequest(arguments.argv, Path.cwd(), arguments.timeout, arguments.backend)
     return _show_trial(on_kernel.run(request, reporter), arguments.json)
 
 

@@ -35,6 +35,8 @@ ARMS: tuple[Variant, ...] = (
     *(Variant(name, KERNEL, name, KNOBS) for name in (BASELINE, *POLICIES)),
     Variant(ONE_CPU, KERNEL, BASELINE, KNOBS, cpus=1),
 )
+# Less of the time, in percent, makes no difference that matters, unless somebody says otherwise.
+RELEVANT_PCT = 2.0
 # In one piece, as the cache model wants it.
 MAX_MEMORY_MB = 3072
 # On a host that is busy with other things.
@@ -46,7 +48,8 @@ LAST_LINES = 10
 @dataclass(frozen=True)
 class TrialRequest:
     """A command line, where and for how long at most it runs; what it needs besides, the machine,
-    and whether to count by instruction, too, are the simulation's."""
+    and whether to count by instruction, too, are the simulation's. A change of the time by less
+    than `relevant_pct` does not matter."""
 
     argv: tuple[str, ...]
     directory: Path
@@ -55,6 +58,7 @@ class TrialRequest:
     more: tuple[Path, ...] = ()
     machine: Machine = field(default_factory=Machine)
     attribute: bool = False
+    relevant_pct: float = RELEVANT_PCT
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,6 @@ from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Trial
 Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
 Direction = Literal["better", "worse", ""]
 
-# Less of the time, in percent, makes no difference that matters: to the median of the
-# simulation's runs, of which one may have met something that has nothing to do with FAST.
-RELEVANT_PCT = 2.0
 TIME = "elapsed_ns"
 NO_FLOOR = (
     "The noise floor was not measured: how much off differs from itself here is not known. `fast "
@@ -155,11 +152,12 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     size = size_of(time, trial)
     lost = size_of(_negative(time), trial)
     kind: Kind = "no difference"
-    if time.side and _is_small(time):
+    if time.side and _is_small(time, trial):
         does = f"takes {size} off" if time.side == "better" else f"adds {lost} to"
         sentence = (
             f"Policy {policy} makes no difference that matters to this program: it {does} its "
-            f"time, less than {RELEVANT_PCT:g} %{' in the median' if trial.simulated else ''}"
+            f"time, less than {trial.request.relevant_pct:g} %"
+            f"{' in the median' if trial.simulated else ''}"
         )
     elif time.side == "better":
         kind = "helps"
@@ -179,9 +177,10 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     return TrialVerdict(policy, kind, sentence)
 
 
-def _is_small(time: Change) -> bool:
-    """Whether what was gained or lost is too little to matter."""
-    return abs(time.middle or 0) < RELEVANT_PCT
+def _is_small(time: Change, trial: Trial) -> bool:
+    """Whether what was gained or lost is too little to matter: of the simulation's runs in their
+    median, for one may have met something that has nothing to do with FAST."""
+    return abs(time.middle or 0) < trial.request.relevant_pct
 
 
 def _work(work: Change, time: Change, trial: Trial) -> str:
@@ -212,8 +211,8 @@ def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
 def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
     """What the control tells, where it beats both the baseline and a policy."""
     time = changes(trial, ONE_CPU)[TIME]
-    beaten = [one for one in verdicts if _faster(changes(trial, ONE_CPU, one.policy)[TIME])]
-    if not _faster(time) or not beaten:
+    beaten = [one for one in verdicts if _faster(changes(trial, ONE_CPU, one.policy)[TIME], trial)]
+    if not _faster(time, trial) or not beaten:
         return
     policies = " and ".join(one.policy for one in beaten)
     sentence = (
@@ -225,9 +224,9 @@ def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
     yield f"{sentence}."
 
 
-def _faster(time: Change) -> bool:
+def _faster(time: Change, trial: Trial) -> bool:
     """Whether the other arm is, by what matters."""
-    return time.side == "better" and not _is_small(time)
+    return time.side == "better" and not _is_small(time, trial)
 
 
 def _left_alone(trial: Trial) -> Iterator[str]:

@@ -252,6 +252,7 @@ def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
         **machine,
         "kernel": kernel_id(trial.kernel),
         "marked": trial.marked,
+        "relevant_pct": trial.request.relevant_pct,
         "uncontrolled": trial.uncontrolled,
         "baseline": BASELINE,
         "verdicts": [
