@@ -9,6 +9,7 @@
 
 #include "arguments.h"
 #include "common/options.h"
+#include "splash.h"
 
 #define EXIT_REFUSED 2
 

@@ -2,7 +2,7 @@
 #ifndef SPLASH_ARGUMENTS_H
 #define SPLASH_ARGUMENTS_H
 
-#include "splash.h"
+#include "program.h"
 
 /*
  * Parse the command line: the common options into what is returned, the program's own

@@ -3,7 +3,7 @@
 #define SPLASH_REPORT_H
 
 #include "common/sched_stat.h"
-#include "splash.h"
+#include "program.h"
 
 /* What a run has shown. */
 struct report {

@@ -10,6 +10,7 @@
 #include "common/gate.h"
 #include "report.h"
 #include "roi.h"
+#include "splash.h"
 
 /* The programs' recursions, over trees, are less than a hundred frames deep. */
 #define STACK_SIZE (1024 * 1024)
