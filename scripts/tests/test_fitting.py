@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from fastlab.cli import common, fitting
-from fastlab.report.tables import Cell, Table
+from fastlab.report.tables import Cell, Table, without_empty
 
 COLUMNS = ["benchmark", *(f"improvement of arm {i}" for i in range(8))]
 ROWS = [
@@ -53,3 +53,23 @@ def test_no_figure_is_cut(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
         for cell in row:
             assert cell.text in text
     assert max(map(len, text.splitlines())) <= width
+
+
+def test_a_column_that_says_nothing_is_left_out() -> None:
+    columns = ["workload", "place", "threads", "moot", "left", "gain %", "used", "median", "note"]
+    texts = [
+        ["a", "n/a", "4", "0", "0.0", "0.0", "0", "n/a", ""],
+        ["b", "-", "4", "0", "-", "0.0", "0", "n/a", ""],
+    ]
+    rows = [[Cell(text) for text in row] for row in texts]
+    table = without_empty(Table("", columns, rows, labels=3, kept=["gain %", "used"]))
+    assert table.columns == ["workload", "threads", "gain %", "used"]
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["a", "4", "0.0", "0"],
+        ["b", "4", "0.0", "0"],
+    ]
+    assert table.labels == 2
+    # One row that says something keeps the column, and without rows there is nothing to tell.
+    rows[1][3] = Cell("1")
+    assert "moot" in without_empty(Table("", columns, rows)).columns
+    assert without_empty(Table("", columns, [])).columns == columns

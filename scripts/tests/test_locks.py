@@ -206,14 +206,14 @@ def test_reports_have_a_table_of_locks() -> None:
     # Nobody was seen at the other, and nobody has watched where they were allocated.
     assert "allocated in" not in callers.columns
     assert [[cell.text for cell in row] for row in callers.rows] == [
-        ["single_ctr-4", "heap+0x40", "get, put", "n/a"]
+        ["single_ctr-4", "heap+0x40", "get, put"]
     ]
     for one in rows:
         one["locks"][1]["allocated_in"] = [f"make_{one['variant']} (a.c:1)"]
         assert impossible(dict(one)) == ""
     found = summarise(of, rows)
     (callers,) = [one for one in shown(found) if one.title == "Callers"]
-    assert callers.columns == ["workload", "lock", "allocated in", "taken in", "released in"]
+    assert callers.columns == ["workload", "lock", "allocated in", "taken in"]
     assert [[cell.text for cell in row[1:4]] for row in callers.rows] == [
         ["heap+0x40", "n/a", "get, put"],
         ["heap+0x80", "make_baseline (a.c:1), make_fast (a.c:1)", "n/a"],

@@ -185,7 +185,7 @@ def test_a_latency_that_is_not_available(machine: FakeMachine) -> None:
     machine.mode("no-tracefs")
     found = attempt()
     latencies = verdict_tables.tables(found)[2]
-    assert [[cell.text for cell in row[3:]] for row in latencies.rows] == [["n/a"] * 2] * 3
+    assert not any("wake-up" in column for column in latencies.columns)
     assert latencies.note.endswith(" Wake-up, in 9 of 9 runs: tracefs cannot be used: denied.")
     assert latencies.rows[0][1].text != "n/a"
     machine.mode(f"at {2 * (RUNS + 1) + 3 * LATENCY_RUNS + 1} no-tracefs")

@@ -189,7 +189,7 @@ def test_priority_inheritance_is_said_to_be_left_alone() -> None:
         "run."
     ]
     (table,) = [one for one in tables(found) if one.columns[0] == "hand-offs come from"]
-    assert texts(table) == [["pi", "0x404100", "n/a", "n/a", "priority inheritance, 12 unlocks"]]
+    assert texts(table) == [["pi", "0x404100", "priority inheritance, 12 unlocks"]]
 
 
 OFF_TIMES = shots("off", [1000, 1010, 1020, 1030])

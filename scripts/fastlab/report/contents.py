@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,12 @@ class Section:
 
 
 def contents(found: Findings) -> Iterator[Section]:
-    """The sections of a comparison, in reading order; none is empty."""
+    """The sections of a comparison, in reading order; none is empty, nor is a column."""
+    for one in _sections(found):
+        yield replace(one, tables=[tables.without_empty(table) for table in one.tables])
+
+
+def _sections(found: Findings) -> Iterator[Section]:
     if found.regrets:
         standing = [sections.standings(found), sections.regrets(found)]
         if found.oracle_arms:

@@ -78,22 +78,17 @@ def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
     for one in uses:
         if one.taken_in or one.released_in or one.allocated_in:
             arms.setdefault((*one.key, one.name), []).append(one)
-    allocated = any(one.allocated_in for one in uses)
     rows = [
         [
             *_workload(of[0], workload),
             Cell(of[0].name),
-            *([_functions(one.allocated_in for one in of)] if allocated else []),
+            _functions(one.allocated_in for one in of),
             _functions(one.taken_in for one in of),
             _functions(one.released_in for one in of),
         ]
         for of in arms.values()
     ]
-    columns = [
-        *(*workload, "lock"),
-        *(["allocated in"] if allocated else []),
-        *("taken in", "released in"),
-    ]
+    columns = [*workload, "lock", "allocated in", "taken in", "released in"]
     return [Table("Callers", columns, rows, CALLERS, len(columns))] if rows else []
 
 

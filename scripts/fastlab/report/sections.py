@@ -98,19 +98,17 @@ def _beside_paper(
         rows,
         f"Bold: best case. {note}{SIGN}",
         2,
+        [str(one) for one in findings.threads],
     )
 
 
 def mechanism(findings: Findings) -> Table:
     """What FAST did: the kernel's counters of every workload."""
-    # What never happened needs no column, but for what a reader looks for.
-    happened = {name for one in findings.mechanism for name, count in one.counters.items() if count}
-    names = [name for name in MECHANISM if name in happened | {*FIRED, HINTS}]
     rows = [
         [Cell(one.variant_name), Cell(one.benchmark), *numbers(one)]
         + [
             Cell(f"{one.counters[name]:,}" if name in one.counters else NOT_AVAILABLE)
-            for name in names
+            for name in MECHANISM
         ]
         for one in findings.mechanism
     ]
@@ -119,9 +117,8 @@ def mechanism(findings: Findings) -> Table:
         "got a hint; used: wake-ups sent to the hinted CPU; same_cpu: the task was there already; "
         "moot: there was nothing to choose; rejected_*: hints not followed, by reason."
     )
-    return Table(
-        "Mechanism", ["variant", "benchmark", "threads", *findings.axes, *names], rows, note, 2
-    )
+    columns = ["variant", "benchmark", "threads", *findings.axes, *MECHANISM]
+    return Table("Mechanism", columns, rows, note, 2, [*FIRED, HINTS])
 
 
 def synchronization(findings: Findings) -> Table:
@@ -214,7 +211,8 @@ def study(findings: Findings, metric: str) -> Table:
         )
     columns = ["benchmark", "threads", *findings.axes, *findings.variants]
     note = f"Bold: best of its row. {SIGN}"
-    return Table(f"Improvement of {metric} by variant, %", columns, rows, note)
+    title = f"Improvement of {metric} by variant, %"
+    return Table(title, columns, rows, note, kept=findings.variants)
 
 
 def standings(findings: Findings) -> Table:
@@ -236,7 +234,7 @@ def standings(findings: Findings) -> Table:
         "no arm takes less time there. worse than the baseline: by more than "
         f"{WORSE_PCT:g} % of its time."
     )
-    return Table("Regret by arm", columns, rows, note)
+    return Table("Regret by arm", columns, rows, note, kept=columns)
 
 
 def regrets(findings: Findings) -> Table:
@@ -257,7 +255,7 @@ def regrets(findings: Findings) -> Table:
         f"{_ORACLE} Bold: best of its row. Coloured: better or worse than the baseline by more "
         f"than {WORSE_PCT:g} %. †: fewer seeds or arms than planned, see the runs left out."
     )
-    return Table("Regret by workload and arm", columns, rows, note)
+    return Table("Regret by workload and arm", columns, rows, note, kept=names)
 
 
 def beside(findings: Findings) -> Table:
@@ -273,13 +271,14 @@ def beside(findings: Findings) -> Table:
         for cells in zip(*(one.values() for one in found.values()), strict=True)
     ]
     columns = ["benchmark", "threads", *findings.axes]
-    columns += [f"{name}: {metric}" for name, metric in found]
+    compared = [f"{name}: {metric}" for name, metric in found]
     note = (
         "Cycles tell the work, time tells when it is done. An arm that gains cycles gains "
         "locality; if it loses time nevertheless, it does one after the other what could be done "
         f"side by side. {SIGN}"
     )
-    return Table(f"{' beside '.join(arms)}: improvement of time and cycles, %", columns, rows, note)
+    title = f"{' beside '.join(arms)}: improvement of time and cycles, %"
+    return Table(title, [*columns, *compared], rows, note, kept=compared)
 
 
 def _regret_cell(one: Regret, best: bool) -> Cell:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote
 
@@ -16,6 +17,8 @@ from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings,
 Tone = Literal["", "gain", "loss", "aside"]
 
 NOT_AVAILABLE = "n/a"
+# What a cell says of nothing; of a rounded number, nothing that is to be seen.
+_NOTHING = re.compile(rf"|-|{NOT_AVAILABLE}|0(\.0+)?( %)?")
 TONES: Mapping[Verdict, Tone] = {"better": "gain", "worse": "loss", "INVALID": "loss"}
 # What the one sentence tells besides the primary metric: a gain is often paid with these.
 PAID_WITH = ("fairness", "migrations")
@@ -51,14 +54,33 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns are left-aligned up to `labels`, right-aligned after it. On the page every table can
-    be sorted and filtered; a row whose first cell is empty stays with the one above it."""
+    """Columns are left-aligned up to `labels`, right-aligned after it; `kept` are those that a
+    reader looks for even where they say nothing (without_empty()). On the page every table can be
+    sorted and filtered; a row whose first cell is empty stays with the one above it."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     labels: int = 1
+    kept: Collection[str] = ()
+
+
+def without_empty(table: Table) -> Table:
+    """The table without columns in which no row says anything, but for those that are `kept`."""
+    told = [
+        i
+        for i, column in enumerate(table.columns)
+        if column in table.kept or not all(_NOTHING.fullmatch(row[i].text) for row in table.rows)
+    ]
+    if not table.rows:
+        return table
+    return replace(
+        table,
+        columns=[table.columns[i] for i in told],
+        rows=[[row[i] for i in told] for row in table.rows],
+        labels=sum(i < table.labels for i in told),
+    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +182,7 @@ def results(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
     note = f"{found.mean}: {'geometric' if found.mean == 'Gmean' else 'arithmetic'} means. {SIGN}"
     if spread:
         note += " ~: no significant change. Other metrics than the primary one are hints."
-    return Table(title, [*columns, "verdict"], rows, note, 3)
+    return Table(title, [*columns, "verdict"], rows, note, 3, ["improvement %"])
 
 
 def by_metric(found: Findings) -> Iterator[Table]:

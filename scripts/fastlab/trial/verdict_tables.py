@@ -14,7 +14,7 @@ from fastlab.base.model import SCHEMA_VERSION, Place
 from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
 from fastlab.plan.rows import kernel_id, machine_record
 from fastlab.report import locks
-from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value
+from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value, without_empty
 from fastlab.statistics import environment, paired
 from fastlab.statistics.locks import MOST, lock_uses
 from fastlab.trial.on_kernel import BLOCKS
@@ -38,7 +38,7 @@ def tables(trial: Trial) -> list[Table]:
     """For people."""
     runs = sum(one.arm == BASELINE for one in trial.timed)
     found = [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
-    return [*found, *_lock_uses(trial)]
+    return [without_empty(one) for one in (*found, *_lock_uses(trial))]
 
 
 def _metrics(trial: Trial) -> Table:
@@ -57,11 +57,18 @@ def _metrics(trial: Trial) -> Table:
             row.append(replace(cell, strong=bool(one.side), tone=TONES[one.side]))
         rows.append(row)
     marked = "its region of interest" if trial.marked else "all of it"
+    columns = [
+        "",
+        BASELINE,
+        *(name for one in POLICIES for name in (one, "improvement")),
+        *controls,
+    ]
     return Table(
         f"{shlex.join(trial.request.argv)}: {marked}, on {_machine(trial)}",
-        ["", BASELINE, *(name for one in POLICIES for name in (one, "improvement")), *controls],
+        columns,
         rows,
         _simulated_note(trial) if trial.simulated else _REAL_NOTE,
+        kept=columns,
     )
 
 
@@ -112,14 +119,11 @@ def _mean(number: float | None, scale: float) -> Cell:
 def _mechanism(trial: Trial) -> Table:
     """What the kernel counted of its decisions under each policy."""
     counted = {one: [row["mechanism"] or {} for row in trial.of_arm(one)] for one in POLICIES}
-    # What did not happen needs no column, but for what a reader looks for.
-    happened = {name for rows in counted.values() for one in rows for name in one if one[name]}
-    shown = [name for name in MECHANISM if name in happened | {*FIRED, HINTS}]
     rows = [
-        [Cell(policy), *(Cell(value(fmean(one.get(name, 0) for one in of))) for name in shown)]
+        [Cell(policy), *(Cell(value(fmean(one.get(name, 0) for one in of))) for name in MECHANISM)]
         for policy, of in counted.items()
     ]
-    return Table("", ["mean of a run", *shown], rows)
+    return Table("", ["mean of a run", *MECHANISM], rows, kept=[*FIRED, HINTS])
 
 
 def _latencies(trial: Trial) -> Table:
@@ -171,20 +175,17 @@ def _locks(found: Iterable[Lock], runs: int) -> list[Table]:
     if not sums:
         return []
     shown = sums[:SHOWN]
-    columns = ["hand-offs come from", "address", f"per run ({BASELINE})", "share"]
+    columns = ["hand-offs come from", "address", f"per run ({BASELINE})", "share", ""]
     rows = [
         [
             Cell(lock.name),
             Cell(f"{lock.address:#x}" if lock.program else ""),
             Cell(value(lock.handoffs / runs if lock.handoffs else None)),
             Cell(f"{lock.handoffs * 100 / total:.1f} %" if lock.handoffs else NOT_AVAILABLE),
+            _remark(lock, runs),
         ]
         for lock in shown
     ]
-    if any(lock.pi_unlocks for lock in shown):
-        columns.append("")
-        for row, lock in zip(rows, shown, strict=True):
-            row.append(_remark(lock, runs))
     left = sum(lock.handoffs for lock in sums[SHOWN:])
     note = f"And {value(left / runs)} more of {len(sums) - SHOWN} other futexes." if left else ""
     return [Table("", columns, rows, note)]
