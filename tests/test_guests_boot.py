@@ -13,7 +13,7 @@ import pytest
 from lab import PROJECT, built, kernel
 
 from fastlab.backend import kvm_guests
-from fastlab.backend.slot_rows import find_toolbox, requests
+from fastlab.backend.slot_rows import find_real_toolbox, requests
 from fastlab.base.metrics import MECHANISM
 from fastlab.base.model import Experiment, Machine, Variant, Watchdogs, Workload
 from fastlab.guest import kvm
@@ -51,7 +51,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PairedRow]:
         machine = kvm_guests.Guests(
             experiment,
             build,
-            find_toolbox(build, experiment),
+            find_real_toolbox(build, experiment),
             {name: kernel(name) for name in ("baseline", "fast")},
             tmp_path_factory.mktemp("guests"),
             lambda: "",

@@ -11,7 +11,7 @@ import pytest
 from lab import PROJECT, kernel
 
 from fastlab.backend.contract import run_experiment
-from fastlab.backend.sim import Simulator, find_toolbox
+from fastlab.backend.sim import Simulator, find_sim_toolbox
 from fastlab.base.model import SPLASH_PROGRAMS, Experiment
 from fastlab.base.progress import PlainReporter
 from fastlab.guest import meson
@@ -27,7 +27,7 @@ THREADS = (1, 2, 4, 7, 16, 64)
 def make_runs(experiment: Experiment, directory: Path) -> list[Row]:
     reporter = PlainReporter(io.StringIO())
     build = meson.build_programs(PROJECT, reporter)
-    toolbox = find_toolbox(build, further_programs(experiment))
+    toolbox = find_sim_toolbox(build, further_programs(experiment))
     kernels = {variant.kernel: kernel(variant.kernel) for variant in experiment.variants}
     machines = Simulator(experiment, kernels, toolbox, directory, reporter)
     return machines.current(run_experiment(machines, experiment, FILE, directory, reporter))

@@ -17,7 +17,7 @@ from lab import PROJECT
 from fastlab.base.model import Watchdogs
 from fastlab.base.progress import PlainReporter
 from fastlab.plan.experiment import load_experiment
-from fastlab.trace import in_simulation, output
+from fastlab.trace import output, record_simulated
 from fastlab.trace.recording import Recording
 
 RUN = "single_ctr-16"
@@ -34,10 +34,10 @@ def recordings(directory: Path) -> dict[str, Recording]:
     demo = load_experiment(PROJECT / "experiments/demo.toml")
     # The machine of the tests may be a busy one.
     demo = replace(demo, watchdogs=Watchdogs(boot=600, run=3600))
-    case = in_simulation.pick_case(demo, RUN)
-    variants = in_simulation.pick_variants(demo, ())
-    request = in_simulation.TraceRequest(demo, case, variants, directory)
-    found = in_simulation.record(request, PlainReporter(io.StringIO()))
+    case = record_simulated.pick_case(demo, RUN)
+    variants = record_simulated.pick_variants(demo, ())
+    request = record_simulated.TraceRequest(demo, case, variants, directory)
+    found = record_simulated.record_experiment(request, PlainReporter(io.StringIO()))
     return {one.title: one for one in found}
 
 

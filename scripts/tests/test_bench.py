@@ -39,7 +39,7 @@ def fake_machine(
     monkeypatch.setattr(bench_machine.kernels, "build", lambda *_: (kernel,))
     monkeypatch.setattr(bench_machine, "build_programs", lambda *_: directory)
     toolbox = Toolbox("id", Path("qemu"), plugin, b"")
-    monkeypatch.setattr(bench_machine.sim, "find_toolbox", lambda build, further: toolbox)
+    monkeypatch.setattr(bench_machine.sim, "find_sim_toolbox", lambda build, further: toolbox)
     request = BuildRequest(variants=("baseline",), places=Places(directory, directory))
     monkeypatch.setattr(bench_machine.kernels, "BuildRequest", lambda **_: request)
 

@@ -205,7 +205,7 @@ class Stages:
         self.asked: list[Any] = []
         self.broken = broken
         monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
-        monkeypatch.setattr(sim, "find_toolbox", self.find_toolbox)
+        monkeypatch.setattr(sim, "find_sim_toolbox", self.find_toolbox)
         monkeypatch.setattr(kernels, "build", self.build)
         monkeypatch.setattr(sim, "Simulator", self.simulator)
         monkeypatch.setattr(contract, "run_experiment", self.run)
@@ -556,7 +556,7 @@ def fake(experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     machine = FakeMachine(tmp_path / "machine")
     running = partial(running_kernel.RunningKernel, root=machine.root)
     monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
-    monkeypatch.setattr(slot_rows, "find_toolbox", lambda build, of: machine.toolbox)
+    monkeypatch.setattr(slot_rows, "find_real_toolbox", lambda build, of: machine.toolbox)
     monkeypatch.setattr(running_kernel, "RunningKernel", running)
     return machine
 
@@ -647,7 +647,7 @@ def test_what_a_real_machine_does_not_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
-    monkeypatch.setattr(slot_rows, "find_toolbox", lambda build, of: None)
+    monkeypatch.setattr(slot_rows, "find_real_toolbox", lambda build, of: None)
     experiment_file.write_text(f'primary = "cycles"\n{EXPERIMENT}')
     assert main.main(["run", "small.toml", "--backend", "soft", *words]) == 1
     assert what in capsys.readouterr().err

@@ -88,6 +88,36 @@ def test_a_type_has_a_name_of_its_own() -> None:
     assert [name for name, count in named.items() if count > 1] == []
 
 
+def test_a_private_class_has_a_name_of_its_own() -> None:
+    named = Counter(
+        node.name
+        for path in modules()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in named.items() if count > 1] == []
+
+
+def test_a_module_has_a_name_of_its_own() -> None:
+    """But for a command's, which is called as what it shows."""
+    named = Counter(path.stem for path in modules() if path.parent.name != "cli")
+    assert [name for name, count in named.items() if count > 1 and name != "__init__"] == []
+
+
+def test_a_function_is_not_called_as_another_module_beside_it() -> None:
+    """But for a command's run(), which all of them have."""
+    beside = {path.parent: {other.stem for other in path.parent.glob("*.py")} for path in modules()}
+    wrong = [
+        f"{path.parent.name}.{path.stem}.{node.name}()"
+        for path in modules()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+        and node.name in beside[path.parent] - {path.stem}
+        and (path.parent.name, node.name) != ("cli", "run")
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize(
     "path", sorted(modules()), ids=lambda path: f"{path.parent.name}.{path.stem}"
 )

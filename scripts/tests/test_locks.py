@@ -16,15 +16,15 @@ from samples import futex, summarise
 
 from fastlab.base.model import Place
 from fastlab.guest.call_chain import Stopped, call_site
-from fastlab.guest.locks import KEPT, heap_maps, locks_of
+from fastlab.guest.run_locks import KEPT, heap_maps, locks_of
 from fastlab.guest.symbols import Symbols, parse_maps, static_maps
 from fastlab.plan.experiment import plan
 from fastlab.plan.row_check import impossible
 from fastlab.plan.rows import Row
-from fastlab.report import locks as lock_tables
+from fastlab.report import lock_tables
 from fastlab.report.contents import markdown, shown
 from fastlab.report.document import document
-from fastlab.statistics.locks import MOST, LockUse, lock_uses
+from fastlab.statistics.lock_uses import MOST, LockUse, lock_uses
 
 SOURCE = Path(__file__).with_name("futex_calls.c")
 MAPS = parse_maps(["1000-9000 rw-p 0 0:0 0 [heap]", "f000-ff000 rw-p 0 0:0 0"])

@@ -22,7 +22,7 @@ from fastlab.backend.contract import run_experiment
 from fastlab.backend.counting import Call, count_run, my_cpus
 from fastlab.backend.host import only_user
 from fastlab.backend.running_kernel import RunningKernel
-from fastlab.backend.slot_rows import NOT_ASKED, RealToolbox, find_toolbox
+from fastlab.backend.slot_rows import NOT_ASKED, RealToolbox, find_real_toolbox
 from fastlab.base import cache
 from fastlab.base.metrics import PERCENTILES
 from fastlab.base.model import Experiment, FastError, Variant, Watchdogs, Workload
@@ -676,7 +676,7 @@ def test_this_machine(tmp_path: Path) -> None:
     experiment = replace(KERNELS, workloads=(load,), latencies=True)
     source = tmp_path / "source.toml"
     source.write_text("# the experiment\n")
-    toolbox = find_toolbox(built(), experiment)
+    toolbox = find_real_toolbox(built(), experiment)
     outcome = complete(experiment, "soft", source, toolbox, tmp_path / "results")
     assert outcome.next_boot
     rows = outcome.dataset.rows
@@ -708,7 +708,7 @@ def test_perf_where_there_is_no_pmu(tmp_path: Path) -> None:
     if "no PMU" not in listing.stdout + listing.stderr:
         pytest.skip("this machine has hardware counters")
     experiment = replace(KERNELS, primary="cycles")
-    toolbox = find_toolbox(built(), experiment)
+    toolbox = find_real_toolbox(built(), experiment)
     with pytest.raises(FastError, match="backend perf is not available here: fast-stat: no PMU"):
         complete(experiment, "perf", tmp_path, toolbox, tmp_path / "results")
     assert not (tmp_path / "results").exists()

@@ -29,7 +29,7 @@ from fastlab.plan.blocks import Dataset, PairedRow, Slot
 from fastlab.plan.experiment import plan
 from fastlab.report.contents import FORMATS, html_text
 from fastlab.report.document import csv_text
-from fastlab.report.forms import NAMES, judge, junit, ktap
+from fastlab.report.forms import NAMES, judged_cases, junit, ktap
 from fastlab.statistics.findings import Finding, Findings, LeftOut
 from fastlab.statistics.paired import analyse
 
@@ -150,20 +150,20 @@ def test_what_the_samples_show() -> None:
 
 def test_cases_by_threshold() -> None:
     def outcomes(fail_below: float | None) -> list[str]:
-        return [case.outcome for case in judge(real(), fail_below)]
+        return [case.outcome for case in judged_cases(real(), fail_below)]
 
     assert outcomes(None) == ["passed", "passed", "passed", "error"]
     assert outcomes(-5) == ["passed", "passed", "failed", "error"]
     assert outcomes(-50) == ["passed", "passed", "passed", "error"]
     # What is asked for is enough.
-    assert judge(simulated(), 25)[0].outcome == "passed"
+    assert judged_cases(simulated(), 25)[0].outcome == "passed"
     # No significant change is no gain, however large it looks.
     assert outcomes(1) == ["passed", "failed", "failed", "error"]
 
 
 def test_a_primary_metric_that_is_not_measured() -> None:
     with pytest.raises(FastError, match="primary metric task_clock is not measured by backend sim"):
-        judge(replace(simulated(), primary="task_clock"), None)
+        judged_cases(replace(simulated(), primary="task_clock"), None)
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -200,7 +200,7 @@ def kunit() -> Path:
 @pytest.mark.parametrize("fail_below", [None, ASKED])
 def test_the_kernel_reads_ktap(sample: str, fail_below: float | None, tmp_path: Path) -> None:
     findings = SAMPLES[sample]()
-    cases = judge(findings, fail_below)
+    cases = judged_cases(findings, fail_below)
     path = tmp_path / "results"
     path.write_text(ktap(findings, fail_below))
     parsed = subprocess.run(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fastlab.base.model import FastError
-from fastlab.splash import judge
-from fastlab.splash.judge import Said, differences
+from fastlab.splash import checks
+from fastlab.splash.checks import Said, differences
 from fastlab.splash.programs import NAMES, PROGRAMS, SIZES, Invocation, Program, select
 
 STEP = 0.025
@@ -88,7 +88,7 @@ def test_threads_that_hang_are_not_tried() -> None:
     assert named("cholesky").refusal(6) == ""
 
 
-def judged(name: str, output: str, *report: str) -> judge.Judgement:
+def judged(name: str, output: str, *report: str) -> checks.Judgement:
     return named(name).judge(Said(output, report))
 
 

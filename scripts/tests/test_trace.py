@@ -23,10 +23,10 @@ from fastlab.base.model import FastError, Variant
 from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.plan.experiment import load_experiment
-from fastlab.trace import in_simulation, lanes, on_kernel, output, timeline
+from fastlab.trace import lanes, output, record_running, record_simulated, timeline
+from fastlab.trace.events import parse_events, read_events
 from fastlab.trace.handoffs import HandOff, find_handoffs
 from fastlab.trace.perfetto_file import perfetto_trace
-from fastlab.trace.recorded import parse_events, read_events
 from fastlab.trace.recording import Recording
 from fastlab.trial.subject import MARKER
 
@@ -294,7 +294,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     machine.set("policy", "off strict [soft] adaptive")
     machine.set("opt_in", "Y")
     tools = {
-        build / in_simulation.FAST_TRACE: f"""
+        build / record_simulated.FAST_TRACE: f"""
             echo "$@" >> words
             test ! -d {fast} || cat {fast}/policy {fast}/opt_in >> settings
             test -e broken && exit 125
@@ -311,8 +311,10 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     (tmp_path / "program").chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    monkeypatch.setattr(on_kernel, "build_programs", lambda project, reporter: build)
-    monkeypatch.setattr(on_kernel, "record", partial(on_kernel.record, root=machine.root))
+    monkeypatch.setattr(record_running, "build_programs", lambda project, reporter: build)
+    monkeypatch.setattr(
+        record_running, "record_program", partial(record_running.record_program, root=machine.root)
+    )
     return machine
 
 
@@ -339,15 +341,17 @@ def test_a_program_under_each_policy(
 
 def test_a_kernel_without_fast(machine: FakeMachine) -> None:
     machine.boot(2, fast=False)
-    request = on_kernel.ProgramRequest(["./program"], Path("traces"))
-    (found,) = on_kernel.record(request, Silent())
+    request = record_running.ProgramRequest(["./program"], Path("traces"))
+    (found,) = record_running.record_program(request, Silent())
     assert (found.title, len(found.handoffs)) == ("kernel", 2)
 
 
 def test_a_program_with_markers_is_recorded_between_them(machine: FakeMachine) -> None:
     with Path("program").open("ab") as file:
         file.write(MARKER)
-    on_kernel.record(on_kernel.ProgramRequest(["./program"], Path("traces")), Silent())
+    record_running.record_program(
+        record_running.ProgramRequest(["./program"], Path("traces")), Silent()
+    )
     assert "--roi -- ./program" in Path("words").read_text()
 
 
@@ -371,7 +375,9 @@ def test_a_recording_that_fails(
     if prepare:
         Path(prepare).touch()
     with pytest.raises(FastError, match=complaint):
-        on_kernel.record(on_kernel.ProgramRequest([program], Path("traces")), Silent())
+        record_running.record_program(
+            record_running.ProgramRequest([program], Path("traces")), Silent()
+        )
     assert "soft" in machine.setting("policy")
 
 
@@ -395,12 +401,12 @@ def test_a_run_of_an_experiment(
 ) -> None:
     asked = []
 
-    def record(request: in_simulation.TraceRequest, reporter: object) -> list[Recording]:
+    def record(request: record_simulated.TraceRequest, reporter: object) -> list[Recording]:
         asked.append(request)
         return [recording(mechanism={**COUNTED, "hint_mm": 1})]
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(in_simulation, "record", record)
+    monkeypatch.setattr(record_simulated, "record_experiment", record)
     words = ["trace", str(PROJECT / "experiments/demo.toml"), "--run", "single_ctr-16"]
     assert main.main([*words, "--variants", "onecpu,strict"]) == 0
     (request,) = asked
@@ -416,18 +422,18 @@ DEMO = load_experiment(PROJECT / "experiments/demo.toml")
 
 
 def test_what_is_recorded_by_default() -> None:
-    assert in_simulation.pick_case(DEMO, None) == DEMO.cases[0]
-    assert [one.name for one in in_simulation.pick_variants(DEMO, ())] == ["baseline", "strict"]
+    assert record_simulated.pick_case(DEMO, None) == DEMO.cases[0]
+    assert [one.name for one in record_simulated.pick_variants(DEMO, ())] == ["baseline", "strict"]
 
 
 def test_what_was_asked_for() -> None:
-    case = in_simulation.pick_case(DEMO, "doubly_list-16")
+    case = record_simulated.pick_case(DEMO, "doubly_list-16")
     assert (case.workload.benchmark, case.workload.threads) == ("doubly_list", 16)
-    assert [one.name for one in in_simulation.pick_variants(DEMO, ("onecpu",))] == ["onecpu"]
+    assert [one.name for one in record_simulated.pick_variants(DEMO, ("onecpu",))] == ["onecpu"]
     with pytest.raises(FastError, match="demo has no run single_ctr; it has single_ctr-4, "):
-        in_simulation.pick_case(DEMO, "single_ctr")
+        record_simulated.pick_case(DEMO, "single_ctr")
     with pytest.raises(FastError, match="demo has no variant soft; it has baseline, "):
-        in_simulation.pick_variants(DEMO, ("soft",))
+        record_simulated.pick_variants(DEMO, ("soft",))
 
 
 STRICT = Variant("strict", "fast", "strict")
@@ -440,7 +446,7 @@ def outcome(**changes: Any) -> vm.Outcome:
 
 
 def test_what_a_guest_hands_over(tmp_path: Path) -> None:
-    found = in_simulation.handed_over(outcome(), STRICT, tmp_path)
+    found = record_simulated.handed_over(outcome(), STRICT, tmp_path)
     assert found == ({"schema": 1}, b"trace")
 
 
@@ -455,5 +461,5 @@ def test_what_a_guest_hands_over(tmp_path: Path) -> None:
 )
 def test_a_guest_that_fails(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:
     with pytest.raises(FastError, match=f"strict: .*{complaint}") as raised:
-        in_simulation.handed_over(outcome(**changes), STRICT, tmp_path)
+        record_simulated.handed_over(outcome(**changes), STRICT, tmp_path)
     assert str(tmp_path) in str(raised.value)

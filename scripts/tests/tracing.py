@@ -21,7 +21,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from fastlab.trace.recorded import parse_events
+from fastlab.trace.events import parse_events
 from fastlab.trace.recording import Recording
 
 LOCK = 0x1000

@@ -24,7 +24,7 @@ from fastlab.statistics.attributed import Attributed, FalseSharing, FunctionCost
 
 TOP = 10
 # Of a line whose moves are mostly in vain: which part of the stall cycles it must make.
-RELEVANT_PCT = 1.0
+LEAST_STALL_PCT = 1.0
 # What is told of a line: what CPUs do with it, and with how many of its parts.
 MOST_USERS = 8
 MOST_RANGES = 4
@@ -129,7 +129,7 @@ def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple
             sum(getattr(line, what) for line, _ in lines)
             for what in ("moves", "in_vain", "stall_cycles")
         )
-        if 2 * in_vain > moves and stall * 100 >= RELEVANT_PCT * stalls:
+        if 2 * in_vain > moves and stall * 100 >= LEAST_STALL_PCT * stalls:
             # The bytes are those of the run in which it was worst.
             _, worst = max(lines, key=lambda one: one[0].in_vain)
             found.append(FalseSharing(name, moves, in_vain, stall, worst.touched, worst.by))

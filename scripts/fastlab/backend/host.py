@@ -47,7 +47,7 @@ class Running:
         return Kernel(series, self.variant, f"{self.release} {self.version}", "", "")
 
 
-def running_kernel(root: Path) -> Running:
+def what_runs(root: Path) -> Running:
     """What runs now. Raises FastError where there is no /proc."""
     release = _text(root / "proc/sys/kernel/osrelease")
     version = f"{_text(root / 'proc/sys/kernel/version')}{_build_id(root)}"

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from fastlab.backend.host import PMU, running_kernel
+from fastlab.backend.host import PMU, what_runs
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError
@@ -149,7 +149,7 @@ def _pmu(root: Path) -> Examined:
 
 
 def _running(root: Path) -> Examined:
-    running = running_kernel(root)
+    running = what_runs(root)
     if running.fast:
         return Examined("this kernel", "ok", f"{running.release} has FAST")
     why = f"has no FAST; `{typed('run')}` and `{typed('try')}` simulate one that has"

@@ -22,7 +22,7 @@ from fastlab.backend.counting import (
     my_cpus,
     time_run,
 )
-from fastlab.backend.host import Running, SchedFast, only_user, running_kernel
+from fastlab.backend.host import Running, SchedFast, only_user, what_runs
 from fastlab.backend.slot_rows import (
     LAST_LATENCY_RUN,
     LAST_RUN,
@@ -73,7 +73,7 @@ class RunningKernel:
         self._reporter = reporter
         self._root = root
         self._cpus = my_cpus()
-        self._running = running_kernel(root)
+        self._running = what_runs(root)
         self._sched_fast = SchedFast(root)
         self._others: dict[str, int] = {}
 

@@ -27,8 +27,8 @@ from fastlab.base.cache import check_room
 from fastlab.base.model import Experiment, Kernel, Machine, Run
 from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, initramfs, vm
-from fastlab.guest.locks import heap_maps, locks_of
 from fastlab.guest.machines import saved_machine
+from fastlab.guest.run_locks import heap_maps, locks_of
 from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.plan import plan_file, presets
@@ -50,7 +50,7 @@ class Toolbox:
     programs: Mapping[str, Path] = field(default_factory=dict)
 
 
-def find_toolbox(
+def find_sim_toolbox(
     build: Path, further: Sequence[str] = (), more: Mapping[str, Path] = MappingProxyType({})
 ) -> Toolbox:
     """The tools, from PATH and Meson's build directory; FastError names what is missing.
@@ -119,7 +119,7 @@ class Simulator:
         return run_key(run, kernel.id, self._toolbox.id, self._experiment.attribute)
 
     def check(self) -> None:
-        """find_toolbox() and the build of the kernels have said what is missing."""
+        """find_sim_toolbox() and the build of the kernels have said what is missing."""
 
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:

@@ -21,7 +21,7 @@ from fastlab.base.metrics import LATENCIES
 from fastlab.base.model import BENCHMARKS, SPLASH_PROGRAMS, Case, Experiment, Kernel, Run
 from fastlab.guest import initramfs
 from fastlab.plan.blocks import PairedRow, Plan, Slot, variant_of
-from fastlab.plan.rows import Counter, Measured, build_row, judge
+from fastlab.plan.rows import Counter, Measured, build_row, how_it_ended
 
 # The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
 SCHEDULING = ("context_switches", "migrations")
@@ -46,7 +46,7 @@ class RealToolbox:
     programs: Mapping[str, Path]
 
 
-def find_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
+def find_real_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
     """The programs in Meson's build directory; a FastError names what is not there."""
     ours = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
     names = {workload.benchmark for workload in experiment.workloads}
@@ -124,7 +124,7 @@ def wants_latencies(plan: Plan, row: PairedRow) -> bool:
 def with_latencies(row: PairedRow, run: Run, observed: Observed) -> PairedRow:
     """The row with what its latency run measured. It has failed if that has, but one that was not
     what its variant says has only no latencies: what was counted before it was."""
-    status, reason = judge(
+    status, reason = how_it_ended(
         run,
         observed.output or {},
         observed.mechanism,

@@ -45,7 +45,7 @@ class BenchMachine:
         fragments = ("numa",) if nodes > 1 else ()
         request = kernels.BuildRequest(variants=(variant,), fragments=fragments)
         project = request.places.project
-        self.toolbox = sim.find_toolbox(build_programs(project, reporter), further)
+        self.toolbox = sim.find_sim_toolbox(build_programs(project, reporter), further)
         (kernel,) = kernels.build(request, reporter)
         self.directory = work_dir(project) / name
         self.directory.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ def _gate(found: Findings, fail_below: float | None) -> int:
     """Name the comparisons that are below what is asked for, or give no answer."""
     if fail_below is None:
         return OK
-    cases = forms.judge(found, fail_below)
+    cases = forms.judged_cases(found, fail_below)
     bad = [case for case in cases if case.outcome != "passed"]
     lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
     below = any(case.outcome == "failed" for case in bad)

@@ -79,7 +79,7 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
         reporter.say(f"attribute is the simulation's: backend {name} counts nothing by function")
     request = BuildRequest(experiment.series, kernels_of(experiment))
     build = meson.build_programs(request.places.project, reporter)
-    toolbox = slot_rows.find_toolbox(build, experiment)
+    toolbox = slot_rows.find_real_toolbox(build, experiment)
     next_boot = ""
     source: Path = arguments.experiment
     if name == GUESTS:

@@ -54,27 +54,27 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _experiment(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Recording], Path]:
-    from fastlab.trace import in_simulation
+    from fastlab.trace import record_simulated
 
     experiment = load_experiment(arguments.experiment)
-    case = in_simulation.pick_case(experiment, arguments.run)
-    variants = in_simulation.pick_variants(experiment, arguments.variants)
+    case = record_simulated.pick_case(experiment, arguments.run)
+    variants = record_simulated.pick_variants(experiment, arguments.variants)
     default = Path("results", experiment.name, "trace", Place(*case.place).workload)
     directory: Path = arguments.output or default
-    request = in_simulation.TraceRequest(experiment, case, variants, directory)
-    return in_simulation.record(request, reporter), directory
+    request = record_simulated.TraceRequest(experiment, case, variants, directory)
+    return record_simulated.record_experiment(request, reporter), directory
 
 
 def _program(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Recording], Path]:
-    from fastlab.trace import on_kernel
+    from fastlab.trace import record_running
 
     for option, given in (("--run", arguments.run), ("--variants", arguments.variants)):
         if given:
             raise FastError(f"{option} is of an experiment; a program is recorded as it runs here")
     default = Path("results", f"trace-{Path(arguments.argv[0]).name}")
     directory: Path = arguments.output or default
-    request = on_kernel.ProgramRequest(arguments.argv, directory)
-    return on_kernel.record(request, reporter), directory
+    request = record_running.ProgramRequest(arguments.argv, directory)
+    return record_running.record_program(request, reporter), directory
 
 
 def _finish(recordings: list[Recording], directory: Path) -> int:

@@ -191,7 +191,7 @@ def build_row(
     `failure` says what the executor saw go wrong (a hang, a panic).
     """
     output = output or {}
-    status, reason = judge(run, output, mechanism, exit_status, failure, measured.complaint)
+    status, reason = how_it_ended(run, output, mechanism, exit_status, failure, measured.complaint)
     row = Row(
         schema=SCHEMA_VERSION,
         key=key,
@@ -235,7 +235,7 @@ def kernel_id(kernel: Kernel) -> KernelId:
     return KernelId(series=kernel.series, variant=kernel.variant, id=kernel.id)
 
 
-def judge(
+def how_it_ended(
     run: Run,
     output: Mapping[str, Any],
     mechanism: Mapping[str, int] | None,

@@ -17,7 +17,7 @@ import jinja2
 
 from fastlab.base.files import write_files
 from fastlab.plan.experiment import workload_argv
-from fastlab.report import charts, drawing, forms, heatmaps, locks, paper, sections, tables
+from fastlab.report import charts, drawing, forms, heatmaps, lock_tables, paper, sections, tables
 from fastlab.report.attribution_tables import attribution_tables
 from fastlab.report.document import csv_text, json_text, regret_csv_text
 from fastlab.report.markup import markdown_table
@@ -67,7 +67,7 @@ def _sections(found: Findings) -> Iterator[Section]:
         yield Section("latencies", "Latencies", text, [sections.latencies(found)])
     if found.locks:
         text = "Whose hand-offs these are, where the locks were taken, and how long they were held."
-        yield Section("locks", "Locks", text, locks.locks(found), folded=bool(found.axes))
+        yield Section("locks", "Locks", text, lock_tables.locks(found), folded=bool(found.axes))
     yield Section("losses", "Losses", "", [tables.losses(found)])
     yield Section("gains", "Gains", "", [tables.gains(found)])
     if found.mechanism:

@@ -41,7 +41,7 @@ class Judged:
     message: str
 
 
-def judge(findings: Findings, fail_below: float | None) -> list[Judged]:
+def judged_cases(findings: Findings, fail_below: float | None) -> list[Judged]:
     """The primary metric's comparisons as tests.
 
     One fails if its improvement in percent is below `fail_below`; a change that may not be claimed
@@ -157,8 +157,8 @@ def _lkp_side(one: Side) -> str:
 
 
 def ktap(findings: Findings, fail_below: float | None = None) -> str:
-    """KTAP 1, a subtest per variant: the cases of judge()."""
-    cases = judge(findings, fail_below)
+    """KTAP 1, a subtest per variant: the cases of judged_cases()."""
+    cases = judged_cases(findings, fail_below)
     lines = ["KTAP version 1", f"1..{len(findings.variants)}"]
     lines += [f"# {line}" for line in notes(findings)]
     for number, variant in enumerate(findings.variants, 1):
@@ -177,8 +177,8 @@ def _ok(good: bool) -> str:
 
 
 def junit(findings: Findings, fail_below: float | None = None) -> str:
-    """JUnit XML, a test suite per variant: the cases of judge()."""
-    cases = judge(findings, fail_below)
+    """JUnit XML, a test suite per variant: the cases of judged_cases()."""
+    cases = judged_cases(findings, fail_below)
     root = ElementTree.Element("testsuites", _tally(cases))
     for variant in findings.variants:
         own = [case for case in cases if case.finding.variant_name == variant]

@@ -22,7 +22,7 @@ from fastlab.base.process import ending, last_words, run_group
 from fastlab.base.progress import Reporter, steps
 from fastlab.report.tables import Cell, Table, Tone
 from fastlab.splash import source_tree
-from fastlab.splash.judge import Said, differences
+from fastlab.splash.checks import Said, differences
 from fastlab.splash.programs import Program, Size, select
 from fastlab.splash.source_tree import SourceTree
 

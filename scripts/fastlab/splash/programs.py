@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from fastlab.base.model import FastError
-from fastlab.splash import judge
-from fastlab.splash.judge import Judge
+from fastlab.splash import checks
+from fastlab.splash.checks import Judge
 
 Size = Literal["small", "base", "paper"]
 SIZES: tuple[Size, ...] = ("small", "base", "paper")
@@ -122,7 +122,7 @@ PROGRAMS: tuple[Program, ...] = (
         "apps/barnes",
         {"small": "2048", "base": "16384", "paper": "92000"},
         _barnes,
-        judge.barnes(BARNES_SOFTENING, BARNES_STEP, bound=6e-2),
+        checks.barnes(BARNES_SOFTENING, BARNES_STEP, bound=6e-2),
         tolerance=1e-9,
         macros="barnes.m4",
     ),
@@ -131,14 +131,14 @@ PROGRAMS: tuple[Program, ...] = (
         "kernels/cholesky",
         {"small": "tk14", "base": "tk15", "paper": "d750"},
         _cholesky,
-        judge.cholesky,
+        checks.cholesky,
     ),
     Program(
         "fft",
         "kernels/fft",
         {"small": "14", "base": "16", "paper": "24"},
         partial(_words, "-m{} -n65536 -l4"),
-        judge.verdict_word("TEST PASSED", "TEST FAILED"),
+        checks.verdict_word("TEST PASSED", "TEST FAILED"),
         power_of_two=True,
     ),
     Program(
@@ -146,7 +146,7 @@ PROGRAMS: tuple[Program, ...] = (
         "apps/fmm",
         {"small": "2048", "base": "16384", "paper": "32000"},
         _fmm,
-        judge.fmm(FMM_STEP),
+        checks.fmm(FMM_STEP),
         tolerance=1e-5,
         macros="fmm.m4",
     ),
@@ -156,7 +156,7 @@ PROGRAMS: tuple[Program, ...] = (
             f"kernels/lu/{kind and 'non_'}contiguous_blocks",
             {"small": "256", "base": "512", "paper": "2048"},
             partial(_words, "-n{} -b16"),
-            judge.verdict_word("TEST PASSED", "TEST FAILED"),
+            checks.verdict_word("TEST PASSED", "TEST FAILED"),
         )
         for kind in ("", "non")
     ),
@@ -165,7 +165,7 @@ PROGRAMS: tuple[Program, ...] = (
         "kernels/radix",
         {"small": "65536", "base": "1048576", "paper": "16777216"},
         partial(_words, "-n{} -r1024"),
-        judge.verdict_word("PASSED", "FAILED"),
+        checks.verdict_word("PASSED", "FAILED"),
         power_of_two=True,
     ),
     *(
@@ -174,7 +174,7 @@ PROGRAMS: tuple[Program, ...] = (
             f"apps/water-{kind}",
             _WATER_SIZES,
             partial(_water, WATER_CUTOFF),
-            judge.water,
+            checks.water,
             tolerance=1e-5,
         )
         for kind in ("nsquared", "spatial")

@@ -18,8 +18,8 @@ from fastlab.base.model import FastError
 from fastlab.base.process import ask, ending, last_words
 from fastlab.plan.splash_sizes import size_words
 from fastlab.splash import driver
+from fastlab.splash.checks import Judgement
 from fastlab.splash.driver import TreeJob, TreeRow
-from fastlab.splash.judge import Judgement
 from fastlab.splash.programs import WATER_CUTOFF, Invocation, Program, matrix
 
 # Why there is no time.

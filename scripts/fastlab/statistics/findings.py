@@ -16,7 +16,7 @@ from fastlab.base.metrics import Metric
 from fastlab.base.model import Experiment, Place
 from fastlab.plan.rows import Row
 from fastlab.statistics.attributed import Attributed
-from fastlab.statistics.locks import LockUse
+from fastlab.statistics.lock_uses import LockUse
 from fastlab.statistics.regret import Regret, Standing, standings
 
 # better, worse: a change that may be claimed; same: the simulation gave equal values.

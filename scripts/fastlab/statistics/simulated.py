@@ -43,7 +43,7 @@ from fastlab.statistics.findings import (
     no_run,
     side,
 )
-from fastlab.statistics.locks import LockUse, lock_uses
+from fastlab.statistics.lock_uses import LockUse, lock_uses
 from fastlab.statistics.regret import regrets
 from fastlab.statistics.significance import ALPHA
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fastlab.trace.recorded import Event
+from fastlab.trace.events import Event
 
 IDLE = 0
 

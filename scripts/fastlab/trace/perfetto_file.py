@@ -16,8 +16,8 @@ from typing import Any
 
 from fastlab.base.model import FastError
 from fastlab.trace import lanes
+from fastlab.trace.events import Event
 from fastlab.trace.handoffs import HandOff
-from fastlab.trace.recorded import Event
 from fastlab.trace.recording import Recording
 
 # Of tracks: a thread's is its id.

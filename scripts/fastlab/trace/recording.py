@@ -11,8 +11,8 @@ from pathlib import Path
 from fastlab.base.metrics import LOOKED_AT
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.trace import handoffs, lanes
+from fastlab.trace.events import Event
 from fastlab.trace.handoffs import HandOff
-from fastlab.trace.recorded import Event
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     directory = work_dir(project) / "try"
     with locked(cache_dir() / "try.lock", reporter):
         RunLog.begin_anew(directory)
-        trier = _Trier(of, kernel, toolbox, directory, reporter, subject)
+        trier = _TrialMachines(of, kernel, toolbox, directory, reporter, subject)
         rows = run_experiment(trier, of, None, directory, reporter)
         _forget_older(cache_dir() / "try")
     failed = [row["reason"] for row in rows if row["status"] == "failed"]
@@ -109,7 +109,7 @@ def _forget_older(directory: Path) -> None:
         path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-class _Trier(Simulator):
+class _TrialMachines(Simulator):
     """Simulated machines that run the program. `timed` and `attributed` are by the rows' keys."""
 
     def __init__(

@@ -22,7 +22,7 @@ from fastlab.backend.counting import (
     my_cpus,
     time_run,
 )
-from fastlab.backend.host import Running, SchedFast, only_user, running_kernel
+from fastlab.backend.host import Running, SchedFast, only_user, what_runs
 from fastlab.backend.running_kernel import LACKS, NEEDED
 from fastlab.backend.slot_rows import Surroundings, paired_row, requests
 from fastlab.base.cache import check_room
@@ -67,13 +67,13 @@ def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Tr
     If it cannot be run with its latencies measured, there are none. FAST's policy and knobs are
     put back in any case.
     """
-    running = running_kernel(root)
+    running = what_runs(root)
     path = find_program(request.argv[0], request.directory)
     project = Places().project
     build = build_programs(project, reporter)
     programs = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
     initramfs.check_built(build, programs)
-    trier = _Trier(
+    trier = _TrialKernel(
         request, path, programs, work_dir(project) / "try" / request.backend, running, root
     )
     of = experiment(request, path, OWN_ARMS, ())
@@ -83,7 +83,7 @@ def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Tr
     return Trial(request, running.kernel, trier.marked, tuple(rows), tuple(timed))
 
 
-class _Trier:
+class _TrialKernel:
     """The running kernel, for one program."""
 
     def __init__(

@@ -13,10 +13,10 @@ from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCE
 from fastlab.base.model import SCHEMA_VERSION, Place
 from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
 from fastlab.plan.rows import kernel_id, machine_record
-from fastlab.report import locks
+from fastlab.report import lock_tables
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value, without_empty
 from fastlab.statistics import environment, paired
-from fastlab.statistics.locks import MOST, lock_uses
+from fastlab.statistics.lock_uses import MOST, lock_uses
 from fastlab.trial.on_kernel import BLOCKS
 from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Lock, Trial
 from fastlab.trial.verdict import (
@@ -196,7 +196,7 @@ def _lock_uses(trial: Trial) -> list[Table]:
     seen, and of a program without hand-offs."""
     arms = {arm: trial.of_arm(arm) for arm in (BASELINE, *POLICIES)}
     uses = list(lock_uses(Place("", 0, ()), BASELINE, arms))
-    return locks.of_program(uses, f"The {MOST} of most hand-offs.") if uses else []
+    return lock_tables.of_program(uses, f"The {MOST} of most hand-offs.") if uses else []
 
 
 def _remark(lock: Lock, runs: int) -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, signed, value
 from fastlab.statistics.findings import Findings
-from fastlab.statistics.locks import LockUse
+from fastlab.statistics.lock_uses import LockUse
 
 # Of each workload, where there are several; of each point of a matrix.
 SHOWN = 3

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastlab.backend.sim import find_toolbox
+from fastlab.backend.sim import find_sim_toolbox
 from fastlab.base import tools
 from fastlab.base.cache import check_room
 from fastlab.base.files import write_files
@@ -26,7 +26,7 @@ from fastlab.guest.machines import saved_machine
 from fastlab.guest.meson import build_programs
 from fastlab.kernel import kernels
 from fastlab.plan.experiment import further_programs, workload_argv
-from fastlab.trace.recorded import read_events
+from fastlab.trace.events import read_events
 from fastlab.trace.recording import Recording, lock_names
 
 FAST_TRACE = "userspace/trace/fast-trace"
@@ -71,7 +71,7 @@ def pick_variants(experiment: Experiment, names: Sequence[str]) -> list[Variant]
     return [variants[experiment.baseline], *with_policy[:1]]
 
 
-def record(request: TraceRequest, reporter: Reporter) -> list[Recording]:
+def record_experiment(request: TraceRequest, reporter: Reporter) -> list[Recording]:
     """Make the runs, one after the other, and keep of each its VARIANT.dat."""
     experiment = request.experiment
     needed = tuple(dict.fromkeys(one.kernel for one in request.variants))
@@ -102,7 +102,7 @@ class _Machines:
         initramfs.check_built(build, [build / FAST_TRACE])
         more = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
         more["/bin/fast-trace"] = build / FAST_TRACE
-        self._toolbox = find_toolbox(build, further_programs(request.experiment), more)
+        self._toolbox = find_sim_toolbox(build, further_programs(request.experiment), more)
         self._program = initramfs.program_path(build, request.case.workload.benchmark)
         write_files(self._directory, [("guest.cpio", self._toolbox.image)])
 

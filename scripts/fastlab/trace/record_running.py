@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fastlab.backend.host import SchedFast, only_user, running_kernel
+from fastlab.backend.host import SchedFast, only_user, what_runs
 from fastlab.base import tools
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
 from fastlab.kernel.kernels import Places
-from fastlab.trace.in_simulation import FAST_TRACE
-from fastlab.trace.recorded import read_events
+from fastlab.trace.events import read_events
+from fastlab.trace.record_simulated import FAST_TRACE
 from fastlab.trace.recording import Recording, lock_names
 from fastlab.trial.runs import ARMS, BASELINE
 from fastlab.trial.subject import find_program, is_marked
@@ -37,7 +37,9 @@ class ProgramRequest:
     directory: Path
 
 
-def record(request: ProgramRequest, reporter: Reporter, root: Path = Path("/")) -> list[Recording]:
+def record_program(
+    request: ProgramRequest, reporter: Reporter, root: Path = Path("/")
+) -> list[Recording]:
     """Run the program under each policy that there is, and keep of each its POLICY.dat. `root` has
     the /proc and /sys of the machine. FAST's policy and knobs are put back in any case."""
     path = find_program(request.argv[0], Path.cwd())
@@ -51,7 +53,7 @@ def record(request: ProgramRequest, reporter: Reporter, root: Path = Path("/")) 
         raise FastError(
             f"{request.directory}: cannot be made: {error.strerror}; name another with --output"
         ) from error
-    if not running_kernel(root).fast:
+    if not what_runs(root).fast:
         return [_record(request, path, fast_trace, WITHOUT_FAST)]
     found = []
     with only_user(root), SchedFast(root) as sched_fast:
