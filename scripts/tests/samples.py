@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fastlab.backend.costs import EVENTS
-from fastlab.base.metrics import MODEL_UNITS
+from fastlab.base.metrics import EVENTS, MODEL_UNITS
 from fastlab.base.model import Experiment, Kernel, Machine, Run, Variant, Workload
 from fastlab.plan.experiment import plan, run_key, workload_argv
 from fastlab.plan.plan_file import simulations

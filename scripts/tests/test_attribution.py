@@ -19,7 +19,8 @@ from test_cli import EXPERIMENT
 from fastlab.attribution.callgrind import callgrind_text
 from fastlab.attribution.names import CodePlace, KernelNames, Names, ProgramNames
 from fastlab.attribution.profile import ProfiledVariant, profile
-from fastlab.backend.costs import EVENTS, RunCosts, Site, read_costs
+from fastlab.backend.costs import RunCosts, Site, read_costs
+from fastlab.base.metrics import EVENTS
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.progress import PlainReporter
 from fastlab.guest import source_lines

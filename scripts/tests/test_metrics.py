@@ -7,8 +7,11 @@ import re
 from pathlib import Path
 
 from fastlab.base.metrics import (
+    CHARTED,
+    EVENTS,
     FIRED,
     HARDWARE,
+    HEADLINES,
     HINTS,
     LATENCIES,
     MODEL_UNITS,
@@ -79,3 +82,13 @@ def test_the_kernel_counts_decisions_by_these_names() -> None:
     )
     for name in (*FIRED, HINTS):
         assert f'= "{name}"' in text
+
+
+def test_what_is_shown_again_is_in_the_vocabulary() -> None:
+    assert HEADLINES == ("elapsed_ns", "cycles", "bus_requests", "throughput")
+    assert (*HEADLINES, "l2_misses") == CHARTED
+    assert all(NAMED[name] in VOCABULARY and NAMED[name].chart for name in CHARTED)
+    # The cache model counts by these for each instruction.
+    text = source("userspace/cachesim/attribution.c")
+    assert set(EVENTS) <= set(re.findall(r'"(\w+)"', text))
+    assert all(EVENTS.values())

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from fastlab.attribution.names import CodePlace
-from fastlab.backend.costs import EVENTS, EventCounts
+from fastlab.backend.costs import EventCounts
+from fastlab.base.metrics import EVENTS
 
 
 def callgrind_text(title: str, command: str, costs: Mapping[CodePlace, EventCounts]) -> str:

@@ -18,8 +18,9 @@ from fastlab.attribution.names import (
     ProgramNames,
     is_object,
 )
-from fastlab.backend.costs import EVENTS, EventCounts, LineUser, MovedLine, RunCosts, Site
+from fastlab.backend.costs import EventCounts, LineUser, MovedLine, RunCosts, Site
 from fastlab.base.files import write_files
+from fastlab.base.metrics import EVENTS
 from fastlab.statistics.attributed import Attributed, FalseSharing, FunctionCost
 
 TOP = 10

@@ -9,20 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fastlab.base.metrics import EVENTS
 from fastlab.base.model import FastError
 
-# By the plugin's names: what a reader looks for first stands first.
-EVENTS: Mapping[str, str] = {
-    "cycles": "Cycles",
-    "stall_cycles": "Cycles of waiting for memory",
-    "instructions": "Instructions",
-    "l1i_misses": "L1 instruction misses",
-    "l1d_misses": "L1 data misses",
-    "l2_misses": "L2 misses",
-    "l3_misses": "L3 misses",
-    "bus_requests": "Bus requests",
-    "cache_to_cache": "Cache-to-cache transfers",
-}
 # Of each of EVENTS.
 EventCounts = tuple[int, ...]
 

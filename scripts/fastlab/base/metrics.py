@@ -23,7 +23,8 @@ Where = Literal["everywhere", "simulated", "real", "nowhere"]
 class Metric:
     """`unit` is what one of its values counts, `modelled` the simulation's if that is another.
     `words` are for people, of a value divided by `scale`; without them it is of no use to somebody
-    who has one program. `ratio` names what is divided by what."""
+    who has one program. `ratio` names what is divided by what. `chart` is how a chart of the
+    simulation's improvements in it is called, if there is one; a `headline` has a table besides."""
 
     name: str
     unit: str
@@ -34,6 +35,8 @@ class Metric:
     words: str = ""
     scale: float = 1
     ratio: tuple[str, ...] = ()
+    chart: str = ""
+    headline: bool = False
 
     @property
     def latency(self) -> str:
@@ -64,6 +67,8 @@ VOCABULARY: tuple[Metric, ...] = (
         modelled="ns of modelled time",
         words="time, ms",
         scale=1e6,
+        chart="elapsed time (modelled)",
+        headline=True,
     ),
     Metric(
         "task_clock",
@@ -73,19 +78,26 @@ VOCABULARY: tuple[Metric, ...] = (
         words="time on a CPU, all threads together, ms",
         scale=1e6,
     ),
-    Metric("cycles", "CPU cycles", modelled="modelled cycles", words="cycles, all CPUs together"),
+    Metric(
+        "cycles",
+        "CPU cycles",
+        modelled="modelled cycles",
+        words="cycles, all CPUs together",
+        chart="cycles of busy CPUs (modelled)",
+        headline=True,
+    ),
     Metric("instructions", "instructions", words="instructions"),
     Metric("l1i_references", "references", where="nowhere"),
-    Metric("l1i_misses", "misses", where="nowhere"),
+    Metric("l1i_misses", "misses", where="nowhere", words="L1 instruction misses"),
     Metric("l1d_references", "references", where="nowhere"),
-    Metric("l1d_misses", "misses", where="nowhere"),
+    Metric("l1d_misses", "misses", where="nowhere", words="L1 data misses"),
     Metric("l2_references", "references", words="L2 references"),
-    Metric("l2_misses", "misses", words="L2 misses"),
+    Metric("l2_misses", "misses", words="L2 misses", chart="L2 misses"),
     Metric("l2_miss_ratio", "misses per reference", ratio=("l2_misses", "l2_references")),
     Metric("l3_references", "references", words="L3 references"),
     Metric("l3_misses", "misses", words="L3 misses"),
     Metric("l3_miss_ratio", "misses per reference", ratio=("l3_misses", "l3_references")),
-    Metric("bus_requests", "requests", words="bus requests"),
+    Metric("bus_requests", "requests", words="bus requests", chart="bus requests", headline=True),
     Metric("cache_to_cache", "transfers", where="real", words="cache to cache transfers"),
     Metric("invalidations", "lines", where="nowhere"),
     Metric("writebacks", "lines", where="nowhere"),
@@ -95,6 +107,8 @@ VOCABULARY: tuple[Metric, ...] = (
         "higher",
         "run",
         modelled="iterations per second of modelled time",
+        chart="throughput (modelled)",
+        headline=True,
     ),
     Metric("context_switches", "switches", source="kernel", words="context switches"),
     Metric("migrations", "migrations", source="kernel", words="migrations"),
@@ -127,6 +141,29 @@ SIMULATED: tuple[Metric, ...] = tuple(
 )
 REAL: tuple[Metric, ...] = tuple(one for one in VOCABULARY if one.where in ("everywhere", "real"))
 NAMED: Mapping[str, Metric] = {one.name: one for one in VOCABULARY}
+HEADLINES: tuple[str, ...] = tuple(one.name for one in SIMULATED if one.headline)
+CHARTED: tuple[str, ...] = (
+    *HEADLINES,
+    *(one.name for one in SIMULATED if one.chart and not one.headline),
+)
+
+# What attribution counts of each instruction: what a reader looks for first stands first.
+EVENTS: Mapping[str, str] = {
+    "cycles": "cycles",
+    "stall_cycles": "cycles of waiting for memory",
+    **{
+        name: NAMED[name].words
+        for name in (
+            "instructions",
+            "l1i_misses",
+            "l1d_misses",
+            "l2_misses",
+            "l3_misses",
+            "bus_requests",
+            "cache_to_cache",
+        )
+    },
+}
 
 # The cache model's counters, which stand in a row, and what one of each is.
 MODEL_UNITS: Mapping[str, str] = {

@@ -8,14 +8,14 @@ from typing import Any
 
 from fastlab.base.metrics import LATENCIES, NAMED
 from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS
-from fastlab.plan.rows import RunLock
+from fastlab.plan.rows import Row, RunLock
 
 # Counted on a real machine and compared nowhere.
 COUNTERS = (*NAMED, "page_faults")
 STATUSES = ("ok", "invalid", "failed")
 _WORKLOADS = (*BENCHMARKS, *INTERVALS_BENCHMARKS, *SPLASH_PROGRAMS)
-_COUNTS = ("threads", "elapsed_ns", "throughput", "context_switches", "migrations", "duration")
-
+# Fairness is none: it lies between 0 and 1.
+_COUNTS = {"threads", "duration", *(NAMED.keys() & Row.__required_keys__)} - {"fairness"}
 
 # Fields that are more than a value, where they are there at all.
 _SHAPES: Mapping[str, type] = {
@@ -40,7 +40,7 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"unknown status {row['status']!r}; there are {', '.join(STATUSES)}"
     if row["benchmark"] not in _WORKLOADS:
         yield f"unknown benchmark {row['benchmark']!r}; there are {', '.join(_WORKLOADS)}"
-    for name in _COUNTS:
+    for name in sorted(_COUNTS):
         yield from _not_a_count(name, row[name])
     for number, rate in enumerate(row["thread_throughput"] or (), 1):
         yield from _not_a_count(f"thread_throughput of thread {number}", rate)

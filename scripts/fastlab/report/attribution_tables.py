@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fastlab.base.metrics import EVENTS
 from fastlab.report.tables import Cell, Table, value
 from fastlab.statistics.attributed import Attributed
 
-_COLUMNS = {
-    "instructions": "instructions",
-    "l2_misses": "L2 misses",
-    "l3_misses": "L3 misses",
-    "bus_requests": "bus requests",
-    "cache_to_cache": "cache to cache",
-}
+# The waiting for memory stands before them, and most of the rest is hits.
+_COLUMNS = ("instructions", "l2_misses", "l3_misses", "bus_requests", "cache_to_cache")
 
 
 def attribution_tables(found: Sequence[Attributed]) -> list[Table]:
@@ -45,7 +41,8 @@ def _functions(workload: str, found: Sequence[Attributed]) -> Table:
                     *(Cell(value(function.costs[name] / one.runs)) for name in _COLUMNS),
                 ]
             )
-    columns = ["variant", "function", "of", "stall cycles", "share", *_COLUMNS.values()]
+    columns = ["variant", "function", "of", "stall cycles", "share"]
+    columns += [EVENTS[name] for name in _COLUMNS]
     note = (
         "The functions in which CPUs wait longest for their memory, means of a run, and the line "
         "of source with most of it. share: of all stall cycles of the variant."

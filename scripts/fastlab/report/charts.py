@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fastlab.base.metrics import NAMED
 from fastlab.report.drawing import (
     GRID,
     GROUND,
@@ -36,13 +37,6 @@ DEPTH = "depth"
 # Of the CSS variables that colour thread counts, and arms.
 SERIES, ARM = "series", "arm"
 
-TITLES = {
-    "elapsed_ns": "Improvement in elapsed time (modelled)",
-    "cycles": "Improvement in cycles of busy CPUs (modelled)",
-    "bus_requests": "Improvement in bus requests",
-    "throughput": "Improvement in throughput (modelled)",
-    "l2_misses": "Improvement in L2 misses",
-}
 NOTE = (
     "Positive is better. A bar is the mean, a dot is one seed, whiskers are the 95 % interval of "
     "the mean. Point at a bar for its numbers."
@@ -53,7 +47,7 @@ def bars(findings: Findings, variant_name: str, metric: str) -> Chart:
     """Percent improvement by benchmark, a bar per thread count."""
     several = len(findings.variants) > 1
     simulated = findings.simulation is not None
-    title = TITLES[metric] if simulated else f"Improvement in {metric}"
+    title = f"Improvement in {NAMED[metric].chart if simulated else metric}"
     return inline(
         f"{variant_name}-{metric}",
         f"{title}: {variant_name}" if several else title,
@@ -105,7 +99,7 @@ def depth_lines(findings: Findings, metric: str) -> Chart:
 
     return inline(
         name,
-        TITLES[metric],
+        f"Improvement in {NAMED[metric].chart}",
         (10, 2.5 * rows + 0.4),
         named(SERIES, ramp(len(findings.threads))),
         draw,
@@ -120,7 +114,7 @@ def main_chart(findings: Findings, variant_name: str, form: Form) -> bytes:
     def draw(figure: Figure) -> None:
         for axes, metric in zip(figure.subplots(len(metrics), 1), metrics, strict=True):
             _bars(axes, findings, variant_name, metric)
-            axes.set_title(TITLES[metric], loc="left", fontsize=10)
+            axes.set_title(f"Improvement in {NAMED[metric].chart}", loc="left", fontsize=10)
 
     return render("main", (10, 10.2), draw, form)
 

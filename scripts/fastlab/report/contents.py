@@ -16,6 +16,7 @@ from typing import Any
 import jinja2
 
 from fastlab.base.files import write_files
+from fastlab.base.metrics import CHARTED, HEADLINES
 from fastlab.plan.experiment import workload_argv
 from fastlab.report import charts, drawing, forms, heatmaps, lock_tables, paper, sections, tables
 from fastlab.report.attribution_tables import attribution_tables
@@ -23,8 +24,6 @@ from fastlab.report.document import csv_text, json_text, regret_csv_text
 from fastlab.report.markup import markdown_table
 from fastlab.report.tables import Table
 from fastlab.statistics.findings import Findings
-
-FIGURES = ("elapsed_ns", "cycles", "bus_requests", "throughput", "l2_misses")
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def _results(found: Findings) -> Iterator[Table]:
     if not found.simulation:
         yield from tables.by_metric(found)
         return
-    names = tuple(dict.fromkeys((found.primary, *sections.HEADLINES)))
+    names = tuple(dict.fromkeys((found.primary, *HEADLINES)))
     if len(found.variants) > 1:
         yield from (sections.study(found, metric) for metric in names)
     for variant in found.beside_paper:
@@ -218,8 +217,8 @@ def _charts(found: Findings) -> list[drawing.Chart]:
     if found.axes:
         return [heatmaps.improvement_by_axis(found, name) for name in found.variants]
     if charts.has_depths(found):
-        return [charts.depth_lines(found, metric) for metric in FIGURES]
-    return [charts.bars(found, name, metric) for name in found.variants for metric in FIGURES]
+        return [charts.depth_lines(found, metric) for metric in CHARTED]
+    return [charts.bars(found, name, metric) for name in found.variants for metric in CHARTED]
 
 
 FORMATS: Mapping[str, Callable[[Findings, float | None], str]] = {

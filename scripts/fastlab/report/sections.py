@@ -22,7 +22,6 @@ from fastlab.report.tables import (
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.regret import WORSE_PCT, Regret
 
-HEADLINES = ("elapsed_ns", "cycles", "bus_requests", "throughput")
 LATENCY_COLUMNS = {"mean": "mean", "p50": "median", "p99": "99 %", "max": "most"}
 _ORACLE = (
     "The oracle is the best of the arms that the experiment names for it, in each row anew; regret "
