@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from fastlab.base.metrics import EVENTS, MODEL_UNITS
 from fastlab.base.model import Experiment, Kernel, Machine, Run, Variant, Workload
 from fastlab.plan.experiment import plan, run_key, workload_argv
 from fastlab.plan.plan_file import simulations
-from fastlab.plan.rows import Row, build_row, simulated
+from fastlab.plan.rows import Ending, Row, build_row, simulated
 from fastlab.statistics import simulated as statistics
 from fastlab.statistics.findings import Findings
 
@@ -179,7 +180,10 @@ def row(
     }
     given |= arguments
     measured = simulated(run.machine, given.pop("document"), given["output"])
-    return build_row(measured=measured, **given)
+    ending = Ending(
+        **{one.name: given.pop(one.name) for one in fields(Ending) if one.name in given}
+    )
+    return build_row(measured=measured, ending=ending, **given)
 
 
 def run_of(of: Experiment, variant: str, seed: int = 1) -> Run:

@@ -19,7 +19,7 @@ from fastlab.base.model import FastError
 from fastlab.base.process import ask, run_group
 from fastlab.base.tools import require
 from fastlab.plan.blocks import SOFTWARE
-from fastlab.plan.rows import Counter
+from fastlab.plan.rows import Counter, Ending
 from fastlab.statistics import environment
 
 # In Meson's build directory. fast-latency loads the library into the program.
@@ -116,19 +116,14 @@ class Call:
         return self.scratch / "errors"
 
 
-@dataclass(frozen=True)
-class Observed:
-    """How a run ended, None if it was killed or never came to its end; `document` is what fast-stat
-    or fast-latency wrote, `output` the benchmark's own. `mechanism` and the circumstances are of
-    the whole machine meanwhile. `failure` says what was seen to go wrong."""
+@dataclass(frozen=True, kw_only=True)
+class Observed(Ending):
+    """A run's ending; its `exit_status` is None if it was killed or never came to its end.
+    `document` is what fast-stat or fast-latency wrote. `mechanism` and the circumstances are of the
+    whole machine meanwhile."""
 
-    status: int | None
     document: Mapping[str, Any] | None
-    mechanism: Mapping[str, int] | None
-    duration: float
     circumstances: environment.Circumstances
-    output: Mapping[str, Any] | None = None
-    failure: str = ""
 
 
 def count_run(call: Call, fast_stat: Path, events: str, root: Path) -> Observed:
@@ -160,11 +155,12 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
     duration = time.monotonic() - begun
     after = environment.activity(root)
     return Observed(
-        status,
-        _document(path),
+        None,
         difference(fired, mechanism(root)),
+        status,
         duration,
-        environment.Circumstances(surroundings, before, after),
+        document=_document(path),
+        circumstances=environment.Circumstances(surroundings, before, after),
     )
 
 

@@ -192,19 +192,23 @@ class Guests:
         circumstances = environment.Circumstances(surroundings, before, after)
         if not outcome:
             check_room(self._directory)
-            return Observed(None, None, None, duration, circumstances, failure=failure)
+            return Observed(
+                *(None, None, None, duration, failure),
+                document=None,
+                circumstances=circumstances,
+            )
         output, measured = _documents(outcome.said)
         if outcome.exit_status and outcome.errors:
             failure = f"it ended with status {outcome.exit_status}: {' '.join(outcome.errors)}"
             check_room(self._directory)
         return Observed(
-            outcome.exit_status,
-            measured,
-            outcome.mechanism,
-            outcome.workload,
-            circumstances,
             output,
+            outcome.mechanism,
+            outcome.exit_status,
+            outcome.workload,
             failure,
+            document=measured,
+            circumstances=circumstances,
         )
 
     def _boot(self, kernel: Kernel, job: vm.Job, scratch: str) -> vm.Outcome:

@@ -171,10 +171,10 @@ class RunningKernel:
         """With what a benchmark's output says of its run."""
         failure = ""
         said = call.errors.read_text(errors="replace").strip()
-        if observed.status is None:
+        if observed.exit_status is None:
             failure = f"watchdog: no end after {call.seconds:g} s; it was killed"
-        elif observed.status and said:
-            failure = f"it ended with status {observed.status}: {said}"
+        elif observed.exit_status and said:
+            failure = f"it ended with status {observed.exit_status}: {said}"
         if failure:
             check_room(self._directory)
         lines = call.output.read_text(errors="replace").splitlines()

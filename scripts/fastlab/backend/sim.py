@@ -33,7 +33,16 @@ from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.plan import plan_file, presets
 from fastlab.plan.experiment import plan, run_key, workload_argv
-from fastlab.plan.rows import Builds, Row, build_row, finished_keys, kernel_id, latest, simulated
+from fastlab.plan.rows import (
+    Builds,
+    Ending,
+    Row,
+    build_row,
+    finished_keys,
+    kernel_id,
+    latest,
+    simulated,
+)
 
 _T = TypeVar("_T")
 
@@ -214,23 +223,8 @@ class Simulator:
         self, request: Request, simulation: vm.Simulation, snapshot: Path
     ) -> tuple[vm.Outcome | None, str]:
         """What a guest handed over, and why its run failed, or ""."""
-        run = request.run
-        directory = machine_directory(self._directory, request)
-        argv = workload_argv(run.workload, run.seed)
-        job = vm.Job(run.variant.settings, argv, run.variant.features, run.variant.cpus)
         try:
-            outcome = vm.run_job(
-                simulation,
-                snapshot,
-                self._toolbox.plugin,
-                job,
-                directory,
-                self._experiment.watchdogs,
-                self._cancelled,
-                futexes="own",
-                attribute=self._experiment.attribute,
-                programs=self._programs(run),
-            )
+            outcome = self._run_job(request, simulation, snapshot)
         except vm.GuestError as error:
             check_room(self._directory)
             return None, str(error)
@@ -238,6 +232,35 @@ class Simulator:
             said = "\n".join(outcome.errors)
             return outcome, f"the benchmark ended with status {outcome.exit_status}: {said}"
         return outcome, ""
+
+    def _run_job(
+        self,
+        request: Request,
+        simulation: vm.Simulation,
+        snapshot: Path,
+        futexes: str = "own",
+    ) -> vm.Outcome:
+        run = request.run
+        arm = run.variant
+        return vm.run_job(
+            simulation,
+            snapshot,
+            self._toolbox.plugin,
+            vm.Job(arm.settings, self._words(run), arm.features, arm.cpus),
+            self._machine_directory(request),
+            self._experiment.watchdogs,
+            self._cancelled,
+            futexes=futexes,
+            attribute=self._experiment.attribute,
+            programs=self._programs(run),
+        )
+
+    def _words(self, run: Run) -> Sequence[str]:
+        """What the guest executes."""
+        return workload_argv(run.workload, run.seed)
+
+    def _machine_directory(self, request: Request) -> Path:
+        return machine_directory(self._directory, request)
 
     def _row(
         self,
@@ -249,6 +272,7 @@ class Simulator:
     ) -> Row:
         run = request.run
         output = outcome.output if outcome else None
+        mechanism, status = (outcome.mechanism, outcome.exit_status) if outcome else (None, None)
         row = build_row(
             run=run,
             argv=workload_argv(run.workload, run.seed),
@@ -256,11 +280,7 @@ class Simulator:
             kernel=kernel,
             key=request.key,
             tools_id=self._toolbox.id,
-            output=output,
-            mechanism=outcome.mechanism if outcome else None,
-            exit_status=outcome.exit_status if outcome else None,
-            duration=duration,
-            failure=failure,
+            ending=Ending(output, mechanism, status, duration, failure),
         )
         if outcome and outcome.document and "futexes" in outcome.document:
             row["locks"] = locks_of(outcome.document, self._symbols(run, outcome))
@@ -273,7 +293,7 @@ class Simulator:
         heap = (outcome.document or {}).get("heap")
         return Symbols([*mappings, *heap_maps(heap)] if mappings else [], Path(*programs))
 
-    def _programs(self, run: Run) -> list[Path]:
+    def _programs(self, run: Run) -> Sequence[Path]:
         """The workload's, if its file is known."""
         path = workload_argv(run.workload, run.seed)[0]
         return [self._toolbox.programs[path]] if path in self._toolbox.programs else []

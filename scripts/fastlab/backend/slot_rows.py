@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +95,9 @@ def paired_row(
         kernel=where.kernel,
         key=slot.key,
         tools_id=where.tools_id,
-        output=observed.output and {**observed.output, **_scheduling(counters)},
-        mechanism=observed.mechanism,
-        exit_status=observed.status,
-        duration=observed.duration,
-        failure=observed.failure,
+        ending=replace(
+            observed, output=observed.output and {**observed.output, **_scheduling(counters)}
+        ),
     )
     return PairedRow(
         **row,
@@ -124,14 +122,8 @@ def wants_latencies(plan: Plan, row: PairedRow) -> bool:
 def with_latencies(row: PairedRow, run: Run, observed: Observed) -> PairedRow:
     """The row with what its latency run measured. It has failed if that has, but one that was not
     what its variant says has only no latencies: what was counted before it was."""
-    status, reason = how_it_ended(
-        run,
-        observed.output or {},
-        observed.mechanism,
-        observed.status,
-        observed.failure,
-        _complaint(observed.document, "fast-latency wrote no latencies"),
-    )
+    complaint = _complaint(observed.document, "fast-latency wrote no latencies")
+    status, reason = how_it_ended(run, observed, complaint)
     reason = f"latency run: {reason}"
     if status == "failed" or observed.document is None:
         return {**row, "status": status, "reason": reason}

@@ -76,9 +76,9 @@ def require_all(tools: Iterable[str], headers: Iterable[str] = ()) -> dict[str, 
     return {tool: Path(path) for tool, path in found.items() if path is not None}
 
 
-def require_qemu(minimum: tuple[int, int] = QEMU_MINIMUM) -> Path:
-    """The path of qemu-system-x86_64, when it is at least `minimum`."""
-    need = ".".join(map(str, minimum))
+def require_qemu() -> Path:
+    """The path of qemu-system-x86_64, when it is new enough."""
+    need = ".".join(map(str, QEMU_MINIMUM))
     advice = (
         "install the Debian package qemu-system-x86 (Debian 12: from bookworm-backports, "
         "apt-get install -t bookworm-backports qemu-system-x86)"
@@ -91,7 +91,7 @@ def require_qemu(minimum: tuple[int, int] = QEMU_MINIMUM) -> Path:
     if match is None:
         said = (answer.stdout + answer.stderr).strip() or f"nothing, status {answer.returncode}"
         raise FastError(f"{path} --version does not tell its version (it said: {said}): {advice}")
-    if (int(match[1]), int(match[2])) < minimum:
+    if (int(match[1]), int(match[2])) < QEMU_MINIMUM:
         raise FastError(
             f"{path} is {match[0]}; the simulation needs QEMU {need} or newer, whose simulated "
             f"CPUs take fair turns: {advice}"

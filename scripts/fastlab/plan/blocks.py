@@ -140,7 +140,7 @@ class Dataset:
         return found
 
 
-def make_plan(experiment: Experiment, backend: str, groups: Sequence[str] = (SOFTWARE,)) -> Plan:
+def make_plan(experiment: Experiment, backend: str) -> Plan:
     """The plan of an experiment's A/B. Raises FastError where the primary metric is not one, and
     for what only the simulation has."""
     if experiment.matrix:
@@ -178,7 +178,6 @@ def make_plan(experiment: Experiment, backend: str, groups: Sequence[str] = (SOF
         seed=experiment.seeds[0],
         boots=backend != GUESTS and len({one.kernel for one in experiment.variants}) > 1,
         latencies=experiment.latencies,
-        groups=tuple(groups),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MODEL_UNITS, NAMED, PERCENTILES
 from fastlab.base.model import SCHEMA_VERSION, Kernel, Machine, Run
@@ -138,6 +138,9 @@ class Row(_EveryRow, total=False):
     locks: list[RunLock]
 
 
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a backend measured in a run. `machine` says where, `complaint` why it cannot be trusted,
@@ -170,6 +173,19 @@ def simulated(
     )
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended. `output` is the benchmark's JSON object, `mechanism` what the kernel counted
+    meanwhile, `exit_status` the benchmark's; each None if there was none. `duration` is host
+    seconds. `failure` says what the executor saw go wrong (a hang, a panic)."""
+
+    output: Mapping[str, Any] | None
+    mechanism: Mapping[str, int] | None
+    exit_status: int | None
+    duration: float
+    failure: str = ""
+
+
 def build_row(
     *,
     run: Run,
@@ -178,20 +194,11 @@ def build_row(
     kernel: Kernel,
     key: str,
     tools_id: str,
-    output: Mapping[str, Any] | None,
-    mechanism: Mapping[str, int] | None,
-    exit_status: int | None,
-    duration: float,
-    failure: str = "",
+    ending: Ending,
 ) -> Row:
-    """Make a run's row and judge it.
-
-    `argv` is the benchmark's, `output` its JSON object, `mechanism` what the kernel counted during
-    the run, `exit_status` the benchmark's; each None if there was none. `duration` is host seconds.
-    `failure` says what the executor saw go wrong (a hang, a panic).
-    """
-    output = output or {}
-    status, reason = how_it_ended(run, output, mechanism, exit_status, failure, measured.complaint)
+    """Make a run's row and judge it; `argv` is the benchmark's."""
+    output = ending.output or {}
+    status, reason = how_it_ended(run, ending, measured.complaint)
     row = Row(
         schema=SCHEMA_VERSION,
         key=key,
@@ -211,15 +218,15 @@ def build_row(
         counters=measured.counters,
         check=output.get("check"),
         check_detail=output.get("check_detail", ""),
-        mechanism=dict(mechanism) if mechanism is not None else None,
+        mechanism=dict(ending.mechanism) if ending.mechanism is not None else None,
         elapsed_ns=measured.elapsed_ns,
         throughput=measured.throughput,
         thread_throughput=output.get("thread_throughput"),
         context_switches=output.get("context_switches"),
         migrations=output.get("migrations"),
         fairness=output.get("fairness"),
-        exit_status=exit_status,
-        duration=duration,
+        exit_status=ending.exit_status,
+        duration=ending.duration,
         status=status,
         reason=reason,
     )
@@ -235,25 +242,17 @@ def kernel_id(kernel: Kernel) -> KernelId:
     return KernelId(series=kernel.series, variant=kernel.variant, id=kernel.id)
 
 
-def how_it_ended(
-    run: Run,
-    output: Mapping[str, Any],
-    mechanism: Mapping[str, int] | None,
-    exit_status: int | None,
-    failure: str,
-    complaint: str,
-) -> tuple[Status, str]:
-    """How a run ended, and why it is not ok. The arguments are build_row()'s; `complaint` is the
-    backend's.
+def how_it_ended(run: Run, ending: Ending, complaint: str) -> tuple[Status, str]:
+    """The run's status, and why it is not ok; `complaint` is the backend's.
 
     "failed": there is nothing to trust. "invalid": it ran, but not what its variant says: FAST
     fired with the policy off, or has no counters. Neither enters a comparison. That FAST never
     fired says nothing of one run: never_fired().
     """
-    reason = failure or _failure(run, output, exit_status) or complaint
+    reason = ending.failure or _failure(run, ending.output or {}, ending.exit_status) or complaint
     if reason:
         return "failed", reason
-    reason = _invalidity(run, mechanism)
+    reason = _invalidity(run, ending.mechanism)
     return ("invalid" if reason else "ok"), reason
 
 
@@ -319,12 +318,33 @@ def _complaint(machine: Machine, document: Mapping[str, Any]) -> str:
 
 def _invalidity(run: Run, mechanism: Mapping[str, int] | None) -> str:
     """Why the run says nothing about its variant, or ""."""
-    fired = sum((mechanism or {}).get(name, 0) for name in FIRED)
     if run.variant.policy == "off":
-        return f"FAST fired {fired} times with policy off" if fired else ""
+        times = fired(mechanism)
+        return f"FAST fired {times} times with policy off" if times else ""
     if mechanism is None:
         return f"policy {run.variant.policy}, but the kernel has no mechanism counters"
     return ""
+
+
+def fired(mechanism: Mapping[str, int] | None) -> int:
+    """How often FAST decided where a task runs."""
+    return sum((mechanism or {}).get(name, 0) for name in FIRED)
+
+
+def without_silent(rows: Iterable[AnyRow], arm: Callable[[AnyRow], Hashable]) -> list[AnyRow]:
+    """The rows, those invalid in whose whole arm, such as a variant's runs of a workload, FAST
+    never fired."""
+    given = list(rows)
+    arms: dict[Hashable, list[AnyRow]] = {}
+    for row in given:
+        arms.setdefault(arm(row), []).append(row)
+    silent = {name: never_fired(own) for name, own in arms.items()}
+    return [
+        cast(AnyRow, {**row, "status": "invalid", "reason": silent[arm(row)]})
+        if row["status"] == "ok" and silent[arm(row)]
+        else row
+        for row in given
+    ]
 
 
 def never_fired(rows: Iterable[Row]) -> str:
@@ -337,7 +357,7 @@ def never_fired(rows: Iterable[Row]) -> str:
     # To leave every thread where it would be is a decision of adaptive's, too.
     if not good or good[0]["policy"] in ("off", "adaptive"):
         return ""
-    if any((row["mechanism"] or {}).get(name, 0) for row in good for name in FIRED):
+    if any(fired(row["mechanism"]) for row in good):
         return ""
     if all((row["mechanism"] or {}).get(HINTS) == 0 for row in good):
         return "FAST never fired: nothing to act on, no wake-up was of one thread (hint_set = 0)"

@@ -20,7 +20,6 @@ that were planned are there.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -37,7 +36,7 @@ from fastlab.plan.blocks import (
     runs_of_a_block,
     why_missing,
 )
-from fastlab.plan.rows import Counter, never_fired, value
+from fastlab.plan.rows import Counter, value, without_silent
 from fastlab.statistics import environment
 from fastlab.statistics.calibration import Blocks, Calibration, blocks_of, calibrate, nothing
 from fastlab.statistics.findings import Finding, Findings, LeftOut, Raw, Verdict, no_run, side
@@ -57,7 +56,7 @@ PERTURBATION_PCT = 5.0
 
 def analyse(dataset: Dataset) -> Findings:
     """Judge every comparison of an A/B experiment."""
-    dataset = _without_silent(dataset)
+    dataset = replace(dataset, rows=tuple(without_silent(dataset.rows, _side)))
     plan = dataset.plan
     calibration = calibrate(dataset)
     findings: list[Finding] = []
@@ -94,20 +93,8 @@ def analyse(dataset: Dataset) -> Findings:
     )
 
 
-def _without_silent(dataset: Dataset) -> Dataset:
-    """Runs of a side of a comparison in which FAST never fired are invalid."""
-    sides: dict[tuple[str, Label, str, int], list[PairedRow]] = defaultdict(list)
-    for row in dataset.rows:
-        sides[_side(row)].append(row)
-    silent = {side: reason for side, rows in sides.items() if (reason := never_fired(rows))}
-    rows = list(dataset.rows)
-    for i, row in enumerate(rows):
-        if row["status"] == "ok" and _side(row) in silent:
-            rows[i] = {**row, "status": "invalid", "reason": silent[_side(row)]}
-    return replace(dataset, rows=tuple(rows))
-
-
 def _side(row: PairedRow) -> tuple[str, Label, str, int]:
+    """Of a comparison."""
     return row["pair"], row["side"], row["benchmark"], row["threads"]
 
 

@@ -62,14 +62,14 @@ class Noise:
         )
 
 
-def both_tests(ratios: NDArray[np.float64], axis: int = -1) -> tuple[Any, Any, Any]:
-    """scipy's t test against 0 and the p-values of both tests, along an axis.
+def both_tests(ratios: NDArray[np.float64]) -> tuple[Any, Any, Any]:
+    """scipy's t test against 0 and the p-values of both tests, along the last axis.
 
     The rank test's is the exact one also where blocks are equal by chance: the permutations that
     scipy would try instead change it little, and take seconds.
     """
-    t = stats.ttest_1samp(ratios, 0, axis=axis)
-    return t, t.pvalue, stats.wilcoxon(ratios, axis=axis, method="exact").pvalue
+    t = stats.ttest_1samp(ratios, 0, axis=-1)
+    return t, t.pvalue, stats.wilcoxon(ratios, axis=-1, method="exact").pvalue
 
 
 def paired_test(ratios: Sequence[float]) -> Test:

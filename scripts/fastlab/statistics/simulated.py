@@ -27,8 +27,8 @@ from fastlab.plan.rows import (
     KernelId,
     Row,
     latest,
-    never_fired,
     value,
+    without_silent,
 )
 from fastlab.statistics.findings import (
     NO_ANSWER,
@@ -56,7 +56,9 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
     """
     experiment = made.experiment
     selected, outdated, builds = _select(made, rows)
-    selected = _without_silent(selected)
+    arms = {row["key"]: cell[:2] for cell, row in selected.items()}
+    judged = without_silent(selected.values(), lambda row: arms[row["key"]])
+    selected = dict(zip(selected, judged, strict=True))
     good: _Good = defaultdict(dict)
     left_out = []
     for run in plan(experiment):
@@ -110,20 +112,6 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
         regrets=tuple(regrets(experiment, times)),
         raw=tuple(_raw(experiment, selected)),
     )
-
-
-def _without_silent(rows: Mapping[_Cell, Row]) -> dict[_Cell, Row]:
-    """Runs of a variant and workload in which FAST never fired are invalid."""
-    arms: dict[tuple[str, Case], list[Row]] = defaultdict(list)
-    for (name, case, _), row in rows.items():
-        arms[name, case].append(row)
-    silent = {arm: reason for arm, own in arms.items() if (reason := never_fired(own))}
-    return {
-        cell: {**row, "status": "invalid", "reason": silent[cell[:2]]}
-        if row["status"] == "ok" and cell[:2] in silent
-        else row
-        for cell, row in rows.items()
-    }
 
 
 def _raw(experiment: Experiment, rows: Mapping[_Cell, Row]) -> Iterator[Raw]:

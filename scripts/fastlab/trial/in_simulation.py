@@ -8,7 +8,7 @@ may depend on: how long a CPU's turn is.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -168,6 +168,12 @@ class _TrialMachines(Simulator):
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)
 
+    def _words(self, run: Run) -> Sequence[str]:
+        return self._subject.job()
+
+    def _programs(self, run: Run) -> Sequence[Path]:
+        return self._subject.binaries
+
     def _machine_directory(self, request: Request) -> Path:
         return self._directory / f"{request.run.variant.name}-{request.run.machine.quantum}"
 
@@ -178,19 +184,9 @@ class _TrialMachines(Simulator):
         arm, path = request.run.variant, self._subject.path
         directory = self._machine_directory(request)
         seconds = self._experiment.watchdogs.run
+        futexes: str = "own" if self._subject.marked else "next"
         try:
-            outcome = vm.run_job(
-                simulation,
-                snapshot,
-                self._toolbox.plugin,
-                vm.Job(arm.settings, self._subject.job(), cpus=arm.cpus),
-                directory,
-                self._experiment.watchdogs,
-                self._cancelled,
-                futexes="own" if self._subject.marked else "next",
-                attribute=self._experiment.attribute,
-                programs=self._subject.binaries,
-            )
+            outcome = self._run_job(request, simulation, snapshot, futexes)
         except vm.WatchdogError as error:
             raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error
         except vm.GuestError as error:

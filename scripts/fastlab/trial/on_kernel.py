@@ -26,7 +26,7 @@ from fastlab.backend.host import Running, SchedFast, only_user, what_runs
 from fastlab.backend.running_kernel import LACKS, NEEDED
 from fastlab.backend.slot_rows import Surroundings, paired_row, requests
 from fastlab.base.cache import check_room
-from fastlab.base.metrics import FIRED, LATENCIES, PERCENTILES
+from fastlab.base.metrics import LATENCIES, PERCENTILES
 from fastlab.base.model import FastError, Variant
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
@@ -35,7 +35,7 @@ from fastlab.guest.meson import build_programs
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel.kernels import Places
 from fastlab.plan.blocks import Plan, Slot, slots
-from fastlab.plan.rows import Row, percentile
+from fastlab.plan.rows import Row, fired, percentile
 from fastlab.plan.run_log import RunLog
 from fastlab.trial.runs import (
     ARMS,
@@ -153,10 +153,9 @@ class _TrialKernel:
                 f"{self._path} ended well with policy {arm.name}, but fast-stat wrote no counts\n"
                 f"(all that it said: {self.scratch})"
             )
-        fired = sum((counted.mechanism or {}).get(name, 0) for name in FIRED)
-        if arm.name == BASELINE and fired:
+        if arm.name == BASELINE and (times := fired(counted.mechanism)):
             raise FastError(
-                f"FAST fired {fired} times with policy {arm.name}: something else on this machine "
+                f"FAST fired {times} times with policy {arm.name}: something else on this machine "
                 "sets the policy; stop it and try again"
             )
         # The program is no benchmark, and there is nothing that it could check.
@@ -176,7 +175,7 @@ class _TrialKernel:
         self._sched_fast.set(arm.settings)
         (events,) = self.plan.groups
         counted = count_run(self._call, self._fast_stat, events, self._root)
-        if counted.status == 0:
+        if counted.exit_status == 0:
             return counted
         check_room(self.scratch)
         lines = self._how_it_failed(self._call, counted, arm)
@@ -184,9 +183,9 @@ class _TrialKernel:
 
     def _how_it_failed(self, call: Call, observed: Observed, arm: Variant) -> list[str]:
         errors = call.errors.read_text(errors="replace").splitlines()
-        if observed.status is None:
+        if observed.exit_status is None:
             return [too_long(self._path, self._request.seconds, arm), *errors[-LAST_LINES:]]
-        return how_it_failed(self._path, observed.status, arm, errors)
+        return how_it_failed(self._path, observed.exit_status, arm, errors)
 
     def latencies(self, reporter: Reporter) -> list[Timed]:
         """Further runs, the policies in turn. The first that fails ends it: so would the others."""
@@ -210,7 +209,7 @@ class _TrialKernel:
     def _time(self, call: Call, arm: Variant) -> Timed:
         self._sched_fast.set(arm.settings)
         timed = time_run(call, self._fast_latency, self._root, fixed=True)
-        if timed.status != 0 or not timed.document:
+        if timed.exit_status != 0 or not timed.document:
             check_room(call.scratch)
             lines = self._how_it_failed(call, timed, arm)
             why = f"under fast-latency {': '.join(dict.fromkeys((lines[0], lines[-1])))}"

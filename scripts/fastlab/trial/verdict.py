@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Literal, cast
 
-from fastlab.base.metrics import FIRED, HINTS, REAL, SIMULATED, Metric, improvement
+from fastlab.base.metrics import HINTS, REAL, SIMULATED, Metric, improvement
 from fastlab.plan.blocks import PairedRow
-from fastlab.plan.rows import Row
+from fastlab.plan.rows import Row, fired
 from fastlab.plan.rows import value as figure
 from fastlab.report.tables import NOT_AVAILABLE, value
 from fastlab.statistics import calibration, significance
@@ -264,7 +264,7 @@ def idleness(mechanisms: Iterable[Mapping[str, int]]) -> str:
     for one in mechanisms:
         for name, number in one.items():
             counted[name] = counted.get(name, 0) + number
-    if any(counted.get(name, 0) for name in FIRED):
+    if fired(counted):
         return ""
     hints = counted.pop(HINTS, 0)
     reasons = ", ".join(
