@@ -252,7 +252,7 @@ def test_of_nothing_there_is_no_percentage(machine: FakeMachine) -> None:
 
 def test_markers_are_counted_by(machine: FakeMachine) -> None:
     attempt()
-    counts = Path("project/build/try/soft/measured.json")
+    counts = Path("project/build/try/soft/last-run/measured.json")
     assert json.loads(counts.read_text())["regions"] is None
     with Path("program").open("ab") as file:
         file.write(MARKER)

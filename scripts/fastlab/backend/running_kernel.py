@@ -35,7 +35,7 @@ from fastlab.backend.slot_rows import (
 )
 from fastlab.base.cache import check_room
 from fastlab.base.metrics import NAMED
-from fastlab.base.model import Experiment, FastError, Variant
+from fastlab.base.model import Experiment, FastError, Run, Variant
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.plan import plan_file
@@ -148,18 +148,21 @@ class RunningKernel:
     def _measure(self, request: Request) -> PairedRow:
         assert request.slot
         run = replace(request.run, variant=self._switch(request.run.variant))
-        program = self._toolbox.programs[run.workload.benchmark]
-        argv = workload_argv(run.workload, run.seed, program.absolute())
+        argv = self._argv(run)
         call = self._call(argv, LAST_RUN)
         counted = count_run(call, self._toolbox.fast_stat, request.slot.events, self._root)
         where = Surroundings(self._running.kernel, self._running.boot, self._toolbox.id)
-        told = self._told(call, counted)
+        told = self._told(call, run, counted)
         row = paired_row(self.plan, request.slot, run, argv, where, told)
         if not wants_latencies(self.plan, row):
             return row
         call = self._call(argv, LAST_LATENCY_RUN)
         timed = time_run(call, self._toolbox.fast_latency, self._root)
-        return with_latencies(row, run, self._told(call, timed))
+        return with_latencies(row, run, self._told(call, run, timed))
+
+    def _argv(self, run: Run) -> Sequence[str]:
+        program = self._toolbox.programs[run.workload.benchmark]
+        return workload_argv(run.workload, run.seed, program.absolute())
 
     def _call(self, argv: Sequence[str], scratch: str) -> Call:
         directory = (self._directory / scratch).absolute()
@@ -167,7 +170,7 @@ class RunningKernel:
         seconds = self._experiment.watchdogs.run
         return Call(argv, seconds, True, self._cpus, directory, directory)
 
-    def _told(self, call: Call, observed: Observed) -> Observed:
+    def _told(self, call: Call, run: Run, observed: Observed) -> Observed:
         """With what a benchmark's output says of its run."""
         failure = ""
         said = call.errors.read_text(errors="replace").strip()

@@ -16,32 +16,29 @@ from fastlab.backend.counting import (
     HANDOFF_LIBRARY,
     Call,
     Observed,
-    count_run,
     find_groups,
     latencies_of,
-    my_cpus,
     time_run,
 )
-from fastlab.backend.host import Running, SchedFast, only_user, what_runs
-from fastlab.backend.running_kernel import LACKS, NEEDED
-from fastlab.backend.slot_rows import Surroundings, paired_row, requests
+from fastlab.backend.host import only_user
+from fastlab.backend.running_kernel import LACKS, NEEDED, RunningKernel
+from fastlab.backend.slot_rows import LAST_LATENCY_RUN, RealToolbox, requests
 from fastlab.base.cache import check_room
 from fastlab.base.metrics import LATENCIES, PERCENTILES
-from fastlab.base.model import FastError, Variant
+from fastlab.base.model import Experiment, FastError, Run, Variant
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel.kernels import Places
-from fastlab.plan.blocks import Plan, Slot, slots
+from fastlab.plan.blocks import slots
 from fastlab.plan.rows import Row, fired, percentile
 from fastlab.plan.run_log import RunLog
 from fastlab.trial.runs import (
     ARMS,
     BASELINE,
     LAST_LINES,
-    POLICIES,
     Lock,
     Timed,
     Trial,
@@ -67,55 +64,38 @@ def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Tr
     If it cannot be run with its latencies measured, there are none. FAST's policy and knobs are
     put back in any case.
     """
-    running = what_runs(root)
     path = find_program(request.argv[0], request.directory)
     project = Places().project
     build = build_programs(project, reporter)
     programs = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
     initramfs.check_built(build, programs)
-    trier = _TrialKernel(
-        request, path, programs, work_dir(project) / "try" / request.backend, running, root
-    )
+    scratch = work_dir(project) / "try" / request.backend
     of = experiment(request, path, OWN_ARMS, ())
-    RunLog.begin_anew(trier.scratch)
-    rows = run_experiment(trier, of, None, trier.scratch, reporter)
+    trier = _TrialKernel(of, request, path, RealToolbox("", *programs, {}), scratch, reporter, root)
+    RunLog.begin_anew(scratch)
+    rows = run_experiment(trier, of, None, scratch, reporter)
     timed = trier.latencies(reporter)
-    return Trial(request, running.kernel, trier.marked, tuple(rows), tuple(timed))
+    return Trial(request, trier.kernel, trier.marked, tuple(rows), tuple(timed))
 
 
-class _TrialKernel:
-    """The running kernel, for one program."""
+class _TrialKernel(RunningKernel):
+    """The running kernel, for one program. A run of it that fails ends the trial."""
 
     def __init__(
         self,
+        of: Experiment,
         request: TrialRequest,
         path: Path,
-        programs: Sequence[Path],
+        toolbox: RealToolbox,
         scratch: Path,
-        running: Running,
+        reporter: Reporter,
         root: Path,
     ) -> None:
-        self.scratch = scratch
+        super().__init__(of, request.backend, toolbox, scratch, reporter, root)
+        self.kernel = self._running.kernel
         self.marked = is_marked(path)
         self._request = request
         self._path = path
-        self._fast_stat, self._fast_latency, _ = programs
-        self._running = running
-        self._root = root
-        self._sched_fast = SchedFast(root)
-        self._experiment = experiment(request, path, OWN_ARMS, ())
-        self._call = Call(
-            request.argv, request.seconds, self.marked, my_cpus(), request.directory, scratch
-        )
-        self.plan = Plan(
-            name=path.name,
-            backend=request.backend,
-            primary="elapsed_ns",
-            baseline=BASELINE,
-            variants=POLICIES,
-            workloads=self._experiment.workloads,
-            seed=0,
-        )
 
     def check(self) -> None:
         if not self._running.fast:
@@ -124,17 +104,16 @@ class _TrialKernel:
                 f"that, {self._running.release}, is not {LACKS['fast']}; boot {NEEDED['fast']}, or "
                 "leave --backend out: the simulation needs no such kernel"
             )
-        groups = find_groups(self._request.backend, self._fast_stat)
+        groups = find_groups(self._request.backend, self._toolbox.fast_stat)
         # One run counts what decides and the first hardware events: a trial is to be short.
         events = ",".join(dict.fromkeys((groups[0], groups[-1])))
         self.plan = replace(self.plan, groups=(events,))
 
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
-        with only_user(self._root), self._sched_fast:
-            if not rows:
-                # Not one of the blocks': it brings the program and what it reads into memory.
-                self._count(OWN_ARMS[0])
+        with super().opened(rows):
+            # Not one of the blocks': it brings the program and what it reads into memory.
+            self._measure(self.pending(rows)[0])
             yield
 
     def pending(self, rows: Sequence[Row]) -> list[Request]:
@@ -142,44 +121,39 @@ class _TrialKernel:
         every = requests(self._experiment, self.plan, slots(self.plan, self.plan.variants, BLOCKS))
         return [one for one in every if one.key not in made]
 
-    def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
-        return (self._measure(one, one.slot) for one in requests if one.slot)
+    def _argv(self, run: Run) -> Sequence[str]:
+        return self._request.argv
 
-    def _measure(self, request: Request, slot: Slot) -> Row:
-        arm = request.run.variant
-        counted = self._count(arm)
-        if not counted.document or not counted.document["elapsed_ns"]:
+    def _call(self, argv: Sequence[str], scratch: str) -> Call:
+        directory = self._directory / scratch
+        directory.mkdir(parents=True, exist_ok=True)
+        seconds, where = self._request.seconds, self._request.directory
+        return Call(argv, seconds, self.marked, self._cpus, where, directory)
+
+    def _told(self, call: Call, run: Run, observed: Observed) -> Observed:
+        arm, everything = run.variant, f"(all that it said: {call.scratch})"
+        if observed.exit_status != 0:
+            check_room(call.scratch)
+            raise FastError("\n".join([*self._how_it_failed(call, observed, arm), everything]))
+        if not observed.document or not observed.document["elapsed_ns"]:
             raise FastError(
                 f"{self._path} ended well with policy {arm.name}, but fast-stat wrote no counts\n"
-                f"(all that it said: {self.scratch})"
+                f"{everything}"
             )
-        if arm.name == BASELINE and (times := fired(counted.mechanism)):
+        if arm.name == BASELINE and (times := fired(observed.mechanism)):
             raise FastError(
                 f"FAST fired {times} times with policy {arm.name}: something else on this machine "
                 "sets the policy; stop it and try again"
             )
         # The program is no benchmark, and there is nothing that it could check.
         output = {
-            "benchmark": slot.workload.benchmark,
+            "benchmark": run.workload.benchmark,
             "threads": 0,
             "seed": 0,
             "check": "ok",
-            "elapsed_ns": counted.document["elapsed_ns"],
+            "elapsed_ns": observed.document["elapsed_ns"],
         }
-        where = Surroundings(self._running.kernel, self._running.boot, "")
-        told = replace(counted, output=output)
-        return paired_row(self.plan, slot, request.run, self._request.argv, where, told)
-
-    def _count(self, arm: Variant) -> Observed:
-        """A run that ended well."""
-        self._sched_fast.set(arm.settings)
-        (events,) = self.plan.groups
-        counted = count_run(self._call, self._fast_stat, events, self._root)
-        if counted.exit_status == 0:
-            return counted
-        check_room(self.scratch)
-        lines = self._how_it_failed(self._call, counted, arm)
-        raise FastError("\n".join([*lines, f"(all that it said: {self.scratch})"]))
+        return replace(observed, output=output)
 
     def _how_it_failed(self, call: Call, observed: Observed, arm: Variant) -> list[str]:
         errors = call.errors.read_text(errors="replace").splitlines()
@@ -190,9 +164,7 @@ class _TrialKernel:
     def latencies(self, reporter: Reporter) -> list[Timed]:
         """Further runs, the policies in turn. The first that fails ends it: so would the others."""
         task = f"measuring latencies of {self._path.name}"
-        scratch = self.scratch / "latency"
-        scratch.mkdir(exist_ok=True)
-        call = replace(self._call, scratch=scratch)
+        call = self._call(self._request.argv, LAST_LATENCY_RUN)
         found: list[Timed] = []
         reporter.start(task, LATENCY_RUNS * len(OWN_ARMS))
         try:
@@ -208,7 +180,7 @@ class _TrialKernel:
 
     def _time(self, call: Call, arm: Variant) -> Timed:
         self._sched_fast.set(arm.settings)
-        timed = time_run(call, self._fast_latency, self._root, fixed=True)
+        timed = time_run(call, self._toolbox.fast_latency, self._root, fixed=True)
         if timed.exit_status != 0 or not timed.document:
             check_room(call.scratch)
             lines = self._how_it_failed(call, timed, arm)
