@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from fastlab.backend.costs import Site
 from fastlab.base.model import Kernel
+from fastlab.guest.functions import defined
 from fastlab.guest.source_lines import SourceLine, find_lines
 from fastlab.guest.symbols import Symbols
 from fastlab.kernel import debug_info
@@ -68,15 +68,10 @@ def _functions(elf: ELFFile) -> _Table:
     """What lies between them has no name: a stripped file has those of its interface only."""
     found: dict[int, str] = {}
     ends: dict[int, str] = {}
-    for section in elf.iter_sections():
-        if isinstance(section, SymbolTableSection):
-            for one in section.iter_symbols():
-                entry = one.entry
-                kind = entry.st_info.type
-                if kind in ("STT_FUNC", "STT_GNU_IFUNC") and entry.st_shndx != "SHN_UNDEF":
-                    found[entry.st_value] = one.name
-                    if entry.st_size:
-                        ends[entry.st_value + entry.st_size] = ""
+    for one in defined(elf, ("STT_FUNC", "STT_GNU_IFUNC")):
+        found[one.entry.st_value] = one.name
+        if one.entry.st_size:
+            ends[one.entry.st_value + one.entry.st_size] = ""
     return sorted((ends | found).items())
 
 

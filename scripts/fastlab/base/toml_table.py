@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fastlab.base.choice import closest
 from fastlab.base.model import FastError
 
 
@@ -126,9 +126,3 @@ class TomlTable:
                 self.fail(key, value, f"[[{key}]] tables")
             tables.append(TomlTable(self.path, f"[[{key}]] {number}", value))
         return tables
-
-
-def closest(word: str, allowed: Iterable[str]) -> str:
-    """A hint at what was meant, or ""."""
-    match = difflib.get_close_matches(word, list(allowed), n=1)
-    return f" (did you mean {match[0]}?)" if match else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
-from fastlab.cli.common import INCOMPLETE, OK, complain, show
+from fastlab.cli.common import INCOMPLETE, complain, complain_of, show
 from fastlab.report import forms, tables
 from fastlab.statistics.findings import Findings
 
@@ -68,7 +68,5 @@ def show_answer(found: Findings, directory: Path) -> None:
 
 def name_left_out(found: Findings) -> int:
     """Name the runs that say nothing; a comparison without them is not the one asked for."""
-    if not found.left_out:
-        return OK
     lines = [one.sentence for one in found.left_out]
-    return complain("\n  ".join(["runs that are in no comparison:", *lines]), INCOMPLETE)
+    return complain_of("runs that are in no comparison:", lines, INCOMPLETE)

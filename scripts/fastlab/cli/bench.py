@@ -24,23 +24,23 @@ from fastlab.cli.theses import add_theses
 def add(commands: Commands) -> None:
     parser = commands.add_parser("bench", help="measure the laboratory itself, and the runtime")
     what = parser.add_subparsers(metavar="COMMAND", required=True)
-    sim = what.add_parser(
-        "sim", help="measure what the cache model and attribution cost a simulation"
-    )
-    sim.set_defaults(command=_bench_sim)
-
-    costs = what.add_parser(
-        "overhead", help="count what the series costs a futex_wake, a wake-up, a context switch"
-    )
-    costs.set_defaults(command=_bench_overhead)
-    path(costs, "--json", "write the counts to FILE too")
-
-    steals = what.add_parser(
-        "stealing",
-        help="count how the runtime's workers steal, on a simulated machine of two packages",
-    )
-    steals.set_defaults(command=_bench_stealing)
-    path(steals, "--json", "write the counts to FILE too")
+    for name, command, says in (
+        ("sim", _bench_sim, "measure what the cache model and attribution cost a simulation"),
+        (
+            "overhead",
+            _bench_overhead,
+            "count what the series costs a futex_wake, a wake-up, a context switch",
+        ),
+        (
+            "stealing",
+            _bench_stealing,
+            "count how the runtime's workers steal, on a simulated machine of two packages",
+        ),
+    ):
+        one = what.add_parser(name, help=says)
+        one.set_defaults(command=command)
+        if command != _bench_sim:
+            path(one, "--json", "write the counts to FILE too")
     add_peers(what)
     add_theses(what)
 

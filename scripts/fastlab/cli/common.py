@@ -88,6 +88,12 @@ def complain(text: str, status: int) -> int:
     return status
 
 
+def complain_of(what: str, each: Iterable[str], status: int = ERROR) -> int:
+    """A line for each; all is well where there is none."""
+    lines = [*each]
+    return complain("\n  ".join([what, *lines]), status) if lines else OK
+
+
 def show(shown: Iterable[Table]) -> None:
     """Tables on stdout."""
     from rich.console import Console

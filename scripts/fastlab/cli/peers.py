@@ -9,11 +9,9 @@ from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.bench import peers
 from fastlab.cli.common import (
-    ERROR,
-    OK,
     Commands,
     check_writable,
-    complain,
+    complain_of,
     counts,
     keep,
     names,
@@ -98,8 +96,7 @@ def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
         keep(arguments.json, peers.document(rows, own_command(), request))
 
     measure(session, tell, reporter)
-    wrong = peers.failures(session.rows())
-    return complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
+    return complain_of("these failed:", peers.failures(session.rows()))
 
 
 def _bench_splash(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -122,6 +119,5 @@ def _bench_splash(arguments: argparse.Namespace, reporter: Reporter) -> int:
             keep(arguments.json, document)
 
         measure(session, tell, reporter)
-    wrong = side_by_side.failures(session.rows())
     where = f"these have no ratio (what was said is in {driver.output_directory(request)}):"
-    return complain("\n  ".join([where, *wrong]), ERROR) if wrong else OK
+    return complain_of(where, side_by_side.failures(session.rows()))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fastlab.base.progress import Reporter
 from fastlab.cli.answer import name_left_out, show_answer, show_findings, write_report
-from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain, percent
+from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain_of, percent
 from fastlab.report import forms
 from fastlab.statistics.findings import Findings
 
@@ -61,8 +61,7 @@ def _gate(found: Findings, fail_below: float | None) -> int:
     bad = [case for case in cases if case.outcome != "passed"]
     lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
     below = any(case.outcome == "failed" for case in bad)
-    text = "\n  ".join([f"not at least {fail_below:+g} %:", *lines])
-    return complain(text, BELOW if below else INCOMPLETE) if bad else OK
+    return complain_of(f"not at least {fail_below:+g} %:", lines, BELOW if below else INCOMPLETE)
 
 
 def _report(arguments: argparse.Namespace, reporter: Reporter) -> int:

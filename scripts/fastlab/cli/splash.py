@@ -15,6 +15,7 @@ from fastlab.cli.common import (
     check_directory,
     check_writable,
     complain,
+    complain_of,
     counts,
     keep,
     number,
@@ -93,9 +94,8 @@ def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     rows = driver.run(request, reporter)
     show([driver.table(rows)])
     keep(arguments.json, driver.document(rows, request))
-    wrong = driver.failures(rows)
     where = f"these are not right (what they said is in {driver.output_directory(request)}):"
-    return complain("\n  ".join([where, *wrong]), ERROR) if wrong else OK
+    return complain_of(where, driver.failures(rows))
 
 
 def _splash_request(arguments: argparse.Namespace, **more: Any) -> driver.TreeRequest:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.sections import Symbol, SymbolTableSection
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,17 @@ def functions_of(path: Path) -> Sequence[Function]:
 def _functions(path: Path, _changed: int) -> Sequence[Function]:
     found: dict[int, Function] = {}
     with path.open("rb") as file:
-        for section in ELFFile(file).iter_sections():
-            if not isinstance(section, SymbolTableSection):
-                continue
-            for one in section.iter_symbols():
-                entry = one.entry
-                if entry.st_info.type == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
-                    known = found.get(entry.st_value)
-                    names = (known.names if known else frozenset()) | {one.name}
-                    size = max(entry.st_size, known.size if known else 0)
-                    found[entry.st_value] = Function(entry.st_value, size, names)
+        for one in defined(ELFFile(file), ["STT_FUNC"]):
+            value, size = one.entry.st_value, one.entry.st_size
+            known = found.get(value, Function(value, 0, frozenset()))
+            found[value] = Function(value, max(size, known.size), known.names | {one.name})
     return sorted(found.values(), key=lambda one: one.value)
+
+
+def defined(elf: ELFFile, kinds: Collection[str]) -> Iterator[Symbol]:
+    """The symbols of these types that the file itself has, of all its tables."""
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            for one in section.iter_symbols():
+                if one.entry.st_info.type in kinds and one.entry.st_shndx != "SHN_UNDEF":
+                    yield one

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+
+from fastlab.guest.functions import defined
 
 _PAGE = 4096
 # glibc maps a thread's heap at a multiple of this.
@@ -93,20 +94,17 @@ class Image:
     @cached_property
     def _symbols(self) -> list[_Symbol]:
         """Objects in memory, by their addresses."""
-        found = []
         with self.path.open("rb") as file:
-            for section in ELFFile(file).iter_sections():
-                if not isinstance(section, SymbolTableSection):
-                    continue
-                for one in section.iter_symbols():
-                    entry = one.entry
-                    if (
-                        entry.st_info.type in ("STT_OBJECT", "STT_COMMON")
-                        and entry.st_shndx != "SHN_UNDEF"
-                        and entry.st_size
-                    ):
-                        local = entry.st_info.bind == "STB_LOCAL"
-                        found.append(_Symbol(entry.st_value, entry.st_size, local, one.name))
+            found = [
+                _Symbol(
+                    one.entry.st_value,
+                    one.entry.st_size,
+                    one.entry.st_info.bind == "STB_LOCAL",
+                    one.name,
+                )
+                for one in defined(ELFFile(file), ("STT_OBJECT", "STT_COMMON"))
+                if one.entry.st_size
+            ]
         # Of several names for a place, the last: a global one.
         return sorted(found, key=lambda one: (one.value, not one.local, one.name))
 

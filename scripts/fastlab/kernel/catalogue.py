@@ -7,12 +7,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
+from fastlab.base.choice import pick
 from fastlab.base.model import FastError
 from fastlab.kernel.sources import Origin
-
-T = TypeVar("T")
 
 # Stands for the patches of kernel-patches/ among the names of a variant's patches.
 SERIES = "series"
@@ -106,10 +104,3 @@ def _names(entry: Mapping[str, object], key: str) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{key} must be a list of names")
     return tuple(names)
-
-
-def pick(known: Mapping[str, T], name: str, kind: str) -> T:
-    """The named entry; a FastError lists the names there are."""
-    if name not in known:
-        raise FastError(f"there is no {kind} {name!r}; there are: {', '.join(sorted(known))}")
-    return known[name]

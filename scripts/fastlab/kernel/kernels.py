@@ -23,6 +23,7 @@ from typing import Any
 
 from fastlab.base import checksums, tools
 from fastlab.base.cache import cache_dir, explained_full_disk, is_whole, locked, publish, reusable
+from fastlab.base.choice import pick
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.place import PROJECT
 from fastlab.base.progress import Reporter
@@ -34,7 +35,6 @@ from fastlab.kernel.catalogue import (
     VariantEntry,
     load_catalogue,
     patch_folder,
-    pick,
 )
 from fastlab.kernel.kbuild import Tree
 

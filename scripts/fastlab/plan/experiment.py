@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.base import toml_table
+from fastlab.base.choice import closest
 from fastlab.base.metrics import VOCABULARY
 from fastlab.base.model import (
     BENCHMARKS,
@@ -30,7 +31,7 @@ from fastlab.base.model import (
     Watchdogs,
     Workload,
 )
-from fastlab.base.toml_table import TomlTable, closest
+from fastlab.base.toml_table import TomlTable
 from fastlab.plan import presets, splash_sizes
 from fastlab.plan.matrix import Value, fraction, never_meet
 

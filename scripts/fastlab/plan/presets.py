@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.base import toml_table
+from fastlab.base.choice import closest
 from fastlab.base.model import FastError
-from fastlab.base.toml_table import closest
 
 DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"
 # It has every key that there is, and each is needed.

@@ -18,6 +18,7 @@ from typing import Any
 from fastlab.backend.sim import find_sim_toolbox
 from fastlab.base import tools
 from fastlab.base.cache import check_room
+from fastlab.base.choice import pick
 from fastlab.base.files import write_files
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Place, Variant
 from fastlab.base.progress import Reporter
@@ -52,21 +53,14 @@ def pick_case(experiment: Experiment, run: str | None) -> Case:
     cases = {Place(*case.place).workload: case for case in experiment.cases}
     if run is None:
         return next(iter(cases.values()))
-    if run not in cases:
-        raise FastError(f"{experiment.name} has no run {run}; it has {', '.join(cases)}")
-    return cases[run]
+    return pick(cases, run, f"run of {experiment.name}")
 
 
 def pick_variants(experiment: Experiment, names: Sequence[str]) -> list[Variant]:
     """The variants that are called so; the baseline and the first one with a policy if none is."""
     variants = {one.name: one for one in experiment.variants}
-    for name in names:
-        if name not in variants:
-            raise FastError(
-                f"{experiment.name} has no variant {name}; it has {', '.join(variants)}"
-            )
     if names:
-        return [variants[name] for name in names]
+        return [pick(variants, name, f"variant of {experiment.name}") for name in names]
     with_policy = [one for one in experiment.variants if one.policy != "off"]
     return [variants[experiment.baseline], *with_policy[:1]]
 
