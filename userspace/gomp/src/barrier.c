@@ -59,7 +59,8 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 			gomp_unpark_all(&barrier->phase);
 	} else {
 		gomp_spin_while(!has_tasks(team) &&
-				still(&barrier->phase, (unsigned long)&passing));
+					still(&barrier->phase, (unsigned long)&passing),
+				gomp_spins());
 		while (still(&barrier->phase, (unsigned long)&passing))
 			gomp_park(&barrier->phase, still, (unsigned long)&passing);
 	}

@@ -70,7 +70,7 @@ GOMP_PUBLIC void omp_display_env(int verbose)
 	fprintf(stderr, "  OMP_NUM_TEAMS = '%u'\n  OMP_TEAMS_THREAD_LIMIT = '%u'\n",
 		environment->teams, environment->teams_limit);
 	if (verbose)
-		fprintf(stderr, "  GOMP_SPINCOUNT = '%u'\n", gomp_spins);
+		fprintf(stderr, "  GOMP_SPINCOUNT = '%u'\n", environment->spins);
 	fputs("OPENMP DISPLAY ENVIRONMENT END\n", stderr);
 }
 

@@ -16,16 +16,15 @@
 #include "affinity.h"
 #include "alloc.h"
 #include "display.h"
-#include "park.h"
 
 #define LEAST_STACK (64 << 10)
 /* While all threads have a CPU each, and while they do not. */
 #define SPINS 20000
-#define SPINS_ACTIVE 20000000
 #define SPINS_CROWDED 100
+#define SPINS_ACTIVE 20000000
+#define SPINS_ACTIVE_CROWDED 1000
 
 struct environment gomp_environment;
-unsigned int gomp_spins;
 
 static void complain(const char *name, const char *value)
 {
@@ -214,20 +213,25 @@ static void stack(struct environment *environment)
 		environment->stack_bytes = LEAST_STACK;
 }
 
-static void waiting(const struct environment *environment)
+static void waiting(struct environment *environment)
 {
 	const char *text = getenv("OMP_WAIT_POLICY"), *rest = text;
 	unsigned long spins;
 
-	gomp_spins = environment->icv.threads <= environment->cpus ? SPINS : SPINS_CROWDED;
-	if (text && accept(&rest, "active") && !*rest)
-		gomp_spins = SPINS_ACTIVE;
-	else if (text && accept(&rest, "passive") && !*rest)
-		gomp_spins = 0;
-	else if (text)
+	environment->spins = SPINS;
+	environment->spins_crowded = SPINS_CROWDED;
+	if (text && accept(&rest, "active") && !*rest) {
+		environment->spins = SPINS_ACTIVE;
+		environment->spins_crowded = SPINS_ACTIVE_CROWDED;
+	} else if (text && accept(&rest, "passive") && !*rest) {
+		environment->spins = 0;
+	} else if (text) {
 		complain("OMP_WAIT_POLICY", text);
+	}
 	if (number("GOMP_SPINCOUNT", 0, UINT_MAX, &spins))
-		gomp_spins = (unsigned int)spins;
+		environment->spins = (unsigned int)spins;
+	if (environment->spins_crowded > environment->spins)
+		environment->spins_crowded = environment->spins;
 }
 
 static void levels(struct environment *environment)

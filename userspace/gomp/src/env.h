@@ -18,6 +18,7 @@ struct environment {
 	unsigned int max_priority;
 	unsigned int teams, teams_limit;
 	unsigned int cpus;		/* that the process may use */
+	unsigned int spins, spins_crowded;	/* park.h: with a CPU for each thread, and without */
 };
 
 extern struct environment gomp_environment;

@@ -105,7 +105,6 @@ struct member {
 	bool displayed;			/* OMP_DISPLAY_AFFINITY */
 	atomic_uint *busy;		/* threads of its contention group, where there is a limit */
 	unsigned int team_number, teams;	/* of the league */
-	unsigned int teams_limit;	/* threads in a region of it; 0: no limit */
 };
 
 struct barrier {
@@ -127,6 +126,7 @@ struct team {
 	/* The worksharing construct, up to its barrier; nowait ones before it are not meant. */
 	atomic_bool share_cancelled;
 	unsigned int reserved;		/* counted in its contention group */
+	unsigned int counted;		/* in gomp_threads: without the one of the region around it */
 	bool light;			/* of one thread, whose tasks all run at once */
 	/* Threads of regions before that may still take tasks: see gomp_team_await_leaving(). */
 	_Alignas(GOMP_LINE) atomic_int leaving;

@@ -19,7 +19,7 @@ static bool not_yet(const void *word, unsigned long arg)
 
 static void wait_for_turn(struct member *self, struct workshare *share)
 {
-	gomp_spin_while(not_yet(&share->turn, (unsigned long)self));
+	gomp_spin_while(not_yet(&share->turn, (unsigned long)self), gomp_spins());
 	while (not_yet(&share->turn, (unsigned long)self))
 		gomp_park(&share->turn, not_yet, (unsigned long)self);
 }
@@ -105,7 +105,7 @@ static void wait_for(uint64_t first, va_list rest)
 		return;
 	for (unsigned int i = 1; i < doacross->dimensions; i++)
 		number = number * doacross->counts[i - 1] + va_arg(rest, uint64_t);
-	gomp_spin_while(not_posted(&doacross->posts[first], number));
+	gomp_spin_while(not_posted(&doacross->posts[first], number), gomp_spins());
 	while (not_posted(&doacross->posts[first], number))
 		gomp_park(&doacross->posts[first], not_posted, number);
 }

@@ -29,6 +29,7 @@ struct parking {
 	unsigned long arg;
 };
 
+atomic_uint gomp_threads;
 static struct bucket buckets[BUCKETS];
 
 static struct bucket *bucket_of(const void *word)

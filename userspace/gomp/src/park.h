@@ -11,7 +11,10 @@
 #ifndef GOMP_PARK_H
 #define GOMP_PARK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+#include "env.h"
 
 /* Wait, if still(word, arg), until somebody unparks the word. It returns for no reason, too. */
 void gomp_park(const void *word, bool (*still)(const void *word, unsigned long arg),
@@ -20,12 +23,23 @@ void gomp_park(const void *word, bool (*still)(const void *word, unsigned long a
 void gomp_unpark_one(const void *word);
 void gomp_unpark_all(const void *word);
 
-/* How often to look before gomp_park(): what is waited for is mostly near (env.c). */
-extern unsigned int gomp_spins;
+/* In regions now. */
+extern atomic_uint gomp_threads;
 
-#define gomp_spin_while(condition) \
+/*
+ * How often to look before gomp_park(): what is waited for is mostly near, unless it is done by a
+ * thread that waits for the CPU on which we look.
+ */
+static inline unsigned int gomp_spins(void)
+{
+	/* Relaxed: a guess. */
+	return atomic_load_explicit(&gomp_threads, memory_order_relaxed) <= gomp_environment.cpus ?
+		gomp_environment.spins : gomp_environment.spins_crowded;
+}
+
+#define gomp_spin_while(condition, spins) \
 	do { \
-		for (unsigned int gomp_left = gomp_spins; (condition) && gomp_left; gomp_left--) \
+		for (unsigned int gomp_left = (spins); (condition) && gomp_left; gomp_left--) \
 			__builtin_ia32_pause(); \
 	} while (0)
 

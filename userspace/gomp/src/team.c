@@ -80,8 +80,6 @@ unsigned int gomp_team_size(struct member *self, unsigned int asked)
 		return 1;
 	if (icv->dynamic && size > gomp_environment.cpus)
 		size = gomp_environment.cpus;
-	if (self->teams_limit && size > self->teams_limit)
-		size = self->teams_limit;
 	return icv->thread_limit == UINT_MAX ? size :
 		reserve(self->busy, icv->thread_limit, size - 1) + 1;
 }
@@ -114,10 +112,10 @@ static void begin_task(struct member *self)
 	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
 }
 
-static unsigned int rest(struct thread *thread, unsigned int seen)
+static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int spins)
 {
 	/* Acquire: what thread 0 has written. */
-	gomp_spin_while(atomic_load_explicit(&thread->go, memory_order_acquire) == seen);
+	gomp_spin_while(atomic_load_explicit(&thread->go, memory_order_acquire) == seen, spins);
 	while (atomic_load_explicit(&thread->go, memory_order_acquire) == seen) {
 		/* Both are seq_cst, as in rouse(): it sees us asleep, or we see that we go. */
 		atomic_store(&thread->asleep, 1);
@@ -160,11 +158,11 @@ static void *thread_main(void *arg)
 	struct thread *thread = arg;
 	struct member *self = &thread->member;
 	struct team *team = &thread->pool->team;
-	unsigned int seen = 0;
+	unsigned int seen = 0, spins = 0;
 
 	gomp_self = self;
 	for (;;) {
-		seen = rest(thread, seen);
+		seen = rest(thread, seen, spins);
 		if (atomic_load(&thread->pool->stops))
 			break;
 		ivl_attend(self->seat);
@@ -172,6 +170,8 @@ static void *thread_main(void *arg)
 		gomp_bind(self);
 		gomp_affinity_display(self);
 		team->function(team->data);
+		/* Like the region, whose threads are counted no more behind its end. */
+		spins = gomp_spins();
 		gomp_barrier_wait(self, &team->final, false);
 		ivl_attend_no_more(NULL);
 		leave(team);
@@ -290,6 +290,8 @@ static void begin_team(struct team *team, struct member *self, unsigned int size
 	const struct team *outer = self->team;
 
 	team->size = size;
+	team->counted = outer ? size - 1 : size;
+	atomic_fetch_add_explicit(&gomp_threads, team->counted, memory_order_relaxed);
 	team->reserved = self->task->icv->thread_limit == UINT_MAX ? 0 : size - 1;
 	team->level = (outer ? outer->level : 0) + 1;
 	team->active_level = (outer ? outer->active_level : 0) + (size > 1);
@@ -308,7 +310,6 @@ static void enter(struct member *member, struct member *outer)
 	member->busy = outer->busy;
 	member->team_number = outer->team_number;
 	member->teams = outer->teams;
-	member->teams_limit = outer->teams_limit;
 	gomp_self = member;
 }
 
@@ -359,7 +360,6 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 		other->busy = self->busy;
 		other->team_number = self->team_number;
 		other->teams = self->teams;
-		other->teams_limit = self->teams_limit;
 	}
 	pool->before = ivl_attend(member->seat);
 	enter(member, self);
@@ -384,6 +384,7 @@ void gomp_team_end(void)
 
 	gomp_barrier_wait(self, &team->final, false);
 	gomp_share_leave_all(self);
+	atomic_fetch_sub_explicit(&gomp_threads, team->counted, memory_order_relaxed);
 	if (team->reserved)
 		atomic_fetch_sub_explicit(self->busy, team->reserved, memory_order_relaxed);
 	gomp_self = self->outer;
