@@ -18,6 +18,7 @@
 #include "display.h"
 
 #define LEAST_STACK (64 << 10)
+#define MOST_CPUS (1 << 20)
 /* While all threads have a CPU each, and while they do not. */
 #define SPINS 20000
 #define SPINS_CROWDED 100
@@ -266,11 +267,23 @@ static void limits(struct environment *environment)
 		environment->teams_limit = (unsigned int)value;
 }
 
+/* The kernel wants room for all CPUs that it could have, and does not say how many. */
 static unsigned int count_cpus(void)
 {
-	cpu_set_t set;
+	for (size_t room = CPU_SETSIZE; room <= MOST_CPUS; room *= 2) {
+		const size_t bytes = CPU_ALLOC_SIZE(room);
+		cpu_set_t *set = CPU_ALLOC(room);
+		int count = 0;
 
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned int)CPU_COUNT(&set);
+		if (!set)
+			break;
+		if (!sched_getaffinity(0, bytes, set))
+			count = CPU_COUNT_S(bytes, set);
+		CPU_FREE(set);
+		if (count)
+			return (unsigned int)count;
+	}
+	return 1;
 }
 
 __attribute__((constructor)) static void read_environment(void)

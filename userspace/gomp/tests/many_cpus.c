@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A machine with more CPUs than a cpu_set_t has room for. */
+#include <errno.h>
+#include <sched.h>
+
+#include "check.h"
+
+enum { POSSIBLE = 4096, CPUS = 3000 };
+
+/* Instead of the C library's: as the kernel where so many CPUs are possible. */
+int sched_getaffinity(pid_t task, size_t bytes, cpu_set_t *set)
+{
+	(void)task;
+	if (bytes < POSSIBLE / 8) {
+		errno = EINVAL;
+		return -1;
+	}
+	CPU_ZERO_S(bytes, set);
+	for (size_t cpu = 0; cpu < CPUS; cpu++)
+		CPU_SET_S(cpu, bytes, set);
+	return 0;
+}
+
+int main(void)
+{
+	CHECK(omp_get_num_procs() == CPUS);
+	CHECK(omp_get_max_threads() == CPUS);
+	return 0;
+}
