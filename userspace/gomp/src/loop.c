@@ -74,8 +74,9 @@ void gomp_loop_init(struct workshare *share, const void *arg)
 	share->schedule = loop->schedule;
 	/* Each thread goes beyond the end once at most. */
 	share->careful = loop->chunk > (UINT64_MAX - loop->count) / (loop->size + 1);
-	if (loop->dimensions)
-		share->doacross = gomp_doacross_make(loop->dimensions, loop->counts);
+	/* Alone, all is in turn. */
+	if (loop->dimensions && loop->size > 1)
+		share->doacross = gomp_doacross_make(loop);
 }
 
 void gomp_team_first_loop(struct team *team, const struct loop *loop)
@@ -117,9 +118,10 @@ static bool take_static(struct member *self, const struct workshare *share, uint
 
 static uint64_t guided(const struct workshare *share, uint64_t left, uint64_t size)
 {
-	const uint64_t part = (left - 1) / size + 1;
+	const uint64_t part = (left - 1) / size + 1, chunks = (part - 1) / share->chunk + 1;
 
-	return part < share->chunk ? share->chunk : part;
+	/* Whole chunks: those of a doacross loop are told by number. Not more than 2^64. */
+	return chunks > UINT64_MAX / share->chunk ? left : chunks * share->chunk;
 }
 
 static bool take_shared(struct member *self, struct workshare *share, uint64_t *first,

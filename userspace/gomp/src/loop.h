@@ -33,6 +33,6 @@ bool gomp_loop_take_ordered(struct member *self, uint64_t *begin, uint64_t *end)
 
 /* ordered.c */
 void gomp_ordered_pass(struct member *self, struct workshare *share);
-struct doacross *gomp_doacross_make(unsigned int dimensions, const uint64_t *counts);
+struct doacross *gomp_doacross_make(const struct loop *loop);
 
 #endif

@@ -3,6 +3,7 @@
  * Ordered: chunks in turn. And doacross loops: of each iteration of the outermost loop, up to
  * where in the inner ones its thread has come.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 
 #include "loop.h"
@@ -46,47 +47,87 @@ GOMP_PUBLIC void GOMP_ordered_end(void)
 {
 }
 
+/*
+ * What has been posted last is in a line of each thread where the schedule says whose an iteration
+ * is; otherwise it is in a word for each so many iterations as a chunk has at least, which all are
+ * one thread's.
+ */
+#define LINE (GOMP_LINE / sizeof(uint64_t))
+
 struct doacross {
-	unsigned int dimensions;
+	unsigned int dimensions, threads;
 	const uint64_t *counts;		/* of the inner loops */
-	_Atomic(uint64_t) *posts;	/* of each outer iteration: the last inner one, plus 1 */
+	uint64_t count, chunk;		/* of the outer one; static: 0: a block for each thread */
+	bool is_static;
+	_Atomic(uint64_t) *posts;	/* the number of an iteration of all the loops, plus 1 */
 };
 
-struct doacross *gomp_doacross_make(unsigned int dimensions, const uint64_t *counts)
+struct doacross *gomp_doacross_make(const struct loop *loop)
 {
-	const size_t inner = dimensions - 1;
-	struct doacross *doacross = gomp_allocate(sizeof(*doacross) +
-						  (inner + counts[0]) * sizeof(uint64_t));
-	uint64_t *own = (uint64_t *)(doacross + 1);
+	const bool is_static = loop->schedule == SCHEDULE_STATIC;
+	const size_t inner = loop->dimensions - 1;
+	/* Static: one line more, since the first is shared with what is before. */
+	const uint64_t words = is_static ? (loop->size + 1) * LINE : loop->count / loop->chunk + 1;
+	struct doacross *doacross;
+	uint64_t *own;
 
+	if (words > SIZE_MAX / sizeof(uint64_t) / 2)
+		gomp_fatal("out of memory: %" PRIu64 " chunks of a doacross loop", words);
+	doacross = gomp_allocate(sizeof(*doacross) + (inner + words) * sizeof(uint64_t));
+	own = (uint64_t *)(doacross + 1);
 	for (size_t i = 0; i < inner; i++)
-		own[i] = counts[i + 1];
-	doacross->dimensions = dimensions;
+		own[i] = ((const uint64_t *)loop->counts)[i + 1];
+	doacross->dimensions = loop->dimensions;
+	doacross->threads = loop->size;
 	doacross->counts = own;
+	doacross->count = loop->count;
+	doacross->chunk = loop->chunk;
+	doacross->is_static = is_static;
 	doacross->posts = (_Atomic(uint64_t) *)(own + inner);
 	return doacross;
 }
 
-/* The number of an iteration of the inner loops. */
-static uint64_t position(const struct doacross *doacross, const uint64_t *at)
+/* Whose this iteration of the outer loop is (take_static()). */
+static uint64_t thread_of(const struct doacross *doacross, uint64_t iteration)
 {
-	uint64_t number = 0;
+	const uint64_t each = doacross->count / doacross->threads;
+	const uint64_t more = doacross->count % doacross->threads;
 
-	for (unsigned int i = 1; i < doacross->dimensions; i++)
-		number = number * doacross->counts[i - 1] + at[i];
-	return number;
+	if (doacross->chunk)
+		return iteration / doacross->chunk % doacross->threads;
+	if (iteration < more * (each + 1))
+		return iteration / (each + 1);
+	return (iteration - more) / each;
+}
+
+static _Atomic(uint64_t) *post_of(const struct doacross *doacross, uint64_t iteration)
+{
+	return doacross->posts + (doacross->is_static ?
+				  (thread_of(doacross, iteration) + 1) * LINE :
+				  iteration / doacross->chunk);
+}
+
+/* That the caller is in; NULL: none, or alone. */
+static const struct doacross *current(void)
+{
+	const struct member *self = gomp_member();
+
+	return self->share ? self->share->doacross : NULL;
 }
 
 static void post(const uint64_t *at)
 {
-	struct member *self = gomp_member();
-	struct doacross *doacross = self->share ? self->share->doacross : NULL;
+	const struct doacross *doacross = current();
+	_Atomic(uint64_t) *word;
+	uint64_t number = at[0];
 
-	if (!doacross || gomp_size(self) == 1)
+	if (!doacross)
 		return;
-	atomic_store_explicit(&doacross->posts[at[0]], position(doacross, at) + 1,
-			      memory_order_release);
-	gomp_unpark_all(&doacross->posts[at[0]]);
+	for (unsigned int i = 1; i < doacross->dimensions; i++)
+		number = number * doacross->counts[i - 1] + at[i];
+	word = post_of(doacross, at[0]);
+	atomic_store_explicit(word, number + 1, memory_order_release);
+	gomp_unpark_all(word);
 }
 
 static bool not_posted(const void *word, unsigned long arg)
@@ -97,17 +138,18 @@ static bool not_posted(const void *word, unsigned long arg)
 
 static void wait_for(uint64_t first, va_list rest)
 {
-	struct member *self = gomp_member();
-	struct doacross *doacross = self->share ? self->share->doacross : NULL;
-	uint64_t number = 0;
+	const struct doacross *doacross = current();
+	_Atomic(uint64_t) *word;
+	uint64_t number = first;
 
-	if (!doacross || gomp_size(self) == 1)
+	if (!doacross)
 		return;
 	for (unsigned int i = 1; i < doacross->dimensions; i++)
 		number = number * doacross->counts[i - 1] + va_arg(rest, uint64_t);
-	gomp_spin_while(not_posted(&doacross->posts[first], number), gomp_spins());
-	while (not_posted(&doacross->posts[first], number))
-		gomp_park(&doacross->posts[first], not_posted, number);
+	word = post_of(doacross, first);
+	gomp_spin_while(not_posted(word, number), gomp_spins());
+	while (not_posted(word, number))
+		gomp_park(word, not_posted, number);
 }
 
 GOMP_PUBLIC void GOMP_doacross_post(long *counts)

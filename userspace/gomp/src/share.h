@@ -19,7 +19,7 @@ struct workshare {
 	enum schedule schedule;
 	bool careful;			/* taken + chunk may overflow */
 	void *copied;			/* single copyprivate */
-	struct doacross *doacross;	/* NULL: none */
+	struct doacross *doacross;	/* NULL: none, or alone */
 	_Atomic(void *) copies;		/* of the reductions of its tasks; NULL: none */
 	_Atomic(void *) memory;		/* that the compiler has asked for */
 	_Alignas(GOMP_LINE) _Atomic(uint64_t) taken;	/* iterations, or sections */

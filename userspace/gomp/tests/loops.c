@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Loops of all schedules, up and down, to the ends of their types; ordered, doacross, sections. */
 #include <limits.h>
+#include <stdbool.h>
 
 #include "check.h"
 
@@ -102,20 +103,84 @@ static void delay(int rounds)
 		;
 }
 
+#define WAVE(schedule_) \
+	do { \
+		static int grid[30][20]; \
+		\
+		_Pragma(schedule_) for (int i = 1; i < 30; i++) for (int j = 1; j < 20; j++) \
+		{ \
+			_Pragma("omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)"); \
+			delay(j == 1 ? 50000 : 0); \
+			grid[i][j] = 1 + (grid[i - 1][j] > grid[i][j - 1] ? grid[i - 1][j] : \
+									    grid[i][j - 1]); \
+			_Pragma("omp ordered depend(source)"); \
+		} \
+		CHECK(grid[29][19] == 29 + 19 - 1); \
+	} while (0)
+
 static void doacross(void)
 {
-	static int grid[30][20];
+	WAVE("omp parallel for ordered(2) schedule(dynamic)");
+	WAVE("omp parallel for ordered(2) schedule(dynamic, 4)");
+	WAVE("omp parallel for ordered(2) schedule(static)");
+	WAVE("omp parallel for ordered(2) schedule(static, 3)");
+	WAVE("omp parallel for ordered(2) schedule(guided)");
+	WAVE("omp parallel for ordered(2) schedule(guided, 3)");
+}
 
-#pragma omp parallel for ordered(2) schedule(dynamic)
-	for (int i = 1; i < 30; i++)
-		for (int j = 1; j < 20; j++) {
-#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
-			delay(j == 1 ? 100000 : 0);
-			grid[i][j] = 1 + (grid[i - 1][j] > grid[i][j - 1] ? grid[i - 1][j] :
-									    grid[i][j - 1]);
-#pragma omp ordered depend(source)
+bool GOMP_loop_doacross_static_start(unsigned int dimensions, long *counts, long chunk,
+				     long *begin, long *end);
+bool GOMP_loop_doacross_dynamic_start(unsigned int dimensions, long *counts, long chunk,
+				      long *begin, long *end);
+bool GOMP_loop_dynamic_next(long *begin, long *end);
+void GOMP_loop_end(void);
+void GOMP_doacross_post(long *at);
+void GOMP_doacross_wait(long first, ...);
+
+/*
+ * More iterations than memory has bytes for, of which each chunk's first waits for the one before
+ * it: as the compiler has it, but for the iterations between.
+ */
+static void doacross_long(void)
+{
+	enum { CHUNKS = 1000 };
+	long counts[1] = { 1L << 40 }, last = 0;
+
+#pragma omp parallel
+	{
+		long begin, end;
+
+		if (GOMP_loop_doacross_static_start(1, counts, 0, &begin, &end)) {
+			if (begin)
+				GOMP_doacross_wait(begin - 1);
+			CHECK(last == begin);
+			delay(100000);
+			last = end;
+			end--;
+			GOMP_doacross_post(&end);
 		}
-	CHECK(grid[29][19] == 29 + 19 - 1);
+		GOMP_loop_end();
+	}
+	CHECK(last == counts[0]);
+	last = 0;
+#pragma omp parallel
+	{
+		const long chunk = counts[0] / CHUNKS;
+		long begin, end;
+		bool more = GOMP_loop_doacross_dynamic_start(1, counts, chunk, &begin, &end);
+
+		while (more) {
+			if (begin)
+				GOMP_doacross_wait(begin - 1);
+			CHECK(last == begin);
+			last = end;
+			end--;
+			GOMP_doacross_post(&end);
+			more = GOMP_loop_dynamic_next(&begin, &end);
+		}
+		GOMP_loop_end();
+	}
+	CHECK(last == counts[0]);
 }
 
 static void sections(void)
@@ -147,6 +212,7 @@ int main(void)
 	ends();
 	ordered();
 	doacross();
+	doacross_long();
 	sections();
 	return 0;
 }
