@@ -223,7 +223,8 @@ def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
     threads = [one.track_descriptor.thread for one in packets if one.HasField("track_descriptor")]
     assert [one.thread_name for one in threads if one.tid] == ["attends (machine)"] * 4
     trace = read(file)
-    assert trace.tasks("run") > 100
+    # Those that are run at once are not in it; at a region's beginning so many are queued.
+    assert trace.tasks("run") >= 8 + 8 * 4
     # When the program ends its first thread has left the last region; others may be about to.
     assert trace.unended <= 3
 

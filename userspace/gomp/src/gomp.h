@@ -73,7 +73,9 @@ struct task {
 	struct depends *depends;	/* of its children; NULL: none has any */
 	struct node *node;		/* its own dependences; NULL: none */
 	struct event *event;		/* detach; NULL: none */
+	struct member *creator;		/* in whose queue it was put */
 	size_t bytes;			/* of this and its data, where it was allocated */
+	bool in_frame;			/* of who runs it: gomp_task_keep() */
 	bool final;
 	bool constructed;		/* its data have a copy constructor's work, which it undoes */
 	struct icv own_icv;		/* which icv points to; or to those of who waits for it */
@@ -94,6 +96,10 @@ struct member {
 	struct member *outer;		/* of the same thread, around this team */
 	struct pool *pool;		/* the threads of the regions that it begins; or NULL */
 	struct ivl_magazines tasks;	/* free blocks */
+	bool plain;			/* it has a queue, and nothing can be cancelled */
+	unsigned int queued_most;	/* of its tasks in its queue, before it runs new ones itself */
+	unsigned int unreviewed;	/* how many more it queues before that is set again */
+	atomic_uint stolen;		/* of those that it has queued since: run by others */
 	struct workshare *spare;	/* free worksharing constructs */
 	unsigned int spares;
 	struct member *attends;		/* whose worker the thread is: itself, or one around it */

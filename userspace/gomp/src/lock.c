@@ -10,6 +10,7 @@
 
 #include "gomp.h"
 #include "park.h"
+#include "task.h"
 
 enum { FREE, HELD, CONTENDED };
 
@@ -130,7 +131,7 @@ static bool is_ours(struct nested *nested)
 
 static int begin(struct nested *nested)
 {
-	atomic_store_explicit(&nested->owner, gomp_member()->task, memory_order_relaxed);
+	atomic_store_explicit(&nested->owner, gomp_task_keep(gomp_member()), memory_order_relaxed);
 	return ++nested->count;
 }
 

@@ -7,13 +7,14 @@
 
 /*
  * From so many tasks in its queue on a thread runs new ones itself: what is in the queue is enough
- * for others, and is the larger the older it is. Alone it needs none but for tasks that begin each
- * other in a chain, which must not be a recursion.
+ * for others. It is in a recursion, where the oldest are large and seldom stolen; there a queue is
+ * not long, and what is queued costs more than twice as much. Where one thread makes the tasks of
+ * all others most are stolen, and it must not be in a task of its own when its queue is empty. Alone
+ * it needs none but for tasks that begin each other in a chain, which must not be a recursion.
  */
-static inline size_t queued_most(const struct team *team)
-{
-	return team->size == 1 ? 4 : 8 + 8 * (size_t)team->size;
-}
+#define QUEUED_LEAST 4
+#define QUEUED_MOST(size) (8 + 8 * (size))
+#define REVIEWED 64			/* after so many that were queued */
 
 #define BLOCK_BYTES 512
 
@@ -45,6 +46,22 @@ static void release(struct member *self, struct task *task)
 		ivl_block_put(&depot, &self->attends->tasks, task);
 	else
 		free(task);
+}
+
+struct task *gomp_task_keep(struct member *self)
+{
+	struct task *task = self->task, *kept;
+
+	if (__builtin_expect(!task->in_frame, 1))
+		return task;
+	kept = allocate(self, sizeof(*kept));
+	*kept = *task;
+	kept->bytes = sizeof(*kept);
+	kept->in_frame = false;
+	if (task->icv == &task->own_icv)
+		kept->icv = &kept->own_icv;
+	self->task = kept;
+	return kept;
 }
 
 void gomp_tasks_leave(struct member *member)
@@ -100,6 +117,26 @@ void gomp_task_complete(struct member *self, struct task *task)
 	ivl_group_discount(group);
 }
 
+void gomp_tasks_begin(struct member *self)
+{
+	const unsigned int size = self->team->size;
+
+	self->plain = !gomp_environment.cancellation;
+	self->queued_most = size == 1 ? QUEUED_LEAST : QUEUED_MOST(size);
+	self->unreviewed = REVIEWED;
+	atomic_store_explicit(&self->stolen, 0, memory_order_relaxed);
+}
+
+static void review(struct member *self)
+{
+	/* Relaxed: a guess. */
+	const unsigned int stolen = atomic_exchange_explicit(&self->stolen, 0,
+							     memory_order_relaxed);
+
+	self->queued_most = stolen < REVIEWED / 2 ? QUEUED_LEAST : QUEUED_MOST(self->team->size);
+	self->unreviewed = REVIEWED;
+}
+
 /* In the frame of who syncs, or on a fiber of who has stolen it. */
 static void run(void *arg)
 {
@@ -109,6 +146,8 @@ static void run(void *arg)
 	struct ivl_local *local = ivl_local();
 	struct ivl_finish *finish = local->finish;
 
+	if (task->creator != self)
+		atomic_fetch_add_explicit(&task->creator->stolen, 1, memory_order_relaxed);
 	self->task = task;
 	local->finish = (struct ivl_finish *)gomp_group_of(self, task->taskgroup);
 	if (__builtin_expect(!gomp_task_cancelled(self, task), 1) || task->constructed)
@@ -137,6 +176,7 @@ init(struct task *task, struct task *parent, void (*function)(void *), unsigned 
 	task->depends = NULL;
 	task->node = NULL;
 	task->event = NULL;
+	task->in_frame = false;
 	task->final = parent->final || flags & TASK_FINAL;
 	task->constructed = false;
 }
@@ -186,17 +226,17 @@ static void run_included(struct member *self, const struct order *order)
 
 void gomp_task_create(struct member *self, const struct order *order)
 {
-	struct task *parent = self->task, *task;
 	const bool waits = order->flags & TASK_DEPEND;
+	struct task *parent, *task;
 
 	if (!self->team) {
 		run_included(self, order);
 		return;
 	}
-	if (__builtin_expect(gomp_task_cancelled(self, parent), 0))
+	if (__builtin_expect(gomp_task_cancelled(self, self->task), 0))
 		return;
-	if (order->now || parent->final || self->team->light ||
-	    (!(order->flags & TASK_DETACH) && ivl_attend_has_queued(queued_most(self->team)))) {
+	if (order->now || self->task->final || self->team->light ||
+	    (!(order->flags & TASK_DETACH) && ivl_attend_has_queued(self->queued_most))) {
 		run_included(self, order);
 		return;
 	}
@@ -204,8 +244,12 @@ void gomp_task_create(struct member *self, const struct order *order)
 	if (__builtin_expect(atomic_load_explicit(&self->team->leaving,
 						  memory_order_acquire) != 0, 0))
 		gomp_team_await_leaving(self->team);
+	if (!--self->unreviewed)
+		review(self);
+	parent = gomp_task_keep(self);
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
 	init(task, parent, order->function, order->flags);
+	task->creator = self;
 	/* The parent may go on and change its own. */
 	gomp_icv_own(task);
 	task->data = align(task + 1, order->alignment);
@@ -229,21 +273,23 @@ void gomp_task_create(struct member *self, const struct order *order)
 static inline void run_plain(struct member *self, void (*function)(void *), void *data,
 			     unsigned int flags)
 {
-	struct task *parent = self->task, *task = allocate(self, sizeof(*task));
+	struct task *parent = self->task, *task, here;
 
-	init(task, parent, function, flags);
-	self->task = task;
+	init(&here, parent, function, flags);
+	here.in_frame = true;
+	self->task = &here;
 	function(data);
+	task = self->task;
 	self->task = parent;
-	end_memory(self, task);
+	if (__builtin_expect(task != &here, 0))
+		end_memory(self, task);
 }
 
 static inline bool is_plain(const struct member *self, void (*copy_data)(void *, void *),
 			    unsigned int flags)
 {
-	return !copy_data && !(flags & (TASK_DEPEND | TASK_DETACH)) && self->team &&
-	       !self->team->light && !gomp_task_cancelled(self, self->task) &&
-	       (self->task->final || ivl_attend_has_queued(queued_most(self->team)));
+	return !copy_data && !(flags & (TASK_DEPEND | TASK_DETACH)) && self->plain &&
+	       (self->task->final || ivl_attend_has_queued(self->queued_most));
 }
 
 GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,

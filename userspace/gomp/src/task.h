@@ -30,10 +30,17 @@ static inline bool gomp_task_cancelled(const struct member *self, const struct t
 	       gomp_task_cancelled_slowly(self, task);
 }
 
+/* A region begins, with its queue empty. */
+void gomp_tasks_begin(struct member *self);
 /* The thread that the member is has ended. */
 void gomp_tasks_leave(struct member *member);
 
 void gomp_task_create(struct member *self, const struct order *order);
+/*
+ * The task that runs, where others may have its address when it has ended: a task that is run at
+ * once is in the frame of who runs it, which most need no longer. By itself, which moves then.
+ */
+struct task *gomp_task_keep(struct member *self);
 /* The task is ready: its dependences are. */
 void gomp_task_start(struct task *task);
 /* It has ended, and what it was waited for; its memory goes when its children have ended. */

@@ -109,6 +109,7 @@ static void begin_task(struct member *self)
 		gomp_depends_free(&self->base);
 	gomp_base_begin(self, pool->outer, &pool->icv);
 	gomp_share_begin(self);
+	gomp_tasks_begin(self);
 	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
 }
 

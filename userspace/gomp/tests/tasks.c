@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -297,6 +298,138 @@ static void regions_apart(void)
 	}
 }
 
+/* What the compiler calls. */
+void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
+	       long alignment, _Bool condition, unsigned int flags, void **depend, int priority,
+	       void *detach);
+
+struct watched {
+	struct watched *self;		/* as its creator has it */
+	atomic_int *queued;
+	atomic_int *wait, *ran;
+	int depth;
+};
+
+static void run_watched(void *data);
+
+static void create(struct watched watched)
+{
+	watched.self = &watched;
+	GOMP_task(run_watched, &watched, NULL, sizeof(watched), _Alignof(struct watched), true, 0,
+		  NULL, 0, NULL);
+}
+
+/* What is queued has a copy of its data. */
+static void run_watched(void *data)
+{
+	struct watched *watched = data;
+
+	if (watched != watched->self)
+		atomic_fetch_add(watched->queued, 1);
+	for (int i = 0; i < 2 && watched->depth; i++)
+		create((struct watched){ .queued = watched->queued, .depth = watched->depth - 1 });
+	if (watched->depth) {
+#pragma omp taskwait
+	}
+	while (watched->wait && !atomic_load(watched->wait))
+		sched_yield();
+	if (watched->ran)
+		atomic_fetch_add(watched->ran, 1);
+}
+
+/* So many of 60 that nobody steals. */
+static int queued_of_many(void)
+{
+	atomic_int queued = 0;
+
+#pragma omp taskgroup
+	for (int i = 0; i < 60; i++)
+		create((struct watched){ .queued = &queued });
+	return atomic_load(&queued);
+}
+
+/* Tasks are queued for others; not many where few are stolen, as in a recursion. */
+static void queues(void)
+{
+	enum { DEPTH = 12, ALL = (2 << DEPTH) - 1 };
+	atomic_int held = 0, goes = 0, queued = 0, stolen = 0;
+
+#pragma omp parallel num_threads(2)
+	if (omp_get_thread_num() == 0) {
+		/* It holds thread 1, which would steal. */
+		create((struct watched){ .queued = &queued, .wait = &goes, .ran = &held });
+		while (!atomic_load(&queued))
+			sched_yield();
+		CHECK(queued_of_many() == 24);
+		atomic_store(&queued, 0);
+#pragma omp taskgroup
+		create((struct watched){ .queued = &queued, .depth = DEPTH });
+		CHECK(atomic_load(&queued) < ALL / 2);
+		CHECK(queued_of_many() == 4);
+		atomic_store(&goes, 1);
+		for (int i = 0; i < 200; i++) {
+			create((struct watched){ .queued = &queued, .ran = &stolen });
+			while (atomic_load(&stolen) == i)
+				sched_yield();
+		}
+		atomic_store(&goes, 0);
+		atomic_store(&queued, 0);
+		create((struct watched){ .queued = &queued, .wait = &goes });
+		while (!atomic_load(&queued))
+			sched_yield();
+		CHECK(queued_of_many() == 24);
+		atomic_store(&goes, 1);
+	}
+}
+
+static atomic_int outlives;
+static omp_nest_lock_t nest;
+
+static void run_outliving(void *data)
+{
+	(void)data;
+	CHECK(atomic_load(&outlives) == 1 && omp_get_max_threads() == 9);
+	atomic_store(&outlives, 2);
+}
+
+/* With a child that nobody waits for but the barrier. */
+static void run_outlived(void *data)
+{
+	struct watched *watched = data;
+
+	CHECK(watched == watched->self);
+	omp_set_nest_lock(&nest);
+	omp_set_num_threads(9);
+#pragma omp taskyield
+	GOMP_task(run_outliving, NULL, NULL, 0, 1, true, 0, NULL, 0, NULL);
+	CHECK(!atomic_load(&outlives) && omp_get_max_threads() == 9);
+	omp_set_num_threads(8);
+	CHECK(omp_test_nest_lock(&nest) == 2);
+	omp_unset_nest_lock(&nest);
+	omp_unset_nest_lock(&nest);
+	CHECK(omp_get_max_threads() == 8);
+}
+
+/* A task that is run at once, in the frame of who runs it, moves before it may be outlived. */
+static void outlived(void)
+{
+	omp_init_nest_lock(&nest);
+#pragma omp parallel num_threads(1)
+	{
+		atomic_int queued = 0;
+		struct watched watched = { .self = &watched };
+
+		for (int i = 0; i < 4; i++)
+			create((struct watched){ .queued = &queued });
+		GOMP_task(run_outlived, &watched, NULL, sizeof(watched), _Alignof(struct watched),
+			  true, 0, NULL, 0, NULL);
+		atomic_store(&outlives, 1);
+#pragma omp barrier
+		CHECK(atomic_load(&outlives) == 2);
+	}
+	omp_destroy_nest_lock(&nest);
+}
+
 static void loops(void)
 {
 	static int hits[1000];
@@ -354,6 +487,8 @@ int main(void)
 	control_variables();
 	waits_inside();
 	regions_apart();
+	queues();
+	outlived();
 	loops();
 	reductions();
 	return 0;
