@@ -7,6 +7,7 @@ enum {
 	TASK_UNTIED = 1 << 0,
 	TASK_FINAL = 1 << 1,
 	TASK_DEPEND = 1 << 3,
+	TASK_PRIORITY = 1 << 4,
 	TASK_UP = 1 << 8,
 	TASK_GRAINSIZE = 1 << 9,
 	TASK_IF = 1 << 10,

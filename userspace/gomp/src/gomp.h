@@ -77,6 +77,7 @@ struct task {
 	size_t bytes;			/* of this and its data, where it was allocated */
 	bool in_frame;			/* of who runs it: gomp_task_keep() */
 	bool final;
+	bool high;			/* of its priorities: before all that are not */
 	bool constructed;		/* its data have a copy constructor's work, which it undoes */
 	struct icv own_icv;		/* which icv points to; or to those of who waits for it */
 	struct ivl_waiter orphaned;	/* its last child has ended, after itself */

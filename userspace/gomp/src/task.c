@@ -162,7 +162,16 @@ static void run(void *arg)
 
 void gomp_task_start(struct task *task)
 {
-	ivl_spawn_prepared(ivl_this_runtime(), &task->spawned);
+	if (task->high)
+		ivl_submit_high(ivl_this_runtime(), (struct ivl_work *)task->spawned.work, NULL);
+	else
+		ivl_spawn_prepared(ivl_this_runtime(), &task->spawned);
+}
+
+/* The runtime has two priorities; OMP_MAX_TASK_PRIORITY is 0 where it is not set. */
+static bool is_high(const struct order *order)
+{
+	return order->flags & TASK_PRIORITY && order->priority > 0 && gomp_environment.max_priority;
 }
 
 static inline __attribute__((always_inline)) void
@@ -250,6 +259,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
 	init(task, parent, order->function, order->flags);
 	task->creator = self;
+	task->high = is_high(order);
 	/* The parent may go on and change its own. */
 	gomp_icv_own(task);
 	task->data = align(task + 1, order->alignment);
@@ -260,9 +270,9 @@ void gomp_task_create(struct member *self, const struct order *order)
 	copy(task->data, order);
 	task->constructed = order->copy;
 	ivl_group_count(gomp_group_of(self, task->taskgroup));
-	if (__builtin_expect(waits, 0)) {
+	if (__builtin_expect(waits || task->high, 0)) {
 		ivl_spawn_prepare(&parent->scope, &task->spawned, run, task);
-		if (!gomp_depend(parent, task, order->depend, false))
+		if (!waits || !gomp_depend(parent, task, order->depend, false))
 			gomp_task_start(task);
 	} else if (__builtin_expect(ivl_spawn(&parent->scope, &task->spawned, run, task) != 0, 0)) {
 		run(task);
@@ -299,14 +309,14 @@ GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
 {
 	struct member *self = gomp_member();
 
-	(void)priority;
 	if (is_plain(self, copy_data, flags)) {
 		run_plain(self, function, data, flags);
 	} else {
 		const struct order order = { .function = function, .data = data,
 					     .copy = copy_data, .bytes = (size_t)bytes,
 					     .alignment = (size_t)alignment, .now = !condition,
-					     .flags = flags, .depend = depend, .detach = detach };
+					     .flags = flags, .depend = depend, .detach = detach,
+					     .priority = priority };
 
 		gomp_task_create(self, &order);
 	}

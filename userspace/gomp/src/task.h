@@ -18,6 +18,7 @@ struct order {
 	unsigned int flags;
 	void **depend;
 	void *detach;
+	int priority;			/* where flags have TASK_PRIORITY */
 	const void *head;		/* what the copy begins with; NULL: as data does */
 	size_t head_bytes;
 };

@@ -64,7 +64,8 @@ static void run(const struct taskloop *loop, struct order *order)
 	const bool group = !(loop->flags & TASK_NOGROUP);
 
 	order->now = !(loop->flags & TASK_IF);
-	order->flags = loop->flags & (TASK_UNTIED | TASK_FINAL);
+	/* Its priority is always told. */
+	order->flags = (loop->flags & (TASK_UNTIED | TASK_FINAL)) | TASK_PRIORITY;
 	if (group) {
 		struct taskgroup *taskgroup = gomp_taskgroup_begin(self);
 
@@ -84,11 +85,11 @@ GOMP_PUBLIC void GOMP_taskloop(void (*function)(void *), void *data,
 			       long end, long step)
 {
 	struct order order = { .function = function, .data = data, .copy = copy,
-			       .bytes = (size_t)bytes, .alignment = (size_t)alignment };
+			       .bytes = (size_t)bytes, .alignment = (size_t)alignment,
+			       .priority = priority };
 	struct taskloop loop = { .begin = (uint64_t)begin, .end = (uint64_t)end,
 				 .step = (uint64_t)step, .tasks = tasks, .flags = flags };
 
-	(void)priority;
 	if (step > 0 && begin < end)
 		loop.count = (loop.end - loop.begin - 1) / loop.step + 1;
 	else if (step < 0 && begin > end)
@@ -103,12 +104,12 @@ GOMP_PUBLIC void GOMP_taskloop_ull(void (*function)(void *), void *data,
 				   unsigned long long step)
 {
 	struct order order = { .function = function, .data = data, .copy = copy,
-			       .bytes = (size_t)bytes, .alignment = (size_t)alignment };
+			       .bytes = (size_t)bytes, .alignment = (size_t)alignment,
+			       .priority = priority };
 	struct taskloop loop = { .begin = begin, .end = end, .step = step, .tasks = tasks,
 				 .flags = flags };
 	const bool up = flags & TASK_UP;
 
-	(void)priority;
 	if (up && begin < end)
 		loop.count = (end - begin - 1) / step + 1;
 	else if (!up && begin > end)

@@ -430,6 +430,35 @@ static void outlived(void)
 	omp_destroy_nest_lock(&nest);
 }
 
+/* Whatever waits, a task of high priority begins next: those of a taskloop and of dependences, too. */
+static void priorities(void)
+{
+	enum { NORMAL = 2, HIGH = 5 };
+	atomic_int ran = 0;
+
+	CHECK(omp_get_max_task_priority() == 1);
+#pragma omp parallel num_threads(1)
+	{
+		int chain = 0;
+
+		(void)chain;
+#pragma omp task priority(1)
+		CHECK(atomic_fetch_add(&ran, 1) < HIGH);
+#pragma omp taskloop nogroup num_tasks(2) priority(7)
+		for (int i = 0; i < 2; i++)
+			CHECK(atomic_fetch_add(&ran, 1) < HIGH);
+#pragma omp task priority(1) depend(out : chain)
+		CHECK(atomic_fetch_add(&ran, 1) < HIGH);
+#pragma omp task priority(1) depend(in : chain)
+		CHECK(atomic_fetch_add(&ran, 1) < HIGH);
+		for (int i = 0; i < NORMAL; i++) {
+#pragma omp task
+			CHECK(atomic_fetch_add(&ran, 1) >= HIGH);
+		}
+	}
+	CHECK(atomic_load(&ran) == NORMAL + HIGH);
+}
+
 static void loops(void)
 {
 	static int hits[1000];
@@ -489,6 +518,7 @@ int main(void)
 	regions_apart();
 	queues();
 	outlived();
+	priorities();
 	loops();
 	reductions();
 	return 0;
