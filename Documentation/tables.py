@@ -9,11 +9,12 @@ A table stands in a page between the comments
 
 The first word is the kind of table, a function of measured/; the second the experiment, whose
 results/<experiment>/summary.json it is made of (of `fast trust`: trust.json; of `fast bench
-overhead`: costs.json; of `fast bench theses`: theses.json; of `fast bench stealing` and `runtime`
-with --json: stealing.json, runtime.json; of `fast try --json`: all try-*.json of a directory);
-words that follow are the kind's own. A table whose experiment has no results in RESULTS (default:
-results) is left as it is, and named. What the sentences around a table say must be read again by
-somebody. README's picture, images/demo.svg, is that of the experiment demo's report.
+overhead`: costs.json; of `fast bench theses`: theses.json; of `fast bench stealing`, `runtime`
+and `openmp` with --json: stealing.json, runtime.json, openmp.json; of `fast try --json`: all
+try-*.json of a directory); words that follow are the kind's own. A table whose experiment has
+no results in RESULTS (default: results) is left as it is, and named. What the sentences around a
+table say must be read again by somebody. README's picture, images/demo.svg, is that of the
+experiment demo's report.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ DOCUMENTS = (
     "theses.json",
     "stealing.json",
     "runtime.json",
+    "openmp.json",
 )
 KINDS: dict[str, Callable[..., Lines | str]] = {
     one.__name__.replace("_", "-"): one
@@ -62,6 +64,7 @@ KINDS: dict[str, Callable[..., Lines | str]] = {
         commands.steal_misses,
         commands.steal_nodes,
         commands.runtimes,
+        commands.openmp,
         theses.contenders,
         theses.verdicts,
     )

@@ -266,7 +266,7 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
     of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs", "stealing", "runtime"}
-    of_commands.add("theses-locks")
+    of_commands |= {"openmp", "theses-locks"}
     of_commands |= {
         f"theses-{name}-simulated"
         for name in (one.name for one in theses_catalogue.EVALUATIONS if one.simulated)
@@ -280,3 +280,16 @@ def test_the_command_names_what_it_could_not_write(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True)
     assert done.returncode == 0
     assert "no results of demo: its tables are left as they are" in done.stdout
+
+
+def test_openmp_libraries_stand_side_by_side(tables: ModuleType) -> None:
+    def row(library: str, value: float | None, ratio: float | None) -> dict[str, Any]:
+        point = {"benchmark": "barrier", "threads": 2, "library": library, "unit": "ns"}
+        return point | {"value": value, "spread": 0.05, "ratio": ratio, "status": "ok"}
+
+    rows = [row("libgomp", 400.0, 1.0), row("libomp", None, None), row("ours", 300.0, 0.75)]
+    results = tables.Results({"rows": rows + [one | {"benchmark": "lock"} for one in rows]})
+    assert tables.commands.openmp(results, "barrier") == [
+        ["benchmark", "threads", "unit", "libgomp", "libomp", "ours", "/ libgomp"],
+        ["``barrier``", "2", "µs", "0.4 ± 5 %", "n/a", "0.3 ± 5 %", "0.75"],
+    ]

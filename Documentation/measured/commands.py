@@ -167,3 +167,28 @@ def _value(row: Mapping[str, Any], unit: str) -> str:
     if value is None:
         return "failed" if row["status"] == "failed" else NOTHING
     return f"{value * UNITS[unit][1]:.3g}"
+
+
+def openmp(results: Results, *only: str) -> Lines:
+    """Of `fast bench openmp`: medians and spreads by library, and ours over libgomp's."""
+    rows = results.document["rows"]
+    names = tuple(dict.fromkeys(row["library"] for row in rows))
+    found = {(row["benchmark"], row["threads"], row["library"]): row for row in rows}
+    lines: Lines = [["benchmark", "threads", "unit", *names, "/ libgomp"]]
+    for benchmark, threads in dict.fromkeys(point[:2] for point in found):
+        if only and benchmark not in only:
+            continue
+        of_line = [found[benchmark, threads, name] for name in names]
+        unit, factor = UNITS[next(row["unit"] for row in of_line if row["unit"])]
+        cells = [_openmp_value(row, factor) for row in of_line]
+        ratio = of_line[-1]["ratio"]
+        last = NOTHING if ratio is None else f"{ratio:.2f}"
+        lines.append([f"``{benchmark}``", str(threads), unit, *cells, last])
+    return lines
+
+
+def _openmp_value(row: Mapping[str, Any], factor: float) -> str:
+    if row["value"] is None:
+        return "failed" if row["status"] == "failed" else NOTHING
+    spread = "" if row["spread"] is None else f" ± {100 * row['spread']:.0f} %"
+    return f"{row['value'] * factor:.3g}{spread}"

@@ -17,6 +17,7 @@ from fastlab.cli.common import (
     project,
     show,
 )
+from fastlab.cli.openmp import add_openmp
 from fastlab.cli.peers import add_peers
 from fastlab.cli.theses import add_theses
 
@@ -43,6 +44,7 @@ def add(commands: Commands) -> None:
             path(one, "--json", "write the counts to FILE too")
     add_peers(what)
     add_theses(what)
+    add_openmp(what)
 
     suite = what.add_parser(
         "gomp-testsuite",

@@ -13,6 +13,8 @@ from fastlab.base.progress import Reporter
 
 # All programs of the runtimes' benchmarks, by the name that ninja has of a subproject's alias.
 BENCHMARKS = "intervals@@bench-runtime"
+# And what `fast bench openmp` runs beside them.
+OPENMP = "bench-openmp"
 
 
 def build_programs(project: Path, reporter: Reporter) -> Path:
@@ -28,8 +30,8 @@ def build_programs(project: Path, reporter: Reporter) -> Path:
     return directory
 
 
-def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter) -> Path:
-    """As build_programs(), for the runtimes' benchmarks: an optimized build.
+def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter, *more: str) -> Path:
+    """As build_programs(), for the runtimes' benchmarks and `more` targets: an optimized build.
 
     `options` are words for meson. What has been installed meanwhile is found.
     """
@@ -39,7 +41,7 @@ def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter) 
         setup.append("--reconfigure")
     reporter.say(f"building the benchmarks in {directory}")
     _run(setup)
-    _run(["ninja", "-C", str(directory), BENCHMARKS])
+    _run(["ninja", "-C", str(directory), BENCHMARKS, *more])
     return directory
 
 

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0
+"""OpenMP programs on libgomp, libomp and libintervals-gomp, side by side: what tasks take, without
+cut-off, and what constructs and schedules of loops cost, by EPCC's method.
+
+All are measured in turn, round by round, and in every other round in the opposite order, so that
+whatever else the machine does meets all of them. Ours runs the same program as libgomp.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from fastlab.base.model import SCHEMA_VERSION, FastError
+from fastlab.base.progress import Reporter, steps
+from fastlab.bench.calibrate import estimate
+from fastlab.bench.gomp_testsuite import check_library
+from fastlab.bench.one_run import PeerStatus, bench_run
+from fastlab.bench.peers import ENVIRONMENT, TELLING, UNITS
+from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
+from fastlab.statistics.environment import host
+
+OURS = "libintervals-gomp"
+REFERENCE = "libgomp"
+# Each library, and whose compiler's programs it runs.
+LIBRARIES: dict[str, str] = {REFERENCE: "libgomp", "libomp": "libomp", OURS: "libgomp"}
+
+# BOTS' kernels, and their sizes: such that a task of several microseconds, as libgomp's may be with
+# two threads, ends within seconds.
+KERNELS: dict[str, int] = {
+    "fib": 25,
+    "nqueens": 9,
+    "uts_t1": 8,
+    "uts_t3": 500,
+    "sort": 1 << 20,
+    "fft": 1 << 20,
+    "alignment": 20,
+    "health": 5,
+    "floorplan": 10,
+    "sparselu_for": 20,
+    "sparselu_single": 20,
+    "strassen": 512,
+}
+CONSTRUCTS: tuple[str, ...] = (
+    "parallel",
+    "for",
+    "parallel_for",
+    "barrier",
+    "single",
+    "critical",
+    "lock",
+    "ordered",
+    "atomic",
+    "reduction",
+)
+CHUNKS = (1, 8, 64)
+SCHEDULES: tuple[str, ...] = (
+    "static",
+    *(f"{kind}-{chunk}" for kind in ("static", "dynamic", "guided") for chunk in CHUNKS),
+)
+BENCHMARKS: tuple[str, ...] = (*KERNELS, *CONSTRUCTS, *SCHEDULES)
+THREADS = (1, 2)
+ROUNDS = 5
+TIMEOUT = 120.0
+
+
+@dataclass(frozen=True)
+class OpenmpRequest:
+    """What to measure."""
+
+    benchmarks: tuple[str, ...] = BENCHMARKS
+    threads: tuple[int, ...] = THREADS
+    rounds: int = ROUNDS
+    timeout: float = TIMEOUT
+
+    def __post_init__(self) -> None:
+        wrong = [one for one in self.benchmarks if one not in BENCHMARKS]
+        if wrong:
+            raise FastError(
+                f"no such benchmark: {', '.join(wrong)}; there are {', '.join(BENCHMARKS)}"
+            )
+
+
+@dataclass(frozen=True)
+class OpenmpPoint:
+    """One benchmark on one library with so many threads."""
+
+    benchmark: str
+    library: str
+    threads: int
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}, {self.library}, {self.threads} threads"
+
+
+@dataclass
+class OpenmpSamples:
+    """What the rounds so far gave for a point. `reason` says why there will be no more."""
+
+    unit: str = ""
+    values: list[float] = field(default_factory=list)
+    status: PeerStatus = "ok"
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class OpenmpRow:
+    """A point's result: the median of its values, the least, half the distance of the quartiles as
+    a share of the median, and the median over libgomp's. None: not available."""
+
+    point: OpenmpPoint
+    unit: str
+    value: float | None
+    best: float | None
+    spread: float | None
+    runs: int
+    ratio: float | None
+    status: PeerStatus
+    reason: str
+
+
+def points(request: OpenmpRequest) -> list[OpenmpPoint]:
+    """All of a round: the libraries one after the other for the same work."""
+    return [
+        OpenmpPoint(benchmark, library, threads)
+        for benchmark in request.benchmarks
+        for threads in request.threads
+        for library in LIBRARIES
+    ]
+
+
+class OpenmpSession:
+    """The measurements, round by round; what is there can be shown at any time."""
+
+    def __init__(self, request: OpenmpRequest, build: Path) -> None:
+        """`build` has the programs; those of a library that is not installed are missing."""
+        self._request = request
+        self._build = build
+        self._library = build / "userspace/gomp/libintervals-gomp.so"
+        check_library(self._library)
+        self._samples = {point: OpenmpSamples() for point in points(request)}
+        for point, samples in self._samples.items():
+            if not self._program(point).is_file():
+                samples.status = "not available"
+                samples.reason = "install the Debian packages clang and libomp-dev"
+
+    def run(self, reporter: Reporter) -> None:
+        """All rounds. A point that failed is not tried again."""
+        there, order = [*self._samples], []
+        for number in range(self._request.rounds):
+            order += there if number % 2 == 0 else there[::-1]
+        for point in steps(reporter, "measuring", order, str):
+            if self._samples[point].status == "ok":
+                self._measure(point, self._samples[point])
+
+    def rows(self) -> list[OpenmpRow]:
+        """One for each point, also for those that nothing is known of."""
+        values = {
+            point: median(samples.values)
+            for point, samples in self._samples.items()
+            if samples.values and samples.status == "ok"
+        }
+        return [_row(point, samples, values) for point, samples in self._samples.items()]
+
+    def _program(self, point: OpenmpPoint) -> Path:
+        compiler = LIBRARIES[point.library]
+        if point.benchmark in KERNELS:
+            return self._build / f"subprojects/intervals/bench/runtimes/bench-{compiler}"
+        return self._build / f"userspace/gomp/bench/openmp-overheads-{compiler}"
+
+    def _measure(self, point: OpenmpPoint, samples: OpenmpSamples) -> None:
+        words = [str(self._program(point)), f"--workers={point.threads}"]
+        if point.benchmark in KERNELS:
+            words += ["--repeats=3", f"--size={KERNELS[point.benchmark]}"]
+        environment = {**ENVIRONMENT, **os.environ}
+        if point.library == OURS:
+            environment["LD_PRELOAD"] = str(self._library.resolve())
+        run = bench_run([*words, point.benchmark], self._request.timeout, environment)
+        if run.status != "ok":
+            samples.status, samples.reason = run.status, run.reason
+            return
+        samples.unit = run.unit
+        # A round is one value, however many a program gives; the first has its threads begin.
+        samples.values.append(median(run.values))
+
+
+def _row(
+    point: OpenmpPoint, samples: OpenmpSamples, values: Mapping[OpenmpPoint, float]
+) -> OpenmpRow:
+    value = values.get(point)
+    reference = values.get(OpenmpPoint(point.benchmark, REFERENCE, point.threads))
+    status, reason = samples.status, samples.reason
+    if status == "ok" and value is None:
+        status, reason = "not available", "not measured"
+    # What costs less than nothing is below what the clock tells, and no multiple of anything.
+    comparable = value is not None and reference is not None and min(value, reference) > 0
+    return OpenmpRow(
+        point,
+        samples.unit,
+        value,
+        min(samples.values) if value is not None else None,
+        estimate(samples.values).spread / 2 if len(samples.values) > 1 else None,
+        len(samples.values),
+        value / reference if comparable and value and reference else None,
+        status,
+        reason,
+    )
+
+
+def table(rows: Sequence[OpenmpRow]) -> Table:
+    """For people: a line for each benchmark and number of threads."""
+    by_point = {row.point: row for row in rows}
+    lines = []
+    for benchmark, threads in dict.fromkeys(
+        (row.point.benchmark, row.point.threads) for row in rows
+    ):
+        found = [by_point[OpenmpPoint(benchmark, one, threads)] for one in LIBRARIES]
+        unit = next((row.unit for row in found if row.unit), "")
+        lines.append(
+            [
+                Cell(benchmark),
+                Cell(str(threads)),
+                Cell(UNITS.get(unit, unit)),
+                *(_value_cell(row) for row in found),
+                _ratio_cell(found[-1]),
+            ]
+        )
+    return Table(
+        "OpenMP programs on three libraries",
+        ("benchmark", "threads", "unit", *LIBRARIES, f"/ {REFERENCE}"),
+        lines,
+        "Median over the rounds, ± half the distance of the quartiles; / libgomp is ours as a "
+        "multiple of libgomp's, less than 1 is faster. Constructs and schedules: of one of them, "
+        "less the time of the same work without it.",
+        labels=2,
+    )
+
+
+def _value_cell(row: OpenmpRow) -> Cell:
+    if row.value is None:
+        said = f"{row.status}: {row.reason}" if row.status == "failed" else NOT_AVAILABLE
+        return Cell(said, tone="loss" if row.status == "failed" else "aside")
+    spread = "" if row.spread is None else f" ± {100 * row.spread:.0f} %"
+    return Cell(f"{row.value:.4g}{spread}")
+
+
+def _ratio_cell(row: OpenmpRow) -> Cell:
+    if row.ratio is None:
+        return Cell("")
+    return Cell(f"{row.ratio:.2f}", tone="gain" if row.ratio < 1 else "loss")
+
+
+def document(rows: Iterable[OpenmpRow], command: str, request: OpenmpRequest) -> dict[str, Any]:
+    """The JSON file. Null says "not available"."""
+    own = ("unit", "value", "best", "spread", "runs", "ratio", "status", "reason")
+    return {
+        "schema": SCHEMA_VERSION,
+        "command": command,
+        "rounds": request.rounds,
+        **host(),
+        "environment": {
+            name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
+        },
+        "rows": [asdict(row.point) | {name: getattr(row, name) for name in own} for row in rows],
+    }
+
+
+def failures(rows: Iterable[OpenmpRow]) -> list[str]:
+    """What is wrong with ours; another library's failure is a row and no more."""
+    return [
+        f"{row.point}: {row.reason}"
+        for row in rows
+        if row.status == "failed" and row.point.library == OURS
+    ]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""OpenMP's libraries side by side, with shell scripts for programs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
+from fastlab.bench import openmp
+from fastlab.bench.openmp import OpenmpRequest, OpenmpRow, OpenmpSession
+
+KERNELS = "subprojects/intervals/bench/runtimes/bench-{}"
+OVERHEADS = "userspace/gomp/bench/openmp-overheads-{}"
+LIBRARY = "userspace/gomp/libintervals-gomp.so"
+
+
+def line(value: str, check: str = "ok") -> str:
+    return f'{{"unit":"ns","value":{value},"check":"{check}","peak_kib":0}}'
+
+
+def write(build: Path, name: str, text: str) -> Path:
+    path = build / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    """Programs that note how they are run; ours takes 10 ns, and others 40."""
+    # The loader says that it is no library, and runs the program without it.
+    write(tmp_path, LIBRARY, "intervals_gomp")
+    for program in (KERNELS, OVERHEADS):
+        for compiler in ("libgomp", "libomp"):
+            write(
+                tmp_path,
+                program.format(compiler),
+                f'#!/bin/sh\necho "{compiler} $LD_PRELOAD $*" >> {tmp_path}/log\n'
+                f"[ \"$LD_PRELOAD\" ] && echo '{line('10')}' || echo '{line('40')}'\n",
+            )
+    return tmp_path
+
+
+def measure(build: Path, request: OpenmpRequest) -> list[OpenmpRow]:
+    session = OpenmpSession(request, build)
+    session.run(PlainReporter(io.StringIO()))
+    return session.rows()
+
+
+def test_every_other_round_is_in_the_opposite_order(build: Path) -> None:
+    measure(build, OpenmpRequest(("fib", "static-8"), (1, 2), rounds=2))
+    lines = [one.replace(str(build), "") for one in (build / "log").read_text().splitlines()]
+    of_kernel = [
+        f"{library} {kernel}"
+        for kernel in (
+            "--workers=1 --repeats=3 --size=25 fib",
+            "--workers=2 --repeats=3 --size=25 fib",
+        )
+        for library in ("libgomp ", "libomp ", f"libgomp /{LIBRARY}")
+    ]
+    assert lines[:6] == of_kernel
+    assert lines[6] == "libgomp  --workers=1 static-8"
+    assert lines[12:] == lines[:12][::-1]
+
+
+def test_ours_is_a_multiple_of_libgomps(build: Path) -> None:
+    rows = measure(build, OpenmpRequest(("barrier",), (2,), rounds=3))
+    assert [row.point.library for row in rows] == ["libgomp", "libomp", "libintervals-gomp"]
+    assert [(row.value, row.ratio, row.runs) for row in rows] == [
+        (40, 1, 3),
+        (40, 1, 3),
+        (10, 0.25, 3),
+    ]
+    table = openmp.table(rows)
+    assert [cell.text for cell in table.rows[0]] == [
+        *("barrier", "2", "ns"),
+        *("40 ± 0 %", "40 ± 0 %", "10 ± 0 %"),
+        "0.25",
+    ]
+    document = openmp.document(rows, "fast bench openmp", OpenmpRequest(("barrier",), (2,), 3))
+    assert document["rows"][2]["ratio"] == 0.25 and document["rows"][2]["library"] == openmp.OURS
+
+
+def test_a_round_is_one_value_and_less_than_nothing_has_no_ratio(build: Path) -> None:
+    samples = "\\n".join(line(value) for value in ("-3", "-1", "8"))
+    write(build, OVERHEADS.format("libgomp"), f"#!/bin/sh\nprintf '{samples}\\n'\n")
+    rows = measure(build, OpenmpRequest(("atomic",), (1,), rounds=1))
+    assert (rows[0].value, rows[0].runs, rows[0].ratio, rows[2].ratio) == (-1, 1, None, None)
+
+
+def test_what_fails_and_what_is_missing(build: Path) -> None:
+    write(build, OVERHEADS.format("libgomp"), f"#!/bin/sh\necho '{line('null', 'failed')}'\n")
+    (build / OVERHEADS.format("libomp")).unlink()
+    rows = measure(build, OpenmpRequest(("lock",), (1,), rounds=2))
+    assert [row.status for row in rows] == ["failed", "not available", "failed"]
+    assert "libomp-dev" in rows[1].reason
+    assert openmp.failures(rows) == ["lock, libintervals-gomp, 1 threads: wrong result"]
+    texts = [cell.text for cell in openmp.table(rows).rows[0]]
+    assert texts[3] == "failed: wrong result" and texts[4] == "n/a" and texts[6] == ""
+
+
+def test_bad_requests(build: Path) -> None:
+    with pytest.raises(FastError, match="no such benchmark: none; there are fib"):
+        OpenmpRequest(("none",))
+    write(build, LIBRARY, "GCC's")
+    with pytest.raises(FastError, match=r"is not libintervals-gomp\.so"):
+        OpenmpSession(OpenmpRequest(("fib",)), build)
