@@ -47,7 +47,7 @@
 #define GROUP(number) CGROUPS "/" STRING(number)
 
 #ifndef PR_SET_SCHED_FAST
-#define PR_SET_SCHED_FAST 74
+#define PR_SET_SCHED_FAST 0x53465354
 #endif
 
 /* Of one process or of all. The last lock inherits priorities. */

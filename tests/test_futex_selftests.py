@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 from lab import Lab, kernel
 
-from fastlab.base.model import Watchdogs
+from fastlab.base.model import Machine, Watchdogs
 from fastlab.guest import hardware
 from fastlab.plan.experiment import POLICIES
 
 PATIENT = Watchdogs(run=1800)
 OF_THE_SERIES = "futex_handoff"
-# The case of it that needs a machine of its own.
+# The cases of it that need a machine of their own: an isolated CPU, a cache that CPUs share.
 ISOLATED = "isolated_cpu"
+SHARED_CACHE = "soft_leaves_no_hint_where_it_did_not_go"
 Result = tuple[int, list[str]]
 
 
@@ -95,8 +96,17 @@ def test_the_series_own_selftest_passes_where_there_is_a_policy(
     assert status == 0
     assert len(lines) == len(skipped)
     assert all(line.startswith("ok ") for line in lines), lines
-    left = [line for line in lines if "# SKIP" in line]
-    assert len(left) == 1 and f"handoff.{ISOLATED} # SKIP no CPU is isolated" in left[0]
+    left = {line.split("handoff.")[1].split(" # SKIP")[0] for line in lines if "# SKIP" in line}
+    assert left == {ISOLATED, SHARED_CACHE}
+
+
+def test_the_series_own_selftest_passes_where_cpus_share_a_cache(
+    functional: Path, tmp_path: Path
+) -> None:
+    program = {f"/bin/{OF_THE_SERIES}": functional / OF_THE_SERIES}
+    lab = Tried(tmp_path / "shared", kernel("fast"), program, Machine(preset="epyc-milan-vm"))
+    status, lines = result(lab, "handoff", [OF_THE_SERIES, "-t", SHARED_CACHE], {})
+    assert (status, lines) == (0, [f"ok 1 handoff.{SHARED_CACHE}"])
 
 
 def test_the_series_own_selftest_passes_beside_an_isolated_cpu(
