@@ -118,6 +118,7 @@ def test_a_run_must_be_what_its_variant_says(
     [
         (FAST_RUN, [samples.MECHANISM], ""),
         (FAST_RUN, [NEVER, NEVER | {"same_cpu": 1}], ""),
+        (FAST_RUN, [NEVER, NEVER | {"preferred": 1}], ""),
         (FAST_RUN, [NEVER, NEVER | {"hint_set": 0}], "used + same_cpu = 0 with policy strict"),
         (FAST_RUN, [NEVER | {"hint_set": 0}] * 2, "nothing to act on"),
         (FAST_RUN, [None], ""),

@@ -183,6 +183,7 @@ MECHANISM = (
     "hint_class",
     "used",
     "same_cpu",
+    "preferred",
     "moot",
     "rejected_affinity",
     "rejected_offline",
@@ -204,6 +205,8 @@ HINTS = "hint_set"
 LOOKED_AT = ("hint_set", "hint_mm", "hint_class")
 # Those that say that FAST decided where a task runs: moved it, or kept it, at the lock-hot CPU.
 FIRED = ("used", "same_cpu")
+# And that of soft, which found an idle CPU from there.
+DECIDED = (*FIRED, "preferred")
 
 
 def improvement(baseline: float, variant: float, better: Better) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
-from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MODEL_UNITS, NAMED, PERCENTILES
+from fastlab.base.metrics import DECIDED, FIRED, HINTS, LATENCIES, MODEL_UNITS, NAMED, PERCENTILES
 from fastlab.base.model import SCHEMA_VERSION, Kernel, Machine, Run
 from fastlab.plan import presets
 
@@ -328,7 +328,7 @@ def _invalidity(run: Run, mechanism: Mapping[str, int] | None) -> str:
 
 def fired(mechanism: Mapping[str, int] | None) -> int:
     """How often FAST decided where a task runs."""
-    return sum((mechanism or {}).get(name, 0) for name in FIRED)
+    return sum((mechanism or {}).get(name, 0) for name in DECIDED)
 
 
 def without_silent(rows: Iterable[AnyRow], arm: Callable[[AnyRow], Hashable]) -> list[AnyRow]:

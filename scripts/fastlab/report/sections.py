@@ -114,7 +114,8 @@ def mechanism(findings: Findings) -> Table:
     note = (
         "Counters of sched/fast/stat, summed over the compared seeds. hint_set: woken threads that "
         "got a hint; used: wake-ups sent to the hinted CPU; same_cpu: the task was there already; "
-        "moot: there was nothing to choose; rejected_*: hints not followed, by reason."
+        "preferred: soft found an idle CPU from there; moot: there was nothing to choose; "
+        "rejected_*: hints not followed, by reason."
     )
     columns = ["variant", "benchmark", "threads", *findings.axes, *MECHANISM]
     return Table("Mechanism", columns, rows, note, 2, [*FIRED, HINTS])
