@@ -26,23 +26,30 @@ class FakeMachine:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
         self.document = True
+        # Of each operation, and where the program was in the end.
+        self.placed = 2
+        self.cpu = 0
 
     def run_job(
         self, simulation: Any, snapshot: Path, plugin: Path | None, job: Job, *_: Any, **__: Any
     ) -> Outcome:
-        assert simulation.machine.cpus == 1
+        assert simulation.machine.cpus == 2
         program, operation, count = job.argv
         assert program == "/bin/overhead"
         policy = job.fast.get("policy", "unpatched")
         self.asked.append((operation, policy))
         more = DEARER.get(policy, 0)
-        total = {
+        first = {
+            "cpu": 0,
             "user": {"instructions": 400 * int(count)},
             "kernel": {"instructions": (600 + more) * int(count)},
             "idle": {"instructions": 0},
         }
-        document = {"total": total} if self.document else None
-        return Outcome(document, {"check": "ok"}, None, 0, (), 1.0)
+        busy = {"cpu": 1} | {mode: {"instructions": 9} for mode in ("user", "kernel", "idle")}
+        document = {"per_cpu": [first, busy]} if self.document else None
+        mechanism = {"same_cpu": self.placed * int(count)}
+        output = {"check": "ok", "cpu": self.cpu}
+        return Outcome(document, output, mechanism, 0, (), 1.0)
 
 
 @pytest.fixture
@@ -89,6 +96,18 @@ def test_without_counts_there_is_no_table(machine: FakeMachine) -> None:
     machine.document = False
     with pytest.raises(FastError, match="the cache model wrote no document"):
         overhead.measure(PlainReporter(io.StringIO()))
+
+
+def test_hand_offs_that_are_not_placed_are_no_measurement(machine: FakeMachine) -> None:
+    machine.placed = 1
+    with pytest.raises(FastError, match="of 14 hand-offs 7 were placed"):
+        overhead.measure(PlainReporter(io.StringIO()), count=7)
+
+
+def test_a_program_that_has_moved_is_no_measurement(machine: FakeMachine) -> None:
+    machine.cpu = 1
+    with pytest.raises(FastError, match="has left the CPU that is counted"):
+        overhead.measure(PlainReporter(io.StringIO()), count=7)
 
 
 def test_a_file_that_cannot_be_written_is_said_before_the_measurement(

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a call into the kernel costs: one of the operations below, again and again, on
- * one CPU. The region of interest is COUNT of them, of which a simulated machine counts
- * the instructions. Prints one line of JSON.
+ * CPU 0. The region of interest is COUNT of them, of which a simulated machine counts
+ * the instructions of that CPU. Beside what wakes a thread, CPU 1 is kept busy: the thread
+ * may go there, so that the kernel has to choose, and does not, so that what is counted is
+ * the same each time.
+ * Prints one line of JSON, with the CPU that it was on in the end.
  *
  *	overhead OPERATION COUNT
  *
@@ -21,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,9 +39,11 @@ struct operation {
 	const char *name;
 	void (*once)(void);
 	void *(*partner)(void *arg);	/* or NULL: there is none */
+	bool places;			/* the kernel may choose a CPU */
 };
 
 enum { MINE, PARTNERS };
+enum { MEASURED_CPU, BUSY_CPU };
 
 static atomic_uint turns[2];
 static int pipes[2][2];
@@ -128,10 +134,10 @@ static void *yield_back(void *arg)
 }
 
 static const struct operation operations[] = {
-	{ "wake", wake_nobody, NULL },
-	{ "handoff", hand_off, hand_back },
-	{ "wakeup", wake_up, wake_back },
-	{ "switch", yield, yield_back },
+	{ "wake", wake_nobody, NULL, false },
+	{ "handoff", hand_off, hand_back, true },
+	{ "wakeup", wake_up, wake_back, true },
+	{ "switch", yield, yield_back, false },
 };
 
 static const struct operation *find(const char *name)
@@ -141,6 +147,42 @@ static const struct operation *find(const char *name)
 			return &operations[i];
 	error(EXIT_USAGE, 0, "there is no operation %s: it is wake, handoff, wakeup or switch", name);
 	return NULL;
+}
+
+static void run_on(pthread_t thread, int first, int last)
+{
+	cpu_set_t cpus;
+	int err;
+
+	CPU_ZERO(&cpus);
+	for (int cpu = first; cpu <= last; cpu++)
+		CPU_SET(cpu, &cpus);
+	err = pthread_setaffinity_np(thread, sizeof(cpus), &cpus);
+	if (err)
+		error(1, err, "cannot run on CPU %d", last);
+}
+
+/* With so much weight, where that is allowed, that no balancer wants to bring more there. */
+static void *keep_busy(void *arg)
+{
+	atomic_bool *begun = arg;
+
+	run_on(pthread_self(), BUSY_CPU, BUSY_CPU);
+	setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+	atomic_store(begun, true);
+	while (!atomic_load(&over))
+		;
+	return arg;
+}
+
+static pthread_t start(void *(*run)(void *arg), void *arg)
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, run, arg);
+
+	if (err)
+		error(1, err, "cannot create a thread");
+	return thread;
 }
 
 static unsigned long number(const char *text)
@@ -156,26 +198,27 @@ static unsigned long number(const char *text)
 int main(int argc, char **argv)
 {
 	const struct operation *operation;
+	pthread_t partner = 0, busy = 0;
+	atomic_bool begun = false;
 	unsigned long count;
-	cpu_set_t first;
-	pthread_t partner;
+	int cpu;
 
 	if (argc != 3)
 		error(EXIT_USAGE, 0, "usage: overhead OPERATION COUNT");
 	operation = find(argv[1]);
 	count = number(argv[2]);
 
-	CPU_ZERO(&first);
-	CPU_SET(0, &first);
-	if (sched_setaffinity(0, sizeof(first), &first))
-		error(1, errno, "cannot stay on CPU 0");
+	run_on(pthread_self(), MEASURED_CPU, MEASURED_CPU);
 	if (pipe(pipes[MINE]) || pipe(pipes[PARTNERS]))
 		error(1, errno, "cannot make a pipe");
-	if (operation->partner) {
-		int err = pthread_create(&partner, NULL, operation->partner, NULL);
-
-		if (err)
-			error(1, err, "cannot create a thread");
+	if (operation->partner)
+		partner = start(operation->partner, NULL);
+	if (operation->places) {
+		busy = start(keep_busy, &begun);
+		while (!atomic_load(&begun))
+			sched_yield();
+		run_on(partner, MEASURED_CPU, BUSY_CPU);
+		run_on(pthread_self(), MEASURED_CPU, BUSY_CPU);
 	}
 
 	roi_warmup();
@@ -185,12 +228,16 @@ int main(int argc, char **argv)
 	for (unsigned long i = 0; i < count; i++)
 		operation->once();
 	roi_end();
+	cpu = sched_getcpu();
 
 	atomic_store(&over, true);
 	if (operation->partner) {
 		operation->once();
 		pthread_join(partner, NULL);
 	}
-	printf("{\"operation\":\"%s\",\"count\":%lu,\"check\":\"ok\"}\n", operation->name, count);
+	if (operation->places)
+		pthread_join(busy, NULL);
+	printf("{\"operation\":\"%s\",\"count\":%lu,\"cpu\":%d,\"check\":\"ok\"}\n", operation->name,
+	       count, cpu);
 	return 0;
 }
