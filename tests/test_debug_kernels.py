@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab import Lab, kernel, survived
+from lab import Lab, kernel, pristine, survived
 
 from fastlab.base.model import BENCHMARKS, Watchdogs
 from fastlab.guest import alarms, hardware
@@ -62,14 +62,20 @@ class Checked(Lab):
         return (self.path / "saved/serial.log").read_text(errors="replace").splitlines()
 
 
+def functions(source: Path) -> set[str]:
+    """The names that begin in the first column, or stand after types that do."""
+    pattern = r"^(?:[A-Za-z_][\w ]*[ *])?(\w+)\("
+    return set(re.findall(pattern, source.read_text(), re.MULTILINE))
+
+
 def alarm(patched: Path) -> re.Pattern[str]:
-    """Alarms; of data races where a function of the series' own files or of the futexes takes
-    part. The scheduler's other accesses race by intent, most without a mark; Linux leaves it out of
-    KCSAN for that."""
-    sources = [*patched.glob("kernel/sched/fast*.c"), *patched.glob("kernel/futex/*.c")]
-    text = "\n".join(path.read_text() for path in sources)
-    # What begins in the first column, up to its arguments.
-    names = "|".join(set(re.findall(r"^[a-z][\w *]*?(\w+)\(", text, re.MULTILINE)))
+    """Alarms; of data races where a function of the series or of the futexes takes part. The
+    scheduler's other accesses race by intent, most without a mark; Linux leaves it out of KCSAN for
+    that."""
+    sources = [*patched.glob("kernel/sched/fast*.[ch]"), *patched.glob("kernel/futex/*.c")]
+    fair = "kernel/sched/fair.c"
+    added = functions(patched / fair) - functions(pristine() / fair)
+    names = "|".join(added.union(*map(functions, sources)))
     let_pass = rf"KCSAN: data-race in (?!.*\b(?:{names})\b)"
     return re.compile(rf"^(?!.*{let_pass}).*(?:{alarms.ALARM.pattern})")
 
@@ -92,10 +98,16 @@ def lab(
 
 
 def test_races_of_the_series_are_alarms(patched: Path) -> None:
-    for title in ("crowd_home / update_rq_clock", "idle_cpu / futex_wake"):
-        assert alarm(patched).search(f"BUG: KCSAN: data-race in {title}")
-    for line in ("BUG: KCSAN: data-race in idle_cpu / update_rq_clock", "all is well"):
-        assert not alarm(patched).search(line)
+    for name in (
+        *("crowd_home", "futex_wake", "sched_fast_place", "sched_fast_wake"),
+        *("__sched_fast_can_migrate", "__sched_fast_release", "sched_fast_cpu_lock"),
+        *("sched_fast_can_migrate", "select_handoff_rq", "finish_delayed_dequeue.isra.0"),
+    ):
+        assert alarm(patched).search(f"BUG: KCSAN: data-race in idle_cpu / {name}")
+        assert alarm(patched).search(f"BUG: KCSAN: data-race in {name} / update_rq_clock")
+    for name in ("update_rq_clock", "can_migrate_task", "detach_tasks", "select_task_rq_fair"):
+        assert not alarm(patched).search(f"BUG: KCSAN: data-race in idle_cpu / {name}")
+    assert not alarm(patched).search("all is well")
     assert alarm(patched).search("BUG: KASAN: slab-use-after-free in idle_cpu")
 
 
