@@ -706,16 +706,21 @@ struct cycle_inside : program<cycle_inside, 2> {
 	}
 };
 
-/* One that begins while what it is inside of is cancelled, and one that begins after that. */
+/*
+ * One that begins while what is around it is cancelled, and one that begins after that: not their
+ * parent, which both look at, but what is around that.
+ */
 struct cancelled : program<cancelled, 2> {
 	int body(ivl_interval *self)
 	{
 		ivl_interval *outer = ivl_create(self, NULL, NULL, NULL, NULL);
-		ivl_interval *after = ivl_create(outer, NULL, second, NULL, NULL);
+		ivl_interval *parent = ivl_create(outer, NULL, NULL, NULL, NULL);
+		ivl_interval *after = ivl_create(parent, NULL, second, NULL, NULL);
 		ivl_interval *canceller = ivl_create(self, NULL, cancel, outer, NULL);
 
-		ivl_release(ivl_create(outer, NULL, this->first, NULL, NULL));
+		ivl_release(ivl_create(parent, NULL, this->first, NULL, NULL));
 		RL_ASSERT(!ivl_add_edge(ivl_end_point(canceller), ivl_start_point(after)));
+		ivl_release(parent);
 		ivl_release(canceller);
 		ivl_release(after);
 		this->kept = outer;
