@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from fastlab.base.model import SCHEMA_VERSION, FastError
+from fastlab.base.model import SCHEMA_VERSION
 from fastlab.base.progress import Reporter, steps
 from fastlab.bench.calibrate import estimate
 from fastlab.bench.gomp_testsuite import check_library
 from fastlab.bench.one_run import PeerStatus, bench_run
-from fastlab.bench.peers import ENVIRONMENT, TELLING, UNITS
+from fastlab.bench.peers import ENVIRONMENT, UNITS, check_known, telling_environment
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 from fastlab.statistics.environment import host
 
@@ -78,11 +78,7 @@ class OpenmpRequest:
     timeout: float = TIMEOUT
 
     def __post_init__(self) -> None:
-        wrong = [one for one in self.benchmarks if one not in BENCHMARKS]
-        if wrong:
-            raise FastError(
-                f"no such benchmark: {', '.join(wrong)}; there are {', '.join(BENCHMARKS)}"
-            )
+        check_known("benchmark", self.benchmarks, BENCHMARKS)
 
 
 @dataclass(frozen=True)
@@ -262,9 +258,7 @@ def document(rows: Iterable[OpenmpRow], command: str, request: OpenmpRequest) ->
         "command": command,
         "rounds": request.rounds,
         **host(),
-        "environment": {
-            name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
-        },
+        "environment": telling_environment(),
         "rows": [asdict(row.point) | {name: getattr(row, name) for name in own} for row in rows],
     }
 

@@ -80,8 +80,8 @@ class PeerRequest:
     timeout: float = TIMEOUT
 
     def __post_init__(self) -> None:
-        _known("benchmark", self.benchmarks, BENCHMARKS)
-        _known("runtime", self.runtimes, RUNTIMES)
+        check_known("benchmark", self.benchmarks, BENCHMARKS)
+        check_known("runtime", self.runtimes, RUNTIMES)
         if self.workers and self.workers[-1] > MAX_WORKERS:
             raise FastError(
                 f"--workers {self.workers[-1]}: the benchmarks have at most {MAX_WORKERS}; these "
@@ -204,6 +204,18 @@ def find_programs(build: Path, runtimes: Iterable[str] = RUNTIMES) -> dict[str, 
     return found
 
 
+def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """All names that there are not, in one FastError."""
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise FastError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
+
+
+def telling_environment() -> dict[str, str]:
+    """The variables that are set and change what is measured, by name."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)}
+
+
 def document(rows: Iterable[PeerRow], command: str, request: PeerRequest) -> dict[str, Any]:
     """The JSON file. Null says "not available"."""
     return {
@@ -211,9 +223,7 @@ def document(rows: Iterable[PeerRow], command: str, request: PeerRequest) -> dic
         "command": command,
         "rounds": request.rounds,
         **host(),
-        "environment": {
-            name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
-        },
+        "environment": telling_environment(),
         "rows": [_record(row) for row in rows],
     }
 
@@ -239,12 +249,6 @@ def failures(rows: Iterable[PeerRow]) -> list[str]:
         for row in rows
         if row.status == "failed" and row.point.runtime in (OURS, SERIAL)
     ]
-
-
-def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
-    wrong = [name for name in names if name not in known]
-    if wrong:
-        raise FastError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
 
 
 def _row(point: PeerPoint, samples: PeerSamples, values: Mapping[PeerPoint, float]) -> PeerRow:

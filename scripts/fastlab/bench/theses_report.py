@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 from fastlab.base.files import write_files, write_json
 from fastlab.base.model import SCHEMA_VERSION
 from fastlab.bench.calibrate import Estimate, estimate
-from fastlab.bench.peers import SERIAL, TELLING, UNITS
+from fastlab.bench.peers import SERIAL, UNITS, telling_environment
 from fastlab.bench.theses import TITLES, Published, ThesisEvaluation, ThesisRequest
 from fastlab.bench.theses_claims import ThesisPoint, ThesisRow, ThesisVerdict
 from fastlab.report.markup import markdown_table
@@ -109,9 +108,7 @@ def document(
         "simulated": bool(request.simulate),
         "sizes": dict(evaluation.simulated) if request.simulate else {},
         **host(),
-        "environment": {
-            name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)
-        },
+        "environment": telling_environment(),
         "contenders": [asdict(one) for one in evaluation.contenders],
         "rows": [
             {

@@ -8,11 +8,9 @@ import argparse
 from fastlab.base.progress import Reporter
 from fastlab.bench import openmp
 from fastlab.cli.common import (
-    ERROR,
-    OK,
     Commands,
     check_writable,
-    complain,
+    complain_of,
     counts,
     keep,
     names,
@@ -63,5 +61,4 @@ def _bench_openmp(arguments: argparse.Namespace, reporter: Reporter) -> int:
         keep(arguments.json, openmp.document(rows, own_command(), request))
 
     measure(session, tell, reporter)
-    wrong = openmp.failures(session.rows())
-    return complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
+    return complain_of("these failed:", openmp.failures(session.rows()))

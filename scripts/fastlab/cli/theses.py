@@ -8,11 +8,10 @@ from pathlib import Path
 
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import (
-    ERROR,
     OK,
     Commands,
     check_directory,
-    complain,
+    complain_of,
     names,
     number,
     path,
@@ -85,5 +84,4 @@ def _bench_theses(arguments: argparse.Namespace, reporter: Reporter) -> int:
             print(f"wrote {file}")
 
     measure(session, tell, reporter)
-    wrong = theses.failures(request, session.rows())
-    return complain("\n  ".join(["these failed:", *wrong]), ERROR) if wrong else OK
+    return complain_of("these failed:", theses.failures(request, session.rows()))
