@@ -118,6 +118,14 @@ def test_fuzz_is_refused_and_explained(tree: Tree) -> None:
     )
 
 
+def test_uneven_context_is_told_where_nothing_differs(tree: Tree) -> None:
+    uneven = change(30).replace(" line 32\n", "").replace("-28,5 +28,5", "-28,4 +28,4")
+    tree.patch("1.patch", uneven)
+    text = tree.error()
+    assert "its lines are there, from line 28 on" in text
+    assert "less context after its change" in text
+
+
 def test_the_failing_file_and_hunk_are_named_among_several(tree: Tree) -> None:
     second = change(30, old="line thirty").partition("@@")
     tree.patch("1.patch", CREATE + change(5).partition("-- \n")[0] + "@@" + second[2])

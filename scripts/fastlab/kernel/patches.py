@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 # --force: ask nothing, and never take a patch for a reversed one.
 OPTIONS = ("-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "--reject-file=-")
 
+UNEVEN = (
+    "patch(1) takes one with less context after its change than before for a file's last, "
+    "and one with less before for the first"
+)
+
 
 def digest(patches: Iterable[Path]) -> str:
     """Changes when a patch or their order does; names and comments do not matter."""
@@ -143,6 +148,8 @@ def _compare(hunk: Hunk, lines: Sequence[str]) -> str:
         f"  @@ -{hunk.source_start},{hunk.source_length} "
         f"+{hunk.target_start},{hunk.target_length} @@ {hunk.section_header}"
     ).rstrip()
+    if met == expected:
+        return f"{header}\n  its lines are there, from line {at + 1} on; {UNEVEN}"
     body = "\n".join(f"    {line}".rstrip() for line in compared)
     return f"{header}\n  the patch expects (-), line {at + 1} and following are (+):\n{body}"
 
