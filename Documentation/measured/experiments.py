@@ -82,19 +82,16 @@ def standings(results: Results) -> Lines:
     return lines
 
 
-def latencies(results: Results, *arms: str) -> Lines:
-    """Of the baseline and these arms, in microseconds."""
+def latencies(results: Results, what: str, *arms: str) -> Lines:
+    """How long `what` takes, handoff or wakeup: of the baseline and these arms, in microseconds."""
     asked = (results.baseline, *arms)
     first, *rest = (WORDS.get(arm, arm) for arm in asked)
-    told = {
-        "hand-off p50": "handoff_p50",
-        "p99": "handoff_p99",
-        "wake-up p99": "wakeup_p99",
-    }
+    told = ("p50", "p99", "max")
     heads = [head for words in told for head in (f"{words}: {first}", *rest)]
     lines: Lines = [["benchmark", "threads", *heads]]
     for key in results.keys:
-        cells = [_micros(results.mean(arm, key, one)) for one in told.values() for arm in asked]
+        metrics = (f"{what}_{one}" for one in told)
+        cells = [_micros(results.mean(arm, key, one)) for one in metrics for arm in asked]
         lines.append([*_head(key), *cells])
     return lines
 
