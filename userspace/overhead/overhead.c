@@ -10,6 +10,7 @@
  *	overhead OPERATION COUNT
  *
  *	wake	FUTEX_WAKE, and nobody waits
+ *	wait	FUTEX_WAIT, and the value is another, so that it does not wait
  *	handoff	FUTEX_WAKE of a thread that waits, which then runs while its waker waits
  *	wakeup	the same by two pipes, without a futex
  *	switch	sched_yield() to another thread
@@ -57,6 +58,11 @@ static void futex(atomic_uint *word, int operation, unsigned int value)
 static void wake_nobody(void)
 {
 	futex(&turns[MINE], FUTEX_WAKE, 1);
+}
+
+static void wait_for_another_value(void)
+{
+	futex(&turns[MINE], FUTEX_WAIT, 1);
 }
 
 static void give_turn(int whose)
@@ -135,6 +141,7 @@ static void *yield_back(void *arg)
 
 static const struct operation operations[] = {
 	{ "wake", wake_nobody, NULL, false },
+	{ "wait", wait_for_another_value, NULL, false },
 	{ "handoff", hand_off, hand_back, true },
 	{ "wakeup", wake_up, wake_back, true },
 	{ "switch", yield, yield_back, false },
@@ -145,7 +152,8 @@ static const struct operation *find(const char *name)
 	for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++)
 		if (!strcmp(operations[i].name, name))
 			return &operations[i];
-	error(EXIT_USAGE, 0, "there is no operation %s: it is wake, handoff, wakeup or switch", name);
+	error(EXIT_USAGE, 0, "there is no operation %s: it is wake, wait, handoff, wakeup or switch",
+	      name);
 	return NULL;
 }
 

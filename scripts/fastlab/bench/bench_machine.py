@@ -29,7 +29,8 @@ class BenchMachine:
 
     `name` is its directory in the project's build/, which keeps what the machine says. With more
     than one of `nodes` it has NUMA nodes, and a kernel that knows of them. `variant` is one of
-    Kbuild/kernels.toml. run() may be called by several threads, each with a name of its own.
+    Kbuild/kernels.toml, `fragments` are further ones of its configuration. run() may be called by
+    several threads, each with a name of its own.
     """
 
     def __init__(
@@ -41,9 +42,11 @@ class BenchMachine:
         boot_seconds: float = Watchdogs.boot,
         nodes: int = 1,
         variant: str = "baseline",
+        fragments: Sequence[str] = (),
     ) -> None:
-        fragments = ("numa",) if nodes > 1 else ()
-        request = kernels.BuildRequest(variants=(variant,), fragments=fragments)
+        if nodes > 1:
+            fragments = (*fragments, "numa")
+        request = kernels.BuildRequest(variants=(variant,), fragments=tuple(fragments))
         project = request.places.project
         self.toolbox = sim.find_sim_toolbox(build_programs(project, reporter), further)
         (kernel,) = kernels.build(request, reporter)

@@ -17,6 +17,8 @@ from fastlab.report.tables import Cell, Table
 PROGRAM = "overhead"
 # With one alone there is nothing to place. The program is on the first, and keeps the other busy.
 MACHINE = Machine(cpus=2)
+# Where a policy is off, what is left of it is a static key.
+FRAGMENTS = ("jump-label",)
 UNPATCHED = "unpatched"
 POLICIES = ("off", "strict", "soft", "adaptive")
 # These place each hand-off; adaptive does where it gathers.
@@ -35,6 +37,7 @@ class Operation:
 
 OPERATIONS = (
     Operation("wake", "futex_wake, nobody waits"),
+    Operation("wait", "futex_wait, another value"),
     Operation("handoff", "futex_wake, a hand-off", calls=2, hands_over=True),
     Operation("wakeup", "wake-up by a pipe", calls=2),
     Operation("switch", "context switch", calls=2),
@@ -48,14 +51,21 @@ COUNT = 2000
 Costs = Mapping[tuple[str, str], float]
 
 
-def measure(reporter: Reporter, count: int = COUNT) -> Costs:
+def measure(
+    reporter: Reporter, count: int = COUNT, fragments: Sequence[str] = FRAGMENTS
+) -> Costs:
     """Boot the unpatched kernel and the patched one, and count each operation with each policy.
 
     The same sources and tools give the same counts.
     """
     machines = {
         variant: BenchMachine(
-            f"bench-overhead/{variant}", MACHINE, reporter, (PROGRAM,), variant=variant
+            f"bench-overhead/{variant}",
+            MACHINE,
+            reporter,
+            (PROGRAM,),
+            variant=variant,
+            fragments=fragments,
         )
         for variant in ("baseline", "fast")
     }

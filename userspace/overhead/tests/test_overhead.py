@@ -28,7 +28,7 @@ def switches(operation: str, count: int) -> int:
 
 class Overhead(unittest.TestCase):
     def test_each_operation_is_done_and_ends(self) -> None:
-        for operation in ("wake", "handoff", "wakeup", "switch"):
+        for operation in ("wake", "wait", "handoff", "wakeup", "switch"):
             with self.subTest(operation):
                 result = overhead(operation, "50")
                 self.assertEqual(result.returncode, 0, result.stderr)
@@ -41,13 +41,14 @@ class Overhead(unittest.TestCase):
         for operation in ("handoff", "wakeup"):
             with self.subTest(operation):
                 self.assertGreaterEqual(switches(operation, 5000) - switches(operation, 1), 9000)
-        self.assertLess(switches("wake", 5000), 2000)
+        for operation in ("wake", "wait"):
+            self.assertLess(switches(operation, 5000), 2000)
 
     def test_what_it_does_not_understand(self) -> None:
         for words, said in (
             ((), "usage: overhead OPERATION COUNT"),
             (("wake",), "usage"),
-            (("sleep", "1"), "there is no operation sleep: it is wake, handoff, wakeup or switch"),
+            (("sleep", "1"), "no operation sleep: it is wake, wait, handoff, wakeup or switch"),
             (("wake", "0"), "COUNT is 0: it must be from 1 to 1000000"),
             (("wake", "9x"), "COUNT is 9x"),
         ):
