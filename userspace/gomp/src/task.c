@@ -244,8 +244,10 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 	if (__builtin_expect(gomp_task_cancelled(self, self->task), 0))
 		return;
+	/* What it depends on may be an event that the caller is about to fulfil. */
 	if (order->now || self->task->final || self->team->light ||
-	    (!(order->flags & TASK_DETACH) && ivl_attend_has_queued(self->queued_most))) {
+	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) &&
+	     ivl_attend_has_queued(self->queued_most))) {
 		run_included(self, order);
 		return;
 	}

@@ -176,6 +176,11 @@ static void detached(void)
 			CHECK(body == 1 && fulfilled == 1);
 			after = 1;
 		}
+		/* However many are queued. */
+		for (int i = 0; i < 100; i++) {
+#pragma omp task depend(in : body)
+			CHECK(fulfilled == 1);
+		}
 		/* The second must not begin at the end of the first's body. */
 		spin(20000);
 #pragma omp taskyield
