@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <attend_queued.h>
+
 /*
  * From so many tasks in its queue on a thread runs new ones itself: what is in the queue is enough
  * for others. It is in a recursion, where the oldest are large and seldom stolen; there a queue is
  * not long, and what is queued costs more than twice as much. Where one thread makes the tasks of
  * all others most are stolen, and it must not be in a task of its own when its queue is empty. Alone
- * it needs none but for tasks that begin each other in a chain, which must not be a recursion.
+ * it needs none but for tasks that begin each other in a chain, which must not be a recursion, and
+ * for those of high priority, which few others should overtake.
  */
+#define QUEUED_ALONE 1
 #define QUEUED_LEAST 4
 #define QUEUED_MOST(size) (8 + 8 * (size))
 #define REVIEWED 64			/* after so many that were queued */
@@ -122,7 +126,8 @@ void gomp_tasks_begin(struct member *self)
 	const unsigned int size = self->team->size;
 
 	self->plain = !gomp_environment.cancellation;
-	self->queued_most = size == 1 ? QUEUED_LEAST : QUEUED_MOST(size);
+	self->queued_most = size > 1 ? QUEUED_MOST(size) :
+			    gomp_environment.max_priority ? QUEUED_LEAST : QUEUED_ALONE;
 	self->unreviewed = REVIEWED;
 	atomic_store_explicit(&self->stolen, 0, memory_order_relaxed);
 }
@@ -133,7 +138,9 @@ static void review(struct member *self)
 	const unsigned int stolen = atomic_exchange_explicit(&self->stolen, 0,
 							     memory_order_relaxed);
 
-	self->queued_most = stolen < REVIEWED / 2 ? QUEUED_LEAST : QUEUED_MOST(self->team->size);
+	if (self->team->size > 1)
+		self->queued_most = stolen < REVIEWED / 2 ? QUEUED_LEAST :
+							    QUEUED_MOST(self->team->size);
 	self->unreviewed = REVIEWED;
 }
 
@@ -174,19 +181,26 @@ static bool is_high(const struct order *order)
 	return order->flags & TASK_PRIORITY && order->priority > 0 && gomp_environment.max_priority;
 }
 
+/* All that may be asked of a task that neither waits for another nor is detached. */
 static inline __attribute__((always_inline)) void
-init(struct task *task, struct task *parent, void (*function)(void *), unsigned int flags)
+init_plain(struct task *task, struct task *parent, unsigned int flags)
 {
 	task->scope = (struct ivl_scope)IVL_SCOPE_INIT;
 	task->parent = parent;
 	task->taskgroup = parent->taskgroup;
 	task->icv = parent->icv;
-	task->function = function;
 	task->depends = NULL;
+	task->final = parent->final || flags & TASK_FINAL;
+	task->in_frame = true;
+}
+
+static void init(struct task *task, struct task *parent, const struct order *order)
+{
+	init_plain(task, parent, order->flags);
+	task->in_frame = false;
+	task->function = order->function;
 	task->node = NULL;
 	task->event = NULL;
-	task->in_frame = false;
-	task->final = parent->final || flags & TASK_FINAL;
 	task->constructed = false;
 }
 
@@ -212,7 +226,7 @@ static void run_included(struct member *self, const struct order *order)
 	char room[order->copy || order->head ? order->bytes + order->alignment : 1];
 	char *data = order->data;
 
-	init(task, parent, order->function, order->flags);
+	init(task, parent, order);
 	if (order->flags & TASK_DETACH)
 		gomp_event_make(task, order);
 	if (order->copy || order->head) {
@@ -259,7 +273,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 		review(self);
 	parent = gomp_task_keep(self);
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
-	init(task, parent, order->function, order->flags);
+	init(task, parent, order);
 	task->creator = self;
 	task->high = is_high(order);
 	/* The parent may go on and change its own. */
@@ -282,13 +296,12 @@ void gomp_task_create(struct member *self, const struct order *order)
 }
 
 /* Most tasks of a program that makes many: with nothing to copy or to wait for. */
-static inline void run_plain(struct member *self, void (*function)(void *), void *data,
-			     unsigned int flags)
+static inline __attribute__((always_inline)) void
+run_plain(struct member *self, void (*function)(void *), void *data, unsigned int flags)
 {
 	struct task *parent = self->task, *task, here;
 
-	init(&here, parent, function, flags);
-	here.in_frame = true;
+	init_plain(&here, parent, flags);
 	self->task = &here;
 	function(data);
 	task = self->task;
@@ -301,17 +314,18 @@ static inline bool is_plain(const struct member *self, void (*copy_data)(void *,
 			    unsigned int flags)
 {
 	return !copy_data && !(flags & (TASK_DEPEND | TASK_DETACH)) && self->plain &&
-	       (self->task->final || ivl_attend_has_queued(self->queued_most));
+	       (self->task->final || ivl_attend_sees_queued(self->queued_most));
 }
 
+/* Volatile are those on the stack that are seldom asked for: they stay there until then. */
 GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
 			   void (*copy_data)(void *, void *), long bytes, long alignment,
-			   bool condition, unsigned int flags, void **depend, int priority,
-			   void *detach)
+			   bool condition, unsigned int flags, void **volatile depend,
+			   volatile int priority, void *volatile detach)
 {
-	struct member *self = gomp_member();
+	struct member *self = gomp_self;
 
-	if (is_plain(self, copy_data, flags)) {
+	if (self && is_plain(self, copy_data, flags)) {
 		run_plain(self, function, data, flags);
 	} else {
 		const struct order order = { .function = function, .data = data,
@@ -320,7 +334,7 @@ GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
 					     .flags = flags, .depend = depend, .detach = detach,
 					     .priority = priority };
 
-		gomp_task_create(self, &order);
+		gomp_task_create(gomp_member(), &order);
 	}
 }
 

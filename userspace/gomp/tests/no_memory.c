@@ -15,7 +15,10 @@ static void limit(void)
 	CHECK(!setrlimit(RLIMIT_AS, &limit));
 }
 
-/* Waits for the next one, which is not the last that its thread has created. */
+/*
+ * Waits for the next one, which is not the last that its thread has created: one with a dependence
+ * is queued in any case.
+ */
 static void chain(int depth)
 {
 	if (!depth)
@@ -24,7 +27,7 @@ static void chain(int depth)
 	chain(depth - 1);
 #pragma omp task if (0)
 	{
-#pragma omp task
+#pragma omp task depend(out : depth)
 		(void)omp_get_thread_num();
 	}
 #pragma omp taskwait

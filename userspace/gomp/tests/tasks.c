@@ -359,6 +359,9 @@ static void queues(void)
 	enum { DEPTH = 12, ALL = (2 << DEPTH) - 1 };
 	atomic_int held = 0, goes = 0, queued = 0, stolen = 0;
 
+	/* Alone, where there are priorities. */
+#pragma omp parallel num_threads(1)
+	CHECK(queued_of_many() == 4);
 #pragma omp parallel num_threads(2)
 	if (omp_get_thread_num() == 0) {
 		/* It holds thread 1, which would steal. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "attend.h"
 
+#include "attend_queued.h"
 #include "find.h"
-#include "queue/open_ring.h"
 #include "run_queue.h"
 #include "seat.h"
 #include "switching.h"
@@ -57,13 +57,7 @@ void ivl_attend_yield(void)
 bool ivl_attend_has_queued(size_t count)
 {
 	const struct ivl_worker *worker = ivl_self();
-	const struct ivl_open_ring *deque = worker->deque;
-	uint64_t tail;
 
-	if (__builtin_expect(!deque, 0))
-		return ivl_pool_size(worker->pool) >= count;
-	tail = atomic_load_explicit(&deque->tail, memory_order_relaxed);
-	/* What the owner knows is too many: mostly it need not look at what thieves write. */
-	return tail - deque->known_head >= count &&
-	       tail - atomic_load_explicit(&deque->head, memory_order_relaxed) >= count;
+	return worker->deque ? ivl_attend_sees_queued(count) :
+			       ivl_pool_size(worker->pool) >= count;
 }
