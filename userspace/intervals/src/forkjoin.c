@@ -313,6 +313,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 		ivl_wait(publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
+	/* On however little stack is left: there is no other, and a call would have no more. */
 	while (__builtin_expect(scope->refused != NULL, 0)) {
 		struct ivl_task *task = scope->refused;
 

@@ -30,8 +30,9 @@ void *__real_realloc(void *memory, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
-void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+/* Meson has large files everywhere, where mmap() is this. */
+void *__real_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 hwloc_bitmap_t __real_hwloc_bitmap_alloc(void);
 hwloc_bitmap_t __wrap_hwloc_bitmap_alloc(void);
 
@@ -50,10 +51,10 @@ void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 	return test_allocation_fails() ? NULL : __real_aligned_alloc(alignment, bytes);
 }
 
-void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset)
 {
 	return test_allocation_fails() ? MAP_FAILED :
-					 __real_mmap(at, bytes, access, flags, file, offset);
+					 __real_mmap64(at, bytes, access, flags, file, offset);
 }
 
 hwloc_bitmap_t __wrap_hwloc_bitmap_alloc(void)

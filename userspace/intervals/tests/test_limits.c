@@ -51,11 +51,9 @@ static int in_process(int (*test)(unsigned int workers), unsigned int workers)
 
 static void on_all_counts(int (*test)(unsigned int workers))
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
-
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
-		print_message("# %u workers\n", workers[i]);
-		assert_int_equal(in_process(test, workers[i]), 0);
+	test_on_counts(workers) {
+		print_message("# %u workers\n", workers);
+		assert_int_equal(in_process(test, workers), 0);
 	}
 }
 
@@ -357,6 +355,93 @@ static void test_crowds(void **state)
 }
 
 /*
+ * A recursion down to the last KiB of its stack. Near its end a sync takes no child any more, but
+ * leaves it to a stack of its own; when there is no memory for one it gets it back, and calls it.
+ */
+#define SMALL_STACK ((size_t)(TEST_SLOW ? 512 : 64) << 10)
+#define LEFT_AT_LEAST ((size_t)(TEST_SLOW ? 64 : 4) << 10)
+
+struct descent {
+	char *top;
+	size_t deepest;
+	size_t most;
+};
+
+static void descend(void *arg)
+{
+	struct descent *descent = arg;
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+	const size_t used = (size_t)(descent->top - (char *)__builtin_frame_address(0));
+
+	/* Elsewhere it is on another stack: a thief has one. */
+	if (used > SMALL_STACK)
+		return;
+	descent->deepest = used > descent->deepest ? used : descent->deepest;
+	if (used > descent->most)
+		return;
+	if (ivl_spawn(&scope, &task, descend, descent))
+		descend(descent);
+	ivl_sync(&scope);
+}
+
+static int descend_without_memory(ivl_interval *self, void *arg)
+{
+	struct descent *descent = arg;
+
+	(void)self;
+	descent->top = __builtin_frame_address(0);
+	test_allocations_left = 0;
+	descend(descent);
+	test_allocations_left = -1;
+	return 0;
+}
+
+static int descend_to(unsigned int workers, size_t most)
+{
+	struct descent descent = { .most = most };
+	struct ivl_config config;
+	ivl_runtime *runtime;
+	int error;
+
+	if (ivl_config_init(&config))
+		return EXIT_FAILURE;
+	config.workers = workers;
+	config.policy = IVL_HELP_FIRST;
+	config.stack_bytes = SMALL_STACK;
+	config.fibers_per_worker = 1;
+	if (ivl_start(&config, &runtime))
+		return EXIT_FAILURE;
+	error = ivl_run(runtime, descend_without_memory, &descent);
+	ivl_stop(runtime);
+	/* A thief may have taken a child before. */
+	return error || (workers == 1 && descent.deepest <= most);
+}
+
+static int descend_to_the_end(unsigned int workers)
+{
+	return descend_to(workers, SMALL_STACK - LEFT_AT_LEAST);
+}
+
+static int descend_farther(unsigned int workers)
+{
+	return descend_to(workers, SMALL_STACK);
+}
+
+static void test_refused_children(void **state)
+{
+	int status;
+
+	(void)state;
+	on_all_counts(descend_to_the_end);
+	if (TEST_SLOW)
+		return;		/* the sanitizers say it themselves */
+	/* Alone, where nobody has another stack: as if it had called itself. */
+	status = in_process(descend_farther, 1);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/*
  * A chain of tasks, each of which joins the one before it. They begin in another order,
  * so that some begin after those that wait for them, and some before.
  */
@@ -424,6 +509,7 @@ static void test_joins(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_children),
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_every_allocation),
 		cmocka_unit_test(test_crowds),

@@ -27,6 +27,10 @@
 	(bool)(condition); \
 })
 
+/* On 1, 2 and 8 workers: a statement for each. */
+#define test_on_counts(workers) \
+	for (unsigned int workers = 1; workers <= 8; workers *= workers == 1 ? 2 : 4)
+
 static inline struct ivl_config test_config(unsigned int workers)
 {
 	struct ivl_config config;
@@ -53,16 +57,14 @@ static inline void test_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 /* Run test(runtime) on each queue, policy, and 1, 2 and 8 workers. */
 static inline void test_on_all(void (*test)(ivl_runtime *runtime))
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
-
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		for (int policy = 0; policy < IVL_POLICIES; policy++) {
-			for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
-				struct ivl_config config = test_config(workers[i]);
+			test_on_counts(workers) {
+				struct ivl_config config = test_config(workers);
 				ivl_runtime *runtime;
 
 				print_message("# %s, %s, %u workers\n", ivl_queue_name(queue),
-					      ivl_policy_name(policy), workers[i]);
+					      ivl_policy_name(policy), workers);
 				config.queue = queue;
 				config.policy = policy;
 				config.queue_capacity = 2;
