@@ -20,10 +20,10 @@ static double cpu_seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* So long the CPU takes for body(&count) on one worker. */
-static double cost(ivl_body *body, int count)
+/* So long the CPU takes for body(&count). */
+static double cost(ivl_body *body, int count, unsigned int workers)
 {
-	struct ivl_config config = test_config(1);
+	struct ivl_config config = test_config(workers);
 	ivl_runtime *runtime = test_start(&config);
 	double before = cpu_seconds(), after;
 
@@ -37,10 +37,14 @@ static double cost(ivl_body *body, int count)
 static void check_growth(ivl_body *body)
 {
 	const int small = TEST_SLOW ? 2500 : 5000;
-	double one = cost(body, small), four = cost(body, 4 * small);
 
-	print_message("# %.4f s, four times as much: %.4f s\n", one, four);
-	assert_true(four < 8 * one + (TEST_SLOW ? 0.2 : 0.05));
+	test_on_counts(workers) {
+		double one = cost(body, small, workers), four = cost(body, 4 * small, workers);
+
+		print_message("# %u workers: %.4f s, four times as much: %.4f s\n", workers, one,
+			      four);
+		assert_true(four < 8 * one + (TEST_SLOW ? 0.2 : 0.05));
+	}
 }
 
 /* Levels of intervals one inside the other, while another one is cancelled. */
@@ -207,16 +211,15 @@ static void *run_searches(void *arg)
 	return (void *)(intptr_t)ivl_run(run->runtime, search_long, run->searches);
 }
 
-static void test_searches_together(void **state)
+static void search_together(unsigned int workers)
 {
-	struct ivl_config config = test_config(2);
+	struct ivl_config config = test_config(workers);
 	struct searches searches = { 0 };
 	struct run run = { test_start(&config), &searches };
 	struct ivl_model *model = *ivl_runtime_model(run.runtime);
 	pthread_t thread;
 	bool done;
 
-	(void)state;
 	/* As one who has found a cycle, and has not yet said so. */
 	pthread_mutex_lock(&model->lock);
 	assert_int_equal(pthread_create(&thread, NULL, run_searches, &run), 0);
@@ -228,6 +231,13 @@ static void test_searches_together(void **state)
 	assert_true(done);
 	assert_int_equal(searches.error, 0);
 	ivl_stop(run.runtime);
+}
+
+static void test_searches_together(void **state)
+{
+	(void)state;
+	test_on_counts(workers)
+		search_together(workers);
 }
 
 int main(void)

@@ -108,10 +108,12 @@ static void test_overflow(void **state)
 	(void)state;
 	if (TEST_SLOW)
 		return;		/* the sanitizers say it themselves */
-	status = in_process(overflow, 2);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	assert_non_null(strstr(said, "INTERVALS_STACK"));
-	assert_int_equal(in_process(fit, 2), 0);
+	test_on_counts(workers) {
+		status = in_process(overflow, workers);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+		assert_non_null(strstr(said, "INTERVALS_STACK"));
+		assert_int_equal(in_process(fit, workers), 0);
+	}
 }
 
 #define RUNTIMES 64
@@ -187,11 +189,13 @@ static void test_other_fault(void **state)
 	(void)state;
 	if (TEST_SLOW || emulated())
 		return;
-	status = in_process(fault, 2);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	assert_string_equal(said, "");
-	status = in_process(get_fault, 2);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	test_on_counts(workers) {
+		status = in_process(fault, workers);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+		assert_string_equal(said, "");
+		status = in_process(get_fault, workers);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	}
 }
 
 /*
@@ -318,7 +322,7 @@ static void test_fork(void **state)
 	(void)state;
 	if (emulated())
 		return;
-	for (unsigned int workers = 1; workers <= 2; workers++) {
+	test_on_counts(workers) {
 		assert_int_equal(in_process(fork_beside, workers), 0);
 		assert_int_equal(in_process(fork_inside, workers), 0);
 		assert_int_equal(in_process(return_in_child, workers), 0);
@@ -354,9 +358,11 @@ static void test_pthread_exit(void **state)
 #ifdef __SANITIZE_THREAD__
 	return;			/* its pthread_exit() ends the process by itself on a fiber */
 #endif
-	status = in_process(exit_inside, 2);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	assert_non_null(strstr(said, "pthread_exit()"));
+	test_on_counts(workers) {
+		status = in_process(exit_inside, workers);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+		assert_non_null(strstr(said, "pthread_exit()"));
+	}
 }
 
 /*
@@ -388,7 +394,8 @@ static int load_and_unload(unsigned int workers)
 static void test_dlclose(void **state)
 {
 	(void)state;
-	assert_int_equal(in_process(load_and_unload, 2), 0);
+	test_on_counts(workers)
+		assert_int_equal(in_process(load_and_unload, workers), 0);
 }
 
 int main(void)

@@ -254,24 +254,33 @@ static int hold_and_sync(ivl_interval *self, void *arg)
 	return ivl_numa_mutex_unlock(held);
 }
 
+static void own_mutexes(const struct ivl_config *config, bool locked)
+{
+	ivl_runtime *runtime;
+
+	assert_int_equal(ivl_start(config, &runtime), 0);
+	assert_int_equal(ivl_run(runtime, lock_and_end, locked ? held : NULL), locked ? EBUSY : 0);
+	assert_int_equal(ivl_run(runtime, find_locked, NULL), 0);
+	assert_int_equal(ivl_run(runtime, hold_and_sync, NULL), 0);
+	ivl_stop(runtime);
+}
+
 static void test_mutex_owner(void **state)
 {
 	struct ivl_config config;
-	ivl_runtime *runtime;
+	bool locked = false;
 
 	(void)state;
 	assert_int_equal(ivl_numa_mutex_init(&left_locked), 0);
 	assert_int_equal(ivl_numa_mutex_init(&held), 0);
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		assert_int_equal(ivl_config_init(&config), 0);
-		config.workers = 1;
-		config.policy = policy;
-		assert_int_equal(ivl_start(&config, &runtime), 0);
-		assert_int_equal(ivl_run(runtime, lock_and_end, policy ? held : NULL),
-				 policy ? EBUSY : 0);
-		assert_int_equal(ivl_run(runtime, find_locked, NULL), 0);
-		assert_int_equal(ivl_run(runtime, hold_and_sync, NULL), 0);
-		ivl_stop(runtime);
+		test_on_counts(workers) {
+			assert_int_equal(ivl_config_init(&config), 0);
+			config.workers = workers;
+			config.policy = policy;
+			own_mutexes(&config, locked);
+			locked = true;
+		}
 	}
 	assert_int_equal(ivl_numa_mutex_destroy(held), 0);
 }
