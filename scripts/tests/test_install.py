@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,6 +70,19 @@ def test_nothing_is_built_where_it_is_installed(
     assert work_dir(share) != before
     mark.write_text(text)
     assert not list(share.rglob("__pycache__"))
+
+
+def test_a_wheel_has_all_that_the_package_reads() -> None:
+    package = PROJECT / "scripts/fastlab"
+    data = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    shipped = {
+        path
+        for name, patterns in data["package-data"].items()
+        for pattern in patterns
+        for path in (package.parent / name.replace(".", "/")).glob(pattern)
+    }
+    every = {path for path in package.rglob("*.*") if path.is_file()}
+    assert {path for path in every if path.suffix not in (".py", ".pyc")} == shipped != set()
 
 
 def test_its_packages_are_installed_once(root: Path, tmp_path: Path) -> None:

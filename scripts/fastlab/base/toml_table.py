@@ -8,10 +8,13 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from fastlab.base.choice import closest
 from fastlab.base.model import FastError
+
+# Words of a kind, such as a Literal's.
+_S = TypeVar("_S", bound=str)
 
 
 def read(path: Path, instead: str) -> dict[str, Any]:
@@ -57,7 +60,11 @@ class TomlTable:
                 self.fail(key, value, "each only once")
             seen.add(value)
 
-    def text(self, key: str, pattern: re.Pattern[str], allowed: str) -> str:
+    def text(
+        self, key: str, pattern: re.Pattern[str], allowed: str, default: str | None = None
+    ) -> str:
+        if default is not None and key not in self.data:
+            return default
         value = self.data.get(key)
         if not isinstance(value, str) or not pattern.fullmatch(value):
             self.fail(key, value, allowed)
@@ -73,12 +80,15 @@ class TomlTable:
                 self.fail(key, value, allowed)
         return tuple(values)
 
-    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+    def choice(self, key: str, allowed: Sequence[_S], default: _S | None = None) -> _S:
         value = self.data.get(key, default)
-        if not isinstance(value, str) or value not in allowed:
+        for one in allowed:
+            if one == value:
+                break
+        else:
             hint = closest(value, allowed) if isinstance(value, str) else ""
             self.fail(key, value, ", ".join(allowed) + hint)
-        return value
+        return one
 
     def boolean(self, key: str, default: bool) -> bool:
         value = self.data.get(key, default)
@@ -95,6 +105,21 @@ class TomlTable:
             self.fail(key, value, f"a whole number from {low} to {high}")
         return value
 
+    def numbers(self, key: str, count: int) -> tuple[float, ...]:
+        values = self.data.get(key)
+        if not isinstance(values, list) or len(values) != count:
+            self.fail(key, values, f"a list of {count} numbers")
+        return tuple(self._number(key, value, "numbers", float("-inf")) for value in values)
+
+    def number(self, key: str, default: float) -> float:
+        return float(self._number(key, self.data.get(key, default), "a number, 0 or more"))
+
+    def _number(self, key: str, value: object, allowed: str, low: float = 0.0) -> float:
+        # nan is above no number.
+        if not isinstance(value, int | float) or isinstance(value, bool) or not value >= low:
+            self.fail(key, value, allowed)
+        return value
+
     def integers(self, key: str, low: int, high: int) -> tuple[int, ...]:
         values = self.data.get(key)
         if not isinstance(values, list) or not values:
@@ -104,10 +129,10 @@ class TomlTable:
         return numbers
 
     def seconds(self, key: str, default: float) -> float:
-        value = self.data.get(key, default)
-        # Written so that nan fails too.
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e9:
-            self.fail(key, value, "seconds, more than 0")
+        allowed = "seconds, more than 0"
+        value = self._number(key, self.data.get(key, default), allowed)
+        if not 0 < value < 1e9:
+            self.fail(key, value, allowed)
         return float(value)
 
     def table(self, key: str) -> TomlTable:
@@ -116,13 +141,14 @@ class TomlTable:
             self.fail(key, value, "a table")
         return TomlTable(self.path, f"{self.place} {key}".strip(), value)
 
-    def tables(self, key: str) -> list[TomlTable]:
-        values = self.data.get(key)
-        if not isinstance(values, list) or not values:
+    def tables(self, key: str, least: int = 1) -> list[TomlTable]:
+        values = self.data.get(key, [] if not least else None)
+        if not isinstance(values, list) or len(values) < least:
             self.fail(key, values, f"one or more [[{key}]] tables")
         tables = []
         for number, value in enumerate(values, 1):
             if not isinstance(value, dict):
                 self.fail(key, value, f"[[{key}]] tables")
-            tables.append(TomlTable(self.path, f"[[{key}]] {number}", value))
+            place = f"{self.place} [[{key}]] {number}".strip()
+            tables.append(TomlTable(self.path, place, value))
         return tables

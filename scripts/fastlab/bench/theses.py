@@ -37,7 +37,6 @@ NODES = Path("/sys/devices/system/node")
 # What only the simulated machine counts, of the programs themselves.
 SIMULATED = ("l3_hits", "l3_misses", "remote_memory")
 TOO_SMALL = "of the sizes in the simulated machine nothing overflows"
-COUNTING = {"INTERVALS_STATISTICS": "on"}
 # What a metric is called in a table; those that are not here have their name in ivl_statistics.
 TITLES = {
     "time": "Time",

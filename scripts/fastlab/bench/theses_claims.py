@@ -20,10 +20,9 @@ from fastlab.bench.one_run import PeerStatus
 
 ThesisOutcome = Literal["upheld", "not upheld", "not testable here"]
 Quantifier = Literal["all", "most", "any"]
+QUANTIFIERS: tuple[Quantifier, ...] = ("all", "most", "any")
 
 ALPHA = 0.05
-# Sources say "no significant difference" by their bars; here it is this much.
-ALIKE = (1 / 1.05, 1.05)
 # What is added to each value before ratios are made, since counts may be 0.
 SHARES = ("steal_miss_ratio", "remote_share")
 OFFSETS = {"time": 0.0, "peak_kib": 0.0, **dict.fromkeys(SHARES, 0.01)}
@@ -194,44 +193,6 @@ class ThesisVerdict:
     outcome: ThesisOutcome
     reason: str
     judgements: tuple[ClaimJudgement, ...] = ()
-
-
-def compare(
-    programs: Sequence[str],
-    above: str,
-    below: str,
-    low: float = 0.0,
-    high: float = float("inf"),
-    metric: str = "time",
-    workers: int | None = None,
-) -> tuple[Ratio, ...]:
-    """Two contenders, of each program."""
-    return tuple(
-        Ratio(
-            metric, (RatioSide(one, above, workers),), (RatioSide(one, below, workers),), low, high
-        )
-        for one in programs
-    )
-
-
-def alike(programs: Sequence[str], above: str, below: str) -> tuple[Ratio, ...]:
-    """No significant difference between their times."""
-    return compare(programs, above, below, *ALIKE)
-
-
-def programs_apart(
-    above: str,
-    below: Sequence[str],
-    contender: str,
-    low: float,
-    metric: str = "time",
-    high: float = float("inf"),
-) -> tuple[Ratio, ...]:
-    """One program and each of the others, under the same contender."""
-    return tuple(
-        Ratio(metric, (RatioSide(above, contender),), (RatioSide(one, contender),), low, high)
-        for one in below
-    )
 
 
 def conclude(conclusion: Conclusion, find: Find, machine: ThesisMachine) -> ThesisVerdict:
