@@ -14,7 +14,7 @@ from fastlab.base.metrics import SIMULATED, Metric, improvement
 from fastlab.base.model import Experiment
 from fastlab.plan.experiment import plan
 from fastlab.plan.rows import Row, value
-from fastlab.report.paper import THREADS, printed
+from fastlab.report.paper import CELLS, printed
 from fastlab.statistics.findings import Finding, Findings
 
 
@@ -295,4 +295,4 @@ def test_what_the_paper_prints() -> None:
     assert printed("bus_requests", "multiple_fifo", 16) == "10 to 99"
     assert printed("bus_requests", "multiple_fifo", 32) == "none"
     assert printed("throughput", "single_ctr", 4) == ""
-    assert len(THREADS) == 6
+    assert len({threads for _, _, threads in CELLS}) == 6

@@ -160,10 +160,7 @@ def test_who_waited_how_long_for_whom() -> None:
 
 @pytest.fixture
 def trace_processor(tmp_path: Path) -> Iterator[Any]:
-    from perfetto.trace_processor import (  # type: ignore[import-untyped]
-        TraceProcessor,
-        TraceProcessorConfig,
-    )
+    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig  # type: ignore[import-untyped]
 
     path = tmp_path / "strict.pftrace"
     path.write_bytes(perfetto_trace(recording()))

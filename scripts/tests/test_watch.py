@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from perfetto.protos.perfetto.trace import (  # type: ignore[import-untyped]
-    perfetto_trace_pb2 as protos,
-)
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos  # type: ignore[import-untyped]
 
 PROJECT = Path(__file__).parents[2]
 EVENT = protos.TrackEvent

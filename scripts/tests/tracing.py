@@ -66,9 +66,7 @@ def recorded() -> Recording:
 def perfetto_tables(data: bytes) -> sqlite3.Connection:
     """What trace_processor makes of slices, flows and threads, for where that cannot be had
     (https://perfetto.dev/docs/analysis/sql-tables): just the columns of Documentation/trace.rst."""
-    from perfetto.protos.perfetto.trace import (  # type: ignore[import-untyped]
-        perfetto_trace_pb2 as protos,
-    )
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos  # type: ignore[import-untyped]
 
     trace = protos.Trace.FromString(data)
     tables = sqlite3.connect(":memory:")

@@ -17,18 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fastlab.base.metrics import NAMED
-from fastlab.report.drawing import (
-    GRID,
-    GROUND,
-    INK,
-    Chart,
-    Form,
-    inline,
-    mark,
-    named,
-    ramp,
-    render,
-)
+from fastlab.report.drawing import GRID, GROUND, INK, Chart, Form, inline, mark, named, ramp, render
 from fastlab.report.forms import describe
 from fastlab.report.tables import signed
 from fastlab.statistics.findings import Finding, Findings
