@@ -14,6 +14,7 @@ from fastlab.base.model import Workload
 from fastlab.plan.blocks import NOTHING, Dataset, PairedRow, Plan, Slot, slots
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.environment import Activity, Circumstances, Environment, IdleState
+from fastlab.statistics.findings import Finding, Findings
 
 PLAN = Plan(
     name="real",
@@ -125,3 +126,12 @@ def experiment(plan: Plan, simulate: Simulator) -> Dataset:
     assert blocks
     rows = calibration + measure(plan, plan.variants, blocks, simulate)
     return Dataset(plan, tuple(rows))
+
+
+def simulate(plan: Plan, seed: int = 1, **how: float) -> Dataset:
+    return experiment(plan, simulator(np.random.default_rng(seed), **how))
+
+
+def primary(findings: Findings) -> Finding:
+    (found,) = findings.of_metric(findings.primary)
+    return found

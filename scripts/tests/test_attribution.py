@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli import EXPERIMENT
+from command_line import EXPERIMENT
 
 from fastlab.attribution.callgrind import callgrind_text
 from fastlab.attribution.names import CodePlace, KernelNames, Names, ProgramNames

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import samples
-from test_cli import EXPERIMENT
+from command_line import EXPERIMENT
 
 from fastlab.cli import main
 from fastlab.guest import meson

@@ -1,69 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels are built once, rebuilt when they must be, and never taken half-made."""
+"""Kernels are built once, and rebuilt when they must be."""
 
 from __future__ import annotations
 
-import errno
-import gzip
 import os
 import shutil
-import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_kernel import Heard, bin_without, make_project, make_source, pack
+from fake_kernel import Heard, pack
+from kernel_lab import ALL, Lab
 
-from fastlab.base import cache
-from fastlab.base.model import FastError, Kernel
+from fastlab.base.model import FastError
 from fastlab.kernel import kconfig, kernels, patches
 from fastlab.kernel.catalogue import load_catalogue, patch_folder
-from fastlab.kernel.kernels import BuildRequest, DebRequest, Places
-
-
-class Lab:
-    """A project, a source tarball and a cache, all of the test's own."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.source = make_source(root / "linux-source-6.12")
-        self.tarball = pack(self.source, root / "linux-source-6.12.tar.xz")
-        self.places = Places(make_project(root / "project", self.tarball), root / "cache")
-        self.patches = self.places.project / "kernel-patches/6.12"
-        self.fragments = self.places.project / "Kbuild"
-
-    def build(
-        self, *variants: str, heard: Heard | None = None, **options: object
-    ) -> tuple[Kernel, ...]:
-        request = BuildRequest(variants=variants, places=self.places)
-        return kernels.build(replace(request, **options), heard or Heard())  # type: ignore[arg-type]
-
-    def compiled(self, *variants: str, **options: object) -> list[str]:
-        """Build, and tell the objects that were compiled."""
-        heard = Heard()
-        self.build(*variants, heard=heard, **options)
-        return sorted(heard.objects)
-
-    def error(self, *variants: str, **options: object) -> str:
-        with pytest.raises(FastError) as error:
-            self.build(*variants, **options)
-        return str(error.value)
-
-    def repack(self) -> None:
-        pack(self.source, self.tarball)
-
-    def builds(self) -> list[str]:
-        return sorted(path.name for path in self.places.cache.glob("builds/*"))
+from fastlab.kernel.kernels import Places
 
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
     return Lab(tmp_path)
-
-
-ALL = ["kernel/fork.o", "kernel/futex.o", "kernel/sched.o"]
 
 
 def test_both_variants_are_built_and_compared(lab: Lab) -> None:
@@ -237,161 +195,6 @@ def test_progress_counts_objects_against_the_last_whole_build(lab: Lab) -> None:
     assert again.steps[0] == (f"start building {kernel.id}", 4)
 
 
-def test_a_compile_error_is_quoted_with_file_and_line(lab: Lab) -> None:
-    patch = lab.patches / "0001-fast.patch"
-    patch.write_text(patch.read_text().replace("int fast = 1;", "int fast = ;"))
-    text = lab.error("fast")
-    assert "kernel/fast.c:1:12: error: expected expression" in text
-    assert "int fast = ;" in text
-    log = lab.places.cache / "trees/6.12-fast/build.log"
-    assert text.endswith(f"all that it said: {log}")
-    assert log.is_file()
-    assert lab.builds() == []
-
-
-def test_a_bad_patch_is_explained_and_leaves_the_tree_alone(lab: Lab) -> None:
-    lab.build("fast")
-    patch = lab.patches / "0001-fast.patch"
-    good = patch.read_text()
-    patch.write_text(good.replace(" config DEBUG", " config GUBED"))
-    assert f"{patch}: hunk 1 of Kconfig does not apply" in lab.error("fast")
-    patch.write_text(good)
-    assert lab.compiled("fast") == []
-
-
-def test_a_full_disk_under_make(lab: Lab) -> None:
-    (lab.source / "kernel/futex.c").write_text("int futex; /* DISK_IS_FULL */\n")
-    lab.repack()
-    text = lab.error("baseline")
-    assert text.startswith("the disk is full: ")
-    assert str(lab.places.cache) in text
-    assert lab.builds() == []
-
-
-def test_a_full_disk_at_publication(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(kernels.shutil, "copy", full)
-        assert lab.error("baseline").startswith("the disk is full: ")
-    assert lab.builds() == []
-    assert lab.compiled("baseline") == []
-    assert len(lab.builds()) == 1
-
-
-def test_an_interrupted_build_goes_on_where_it_stopped(lab: Lab) -> None:
-    for n in range(20):
-        (lab.source / f"kernel/slow{n:02}.c").write_text(f"int slow{n};\n")
-    lab.repack()
-    with pytest.raises(KeyboardInterrupt):
-        lab.build("baseline", heard=Heard(stop_at="slow10"))
-    assert lab.builds() == []
-    assert not (lab.places.cache / "trees/6.12-baseline/running").exists()
-    rest = lab.compiled("baseline")
-    assert "kernel/slow19.o" in rest
-    assert "kernel/fork.o" not in rest
-    assert len(lab.builds()) == 1
-
-
-def test_objects_of_a_killed_make_are_not_trusted(lab: Lab) -> None:
-    whole = Path(lab.build("baseline")[0].vmlinux).read_bytes()
-    tree = lab.places.cache / "trees/6.12-baseline"
-    shutil.rmtree(lab.places.cache / "builds")
-    (tree / "objects/fork.o").write_bytes(b"half an obj")  # and newer than its source
-    (tree / "running").touch()
-    assert lab.compiled("baseline") == ALL
-    assert Path(lab.build("baseline")[0].vmlinux).read_bytes() == whole
-
-
-@pytest.mark.parametrize("name", ["vmlinux", "System.map", "kernel.json"])
-def test_a_damaged_kernel_is_named_and_made_again(lab: Lab, name: str) -> None:
-    (first,) = lab.build("baseline")
-    directory = Path(first.vmlinux).parent
-    whole = Path(first.vmlinux).read_bytes()
-    file = directory / name
-    os.truncate(file, file.stat().st_size // 2)
-    heard = Heard()
-    assert lab.build("baseline", heard=heard) == (first,)
-    assert f"{directory}: {name} altered or cut short: damaged; it is thrown away" in "\n".join(
-        heard.said
-    )
-    assert Path(first.vmlinux).read_bytes() == whole
-    again = Heard()
-    lab.build("baseline", heard=again)
-    assert "thrown away" not in "\n".join(again.said) and again.objects == []
-
-
-def test_a_kernel_without_checksums_gets_them(lab: Lab) -> None:
-    """An older version of this program has built it."""
-    (first,) = lab.build("baseline")
-    sums = Path(first.vmlinux).with_name("SHA256SUMS")
-    before = sums.read_text()
-    sums.unlink()
-    assert lab.compiled("baseline") == []
-    assert sums.read_text() == before
-    # What nobody knows the content of, and what is no kernel, is not taken.
-    sums.unlink()
-    Path(first.vmlinux).with_name("kernel.json").unlink()
-    heard = Heard()
-    lab.build("baseline", heard=heard)
-    assert "thrown away" in "\n".join(heard.said)
-
-
-def test_make_is_marked_while_it_runs(lab: Lab) -> None:
-    mark = lab.places.cache / "trees/6.12-baseline/running"
-
-    class Looking(Heard):
-        def advance(self, task: str, done: int, note: str = "") -> None:
-            assert mark.exists()
-            super().advance(task, done, note)
-
-    heard = Looking()
-    lab.build("baseline", heard=heard)
-    assert heard.objects and not mark.exists()
-
-
-def test_two_builds_at_once_take_turns(lab: Lab) -> None:
-    lock = lab.places.cache / "trees/6.12-baseline/lock"
-    heard = Heard()
-    with cache.locked(lock, Heard()):
-        other = threading.Thread(target=lambda: lab.build("baseline", heard=heard))
-        other.start()
-        while not heard.said and other.is_alive():
-            pass
-        assert heard.said == [f"somebody is at work here, waiting for the end of it ({lock})"]
-        assert heard.objects == []
-    other.join()
-    assert len(lab.builds()) == 1
-
-
-def test_a_kernel_that_is_there_waits_for_no_other_build(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = lab.build("fast")
-
-    def wait(path: Path, reporter: Heard) -> None:
-        pytest.fail(f"it waits for {path}")
-
-    monkeypatch.setattr(kernels, "locked", wait)
-    assert lab.build("fast") == first
-
-
-def test_a_missing_tool_names_its_package(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "flex")))
-    assert lab.error("baseline") == (
-        "flex is missing: install the Debian package flex (apt-get install flex)"
-    )
-
-
-def test_a_missing_ccache_is_only_a_remark(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "ccache")))
-    heard = Heard()
-    lab.build("baseline", heard=heard)
-    assert "apt-get install ccache" in heard.text
-    assert len(lab.builds()) == 1
-
-
 def test_a_symbol_that_does_not_stay_is_named_with_its_fragment(lab: Lab) -> None:
     (lab.fragments / "fast.config").write_text("CONFIG_SCHED_FAST=y\nCONFIG_NONE=y\n")
     assert "CONFIG_NONE=y of fast.config: the configuration has n" in lab.error("fast")
@@ -408,70 +211,6 @@ def test_a_symbol_that_does_not_stay_is_named_with_its_fragment(lab: Lab) -> Non
 )
 def test_what_is_not_there_is_named(lab: Lab, options: dict[str, object], said: str) -> None:
     assert said in lab.error(**options)  # type: ignore[arg-type]
-
-
-def test_deb_packs_the_given_configuration(lab: Lab) -> None:
-    config = lab.root / "config.gz"
-    config.write_bytes(gzip.compress(b"CONFIG_SMP=y\nCONFIG_DEBUG=y\n"))
-    output = lab.root / "out"
-    request = DebRequest(output, config=config, places=lab.places)
-    (package,) = kernels.deb(request, heard := Heard())
-    assert package == output / "linux-image-6.12.117-fast.deb"
-    source = lab.places.cache / "trees/6.12-deb/source"
-    assert (source / "kernel/fast.c").is_file()
-    assert (source / "kernel/fork.c").read_text() == "int fork = 1;\n"
-    assert package.read_text().splitlines() == [
-        "CONFIG_DEBUG=y",
-        'CONFIG_LOCALVERSION="-fast"',
-        "CONFIG_SCHED_FAST=y",
-        "CONFIG_SMP=y",
-    ]
-    assert heard.said[0] == f"starting from the configuration {config}"
-    assert heard.said[-1] == f"built {package}"
-    assert len(heard.objects) == 4
-    # linux-libc-dev, which the kernel's build also makes, stays behind.
-    assert list(output.iterdir()) == [package]
-
-
-def test_an_interrupted_deb_leaves_no_make_behind(lab: Lab) -> None:
-    for n in range(20):
-        (lab.source / f"kernel/slow{n:02}.c").write_text(f"int slow{n};\n")
-    lab.repack()
-    config = lab.root / "config"
-    config.write_text("CONFIG_SMP=y\n")
-    request = DebRequest(lab.root / "out", config=config, places=lab.places)
-    with pytest.raises(KeyboardInterrupt):
-        kernels.deb(request, Heard(stop_at="slow10"))
-    tree = lab.places.cache / "trees/6.12-deb"
-    assert not (tree / "objects/slow19.o").exists()
-    assert not (tree / "running").exists()
-    kernels.deb(request, heard := Heard())
-    assert "kernel/slow19.o" in heard.objects
-    assert "kernel/fork.o" not in heard.objects
-
-
-def test_deb_without_a_configuration_says_how_to_give_one(lab: Lab) -> None:
-    request = DebRequest(lab.root, config=lab.root / "none", places=lab.places)
-    with pytest.raises(FastError, match=r"no configuration .*/none: give one with --config"):
-        kernels.deb(request, Heard())
-
-
-def test_deb_names_the_packages_it_needs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "dh", "rsync")))
-    with pytest.raises(FastError, match=r"apt-get install debhelper rsync"):
-        kernels.deb(DebRequest(lab.root, places=lab.places), Heard())
-
-
-def test_deb_names_the_packages_that_the_configuration_needs(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = lab.root / "config"
-    config.write_text("CONFIG_KERNEL_ZSTD=y\n")
-    monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "zstd")))
-    heard = Heard()
-    with pytest.raises(FastError, match="apt-get install zstd"):
-        kernels.deb(DebRequest(lab.root / "out", config=config, places=lab.places), heard)
-    assert heard.objects == []
 
 
 def test_list_tells_what_is_built_and_where(lab: Lab) -> None:

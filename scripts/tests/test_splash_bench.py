@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Our SPLASH-2 programs beside an original tree's, with shell scripts for both."""
+"""Our SPLASH-2 programs beside an original tree's: pairs, documents, the command."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import re
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,98 +12,20 @@ from pathlib import Path
 
 import pytest
 from fake_tree import PROJECT, change, copy_tree
+from splash_lab import FFT, LU, Lab, only, said
 
-from fastlab.base.model import FastError
-from fastlab.base.progress import PlainReporter
 from fastlab.cli import main
 from fastlab.guest import meson
-from fastlab.guest.initramfs import program_path
-from fastlab.plan import splash_sizes
-from fastlab.splash import driver, programs, side_by_side, timing
-from fastlab.splash.driver import BuiltProgram
-from fastlab.splash.programs import NAMES, PROGRAMS, Invocation
-from fastlab.splash.side_by_side import SplashRow, SplashSession
-from fastlab.splash.source_tree import SourceTree
-from fastlab.splash.timing import CASES, SplashCase
+from fastlab.splash import driver, side_by_side, timing
+from fastlab.splash.timing import SplashCase
 
-FFT = SplashCase("fft", "2^4 points", "4", {"m": 4}, tested_apart=True)
-LU = SplashCase("lu_contiguous", "64 x 64", "64", {"n": 64, "b": 16})
 BARNES = SplashCase("barnes", "2,048 bodies", "2048", {"bodies": 2048}, timing._BARNES)
-
-TOTAL = "Total time without initialization : %16d"
-SELF_TEST = 'for word; do [ "$word" = -t ] && echo TEST PASSED; done; exit 0'
-
-
-def said(ms: float, check: str = "ok", detail: str = "") -> str:
-    """What one of ours prints."""
-    return json.dumps({"elapsed_ns": int(ms * 1e6), "check": check, "check_detail": detail})
-
-
-class Lab:
-    """Programs that note how they are called, and print the next of their lines each time."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.build = directory / "build"
-        self.codes = directory / "codes"
-        self.log = directory / "log"
-        self.built: list[BuiltProgram] = []
-
-    def ours(self, name: str, *answers: str, then: str = "exit 0") -> None:
-        path = program_path(self.build, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._write(path, f"ours {name} ${{*%--json}}", answers, then)
-
-    def theirs(self, name: str, *answers: str, then: str = SELF_TEST, threads: str = "") -> None:
-        """It takes its threads from -pN unless they are given."""
-        path = self.directory / name.upper()
-        threads = threads or "${1#-p}"
-        report = f'printf "threads %d\\nparallel_ns 9\\n" {threads} > $FAST_SPLASH_REPORT'
-        self._write(path, f"theirs {name} $*", answers, f"{report}\n{then}")
-        (program,) = programs.select([name])
-        self.built.append(BuiltProgram(program, path))
-
-    def times(self, *ms: float) -> list[str]:
-        return [TOTAL % (1000 * one) for one in ms]
-
-    def _write(self, path: Path, note: str, answers: tuple[str, ...], then: str) -> None:
-        lines = path.with_name(f"{path.name}.answers")
-        lines.write_text("".join(f"{one}\n" for one in answers))
-        path.write_text(
-            f'#!/bin/sh\necho "{note}" >> {self.log}\n'
-            f'sed -n 1p {lines}; [ "$(wc -l < {lines})" -gt 1 ] && sed -i 1d {lines}\n'
-            f"{then}\n"
-        )
-        path.chmod(0o755)
-
-    def calls(self) -> list[str]:
-        return [line.strip() for line in self.log.read_text().splitlines()]
-
-    def session(self, *threads: int, rounds: int = 1, timeout: float = 60) -> SplashSession:
-        request = driver.TreeRequest(
-            self.directory,
-            PROJECT,
-            threads=threads or (1,),
-            timeout=timeout,
-            output=self.directory / "out",
-        )
-        tree = SourceTree(self.directory, self.codes, self.codes, PROGRAMS)
-        return SplashSession(request, rounds, tree, self.built, self.build)
-
-    def rows(self, *threads: int, rounds: int = 1, timeout: float = 60) -> list[SplashRow]:
-        session = self.session(*threads, rounds=rounds, timeout=timeout)
-        session.run(PlainReporter(io.StringIO()))
-        return session.rows()
 
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     only(monkeypatch, LU)
     return Lab(tmp_path)
-
-
-def only(monkeypatch: pytest.MonkeyPatch, *cases: SplashCase) -> None:
-    monkeypatch.setattr(side_by_side, "CASES", cases)
 
 
 def test_ours_and_theirs_take_turns_and_so_does_who_is_first(
@@ -177,144 +97,6 @@ def test_the_table_colours_who_is_slower(lab: Lab, ms: int, tone: str) -> None:
     lab.ours("lu_contiguous", said(ms))
     lab.theirs("lu_contiguous", *lab.times(20))
     assert side_by_side.table(lab.rows()).rows[0][-1].tone == tone
-
-
-@pytest.mark.parametrize(
-    ("answer", "then", "status", "reason"),
-    [
-        (said(1, "failed", "key 3"), "exit 1", "wrong", "self-check: key 3"),
-        (said(1, "failed", "key 3"), "exit 0", "wrong", "self-check: key 3"),
-        (said(1), "exit 1", "wrong", "self-check: "),
-        ("", "echo ours: too many threads >&2; exit 2", "failed", "ended with status 2: ours: too"),
-        (said(1), "kill -SEGV $$", "failed", "killed by SIGSEGV"),
-        ("nonsense", "exit 0", "failed", "printed no result: nonsense"),
-        ("[]", "exit 0", "failed", "printed no result: []"),
-        ('{"check": "ok", "check_detail": ""}', "exit 0", "failed", "printed no result"),
-        ("", "echo no memory >&2; exit 1", "failed", "printed no result: no memory"),
-        ("", "exec sleep 60", "failed", "did not end within 0.5 s"),
-    ],
-)
-def test_ours_without_a_right_result_has_no_time(
-    lab: Lab, answer: str, then: str, status: str, reason: str
-) -> None:
-    lab.ours("lu_contiguous", answer, then=then)
-    lab.theirs("lu_contiguous", *lab.times(1))
-    (row,) = lab.rows(rounds=3, timeout=0.5)
-    assert row.status == status
-    assert row.reason.startswith(f"ours: {reason}")
-    assert (row.ours_ns, row.theirs_ns, row.ratio) == (None, None, None)
-    # It is not tried again.
-    assert len(lab.calls()) == 1
-    (line,) = side_by_side.table([row]).rows
-    assert line[2].text == f"{row.status}: {row.reason}"
-    assert [cell.text for cell in line[5:]] == ["n/a"] * 3
-    (failure,) = side_by_side.failures([row])
-    assert failure == f"lu_contiguous, 64 x 64, 1 threads: {row.status}: {row.reason}"
-
-
-@pytest.mark.parametrize(
-    ("answer", "then", "threads", "status", "reason"),
-    [
-        (TOTAL % 9, "echo TEST FAILED", "", "wrong", "TEST FAILED"),
-        (TOTAL % 9, "exit 0", "", "wrong", 'it never said "TEST PASSED"'),
-        (TOTAL % 9, SELF_TEST, "7", "wrong", "it ran with 7 threads"),
-        (TOTAL % 9, "exit 3", "", "failed", "ended with status 3: Total time"),
-        ("", SELF_TEST, "", "failed", "it did not print the time of its parallel phase"),
-        # A clock of whole seconds, too, is no time.
-        (TOTAL % 0, SELF_TEST, "", "failed", "it did not print the time of its parallel phase"),
-        ("", "exec sleep 60", "", "hung", "no end after 0.5 s"),
-    ],
-)
-def test_theirs_without_a_right_result_has_no_time(
-    lab: Lab, answer: str, then: str, threads: str, status: str, reason: str
-) -> None:
-    lab.ours("lu_contiguous", said(1))
-    lab.theirs("lu_contiguous", answer, then=then, threads=threads)
-    (row,) = lab.rows(rounds=3, timeout=0.5)
-    assert row.status == status
-    assert row.reason.startswith(f"theirs: {reason}")
-    assert row.ratio is None
-    assert len(lab.calls()) == 2
-    assert side_by_side.failures([row])
-
-
-def test_a_test_that_fails_apart_counts(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, FFT)
-    lab.ours("fft", said(1))
-    lab.theirs("fft", *lab.times(1), then="echo TEST FAILED")
-    (row,) = lab.rows()
-    assert (row.status, row.reason) == ("wrong", "theirs: TEST FAILED")
-    assert lab.calls()[1:] == ["theirs fft -p1 -m4 -n65536 -l4 -t"]
-
-
-def test_what_fails_later_is_no_result_although_it_was_measured_before(lab: Lab) -> None:
-    lab.ours("lu_contiguous", said(1), said(1, "failed", "late"))
-    lab.theirs("lu_contiguous", *lab.times(1))
-    (row,) = lab.rows(rounds=3)
-    assert (row.status, row.reason, row.ratio) == ("wrong", "ours: self-check: late", None)
-    assert row.runs == 1
-
-
-def test_theirs_must_compute_the_same_at_every_number_of_threads(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    only(monkeypatch, SplashCase("cholesky", "d750.O", "d750", {"order": "natural"}))
-    matrix = lab.codes / "kernels/cholesky/inputs/d750.O"
-    matrix.parent.mkdir(parents=True)
-    matrix.touch()
-    lab.ours("cholesky", said(1))
-    operations = 'echo "$((10 / ${1#-p})) operations for factorization"; echo PASSED'
-    lab.theirs("cholesky", *lab.times(1), then=operations)
-    one, two = lab.rows(1, 2)
-    assert one.status == "ok"
-    assert (two.status, two.reason) == (
-        "wrong",
-        "theirs: operations is 5.0, 10.0 is right (1 threads)",
-    )
-    assert lab.calls()[:2] == [
-        f"ours cholesky --order=natural --matrix={matrix} --threads=1",
-        f"theirs cholesky -p1 -B32 -C16384 -t {matrix}",
-    ]
-
-
-def test_a_tree_without_the_matrix(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, SplashCase("cholesky", "d750.O", "d750", {}))
-    lab.ours("cholesky", said(1))
-    lab.theirs("cholesky", *lab.times(1))
-    (row,) = lab.rows()
-    assert row.status == "failed"
-    assert row.reason.startswith("theirs: ")
-    assert "d750.O is not there: the tree lacks this matrix" in row.reason
-    assert not lab.log.exists()
-
-
-def test_what_theirs_cannot_do_is_skipped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, FFT)
-    lab.ours("fft", said(1))
-    lab.theirs("fft", *lab.times(1))
-    one, three = lab.rows(1, 3)
-    assert one.status == "ok"
-    assert (three.status, three.reason) == ("skipped", "theirs: a power of two only")
-    assert side_by_side.failures([three]) == []
-    assert not any("p3" in call or "threads=3" in call for call in lab.calls())
-
-
-def test_what_of_theirs_cannot_be_built_is_a_row(lab: Lab) -> None:
-    lab.ours("lu_contiguous", said(1))
-    lab.theirs("lu_contiguous", *lab.times(1))
-    lab.built = [replace(lab.built[0], path=None, failure="cannot be built: lu.C\nmore")]
-    (row,) = lab.rows()
-    assert row.status == "failed"
-    assert side_by_side.failures([row]) == [
-        "lu_contiguous, 64 x 64, 1 threads: failed: theirs: cannot be built: lu.C"
-    ]
-    assert not lab.log.exists()
-
-
-def test_ours_that_is_not_built_is_an_error(lab: Lab) -> None:
-    lab.theirs("lu_contiguous", *lab.times(1))
-    with pytest.raises(FastError, match="splash2-harness/lu_contiguous: not built"):
-        lab.session()
 
 
 def test_the_document(lab: Lab) -> None:
@@ -432,75 +214,3 @@ def test_bad_input_is_refused_before_anything_is_built(
     assert command(*words) == 1
     assert said in capsys.readouterr().err
     assert not (lab.directory / "out/codes").exists()
-
-
-def test_there_is_a_case_for_each_program_with_options_that_it_takes() -> None:
-    assert list(dict.fromkeys(case.program for case in CASES)) == list(NAMES)
-    for case in CASES:
-        known = splash_sizes.OPTIONS[case.program]
-        assert all(known[name].holds(value) for name, value in case.options.items()), case
-        assert splash_sizes.complaint(case.program, case.options) == ("", "")
-
-
-def test_both_do_the_same_work(tmp_path: Path) -> None:
-    (tmp_path / "inputs").mkdir()
-    for name in ("d750.O", "tk29.O"):
-        (tmp_path / "inputs" / name).touch()
-    # Options of ours whose value stands in words of theirs, or as a line of their input.
-    for case in CASES:
-        (program,) = programs.select([case.program])
-        call = program.call(tmp_path, case.size, 2)
-        options = case.options
-        words, lines = [*call.arguments], call.input.splitlines()
-        for name in {"m", "n", "b", "r"} & options.keys() - {"steps"}:
-            assert f"-{name}{options[name]}" in words, case
-        steps = _steps_counted(case.program, call)
-        assert options.get("steps") == steps
-        for name in {"bodies", "particles"} & options.keys():
-            assert str(options[name]) in lines, case
-        if "molecules" in options:
-            assert lines[0].split()[1] == str(options["molecules"])
-            assert float(lines[2].split()[1]) == options["cutoff"]
-            # One potential energy is counted in theirs, and so it must be in ours.
-            assert lines[1].split()[2] == lines[0].split()[2]
-            assert options["energy_every"] == steps
-    assert [case.problem for case in CASES if case.problem.endswith(".O")] == [
-        "d750.O",
-        "tk29.O",
-    ]
-
-
-def _steps_counted(program: str, call: Invocation) -> int | None:
-    """The time steps in what theirs print: all but the first two, or but the first."""
-    lines = call.input.splitlines()
-    if program == "barnes":
-        return round(float(lines[9]) / float(lines[4])) + 1 - 2
-    if program == "fmm":
-        return int(lines[5]) - 2
-    if program.startswith("water"):
-        return int(lines[0].split()[2]) - 1
-    return None
-
-
-@pytest.mark.parametrize(
-    ("program", "line"),
-    [
-        ("fft", "Total time without initialization :           117301"),
-        ("fmm", "Total time without initialization :           247578"),
-        ("barnes", "TRACKTIME     =       238422"),
-        ("water_nsquared", "Measured Time (2nd timestep onward) = 337908"),
-    ],
-)
-def test_the_lines_of_theirs_are_found(program: str, line: str) -> None:
-    case = next(one for one in CASES if one.program == program)
-    found = re.match(rf"^{case.phase}(\d+)", line)
-    assert found and found[1] == line.split()[-1]
-
-
-def test_the_document_has_the_command_and_each_case() -> None:
-    section = (PROJECT / "Documentation/splash2-speed.rst").read_text()
-    assert "scripts/fast bench splash --tree" in section
-    rows = [line for line in section.splitlines() if line.startswith("``")]
-    for case in CASES:
-        wanted = (f"``{case.program}`` ", case.problem)
-        assert any(all(word in line for word in wanted) for line in rows), wanted

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
-from test_real import built
 from test_run import Silent
+from test_this_machine import built
 
 from fastlab.base.metrics import NAMED
 from fastlab.base.model import FastError

@@ -19,6 +19,7 @@ ns   CPU 0                            CPU 1
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
 from fastlab.trace.events import parse_events
@@ -123,3 +124,7 @@ class _Slices:
         for flow in event.terminating_flow_ids:
             row = (self._flows.pop(flow), number)
             self._tables.execute("INSERT INTO flow VALUES (?, ?)", row)
+
+
+def recording(**changes: Any) -> Recording:
+    return replace(recorded(), **changes)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""On a real machine: runs that fail, and experiments that it cannot make."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_machine import FAST, FakeMachine
+from real_runs import OFF, POLICIES, STRICT, execute, rows_of
+
+from fastlab.backend.host import only_user
+from fastlab.base.model import FastError, Watchdogs
+from fastlab.statistics.calibration import calibrate
+from fastlab.statistics.paired import analyse
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> FakeMachine:
+    return FakeMachine(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("fails", "it ended with status 2: single_ctr: cannot make threads"),
+        ("killed", "ended with status -9"),
+        ("no-counts", "fast-stat wrote no counts"),
+        ("two-rois", "2 regions of interest in one run"),
+        ("doubtful", "more l2_misses than l2_references"),
+    ],
+)
+def test_a_failed_run_is_a_row_and_is_made_again(
+    machine: FakeMachine, mode: str, reason: str
+) -> None:
+    machine.boot(1, fast=True)
+    machine.mode(f"at 4 {mode}")
+    outcome = execute(machine)
+    assert [row["status"] for row in outcome.dataset.rows] == ["ok"] * 3 + ["failed"] + ["ok"] * 68
+    assert reason in outcome.dataset.rows[3]["reason"]
+    # Without the whole calibration no comparison begins, and nothing is claimed.
+    assert calibrate(outcome.dataset).blocks is None
+    assert any(reason in one.sentence for one in analyse(outcome.dataset).left_out)
+    machine.mode("")
+    again = execute(machine)
+    assert {row["status"] for row in again.dataset.rows} == {"ok"}
+    assert len(again.dataset.rows) == len(machine.runs()) - 1
+
+
+def test_a_run_that_hangs_is_killed_with_its_children(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 3 hang")
+    begun = time.monotonic()
+    outcome = execute(machine, replace(POLICIES, watchdogs=Watchdogs(run=1.0)))
+    assert time.monotonic() - begun < 45
+    assert outcome.dataset.rows[2]["status"] == "failed"
+    assert "watchdog: no end after 1 s" in outcome.dataset.rows[2]["reason"]
+    child = Path("/proc", (machine.root / "child").read_text().strip(), "stat")
+    for _ in range(50):
+        # Gone, or a zombie that its new parent has not buried yet.
+        if not child.exists() or child.read_text().split()[2] == "Z":
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the child still runs")
+
+
+def test_the_total_watchdog(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    with pytest.raises(FastError, match=r"longer than 0\.2 s in all; the \d+ rows written"):
+        execute(machine, replace(POLICIES, watchdogs=Watchdogs(total=0.2)))
+    assert rows_of(machine)
+    assert machine.setting("policy") == "off"
+
+
+def test_fast_that_never_fires_is_invalid(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("idle")
+    found = analyse(execute(machine).dataset)
+    (finding,) = found.of_metric("elapsed_ns")
+    assert finding.verdict == "INVALID"
+    assert "FAST never fired" in finding.reason
+
+
+def test_a_kernel_that_lacks_what_a_variant_needs(machine: FakeMachine) -> None:
+    with pytest.raises(FastError, match=r"runs on kernel fast, and the running kernel, 6\.12\.30"):
+        execute(machine)
+    machine.boot(1, fast=True)
+    unknown = replace(STRICT, knobs={"width": 1})
+    with pytest.raises(FastError, match=r"has no width in sched/fast; it has depth, opt_in, pol"):
+        execute(machine, replace(POLICIES, variants=(OFF, unknown)))
+    shutil.rmtree(machine.root / FAST)
+    with pytest.raises(FastError, match=r"as root, mount debugfs: `mount -t debugfs debugfs /"):
+        execute(machine)
+    assert machine.runs() == []
+
+
+def test_a_policy_that_the_kernel_does_not_know(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.boot(1, fast=True)
+    write = Path.write_text
+
+    def refuse(path: Path, text: str) -> int:
+        if text == "strict\n":
+            raise OSError(22, "Invalid argument")
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(FastError, match=r"policy cannot be set to strict: Invalid argument; it is"):
+        execute(machine)
+    assert machine.runs() == []
+
+
+def test_policies_need_root(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.boot(1, fast=True)
+
+    def refuse(path: Path) -> list[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    # Root may look everywhere, so the kernel's answer to others is put here.
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(FastError, match=r"sched/fast cannot be read: Permission denied; .* sudo"):
+        execute(machine)
+    assert machine.runs() == []
+
+
+def test_one_experiment_at_a_time(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    with (
+        only_user(machine.root),
+        pytest.raises(FastError, match="another `fast run` or `fast try` is measuring here"),
+    ):
+        execute(machine)
+    assert machine.runs() == []
