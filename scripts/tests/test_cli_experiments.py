@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import samples
 from command_line import EXPERIMENT, Stages, write_results
 
 from fastlab.cli import main
@@ -186,6 +187,25 @@ def test_fail_below(
     write_results(experiment_file, Path("old"))
     assert main.main(["compare", "old", "--fail-below", asked]) == status
     assert words in capsys.readouterr().err
+
+
+def test_of_one_variant_nothing_is_compared(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = experiment_file.read_text()
+    begin, end = (text.index(one) for one in (samples.VARIANTS, "[[benchmark]]"))
+    alone = '[[variant]]\nname = "baseline"\nkernel = "baseline"\n'
+    experiment_file.write_text(text[:begin] + alone + text[end:])
+    write_results(experiment_file, Path("results"))
+    assert main.main(["report", "results"]) == 0
+    said = "Nothing is compared: baseline is the only variant."
+    assert said in capsys.readouterr().out
+    for form in ("summary.md", "summary.mmtests.txt", "summary.lkp.txt", "summary.ktap"):
+        assert said in Path("results", form).read_text()
+    assert main.main(["compare", "results"]) == 0
+    assert main.main(["compare", "results", "--fail-below=1"]) == 1
+    error = capsys.readouterr().err
+    assert f"--fail-below 1: {said} Add what to compare it with to the experiment file" in error
 
 
 def test_no_answer_is_no_pass(experiment_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

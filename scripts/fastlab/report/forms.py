@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fastlab.base.model import FastError
-from fastlab.report.tables import NOT_AVAILABLE, heading, interval, notes, signed, value
+from fastlab.report.tables import (
+    NOT_AVAILABLE,
+    heading,
+    interval,
+    notes,
+    nothing_compared,
+    signed,
+    value,
+)
 from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Side
 
 # Every form, and the file of the results directory that has it.
@@ -45,10 +53,11 @@ def judged_cases(findings: Findings, fail_below: float | None) -> list[Judged]:
     """The primary metric's comparisons as tests.
 
     One fails if its improvement in percent is below `fail_below`; a change that may not be claimed
-    counts as 0. Raises FastError where the primary metric is not one of those compared.
+    counts as 0. Raises FastError where the primary metric is not one of those compared. An
+    experiment of one variant has none.
     """
     cases = [_case(one, fail_below) for one in findings.of_metric(findings.primary)]
-    if not cases:
+    if findings.variants and not cases:
         names = ", ".join(metric.name for metric in findings.metrics)
         raise FastError(
             f"{findings.title}: the primary metric {findings.primary} is not measured by backend "
@@ -82,7 +91,7 @@ def describe(one: Finding) -> str:
 
 def mmtests(findings: Findings) -> str:
     """The shape of mmtests' compare-kernels: positive is better, * marks a significant change."""
-    lines = []
+    lines = nothing_compared(findings)
     for variant in findings.variants:
         for metric in findings.measured:
             cases = findings.find(variant, metric.name).values()
@@ -118,6 +127,7 @@ def lkp(findings: Findings) -> str:
     rule = "=" * 80
     names = "/".join(findings.setting)
     lines = [rule, f"{names}:", f"  {'/'.join(findings.setting.values())}", ""]
+    lines += nothing_compared(findings)
     for variant in findings.variants:
         lines += [
             "commit:",
@@ -160,7 +170,7 @@ def ktap(findings: Findings, fail_below: float | None = None) -> str:
     """KTAP 1, a subtest per variant: the cases of judged_cases()."""
     cases = judged_cases(findings, fail_below)
     lines = ["KTAP version 1", f"1..{len(findings.variants)}"]
-    lines += [f"# {line}" for line in notes(findings)]
+    lines += [f"# {line}" for line in (*nothing_compared(findings), *notes(findings))]
     for number, variant in enumerate(findings.variants, 1):
         own = [case for case in cases if case.finding.variant_name == variant]
         inner = ["KTAP version 1", f"# Subtest: {variant}", f"1..{len(own)}"]

@@ -118,10 +118,15 @@ def lead(found: Findings) -> str:
     return answers(found)[0]
 
 
+def nothing_compared(found: Findings) -> list[str]:
+    """Why, where there is nothing."""
+    return [] if found.variants else [f"Nothing is compared: {found.baseline} is the only variant."]
+
+
 def answers(found: Findings) -> list[str]:
     """The lead, then a sentence for each of the other variants."""
     if not found.variants:
-        return ["Nothing is compared."]
+        return nothing_compared(found)
 
     def rank(variant: str) -> tuple[int, float]:
         one = tally(found, variant, found.primary)
