@@ -20,6 +20,7 @@ from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import peers
 from fastlab.bench.peers import PeerRequest, PeerRow, PeerSession
+from fastlab.bench.rounds import document
 from fastlab.cli import main
 from fastlab.guest import meson
 
@@ -212,7 +213,7 @@ def test_the_json_file(tmp_path: Path, program: Make, monkeypatch: pytest.Monkey
     request = PeerRequest(("fib",), ("intervals", "tbb"), (1,), rounds=1)
     rows = measure(request, {"intervals": program("intervals", line(10))})
     path = tmp_path / "rows.json"
-    files.write_json(path, peers.document(rows, "fast bench runtime", request))
+    files.write_json(path, document(map(peers.record, rows), "fast bench runtime", request.rounds))
     content = json.loads(path.read_text())
     assert content["command"] == "fast bench runtime"
     assert content["environment"]["INTERVALS_QUEUE"] == "lazy"

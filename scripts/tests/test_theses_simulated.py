@@ -14,7 +14,7 @@ import pytest
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import theses_catalogue, theses_simulated
-from fastlab.bench.theses import Contender, ThesisEvaluation, ThesisRequest, ThesisSamples
+from fastlab.bench.theses import Contender, ThesisEvaluation, ThesisRequest
 from fastlab.bench.theses_simulated import MACHINE, SimulatedSession, read
 from fastlab.cli import main
 from fastlab.guest import vm
@@ -88,8 +88,8 @@ def test_each_point_runs_once_a_round_with_a_quantum_of_the_rounds(
 
 
 def test_runs_with_more_workers_have_directories_of_their_own(session: SimulatedSession) -> None:
-    session.request = replace(session.request, evaluation=replace(SAMPLE, sweep=True))
-    session._samples = {point: ThesisSamples() for point in session.request.points()}
+    request = replace(session.request, evaluation=replace(SAMPLE, sweep=True))
+    session = SimulatedSession(request, PlainReporter(io.StringIO()))
     session.run(PlainReporter(io.StringIO()))
     asked = session._machine.asked  # type: ignore[attr-defined]
     assert len({one[2] for one in asked}) == len(asked) == 3 * (1 + 4)

@@ -38,14 +38,7 @@ from fastlab.base.metrics import HARDWARE
 from fastlab.base.model import Experiment, FastError, Kernel, Run
 from fastlab.guest import initramfs, kvm, vm
 from fastlab.plan import plan_file
-from fastlab.plan.blocks import (
-    GUESTS,
-    SOFTWARE,
-    PairedRow,
-    make_dataset,
-    make_plan,
-    with_groups,
-)
+from fastlab.plan.blocks import GUESTS, SOFTWARE, PairedRow, make_dataset, make_plan, with_groups
 from fastlab.plan.experiment import workload_argv
 from fastlab.plan.rows import Row
 from fastlab.statistics import environment

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from fastlab.base.model import SCHEMA_VERSION
-from fastlab.base.progress import Reporter, steps
 from fastlab.bench.calibrate import estimate
 from fastlab.bench.gomp_testsuite import check_library
-from fastlab.bench.one_run import PeerStatus, bench_run
-from fastlab.bench.peers import ENVIRONMENT, UNITS, check_known, telling_environment
+from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
+from fastlab.bench.peers import UNITS, check_known
+from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Samples, Turn
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
-from fastlab.statistics.environment import host
 
 OURS = "libintervals-gomp"
 REFERENCE = "libgomp"
@@ -93,16 +91,6 @@ class OpenmpPoint:
         return f"{self.benchmark}, {self.library}, {self.threads} threads"
 
 
-@dataclass
-class OpenmpSamples:
-    """What the rounds so far gave for a point. `reason` says why there will be no more."""
-
-    unit: str = ""
-    values: list[float] = field(default_factory=list)
-    status: PeerStatus = "ok"
-    reason: str = ""
-
-
 @dataclass(frozen=True)
 class OpenmpRow:
     """A point's result: the median of its values, the least, half the distance of the quartiles as
@@ -129,38 +117,31 @@ def points(request: OpenmpRequest) -> list[OpenmpPoint]:
     ]
 
 
-class OpenmpSession:
-    """The measurements, round by round; what is there can be shown at any time."""
+class OpenmpSession(RoundSession[OpenmpPoint]):
+    """The libraries' measurements."""
 
     def __init__(self, request: OpenmpRequest, build: Path) -> None:
         """`build` has the programs; those of a library that is not installed are missing."""
-        self._request = request
+        super().__init__(points(request), request.rounds)
+        self._timeout = request.timeout
         self._build = build
         self._library = build / "userspace/gomp/libintervals-gomp.so"
         check_library(self._library)
-        self._samples = {point: OpenmpSamples() for point in points(request)}
-        for point, samples in self._samples.items():
+        for point, samples in self.samples.items():
             if not self._program(point).is_file():
                 samples.status = "not available"
                 samples.reason = "install the Debian packages clang and libomp-dev"
 
-    def run(self, reporter: Reporter) -> None:
-        """All rounds. A point that failed is not tried again."""
-        there, order = [*self._samples], []
-        for number in range(self._request.rounds):
-            order += there if number % 2 == 0 else there[::-1]
-        for point in steps(reporter, "measuring", order, str):
-            if self._samples[point].status == "ok":
-                self._measure(point, self._samples[point])
-
     def rows(self) -> list[OpenmpRow]:
-        """One for each point, also for those that nothing is known of."""
         values = {
-            point: median(samples.values)
-            for point, samples in self._samples.items()
-            if samples.values and samples.status == "ok"
+            point: median(_values(samples))
+            for point, samples in self.samples.items()
+            if samples.ending()[0] == "ok"
         }
-        return [_row(point, samples, values) for point, samples in self._samples.items()]
+        return [_row(point, samples, values) for point, samples in self.samples.items()]
+
+    def _order(self, number: int, points: list[OpenmpPoint]) -> Sequence[OpenmpPoint]:
+        return points if number % 2 == 0 else points[::-1]
 
     def _program(self, point: OpenmpPoint) -> Path:
         compiler = LIBRARIES[point.library]
@@ -168,42 +149,37 @@ class OpenmpSession:
             return self._build / f"subprojects/intervals/bench/runtimes/bench-{compiler}"
         return self._build / f"userspace/gomp/bench/openmp-overheads-{compiler}"
 
-    def _measure(self, point: OpenmpPoint, samples: OpenmpSamples) -> None:
+    def _measure(self, turn: Turn[OpenmpPoint]) -> BenchRun:
+        point = turn.point
         words = [str(self._program(point)), f"--workers={point.threads}"]
         if point.benchmark in KERNELS:
             words += ["--repeats=3", f"--size={KERNELS[point.benchmark]}"]
         environment = {**ENVIRONMENT, **os.environ}
         if point.library == OURS:
             environment["LD_PRELOAD"] = str(self._library.resolve())
-        run = bench_run([*words, point.benchmark], self._request.timeout, environment)
-        if run.status != "ok":
-            samples.status, samples.reason = run.status, run.reason
-            return
-        samples.unit = run.unit
-        # A round is one value, however many a program gives; the first has its threads begin.
-        samples.values.append(median(run.values))
+        return bench_run([*words, point.benchmark], self._timeout, environment)
 
 
-def _row(
-    point: OpenmpPoint, samples: OpenmpSamples, values: Mapping[OpenmpPoint, float]
-) -> OpenmpRow:
+def _values(samples: Samples) -> list[float]:
+    """A round is one value, however many a program gives; the first has its threads begin."""
+    return [median(run.values) for run in samples.runs]
+
+
+def _row(point: OpenmpPoint, samples: Samples, values: Mapping[OpenmpPoint, float]) -> OpenmpRow:
     value = values.get(point)
     reference = values.get(OpenmpPoint(point.benchmark, REFERENCE, point.threads))
-    status, reason = samples.status, samples.reason
-    if status == "ok" and value is None:
-        status, reason = "not available", "not measured"
     # What costs less than nothing is below what the clock tells, and no multiple of anything.
     comparable = value is not None and reference is not None and min(value, reference) > 0
+    measured = _values(samples)
     return OpenmpRow(
         point,
         samples.unit,
         value,
-        min(samples.values) if value is not None else None,
-        estimate(samples.values).spread / 2 if len(samples.values) > 1 else None,
-        len(samples.values),
+        min(measured) if value is not None else None,
+        estimate(measured).spread / 2 if len(measured) > 1 else None,
+        len(measured),
         value / reference if comparable and value and reference else None,
-        status,
-        reason,
+        *samples.ending(),
     )
 
 
@@ -250,17 +226,10 @@ def _ratio_cell(row: OpenmpRow) -> Cell:
     return Cell(f"{row.ratio:.2f}", tone="gain" if row.ratio < 1 else "loss")
 
 
-def document(rows: Iterable[OpenmpRow], command: str, request: OpenmpRequest) -> dict[str, Any]:
-    """The JSON file. Null says "not available"."""
+def record(row: OpenmpRow) -> dict[str, Any]:
+    """A row of the JSON file."""
     own = ("unit", "value", "best", "spread", "runs", "ratio", "status", "reason")
-    return {
-        "schema": SCHEMA_VERSION,
-        "command": command,
-        "rounds": request.rounds,
-        **host(),
-        "environment": telling_environment(),
-        "rows": [asdict(row.point) | {name: getattr(row, name) for name in own} for row in rows],
-    }
+    return asdict(row.point) | {name: getattr(row, name) for name in own}
 
 
 def failures(rows: Iterable[OpenmpRow]) -> list[str]:

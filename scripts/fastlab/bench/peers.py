@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-from fastlab.base.model import SCHEMA_VERSION, FastError
-from fastlab.base.progress import Reporter, steps
+from fastlab.base.model import FastError
 from fastlab.bench.calibrate import estimate
-from fastlab.bench.one_run import PeerStatus, bench_run
+from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
+from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Samples, Turn
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
-from fastlab.statistics.environment import host
 
 BENCHMARKS: tuple[str, ...] = (
     "fib",
@@ -63,10 +62,6 @@ NOT_COMPARED = ("cpu_share",)
 MAX_WORKERS = 4096
 TIMEOUT = 120.0
 ROUNDS = 5
-# As deep as main.c makes the stacks of the runtimes that take a size from their program.
-ENVIRONMENT = {"OMP_STACKSIZE": "64M"}
-# Variables that change what is measured: they are written down.
-TELLING = ("INTERVALS_", "OMP_", "KMP_", "GOMP_", "RAYON_", "JAVA_", "JDK_")
 
 
 @dataclass(frozen=True)
@@ -101,17 +96,6 @@ class PeerPoint:
         return f"{self.benchmark}, {self.runtime}, {self.workers} workers"
 
 
-@dataclass
-class PeerSamples:
-    """What the rounds so far gave for a point. `reason` says why there will be no more."""
-
-    unit: str = ""
-    values: list[float] = field(default_factory=list)
-    peaks_kib: list[int] = field(default_factory=list)
-    status: PeerStatus = "ok"
-    reason: str = ""
-
-
 @dataclass(frozen=True)
 class PeerRow:
     """A point's result. `value` is the median of its runs, `best` the least of them. `ratio` is the
@@ -131,47 +115,31 @@ class PeerRow:
     reason: str
 
 
-class PeerSession:
-    """The measurements, round by round; what is there can be shown at any time."""
+class PeerSession(RoundSession[PeerPoint]):
+    """The peers' measurements."""
 
     def __init__(self, request: PeerRequest, programs: Mapping[str, Path]) -> None:
         """`programs` are the runtimes that were built."""
-        self._request = request
+        super().__init__(points(request), request.rounds)
+        self._timeout = request.timeout
         self._programs = programs
-        self._samples = {point: PeerSamples() for point in points(request)}
-        for point, samples in self._samples.items():
+        for point, samples in self.samples.items():
             if point.runtime not in programs:
-                samples.status = "not available"
-                samples.reason = RUNTIMES[point.runtime]
-
-    def run(self, reporter: Reporter) -> None:
-        """All rounds. A point that failed is not tried again."""
-        for point in steps(reporter, "measuring", [*self._samples] * self._request.rounds, str):
-            if self._samples[point].status == "ok":
-                self._measure(point, self._samples[point])
+                samples.status, samples.reason = "not available", RUNTIMES[point.runtime]
 
     def rows(self) -> list[PeerRow]:
-        """One for each point, also for those that nothing is known of."""
         values = {
-            point: median(samples.values)
-            for point, samples in self._samples.items()
-            if samples.values and samples.status == "ok"
+            point: median(_values(samples))
+            for point, samples in self.samples.items()
+            if samples.ending()[0] == "ok"
         }
-        return [_row(point, samples, values) for point, samples in self._samples.items()]
+        return [_row(point, samples, values) for point, samples in self.samples.items()]
 
-    def _measure(self, point: PeerPoint, samples: PeerSamples) -> None:
-        command = [
-            str(self._programs[point.runtime]),
-            f"--workers={point.workers}",
-            point.benchmark,
-        ]
-        run = bench_run(command, self._request.timeout, {**ENVIRONMENT, **os.environ})
-        if run.status != "ok":
-            samples.status, samples.reason = run.status, run.reason
-            return
-        samples.unit = run.unit
-        samples.values += run.values
-        samples.peaks_kib.append(run.peak_kib)
+    def _measure(self, turn: Turn[PeerPoint]) -> BenchRun:
+        point = turn.point
+        program = str(self._programs[point.runtime])
+        command = [program, f"--workers={point.workers}", point.benchmark]
+        return bench_run(command, self._timeout, {**ENVIRONMENT, **os.environ})
 
 
 def points(request: PeerRequest) -> list[PeerPoint]:
@@ -211,21 +179,11 @@ def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
         raise FastError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
 
 
-def telling_environment() -> dict[str, str]:
-    """The variables that are set and change what is measured, by name."""
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(TELLING)}
-
-
-def document(rows: Iterable[PeerRow], command: str, request: PeerRequest) -> dict[str, Any]:
-    """The JSON file. Null says "not available"."""
-    return {
-        "schema": SCHEMA_VERSION,
-        "command": command,
-        "rounds": request.rounds,
-        **host(),
-        "environment": telling_environment(),
-        "rows": [_record(row) for row in rows],
-    }
+def record(row: PeerRow) -> dict[str, Any]:
+    """A row of the JSON file."""
+    own = ("best", "spread", "runs", "peak_kib", "ratio", "speedup", "status", "reason")
+    value = {row.unit: row.value} if row.unit else {}
+    return asdict(row.point) | value | {name: getattr(row, name) for name in own}
 
 
 def table(rows: Sequence[PeerRow]) -> Table:
@@ -251,36 +209,31 @@ def failures(rows: Iterable[PeerRow]) -> list[str]:
     ]
 
 
-def _row(point: PeerPoint, samples: PeerSamples, values: Mapping[PeerPoint, float]) -> PeerRow:
+def _values(samples: Samples) -> list[float]:
+    return [value for run in samples.runs for value in run.values]
+
+
+def _row(point: PeerPoint, samples: Samples, values: Mapping[PeerPoint, float]) -> PeerRow:
     value = values.get(point)
     ours = values.get(PeerPoint(point.benchmark, OURS, point.workers))
     alone = values.get(PeerPoint(point.benchmark, point.runtime, 1))
-    status, reason = samples.status, samples.reason
-    if status == "ok" and value is None:
-        status, reason = "not available", "not measured"
+    unit, measured = samples.unit, _values(samples)
     return PeerRow(
         point,
-        samples.unit,
+        unit,
         value,
-        min(samples.values) if value is not None else None,
-        estimate(samples.values).spread if value and len(samples.values) > 1 else None,
-        len(samples.values),
-        round(median(samples.peaks_kib)) if value is not None else None,
-        _quotient(value, ours) if samples.unit not in NOT_COMPARED else None,
-        _quotient(alone, value) if samples.unit in ("ns_per_task", "seconds") else None,
-        status,
-        reason,
+        min(measured) if value is not None else None,
+        estimate(measured).spread if value and len(measured) > 1 else None,
+        len(measured),
+        round(median(run.peak_kib for run in samples.runs)) if value is not None else None,
+        _quotient(value, ours) if unit not in NOT_COMPARED else None,
+        _quotient(alone, value) if unit in ("ns_per_task", "seconds") else None,
+        *samples.ending(),
     )
 
 
 def _quotient(value: float | None, other: float | None) -> float | None:
     return value / other if value is not None and other else None
-
-
-def _record(row: PeerRow) -> dict[str, Any]:
-    own = ("best", "spread", "runs", "peak_kib", "ratio", "speedup", "status", "reason")
-    value = {row.unit: row.value} if row.unit else {}
-    return asdict(row.point) | value | {name: getattr(row, name) for name in own}
 
 
 def _line(row: PeerRow) -> list[Cell]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import median
 
 from fastlab.base.model import FastError
-from fastlab.base.progress import Reporter, steps
-from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
-from fastlab.bench.peers import ENVIRONMENT, SERIAL, default_workers, find_programs
+from fastlab.bench.one_run import BenchRun, bench_run
+from fastlab.bench.peers import SERIAL, default_workers, find_programs
+from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Turn
 from fastlab.bench.theses_claims import (
     Conclusion,
     Fails,
@@ -151,48 +151,24 @@ class ThesisRequest:
         ]
 
 
-@dataclass
-class ThesisSamples:
-    """What the rounds so far gave for a point. `reason` says why there will be no more."""
-
-    unit: str = ""
-    rounds: list[Mapping[str, float]] = field(default_factory=list)
-    status: PeerStatus = "ok"
-    reason: str = ""
-
-
-class ThesisMeasurement:
-    """The measurements so far: what is there can be shown at any time."""
+class ThesisMeasurement(RoundSession[ThesisPoint]):
+    """The measurements so far, wherever they are made."""
 
     def __init__(self, request: ThesisRequest) -> None:
+        super().__init__(request.points(), request.rounds)
         self.request = request
-        self._samples = {point: ThesisSamples() for point in request.points()}
-
-    def add(self, point: ThesisPoint, run: BenchRun) -> None:
-        """What one more run of the point gave. One that failed stays so, for its first reason."""
-        samples = self._samples[point]
-        if self.over(point):
-            return
-        if run.status != "ok":
-            samples.status, samples.reason = run.status, run.reason
-            return
-        samples.unit = run.unit
-        counted: dict[str, float] = {**run.counts}
-        counted |= _of_steals(run.counts)
-        if run.peak_kib:
-            counted["peak_kib"] = run.peak_kib
-        samples.rounds.append({"time": median(run.values), **counted})
-
-    def over(self, point: ThesisPoint) -> bool:
-        """Whether it failed, and need not be tried again."""
-        return self._samples[point].status != "ok"
 
     def rows(self) -> list[ThesisRow]:
-        """One for each point, also for those that nothing is known of."""
         return [
-            ThesisRow(point, one.unit, tuple(one.rounds), one.status, one.reason)
-            for point, one in self._samples.items()
+            ThesisRow(point, one.unit, tuple(map(_counted, one.runs)), one.status, one.reason)
+            for point, one in self.samples.items()
         ]
+
+
+def _counted(run: BenchRun) -> Mapping[str, float]:
+    """What a round has of each metric."""
+    peak = {"peak_kib": run.peak_kib} if run.peak_kib else {}
+    return {"time": median(run.values), **run.counts, **_of_steals(run.counts), **peak}
 
 
 def _of_steals(counts: Mapping[str, int]) -> Mapping[str, float]:
@@ -224,19 +200,13 @@ class ThesisSession(ThesisMeasurement):
                 "and run the same command again, which builds them"
             )
 
-    def run(self, reporter: Reporter) -> None:
-        """All rounds."""
-        order = []
-        for number in range(self.request.rounds):
-            of_round = self.request.points()
-            # The same command measures in the same order.
-            random.Random(number).shuffle(of_round)
-            order += of_round
-        for point in steps(reporter, "measuring", order, str):
-            if not self.over(point):
-                self.add(point, self._measure(point))
+    def _order(self, number: int, points: list[ThesisPoint]) -> Sequence[ThesisPoint]:
+        # The same command measures in the same order.
+        random.Random(number).shuffle(points)
+        return points
 
-    def _measure(self, point: ThesisPoint) -> BenchRun:
+    def _measure(self, turn: Turn[ThesisPoint]) -> BenchRun:
+        point = turn.point
         contender = self.request.evaluation.contender(point.contender)
         name, _, size = point.program.partition("-")
         words = [str(self._programs[contender.runtime]), f"--workers={point.workers}"]

@@ -13,7 +13,8 @@ from typing import Any
 from fastlab.base.files import write_files, write_json
 from fastlab.base.model import SCHEMA_VERSION
 from fastlab.bench.calibrate import Estimate, estimate
-from fastlab.bench.peers import SERIAL, UNITS, telling_environment
+from fastlab.bench.peers import SERIAL, UNITS
+from fastlab.bench.rounds import telling_environment
 from fastlab.bench.theses import TITLES, Published, ThesisEvaluation, ThesisRequest
 from fastlab.bench.theses_claims import ThesisPoint, ThesisRow, ThesisVerdict
 from fastlab.report.markup import markdown_table

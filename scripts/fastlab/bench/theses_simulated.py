@@ -9,12 +9,13 @@ program may depend on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from fastlab.base.model import FastError, Machine
 from fastlab.base.progress import Reporter
 from fastlab.bench.bench_machine import BenchMachine, run_each
 from fastlab.bench.one_run import BenchRun
+from fastlab.bench.rounds import Turn
 from fastlab.bench.theses import ThesisMeasurement, ThesisRequest
 from fastlab.bench.theses_claims import ThesisMachine, ThesisPoint
 from fastlab.guest import vm
@@ -27,17 +28,6 @@ FIRST_QUANTUM, QUANTUM_STEP = 1500, 125
 BOOT_SECONDS = 600.0
 
 
-@dataclass(frozen=True)
-class SimulatedRound:
-    """A point's turn in a round."""
-
-    number: int
-    point: ThesisPoint
-
-    def __str__(self) -> str:
-        return str(self.point)
-
-
 class SimulatedSession(ThesisMeasurement):
     """As many runs at a time as this machine has CPUs."""
 
@@ -48,21 +38,12 @@ class SimulatedSession(ThesisMeasurement):
             "bench-theses", MACHINE, reporter, programs, BOOT_SECONDS, NODES
         )
 
-    def run(self, reporter: Reporter) -> None:
-        """All rounds."""
-        order = [
-            SimulatedRound(number, point)
-            for number in range(self.request.rounds)
-            for point in self.request.points()
-        ]
-        run_each((self._machine,), reporter, "measuring", order, self._measure, self._take)
+    def _take_turns(self, turns: Sequence[Turn[ThesisPoint]], reporter: Reporter) -> None:
+        run_each((self._machine,), reporter, "measuring", turns, self._measure, self.add)
 
-    def _take(self, one: SimulatedRound, run: BenchRun) -> None:
-        self.add(one.point, run)
-
-    def _measure(self, one: SimulatedRound) -> BenchRun:
-        point = one.point
-        quantum = FIRST_QUANTUM + one.number * QUANTUM_STEP
+    def _measure(self, turn: Turn[ThesisPoint]) -> BenchRun:
+        point = turn.point
+        quantum = FIRST_QUANTUM + turn.round * QUANTUM_STEP
         name = f"{point.program}-{point.contender}-{point.workers}-{quantum}".replace(" ", "-")
         try:
             outcome = self._machine.run(

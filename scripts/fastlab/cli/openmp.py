@@ -7,19 +7,8 @@ import argparse
 
 from fastlab.base.progress import Reporter
 from fastlab.bench import openmp
-from fastlab.cli.common import (
-    Commands,
-    check_writable,
-    complain_of,
-    counts,
-    keep,
-    names,
-    number,
-    path,
-    project,
-    show,
-)
-from fastlab.cli.rounds import measure, own_command
+from fastlab.cli.common import Commands, check_writable, counts, names, number, path, project
+from fastlab.cli.rounds import compare
 from fastlab.guest import meson
 
 
@@ -54,11 +43,4 @@ def _bench_openmp(arguments: argparse.Namespace, reporter: Reporter) -> int:
     check_writable(arguments.json)
     build = meson.build_benchmarks(project(), [], reporter, meson.OPENMP)
     session = openmp.OpenmpSession(request, build)
-
-    def tell() -> None:
-        rows = session.rows()
-        show([openmp.table(rows)])
-        keep(arguments.json, openmp.document(rows, own_command(), request))
-
-    measure(session, tell, reporter)
-    return complain_of("these failed:", openmp.failures(session.rows()))
+    return compare(session, openmp.table, openmp.record, openmp.failures, arguments.json, reporter)

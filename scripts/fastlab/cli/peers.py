@@ -20,7 +20,7 @@ from fastlab.cli.common import (
     project,
     show,
 )
-from fastlab.cli.rounds import measure, own_command
+from fastlab.cli.rounds import compare, measure, own_command
 from fastlab.cli.splash import add_threads, add_tree
 from fastlab.guest import meson
 from fastlab.splash import driver, programs, side_by_side
@@ -89,14 +89,7 @@ def _bench_runtime(arguments: argparse.Namespace, reporter: Reporter) -> int:
     ]
     build = meson.build_benchmarks(project(), options, reporter)
     session = peers.PeerSession(request, peers.find_programs(build))
-
-    def tell() -> None:
-        rows = session.rows()
-        show([peers.table(rows)])
-        keep(arguments.json, peers.document(rows, own_command(), request))
-
-    measure(session, tell, reporter)
-    return complain_of("these failed:", peers.failures(session.rows()))
+    return compare(session, peers.table, peers.record, peers.failures, arguments.json, reporter)
 
 
 def _bench_splash(arguments: argparse.Namespace, reporter: Reporter) -> int:

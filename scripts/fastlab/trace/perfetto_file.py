@@ -39,9 +39,7 @@ class _Writer:
     def __init__(self, recording: Recording) -> None:
         try:
             # It has no types.
-            from perfetto.protos.perfetto.trace import (  # type: ignore[import-untyped]
-                perfetto_trace_pb2,
-            )
+            from perfetto.protos.perfetto.trace import perfetto_trace_pb2  # type: ignore[import-untyped]
         except ImportError as error:
             raise FastError(
                 "the Python package perfetto is missing; run `make`, which installs it"
