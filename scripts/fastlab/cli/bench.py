@@ -7,8 +7,9 @@ import argparse
 
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
-from fastlab.cli.common import OK, Commands, check_writable, keep, names, path, project, show
+from fastlab.cli.common import OK, Commands, check_writable, keep, project, show
 from fastlab.cli.openmp import add_openmp
+from fastlab.cli.options import names, path
 from fastlab.cli.peers import add_peers
 from fastlab.cli.theses import add_theses
 

@@ -10,7 +10,8 @@ from fastlab.base import cache_list
 from fastlab.base.cache import cache_dir
 from fastlab.base.cache_list import DAY, KINDS, CacheEntry
 from fastlab.base.progress import Reporter, steps
-from fastlab.cli.common import ERROR, OK, Commands, complain, number, show
+from fastlab.cli.common import ERROR, OK, Commands, complain, show
+from fastlab.cli.options import number
 from fastlab.report.tables import Cell, Table
 
 HOUR = 3600

@@ -10,7 +10,8 @@ from pathlib import Path
 from fastlab.base import files
 from fastlab.base.progress import Reporter
 from fastlab.bench import calibrate
-from fastlab.cli.common import OK, Commands, check_writable, number, path, project, show
+from fastlab.cli.common import OK, Commands, check_writable, project, show
+from fastlab.cli.options import number, path
 from fastlab.guest import meson
 
 

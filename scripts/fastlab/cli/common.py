@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the commands have in common: types of arguments, exit statuses, showing and keeping."""
+"""What the commands have in common: exit statuses, showing and keeping."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 from collections.abc import Iterable
@@ -17,7 +16,6 @@ from fastlab.kernel.kernels import Places
 from fastlab.report.tables import Table
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Parser: TypeAlias = "argparse._ActionsContainer"
 
 # Documentation/results-format.rst has them for people.
 OK = 0
@@ -28,54 +26,6 @@ INTERRUPTED = 130
 
 # Where there is no terminal to say it: wide enough for every table.
 LOG_WIDTH = 240
-
-
-def count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-def counts(text: str) -> tuple[int, ...]:
-    return tuple(sorted({count(one) for one in text.split(",")}))
-
-
-def names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text.split(",")))
-
-
-def percent(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError
-    return number
-
-
-def share(text: str) -> float:
-    number = percent(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-# argparse names the type in its error
-percent.__name__ = "finite number"
-share.__name__ = "finite number of at least 0"
-count.__name__ = "whole number of at least 1"
-counts.__name__ = "list of whole numbers of at least 1"
-
-
-def number(
-    parser: Parser, option: str, says: str, default: int | None = None, metavar: str = "N"
-) -> None:
-    """An option that takes a whole number of at least 1."""
-    parser.add_argument(option, type=count, metavar=metavar, default=default, help=says)
-
-
-def path(parser: Parser, option: str, says: str, metavar: str = "FILE", **more: Any) -> None:
-    """An option that takes a path."""
-    parser.add_argument(option, type=Path, metavar=metavar, help=says, **more)
 
 
 def project() -> Path:

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from fastlab.base.progress import PlainReporter, Reporter
-from fastlab.cli.common import OK, Commands, check_directory, path
+from fastlab.cli.common import OK, Commands, check_directory
+from fastlab.cli.options import path
 from fastlab.kernel import kernels
 
 

@@ -7,7 +7,8 @@ import argparse
 
 from fastlab.base.progress import Reporter
 from fastlab.bench import openmp
-from fastlab.cli.common import Commands, check_writable, counts, names, number, path, project
+from fastlab.cli.common import Commands, check_writable, project
+from fastlab.cli.options import number, only, path, threads
 from fastlab.cli.rounds import compare
 from fastlab.guest import meson
 
@@ -20,20 +21,8 @@ def add_openmp(what: Commands) -> None:
         "libgomp, libomp and libintervals-gomp, in turn, and compare them.",
     )
     parser.set_defaults(command=_bench_openmp)
-    parser.add_argument(
-        "--only",
-        type=names,
-        metavar="NAME,...",
-        default=openmp.BENCHMARKS,
-        help=f"only these of {', '.join(openmp.BENCHMARKS)}",
-    )
-    parser.add_argument(
-        "--threads",
-        type=counts,
-        metavar="N,...",
-        default=openmp.THREADS,
-        help="numbers of threads (default: 1,2)",
-    )
+    only(parser, openmp.BENCHMARKS)
+    threads(parser, openmp.THREADS)
     number(parser, "--rounds", "how often each is run (default: %(default)s)", openmp.ROUNDS)
     path(parser, "--json", "write the rows to FILE too")
 

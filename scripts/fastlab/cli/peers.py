@@ -8,20 +8,10 @@ import argparse
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.bench import peers
-from fastlab.cli.common import (
-    Commands,
-    check_writable,
-    complain_of,
-    counts,
-    keep,
-    names,
-    number,
-    path,
-    project,
-    show,
-)
+from fastlab.cli.common import Commands, check_writable, complain_of, keep, project, show
+from fastlab.cli.options import counts, number, only, path, threads
 from fastlab.cli.rounds import compare, measure, own_command
-from fastlab.cli.splash import add_threads, add_tree
+from fastlab.cli.splash import add_tree
 from fastlab.guest import meson
 from fastlab.splash import driver, programs, side_by_side
 
@@ -36,13 +26,7 @@ def add_peers(what: Commands) -> None:
     )
     runtime.set_defaults(command=_bench_runtime)
     for option, known in (("--only", peers.BENCHMARKS), ("--runtimes", peers.RUNTIMES)):
-        runtime.add_argument(
-            option,
-            type=names,
-            metavar="NAME,...",
-            default=tuple(known),
-            help=f"only these of {', '.join(known)}",
-        )
+        only(runtime, known, option)
     runtime.add_argument(
         "--workers",
         type=counts,
@@ -61,14 +45,8 @@ def add_peers(what: Commands) -> None:
     )
     original.set_defaults(command=_bench_splash)
     add_tree(original)
-    original.add_argument(
-        "--only",
-        type=names,
-        metavar="NAME,...",
-        default=(),
-        help=f"only these of {', '.join(programs.NAMES)}",
-    )
-    add_threads(original, side_by_side.THREADS)
+    only(original, programs.NAMES, default=())
+    threads(original, side_by_side.THREADS)
 
     for one, rounds in ((runtime, peers.ROUNDS), (original, side_by_side.ROUNDS)):
         number(one, "--rounds", "how often each program is run (default: %(default)s)", rounds)

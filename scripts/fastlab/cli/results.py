@@ -10,7 +10,8 @@ from pathlib import Path
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.cli.answer import name_left_out, show_answer, show_findings, write_report
-from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain_of, percent
+from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain_of
+from fastlab.cli.options import percent
 from fastlab.report import forms, tables
 from fastlab.statistics.findings import Findings
 

@@ -12,8 +12,9 @@ from fastlab.base.model import Experiment, FastError
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.cli.answer import finish
-from fastlab.cli.common import Commands, number, path
+from fastlab.cli.common import Commands
 from fastlab.cli.dry_run import check_results, list_runs, list_slots
+from fastlab.cli.options import number, path
 from fastlab.cli.simulation import kernels_of, simulate
 from fastlab.guest import meson
 from fastlab.kernel import kernels

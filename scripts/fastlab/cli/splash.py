@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import Any
 
 from fastlab.base.progress import Reporter
@@ -16,13 +15,11 @@ from fastlab.cli.common import (
     check_writable,
     complain,
     complain_of,
-    counts,
     keep,
-    number,
-    path,
     project,
     show,
 )
+from fastlab.cli.options import number, path, threads
 from fastlab.splash import driver, programs
 
 
@@ -47,7 +44,7 @@ def add(commands: Commands) -> None:
             metavar="PROGRAM",
             help=f"only these of {', '.join(programs.NAMES)}",
         )
-    add_threads(runs, driver.THREADS)
+    threads(runs, driver.THREADS)
     runs.add_argument(
         "--size",
         choices=programs.SIZES,
@@ -62,16 +59,6 @@ def add(commands: Commands) -> None:
 def add_tree(parser: argparse.ArgumentParser) -> None:
     what = "the unpacked SPLASH-2 or Splash-3; it is only read"
     path(parser, "--tree", what, "DIR", required=True)
-
-
-def add_threads(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:
-    parser.add_argument(
-        "--threads",
-        type=counts,
-        metavar="N,...",
-        default=default,
-        help=f"numbers of threads (default: {','.join(map(str, default))})",
-    )
 
 
 def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:

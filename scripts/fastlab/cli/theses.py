@@ -7,16 +7,8 @@ import argparse
 from pathlib import Path
 
 from fastlab.base.progress import Reporter
-from fastlab.cli.common import (
-    OK,
-    Commands,
-    check_directory,
-    complain_of,
-    names,
-    number,
-    path,
-    project,
-)
+from fastlab.cli.common import OK, Commands, check_directory, complain_of, project
+from fastlab.cli.options import names, number, path
 from fastlab.cli.rounds import measure, own_command
 
 

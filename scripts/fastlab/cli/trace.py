@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from fastlab.base.model import FastError, Place
 from fastlab.base.progress import Reporter
-from fastlab.cli.common import OK, Commands, names, path, show
+from fastlab.cli.common import OK, Commands, show
+from fastlab.cli.options import names, path
 from fastlab.plan.experiment import load_experiment
 
 if TYPE_CHECKING:

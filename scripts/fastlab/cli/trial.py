@@ -12,17 +12,8 @@ from fastlab.base.model import FastError, Machine, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.cli import annotation
-from fastlab.cli.common import (
-    OK,
-    Commands,
-    check_directory,
-    check_writable,
-    keep,
-    number,
-    path,
-    share,
-    show,
-)
+from fastlab.cli.common import OK, Commands, check_directory, check_writable, keep, show
+from fastlab.cli.options import number, path, share
 from fastlab.plan import presets
 from fastlab.plan.experiment import MAX_CPUS
 from fastlab.trial.runs import MAX_MEMORY_MB, RELEVANT_PCT, Trial, TrialRequest

@@ -11,17 +11,8 @@ from pathlib import Path
 from fastlab.base import files
 from fastlab.base.progress import Reporter
 from fastlab.bench import trust, trust_file, trust_native
-from fastlab.cli.common import (
-    BELOW,
-    INCOMPLETE,
-    OK,
-    Commands,
-    check_directory,
-    number,
-    path,
-    project,
-    show,
-)
+from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, check_directory, project, show
+from fastlab.cli.options import number, path
 from fastlab.cli.simulation import simulate
 from fastlab.guest import meson
 from fastlab.kernel import catalogue

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Types of arguments, and options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Parser: TypeAlias = "argparse._ActionsContainer"
+
+
+def count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def counts(text: str) -> tuple[int, ...]:
+    return tuple(sorted({count(one) for one in text.split(",")}))
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.split(",")))
+
+
+def percent(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def share(text: str) -> float:
+    number = percent(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+# argparse names the type in its error
+percent.__name__ = "finite number"
+share.__name__ = "finite number of at least 0"
+count.__name__ = "whole number of at least 1"
+counts.__name__ = "list of whole numbers of at least 1"
+
+
+def number(
+    parser: Parser, option: str, says: str, default: int | None = None, metavar: str = "N"
+) -> None:
+    """An option that takes a whole number of at least 1."""
+    parser.add_argument(option, type=count, metavar=metavar, default=default, help=says)
+
+
+def path(parser: Parser, option: str, says: str, metavar: str = "FILE", **more: Any) -> None:
+    """An option that takes a path."""
+    parser.add_argument(option, type=Path, metavar=metavar, help=says, **more)
+
+
+def only(
+    parser: Parser,
+    known: Iterable[str],
+    option: str = "--only",
+    default: tuple[str, ...] | None = None,
+) -> None:
+    """An option that takes some of the names that there are. None is given: `default`, or all."""
+    every = tuple(known)
+    says = f"only these of {', '.join(every)}"
+    given = every if default is None else default
+    parser.add_argument(option, type=names, metavar="NAME,...", default=given, help=says)
+
+
+def threads(parser: Parser, default: Sequence[int]) -> None:
+    """An option that takes numbers of threads."""
+    says = f"numbers of threads (default: {','.join(map(str, default))})"
+    parser.add_argument("--threads", type=counts, metavar="N,...", default=default, help=says)
