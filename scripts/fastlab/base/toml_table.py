@@ -13,6 +13,8 @@ from typing import Any, NoReturn, TypeVar
 from fastlab.base.choice import closest
 from fastlab.base.model import FastError
 
+INFINITY = float("inf")
+SECONDS = "seconds, more than 0"
 # Words of a kind, such as a Literal's.
 _S = TypeVar("_S", bound=str)
 
@@ -109,14 +111,17 @@ class TomlTable:
         values = self.data.get(key)
         if not isinstance(values, list) or len(values) != count:
             self.fail(key, values, f"a list of {count} numbers")
-        return tuple(self._number(key, value, "numbers", float("-inf")) for value in values)
+        return tuple(self._number(key, value, -INFINITY, INFINITY, "numbers") for value in values)
 
-    def number(self, key: str, default: float) -> float:
-        return float(self._number(key, self.data.get(key, default), "a number, 0 or more"))
+    def number(self, key: str, low: float, high: float, default: float | None = None) -> float:
+        allowed = f"a number from {low:g} to {high:g}"
+        return self._number(key, self.data.get(key, default), low, high, allowed)
 
-    def _number(self, key: str, value: object, allowed: str, low: float = 0.0) -> float:
-        # nan is above no number.
-        if not isinstance(value, int | float) or isinstance(value, bool) or not value >= low:
+    def _number(self, key: str, value: object, low: float, high: float, allowed: str) -> float:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            self.fail(key, value, allowed)
+        # Written so that nan fails too.
+        if not low <= value <= high:
             self.fail(key, value, allowed)
         return value
 
@@ -129,11 +134,11 @@ class TomlTable:
         return numbers
 
     def seconds(self, key: str, default: float) -> float:
-        allowed = "seconds, more than 0"
-        value = self._number(key, self.data.get(key, default), allowed)
-        if not 0 < value < 1e9:
-            self.fail(key, value, allowed)
-        return float(value)
+        value = self.data.get(key, default)
+        seconds = self._number(key, value, 0, 1e9, SECONDS)
+        if not seconds:
+            self.fail(key, value, SECONDS)
+        return float(seconds)
 
     def table(self, key: str) -> TomlTable:
         value = self.data.get(key, {})

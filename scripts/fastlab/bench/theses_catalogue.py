@@ -25,7 +25,7 @@ from pathlib import Path
 
 from fastlab.base import toml_table
 from fastlab.base.model import FastError
-from fastlab.base.toml_table import TomlTable
+from fastlab.base.toml_table import INFINITY, TomlTable
 from fastlab.bench.peers import SERIAL
 from fastlab.bench.theses import TITLES, Contender, Published, ThesisEvaluation
 from fastlab.bench.theses_claims import (
@@ -41,6 +41,8 @@ DIRECTORY = Path(__file__).parent / "evaluations"
 SOURCES = ("weibel", "slaw", "vikranth")
 RUNTIMES = ("intervals", SERIAL, "pthreads")
 MOST = 1 << 30
+# Of a ratio, where nothing is said of it.
+RANGE = {"low": 0.0, "high": INFINITY}
 
 _NAME = re.compile(r"[\w -]+")
 _WORDS = re.compile(r"\S.*", re.DOTALL)
@@ -180,9 +182,9 @@ def _claims(table: TomlTable, evaluation: ThesisEvaluation) -> Iterator[ThesisCl
         *("metric", "low", "high", "within", "fails"),
     )
     metric = table.choice("metric", evaluation.metrics, evaluation.metrics[0])
-    low, high = table.number("low", 0.0), table.number("high", float("inf"))
+    low, high = (table.number(key, 0, INFINITY, one) for key, one in RANGE.items())
     if "within" in table.data:
-        within = table.number("within", 1.0)
+        within = table.number("within", 1, INFINITY)
         low, high = 1 / within, within
     program = table.data.get("program")
     programs = (program,) if isinstance(program, str) else table.texts("program", _NAME, "programs")

@@ -372,11 +372,7 @@ def _splash_words(
     """The size is all that a SPLASH-2 program takes, and how much it does follows from it."""
     table.only("name", "options")
     further = table.table("options")
-    known = splash_sizes.OPTIONS[name]
-    further.only(*known)
-    for key, value in further.data.items():
-        if not known[key].holds(value):
-            further.fail(key, value, str(known[key]))
+    splash_sizes.check(further, name)
     key, allowed = splash_sizes.complaint(name, further.data)
     if key:
         further.fail(key, further.data[key], allowed)

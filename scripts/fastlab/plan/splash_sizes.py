@@ -8,93 +8,72 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from fastlab.base.toml_table import TomlTable
 
 MAX_COUNT = 2**32 - 1
 UNLIMITED = 1024
 
+# Of each option the least and the most, whole numbers or any, or the words that it takes.
+Options = Mapping[str, tuple[int, int] | tuple[float, float] | tuple[str, ...]]
 
-@dataclass(frozen=True)
-class Whole:
-    low: int
-    high: int
-
-    def holds(self, value: object) -> bool:
-        # bool is an int to Python, not to TOML.
-        return type(value) is int and self.low <= value <= self.high
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.low} to {self.high}"
-
-
-@dataclass(frozen=True)
-class Real:
-    low: float
-    high: float
-
-    def holds(self, value: object) -> bool:
-        return type(value) in (int, float) and self.low <= value <= self.high  # type: ignore[operator]
-
-    def __str__(self) -> str:
-        return f"a number from {self.low:g} to {self.high:g}"
-
-
-@dataclass(frozen=True)
-class Word:
-    words: tuple[str, ...]
-
-    def holds(self, value: object) -> bool:
-        return value in self.words
-
-    def __str__(self) -> str:
-        return ", ".join(self.words)
-
-
-Options = Mapping[str, Whole | Real | Word]
-
-_STEPS = Whole(1, 1_000_000)
-_DISTRIBUTION = Word(("plummer", "uniform"))
-_LU: Options = {"n": Whole(1, 65536), "b": Whole(1, 1024)}
+_STEPS = (1, 1_000_000)
+_DISTRIBUTION = ("plummer", "uniform")
+_LU: Options = {"n": (1, 65536), "b": (1, 1024)}
 _WATER: Options = {
-    "molecules": Whole(8, 8_000_000),
+    "molecules": (8, 8_000_000),
     "steps": _STEPS,
     "energy_every": _STEPS,
-    "dt": Real(1e-2, 0.25),
-    "cutoff": Real(2, 1000),
+    "dt": (1e-2, 0.25),
+    "cutoff": (2.0, 1000.0),
 }
 
 # `energy_every` here is `--energy-every` there.
 OPTIONS: Mapping[str, Options] = {
     "barnes": {
-        "bodies": Whole(2, MAX_COUNT),
+        "bodies": (2, MAX_COUNT),
         "steps": _STEPS,
-        "theta": Real(0, 1),
-        "softening": Real(1e-3, 1),
-        "dtime": Real(0, 0.1),
+        "theta": (0.0, 1.0),
+        "softening": (1e-3, 1.0),
+        "dtime": (0.0, 0.1),
         "distribution": _DISTRIBUTION,
     },
     "cholesky": {
-        "grid": Whole(1, 1024),
-        "dense": Whole(1, 65536),
-        "block": Whole(1, 128),
-        "order": Word(("natural", "mindegree", "dissection")),
+        "grid": (1, 1024),
+        "dense": (1, 65536),
+        "block": (1, 128),
+        "order": ("natural", "mindegree", "dissection"),
     },
-    "fft": {"m": Whole(2, 30)},
+    "fft": {"m": (2, 30)},
     "fmm": {
-        "particles": Whole(2, MAX_COUNT),
+        "particles": (2, MAX_COUNT),
         "steps": _STEPS,
-        "clusters": Whole(1, 2),
-        "precision": Real(1e-12, 0.1),
-        "dtime": Real(0, 0.1),
+        "clusters": (1, 2),
+        "precision": (1e-12, 0.1),
+        "dtime": (0.0, 0.1),
         "distribution": _DISTRIBUTION,
     },
     "lu_contiguous": _LU,
     "lu_noncontiguous": _LU,
-    "radix": {"n": Whole(1, 2**32), "r": Whole(2, 65536), "m": Whole(1, 2**32)},
+    "radix": {"n": (1, 2**32), "r": (2, 65536), "m": (1, 2**32)},
     "water_nsquared": _WATER,
     "water_spatial": _WATER,
 }
+
+
+def check(table: TomlTable, name: str) -> None:
+    """Raises FastError for options that the program has not, or that are not within its ranges."""
+    known = OPTIONS[name]
+    table.only(*known)
+    for key in table.data:
+        match known[key]:
+            case (int(low), int(high)):
+                table.integer(key, low, high)
+            case (float(low), float(high)):
+                table.number(key, low, high)
+            case words:
+                table.choice(key, [str(word) for word in words])
 
 
 def complaint(name: str, options: Mapping[str, Any]) -> tuple[str, str]:
