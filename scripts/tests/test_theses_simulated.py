@@ -112,6 +112,23 @@ def test_counts_are_the_programs_own_and_the_runtimes(session: SimulatedSession)
     assert dict(near.rounds[0]) == expected
 
 
+def test_what_failed_in_one_round_has_failed(
+    session: SimulatedSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rounds are under way at once, so that others come after it."""
+
+    def run(machine: object, argv: object, plugin: object, name: str, quantum: int) -> vm.Outcome:
+        if quantum == 1500:
+            return GOOD
+        raise FastError(f"with {quantum}")
+
+    monkeypatch.setattr(FakeMachine, "run", run)
+    session.run(PlainReporter(io.StringIO()))
+    assert {(row.status, row.reason, row.runs) for row in session.rows()} == {
+        ("failed", "with 1625", 1)
+    }
+
+
 def test_a_machine_that_tells_nothing_has_failed() -> None:
     assert read(outcome(None, GOOD.document)).status == "failed"
     assert read(outcome(GOOD.output, None)).status == "failed"
