@@ -203,7 +203,7 @@ def test_of_one_variant_nothing_is_compared(
     for form in ("summary.md", "summary.mmtests.txt", "summary.lkp.txt", "summary.ktap"):
         assert said in Path("results", form).read_text()
     assert main.main(["compare", "results"]) == 0
-    assert main.main(["compare", "results", "--fail-below=1"]) == 1
+    assert main.main(["compare", "results", "--fail-below=1"]) == 3
     error = capsys.readouterr().err
     assert f"--fail-below 1: {said} Add what to compare it with to the experiment file" in error
 

@@ -7,10 +7,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 from fastlab.cli.answer import name_left_out, show_answer, show_findings, write_report
-from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain_of
+from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, complain, complain_of
 from fastlab.cli.options import percent
 from fastlab.report import forms, tables
 from fastlab.statistics.findings import Findings
@@ -60,10 +59,8 @@ def _gate(found: Findings, fail_below: float | None) -> int:
     if fail_below is None:
         return OK
     if not found.variants:
-        raise FastError(
-            f"--fail-below {fail_below:g}: {tables.lead(found)} Add what to compare it with to the "
-            "experiment file, as a [[variant]], and run that"
-        )
+        said = f"--fail-below {fail_below:g}: {tables.lead(found)} Add what to compare it with to"
+        return complain(f"{said} the experiment file, as a [[variant]], and run that", INCOMPLETE)
     cases = forms.judged_cases(found, fail_below)
     bad = [case for case in cases if case.outcome != "passed"]
     lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
