@@ -131,11 +131,15 @@ def run_each(
         pool.shutdown(cancel_futures=True)
 
 
-def instructions(outcome: vm.Outcome) -> int:
-    """Of all the guest's CPUs in the region of interest, the idle loop's too."""
+def counted(outcome: vm.Outcome) -> dict[str, Any]:
+    """What the cache model says of the region of interest."""
     if outcome.document is None:
         raise FastError(
             "the cache model wrote no document: did the region of interest begin and end?"
         )
-    total: dict[str, Any] = outcome.document["total"]
-    return sum(total[mode]["instructions"] for mode in ("user", "kernel", "idle"))
+    return dict(outcome.document)
+
+
+def instructions(of: Mapping[str, Any]) -> int:
+    """Of what it has of a CPU, or of all; the idle loop's too."""
+    return sum(int(of[mode]["instructions"]) for mode in ("user", "kernel", "idle"))

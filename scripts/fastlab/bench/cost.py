@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fastlab.base.model import Machine, Workload
 from fastlab.base.progress import Reporter, steps
-from fastlab.bench.bench_machine import BenchMachine, instructions
+from fastlab.bench.bench_machine import BenchMachine, counted, instructions
 from fastlab.plan.experiment import workload_argv
 
 # The benchmark's default options. Without a warm-up all of its work is the region of interest, so
@@ -76,5 +76,8 @@ def measure(reporter: Reporter) -> SimCost:
         attributed.append(machine.run(argv, plugin, attribute=True).workload)
         without_model.append(machine.run(argv).workload)
     return SimCost(
-        instructions(modelled), tuple(with_model), tuple(without_model), tuple(attributed)
+        instructions(counted(modelled)["total"]),
+        tuple(with_model),
+        tuple(without_model),
+        tuple(attributed),
     )

@@ -19,7 +19,7 @@ from fastlab.bench.calibrate import estimate
 from fastlab.bench.gomp_testsuite import check_library
 from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
 from fastlab.bench.peers import UNITS, check_known
-from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Samples, Turn
+from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Turn
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 
 OURS = "libintervals-gomp"
@@ -133,12 +133,12 @@ class OpenmpSession(RoundSession[OpenmpPoint]):
                 samples.reason = "install the Debian packages clang and libomp-dev"
 
     def rows(self) -> list[OpenmpRow]:
-        values = {
-            point: median(_values(samples))
-            for point, samples in self.samples.items()
-            if samples.ending()[0] == "ok"
-        }
-        return [_row(point, samples, values) for point, samples in self.samples.items()]
+        medians = self.medians()
+        return [self._row(point, medians) for point in self.samples]
+
+    def values(self, point: OpenmpPoint) -> list[float]:
+        """A round is one value, however many a program gives; the first has its threads begin."""
+        return [median(run.values) for run in self.samples[point].runs]
 
     def _order(self, number: int, points: list[OpenmpPoint]) -> Sequence[OpenmpPoint]:
         return points if number % 2 == 0 else points[::-1]
@@ -159,28 +159,21 @@ class OpenmpSession(RoundSession[OpenmpPoint]):
             environment["LD_PRELOAD"] = str(self._library.resolve())
         return bench_run([*words, point.benchmark], self._timeout, environment)
 
-
-def _values(samples: Samples) -> list[float]:
-    """A round is one value, however many a program gives; the first has its threads begin."""
-    return [median(run.values) for run in samples.runs]
-
-
-def _row(point: OpenmpPoint, samples: Samples, values: Mapping[OpenmpPoint, float]) -> OpenmpRow:
-    value = values.get(point)
-    reference = values.get(OpenmpPoint(point.benchmark, REFERENCE, point.threads))
-    # What costs less than nothing is below what the clock tells, and no multiple of anything.
-    comparable = value is not None and reference is not None and min(value, reference) > 0
-    measured = _values(samples)
-    return OpenmpRow(
-        point,
-        samples.unit,
-        value,
-        min(measured) if value is not None else None,
-        estimate(measured).spread / 2 if len(measured) > 1 else None,
-        len(measured),
-        value / reference if comparable and value and reference else None,
-        *samples.ending(),
-    )
+    def _row(self, point: OpenmpPoint, medians: Mapping[OpenmpPoint, float]) -> OpenmpRow:
+        samples, measured, value = self.samples[point], self.values(point), medians.get(point)
+        reference = medians.get(OpenmpPoint(point.benchmark, REFERENCE, point.threads))
+        # What costs less than nothing is below what the clock tells, and no multiple of anything.
+        comparable = value is not None and reference is not None and min(value, reference) > 0
+        return OpenmpRow(
+            point,
+            samples.unit,
+            value,
+            min(measured) if value is not None else None,
+            estimate(measured).spread / 2 if len(measured) > 1 else None,
+            len(measured),
+            value / reference if comparable and value and reference else None,
+            *samples.ending(),
+        )
 
 
 def table(rows: Sequence[OpenmpRow]) -> Table:

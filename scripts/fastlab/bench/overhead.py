@@ -10,7 +10,7 @@ from typing import Any
 from fastlab.base.metrics import DECIDED
 from fastlab.base.model import SCHEMA_VERSION, FastError, Machine
 from fastlab.base.progress import Reporter
-from fastlab.bench.bench_machine import BenchMachine, run_each
+from fastlab.bench.bench_machine import BenchMachine, counted, instructions, run_each
 from fastlab.guest.vm import Outcome
 from fastlab.report.tables import Cell, Table
 
@@ -51,9 +51,7 @@ COUNT = 2000
 Costs = Mapping[tuple[str, str], float]
 
 
-def measure(
-    reporter: Reporter, count: int = COUNT, fragments: Sequence[str] = FRAGMENTS
-) -> Costs:
+def measure(reporter: Reporter, count: int = COUNT, fragments: Sequence[str] = FRAGMENTS) -> Costs:
     """Boot the unpatched kernel and the patched one, and count each operation with each policy.
 
     The same sources and tools give the same counts.
@@ -98,14 +96,10 @@ def _check_placement(outcome: Outcome, calls: int) -> None:
 
 def _instructions(outcome: Outcome) -> int:
     """Of the first CPU in the region of interest."""
-    if outcome.document is None:
-        raise FastError(
-            "the cache model wrote no document: did the region of interest begin and end?"
-        )
+    first = counted(outcome)["per_cpu"][0]
     if outcome.output is None or outcome.output["cpu"] != 0:
         raise FastError(f"the program has left the CPU that is counted: {outcome.output}")
-    first = outcome.document["per_cpu"][0]
-    return sum(int(first[mode]["instructions"]) for mode in ("user", "kernel", "idle"))
+    return instructions(first)
 
 
 def argv(operation: Operation, count: int) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from fastlab.base.model import FastError
 from fastlab.bench.calibrate import estimate
 from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
-from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Samples, Turn
+from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Turn
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 
 BENCHMARKS: tuple[str, ...] = (
@@ -128,18 +128,32 @@ class PeerSession(RoundSession[PeerPoint]):
                 samples.status, samples.reason = "not available", RUNTIMES[point.runtime]
 
     def rows(self) -> list[PeerRow]:
-        values = {
-            point: median(_values(samples))
-            for point, samples in self.samples.items()
-            if samples.ending()[0] == "ok"
-        }
-        return [_row(point, samples, values) for point, samples in self.samples.items()]
+        medians = self.medians()
+        return [self._row(point, medians) for point in self.samples]
 
     def _measure(self, turn: Turn[PeerPoint]) -> BenchRun:
         point = turn.point
         program = str(self._programs[point.runtime])
         command = [program, f"--workers={point.workers}", point.benchmark]
         return bench_run(command, self._timeout, {**ENVIRONMENT, **os.environ})
+
+    def _row(self, point: PeerPoint, medians: Mapping[PeerPoint, float]) -> PeerRow:
+        samples, measured, value = self.samples[point], self.values(point), medians.get(point)
+        ours = medians.get(PeerPoint(point.benchmark, OURS, point.workers))
+        alone = medians.get(PeerPoint(point.benchmark, point.runtime, 1))
+        unit = samples.unit
+        return PeerRow(
+            point,
+            unit,
+            value,
+            min(measured) if value is not None else None,
+            estimate(measured).spread if value and len(measured) > 1 else None,
+            len(measured),
+            round(median(run.peak_kib for run in samples.runs)) if value is not None else None,
+            _quotient(value, ours) if unit not in NOT_COMPARED else None,
+            _quotient(alone, value) if unit in ("ns_per_task", "seconds") else None,
+            *samples.ending(),
+        )
 
 
 def points(request: PeerRequest) -> list[PeerPoint]:
@@ -207,29 +221,6 @@ def failures(rows: Iterable[PeerRow]) -> list[str]:
         for row in rows
         if row.status == "failed" and row.point.runtime in (OURS, SERIAL)
     ]
-
-
-def _values(samples: Samples) -> list[float]:
-    return [value for run in samples.runs for value in run.values]
-
-
-def _row(point: PeerPoint, samples: Samples, values: Mapping[PeerPoint, float]) -> PeerRow:
-    value = values.get(point)
-    ours = values.get(PeerPoint(point.benchmark, OURS, point.workers))
-    alone = values.get(PeerPoint(point.benchmark, point.runtime, 1))
-    unit, measured = samples.unit, _values(samples)
-    return PeerRow(
-        point,
-        unit,
-        value,
-        min(measured) if value is not None else None,
-        estimate(measured).spread if value and len(measured) > 1 else None,
-        len(measured),
-        round(median(run.peak_kib for run in samples.runs)) if value is not None else None,
-        _quotient(value, ours) if unit not in NOT_COMPARED else None,
-        _quotient(alone, value) if unit in ("ns_per_task", "seconds") else None,
-        *samples.ending(),
-    )
 
 
 def _quotient(value: float | None, other: float | None) -> float | None:

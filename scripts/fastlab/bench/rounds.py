@@ -8,6 +8,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, Generic, TypeVar
 
 from fastlab.base.model import SCHEMA_VERSION
@@ -72,6 +73,18 @@ class RoundSession(ABC, Generic[_P]):
     @abstractmethod
     def rows(self) -> Sequence[Any]:
         """One for each point, also for those that nothing is known of."""
+
+    def medians(self) -> dict[_P, float]:
+        """Of the points that were measured."""
+        return {
+            point: median(self.values(point))
+            for point, samples in self.samples.items()
+            if samples.ending()[0] == "ok"
+        }
+
+    def values(self, point: _P) -> list[float]:
+        """All that its runs gave."""
+        return [value for run in self.samples[point].runs for value in run.values]
 
     def add(self, turn: Turn[_P], run: BenchRun) -> None:
         """What a run gave. A point that failed stays so, for its first reason."""
