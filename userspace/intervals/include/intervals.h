@@ -394,6 +394,14 @@ int ivl_finish(ivl_function *function, void *arg);
  * ENOMEM: it will not run. EINVAL: not inside a finish. [task]
  */
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
+/**
+ * As ivl_async(), by this policy and not the runtime's: SLAW's schedule clause, whose dyn is
+ * IVL_ADAPTIVE. IVL_WORK_FIRST: the function is called before this returns, unless it is for
+ * another place or has more than 1024 bytes of arguments; ENOMEM: there is no stack for it. EINVAL,
+ * too: there is no such policy. [task]
+ */
+int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg, size_t bytes,
+		 const ivl_place *place);
 
 /**
  * Asyncs that are waited for together, as those of a finish; but not all that its function does
@@ -420,6 +428,9 @@ struct ivl_group {
  */
 int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
 		    size_t bytes, const ivl_place *place);
+/** As ivl_group_async(), by a policy, as ivl_async_by(). [task] */
+int ivl_group_async_by(struct ivl_group *group, enum ivl_policy policy, ivl_function *function,
+		       const void *arg, size_t bytes, const ivl_place *place);
 /** Wait for all asyncs of the group. Its error, as ivl_finish(). It can be used again. [task] */
 int ivl_group_wait(struct ivl_group *group);
 /**

@@ -355,20 +355,18 @@ public:
 	template <typename Function>
 	void run(Function function, const ivl_place *place = nullptr)
 	{
-		using task = task_of<Function>;
+		start(std::move(function), [&](ivl_function *call, void *arg, std::size_t bytes) {
+			return ivl_group_async(&group, call, arg, bytes, place);
+		});
+	}
 
-		if constexpr (std::is_trivially_copyable_v<Function> && sizeof(task) <= SMALL &&
-			      alignof(task) <= alignof(std::max_align_t)) {
-			task copied{ this, std::move(function) };
-
-			if (ivl_group_async(&group, task::call, &copied, sizeof(copied), place))
-				task::call(&copied);
-		} else {
-			task *owned = new task{ this, std::move(function) };
-
-			if (ivl_group_async(&group, task::call_owned, &owned, sizeof(owned), place))
-				task::call_owned(&owned);
-		}
+	/** As above, by this policy and not the runtime's. */
+	template <typename Function>
+	void run(ivl_policy policy, Function function, const ivl_place *place = nullptr)
+	{
+		start(std::move(function), [&](ivl_function *call, void *arg, std::size_t bytes) {
+			return ivl_group_async_by(&group, policy, call, arg, bytes, place);
+		});
 	}
 
 	/**
@@ -429,6 +427,26 @@ private:
 			}
 		}
 	};
+
+	/* async(call, arg, bytes) starts one, or returns an error. */
+	template <typename Function, typename Async>
+	void start(Function function, Async async)
+	{
+		using task = task_of<Function>;
+
+		if constexpr (std::is_trivially_copyable_v<Function> && sizeof(task) <= SMALL &&
+			      alignof(task) <= alignof(std::max_align_t)) {
+			task copied{ this, std::move(function) };
+
+			if (async(task::call, &copied, sizeof(copied)))
+				task::call(&copied);
+		} else {
+			task *owned = new task{ this, std::move(function) };
+
+			if (async(task::call_owned, &owned, sizeof(owned)))
+				task::call_owned(&owned);
+		}
+	}
 
 	ivl_group group = IVL_GROUP_INIT;
 	std::atomic<bool> stopped{false};

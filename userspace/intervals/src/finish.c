@@ -292,8 +292,6 @@ static void adapt(struct ivl_worker *worker)
 	const struct ivl_config *config = &worker->runtime->config;
 	const uint64_t lost = atomic_load_explicit(&worker->lost, memory_order_relaxed);
 
-	if (!worker->adapts)
-		return;
 	worker->until = config->adapt_interval;
 	/* Tasks leave faster than they are made: make them available sooner. */
 	worker->help_first = lost - worker->lost_before > config->adapt_interval;
@@ -303,19 +301,29 @@ static void adapt(struct ivl_worker *worker)
 /*
  * Is the next async help-first? SLAW's algorithm 1, rule a: where the stack is
  * deep it must be, where there are many fresh tasks it must not be; else as the
- * last steals suggest.
+ * last steals suggest. And where there is no stack.
  */
-static bool spawns_help_first(struct ivl_worker *worker)
+static bool adapts_help_first(struct ivl_worker *worker)
 {
-	if (worker->fiber->depth >= worker->depth_most)
+	const struct ivl_config *config = &worker->runtime->config;
+
+	if (worker->fiber->depth >= config->adapt_stack)
 		return true;
 	if (--worker->until == 0)
 		adapt(worker);
-	return worker->help_first && ivl_pool_size(worker->pool) < worker->fresh_most;
+	return (worker->help_first && ivl_pool_size(worker->pool) < config->adapt_fresh) ||
+	       !ivl_fiber_there(worker);
 }
 
-static int start(struct ivl_worker *worker, struct ivl_finish *finish, ivl_function *function,
-		 const void *arg, size_t bytes, const ivl_place *place)
+static inline bool goes_help_first(enum ivl_policy policy, struct ivl_worker *worker)
+{
+	return policy == IVL_ADAPTIVE ? adapts_help_first(worker) : policy == IVL_HELP_FIRST;
+}
+
+/* Inlined, and the policy known: an async does not ask which one it is. */
+__attribute__((always_inline)) static inline int
+start(enum ivl_policy policy, struct ivl_worker *worker, struct ivl_finish *finish,
+      ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
 {
 	struct spawner spawner = { .arg = arg, .bytes = bytes, .finish = finish };
 
@@ -326,20 +334,47 @@ static int start(struct ivl_worker *worker, struct ivl_finish *finish, ivl_funct
 		worker = ivl_self();
 	}
 	if ((place && place != worker->place) || bytes > IVL_ASYNC_COPIED ||
-	    spawns_help_first(worker) || (worker->adapts && !ivl_fiber_there(worker)))
+	    goes_help_first(policy, worker))
 		return async_help_first(worker, finish, function, arg, bytes, place);
 	spawner.task.function = function;
 	((struct ivl_work *)spawner.task.work)->kind = &asyncer_kind;
 	return ivl_work_first(worker, &spawner.task, async_main);
 }
 
-static int start_async(struct ivl_worker *worker, struct ivl_finish *finish,
-		       ivl_function *function, const void *arg, size_t bytes,
-		       const ivl_place *place)
+static int start_adaptive(struct ivl_worker *worker, struct ivl_finish *finish,
+			  ivl_function *function, const void *arg, size_t bytes,
+			  const ivl_place *place)
+{
+	return start(IVL_ADAPTIVE, worker, finish, function, arg, bytes, place);
+}
+
+static int start_work_first(struct ivl_worker *worker, struct ivl_finish *finish,
+			    ivl_function *function, const void *arg, size_t bytes,
+			    const ivl_place *place)
+{
+	return start(IVL_WORK_FIRST, worker, finish, function, arg, bytes, place);
+}
+
+static int start_help_first(struct ivl_worker *worker, struct ivl_finish *finish,
+			    ivl_function *function, const void *arg, size_t bytes,
+			    const ivl_place *place)
+{
+	return start(IVL_HELP_FIRST, worker, finish, function, arg, bytes, place);
+}
+
+ivl_start_async *const ivl_async_starts[IVL_POLICIES] = {
+	[IVL_ADAPTIVE] = start_adaptive,
+	[IVL_WORK_FIRST] = start_work_first,
+	[IVL_HELP_FIRST] = start_help_first,
+};
+
+static inline int start_by(ivl_start_async *by, struct ivl_worker *worker,
+			   struct ivl_finish *finish, ivl_function *function, const void *arg,
+			   size_t bytes, const ivl_place *place)
 {
 	if (ivl_is_watched(worker))
-		return ivl_watch_async(start, worker, finish, function, arg, bytes, place);
-	return start(worker, finish, function, arg, bytes, place);
+		return ivl_watch_async(by, worker, finish, function, arg, bytes, place);
+	return by(worker, finish, function, arg, bytes, place);
 }
 
 int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
@@ -348,7 +383,21 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 
 	if (!worker || !worker->fiber->local.finish)
 		return ivl_error(EINVAL, "async: not inside a finish");
-	return start_async(worker, worker->fiber->local.finish, function, arg, bytes, place);
+	return start_by(worker->start_async, worker, worker->fiber->local.finish, function, arg,
+			bytes, place);
+}
+
+int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg, size_t bytes,
+		 const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (!worker || !worker->fiber->local.finish)
+		return ivl_error(EINVAL, "async_by: not inside a finish");
+	if (policy >= IVL_POLICIES)
+		return ivl_error(EINVAL, "async_by: no such policy");
+	return start_by(ivl_async_starts[policy], worker, worker->fiber->local.finish, function,
+			arg, bytes, place);
 }
 
 static bool publish_finish(void *arg, struct ivl_waiter *waiter)
@@ -398,7 +447,7 @@ static struct ivl_finish *finish_of(struct ivl_group *group)
 /* Its first async: by who waits for it, and nobody else has it. */
 static void enter(struct ivl_finish *finish, struct ivl_interval *current)
 {
-	if (!current)
+	if (interval_of(finish) || !current)
 		return;
 	ivl_retain(current);
 	atomic_store_explicit(&finish->interval, current, memory_order_relaxed);
@@ -419,9 +468,22 @@ int ivl_group_async(struct ivl_group *group, ivl_function *function, const void 
 
 	if (!worker)
 		return ivl_error(EINVAL, "group_async: the caller is no task");
-	if (!interval_of(finish))
-		enter(finish, worker->fiber->local.interval);
-	return start_async(worker, finish, function, arg, bytes, place);
+	enter(finish, worker->fiber->local.interval);
+	return start_by(worker->start_async, worker, finish, function, arg, bytes, place);
+}
+
+int ivl_group_async_by(struct ivl_group *group, enum ivl_policy policy, ivl_function *function,
+		       const void *arg, size_t bytes, const ivl_place *place)
+{
+	struct ivl_finish *finish = finish_of(group);
+	struct ivl_worker *worker = ivl_self();
+
+	if (!worker)
+		return ivl_error(EINVAL, "group_async_by: the caller is no task");
+	if (policy >= IVL_POLICIES)
+		return ivl_error(EINVAL, "group_async_by: no such policy");
+	enter(finish, worker->fiber->local.interval);
+	return start_by(ivl_async_starts[policy], worker, finish, function, arg, bytes, place);
 }
 
 int ivl_group_wait(struct ivl_group *group)

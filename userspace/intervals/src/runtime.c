@@ -65,11 +65,10 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 	}
 	/* Who is watched spawns by spawn_slowly() (forkjoin.c), whatever the policy. */
 	worker->spawns_work_first = config->policy == IVL_WORK_FIRST && !worker->watch;
-	worker->help_first = config->policy != IVL_WORK_FIRST;
-	worker->adapts = config->policy == IVL_ADAPTIVE;
+	worker->start_async = ivl_async_starts[config->policy];
+	/* SLAW, section III-A: steals are frequent at the beginning. */
+	worker->help_first = true;
 	worker->until = config->adapt_interval;
-	worker->depth_most = worker->adapts ? config->adapt_stack : UINT_MAX;
-	worker->fresh_most = worker->adapts ? config->adapt_fresh : SIZE_MAX;
 	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, place,
 					     number);
 	if (!worker->chooser)

@@ -62,6 +62,12 @@ struct ivl_after {
 	void *arg;
 };
 
+/* Of finish.c: start an async, by each policy. 0 or ENOMEM. */
+typedef int ivl_start_async(struct ivl_worker *worker, struct ivl_finish *finish,
+			    ivl_function *function, const void *arg, size_t bytes,
+			    const ivl_place *place);
+extern ivl_start_async *const ivl_async_starts[IVL_POLICIES];
+
 struct ivl_worker {
 	/* Of its own thread alone. */
 	struct ivl_open_ring *deque;	/* the pool's, where nothing stands between; else NULL */
@@ -74,11 +80,9 @@ struct ivl_worker {
 	unsigned int passed;		/* how often it could have looked for mail that is there */
 	bool mail_first;		/* it is its turn now */
 	bool spawns_work_first;		/* the policy for spawns */
-	bool help_first;		/* that for asyncs, or the adaptive one's present choice */
-	bool adapts;			/* the policy is adaptive */
-	unsigned int depth_most;	/* where help-first must be chosen */
-	size_t fresh_most;		/* tasks in the queue, from where work-first must */
-	unsigned int until;		/* spawns left before the choice is looked at again */
+	bool help_first;		/* what the adaptive policy chooses at present */
+	ivl_start_async *start_async;	/* by the policy for asyncs */
+	unsigned int until;		/* adaptive asyncs left before the choice is looked at again */
 	uint64_t lost_before;		/* `lost` when it was looked at last */
 	struct ivl_after after;
 	struct ivl_held *held;

@@ -154,7 +154,8 @@ static void asyncs(void *arg)
 	char large[1000] = { 0 };
 
 	for (int i = 0; i < KINDS; i++)
-		if (ivl_async(count_done, large, i % 2 ? sizeof(large) : 1, NULL))
+		if (ivl_async_by(i % IVL_POLICIES, count_done, large,
+				 i % 2 ? sizeof(large) : 1, NULL))
 			count_done(arg);
 }
 

@@ -105,9 +105,10 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 	{
 		struct child child = { all, number, does };
 
-		ivl_self()->help_first = spawns == HELP_FIRST ||
-					 (spawns == EITHER && rl::rand(2));
-		RL_ASSERT(!ivl_async(run_child, &child, sizeof(child), NULL));
+		const bool help_first = spawns == HELP_FIRST || (spawns == EITHER && rl::rand(2));
+
+		RL_ASSERT(!ivl_async_by(help_first ? IVL_HELP_FIRST : IVL_WORK_FIRST, run_child,
+					&child, sizeof(child), NULL));
 	}
 
 	static void spawn_one(void *arg)
@@ -124,9 +125,9 @@ struct finish : rl::test_suite<finish<workers, spawns, what, CHILDREN, turns, wi
 
 		local->interval = (ivl_interval *)&outer->all->inner[outer->number];
 		local->finish = NULL;
-		ivl_self()->help_first = rl::rand(2);
-		RL_ASSERT(!ivl_group_async((struct ivl_group *)own.finish, run_child, &child,
-					   sizeof(child), NULL));
+		RL_ASSERT(!ivl_group_async_by((struct ivl_group *)own.finish,
+					      rl::rand(2) ? IVL_HELP_FIRST : IVL_WORK_FIRST,
+					      run_child, &child, sizeof(child), NULL));
 		*ivl_local() = own;
 	}
 

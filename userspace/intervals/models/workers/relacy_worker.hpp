@@ -137,9 +137,6 @@ private:
 		it->deque = &pool[number].queue;
 		it->pool = &pool[number];
 		it->fiber = &it->base;
-		it->depth_most = ~0u;
-		it->fresh_most = SIZE_MAX;
-		it->until = ~0u;
 		it->runtime = &runtime;
 		it->chooser = &chooser[number];
 		it->place = &place;

@@ -85,10 +85,7 @@ void ivl_watch_synced(void *children);
 /* Nobody will sync the scope. */
 void ivl_watch_leave(struct ivl_scope *scope);
 
-/* As start(worker, finish, function, arg, bytes, place), of an async (finish.c). */
-typedef int ivl_start_async(struct ivl_worker *worker, struct ivl_finish *finish,
-			    ivl_function *function, const void *arg, size_t bytes,
-			    const ivl_place *place);
+/* As start(worker, finish, function, arg, bytes, place). */
 int ivl_watch_async(ivl_start_async *start, struct ivl_worker *worker, struct ivl_finish *finish,
 		    ivl_function *function, const void *arg, size_t bytes, const ivl_place *place);
 

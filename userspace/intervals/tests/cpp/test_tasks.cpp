@@ -190,6 +190,23 @@ void test_group(ivl::runtime &runtime)
 	});
 	CHECK(sum == 45 + 50);
 
+	/* By a policy of its own, whatever the runtime's is. */
+	std::atomic<int> ran{0};
+
+	runtime.run([&] {
+		ivl::task_group group;
+
+		group.run(IVL_HELP_FIRST, [&] { ran++; });
+		if (ivl_worker_count(runtime.get()) == 1)
+			CHECK(ran == 0);
+		group.run(IVL_WORK_FIRST, [&, own = counted(1)] { ran += own.value; });
+		if (ivl_worker_count(runtime.get()) == 1)
+			CHECK(ran == 1);
+		group.run(IVL_ADAPTIVE, [&] { ran++; }, ivl_here());
+		CHECK(group.wait());
+	});
+	CHECK(ran == 3);
+
 	/* One throws: those that have not begun do not, and what they own is released. */
 	std::atomic<int> began{0};
 

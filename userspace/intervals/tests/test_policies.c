@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Asyncs whose policy is their own, whatever the runtime's is. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#define ASYNCS 200		/* of each policy */
+
+struct mixed {
+	_Atomic int ran[IVL_POLICIES];
+	_Atomic int moved;
+	bool alone;			/* there is one worker */
+};
+
+struct mixed_async {
+	struct mixed *test;
+	enum ivl_policy policy;
+	pid_t spawner;			/* the thread that it was made by */
+};
+
+static void run_mixed(void *arg)
+{
+	struct mixed_async *async = arg;
+
+	/* Work-first: where it was made, though the spawner may have gone elsewhere. */
+	if (async->policy == IVL_WORK_FIRST && gettid() != async->spawner)
+		atomic_fetch_add(&async->test->moved, 1);
+	atomic_fetch_add(&async->test->ran[async->policy], 1);
+}
+
+static void make_one(struct mixed *test, enum ivl_policy policy)
+{
+	struct mixed_async async = { test, policy, gettid() };
+	const int before = atomic_load(&test->ran[policy]);
+
+	assert_int_equal(ivl_async_by(policy, run_mixed, &async, sizeof(async), NULL), 0);
+	/* Help-first: the spawner goes on at once, and where it was. */
+	if (policy == IVL_HELP_FIRST && gettid() != async.spawner)
+		atomic_fetch_add(&test->moved, 1);
+	if (test->alone && policy != IVL_ADAPTIVE)
+		assert_int_equal(atomic_load(&test->ran[policy]) - before,
+				 policy == IVL_WORK_FIRST);
+}
+
+static void make_mixed(void *arg)
+{
+	for (int i = 0; i < ASYNCS; i++)
+		for (int policy = 0; policy < IVL_POLICIES; policy++)
+			make_one(arg, policy);
+}
+
+static int mixed_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(make_mixed, arg);
+}
+
+static void try_mixed(ivl_runtime *runtime)
+{
+	struct mixed test = { .alone = ivl_worker_count(runtime) == 1 };
+
+	test_run(runtime, mixed_body, &test);
+	for (int policy = 0; policy < IVL_POLICIES; policy++)
+		assert_int_equal(atomic_load(&test.ran[policy]), ASYNCS);
+	assert_int_equal(atomic_load(&test.moved), 0);
+}
+
+static void test_mixed(void **state)
+{
+	(void)state;
+	test_on_all(try_mixed);
+}
+
+/* What one worker does, one after the other. */
+struct order {
+	struct ivl_group group;
+	char done[16];
+	int count;
+};
+
+struct step {
+	struct order *order;
+	char name;
+};
+
+static void do_step(void *arg)
+{
+	const struct step *step = arg;
+
+	step->order->done[step->order->count++] = step->name;
+}
+
+static void then(struct order *order, enum ivl_policy policy, char name)
+{
+	struct step step = { order, name };
+
+	assert_int_equal(ivl_async_by(policy, do_step, &step, sizeof(step), NULL), 0);
+}
+
+static void group_then(struct order *order, enum ivl_policy policy, char name)
+{
+	struct step step = { order, name };
+
+	assert_int_equal(ivl_group_async_by(&order->group, policy, do_step, &step, sizeof(step),
+					    NULL), 0);
+}
+
+static void make_in_order(void *arg)
+{
+	then(arg, IVL_HELP_FIRST, 'c');
+	then(arg, IVL_WORK_FIRST, 'a');
+	do_step(&(struct step){ arg, '1' });
+	then(arg, IVL_HELP_FIRST, 'b');
+	do_step(&(struct step){ arg, '2' });
+}
+
+static int order_body(ivl_interval *self, void *arg)
+{
+	struct order *order = arg;
+
+	(void)self;
+	ivl_finish(make_in_order, order);
+	do_step(&(struct step){ order, '3' });
+	group_then(order, IVL_HELP_FIRST, 'e');
+	group_then(order, IVL_WORK_FIRST, 'd');
+	do_step(&(struct step){ order, '4' });
+	return ivl_group_wait(&order->group);
+}
+
+/*
+ * The one before its spawner goes on (a); the others from the queue, the last first. How many are
+ * put into the queue, and of them spawners, is what the policies say.
+ */
+static void test_order(void **state)
+{
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		struct ivl_config config = test_config(1);
+		struct order order = { .group = IVL_GROUP_INIT };
+		struct ivl_statistics statistics;
+		ivl_runtime *runtime;
+
+		config.policy = policy;
+		config.statistics = true;
+		runtime = test_start(&config);
+		test_run(runtime, order_body, &order);
+		ivl_statistics_read(runtime, &statistics);
+		ivl_stop(runtime);
+		/* "a" takes its spawner from the queue, not "c". */
+		assert_string_equal(order.done, "a12bc3d4e");
+		assert_int_equal(statistics.spawners, 2);
+	}
+}
+
+/* Under any policy of the runtime, adaptive asyncs adapt: here, by what is in the queue. */
+static void make_adaptive(void *arg)
+{
+	for (char name = 'a'; name < 'a' + 7; name++) {
+		then(arg, IVL_ADAPTIVE, name);
+		do_step(&(struct step){ arg, '-' });
+	}
+}
+
+static int adaptive_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(make_adaptive, arg);
+}
+
+static void expect_adaptive(struct ivl_config *config, const char *done)
+{
+	struct order order = { .count = 0 };
+	ivl_runtime *runtime = test_start(config);
+
+	test_run(runtime, adaptive_body, &order);
+	ivl_stop(runtime);
+	assert_string_equal(order.done, done);
+}
+
+static void test_adaptive(void **state)
+{
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		struct ivl_config config = test_config(1);
+
+		config.policy = policy;
+		config.adapt_fresh = 4;
+		/* Help-first, until there are four: then each is called. */
+		expect_adaptive(&config, "----e-f-g-dcba");
+		/* And when nobody steals. */
+		config.adapt_interval = 3;
+		expect_adaptive(&config, "--c-d-e-f-g-ba");
+	}
+}
+
+/* No stack is left: what needs one now is refused, and what can wait for one is not. */
+struct refused {
+	int errors[IVL_POLICIES], group_errors[IVL_POLICIES];
+	_Atomic int ran;
+};
+
+static void count_ran(void *arg)
+{
+	atomic_fetch_add(&(*(struct refused **)arg)->ran, 1);
+}
+
+static void make_without_stack(void *arg)
+{
+	struct refused *test = arg;
+
+	for (int policy = 0; policy < IVL_POLICIES; policy++)
+		test->errors[policy] = ivl_async_by(policy, count_ran, &arg, sizeof(arg), NULL);
+}
+
+static int refused_body(ivl_interval *self, void *arg)
+{
+	struct ivl_group group = IVL_GROUP_INIT;
+	struct refused *test = arg;
+	const int error = ivl_finish(make_without_stack, test);
+
+	(void)self;
+	for (int policy = 0; policy < IVL_POLICIES; policy++)
+		test->group_errors[policy] = ivl_group_async_by(&group, policy, count_ran, &arg,
+								sizeof(arg), NULL);
+	return error ? error : ivl_group_wait(&group);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		struct ivl_config config = test_config(1);
+		struct refused test = { .ran = 0 };
+		ivl_runtime *runtime;
+
+		config.policy = policy;
+		config.fibers_per_worker = 1;
+		/* The adaptive one would be called. */
+		config.adapt_fresh = 0;
+		runtime = test_start(&config);
+		test_run(runtime, refused_body, &test);
+		ivl_stop(runtime);
+		for (int by = 0; by < IVL_POLICIES; by++)
+			assert_int_equal(test.errors[by], by == IVL_WORK_FIRST ? ENOMEM : 0);
+		/* By then the finish has waited on another stack, which is free again. */
+		assert_int_equal(test.group_errors[IVL_HELP_FIRST], 0);
+		assert_int_equal(atomic_load(&test.ran), 2 + IVL_POLICIES);
+	}
+}
+
+/* Called in its spawner's place, it would need room for its argument on a stack. */
+struct large {
+	_Atomic int *ran;
+	char rest[1024];
+};
+
+static void count_large(void *arg)
+{
+	atomic_fetch_add(((struct large *)arg)->ran, 1);
+}
+
+static void make_large(void *arg)
+{
+	struct large large = { .ran = arg };
+
+	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, &large, sizeof(large), NULL), 0);
+	assert_int_equal(atomic_load(large.ran), 0);
+	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, &large, 512, NULL), 0);
+	assert_int_equal(atomic_load(large.ran), 1);
+}
+
+static int large_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(make_large, arg);
+}
+
+static void test_large(void **state)
+{
+	struct ivl_config config = test_config(1);
+	_Atomic int ran = 0;
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	test_run(runtime, large_body, &ran);
+	ivl_stop(runtime);
+	assert_int_equal(atomic_load(&ran), 2);
+}
+
+static int wrong_body(ivl_interval *self, void *arg)
+{
+	struct ivl_group group = IVL_GROUP_INIT;
+
+	(void)self, (void)arg;
+	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, NULL, 0, NULL), EINVAL);
+	assert_string_equal(ivl_last_error(), "async_by: not inside a finish");
+	assert_int_equal(ivl_group_async_by(&group, IVL_POLICIES, count_large, NULL, 0, NULL),
+			 EINVAL);
+	assert_string_equal(ivl_last_error(), "group_async_by: no such policy");
+	return 0;
+}
+
+static void ask_wrongly(void *arg)
+{
+	*(int *)arg = ivl_async_by(IVL_POLICIES, count_large, NULL, 0, NULL);
+}
+
+static int wrong_policy_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(ask_wrongly, arg);
+}
+
+static void test_wrong(void **state)
+{
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime = test_start(&config);
+	struct ivl_group group = IVL_GROUP_INIT;
+	int error = 0;
+
+	(void)state;
+	test_run(runtime, wrong_body, NULL);
+	test_run(runtime, wrong_policy_body, &error);
+	assert_int_equal(error, EINVAL);
+	assert_int_equal(ivl_group_async_by(&group, IVL_WORK_FIRST, count_large, NULL, 0, NULL),
+			 EINVAL);
+	ivl_stop(runtime);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_adaptive),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
