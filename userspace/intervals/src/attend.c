@@ -39,7 +39,7 @@ void ivl_attend_no_more(struct ivl_worker *before)
 
 void ivl_attend_tell(void)
 {
-	ivl_hold_nothing_back(ivl_self(), NULL);
+	ivl_hold_nothing_back(ivl_self(), NULL, false);
 }
 
 void ivl_attend_yield(void)

@@ -237,7 +237,7 @@ struct ivl_work *ivl_find(struct ivl_worker *worker)
 		work = open_first(worker);
 	if (!work)
 		work = ivl_take_next(worker);
-	if (!work && ivl_hold_nothing_back(worker, NULL))
+	if (!work && ivl_hold_nothing_back(worker, NULL, true))
 		work = ivl_take_next(worker);
 	if (!work)
 		work = begin_stackless(worker, ivl_hall_at(worker, 0));

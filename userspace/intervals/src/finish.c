@@ -78,10 +78,11 @@ static void return_credit(struct ivl_worker *worker, bool leaves)
 	struct ivl_waiter *waiter = subtract((struct ivl_finish *)credit->held.from,
 					     credit->count);
 
-	(void)leaves;
 	credit->count = 0;
 	ivl_hold_no_more(worker, &credit->held);
-	if (waiter)
+	if (waiter && leaves)
+		ivl_wake_next(waiter);
+	else if (waiter)
 		ivl_wake(waiter);
 }
 

@@ -179,7 +179,7 @@ static void clear(struct ivl_worker *worker)
 	ivl_runtime *runtime = worker->runtime;
 	struct ivl_work *work;
 
-	ivl_hold_nothing_back(worker, NULL);
+	ivl_hold_nothing_back(worker, NULL, true);
 	ivl_stay();
 	while (!runtime->shared && (work = ivl_take(worker)))
 		ivl_post(runtime, work, worker->place);

@@ -124,6 +124,20 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 	return (int)error;
 }
 
+/*
+ * What is to be run now: `work`, or who goes on by what is told before (SLAW, algorithm 1, action
+ * 5). He has a stack. Left in the queue, under what `work` puts there, there could be any number of
+ * his kind (Documentation/intervals-protocols.rst, "Space").
+ */
+static struct ivl_work *tell_before(struct ivl_worker *worker, struct ivl_work *work)
+{
+	while (ivl_hold_nothing_back(worker, work, true) && work && worker->next) {
+		ivl_submit(worker->runtime, work, worker->place);
+		work = ivl_take_next(worker);
+	}
+	return work;
+}
+
 _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 {
 	for (;;) {
@@ -135,7 +149,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		} else if (!work && !ivl_leaves(worker) && !ivl_returns(worker)) {
 			work = ivl_take_next(worker);
 		}
-		ivl_hold_nothing_back(worker, work);
+		work = tell_before(worker, work);
 		if (!work)
 			end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
@@ -170,7 +184,7 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 {
 	struct ivl_fiber *fiber;
 
-	ivl_hold_nothing_back(worker, work);
+	ivl_hold_nothing_back(worker, work, false);
 	if (work->kind->resumes) {
 		work->kind->run(work);
 		return;

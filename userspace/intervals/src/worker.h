@@ -199,8 +199,10 @@ bool ivl_tell_but(struct ivl_worker *worker, const void *one, bool leaves);
 /*
  * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
  * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
+ * `leaves`: it takes ivl_take_next() first, where who may go on is.
  */
-static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work)
+static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work,
+					 bool leaves)
 {
 	const struct ivl_held *held = worker->held;
 	const void *awaited_by;
@@ -210,7 +212,7 @@ static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct
 	awaited_by = work ? ivl_awaited_by(work) : NULL;
 	if (held->from == awaited_by && !held->next)
 		return false;
-	return ivl_tell_but(worker, awaited_by, !work);
+	return ivl_tell_but(worker, awaited_by, leaves);
 }
 
 /* runtime.c: not in the mask of stealability. 0 or ENOMEM; it is to be destroyed anyway. */

@@ -255,12 +255,13 @@ private:
  * Defects of what src/worker.h says must not be kept back. switching.c and find.c come
  * after this.
  */
-inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work)
+inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work,
+					bool leaves)
 {
 	if (ivl_has_defect(work ? "counts kept while other work runs" :
 				  "counts kept while there is no work"))
 		return false;
-	return ivl_hold_nothing_back(worker, work);
+	return ivl_hold_nothing_back(worker, work, leaves);
 }
 #define ivl_hold_nothing_back ivl_model_hold_nothing_back
 

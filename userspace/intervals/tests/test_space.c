@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The space that asyncs take (SLAW, theorem 3.3; Documentation/intervals-protocols.rst, "Space"):
+ * how many have begun and not ended, each of which has a stack, and how many of a worker's are fresh.
+ */
+#include "test_runtimes.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "worker.h"
+
+#define WORKERS 4		/* at most */
+
+/* What is counted, and what was seen at most. */
+static struct {
+	_Atomic int begun, most_begun;
+	_Atomic int fresh[WORKERS], most_fresh;		/* of the worker that made them */
+	_Atomic long ran;
+} counts;
+
+struct async {
+	ivl_function *function;
+	int arg;
+	unsigned int maker;
+};
+
+static void at_least(_Atomic int *most, int seen)
+{
+	int before = atomic_load(most);
+
+	while (seen > before && !atomic_compare_exchange_weak(most, &before, seen))
+		;
+}
+
+/* By the worker itself, which is in no async just now. */
+static void look_at_fresh(void)
+{
+	at_least(&counts.most_fresh, atomic_load(&counts.fresh[ivl_self()->number]));
+}
+
+static void begin(void)
+{
+	at_least(&counts.most_begun, atomic_fetch_add(&counts.begun, 1) + 1);
+}
+
+static void end(void)
+{
+	atomic_fetch_sub(&counts.begun, 1);
+	atomic_fetch_add(&counts.ran, 1);
+}
+
+static void run(void *arg)
+{
+	struct async *async = arg;
+
+	atomic_fetch_sub(&counts.fresh[async->maker], 1);
+	begin();
+	look_at_fresh();
+	/* Let thieves come. */
+	for (volatile int i = 0; i < 1000; i++)
+		;
+	async->function(&async->arg);
+	end();
+}
+
+static void make(enum ivl_policy policy, ivl_function *function, int arg)
+{
+	struct async async = { function, arg, ivl_self()->number };
+
+	atomic_fetch_add(&counts.fresh[async.maker], 1);
+	assert_int_equal(ivl_async_by(policy, run, &async, sizeof(async), NULL), 0);
+	look_at_fresh();
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/*
+ * The programs. Each is called with its size, as a task of its own.
+ */
+
+static void loop(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		make(IVL_ADAPTIVE, nothing, 0);
+}
+
+static void fib(void *arg);
+
+static void fib_children(void *arg)
+{
+	make(IVL_ADAPTIVE, fib, *(int *)arg - 1);
+	make(IVL_ADAPTIVE, fib, *(int *)arg - 2);
+}
+
+static void fib(void *arg)
+{
+	if (*(int *)arg >= 2)
+		ivl_finish(fib_children, arg);
+}
+
+/* Escaping asyncs: of one finish, whoever makes them. */
+static void tree(void *arg)
+{
+	for (int i = 0; i < 2 && *(int *)arg; i++)
+		make(IVL_ADAPTIVE, tree, *(int *)arg - 1);
+}
+
+/* A loop of what is called at once, each with a finish whose last async is one of another. */
+static void leave_one(void *arg)
+{
+	(void)arg;
+	make(IVL_HELP_FIRST, nothing, 0);
+}
+
+static void with_async(void *arg)
+{
+	(void)arg;
+	make(IVL_HELP_FIRST, leave_one, 0);
+}
+
+static void with_finish(void *arg)
+{
+	ivl_finish(with_async, arg);
+}
+
+static void loop_of_finishes(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		make(IVL_WORK_FIRST, with_finish, 0);
+}
+
+/* SLAW, Figure 1, on a torus: what is found first goes deep. */
+#define SIDE 64
+
+static _Atomic bool labelled[SIDE * SIDE];
+
+static void depth_first(void *arg)
+{
+	const int x = *(int *)arg % SIDE, y = *(int *)arg / SIDE;
+	const int neighbours[] = {
+		(x + 1) % SIDE + y * SIDE, (x + SIDE - 1) % SIDE + y * SIDE,
+		x + (y + 1) % SIDE * SIDE, x + (y + SIDE - 1) % SIDE * SIDE,
+	};
+
+	for (int i = 0; i < 4; i++)
+		if (!atomic_exchange(&labelled[neighbours[i]], true))
+			make(IVL_ADAPTIVE, depth_first, neighbours[i]);
+}
+
+static void search(void *arg)
+{
+	for (int i = 0; i < SIDE * SIDE; i++)
+		atomic_store(&labelled[i], !i);
+	depth_first(arg);
+}
+
+struct program {
+	const char *name;
+	ivl_function *function;
+	int size;
+	long asyncs;
+	int depth;			/* S1, in tasks: of the tree of all of them */
+};
+
+static const struct program programs[] = {
+	{ "loop", loop, 2000, 2000, 2 },
+	{ "fib", fib, 14, 1218, 14 },
+	{ "tree", tree, 10, 2046, 11 },
+	{ "loop of finishes", loop_of_finishes, 500, 1500, 4 },
+};
+
+static int program_body(ivl_interval *self, void *arg)
+{
+	const struct program *program = arg;
+	int size = program->size;
+
+	(void)self;
+	begin();
+	ivl_finish(program->function, &size);
+	end();
+	return 0;
+}
+
+/* Returns how many stacks the runtime has made. */
+static int run_program(const struct ivl_config *config, const struct program *program)
+{
+	struct ivl_statistics statistics;
+	ivl_runtime *runtime = test_start(config);
+
+	memset(&counts, 0, sizeof(counts));
+	test_run(runtime, program_body, (void *)program);
+	ivl_statistics_read(runtime, &statistics);
+	ivl_stop(runtime);
+	assert_int_equal(atomic_load(&counts.begun), 0);
+	assert_int_equal(atomic_load(&counts.ran), program->asyncs + 1);
+	print_message("# %s, %s, %u workers, S %u, F %u: %d begun, %d fresh, %d stacks\n",
+		      program->name, ivl_queue_name(config->queue), config->workers,
+		      config->adapt_stack, config->adapt_fresh, atomic_load(&counts.most_begun),
+		      atomic_load(&counts.most_fresh), (int)statistics.fibers);
+	return (int)statistics.fibers;
+}
+
+static struct ivl_config space_config(unsigned int workers, unsigned int stack, unsigned int fresh)
+{
+	struct ivl_config config = test_config(workers);
+
+	config.statistics = true;
+	config.adapt_stack = stack;
+	config.adapt_fresh = fresh;
+	/* Help-first wherever it may be. */
+	config.adapt_interval = 1 << 20;
+	return config;
+}
+
+/* Those whose owner takes the newest, and where nobody else does. */
+static bool is_stack(enum ivl_queue queue)
+{
+	return queue != IVL_QUEUE_IDEMPOTENT_FIFO && queue != IVL_QUEUE_SHARED;
+}
+
+/* S1 <= S: S1 P stacks, and F fresh tasks of each worker. */
+static void bound(const struct program *program, enum ivl_queue queue, unsigned int workers,
+		  unsigned int fresh)
+{
+	struct ivl_config config = space_config(workers, 100, fresh);
+	const int most_begun = program->depth * (int)workers;
+	/* A thief has what it has taken in its hand before it begins. */
+	const int most_fresh = (int)(fresh + workers - 1);
+	int stacks;
+
+	config.queue = queue;
+	stacks = run_program(&config, program);
+	assert_true(atomic_load(&counts.most_begun) <= most_begun);
+	/* Those of the others are all adaptive. */
+	if (program->function != loop_of_finishes)
+		assert_true(atomic_load(&counts.most_fresh) <= most_fresh);
+	/* Several workers keep some that are free. */
+	if (workers == 1)
+		assert_int_equal(stacks, atomic_load(&counts.most_begun));
+}
+
+#define on_workers(workers) for (unsigned int workers = 1; workers <= WORKERS; workers *= 2)
+
+static void test_shallow(void **state)
+{
+	(void)state;
+	for (enum ivl_queue queue = 0; queue < IVL_QUEUES; queue++)
+		for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+			for (unsigned int fresh = 0; fresh <= 8 && is_stack(queue); fresh += 4)
+				on_workers(workers)
+					bound(&programs[i], queue, workers, fresh);
+}
+
+/* S1 > S: as deep as the graph is large, but S + 1 stacks for each worker, and the body's. */
+static void test_deep(void **state)
+{
+	static const struct program deep = { "search", search, 0, SIDE * SIDE - 1, SIDE * SIDE };
+
+	(void)state;
+	for (unsigned int stack = 1; stack <= 16; stack *= 4) {
+		on_workers(workers) {
+			struct ivl_config config = space_config(workers, stack, 4);
+			const int most_begun = (int)((stack + 1) * workers + 1);
+
+			run_program(&config, &deep);
+			assert_true(atomic_load(&counts.most_begun) <= most_begun);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shallow),
+		cmocka_unit_test(test_deep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
