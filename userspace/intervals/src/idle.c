@@ -37,7 +37,8 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);
-		if (ivl_over(worker))
+		/* What there is no stack for is refused when all sleep, and looking brings none. */
+		if (ivl_over(worker) || ivl_stackless_there(worker->runtime))
 			break;
 	}
 	/*
