@@ -20,7 +20,9 @@ def test_off_costs_a_test_of_a_switch() -> None:
     # makes of the changed function, as gcc 14 does.
     assert -5 < more["wake", "off"] < 10
     assert abs(more["switch", "off"]) < 10
-    assert abs(more["wakeup", "off"]) < 10
+    # Beside a busy CPU the balancer looks around now and then. How often is another in each build:
+    # 1 to 28 instructions of 4,200 were seen where nothing had changed that a wake-up executes.
+    assert abs(more["wakeup", "off"]) < costs["wakeup", overhead.UNPATCHED] / 100
     # To place one is part of a hand-off, which is measured beside another CPU.
     assert more["handoff", "strict"] > more["handoff", "off"] + 20
     # A policy that is on is what it costs.
