@@ -10,31 +10,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import EXPERIMENT
 
 from fastlab.base.model import FastError
 from fastlab.cli import main
 from fastlab.kernel import kernels
-
-
-@pytest.fixture(autouse=True)
-def signals() -> Iterator[None]:
-    """main() handles SIGTERM; the tests give it back."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-@pytest.fixture
-def experiment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "small.toml"
-    path.write_text(EXPERIMENT)
-    return path
 
 
 @pytest.mark.parametrize(

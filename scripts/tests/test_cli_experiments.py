@@ -5,34 +5,16 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import samples
-from command_line import EXPERIMENT, Stages, write_results
+from command_line import Stages, write_results
 
 from fastlab.cli import main
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import BuildRequest, DebRequest
 from fastlab.shell import machine
-
-
-@pytest.fixture(autouse=True)
-def signals() -> Iterator[None]:
-    """main() handles SIGTERM; the tests give it back."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-@pytest.fixture
-def experiment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "small.toml"
-    path.write_text(EXPERIMENT)
-    return path
 
 
 def test_dry_run_lists_the_runs_and_does_nothing(

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,22 +22,6 @@ from fastlab.plan.blocks import Slot, make_plan
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.run_log import RunLog
 from fastlab.report.forms import NAMES
-
-
-@pytest.fixture(autouse=True)
-def signals() -> Iterator[None]:
-    """main() handles SIGTERM; the tests give it back."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-@pytest.fixture
-def experiment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "small.toml"
-    path.write_text(EXPERIMENT)
-    return path
 
 
 def test_results_of_a_real_machine(

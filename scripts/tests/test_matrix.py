@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import samples
+from experiment_files import write
 from samples import summarise
 from test_report import Page
 
@@ -43,12 +44,6 @@ name = "single_ctr"
 [[benchmark]]
 name = "prod_cons"
 """
-
-
-def write(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "tiny.toml"
-    path.write_text(text)
-    return path
 
 
 def test_a_fraction_is_a_latin_square() -> None:

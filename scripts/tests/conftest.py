@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import EXPERIMENT
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """main() handles SIGTERM; the tests give it back."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def experiment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small experiment in the working directory, which is a fresh one."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.toml"
+    path.write_text(EXPERIMENT)
+    return path
