@@ -283,7 +283,9 @@ static void begin_without_stack(void *arg)
 {
 	struct no_stack *test = arg;
 
-	ivl_async(go_on, &test, sizeof(test), NULL);
+	/* Until the takers have given back their stacks. */
+	while (ivl_async(go_on, &test, sizeof(test), NULL) == ENOMEM)
+		usleep(1000);
 	/* On another worker, who has a stack. */
 	while (!atomic_load(&test->begun))
 		usleep(1000);
@@ -295,8 +297,6 @@ static int finish_without_stack(ivl_interval *self, void *arg)
 
 	(void)self;
 	ivl_numa_barrier_wait(test->all_taken);
-	/* By then the others' stacks are free. */
-	usleep(50000);
 	ivl_finish(begin_without_stack, test);
 	test->last_before = atomic_load(&test->last);
 	return 0;
