@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 from collections.abc import Mapping
 from functools import cache
@@ -78,6 +79,10 @@ class Lab:
         vm.save_machine(self.simulation, directory, Watchdogs(boot=600), threading.Event())
         return directory / vm.SNAPSHOT
 
+    def booted(self) -> list[str]:
+        """What the kernel said while it booted."""
+        return (self.path / "saved/serial.log").read_text(errors="replace").splitlines()
+
     def run(
         self,
         name: str,
@@ -97,6 +102,16 @@ class Lab:
             threading.Event(),
             attribute=attribute,
         )
+
+
+def kunit_passed(lab: Lab, patched: Path) -> None:
+    """Every case of the series' KUnit tests, while the machine booted."""
+    results = [line for line in lab.booted() if re.match(r" *(not )?ok \d", line)]
+    source = (patched / "kernel/sched/fast_test.c").read_text()
+    cases = re.findall(r"\bKUNIT_CASE\((\w+)\)", source)
+    assert cases
+    expected = [f"    ok {number} {name}" for number, name in enumerate(cases, start=1)]
+    assert results == [*expected, "ok 1 sched_fast"]
 
 
 def survived(outcome: vm.Outcome) -> None:
