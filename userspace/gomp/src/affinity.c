@@ -86,11 +86,13 @@ static void spread(struct member *self, struct team *team)
 void gomp_places_choose(struct member *self, struct team *team, unsigned int bind)
 {
 	const unsigned int size = team->size, count = self->part_count;
+	const bool places = self->place && bind != omp_proc_bind_false;
 
-	for (unsigned int i = 0; i < size; i++)
+	for (unsigned int i = 0; team->placed && i < size; i++)
 		team->members[i]->place = 0;
+	team->placed = places;
 	team->members[0]->bound = self->place;
-	if (!self->place || bind == omp_proc_bind_false)
+	if (!places)
 		return;
 	if (bind == omp_proc_bind_spread && size <= count) {
 		spread(self, team);

@@ -33,6 +33,21 @@ static bool has_tasks(const struct team *team)
 	return __atomic_load_n(&team->tasks.group.left, __ATOMIC_RELAXED) != 1;
 }
 
+/* Run tasks meanwhile; in the last barrier not those of the next region. */
+static void park(struct team *team, struct barrier *barrier, const struct passing *passing)
+{
+	atomic_uint *waiting = NULL;
+
+	if (barrier == &team->final) {
+		waiting = &team->waiting[passing->phase & 1];
+		gomp_team_waits(waiting);
+	}
+	while (still(&barrier->phase, (unsigned long)passing))
+		gomp_park(&barrier->phase, still, (unsigned long)passing);
+	if (waiting)
+		gomp_team_waits_no_more(waiting);
+}
+
 bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancellable)
 {
 	struct team *team = self->team;
@@ -50,7 +65,7 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 		const unsigned int size = team->size;
 
 		gomp_group_wait(&team->tasks);
-		atomic_store_explicit(&team->share_cancelled, false, memory_order_relaxed);
+		gomp_reset(&team->share_cancelled);
 		atomic_store_explicit(&barrier->left, size, memory_order_relaxed);
 		/* Release, to still(). */
 		atomic_store_explicit(&barrier->phase, passing.phase + 1, memory_order_release);
@@ -59,10 +74,9 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 			gomp_unpark_all(&barrier->phase);
 	} else {
 		gomp_spin_while(!has_tasks(team) &&
-					still(&barrier->phase, (unsigned long)&passing),
-				gomp_spins());
-		while (still(&barrier->phase, (unsigned long)&passing))
-			gomp_park(&barrier->phase, still, (unsigned long)&passing);
+				still(&barrier->phase, (unsigned long)&passing));
+		if (still(&barrier->phase, (unsigned long)&passing))
+			park(team, barrier, &passing);
 	}
 	gomp_sync_children(&self->base);
 	return cancellable && atomic_load(&team->cancelled);

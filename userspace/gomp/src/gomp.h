@@ -91,7 +91,7 @@ struct member {
 	struct task *task;		/* that runs */
 	struct team *team;		/* NULL: outside of any parallel region */
 	unsigned int number;
-	struct workshare *share;	/* the last that it has met; team->first at first */
+	struct workshare *share;	/* the last that it has met; NULL: none */
 	uint64_t taken;			/* static: chunks that it has had */
 	uint64_t begin, end;		/* ordered and doacross: the chunk that it has */
 	struct member *outer;		/* of the same thread, around this team */
@@ -119,25 +119,45 @@ struct barrier {
 	_Alignas(GOMP_LINE) atomic_uint phase;	/* how often it was passed */
 };
 
+/*
+ * Between regions the other threads still have its lines, and each that thread 0 writes they must
+ * fetch, and it from them: it writes what has changed, by GOMP_RENEW(), and what is its own apart.
+ */
 struct team {
 	unsigned int size;
 	unsigned int level, active_level;
+	bool light;			/* of one thread, whose tasks all run at once */
 	void (*function)(void *);
 	void *data;
 	struct member **members;
+	struct workshare *combined;	/* with the region, and so its first; NULL: none is */
 	struct barrier barrier;
 	struct barrier final;		/* at the end: a cancelled region has left the other */
 	struct taskgroup tasks;		/* of all tasks in no other taskgroup */
-	struct workshare *first;	/* before the first: all members begin there */
+	_Atomic(struct workshare *) first;	/* NULL: nobody has come to it */
 	atomic_bool cancelled;
 	/* The worksharing construct, up to its barrier; nowait ones before it are not meant. */
 	atomic_bool share_cancelled;
-	unsigned int reserved;		/* counted in its contention group */
+	/* At the end of this region and of the one before, in turn: see gomp_team_await_leaving(). */
+	_Alignas(GOMP_LINE) atomic_uint waiting[2];
+	/* Thread 0's own. */
+	_Alignas(GOMP_LINE) unsigned int reserved;	/* counted in its contention group */
 	unsigned int counted;		/* in gomp_threads: without the one of the region around it */
-	bool light;			/* of one thread, whose tasks all run at once */
-	/* Threads of regions before that may still take tasks: see gomp_team_await_leaving(). */
-	_Alignas(GOMP_LINE) atomic_int leaving;
+	bool placed;			/* its members have places */
 };
+
+static inline void gomp_reset(atomic_bool *flag)
+{
+	/* Relaxed: by the only one, between what orders it. */
+	if (atomic_load_explicit(flag, memory_order_relaxed))
+		atomic_store_explicit(flag, false, memory_order_relaxed);
+}
+
+#define GOMP_RENEW(what, value) \
+	do { \
+		if ((what) != (value)) \
+			(what) = (value); \
+	} while (0)
 
 extern __thread struct member *gomp_self __attribute__((tls_model("initial-exec")));
 
@@ -190,7 +210,24 @@ void gomp_team_end(void);
  * Before a task is put where others may take it. Who still waits at the end of the region before
  * would run it without being in this one, as a thread that has not begun or has no part in it.
  */
-void gomp_team_await_leaving(struct team *team);
+static inline bool gomp_team_leaves(const atomic_uint *waiting)
+{
+	/* Acquire: they have looked for tasks before. */
+	return atomic_load_explicit(waiting, memory_order_acquire) != 0;
+}
+
+/* Who waits at the end of so many regions before this one, 0 or 1. */
+static inline atomic_uint *gomp_team_waiting(struct team *team, unsigned int before)
+{
+	/* Relaxed: it changes between regions. */
+	return &team->waiting[(atomic_load_explicit(&team->final.phase, memory_order_relaxed) -
+			       before) & 1];
+}
+
+void gomp_team_await_leaving(atomic_uint *waiting);
+/* By who is about to run tasks at the end of a region, and does no more. */
+void gomp_team_waits(atomic_uint *waiting);
+void gomp_team_waits_no_more(atomic_uint *waiting);
 void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, unsigned int flags);
 /* The threads that the caller has for its regions end. */
 void gomp_pool_end(struct member *self);

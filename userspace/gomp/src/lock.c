@@ -33,8 +33,7 @@ static void lock(atomic_int *word)
 {
 	if (try(word))
 		return;
-	gomp_spin_while(atomic_load_explicit(word, memory_order_relaxed) != FREE,
-			gomp_spins());
+	gomp_spin_while(atomic_load_explicit(word, memory_order_relaxed) != FREE);
 	while (atomic_exchange_explicit(word, CONTENDED, memory_order_acquire) != FREE)
 		gomp_park(word, is_contended, 0);
 }

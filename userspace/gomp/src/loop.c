@@ -81,7 +81,7 @@ void gomp_loop_init(struct workshare *share, const void *arg)
 
 void gomp_team_first_loop(struct team *team, const struct loop *loop)
 {
-	gomp_loop_init(team->first, loop);
+	gomp_loop_init(gomp_share_combine(team), loop);
 }
 
 void gomp_loop_begin(struct member *self, const struct loop *loop)

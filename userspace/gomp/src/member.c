@@ -18,7 +18,7 @@ static pthread_key_t key;
 static void end(void *member)
 {
 	gomp_pool_end(member);
-	gomp_share_leave_all(member);
+	gomp_share_leave(member);
 	gomp_share_free_spares(member);
 	gomp_tasks_leave(member);
 }

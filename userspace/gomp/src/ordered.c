@@ -20,7 +20,7 @@ static bool not_yet(const void *word, unsigned long arg)
 
 static void wait_for_turn(struct member *self, struct workshare *share)
 {
-	gomp_spin_while(not_yet(&share->turn, (unsigned long)self), gomp_spins());
+	gomp_spin_while(not_yet(&share->turn, (unsigned long)self));
 	while (not_yet(&share->turn, (unsigned long)self))
 		gomp_park(&share->turn, not_yet, (unsigned long)self);
 }
@@ -147,7 +147,7 @@ static void wait_for(uint64_t first, va_list rest)
 	for (unsigned int i = 1; i < doacross->dimensions; i++)
 		number = number * doacross->counts[i - 1] + va_arg(rest, uint64_t);
 	word = post_of(doacross, first);
-	gomp_spin_while(not_posted(word, number), gomp_spins());
+	gomp_spin_while(not_posted(word, number));
 	while (not_posted(word, number))
 		gomp_park(word, not_posted, number);
 }

@@ -28,19 +28,33 @@ extern atomic_uint gomp_threads;
 
 /*
  * How often to look before gomp_park(): what is waited for is mostly near, unless it is done by a
- * thread that waits for the CPU on which we look.
+ * thread that waits for the CPU on which we look. `more` threads will be in regions beside those
+ * that are now.
  */
-static inline unsigned int gomp_spins(void)
+static inline unsigned int gomp_spins_with(unsigned int more)
 {
+	const unsigned int cpus = gomp_environment.cpus;
 	/* Relaxed: a guess. */
-	return atomic_load_explicit(&gomp_threads, memory_order_relaxed) <= gomp_environment.cpus ?
-		gomp_environment.spins : gomp_environment.spins_crowded;
+	const unsigned int threads = atomic_load_explicit(&gomp_threads, memory_order_relaxed);
+
+	return threads <= cpus && more <= cpus - threads ? gomp_environment.spins :
+							   gomp_environment.spins_crowded;
 }
 
-#define gomp_spin_while(condition, spins) \
+#define gomp_spin(condition, spins) \
 	do { \
 		for (unsigned int gomp_left = (spins); (condition) && gomp_left; gomp_left--) \
 			__builtin_ia32_pause(); \
 	} while (0)
+
+/* At first without a look at how many threads there are, which is in a line that others write. */
+#define gomp_spin_while_with(condition, more) \
+	do { \
+		gomp_spin(condition, gomp_environment.spins_crowded); \
+		if (condition) \
+			gomp_spin(condition, gomp_spins_with(more)); \
+	} while (0)
+
+#define gomp_spin_while(condition) gomp_spin_while_with(condition, 0)
 
 #endif

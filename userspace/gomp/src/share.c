@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env.h"
+
 #define SPARES 64
 
-struct workshare *gomp_share_make(struct member *self, unsigned int members)
+/* A construct as it begins, for so many members. */
+static struct workshare *make(struct member *self, unsigned int members)
 {
 	struct workshare *share = self->spare;
 
@@ -41,31 +44,33 @@ static void leave(struct member *self, struct workshare *share)
 		drop(self, share);
 }
 
-/* What comes after `before`: the caller's, if nobody was faster; acquire: what they wrote. */
-static struct workshare *append(struct member *self, struct workshare *before,
-				struct workshare *made)
+/* Where what comes after the caller's construct is; NULL: it is alone, outside of all regions. */
+static _Atomic(struct workshare *) *next_of(struct member *self)
 {
-	struct workshare *there = NULL;
-
-	if (!before || !self->team ||
-	    atomic_compare_exchange_strong_explicit(&before->next, &there, made,
-						    memory_order_acq_rel, memory_order_acquire))
-		return made;
-	drop(self, made);
-	return there;
+	if (!self->team)
+		return NULL;
+	return self->share ? &self->share->next : &self->team->first;
 }
 
 bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *arg)
 {
+	_Atomic(struct workshare *) *next = next_of(self);
 	struct workshare *before = self->share, *there = NULL, *made = NULL;
 
-	if (before && self->team)
-		there = atomic_load_explicit(&before->next, memory_order_acquire);
+	/* Acquire: what who has made it wrote. */
+	if (next)
+		there = atomic_load_explicit(next, memory_order_acquire);
 	if (!there) {
-		made = gomp_share_make(self, gomp_size(self));
+		made = make(self, gomp_size(self));
 		if (init)
 			init(made, arg);
-		there = append(self, before, made);
+		/* The caller's, if nobody is faster. */
+		if (!next || atomic_compare_exchange_strong_explicit(next, &there, made,
+								     memory_order_acq_rel,
+								     memory_order_acquire))
+			there = made;
+		else
+			drop(self, made);
 	}
 	self->share = there;
 	if (before)
@@ -73,24 +78,57 @@ bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *ar
 	return made == there;
 }
 
-void gomp_share_leave_all(struct member *self)
-{
-	struct workshare *share = self->share;
-
-	while (share) {
-		struct workshare *next = atomic_load_explicit(&share->next, memory_order_acquire);
-
-		leave(self, share);
-		share = next;
-	}
-	self->share = NULL;
-}
-
 void gomp_share_begin(struct member *self)
 {
-	gomp_share_leave_all(self);
-	self->share = self->team->first;
+	self->share = self->team->combined;
 	self->taken = self->begin = self->end = 0;
+}
+
+struct workshare *gomp_share_combine(struct team *team)
+{
+	struct member *self = team->members[0];
+
+	self->share = team->combined = make(self, team->size);
+	return self->share;
+}
+
+/* It was cancelled, maybe, and its members have come to different constructs. */
+static void leave_for_all(struct member *self, struct team *team)
+{
+	for (unsigned int i = 0; i < team->size; i++) {
+		struct workshare *share = team->members[i]->share;
+
+		if (!share)
+			share = atomic_load_explicit(&team->first, memory_order_relaxed);
+		while (share) {
+			struct workshare *next = atomic_load_explicit(&share->next,
+								      memory_order_relaxed);
+
+			leave(self, share);
+			share = next;
+		}
+	}
+}
+
+void gomp_share_end(struct member *self)
+{
+	struct team *team = self->team;
+
+	if (gomp_environment.cancellation)
+		leave_for_all(self, team);
+	else if (self->share)
+		drop(self, self->share);
+	self->share = NULL;
+	GOMP_RENEW(team->combined, NULL);
+	if (atomic_load_explicit(&team->first, memory_order_relaxed))
+		atomic_store_explicit(&team->first, NULL, memory_order_relaxed);
+}
+
+void gomp_share_leave(struct member *self)
+{
+	if (self->share)
+		leave(self, self->share);
+	self->share = NULL;
 }
 
 void gomp_share_free_spares(struct member *self)

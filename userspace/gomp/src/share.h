@@ -2,7 +2,8 @@
 /*
  * Worksharing constructs of a team: a chain, in which each member goes from one to the next as it
  * meets them; so one may be any number ahead of another (nowait). Who comes first makes a
- * construct, who leaves it last has its memory.
+ * construct, who leaves it last has its memory. Where the region ends all are in the last, but for
+ * those of one that was cancelled: thread 0 leaves them for all.
  */
 #ifndef GOMP_SHARE_H
 #define GOMP_SHARE_H
@@ -26,15 +27,17 @@ struct workshare {
 	_Alignas(GOMP_LINE) _Atomic(uint64_t) turn;	/* ordered: which iteration's it is */
 };
 
-/* A construct as it begins, for so many members. */
-struct workshare *gomp_share_make(struct member *self, unsigned int members);
 /* Go on to the next construct. True: nobody has been there, and init(it, arg) was called; or NULL. */
 typedef void gomp_share_init(struct workshare *share, const void *arg);
 bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *arg);
 
-/* The first construct of a region; and the last, and all that it has not come to. */
+/* A region begins, for each of its members; and ends, for all: by thread 0, when the others have. */
 void gomp_share_begin(struct member *self);
-void gomp_share_leave_all(struct member *self);
+void gomp_share_end(struct member *self);
+/* The construct that is one with the region, by thread 0 before the others begin. */
+struct workshare *gomp_share_combine(struct team *team);
+/* Of a thread outside of all regions: the last that it was in. */
+void gomp_share_leave(struct member *self);
 void gomp_share_free_spares(struct member *self);
 
 /* Outside of all regions a thread is alone. */

@@ -74,7 +74,7 @@ GOMP_PUBLIC void GOMP_parallel_sections(void (*function)(void *), void *data, un
 	struct team *team = gomp_team_begin(gomp_team_size(gomp_member(), asked), flags & 7);
 
 	/* The region's first construct is this one. */
-	init_sections(team->first, &count);
+	init_sections(gomp_share_combine(team), &count);
 	gomp_team_release(team, function, data);
 	function(data);
 	gomp_team_end();
@@ -85,7 +85,7 @@ GOMP_PUBLIC void GOMP_parallel_sections_start(void (*function)(void *), void *da
 {
 	struct team *team = gomp_team_begin(gomp_team_size(gomp_member(), asked), 0);
 
-	init_sections(team->first, &count);
+	init_sections(gomp_share_combine(team), &count);
 	gomp_team_release(team, function, data);
 }
 

@@ -56,7 +56,7 @@ static void run_apart(void (*function)(void *), void *data, void **arguments)
 	function(data);
 	gomp_self = self;
 	self->pool = apart.pool;
-	gomp_share_leave_all(&apart);
+	gomp_share_leave(&apart);
 	gomp_share_free_spares(&apart);
 }
 

@@ -265,10 +265,8 @@ void gomp_task_create(struct member *self, const struct order *order)
 		run_included(self, order);
 		return;
 	}
-	/* Acquire: as is_leaving(). */
-	if (__builtin_expect(atomic_load_explicit(&self->team->leaving,
-						  memory_order_acquire) != 0, 0))
-		gomp_team_await_leaving(self->team);
+	if (__builtin_expect(gomp_team_leaves(gomp_team_waiting(self->team, 1)), 0))
+		gomp_team_await_leaving(gomp_team_waiting(self->team, 1));
 	if (!--self->unreviewed)
 		review(self);
 	parent = gomp_task_keep(self);

@@ -27,15 +27,16 @@ struct thread {
 	atomic_uint asleep;
 };
 
+/* Between regions as its team, see there. */
 struct pool {
 	struct team team;
 	ivl_runtime *runtime;
 	struct thread **threads;	/* number 0 has no thread of its own */
-	unsigned int count;
-	struct ivl_worker *before;	/* what the caller was before the region */
 	struct icv icv;			/* of the region's implicit tasks */
-	struct task *outer;
+	struct member *caller;
 	atomic_bool stops;
+	_Alignas(GOMP_LINE) unsigned int count;
+	struct ivl_worker *before;	/* what the caller was before the region */
 };
 
 struct light {
@@ -101,22 +102,33 @@ static struct icv inherited(const struct icv *icv)
  * Threads.
  */
 
+static void inherit(struct member *self, struct member *outer)
+{
+	self->outer = outer;
+	self->busy = outer->busy;
+	self->team_number = outer->team_number;
+	self->teams = outer->teams;
+}
+
 static void begin_task(struct member *self)
 {
 	struct pool *pool = ((struct thread *)self)->pool;
 
 	if (self->base.depends)
 		gomp_depends_free(&self->base);
-	gomp_base_begin(self, pool->outer, &pool->icv);
+	inherit(self, pool->caller);
+	gomp_base_begin(self, self->outer->task, &pool->icv);
 	gomp_share_begin(self);
 	gomp_tasks_begin(self);
 	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
 }
 
-static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int spins)
+/* Until the next region, after one that had so many threads, which are counted no more. */
+static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int threads)
 {
 	/* Acquire: what thread 0 has written. */
-	gomp_spin_while(atomic_load_explicit(&thread->go, memory_order_acquire) == seen, spins);
+	gomp_spin_while_with(atomic_load_explicit(&thread->go, memory_order_acquire) == seen,
+			     threads);
 	while (atomic_load_explicit(&thread->go, memory_order_acquire) == seen) {
 		/* Both are seq_cst, as in rouse(): it sees us asleep, or we see that we go. */
 		atomic_store(&thread->asleep, 1);
@@ -134,24 +146,31 @@ static void rouse(struct thread *thread)
 		ivl_futex_wake(&thread->go, 1);
 }
 
-static bool is_leaving(const void *word, unsigned long arg)
+static bool leaves(const void *waiting, unsigned long arg)
 {
 	(void)arg;
-	/* Acquire: they have looked for tasks before. */
-	return atomic_load_explicit((const atomic_int *)word, memory_order_acquire) != 0;
+	return gomp_team_leaves(waiting);
 }
 
-void gomp_team_await_leaving(struct team *team)
+void gomp_team_await_leaving(atomic_uint *waiting)
 {
-	while (is_leaving(&team->leaving, 0))
-		gomp_park(&team->leaving, is_leaving, 0);
+	while (gomp_team_leaves(waiting))
+		gomp_park(waiting, leaves, 0);
 }
 
-/* Below 0 while thread 0, which begins the next region, has not counted those that leave. */
-static void leave(struct team *team)
+/*
+ * Either it sees that the barrier is over when it looks again, after the fence of gomp_park(), and
+ * runs nothing, or thread 0 sees it behind the fence at the end of the region.
+ */
+void gomp_team_waits(atomic_uint *waiting)
 {
-	if (atomic_fetch_sub_explicit(&team->leaving, 1, memory_order_release) == 1)
-		gomp_unpark_all(&team->leaving);
+	atomic_fetch_add_explicit(waiting, 1, memory_order_relaxed);
+}
+
+void gomp_team_waits_no_more(atomic_uint *waiting)
+{
+	if (atomic_fetch_sub_explicit(waiting, 1, memory_order_release) == 1)
+		gomp_unpark_all(waiting);
 }
 
 static void *thread_main(void *arg)
@@ -159,11 +178,11 @@ static void *thread_main(void *arg)
 	struct thread *thread = arg;
 	struct member *self = &thread->member;
 	struct team *team = &thread->pool->team;
-	unsigned int seen = 0, spins = 0;
+	unsigned int seen = 0, size = UINT_MAX;
 
 	gomp_self = self;
 	for (;;) {
-		seen = rest(thread, seen, spins);
+		seen = rest(thread, seen, size);
 		if (atomic_load(&thread->pool->stops))
 			break;
 		ivl_attend(self->seat);
@@ -171,11 +190,9 @@ static void *thread_main(void *arg)
 		gomp_bind(self);
 		gomp_affinity_display(self);
 		team->function(team->data);
-		/* Like the region, whose threads are counted no more behind its end. */
-		spins = gomp_spins();
+		size = team->size;
 		gomp_barrier_wait(self, &team->final, false);
 		ivl_attend_no_more(NULL);
-		leave(team);
 	}
 	gomp_pool_end(self);
 	return NULL;
@@ -272,7 +289,6 @@ void gomp_pool_end(struct member *self)
 	for (unsigned int i = 0; i < pool->count; i++) {
 		if (pool->threads[i]->member.base.depends)
 			gomp_depends_free(&pool->threads[i]->member.base);
-		gomp_share_leave_all(&pool->threads[i]->member);
 		gomp_share_free_spares(&pool->threads[i]->member);
 		gomp_tasks_leave(&pool->threads[i]->member);
 		free(pool->threads[i]);
@@ -289,29 +305,24 @@ void gomp_pool_end(struct member *self)
 static void begin_team(struct team *team, struct member *self, unsigned int size)
 {
 	const struct team *outer = self->team;
+	const unsigned int level = (outer ? outer->level : 0) + 1;
+	const unsigned int active_level = (outer ? outer->active_level : 0) + (size > 1);
 
-	team->size = size;
+	/* Who was cancelled has left the barrier as it was. */
+	if (team->size != size || gomp_environment.cancellation) {
+		gomp_barrier_init(&team->barrier, size);
+		gomp_barrier_init(&team->final, size);
+	}
+	GOMP_RENEW(team->size, size);
+	GOMP_RENEW(team->level, level);
+	GOMP_RENEW(team->active_level, active_level);
 	team->counted = outer ? size - 1 : size;
 	atomic_fetch_add_explicit(&gomp_threads, team->counted, memory_order_relaxed);
 	team->reserved = self->task->icv->thread_limit == UINT_MAX ? 0 : size - 1;
-	team->level = (outer ? outer->level : 0) + 1;
-	team->active_level = (outer ? outer->active_level : 0) + (size > 1);
-	gomp_barrier_init(&team->barrier, size);
-	gomp_barrier_init(&team->final, size);
-	atomic_store_explicit(&team->cancelled, false, memory_order_relaxed);
-	atomic_store_explicit(&team->share_cancelled, false, memory_order_relaxed);
-	atomic_store_explicit(&team->tasks.cancelled, false, memory_order_relaxed);
-	team->tasks.reductions = NULL;
-	team->first = gomp_share_make(self, size);
-}
-
-static void enter(struct member *member, struct member *outer)
-{
-	member->outer = outer;
-	member->busy = outer->busy;
-	member->team_number = outer->team_number;
-	member->teams = outer->teams;
-	gomp_self = member;
+	gomp_reset(&team->cancelled);
+	gomp_reset(&team->share_cancelled);
+	gomp_reset(&team->tasks.cancelled);
+	GOMP_RENEW(team->tasks.reductions, NULL);
 }
 
 static struct team *begin_light(struct member *self)
@@ -329,12 +340,13 @@ static struct team *begin_light(struct member *self)
 	member->attends = self->attends;
 	member->seat = self->seat;
 	icv = inherited(self->task->icv);
+	inherit(member, self);
 	gomp_base_begin(member, self->task, &icv);
 	gomp_share_begin(member);
 	member->place = member->bound = self->place;
 	member->part = self->part;
 	member->part_count = self->part_count;
-	enter(member, self);
+	gomp_self = member;
 	return &light->team;
 }
 
@@ -342,6 +354,7 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 {
 	struct member *self = gomp_member(), *member;
 	struct pool *pool;
+	struct icv icv;
 
 	if (size == 1 && self->team)
 		return begin_light(self);
@@ -350,20 +363,15 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 	pool = self->pool;
 	grow(pool, size);
 	begin_team(&pool->team, self, size);
-	pool->icv = inherited(self->task->icv);
-	pool->outer = self->task;
+	icv = inherited(self->task->icv);
+	if (memcmp(&pool->icv, &icv, sizeof(icv)))
+		pool->icv = icv;
+	GOMP_RENEW(pool->caller, self);
 	member = &pool->threads[0]->member;
 	gomp_places_choose(self, &pool->team, bind ? bind : self->task->icv->bind);
-	for (unsigned int i = 1; i < size; i++) {
-		struct member *other = &pool->threads[i]->member;
-
-		other->outer = self;
-		other->busy = self->busy;
-		other->team_number = self->team_number;
-		other->teams = self->teams;
-	}
+	ivl_attend_count(pool->runtime, size);
 	pool->before = ivl_attend(member->seat);
-	enter(member, self);
+	gomp_self = member;
 	begin_task(member);
 	gomp_bind(member);
 	gomp_affinity_display(member);
@@ -372,8 +380,8 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 
 void gomp_team_release(struct team *team, void (*function)(void *), void *data)
 {
-	team->function = function;
-	team->data = data;
+	GOMP_RENEW(team->function, function);
+	GOMP_RENEW(team->data, data);
 	for (unsigned int i = 1; i < team->size; i++)
 		rouse((struct thread *)team->members[i]);
 }
@@ -384,7 +392,7 @@ void gomp_team_end(void)
 	struct team *team = self->team;
 
 	gomp_barrier_wait(self, &team->final, false);
-	gomp_share_leave_all(self);
+	gomp_share_end(self);
 	atomic_fetch_sub_explicit(&gomp_threads, team->counted, memory_order_relaxed);
 	if (team->reserved)
 		atomic_fetch_sub_explicit(self->busy, team->reserved, memory_order_relaxed);
@@ -393,9 +401,14 @@ void gomp_team_end(void)
 		gomp_share_free_spares(self);
 		free((struct light *)team);
 	} else {
-		atomic_fetch_add_explicit(&team->leaving, (int)team->size - 1,
-					  memory_order_relaxed);
-		ivl_attend_no_more(((struct thread *)self)->pool->before);
+		struct pool *pool = ((struct thread *)self)->pool;
+
+		/* Pairs with that of gomp_park(): see gomp_team_waits(). */
+		atomic_thread_fence(memory_order_seq_cst);
+		/* They had no part in this region, and those of the next wait there, too. */
+		gomp_team_await_leaving(gomp_team_waiting(team, 0));
+		ivl_attend_discount(pool->runtime, team->size);
+		ivl_attend_no_more(pool->before);
 	}
 }
 

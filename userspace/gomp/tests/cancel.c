@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Cancellation, which OMP_CANCELLATION allows. */
+#include <malloc.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,6 +27,56 @@ static void regions(void)
 		atomic_fetch_add(&passed, 1);
 	}
 	CHECK(atomic_load(&passed) == 0);
+}
+
+/* Who waits in a barrier when its region is cancelled has come to it, and is in none of the next. */
+static void barriers(void)
+{
+	atomic_int came = 0;
+
+#pragma omp parallel num_threads(2)
+	{
+		if (omp_get_thread_num() == 0) {
+			usleep(20000);
+#pragma omp cancel parallel
+		}
+#pragma omp barrier
+	}
+#pragma omp parallel num_threads(2)
+	{
+		if (omp_get_thread_num() == 0)
+			usleep(20000);
+		atomic_fetch_add(&came, 1);
+#pragma omp barrier
+		CHECK(atomic_load(&came) == 2);
+	}
+}
+
+static size_t allocated(void)
+{
+	return mallinfo2().uordblks;
+}
+
+/* What one thread of a region has come to and the other has not is given back. */
+static void memory(void)
+{
+	size_t before = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		if (i == 100)
+			before = allocated();
+#pragma omp parallel num_threads(2)
+		{
+			if (omp_get_thread_num() == 0) {
+#pragma omp cancel parallel
+			}
+#pragma omp single nowait
+			;
+#pragma omp single nowait
+			;
+		}
+	}
+	CHECK(allocated() < before + 100000);
 }
 
 static void loops(void)
@@ -131,6 +182,8 @@ static void constructed(void)
 int main(void)
 {
 	regions();
+	barriers();
+	memory();
 	loops();
 	groups();
 	one_before();

@@ -12,11 +12,20 @@ struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place)
 	return ivl_seat_make(runtime, ivl_place_at(runtime, place));
 }
 
+void ivl_attend_count(ivl_runtime *runtime, unsigned int count)
+{
+	atomic_fetch_add_explicit(&runtime->all_asleep, count, memory_order_seq_cst);
+}
+
+void ivl_attend_discount(ivl_runtime *runtime, unsigned int count)
+{
+	atomic_fetch_sub_explicit(&runtime->all_asleep, count, memory_order_seq_cst);
+}
+
 struct ivl_worker *ivl_attend(struct ivl_seat *seat)
 {
 	struct ivl_worker *before = ivl_self(), *worker = &seat->worker;
 
-	ivl_seat_count_in(seat);
 	worker->exceptions = ivl_exceptions_of_thread();
 	ivl_thread_take(worker);
 	if (before) {
@@ -33,7 +42,6 @@ struct ivl_worker *ivl_attend(struct ivl_seat *seat)
 void ivl_attend_no_more(struct ivl_worker *before)
 {
 	ivl_attend_tell();
-	ivl_seat_count_out(ivl_self()->seat);
 	ivl_worker_self = before;
 }
 

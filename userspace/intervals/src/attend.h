@@ -27,12 +27,19 @@ struct ivl_seat;
 int ivl_start_attended(const struct ivl_config *config, void (*no_stack)(void),
 		       ivl_runtime **runtime);
 
+/*
+ * So many threads more may attend from now on, or fewer: a task without a stack waits for them
+ * all. By one who does, or for all of them; fewer only when no task is left.
+ */
+void ivl_attend_count(ivl_runtime *runtime, unsigned int count);
+void ivl_attend_discount(ivl_runtime *runtime, unsigned int count);
+
 /* For one thread, which may attend more than one runtime; NULL: ENOMEM. Any thread. */
 struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place);
 
 /*
- * The calling thread is this worker from now on, on the stack on which it runs now. Returns
- * whose worker it was before, which stands still meanwhile; NULL: none.
+ * The calling thread, which is counted, is this worker from now on, on the stack on which it runs
+ * now. Returns whose worker it was before, which stands still meanwhile; NULL: none.
  */
 struct ivl_worker *ivl_attend(struct ivl_seat *seat);
 /* It is the one again that ivl_attend() returned; no task of the seat's may be left. */

@@ -143,13 +143,14 @@ static struct ivl_seat *find_seat(ivl_runtime *runtime)
 	return ivl_seat_make(runtime, place);
 }
 
-void ivl_seat_count_in(struct ivl_seat *seat)
+/* All are asleep only if who sits there is, too. */
+static void count_in(struct ivl_seat *seat)
 {
 	atomic_fetch_add_explicit(&seat->worker.runtime->all_asleep, 1, memory_order_seq_cst);
 }
 
 /* All others may be asleep, and work that has no stack have relied on this one. */
-void ivl_seat_count_out(struct ivl_seat *seat)
+static void count_out(struct ivl_seat *seat)
 {
 	ivl_runtime *runtime = seat->worker.runtime;
 	const unsigned int all = atomic_fetch_sub_explicit(&runtime->all_asleep, 1,
@@ -164,7 +165,7 @@ static void sit_down(struct ivl_seat *seat)
 {
 	struct ivl_worker *worker = &seat->worker;
 
-	ivl_seat_count_in(seat);
+	count_in(seat);
 	ivl_thread_enter(worker, seat->signal_stack);
 	/* The thread may be handling an exception, which is nothing to the tasks. */
 	if (worker->exceptions) {
@@ -195,7 +196,7 @@ static void stand_up(struct ivl_seat *seat)
 	struct ivl_worker *worker = &seat->worker;
 
 	clear(worker);
-	ivl_seat_count_out(seat);
+	count_out(seat);
 	if (worker->exceptions)
 		*worker->exceptions = seat->before;
 	ivl_thread_leave(seat->signal_stack);

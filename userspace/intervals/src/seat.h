@@ -54,10 +54,6 @@ void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work);
 /* A seat that is taken already, at this place; NULL: ENOMEM. */
 struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *place);
 
-/* All are asleep only if who sits there is, too; and not any longer. */
-void ivl_seat_count_in(struct ivl_seat *seat);
-void ivl_seat_count_out(struct ivl_seat *seat);
-
 /* Nobody sits any more. */
 void ivl_seats_destroy(ivl_runtime *runtime);
 
