@@ -166,7 +166,8 @@ def _value(row: Mapping[str, Any], unit: str) -> str:
     value = row.get(unit)
     if value is None:
         return "failed" if row["status"] == "failed" else NOTHING
-    return f"{value * UNITS[unit][1]:.3g}"
+    shown = value * UNITS[unit][1]
+    return f"{shown:.3g}" if abs(shown) < 1000 else f"{shown:,.0f}"
 
 
 def openmp(results: Results, *only: str) -> Lines:

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
+from fake_programs import write
 
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
@@ -22,24 +23,15 @@ def line(value: str, check: str = "ok") -> str:
     return f'{{"unit":"ns","value":{value},"check":"{check}","peak_kib":0}}'
 
 
-def write(build: Path, name: str, text: str) -> Path:
-    path = build / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 @pytest.fixture
 def build(tmp_path: Path) -> Path:
     """Programs that note how they are run; ours takes 10 ns, and others 40."""
     # The loader says that it is no library, and runs the program without it.
-    write(tmp_path, LIBRARY, "intervals_gomp")
+    write(tmp_path / LIBRARY, "intervals_gomp")
     for program in (KERNELS, OVERHEADS):
         for compiler in ("libgomp", "libomp"):
             write(
-                tmp_path,
-                program.format(compiler),
+                tmp_path / program.format(compiler),
                 f'#!/bin/sh\necho "{compiler} $LD_PRELOAD $*" >> {tmp_path}/log\n'
                 f"[ \"$LD_PRELOAD\" ] && echo '{line('10')}' || echo '{line('40')}'\n",
             )
@@ -88,13 +80,13 @@ def test_ours_is_a_multiple_of_libgomps(build: Path) -> None:
 
 def test_a_round_is_one_value_and_less_than_nothing_has_no_ratio(build: Path) -> None:
     samples = "\\n".join(line(value) for value in ("-3", "-1", "8"))
-    write(build, OVERHEADS.format("libgomp"), f"#!/bin/sh\nprintf '{samples}\\n'\n")
+    write(build / OVERHEADS.format("libgomp"), f"#!/bin/sh\nprintf '{samples}\\n'\n")
     rows = measure(build, OpenmpRequest(("atomic",), (1,), rounds=1))
     assert (rows[0].value, rows[0].runs, rows[0].ratio, rows[2].ratio) == (-1, 1, None, None)
 
 
 def test_what_fails_and_what_is_missing(build: Path) -> None:
-    write(build, OVERHEADS.format("libgomp"), f"#!/bin/sh\necho '{line('null', 'failed')}'\n")
+    write(build / OVERHEADS.format("libgomp"), f"#!/bin/sh\necho '{line('null', 'failed')}'\n")
     (build / OVERHEADS.format("libomp")).unlink()
     rows = measure(build, OpenmpRequest(("lock",), (1,), rounds=2))
     assert [row.status for row in rows] == ["failed", "not available", "failed"]
@@ -107,6 +99,6 @@ def test_what_fails_and_what_is_missing(build: Path) -> None:
 def test_bad_requests(build: Path) -> None:
     with pytest.raises(FastError, match="no such benchmark: none; there are fib"):
         OpenmpRequest(("none",))
-    write(build, LIBRARY, "GCC's")
+    write(build / LIBRARY, "GCC's")
     with pytest.raises(FastError, match=r"is not libintervals-gomp\.so"):
         OpenmpSession(OpenmpRequest(("fib",)), build)

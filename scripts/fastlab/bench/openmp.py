@@ -117,20 +117,26 @@ def points(request: OpenmpRequest) -> list[OpenmpPoint]:
     ]
 
 
-class OpenmpSession(RoundSession[OpenmpPoint]):
-    """The libraries' measurements."""
+class LibrarySession(RoundSession[OpenmpPoint]):
+    """The same programs on each library."""
 
-    def __init__(self, request: OpenmpRequest, build: Path) -> None:
-        """`build` has the programs; those of a library that is not installed are missing."""
-        super().__init__(points(request), request.rounds)
-        self._timeout = request.timeout
-        self._build = build
+    def __init__(self, points: Sequence[OpenmpPoint], rounds: int, build: Path) -> None:
+        """`build` has our library."""
+        super().__init__(points, rounds)
         self._library = build / "userspace/gomp/libintervals-gomp.so"
         check_library(self._library)
-        for point, samples in self.samples.items():
-            if not self._program(point).is_file():
-                samples.status = "not available"
-                samples.reason = "install the Debian packages clang and libomp-dev"
+
+    def environment(self, point: OpenmpPoint) -> dict[str, str]:
+        """What a point's program is run with."""
+        environment = {**ENVIRONMENT, **os.environ}
+        if point.library == OURS:
+            environment["LD_PRELOAD"] = str(self._library.resolve())
+        return environment
+
+    def missing(self, point: OpenmpPoint) -> None:
+        """Its program is not there, since its library is not."""
+        self.samples[point].status = "not available"
+        self.samples[point].reason = "install the Debian packages clang and libomp-dev"
 
     def rows(self) -> list[OpenmpRow]:
         medians = self.medians()
@@ -142,22 +148,6 @@ class OpenmpSession(RoundSession[OpenmpPoint]):
 
     def _order(self, number: int, points: list[OpenmpPoint]) -> Sequence[OpenmpPoint]:
         return points if number % 2 == 0 else points[::-1]
-
-    def _program(self, point: OpenmpPoint) -> Path:
-        compiler = LIBRARIES[point.library]
-        if point.benchmark in KERNELS:
-            return self._build / f"subprojects/intervals/bench/runtimes/bench-{compiler}"
-        return self._build / f"userspace/gomp/bench/openmp-overheads-{compiler}"
-
-    def _measure(self, turn: Turn[OpenmpPoint]) -> BenchRun:
-        point = turn.point
-        words = [str(self._program(point)), f"--workers={point.threads}"]
-        if point.benchmark in KERNELS:
-            words += ["--repeats=3", f"--size={KERNELS[point.benchmark]}"]
-        environment = {**ENVIRONMENT, **os.environ}
-        if point.library == OURS:
-            environment["LD_PRELOAD"] = str(self._library.resolve())
-        return bench_run([*words, point.benchmark], self._timeout, environment)
 
     def _row(self, point: OpenmpPoint, medians: Mapping[OpenmpPoint, float]) -> OpenmpRow:
         samples, measured, value = self.samples[point], self.values(point), medians.get(point)
@@ -174,6 +164,32 @@ class OpenmpSession(RoundSession[OpenmpPoint]):
             value / reference if comparable and value and reference else None,
             *samples.ending(),
         )
+
+
+class OpenmpSession(LibrarySession):
+    """The libraries' measurements."""
+
+    def __init__(self, request: OpenmpRequest, build: Path) -> None:
+        """`build` has the programs; those of a library that is not installed are missing."""
+        super().__init__(points(request), request.rounds, build)
+        self._timeout = request.timeout
+        self._build = build
+        for point in self.samples:
+            if not self._program(point).is_file():
+                self.missing(point)
+
+    def _program(self, point: OpenmpPoint) -> Path:
+        compiler = LIBRARIES[point.library]
+        if point.benchmark in KERNELS:
+            return self._build / f"subprojects/intervals/bench/runtimes/bench-{compiler}"
+        return self._build / f"userspace/gomp/bench/openmp-overheads-{compiler}"
+
+    def _measure(self, turn: Turn[OpenmpPoint]) -> BenchRun:
+        point = turn.point
+        words = [str(self._program(point)), f"--workers={point.threads}"]
+        if point.benchmark in KERNELS:
+            words += ["--repeats=3", f"--size={KERNELS[point.benchmark]}"]
+        return bench_run([*words, point.benchmark], self._timeout, self.environment(point))
 
 
 def table(rows: Sequence[OpenmpRow]) -> Table:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast bench openmp`: OpenMP programs on libgomp, libomp and ours."""
+"""`fast bench openmp` and `openmp-suites`: OpenMP programs on libgomp, libomp and ours."""
 
 from __future__ import annotations
 
 import argparse
 
+from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
-from fastlab.bench import openmp
+from fastlab.bench import openmp, openmp_suites
 from fastlab.cli.common import Commands, check_writable, project
 from fastlab.cli.options import number, only, path, threads
 from fastlab.cli.rounds import compare
@@ -25,6 +26,34 @@ def add_openmp(what: Commands) -> None:
     threads(parser, openmp.THREADS)
     number(parser, "--rounds", "how often each is run (default: %(default)s)", openmp.ROUNDS)
     path(parser, "--json", "write the rows to FILE too")
+
+    suites = what.add_parser(
+        "openmp-suites",
+        help="measure BOTS and EPCC's microbenchmarks, as they are published, on the same",
+        description="Build the Barcelona OpenMP Tasks Suite and EPCC's OpenMP microbenchmarks, "
+        "unchanged, and measure them on libgomp, libomp and libintervals-gomp, in turn.",
+    )
+    suites.set_defaults(command=_bench_suites)
+    path(suites, "--bots", "a checkout of BOTS (github.com/bsc-pm/bots)", "DIR")
+    path(
+        suites,
+        "--epcc",
+        "openmpbench_C_v31 of EPCC's (github.com/EPCCed/epcc-openmp-microbenchmarks)",
+        "DIR",
+    )
+    threads(suites, openmp.THREADS)
+    number(suites, "--rounds", "how often each is run (default: %(default)s)", openmp.ROUNDS)
+    path(suites, "--json", "write the rows to FILE too")
+
+
+def _bench_suites(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    request = openmp_suites.SuitesRequest(
+        arguments.bots, arguments.epcc, arguments.threads, arguments.rounds
+    )
+    check_writable(arguments.json)
+    build = meson.build_benchmarks(project(), [], reporter, meson.OPENMP)
+    session = openmp_suites.SuitesSession(request, build, work_dir(project()) / "suites")
+    return compare(session, openmp.table, openmp.record, openmp.failures, arguments.json, reporter)
 
 
 def _bench_openmp(arguments: argparse.Namespace, reporter: Reporter) -> int:
