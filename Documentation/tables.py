@@ -25,6 +25,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from measured import commands, experiments, theses
 from measured.results import Lines, Results
@@ -108,6 +109,14 @@ def write(page: str, load: Callable[[str], Results | None]) -> tuple[str, list[s
     return BLOCK.sub(table, page), missing
 
 
+def read(path: Path) -> Any:
+    """What a command has kept there."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise Wrong(f"{path} is not whole ({error}): is it being written?") from error
+
+
 def main() -> int:
     directory = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
 
@@ -115,13 +124,9 @@ def main() -> int:
         for name in DOCUMENTS:
             path = directory / experiment / name
             if path.exists():
-                return Results(json.loads(path.read_text("utf-8")))
+                return Results(read(path))
         tried = sorted((directory / experiment).glob("try-*.json"))
-        return (
-            Results({"trials": [json.loads(one.read_text("utf-8")) for one in tried]})
-            if tried
-            else None
-        )
+        return Results({"trials": [read(one) for one in tried]}) if tried else None
 
     missing: set[str] = set()
     for path in sorted(PAGES.glob("*.rst")):

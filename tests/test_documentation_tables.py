@@ -266,7 +266,7 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
     of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs", "stealing", "runtime"}
-    of_commands |= {"openmp", "theses-locks", "beside"}
+    of_commands |= {"openmp", "openmp-suites", "theses-locks", "beside"}
     of_commands |= {
         f"theses-{name}-simulated"
         for name in (one.name for one in theses_catalogue.EVALUATIONS if one.simulated)
@@ -280,6 +280,15 @@ def test_the_command_names_what_it_could_not_write(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True)
     assert done.returncode == 0
     assert "no results of demo: its tables are left as they are" in done.stdout
+
+
+def test_results_that_are_being_written_are_named(tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/summary.json").write_text('{"schema": 3,')
+    done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert f"{tmp_path}/demo/summary.json is not whole" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_openmp_libraries_stand_side_by_side(tables: ModuleType) -> None:
