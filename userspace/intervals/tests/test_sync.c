@@ -444,26 +444,37 @@ static void test_barrier_one_cpu(void **state)
 	on_one_cpu(test_barrier);
 }
 
-static void *wait_once(void *barrier)
+struct waiter {
+	ivl_numa_barrier *barrier;
+	_Atomic bool begun;
+};
+
+static void *wait_once(void *arg)
 {
-	ivl_numa_barrier_wait(barrier);
+	struct waiter *waiter = arg;
+
+	atomic_store(&waiter->begun, true);
+	ivl_numa_barrier_wait(waiter->barrier);
 	return NULL;
 }
 
 static void test_barrier_errors(void **state)
 {
-	ivl_numa_barrier *barrier;
+	struct waiter waiter = { 0 };
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(ivl_numa_barrier_init(&barrier, 0), EINVAL);
-	assert_int_equal(ivl_numa_barrier_init(&barrier, 2), 0);
-	assert_int_equal(pthread_create(&thread, NULL, wait_once, barrier), 0);
-	usleep(20000);
-	assert_int_equal(ivl_numa_barrier_destroy(barrier), EBUSY);
-	ivl_numa_barrier_wait(barrier);
+	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 0), EINVAL);
+	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 2), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_once, &waiter), 0);
+	/* That it has come to the barrier nobody can see. */
+	while (!atomic_load(&waiter.begun))
+		usleep(1000);
+	usleep(100000);
+	assert_int_equal(ivl_numa_barrier_destroy(waiter.barrier), EBUSY);
+	ivl_numa_barrier_wait(waiter.barrier);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
+	assert_int_equal(ivl_numa_barrier_destroy(waiter.barrier), 0);
 }
 
 static void test_no_memory(void **state)
