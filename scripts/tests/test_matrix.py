@@ -87,12 +87,13 @@ def test_half_of_the_cases(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "preset", "cases"), [("map", "rx4640", 140), ("map-milan", "epyc-milan", 93)]
+    ("name", "preset", "cases", "seeds"),
+    [("map", "rx4640", 140, 5), ("map-milan", "epyc-milan", 93, 1)],
 )
-def test_the_maps(name: str, preset: str, cases: int) -> None:
+def test_the_maps(name: str, preset: str, cases: int, seeds: int) -> None:
     experiment = load_experiment(EXPERIMENTS / f"{name}.toml")
     assert len(experiment.cases) == cases
-    assert len(plan(experiment)) == 4 * len(experiment.cases)
+    assert len(plan(experiment)) == 4 * cases * seeds
     assert {machine.preset for machine in experiment.machines} == {preset}
     assert {machine.cpus for machine in experiment.machines} == {2, 4, 8, 16}
 
