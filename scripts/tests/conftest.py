@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests of the command line share."""
+"""What tests of several files share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import EXPERIMENT
+from kernel_lab import Lab
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +27,10 @@ def experiment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(EXPERIMENT)
     return path
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """For builds of a fake kernel, whose ccache is its own."""
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
+    return Lab(tmp_path)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import pytest
 from fake_kernel import Heard, bin_without
@@ -13,12 +12,6 @@ from kernel_lab import Lab
 from fastlab.base.model import FastError
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import DebRequest
-
-
-@pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
-    return Lab(tmp_path)
 
 
 def test_deb_packs_the_given_configuration(lab: Lab) -> None:

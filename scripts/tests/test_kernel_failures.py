@@ -17,12 +17,6 @@ from fastlab.base import cache
 from fastlab.kernel import kernels
 
 
-@pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
-    return Lab(tmp_path)
-
-
 def test_a_compile_error_is_quoted_with_file_and_line(lab: Lab) -> None:
     patch = lab.patches / "0001-fast.patch"
     patch.write_text(patch.read_text().replace("int fast = 1;", "int fast = ;"))

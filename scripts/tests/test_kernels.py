@@ -18,12 +18,6 @@ from fastlab.kernel.catalogue import load_catalogue, patch_folder
 from fastlab.kernel.kernels import Places
 
 
-@pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
-    return Lab(tmp_path)
-
-
 def test_both_variants_are_built_and_compared(lab: Lab) -> None:
     heard = Heard()
     baseline, fast = lab.build(heard=heard)

@@ -107,12 +107,12 @@ class OpenmpRow:
     reason: str
 
 
-def points(request: OpenmpRequest) -> list[OpenmpPoint]:
+def points(benchmarks: Iterable[str], threads: Sequence[int]) -> list[OpenmpPoint]:
     """All of a round: the libraries one after the other for the same work."""
     return [
-        OpenmpPoint(benchmark, library, threads)
-        for benchmark in request.benchmarks
-        for threads in request.threads
+        OpenmpPoint(benchmark, library, count)
+        for benchmark in benchmarks
+        for count in threads
         for library in LIBRARIES
     ]
 
@@ -171,7 +171,7 @@ class OpenmpSession(LibrarySession):
 
     def __init__(self, request: OpenmpRequest, build: Path) -> None:
         """`build` has the programs; those of a library that is not installed are missing."""
-        super().__init__(points(request), request.rounds, build)
+        super().__init__(points(request.benchmarks, request.threads), request.rounds, build)
         self._timeout = request.timeout
         self._build = build
         for point in self.samples:

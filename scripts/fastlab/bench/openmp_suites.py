@@ -16,7 +16,7 @@ from pathlib import Path
 from fastlab.base.model import FastError
 from fastlab.base.process import ask, ending
 from fastlab.bench.one_run import BenchRun
-from fastlab.bench.openmp import LIBRARIES, ROUNDS, THREADS, LibrarySession, OpenmpPoint
+from fastlab.bench.openmp import LIBRARIES, ROUNDS, THREADS, LibrarySession, OpenmpPoint, points
 from fastlab.bench.rounds import Turn
 
 # What has its programs built, of each.
@@ -88,15 +88,8 @@ def _check_checkout(directory: Path | None, of: str, file: str) -> None:
         raise FastError(f"{directory} is no checkout of {of}: it has no {file}")
 
 
-def points(request: SuitesRequest) -> list[OpenmpPoint]:
-    """All of a round: the libraries one after the other for the same work."""
-    names = [*(BOTS if request.bots else ()), *(_constructs() if request.epcc else ())]
-    return [
-        OpenmpPoint(name, library, threads)
-        for name in names
-        for threads in request.threads
-        for library in LIBRARIES
-    ]
+def _names(request: SuitesRequest) -> list[str]:
+    return [*(BOTS if request.bots else ()), *(_constructs() if request.epcc else ())]
 
 
 def _constructs() -> Iterator[str]:
@@ -109,7 +102,7 @@ class SuitesSession(LibrarySession):
 
     def __init__(self, request: SuitesRequest, build: Path, work: Path) -> None:
         """`build` has our library; `work` is for copies of the checkouts, which are built there."""
-        super().__init__(points(request), request.rounds, build)
+        super().__init__(points(_names(request), request.threads), request.rounds, build)
         self._work = work
         # By round, program, library and threads: all that a run of EPCC's has measured.
         self._measured: dict[tuple[int, str, str, int], BenchRun | dict[str, float]] = {}

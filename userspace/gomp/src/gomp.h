@@ -206,10 +206,7 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind);
 void gomp_team_release(struct team *team, void (*function)(void *), void *data);
 /* All have ended, with all their tasks; the caller is who it was before. */
 void gomp_team_end(void);
-/*
- * Before a task is put where others may take it. Who still waits at the end of the region before
- * would run it without being in this one, as a thread that has not begun or has no part in it.
- */
+/* Does anybody wait there? */
 static inline bool gomp_team_leaves(const atomic_uint *waiting)
 {
 	/* Acquire: they have looked for tasks before. */
@@ -224,6 +221,10 @@ static inline atomic_uint *gomp_team_waiting(struct team *team, unsigned int bef
 			       before) & 1];
 }
 
+/*
+ * Before a task is put where others may take it. Who still waits at the end of the region before
+ * would run it without being in this one, as a thread that has not begun or has no part in it.
+ */
 void gomp_team_await_leaving(atomic_uint *waiting);
 /* By who is about to run tasks at the end of a region, and does no more. */
 void gomp_team_waits(atomic_uint *waiting);
