@@ -272,20 +272,27 @@ static void end_last(void *arg)
 	atomic_store(&test->last, true);
 }
 
+/* Until the takers have given back their stacks: before that an async may be refused. */
+static void async_with_stack(void (*function)(void *), struct no_stack *test)
+{
+	while (ivl_async(function, &test, sizeof(test), NULL) == ENOMEM)
+		usleep(1000);
+}
+
 static void go_on(void *arg)
 {
-	atomic_store(&(*(struct no_stack **)arg)->begun, true);
-	ivl_async(end_last, arg, sizeof(struct no_stack *), NULL);
-	atomic_store(&(*(struct no_stack **)arg)->gone_on, true);
+	struct no_stack *test = *(struct no_stack **)arg;
+
+	atomic_store(&test->begun, true);
+	async_with_stack(end_last, test);
+	atomic_store(&test->gone_on, true);
 }
 
 static void begin_without_stack(void *arg)
 {
 	struct no_stack *test = arg;
 
-	/* Until the takers have given back their stacks. */
-	while (ivl_async(go_on, &test, sizeof(test), NULL) == ENOMEM)
-		usleep(1000);
+	async_with_stack(go_on, test);
 	/* On another worker, who has a stack. */
 	while (!atomic_load(&test->begun))
 		usleep(1000);
