@@ -19,8 +19,6 @@
 #include "place_groups.h"
 #include "scheduler.h"
 
-#define INNER ~0u
-
 /*
  * The CPUs in the order in which workers are bound to them: the first hardware
  * thread of every core before any second one.
@@ -47,10 +45,11 @@ static int place_cpus(struct ivl_place *place, hwloc_topology_t topology,
 	return 0;
 }
 
-static int place_init(struct ivl_place *place, unsigned int index, hwloc_topology_t topology,
-		      const struct ivl_cpu_group *group)
+static int place_init(struct ivl_place *place, unsigned int index, unsigned int number,
+		      hwloc_topology_t topology, const struct ivl_cpu_group *group)
 {
 	place->index = index;
+	place->number = number;
 	memcpy(place->name, group->name, sizeof(place->name));
 	place->node = ivl_group_node(topology, group);
 	return place_cpus(place, topology, group);
@@ -84,6 +83,11 @@ static void spread_workers(struct ivl_topology *topology)
 	}
 }
 
+static void count_levels(struct ivl_place *place)
+{
+	place->levels = place->outer ? place->outer->levels + 1 : 1;
+}
+
 /* Inner places are ordered by size, so the last of those around is the innermost. */
 static void link_outer(struct ivl_topology *topology, const struct ivl_groups *leaves,
 		       const struct ivl_groups *inner)
@@ -92,6 +96,7 @@ static void link_outer(struct ivl_topology *topology, const struct ivl_groups *l
 		for (unsigned int j = 0; j < i; j++)
 			if (hwloc_bitmap_isincluded(inner->all[i].cpus, inner->all[j].cpus))
 				topology->inner[i].outer = &topology->inner[j];
+		count_levels(&topology->inner[i]);
 		topology->inner[i].first_worker = topology->workers;
 	}
 	for (unsigned int i = 0; i < topology->leaf_count; i++) {
@@ -107,32 +112,26 @@ static void link_outer(struct ivl_topology *topology, const struct ivl_groups *l
 			if (leaf->first_worker < around->first_worker)
 				around->first_worker = leaf->first_worker;
 		}
+		count_levels(leaf);
 	}
-}
-
-static int places_init(struct ivl_place **places, unsigned int *count, bool leaves,
-		       hwloc_topology_t hwloc, const struct ivl_groups *groups)
-{
-	int error = 0;
-
-	if (!groups->count)
-		return 0;
-	*places = calloc(groups->count, sizeof(**places));
-	if (!*places)
-		return ENOMEM;
-	*count = groups->count;
-	for (unsigned int i = 0; i < groups->count && !error; i++)
-		error = place_init(&(*places)[i], leaves ? i : INNER, hwloc, &groups->all[i]);
-	return error;
 }
 
 static int build(struct ivl_topology *topology, hwloc_topology_t hwloc,
 		 const struct ivl_groups *leaves, const struct ivl_groups *inner)
 {
-	int error = places_init(&topology->leaves, &topology->leaf_count, true, hwloc, leaves);
+	int error = 0;
 
-	if (!error)
-		error = places_init(&topology->inner, &topology->inner_count, false, hwloc, inner);
+	topology->leaves = calloc(leaves->count + inner->count, sizeof(*topology->leaves));
+	if (!topology->leaves)
+		return ENOMEM;
+	topology->leaf_count = leaves->count;
+	topology->inner = topology->leaves + leaves->count;
+	topology->inner_count = inner->count;
+	for (unsigned int i = 0; i < leaves->count && !error; i++)
+		error = place_init(&topology->leaves[i], i, i, hwloc, &leaves->all[i]);
+	for (unsigned int i = 0; i < inner->count && !error; i++)
+		error = place_init(&topology->inner[i], IVL_INNER, leaves->count + i, hwloc,
+				   &inner->all[i]);
 	if (error)
 		return error;
 	topology->bindable = hwloc_topology_is_thissystem(hwloc);
@@ -240,19 +239,13 @@ int ivl_topology_create(const struct ivl_config *config, struct ivl_topology **t
 	return error;
 }
 
-static void places_free(struct ivl_place *places, unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++)
-		free(places[i].cpus);
-	free(places);
-}
-
 void ivl_topology_destroy(struct ivl_topology *topology)
 {
 	if (!topology)
 		return;
-	places_free(topology->leaves, topology->leaf_count);
-	places_free(topology->inner, topology->inner_count);
+	for (unsigned int i = 0; i < ivl_topology_places(topology); i++)
+		free(topology->leaves[i].cpus);
+	free(topology->leaves);
 	free(topology);
 }
 
@@ -274,18 +267,11 @@ int ivl_topology_cpu(const struct ivl_topology *topology, unsigned int worker)
 	return place->cpus[(worker - place->first_worker) % place->cpu_count];
 }
 
-static bool is_inside(const struct ivl_place *place, const struct ivl_place *outer)
-{
-	while (place && place != outer)
-		place = place->outer;
-	return place;
-}
-
 unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_place *b)
 {
 	unsigned int steps = 0;
 
-	for (; a && !is_inside(b, a); a = a->outer)
+	for (; a && !ivl_place_is_inside(b, a); a = a->outer)
 		steps++;
 	return steps;
 }

@@ -9,11 +9,16 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "intervals.h"
 
+#define IVL_INNER ~0u
+
 struct ivl_place {
-	unsigned int index;		/* among the leaves; ~0u for an inner one */
+	unsigned int index;		/* among the leaves; IVL_INNER: it is around others */
+	unsigned int number;		/* among all, the leaves first */
+	unsigned int levels;		/* it, and the places around it */
 	char name[24];
 	int node;			/* the OS' number of the NUMA node; -1: none */
 	const struct ivl_place *outer;	/* NULL: the machine */
@@ -27,7 +32,7 @@ struct ivl_place {
 struct ivl_topology {
 	struct ivl_place *leaves;	/* leaf_count of them, in the order of their index */
 	unsigned int leaf_count;
-	struct ivl_place *inner;	/* all around them, outermost (the machine) first */
+	struct ivl_place *inner;	/* behind them: all around, outermost (the machine) first */
 	unsigned int inner_count;
 	unsigned int workers;
 	bool bindable;			/* false: it describes another machine than this one */
@@ -39,6 +44,28 @@ struct ivl_topology {
  */
 int ivl_topology_create(const struct ivl_config *config, struct ivl_topology **topology);
 void ivl_topology_destroy(struct ivl_topology *topology);
+
+static inline unsigned int ivl_topology_places(const struct ivl_topology *topology)
+{
+	return topology->leaf_count + topology->inner_count;
+}
+
+/* By its address alone: another runtime's may be gone. */
+static inline bool ivl_topology_has(const struct ivl_topology *topology,
+				    const struct ivl_place *place)
+{
+	return (uintptr_t)place - (uintptr_t)topology->leaves <
+	       ivl_topology_places(topology) * sizeof(*place);
+}
+
+/* Is it that place, or one of those that it is around? */
+static inline bool ivl_place_is_inside(const struct ivl_place *place,
+				       const struct ivl_place *outer)
+{
+	while (place && place != outer)
+		place = place->outer;
+	return place;
+}
 
 /* The CPU that the worker is bound to; -1 where there is none to bind to. */
 int ivl_topology_cpu(const struct ivl_topology *topology, unsigned int worker);

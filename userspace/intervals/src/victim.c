@@ -134,12 +134,11 @@ struct ivl_chooser *ivl_chooser_create(const struct ivl_config *config,
 				       struct ivl_stealability *mask,
 				       const struct ivl_place *own, unsigned int worker)
 {
-	unsigned int levels = 1, at = 0;
+	const unsigned int levels = own->levels;
 	struct ivl_chooser *chooser;
+	unsigned int at = 0;
 	size_t bytes;
 
-	for (const struct ivl_place *place = own->outer; place; place = place->outer)
-		levels++;
 	bytes = sizeof(*chooser) + (topology->workers + levels) * sizeof(unsigned int);
 	chooser = ivl_node_alloc(bytes, own->node);
 	if (!chooser)

@@ -92,6 +92,14 @@ static void test_hierarchy(void **state)
 	assert_place(&t->inner[3], "numa-0", 0, "package-0", 0, 4);
 	assert_place(&t->inner[6], "numa-3", 3, "package-1", 12, 4);
 	assert_place(&l[7], "llc-7", 3, "numa-3", 14, 2);
+	assert_int_equal(l[7].levels, 4);
+	assert_int_equal(t->inner[0].levels, 1);
+	for (unsigned int i = 0; i < 15; i++)
+		assert_int_equal(l[i].number, i);
+	assert_ptr_equal(&l[14], &t->inner[6]);
+	assert_true(ivl_topology_has(t, &l[14]));
+	assert_false(ivl_topology_has(t, &l[15]));
+	assert_false(ivl_topology_has(t, NULL));
 	assert_cpus(&t->inner[2], "8 9 10 11 12 13 14 15");
 
 	assert_int_equal(ivl_topology_distance(&l[0], &l[0]), 0);
