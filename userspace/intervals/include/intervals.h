@@ -397,8 +397,8 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 /**
  * As ivl_async(), by this policy and not the runtime's: SLAW's schedule clause, whose dyn is
  * IVL_ADAPTIVE. IVL_WORK_FIRST: the function is called before this returns, unless it is for
- * another place or has more than 1024 bytes of arguments; ENOMEM: there is no stack for it. EINVAL,
- * too: there is no such policy. [task]
+ * another place than the worker's or has more than 1024 bytes of arguments; ENOMEM: there is no
+ * stack for it. EINVAL, too: there is no such policy. [task]
  */
 int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg, size_t bytes,
 		 const ivl_place *place);
@@ -544,7 +544,11 @@ void *ivl_key_get(const struct ivl_key *key);
 /**
  * @defgroup ivl_places Places
  *
- * Thesis, sections 4.1 and 4.2; Documentation/intervals-places.rst.
+ * Thesis, sections 4.1, 4.2 and 7.2; Documentation/intervals-places.rst.
+ *
+ * What takes a place takes it as a hint: the workers of that place, or of any of the places
+ * inside of it, look for the work first; with config.cross_place others may run it, too. A place
+ * of another runtime is no hint, as NULL.
  * @{
  */
 
@@ -553,7 +557,7 @@ unsigned int ivl_place_count(const ivl_runtime *runtime);
 /** The place of that index, modulo the number of places, as in Listing 4.4. */
 const ivl_place *ivl_place_at(const ivl_runtime *runtime, unsigned int index);
 const ivl_place *ivl_here(void);		/**< That of the calling worker; NULL: none */
-/** As in ivl_place_at(); ~0u: it is around others, and no hint. */
+/** As in ivl_place_at(); ~0u: it is around others. */
 unsigned int ivl_place_index(const ivl_place *place);
 const char *ivl_place_name(const ivl_place *place);	/**< e.g. "numa-0" */
 int ivl_place_node(const ivl_place *place);	/**< the OS' number of its NUMA node; -1: none */

@@ -351,7 +351,10 @@ public:
 		ivl_group_wait(&group);
 	}
 
-	/** function(), which is moved or copied, may run at the same time as what follows. */
+	/**
+	 * function(), which is moved or copied, may run at the same time as what follows; `place`
+	 * is a hint as that of ivl_async(), of any level.
+	 */
 	template <typename Function>
 	void run(Function function, const ivl_place *place = nullptr)
 	{

@@ -21,7 +21,7 @@ static struct ivl_work *open_box(struct ivl_worker *worker, struct ivl_mailbox *
 	atomic_fetch_sub_explicit(&worker->runtime->attention, IVL_MAIL, memory_order_relaxed);
 	/* Who came while we were looking in saw a mailbox that was taken. */
 	if (more)
-		ivl_idle_wake(worker->runtime, worker->place);
+		ivl_idle_wake_for_all(worker);
 	ivl_count(worker, mailbox);
 	return work;
 }
@@ -29,6 +29,16 @@ static struct ivl_work *open_box(struct ivl_worker *worker, struct ivl_mailbox *
 static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
 {
 	return open_box(worker, &hall->mailbox);
+}
+
+/* That of the worker's place, and those of the places around it. */
+static struct ivl_work *open_near(struct ivl_worker *worker)
+{
+	struct ivl_work *work = NULL;
+
+	for (unsigned int i = 0; i < worker->place->levels && !work; i++)
+		work = open_mailbox(worker, ivl_hall_at(worker, i));
+	return work;
 }
 
 /* What comes before all other work. */
@@ -176,7 +186,6 @@ static struct ivl_work *steal_from_seats(struct ivl_worker *worker)
 static struct ivl_work *steal(struct ivl_worker *worker)
 {
 	ivl_runtime *runtime = worker->runtime;
-	struct ivl_hall *hall = &runtime->halls[worker->place->index];
 	struct ivl_work *work;
 	bool looked = false;
 	int number;
@@ -190,7 +199,7 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 			/* A place's mailbox comes after its queues (SLAW, section IV). */
 			if (!looked && victim->place != worker->place) {
 				looked = true;
-				work = open_mailbox(worker, hall);
+				work = open_near(worker);
 				if (work)
 					return work;
 			}
@@ -207,7 +216,7 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 			return work;
 		}
 	}
-	return looked ? NULL : open_mailbox(worker, hall);
+	return looked ? NULL : open_near(worker);
 }
 
 static struct ivl_work *open_first(struct ivl_worker *worker)
@@ -243,7 +252,7 @@ struct ivl_work *ivl_find(struct ivl_worker *worker)
 		work = begin_stackless(worker, ivl_hall_at(worker, 0));
 	if (!work)
 		work = steal(worker);
-	for (unsigned int i = 1; i < ivl_hall_count(worker) && !work; i++) {
+	for (unsigned int i = worker->place->levels; i < ivl_hall_count(worker) && !work; i++) {
 		work = open_mailbox(worker, ivl_hall_at(worker, i));
 		if (!work)
 			work = begin_stackless(worker, ivl_hall_at(worker, i));

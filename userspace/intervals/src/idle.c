@@ -46,7 +46,7 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 	 * found: those who have put work since then have relied on us.
 	 */
 	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 && work)
-		ivl_idle_wake(worker->runtime, worker->place);
+		ivl_idle_wake_for_all(worker);
 	return work;
 }
 
@@ -90,7 +90,7 @@ static void pass_on(struct ivl_worker *worker)
 {
 	ivl_fence(memory_order_seq_cst);
 	if (ivl_anything(worker))
-		ivl_idle_wake(worker->runtime, worker->place);
+		ivl_idle_wake_for_all(worker);
 }
 
 struct ivl_work *ivl_idle(struct ivl_worker *worker)

@@ -49,7 +49,7 @@ static void put_mail(ivl_runtime *runtime, struct ivl_mailbox *box, struct ivl_w
 
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
 {
-	put_mail(runtime, &runtime->halls[place->index].mailbox, work, place);
+	put_mail(runtime, &runtime->halls[place->number].mailbox, work, place);
 }
 
 void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
@@ -59,33 +59,66 @@ void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
 	ivl_idle_wake(worker->runtime, worker->place);
 }
 
+static bool is_of(const struct ivl_worker *worker, const ivl_runtime *runtime)
+{
+	return worker && worker->runtime == runtime;
+}
+
 static bool is_here(const struct ivl_worker *worker, const ivl_runtime *runtime,
 		    const ivl_place *place)
 {
-	return worker && worker->runtime == runtime && (!place || place == worker->place);
+	return is_of(worker, runtime) && (!place || place == worker->place);
+}
+
+/*
+ * Is the worker's queue as good for work with that hint? For a place around it, where the others
+ * inside may take it from there; and where the hint is another runtime's.
+ */
+static bool stays(const struct ivl_worker *worker, const ivl_place *place)
+{
+	const ivl_runtime *runtime = worker->runtime;
+
+	return !ivl_topology_has(runtime->topology, place) ||
+	       (runtime->config.cross_place && ivl_place_is_inside(worker->place, place));
+}
+
+/* The place that work with that hint is put at. */
+static const ivl_place *destination(const struct ivl_worker *worker, ivl_runtime *runtime,
+				    const ivl_place *place)
+{
+	if (is_of(worker, runtime))
+		return !place || stays(worker, place) ? worker->place : place;
+	return place && ivl_topology_has(runtime->topology, place) ? place :
+								     ivl_next_place(runtime);
+}
+
+/* Not inlined: who puts work into the own queue saves no registers for this. */
+__attribute__((noinline)) static void submit_by_hint(ivl_runtime *runtime, struct ivl_work *work,
+						     const ivl_place *place)
+{
+	struct ivl_worker *worker = ivl_self();
+
+	place = destination(worker, runtime, place);
+	if (!is_here(worker, runtime, place) || ivl_put(worker, work))
+		ivl_post(runtime, work, place);
 }
 
 void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	if (is_here(worker, runtime, place)) {
-		if (!ivl_put(worker, work))
-			return;
-		place = worker->place;
-	}
-	ivl_post(runtime, work, place ? place : ivl_next_place(runtime));
+	if (!is_here(worker, runtime, place))
+		submit_by_hint(runtime, work, place);
+	else if (ivl_put(worker, work))
+		ivl_post(runtime, work, worker->place);
 }
 
 void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
-	struct ivl_worker *worker = ivl_self();
-
-	if (!place)
-		place = is_here(worker, runtime, NULL) ? worker->place : ivl_next_place(runtime);
+	place = destination(ivl_self(), runtime, place);
 	/* Relaxed: as for mail. Before it is there: after that, the runtime may be gone. */
 	atomic_fetch_add_explicit(&runtime->high, 1, memory_order_relaxed);
-	put_mail(runtime, &runtime->halls[place->index].high, work, place);
+	put_mail(runtime, &runtime->halls[place->number].high, work, place);
 }
 
 static void give_up_next(struct ivl_worker *worker)
@@ -105,7 +138,7 @@ void ivl_submit_next(ivl_runtime *runtime, struct ivl_work *work, const ivl_plac
 		give_up_next(worker);
 		worker->next = work;
 	} else {
-		ivl_submit(runtime, work, place);
+		submit_by_hint(runtime, work, place);
 	}
 }
 
@@ -119,14 +152,24 @@ void ivl_stay(void)
 
 unsigned int ivl_hall_count(const struct ivl_worker *worker)
 {
-	return worker->runtime->config.cross_place ? worker->runtime->topology->leaf_count : 1;
+	const ivl_runtime *runtime = worker->runtime;
+
+	return worker->place->levels +
+	       (runtime->config.cross_place ? ivl_topology_places(runtime->topology) - 1 : 0);
 }
 
 struct ivl_hall *ivl_hall_at(struct ivl_worker *worker, unsigned int number)
 {
 	ivl_runtime *runtime = worker->runtime;
+	const struct ivl_place *place = worker->place;
+	const unsigned int levels = place->levels;
 
-	return &runtime->halls[(worker->place->index + number) % runtime->topology->leaf_count];
+	if (number >= levels)
+		return &runtime->halls[(place->number + number - levels + 1) %
+				       ivl_topology_places(runtime->topology)];
+	while (number--)
+		place = place->outer;
+	return &runtime->halls[place->number];
 }
 
 bool ivl_has_high(struct ivl_worker *worker)
@@ -139,14 +182,16 @@ bool ivl_has_high(struct ivl_worker *worker)
 	return false;
 }
 
+bool ivl_hall_has_mail(struct ivl_hall *hall)
+{
+	/* Not by the count: who goes to sleep may see the mailbox alone. */
+	return !ivl_mailbox_empty(&hall->mailbox) || !ivl_mailbox_empty(&hall->high);
+}
+
 bool ivl_has_mail(struct ivl_worker *worker)
 {
 	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
-		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->mailbox))
-			return true;
-	/* Not by the count: who goes to sleep may see the mailbox alone. */
-	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
-		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->high))
+		if (ivl_hall_has_mail(ivl_hall_at(worker, i)))
 			return true;
 	return false;
 }

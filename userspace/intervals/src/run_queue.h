@@ -72,10 +72,14 @@ void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_plac
 /* Where work waits for a stack: who of this place has one begins it. */
 void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work);
 
-/* How many halls there are from whose mailboxes the worker takes; its own is number 0. */
+/*
+ * How many halls there are from whose mailboxes the worker takes: its own is number 0, then come
+ * those of the places around it. With cross_place all others follow, and some a second time.
+ */
 unsigned int ivl_hall_count(const struct ivl_worker *worker);
 struct ivl_hall *ivl_hall_at(struct ivl_worker *worker, unsigned int number);
 
+bool ivl_hall_has_mail(struct ivl_hall *hall);
 /* Is there work in a mailbox from which the worker takes? */
 bool ivl_has_mail(struct ivl_worker *worker);
 /* In any mailbox? */

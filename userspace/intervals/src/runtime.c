@@ -126,7 +126,8 @@ static void destroy(ivl_runtime *runtime)
 	ivl_depot_destroy(&runtime->asyncs);
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
-	for (unsigned int i = 0; runtime->halls && i < runtime->topology->leaf_count; i++) {
+	for (unsigned int i = 0; runtime->halls && i < ivl_topology_places(runtime->topology);
+	     i++) {
 		ivl_mailbox_destroy(&runtime->halls[i].mailbox);
 		ivl_mailbox_destroy(&runtime->halls[i].high);
 		ivl_mailbox_destroy(&runtime->halls[i].stackless);
@@ -156,12 +157,12 @@ static int create(ivl_runtime *runtime)
 		return error;
 	workers = runtime->topology->workers;
 	runtime->workers = lines(workers, sizeof(*runtime->workers));
-	runtime->halls = lines(runtime->topology->leaf_count, sizeof(*runtime->halls));
+	runtime->halls = lines(ivl_topology_places(runtime->topology), sizeof(*runtime->halls));
 	runtime->stacks = ivl_stacks_create(config->stack_bytes, fibers_most(config, workers));
 	if (!runtime->workers || !runtime->halls || !runtime->stacks)
 		return ENOMEM;
 	runtime->fibers_kept = fibers_kept(config);
-	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
+	for (unsigned int i = 0; i < ivl_topology_places(runtime->topology); i++) {
 		struct ivl_hall *hall = &runtime->halls[i];
 
 		ivl_mailbox_init(&hall->mailbox);

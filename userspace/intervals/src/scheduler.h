@@ -44,8 +44,8 @@ struct ivl_work {
 };
 
 /*
- * Make work ready to run at a place, NULL: at the caller's, or in turn at each
- * where the caller is no worker of this runtime. Never fails: where the queue
+ * Make work ready to run at a place, NULL or another runtime's: at the caller's, or in
+ * turn at each where the caller is no worker of this runtime. Never fails: where the queue
  * cannot grow, the work goes through the place's mailbox. What was written
  * before is seen by run().
  */

@@ -39,7 +39,8 @@ static inline bool ivl_seat_taken(const struct ivl_seat *seat)
 /* May who sits there take work from this place, and its workers from who sits there? */
 static inline bool ivl_seat_near(const struct ivl_seat *seat, const struct ivl_place *place)
 {
-	return seat->worker.place == place || seat->worker.runtime->config.cross_place;
+	return seat->worker.runtime->config.cross_place ||
+	       ivl_place_is_inside(seat->worker.place, place);
 }
 
 /* As ivl_wait(), at the base. */

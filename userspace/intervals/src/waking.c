@@ -2,6 +2,7 @@
 #include "waking.h"
 
 #include "fence.h"
+#include "run_queue.h"
 #include "seat.h"
 
 static bool wake_one(struct ivl_sleepers *sleepers)
@@ -10,27 +11,62 @@ static bool wake_one(struct ivl_sleepers *sleepers)
 		ivl_eventcount_notify(&sleepers->eventcount, 1);
 }
 
+/*
+ * Who searches here will see the work, and wakes the next when it takes some. Pairs with
+ * the barrier after it stops searching.
+ */
+static bool search_here(struct ivl_hall *hall)
+{
+	return atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 ||
+		wake_one(&hall->sleepers);
+}
+
+static bool search_from_leaf(ivl_runtime *runtime, const struct ivl_place *leaf)
+{
+	const unsigned int leaves = runtime->topology->leaf_count;
+
+	if (search_here(&runtime->halls[leaf->index]))
+		return true;
+	for (unsigned int i = 1; i < leaves && runtime->config.cross_place; i++)
+		if (wake_one(&runtime->halls[(leaf->index + i) % leaves].sleepers))
+			return true;
+	return false;
+}
+
+static bool search_from_inner(ivl_runtime *runtime, const struct ivl_place *place)
+{
+	const struct ivl_topology *topology = runtime->topology;
+
+	for (unsigned int i = 0; i < topology->leaf_count; i++)
+		if (ivl_place_is_inside(&topology->leaves[i], place) &&
+		    search_here(&runtime->halls[i]))
+			return true;
+	return runtime->config.cross_place && place->outer &&
+		search_from_inner(runtime, place->outer);
+}
+
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 {
-	const unsigned int halls = runtime->topology->leaf_count;
-	struct ivl_hall *hall = &runtime->halls[place->index];
-
-	/*
-	 * Who searches here will see the work, and wakes the next when it
-	 * takes some. Pairs with the barrier after it stops searching.
-	 */
 	ivl_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 ||
-	    wake_one(&hall->sleepers))
+	if (place->index == IVL_INNER ? search_from_inner(runtime, place) :
+					search_from_leaf(runtime, place))
 		return;
-	for (unsigned int i = 1; i < halls && runtime->config.cross_place; i++) {
-		if (wake_one(&runtime->halls[(place->index + i) % halls].sleepers))
-			return;
-	}
 	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next) {
 		if (ivl_seat_near(seat, place) && wake_one(&seat->sleepers))
 			return;
 	}
+}
+
+void ivl_idle_wake_for_all(struct ivl_worker *worker)
+{
+	ivl_runtime *runtime = worker->runtime;
+
+	ivl_idle_wake(runtime, worker->place);
+	/* With cross_place that was anybody. */
+	for (const struct ivl_place *around = worker->place->outer;
+	     around && !runtime->config.cross_place; around = around->outer)
+		if (ivl_hall_has_mail(&runtime->halls[around->number]))
+			ivl_idle_wake(runtime, around);
 }
 
 int ivl_idle_wake_near(struct ivl_worker *worker)

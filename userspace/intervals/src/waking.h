@@ -7,7 +7,9 @@
 
 /* Somebody who can get at work put at this place should be awake. */
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
-/* As the above for the worker's place, where somebody is asleep at all; 0. */
+/* As the above for all work that the worker could get at. */
+void ivl_idle_wake_for_all(struct ivl_worker *worker);
+/* As ivl_idle_wake() for the worker's place, where somebody is asleep at all; 0. */
 int ivl_idle_wake_near(struct ivl_worker *worker);
 
 /*

@@ -115,7 +115,7 @@ struct ivl_sleepers {
 	struct ivl_eventcount eventcount;
 };
 
-/* The workers of a leaf, together. */
+/* The workers of a place, together; those of an inner place have no more of it than mail. */
 struct ivl_hall {
 	struct ivl_mailbox mailbox;	/* foreign work and work for this place */
 	struct ivl_mailbox high;	/* what comes before all other work */
@@ -133,7 +133,7 @@ struct ivl_runtime {
 	struct ivl_topology *topology;
 	struct ivl_worker *workers;
 	_Atomic(struct ivl_seat *) seats;	/* seat.h */
-	struct ivl_hall *halls;		/* one per leaf */
+	struct ivl_hall *halls;		/* one per place, by its number */
 	struct ivl_stacks *stacks;
 	unsigned int fibers_kept;	/* free ones by a worker, which has up to twice as many */
 	struct ivl_stealability *mask;

@@ -60,6 +60,7 @@ public:
 	{
 		current = this;
 		std::fill_n(ivl_model_parked, 8, false);
+		place.levels = 1;
 		topology.leaves = &place;
 		topology.leaf_count = 1;
 		topology.workers = workers;
@@ -269,6 +270,7 @@ inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, const struct 
 uint64_t ivl_watched;
 void ivl_end_cells(struct ivl_local *) {}
 inline void ivl_idle_wake(ivl_runtime *, const struct ivl_place *) {}
+inline void ivl_idle_wake_for_all(struct ivl_worker *) {}
 inline int ivl_idle_wake_near(struct ivl_worker *) { return 0; }
 inline void ivl_stacks_put(struct ivl_stacks *, struct ivl_fiber *) {}
 inline bool ivl_stacks_exceed(struct ivl_stacks *) { return false; }

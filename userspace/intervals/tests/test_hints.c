@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Hints at places around others, on a machine that is not there: two packages of two caches, which
+ * are the leaves. Tasks that wait for each other say how many workers could have them.
+ */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define LEAVES 4
+
+enum means { BY_ASYNC, BY_WORK_FIRST, BY_INTERVAL, BY_HIGH_INTERVAL, BY_LAUNCH, MEANS };
+
+struct meeting {
+	ivl_runtime *runtime;
+	const ivl_place *place;		/* the hint */
+	enum means means;
+	int tasks;
+	bool slowly;
+	_Atomic int came, strayed, late;
+};
+
+static struct ivl_config packages(unsigned int workers, bool cross_place)
+{
+	struct ivl_config config = test_config(workers);
+
+	config.places = IVL_PLACES_LLC;
+	config.cross_place = cross_place;
+	config.statistics = true;
+	return config;
+}
+
+static bool is_inside(const ivl_place *place, const ivl_place *outer)
+{
+	while (place && place != outer)
+		place = ivl_place_outer(place);
+	return place;
+}
+
+static void meet(struct meeting *meeting)
+{
+	if (!is_inside(ivl_here(), meeting->place))
+		atomic_fetch_add(&meeting->strayed, 1);
+	atomic_fetch_add(&meeting->came, 1);
+	if (!test_comes_true(atomic_load(&meeting->came) >= meeting->tasks))
+		atomic_fetch_add(&meeting->late, 1);
+}
+
+static void meet_async(void *arg)
+{
+	meet(*(struct meeting **)arg);
+}
+
+static int meet_interval(ivl_interval *self, void *arg)
+{
+	(void)self;
+	meet(arg);
+	return 0;
+}
+
+static int send_interval(ivl_interval *self, struct meeting *meeting)
+{
+	ivl_interval *sent = meeting->means == BY_LAUNCH ?
+		ivl_launch(NULL, meet_interval, meeting, meeting->place) :
+		ivl_create(self, NULL, meet_interval, meeting, meeting->place);
+
+	if (!sent)
+		return ENOMEM;
+	if (meeting->means == BY_HIGH_INTERVAL)
+		ivl_set_priority(sent, IVL_PRIORITY_HIGH);
+	ivl_schedule();
+	ivl_release(sent);
+	return 0;
+}
+
+static int send_one(ivl_interval *self, struct meeting *meeting)
+{
+	switch (meeting->means) {
+	case BY_ASYNC:
+		return ivl_async(meet_async, &meeting, sizeof(meeting), meeting->place);
+	case BY_WORK_FIRST:
+		return ivl_async_by(IVL_WORK_FIRST, meet_async, &meeting, sizeof(meeting),
+				    meeting->place);
+	default:
+		return send_interval(self, meeting);
+	}
+}
+
+static void send_all(void *arg)
+{
+	struct meeting *meeting = arg;
+
+	for (int i = 0; i < meeting->tasks; i++)
+		assert_int_equal(send_one(ivl_current(), meeting), 0);
+}
+
+static int send_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(send_all, arg);
+}
+
+struct sender {
+	struct meeting *meeting;
+	ivl_body *body;
+	unsigned int leaf;
+};
+
+static int begin_at(ivl_interval *self, void *arg)
+{
+	struct sender *sender = arg;
+	const ivl_place *place = ivl_place_at(sender->meeting->runtime, sender->leaf);
+
+	ivl_release(ivl_create(self, NULL, sender->body, sender->meeting, place));
+	return 0;
+}
+
+/* By a worker of that leaf, or where others may steal from it of any. */
+static void run_at(struct meeting *meeting, ivl_body *body, unsigned int leaf)
+{
+	struct sender sender = { meeting, body, leaf };
+
+	test_run(meeting->runtime, begin_at, &sender);
+}
+
+static void assert_met(const struct meeting *meeting)
+{
+	assert_int_equal(atomic_load(&meeting->came), meeting->tasks);
+	assert_int_equal(atomic_load(&meeting->strayed), 0);
+	assert_int_equal(atomic_load(&meeting->late), 0);
+}
+
+/* Without cross_place: all workers of both leaves inside can have them, and nobody else. */
+static void test_all_inside(void **state)
+{
+	const struct ivl_config config = packages(8, false);
+
+	(void)state;
+	for (int means = 0; means < MEANS; means++) {
+		struct meeting meeting = { .means = means, .tasks = 4 };
+
+		meeting.runtime = test_start(&config);
+		assert_int_equal(ivl_place_count(meeting.runtime), LEAVES);
+		meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 2));
+		assert_string_equal(ivl_place_name(meeting.place), "package-1");
+		run_at(&meeting, send_body, 0);
+		assert_met(&meeting);
+		ivl_stop(meeting.runtime);
+	}
+}
+
+static void meet_those_sent(void *arg)
+{
+	struct meeting *meeting = arg;
+
+	for (int i = 1; i < meeting->tasks; i++) {
+		/* All who have nothing to do fall asleep. */
+		if (meeting->slowly)
+			usleep(20000);
+		assert_int_equal(send_one(ivl_current(), meeting), 0);
+	}
+	meet(meeting);
+}
+
+static int meet_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(meet_those_sent, arg);
+}
+
+/* The sender is inside itself, and never looks into its queue again. */
+static void test_sender_inside(void **state)
+{
+	struct ivl_config config = packages(8, false);
+
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++)
+		for (int means = 0; means < MEANS; means++) {
+			struct meeting meeting = { .means = means, .tasks = 4 };
+
+			config.policy = policy;
+			meeting.runtime = test_start(&config);
+			meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 3));
+			run_at(&meeting, meet_body, 3);
+			assert_met(&meeting);
+			ivl_stop(meeting.runtime);
+		}
+}
+
+/* Each task wakes a worker of another leaf, again and again. */
+static void test_wakes(void **state)
+{
+	const struct ivl_config config = packages(LEAVES, false);
+	const int rounds = TEST_SLOW ? 200 : 1000;
+	struct meeting meeting = { 0 };
+
+	(void)state;
+	meeting.runtime = test_start(&config);
+	meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 2));
+	for (int i = 0; i < rounds; i++) {
+		meeting.means = i % MEANS;
+		meeting.tasks = 2;
+		atomic_store(&meeting.came, 0);
+		run_at(&meeting, send_body, i % 2);
+		assert_met(&meeting);
+	}
+	ivl_stop(meeting.runtime);
+}
+
+/* With cross_place a task for a place around the sender goes into its own queue. */
+static int send_around(ivl_interval *self, void *arg)
+{
+	struct meeting *meeting = arg;
+	struct ivl_statistics before, after;
+
+	(void)self;
+	meeting->place = ivl_place_outer(ivl_place_outer(ivl_here()));
+	ivl_statistics_read(meeting->runtime, &before);
+	if (ivl_finish(send_all, meeting))
+		return EPROTO;
+	ivl_statistics_read(meeting->runtime, &after);
+	/* Who ends the last task may send this one back home by mail. */
+	return after.mailbox - before.mailbox <= 1 ? 0 : EPROTO;
+}
+
+static void test_own_queue(void **state)
+{
+	const struct ivl_config config = packages(8, true);
+
+	(void)state;
+	for (int means = 0; means < MEANS; means++) {
+		struct meeting meeting = { .means = means, .tasks = 8 };
+
+		if (means == BY_HIGH_INTERVAL)
+			continue;
+		meeting.runtime = test_start(&config);
+		test_run(meeting.runtime, send_around, &meeting);
+		assert_met(&meeting);
+		ivl_stop(meeting.runtime);
+	}
+}
+
+/* With cross_place it is others', where all workers inside are busy. */
+static void test_crosses(void **state)
+{
+	const struct ivl_config config = packages(8, true);
+	struct meeting meeting = { .means = BY_ASYNC, .tasks = 8, .slowly = true };
+
+	(void)state;
+	meeting.runtime = test_start(&config);
+	meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 2));
+	run_at(&meeting, meet_body, 0);
+	assert_int_equal(atomic_load(&meeting.came), 8);
+	assert_int_equal(atomic_load(&meeting.late), 0);
+	/* The other four are not inside. */
+	assert_int_equal(atomic_load(&meeting.strayed), 4);
+	ivl_stop(meeting.runtime);
+}
+
+/* Who is in ivl_run_here() is inside of the machine, too. */
+static void test_here(void **state)
+{
+	const struct ivl_config config = packages(LEAVES, false);
+	struct meeting meeting = { .means = BY_ASYNC, .tasks = LEAVES + 1, .slowly = true };
+	struct sender sender = { &meeting, meet_body, LEAVES - 1 };
+
+	(void)state;
+	meeting.runtime = test_start(&config);
+	meeting.place = ivl_place_outer(ivl_place_outer(ivl_place_at(meeting.runtime, 0)));
+	/* It sits at the first leaf, and sleeps. */
+	assert_int_equal(ivl_run_here(meeting.runtime, begin_at, &sender), 0);
+	assert_met(&meeting);
+	ivl_stop(meeting.runtime);
+}
+
+/* Another runtime's place is no hint, though that runtime and the place may be no more. */
+static void test_others_place(void **state)
+{
+	struct ivl_config config = packages(8, false);
+	ivl_runtime *other = test_start(&config);
+	const ivl_place *const places[] = {
+		ivl_place_outer(ivl_place_outer(ivl_place_at(other, 3))),
+		ivl_place_outer(ivl_place_at(other, 3)),
+		ivl_place_at(other, 3),
+	};
+	struct ivl_statistics statistics;
+
+	(void)state;
+	config.places = IVL_PLACES_ONE;
+	for (int gone = 0; gone < 2; gone++) {
+		for (size_t i = 0; i < 3 * MEANS; i++) {
+			struct meeting meeting = {
+				.means = i / 3, .place = places[i % 3], .tasks = 1,
+			};
+
+			meeting.runtime = test_start(&config);
+			run_at(&meeting, send_body, 0);
+			assert_int_equal(atomic_load(&meeting.came), 1);
+			ivl_stop(meeting.runtime);
+		}
+		if (!gone) {
+			ivl_statistics_read(other, &statistics);
+			assert_int_equal(statistics.mailbox, 0);
+			ivl_stop(other);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_inside),
+		cmocka_unit_test(test_sender_inside),
+		cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_own_queue),
+		cmocka_unit_test(test_crosses),
+		cmocka_unit_test(test_here),
+		cmocka_unit_test(test_others_place),
+	};
+
+	setenv("HWLOC_SYNTHETIC", "package:2 l3:2 core:2 pu:1", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
