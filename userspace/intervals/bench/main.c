@@ -7,7 +7,8 @@
  *
  * A wrong result has the value null. peak_kib is the most memory that the process
  * ever had resident, up to then. "counts" is there where the runtime counts: intervals
- * does with INTERVALS_STATISTICS=on, from the run's begin to its end.
+ * does with INTERVALS_STATISTICS=on, from the run's begin to its end. With --instances=N
+ * each of N processes prints as many lines, and their runs begin together.
  * Exit status: 0; 1 where something could not run or has a wrong result; 2 for bad
  * usage; 3 where the kernel is not written for this runtime.
  */
@@ -22,14 +23,16 @@
 
 #include "bench.h"
 #include "idle.h"
+#include "instances.h"
 
 #define EXIT_USAGE 2
 #define EXIT_NOT_WRITTEN 3
 #define MAX_WORKERS 4096
 #define MAX_REPEATS 1000000
+#define MAX_INSTANCES 1024
 
 struct options {
-	unsigned int workers, size, repeats;
+	unsigned int workers, size, repeats, instances;
 	bool quick;
 	const char *benchmark;
 };
@@ -46,12 +49,14 @@ static const struct idle_benchmark idle_benchmarks[] = {
 	{ 0 }
 };
 
-enum key { KEY_SIZE = 0x100, KEY_REPEATS, KEY_QUICK, KEY_LIST };
+enum key { KEY_SIZE = 0x100, KEY_REPEATS, KEY_INSTANCES, KEY_QUICK, KEY_LIST };
 
 static const struct argp_option argp_options[] = {
 	{ "workers", 'w', "N", 0, "threads that run tasks (default: one per CPU)", 0 },
 	{ "size", KEY_SIZE, "N", 0, "of the problem (default: the benchmark's own)", 0 },
 	{ "repeats", KEY_REPEATS, "N", 0, "measured runs (default: the benchmark's own)", 0 },
+	{ "instances", KEY_INSTANCES, "N", 0,
+	  "processes that measure at once, each with all workers (default: 1)", 0 },
 	{ "quick", KEY_QUICK, NULL, 0, "a small problem, once: is the result right?", 0 },
 	{ "list", KEY_LIST, NULL, 0, "list what this program can run, and exit", 0 },
 	{ 0 }
@@ -106,6 +111,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_REPEATS:
 		options->repeats = number(state, text, MAX_REPEATS);
+		return 0;
+	case KEY_INSTANCES:
+		options->instances = number(state, text, MAX_INSTANCES);
 		return 0;
 	case KEY_QUICK:
 		options->quick = true;
@@ -186,6 +194,7 @@ static int measure_kernel(const struct options *options, const struct bench_kern
 
 		if (error)
 			return fail("the benchmark cannot be made ready", error);
+		instances_meet();
 		if (!measure_once(options, kernel, form, i >= warmups))
 			return EXIT_FAILURE;
 	}
@@ -203,6 +212,7 @@ static int measure_idle(const struct options *options, const struct idle_benchma
 		return fail("the benchmark cannot be made ready", error);
 	bench_runtime.enter(bench_find_form(kernel->name)->run);
 	right = kernel->check();
+	instances_meet();
 	print(options, idle->unit, idle->measure(&bench_runtime, options->quick), right);
 	return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -240,7 +250,7 @@ static void *run_job(void *arg)
 }
 
 /* In a thread, since some runtimes run tasks on the stack of who enters them. */
-static int run_on_large_stack(const struct options *options)
+static int run_on_large_stack(const void *options)
 {
 	struct job job = { .options = options };
 	pthread_attr_t attributes;
@@ -261,11 +271,11 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = { argp_options, parse, "BENCHMARK",
 		"Measure one benchmark; one JSON object per run and line.", NULL, NULL, NULL };
-	struct options options = { 0 };
+	struct options options = { .instances = 1 };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	argp_err_exit_status = EXIT_USAGE;
 	options.workers = cpus > 0 ? cpus : 1;
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	return run_on_large_stack(&options);
+	return instances_run(options.instances, run_on_large_stack, &options);
 }
