@@ -29,6 +29,13 @@
  *	A node that runs after two others, each of which may be NULL. The place is a hint: an
  *	index, modulo the number of places that the runtime has, or PAR_ANYWHERE.
  *
+ * par_bind(const void *object, size_t bytes); par_forget()
+ *	The runtime finds out where the object is, until all of them are forgotten. The first one is
+ *	bound before there are tasks.
+ * unsigned int par_dispatch(const void *const *objects, size_t count)
+ *	The place for a task that uses them, or PAR_ANYWHERE. A runtime that has a dispatcher defines
+ *	PAR_DISPATCHES and these three; for the others no place is better than another.
+ *
  * The language is what C and C++ have in common.
  */
 #ifndef BENCH_FORMS_H
@@ -36,6 +43,25 @@
 
 #ifndef PAR_EACH
 #define PAR_EACH par_for
+#endif
+
+#ifndef PAR_DISPATCHES
+static inline void par_bind(const void *object, size_t bytes)
+{
+	(void)object;
+	(void)bytes;
+}
+
+static inline void par_forget(void)
+{
+}
+
+static inline unsigned int par_dispatch(const void *const *objects, size_t count)
+{
+	(void)objects;
+	(void)count;
+	return PAR_ANYWHERE;
+}
 #endif
 
 #include "parallel/fib.h"

@@ -4,6 +4,7 @@
 #define BENCH_INTERVALS_PAR_H
 
 #include "intervals_algorithms.h"
+#include "intervals_dispatch.h"
 #include "parallel/start.h"
 
 /* Where there is no memory for a task, it is called. */
@@ -155,6 +156,33 @@ static ivl_runtime *par_runtime;
 static const ivl_place *place_at(unsigned int place)
 {
 	return par_runtime && place != PAR_ANYWHERE ? ivl_place_at(par_runtime, place) : NULL;
+}
+
+#define PAR_DISPATCHES
+#define PAR_OBJECTS 1000
+
+static ivl_objects *par_objects;	/* NULL: none is bound */
+
+/* An object that cannot be bound is none of those that decide. */
+static void par_bind(const void *object, size_t bytes)
+{
+	if (!par_objects)
+		par_objects = ivl_objects_create(par_runtime, PAR_OBJECTS);
+	if (par_objects)
+		ivl_object_bind(par_objects, object, bytes, NULL);
+}
+
+static void par_forget(void)
+{
+	ivl_objects_destroy(par_objects);
+	par_objects = NULL;
+}
+
+static unsigned int par_dispatch(const void *const *objects, size_t count)
+{
+	const ivl_place *place = par_objects ? ivl_dispatch(par_objects, objects, count) : NULL;
+
+	return place ? ivl_place_index(place) : PAR_ANYWHERE;
 }
 
 static int after(const struct par_node *before, const struct par_node *node)

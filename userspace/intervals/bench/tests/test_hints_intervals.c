@@ -77,12 +77,41 @@ static void test_after_a_node_that_is_none(void **state)
 	stop();
 }
 
+static unsigned int dispatched[3];	/* to an object: not bound, bound, forgotten */
+
+static void run_dispatch(void)
+{
+	static char object[64], other[64];
+	const void *uses[] = { other, object };
+
+	memset(object, 1, sizeof(object));
+	dispatched[0] = par_dispatch(uses, 2);
+	par_bind(object, sizeof(object));
+	dispatched[1] = par_dispatch(uses, 2);
+	par_forget();
+	dispatched[2] = par_dispatch(uses, 2);
+}
+
+/* The kernel knows of one node here, and it is the first of those that are described. */
+static void test_a_task_is_sent_to_what_is_bound(void **state)
+{
+	(void)state;
+	setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
+	assert_int_equal(start(4), 0);
+	enter(run_dispatch);
+	assert_int_equal(dispatched[0], PAR_ANYWHERE);
+	assert_int_equal(dispatched[1], 0);
+	assert_int_equal(dispatched[2], PAR_ANYWHERE);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hints_are_places),
 		cmocka_unit_test(test_no_hint_is_no_place),
 		cmocka_unit_test(test_after_a_node_that_is_none),
+		cmocka_unit_test(test_a_task_is_sent_to_what_is_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

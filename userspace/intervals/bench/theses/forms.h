@@ -21,3 +21,5 @@
 #include "theses/parallel/health.h"
 #include "theses/parallel/floorplan.h"
 #include "theses/parallel/numa_matmul.h"
+#include "theses/parallel/sort_spread.h"
+#include "theses/parallel/sparselu_spread.h"

@@ -17,7 +17,7 @@ static double **original;	/* block by block, as bench_sparselu.blocks */
 
 static double *new_block(void)
 {
-	return calloc(SPARSELU_BLOCK * SPARSELU_BLOCK, sizeof(double));
+	return calloc(1, SPARSELU_BYTES);
 }
 
 static struct bench_square block(size_t i, size_t j)
@@ -116,6 +116,28 @@ static int prepare(unsigned int size)
 	return 0;
 }
 
+/* Every other row of blocks is on another NUMA node (NUMA thesis, chapter 5). */
+static int prepare_spread(unsigned int size, enum bench_locality locality)
+{
+	int error = prepare(size);
+
+	bench_spread = locality;
+	for (unsigned int b = 0; !error && b < size * size; b++)
+		if (bench_sparselu.blocks[b])
+			spread_move(bench_sparselu.blocks[b], SPARSELU_BYTES, b / size % 2);
+	return error;
+}
+
+static int prepare_best(unsigned int size)
+{
+	return prepare_spread(size, LOCALITY_BEST);
+}
+
+static int prepare_ignorant(unsigned int size)
+{
+	return prepare_spread(size, LOCALITY_IGNORANT);
+}
+
 /* All blocks as one matrix; NULL: no memory. */
 static double *whole(double *const *blocks)
 {
@@ -140,11 +162,13 @@ static bool check(void)
 	return right;
 }
 
-#define KERNEL(form) \
+#define KERNEL(form, prepares) \
 	const struct bench_kernel bench_kernel_sparselu_##form = { \
 		.name = "sparselu_" #form, .size = 50, .quick_size = 5, .warmups = 0, \
-		.repeats = 3, .prepare = prepare, .check = check, \
+		.repeats = 3, .prepare = prepares, .check = check, \
 	}
 
-KERNEL(single);
-KERNEL(for);
+KERNEL(single, prepare);
+KERNEL(for, prepare);
+KERNEL(best, prepare_best);
+KERNEL(ignorant, prepare_ignorant);

@@ -4,6 +4,8 @@
  * to squares of STRASSEN_LEAF. The matrices of small integers are those of matmul, so that here,
  * too, all sums are exact.
  */
+#include <errno.h>
+
 #include "bench.h"
 #include "kernels/kernels.h"
 #include "theses.h"
@@ -62,6 +64,54 @@ void strassen_result(size_t half, struct bench_square c, const struct bench_squa
 				add(half, square_part(c, half, i / 2, i % 2), products[p].c[i],
 				    of[p]);
 }
+
+size_t strassen_halves(unsigned int product, size_t half, struct bench_square a,
+		       struct bench_square b, const void *halves[STRASSEN_HALVES])
+{
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		if (products[product].a[i])
+			halves[count++] = square_part(a, half, i / 2, 0).at;
+		if (products[product].b[i])
+			halves[count++] = square_part(b, half, i / 2, 0).at;
+	}
+	return count;
+}
+
+/* The halves of all rows, on two NUMA nodes (NUMA thesis, chapter 5). */
+static int prepare_spread(unsigned int size, enum bench_locality locality)
+{
+	int error = size < 2 * STRASSEN_LEAF ? EINVAL : matmul_prepare(size);
+	size_t half = (size_t)size * size / 2;
+
+	bench_spread = locality;
+	for (unsigned int node = 0; !error && node < 2; node++) {
+		spread_move(bench_matmul.a + node * half, half * sizeof(double), node);
+		spread_move(bench_matmul.b + node * half, half * sizeof(double), node);
+		spread_move(bench_matmul.c + node * half, half * sizeof(double), node);
+	}
+	return error;
+}
+
+static int prepare_best(unsigned int size)
+{
+	return prepare_spread(size, LOCALITY_BEST);
+}
+
+static int prepare_ignorant(unsigned int size)
+{
+	return prepare_spread(size, LOCALITY_IGNORANT);
+}
+
+#define KERNEL(where) \
+	const struct bench_kernel bench_kernel_strassen_##where = { \
+		.name = "strassen_" #where, .size = 2048, .quick_size = 256, .warmups = 0, \
+		.repeats = 3, .prepare = prepare_##where, .check = matmul_check, \
+	}
+
+KERNEL(best);
+KERNEL(ignorant);
 
 const struct bench_kernel bench_kernel_strassen = {
 	.name = "strassen", .size = 2048, .quick_size = 256, .warmups = 0, .repeats = 3,

@@ -28,10 +28,14 @@ extern "C" {
 	of(mergesort_worst, mergesort) of(blockmm_best, blockmm) of(blockmm_worst, blockmm) \
 	of(lu, lu) of(colouring, colouring) of(fft, fft) of(sparselu_single, sparselu_single) \
 	of(strassen, strassen) of(alignment, alignment) of(health, health) \
-	of(floorplan, floorplan) of(numa_matmul, numa_matmul)
+	of(floorplan, floorplan) of(numa_matmul, numa_matmul) \
+	of(strassen_best, strassen_spread) of(strassen_ignorant, strassen_spread) \
+	of(sort_best, sort_spread) of(sort_ignorant, sort_spread) \
+	of(sparselu_best, sparselu_spread) of(sparselu_ignorant, sparselu_spread)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
-/* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3). */
+/* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3; NUMA thesis,
+ * chapter 5, has the first two). */
 enum bench_locality {
 	LOCALITY_BEST,		/* who shares data shares a place */
 	LOCALITY_IGNORANT,	/* no hints */
@@ -235,6 +239,7 @@ struct bench_village *health_next(const struct bench_village *village);
 void health_day(struct bench_village *village);
 
 #define SPARSELU_BLOCK 100
+#define SPARSELU_BYTES (SPARSELU_BLOCK * SPARSELU_BLOCK * sizeof(double))
 struct bench_sparselu {
 	size_t n;				/* rows of blocks */
 	double **blocks;			/* NULL: all zero */
@@ -250,11 +255,20 @@ void sparselu_update(size_t k, size_t i, size_t j);
 /* An element of bench_matmul's product. */
 void numa_matmul_element(size_t row, size_t column);
 
+/* Of programs whose data are on several NUMA nodes: LOCALITY_BEST, tasks run at most of theirs. */
+extern enum bench_locality bench_spread;
+/* Have the whole pages of it on this node, of those that there are in turn. */
+void spread_move(void *memory, size_t bytes, unsigned int node);
+
 #define STRASSEN_LEAF 64
 #define STRASSEN_PRODUCTS 7
 /* The factors of one of the products, from the quarters of a and b. */
 void strassen_factors(unsigned int product, size_t half, struct bench_square a,
 		      struct bench_square b, struct bench_square left, struct bench_square right);
+/* Where the halves of the rows of a and b begin that a product is made of; how many. */
+#define STRASSEN_HALVES 8
+size_t strassen_halves(unsigned int product, size_t half, struct bench_square a,
+		       struct bench_square b, const void *halves[STRASSEN_HALVES]);
 /* The quarters of c from all products. */
 void strassen_result(size_t half, struct bench_square c, const struct bench_square *of);
 

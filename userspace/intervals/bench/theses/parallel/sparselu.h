@@ -22,49 +22,75 @@ static void sparselu_task(void *arg)
 	sparselu_do(call->k, call->i, call->j);
 }
 
-/* As BOTS' version "single": one thread makes a task of each block. */
-static void sparselu_spawn(struct par_scope *scope, struct sparselu_call *call, size_t k,
-			   size_t i, size_t j)
+/* Tasks that do not wait for each other. */
+struct sparselu_calls {
+	struct sparselu_call *calls;
+	size_t count;
+};
+
+static void sparselu_add(struct sparselu_calls *all, size_t k, size_t i, size_t j)
 {
+	struct sparselu_call *call = &all->calls[all->count++];
+
 	call->k = k;
 	call->i = i;
 	call->j = j;
-	par_spawn(scope, &call->task, sparselu_task, call);
 }
 
-static void sparselu_step(size_t k, struct sparselu_call *calls)
+/* Those of step k: of its row and column, and of the blocks behind. */
+static void sparselu_find_edges(size_t k, struct sparselu_calls *all)
 {
-	size_t n = bench_sparselu.n, count = 0;
-	PAR_SCOPE(scope);
-
-	sparselu_decompose(k);
-	for (size_t i = k + 1; i < n; i++) {
+	all->count = 0;
+	for (size_t i = k + 1; i < bench_sparselu.n; i++) {
 		if (sparselu_block(k, i))
-			sparselu_spawn(&scope, &calls[count++], k, k, i);
+			sparselu_add(all, k, k, i);
 		if (sparselu_block(i, k))
-			sparselu_spawn(&scope, &calls[count++], k, i, k);
+			sparselu_add(all, k, i, k);
 	}
-	par_sync(&scope);
-	count = 0;
+}
+
+static void sparselu_find_behind(size_t k, struct sparselu_calls *all)
+{
+	size_t n = bench_sparselu.n;
+
+	all->count = 0;
 	for (size_t i = k + 1; i < n; i++)
 		for (size_t j = k + 1; j < n && sparselu_block(i, k); j++)
 			if (sparselu_block(k, j))
-				sparselu_spawn(&scope, &calls[count++], k, i, j);
+				sparselu_add(all, k, i, j);
+}
+
+/* No more than there are blocks. */
+static struct sparselu_call *sparselu_memory(void)
+{
+	size_t n = bench_sparselu.n;
+
+	return (struct sparselu_call *)malloc((n * n + 1) * sizeof(struct sparselu_call));
+}
+
+/* As BOTS' version "single": one thread makes a task of each block. */
+static void sparselu_spawn(struct sparselu_calls *all)
+{
+	PAR_SCOPE(scope);
+
+	for (size_t c = 0; c < all->count; c++)
+		par_spawn(&scope, &all->calls[c].task, sparselu_task, &all->calls[c]);
 	par_sync(&scope);
 }
 
 static void sparselu_single_run(void)
 {
-	size_t n = bench_sparselu.n;
-	struct sparselu_call *calls =
-		(struct sparselu_call *)malloc((n * n + 1) * sizeof(struct sparselu_call));
+	struct sparselu_calls all = { sparselu_memory(), 0 };
 
-	/* Nothing is decomposed then, and the check says so. */
-	if (!calls)
-		return;
-	for (size_t k = 0; k < n; k++)
-		sparselu_step(k, calls);
-	free(calls);
+	/* Without memory nothing is decomposed, and the check says so. */
+	for (size_t k = 0; all.calls && k < bench_sparselu.n; k++) {
+		sparselu_decompose(k);
+		sparselu_find_edges(k, &all);
+		sparselu_spawn(&all);
+		sparselu_find_behind(k, &all);
+		sparselu_spawn(&all);
+	}
+	free(all.calls);
 }
 
 /* As BOTS' version "for": loops over the blocks of a row and column, then over rows. */
