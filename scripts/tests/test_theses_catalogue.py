@@ -20,7 +20,7 @@ BENCH = PROJECT / "userspace/intervals/bench"
 def kernels() -> set[str]:
     """The names of all benchmarks in C."""
     sources = "".join(path.read_text() for path in BENCH.glob("kernels/*.c"))
-    header = (BENCH / "theses/theses.h").read_text()
+    header = "".join(path.read_text() for path in BENCH.glob("theses/*.h"))
     return {
         *re.findall(r'\.name = "(\w+)"', sources),
         *re.findall(r"of\((\w+), \w+\)", header),

@@ -31,7 +31,7 @@ SAMPLE = ThesisEvaluation(
     simulated={"sort-33554432": 4096},
 )
 STEALS = {"steals": 8, "steal_failures": 2, "steals_remote": 4}
-COUNTS = {"l3_references": 30, "l3_misses": 10, "remote_memory": 4}
+COUNTS = {"l3_references": 30, "l3_misses": 10, "remote_memory": 4, "cache_to_cache": 5}
 
 
 def outcome(
@@ -57,6 +57,7 @@ class FakeMachine:
 
     def __init__(self, *arguments: object) -> None:
         self.asked: list[tuple[str, int, str]] = []
+        self.programs = arguments[3]
 
     def run(self, argv: Sequence[str], plugin: Path, name: str, quantum: int) -> vm.Outcome:
         self.asked.append((" ".join(argv), quantum, name))
@@ -87,6 +88,12 @@ def test_each_point_runs_once_a_round_with_a_quantum_of_the_rounds(
     assert len({one[2] for one in asked}) == len(asked) == 6
 
 
+def test_the_guest_has_the_programs_that_it_runs(session: SimulatedSession) -> None:
+    """Others would move what the caches see."""
+    machine = session._machine
+    assert machine.programs == ("theses_intervals", "theses_serial")  # type: ignore[attr-defined]
+
+
 def test_runs_with_more_workers_have_directories_of_their_own(session: SimulatedSession) -> None:
     request = replace(session.request, evaluation=replace(SAMPLE, sweep=True))
     session = SimulatedSession(request, PlainReporter(io.StringIO()))
@@ -107,7 +114,7 @@ def test_counts_are_the_programs_own_and_the_runtimes(session: SimulatedSession)
     assert (serial.status, serial.reason, serial.runs) == ("failed", "no good result", 0)
     assert (near.status, near.unit, near.runs) == ("ok", "seconds", 3)
     expected = {"time": 0.5, "l3_hits": 20, "l3_misses": 10, "remote_memory": 4}
-    expected |= {"peak_kib": 9, **STEALS, "steals_got": 6, "steals_local": 4}
+    expected |= {"remote_lines": 9, "peak_kib": 9, **STEALS, "steals_got": 6, "steals_local": 4}
     expected |= {"steal_miss_ratio": 0.25, "remote_share": 0.5}
     assert dict(near.rounds[0]) == expected
 

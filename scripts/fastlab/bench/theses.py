@@ -35,7 +35,7 @@ TIMEOUT = 1800.0
 NODES = Path("/sys/devices/system/node")
 
 # What only the simulated machine counts, of the programs themselves.
-SIMULATED = ("l3_hits", "l3_misses", "remote_memory")
+SIMULATED = ("l3_hits", "l3_misses", "remote_memory", "remote_lines")
 TOO_SMALL = "of the sizes in the simulated machine nothing overflows"
 # What a metric is called in a table; those that are not here have their name in ivl_statistics.
 TITLES = {
@@ -44,6 +44,7 @@ TITLES = {
     "l3_hits": "L3 cache hits",
     "l3_misses": "L3 cache misses",
     "remote_memory": "Lines from the other node's memory",
+    "remote_lines": "Lines from the other node's memory and caches",
     "takes": "Take attempts",
     "take_failures": "Take failures",
     "steals": "Steal attempts",

@@ -39,7 +39,7 @@ from fastlab.bench.theses_claims import (
 
 DIRECTORY = Path(__file__).parent / "evaluations"
 SOURCES = ("weibel", "slaw", "vikranth")
-RUNTIMES = ("intervals", SERIAL, "pthreads")
+RUNTIMES = ("intervals", SERIAL, "pthreads", "locks", "numa_locks")
 MOST = 1 << 30
 # Of a ratio, where nothing is said of it.
 RANGE = {"low": 0.0, "high": INFINITY}

@@ -33,7 +33,8 @@ class SimulatedSession(ThesisMeasurement):
 
     def __init__(self, request: ThesisRequest, reporter: Reporter) -> None:
         super().__init__(request)
-        programs = tuple(THESES_PROGRAMS.values())
+        runtimes = {one.runtime for one in request.evaluation.contenders}
+        programs = tuple(sorted(THESES_PROGRAMS[one] for one in runtimes))
         self._machine = BenchMachine(
             "bench-theses", MACHINE, reporter, programs, BOOT_SECONDS, NODES
         )
@@ -76,6 +77,7 @@ def read(outcome: vm.Outcome) -> BenchRun:
         "l3_hits": counts["l3_references"] - counts["l3_misses"],
         "l3_misses": counts["l3_misses"],
         "remote_memory": counts["remote_memory"],
+        "remote_lines": counts["remote_memory"] + counts["cache_to_cache"],
     }
     return BenchRun("ok", "", said["unit"], (said["value"],), said["peak_kib"], counted)
 

@@ -26,7 +26,8 @@ CONSOLE = 0o020600
 
 # The benchmarks of the intervals runtime, by what runs them there.
 THESES_PROGRAMS: Mapping[str, str] = {
-    runtime: f"theses_{runtime}" for runtime in ("serial", "intervals", "pthreads")
+    runtime: f"theses_{runtime}"
+    for runtime in ("serial", "intervals", "pthreads", "locks", "numa_locks")
 }
 # Programs that only some guests have, and where they are built.
 FURTHER: Mapping[str, str] = {

@@ -28,6 +28,7 @@
 #define EXIT_USAGE 2
 #define EXIT_NOT_WRITTEN 3
 #define MAX_WORKERS 4096
+#define WORK "fib"
 #define MAX_REPEATS 1000000
 #define MAX_INSTANCES 1024
 
@@ -71,9 +72,10 @@ static const struct idle_benchmark *find_idle(const char *name)
 	return idle->name ? idle : NULL;
 }
 
+/* Some work comes first: measure_idle(). */
 static bool can_run(const struct idle_benchmark *idle)
 {
-	return !idle->submits || bench_runtime.submit;
+	return bench_find_form(WORK) && (!idle->submits || bench_runtime.submit);
 }
 
 static void list(void)
@@ -204,7 +206,7 @@ static int measure_kernel(const struct options *options, const struct bench_kern
 /* Some work first, so that what a runtime starts late is started. */
 static int measure_idle(const struct options *options, const struct idle_benchmark *idle)
 {
-	const struct bench_kernel *kernel = bench_find_kernel("fib");
+	const struct bench_kernel *kernel = bench_find_kernel(WORK);
 	int error = kernel->prepare(kernel->quick_size);
 	bool right;
 

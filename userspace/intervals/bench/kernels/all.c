@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "bench.h"
+#include "theses/sync.h"
 #include "theses/theses.h"
 
 extern const struct bench_kernel bench_kernel_fib, bench_kernel_fj, bench_kernel_fj_rec,
@@ -11,6 +12,7 @@ extern const struct bench_kernel bench_kernel_fib, bench_kernel_fj, bench_kernel
 
 #define DECLARE(name, form) extern const struct bench_kernel bench_kernel_##name;
 THESES(DECLARE)
+SYNC(DECLARE)
 
 #define ADDRESS(name, form) &bench_kernel_##name,
 
@@ -18,5 +20,6 @@ const struct bench_kernel *const bench_kernels[] = {
 	&bench_kernel_fib, &bench_kernel_fj, &bench_kernel_fj_rec, &bench_kernel_nqueens,
 	&bench_kernel_uts_t1, &bench_kernel_uts_t3, &bench_kernel_matmul, &bench_kernel_sort,
 	&bench_kernel_reduce, &bench_kernel_scan, &bench_kernel_sor, &bench_kernel_dag,
-	&bench_kernel_dfs, &bench_kernel_chain, &bench_kernel_wavefront, THESES(ADDRESS) NULL,
+	&bench_kernel_dfs, &bench_kernel_chain, &bench_kernel_wavefront, THESES(ADDRESS)
+	SYNC(ADDRESS) NULL,
 };
