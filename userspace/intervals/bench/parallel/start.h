@@ -16,5 +16,8 @@
 #define PAR_ANYWHERE LOCALITY_NONE
 
 typedef void par_function(void *arg);
+/* As par_for(). */
+typedef void par_loop(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		      void *arg);
 
 #endif

@@ -12,6 +12,7 @@
 #include "theses/parallel/blockmm.h"
 #include "theses/parallel/cg.h"
 #include "theses/parallel/mg.h"
+#include "theses/parallel/placed.h"
 #include "theses/parallel/lu.h"
 #include "theses/parallel/colouring.h"
 #include "theses/parallel/fft.h"

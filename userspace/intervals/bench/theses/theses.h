@@ -31,7 +31,8 @@ extern "C" {
 	of(floorplan, floorplan) of(numa_matmul, numa_matmul) \
 	of(strassen_best, strassen_spread) of(strassen_ignorant, strassen_spread) \
 	of(sort_best, sort_spread) of(sort_ignorant, sort_spread) \
-	of(sparselu_best, sparselu_spread) of(sparselu_ignorant, sparselu_spread)
+	of(sparselu_best, sparselu_spread) of(sparselu_ignorant, sparselu_spread) \
+	of(sor_placed, sor_placed) of(mg_placed, mg_placed)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
 /* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3; NUMA thesis,
