@@ -51,7 +51,7 @@ def test_the_handoffs_are_those_that_fast_counts(recordings: dict[str, Recording
     strict = recordings["strict"]
     assert strict.mechanism
     assert len(strict.handoffs) == strict.counted == strict.looked_at
-    # How many there are depends on the kernel's compiler: 52 with gcc 14, 103 with gcc 12.
+    # How many there are depends on the series and its compiler: from 52 to 686 were seen.
     assert len(strict.handoffs) > 20
     decisions = Counter(one.decision for one in strict.handoffs)
     assert decisions == {
