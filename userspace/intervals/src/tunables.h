@@ -26,11 +26,15 @@ static_assert(IVL_SYNC_STACK < IVL_LEAST_STACK, "sync can run a child");
 #define IVL_STACK_AREA (64l << 30)
 static_assert(IVL_HOLE % 4096 == 0 && IVL_HOLE < IVL_STACK_AREA, "stacks are mapped above it");
 /* Free fibers that a worker keeps: at most, and that part of config.fibers_per_worker. */
+#ifndef IVL_FIBERS_KEPT
 #define IVL_FIBERS_KEPT 64
+#endif
 #define IVL_FIBERS_KEPT_PART 4
 
 /* Of the blocks (blocks.h): in a magazine; of a slab. */
+#ifndef IVL_MAGAZINE
 #define IVL_MAGAZINE 64
+#endif
 #define IVL_SLAB_BYTES (64 << 10)
 /* Of an async that is kept in a block; intervals.hpp knows what is left for the program. */
 #define IVL_ASYNC_BYTES 192
