@@ -137,6 +137,9 @@ def test_the_series_own_selftest_runs_without_a_splat(lab: Checked) -> None:
     outcome = lab.run("handoff", ["/bin/futex_handoff"], PATIENT)
     assert outcome.exit_status == 0
     assert outcome.mechanism is not None and outcome.mechanism["used"] > 0
+    if lab.checker == "sched-options":
+        said = (lab.path / "handoff" / "host").read_text()
+        assert re.search(r"^FAST out ok \d+ handoff.throttled_on_the_hot_cpu$", said, re.MULTILINE)
 
 
 @pytest.mark.full

@@ -21,9 +21,11 @@ from fastlab.plan.experiment import POLICIES
 
 PATIENT = Watchdogs(run=1800)
 OF_THE_SERIES = "futex_handoff"
-# The cases of it that need a machine of their own: an isolated CPU, a cache that CPUs share.
+# The cases of it that need a machine of their own: an isolated CPU, a cache that CPUs share; and
+# one that needs CONFIG_CFS_BANDWIDTH (test_debug_kernels.py).
 ISOLATED = "isolated_cpu"
 SHARED_CACHE = "soft_leaves_no_hint_where_it_did_not_go"
+THROTTLED = "throttled_on_the_hot_cpu"
 Result = tuple[int, list[str]]
 
 
@@ -97,7 +99,7 @@ def test_the_series_own_selftest_passes_where_there_is_a_policy(
     assert len(lines) == len(skipped)
     assert all(line.startswith("ok ") for line in lines), lines
     left = {line.split("handoff.")[1].split(" # SKIP")[0] for line in lines if "# SKIP" in line}
-    assert left == {ISOLATED, SHARED_CACHE}
+    assert left == {ISOLATED, SHARED_CACHE, THROTTLED}
 
 
 def test_the_series_own_selftest_passes_where_cpus_share_a_cache(
