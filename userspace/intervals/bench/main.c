@@ -28,9 +28,10 @@
 #define EXIT_USAGE 2
 #define EXIT_NOT_WRITTEN 3
 #define MAX_WORKERS 4096
-#define WORK "fib"
 #define MAX_REPEATS 1000000
 #define MAX_INSTANCES 1024
+/* What measure_idle() runs first. */
+#define WORK "fib"
 
 struct options {
 	unsigned int workers, size, repeats, instances;
@@ -72,7 +73,6 @@ static const struct idle_benchmark *find_idle(const char *name)
 	return idle->name ? idle : NULL;
 }
 
-/* Some work comes first: measure_idle(). */
 static bool can_run(const struct idle_benchmark *idle)
 {
 	return bench_find_form(WORK) && (!idle->submits || bench_runtime.submit);

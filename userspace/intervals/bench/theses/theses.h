@@ -35,8 +35,10 @@ extern "C" {
 	of(sor_placed, sor_placed) of(mg_placed, mg_placed)
 #define THESES(of) THESES_LOOPS(of) THESES_TASKS(of)
 
-/* Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3; NUMA thesis,
- * chapter 5, has the first two). */
+/*
+ * Where a program's tasks have their data (thesis on intervals, sections 3.2 and 5.3; NUMA thesis,
+ * chapter 5, has the first two).
+ */
 enum bench_locality {
 	LOCALITY_BEST,		/* who shares data shares a place */
 	LOCALITY_IGNORANT,	/* no hints */
