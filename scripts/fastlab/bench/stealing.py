@@ -51,6 +51,16 @@ class Steals:
     steal_failures_remote: int
     puts: int
 
+    @property
+    def got(self) -> int:
+        """Attempts that got a task."""
+        return self.steals - self.steal_failures
+
+    @property
+    def got_remote(self) -> int:
+        """The remote steals of the thesis' Tables 4.2 and 4.3."""
+        return self.steals_remote - self.steal_failures_remote
+
 
 @dataclass(frozen=True)
 class StealRequest:
@@ -178,15 +188,9 @@ def _miss_cells(runs: Sequence[Steals]) -> list[Cell]:
 
 
 def _remote_cells(runs: Sequence[Steals]) -> list[Cell]:
-    def got(run: Steals) -> int:
-        return run.steals - run.steal_failures
-
-    def got_remote(run: Steals) -> int:
-        return run.steals_remote - run.steal_failures_remote
-
     return [
-        Cell(_mean(got_remote(run) for run in runs)),
-        Cell(_mean(got(run) - got_remote(run) for run in runs)),
+        Cell(_mean(run.got_remote for run in runs)),
+        Cell(_mean(run.got - run.got_remote for run in runs)),
         Cell(_mean(run.steal_failures_remote for run in runs)),
         _ratio(
             sum(run.steal_failures_remote for run in runs), sum(run.steals_remote for run in runs)
