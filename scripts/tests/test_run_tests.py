@@ -108,6 +108,27 @@ def test_a_program_that_is_not_there_is_a_failed_case(
     assert (case.outcome, case.reason) == ("failed", "status 127")
 
 
+def test_each_model_is_a_case(
+    run_tests: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
+    (none,) = run_tests.models()
+    assert (none.outcome, none.reason) == ("failed", "none has been built")
+    for name, status in (("queues/model-good", 0), ("workers/model-bad", 1)):
+        program = tmp_path / "gcc/subprojects/intervals/models" / name
+        program.with_name(f"{program.name}.p").mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\necho {name} had $1\nexit {status}\n")
+        program.chmod(0o755)
+    assert {case.name: case.outcome for case in run_tests.models()} == {
+        "model-good 1000000": "passed",
+        "model-bad 1000000": "failed",
+    }
+    assert "queues/model-good had 1000000" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("cases", "status", "last"),
     [
