@@ -38,9 +38,20 @@ void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size
 			 ivl_part *part, ivl_combine *combine, void *arg);
 
 /**
+ * As ivl_parallel_reduce(), and call scan() for each part, once, with the sum of all that comes before
+ * it: it adds what the part's indices give one by one, and puts each sum where it belongs. part()
+ * does the same without putting them anywhere, and is called first for what a worker comes to before
+ * the sum up to there is known: never where nobody else takes part. With a `grain` it is called for
+ * all parts but the first and the last.
+ */
+void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
+			     ivl_part *part, ivl_part *scan, ivl_combine *combine, void *arg);
+
+/**
  * Each of `count` elements of `out` becomes the sum of those of `in` up to and with the same index.
- * `bytes`: of an element. `out` may be `in`. combine() is called about twice for each element.
- * `grain` as for ivl_parallel_for().
+ * `bytes`: of an element. `out` may be `in`. combine() is called once or twice for each element:
+ * where adding one is little work, ivl_parallel_scan_parts() saves these calls. `grain` as for
+ * ivl_parallel_reduce().
  */
 void ivl_parallel_scan(void *out, const void *in, size_t count, size_t bytes, size_t grain,
 		       ivl_combine *combine, void *arg);

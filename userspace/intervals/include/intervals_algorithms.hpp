@@ -178,8 +178,8 @@ T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&co
 
 /**
  * As std::inclusive_scan(first, last, out, operation, identity), of random-access iterators; `out`
- * may be `first`. The operation must be associative; it is called about twice for each element.
- * Returns the end of what was written.
+ * may be `first`. The operation must be associative. It is called once or twice for each element: once
+ * where one worker does it all and no grain is given. Returns the end of what was written.
  */
 template <typename Iterator, typename Output, typename T, typename Operation>
 Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Operation &&operation,
@@ -189,32 +189,46 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 
 	if (!count)
 		return out;
+	/* As ivl_parallel_scan_parts(). */
+	const bool given = grain != 0;
+
 	grain = detail::grain_of(count, grain);
 
 	const std::size_t parts = (count - 1) / grain + 1;
-	/* Of each part: all before it. */
-	std::vector<T> before(parts, identity);
-	auto end_of = [&](std::size_t part) { return std::min(count, (part + 1) * grain); };
+	std::vector<T> sums(parts, identity);
+	std::atomic<std::size_t> front{0};
+	auto fold = [&](std::size_t part, T sum, auto put) {
+		const std::size_t end = std::min(count, (part + 1) * grain);
+
+		for (std::size_t i = part * grain; i < end; i++) {
+			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(i)]);
+			put(i, sum);
+		}
+		return sum;
+	};
+	auto scan = [&](std::size_t part) {
+		return fold(part, part ? sums[part - 1] : identity, [&](std::size_t i, const T &sum) {
+			out[static_cast<std::ptrdiff_t>(i)] = sum;
+		});
+	};
 
 	/* Not std::vector<bool>, whose elements share words. */
 	static_assert(!std::is_same_v<T, bool>, "parallel_scan() of bool: use char");
-	parallel_for(std::size_t{0}, parts - 1, [&](std::size_t part) {
-		T sum = identity;
+	parallel_for(std::size_t{0}, parts, [&](std::size_t back) {
+		const std::size_t part = parts - 1 - back;
 
-		for (std::size_t i = part * grain; i < end_of(part); i++)
-			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(i)]);
-		before[part + 1] = std::move(sum);
-	}, 1);
-	for (std::size_t part = 1; part < parts; part++)
-		before[part] = operation(before[part - 1], std::move(before[part]));
-	parallel_for(std::size_t{0}, parts, [&](std::size_t part) {
-		T sum = std::move(before[part]);
-
-		for (std::size_t i = part * grain; i < end_of(part); i++) {
-			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(i)]);
-			out[static_cast<std::ptrdiff_t>(i)] = sum;
+		if (!part || (!given && front.load(std::memory_order_acquire) == part)) {
+			sums[part] = scan(part);
+			front.store(part + 1, std::memory_order_release);
+		} else if (part + 1 < parts) {
+			sums[part] = fold(part, identity, [](std::size_t, const T &) {});
 		}
 	}, 1);
+	const std::size_t scanned = front.load(std::memory_order_relaxed);
+
+	for (std::size_t part = scanned; part + 1 < parts; part++)
+		sums[part] = operation(sums[part - 1], std::move(sums[part]));
+	parallel_for(scanned, parts, scan, 1);
 	return out + static_cast<std::ptrdiff_t>(count);
 }
 

@@ -2,6 +2,7 @@
 /* Reduce, scan and sort beside what one thread does. */
 #include "test_runtimes.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,42 @@ static void compose_part(size_t begin, size_t end, void *sum, void *arg)
 		compose(sum, (struct affine *)arg + begin, NULL);
 }
 
+/* A scan by parts; how often each number was only added, and how often put. */
+struct parts {
+	const struct affine *in;
+	struct affine *out;
+	struct {
+		unsigned int added, put;
+	} *counts;
+	/* The first is not put before one that follows it is added. */
+	bool beside;
+	_Atomic bool added;
+};
+
+static void add_numbers(size_t begin, size_t end, void *sum, void *arg)
+{
+	struct parts *parts = arg;
+
+	for (; begin < end; begin++) {
+		compose(sum, &parts->in[begin], NULL);
+		parts->counts[begin].added++;
+	}
+	parts->added = true;
+}
+
+static void put_sums(size_t begin, size_t end, void *sum, void *arg)
+{
+	struct parts *parts = arg;
+
+	while (!begin && parts->beside && !parts->added)
+		sched_yield();
+	for (; begin < end; begin++) {
+		compose(sum, &parts->in[begin], NULL);
+		parts->out[begin] = *(struct affine *)sum;
+		parts->counts[begin].put++;
+	}
+}
+
 static struct affine *make_numbers(size_t count)
 {
 	struct affine *numbers = malloc((count + 1) * sizeof(*numbers));
@@ -42,6 +79,73 @@ static struct affine *make_numbers(size_t count)
 		numbers[i] = (struct affine){ 2 * (seed >> 8) + 1, seed >> 3 };
 	}
 	return numbers;
+}
+
+/* What one worker does all alone. */
+static bool alone = true;
+
+/* Only where several take part, or the grain is given, are numbers added that are put later. */
+static void check_parts(const struct affine *numbers, const struct affine *expected, size_t count,
+			size_t grain)
+{
+	struct affine sum = { 1, 0 };
+	/* The last of them is never only added. */
+	struct parts parts = { numbers, make_numbers(count),
+			       .beside = !alone && (grain ? count > 2 * grain : count > 100) };
+	const int left = test_allocations_left;
+
+	parts.counts = malloc((count + 1) * sizeof(*parts.counts));
+	assert_non_null(parts.counts);
+	memset(parts.counts, 0, count * sizeof(*parts.counts));
+	/* Where there is no memory: for the sums there is, and none for tasks. */
+	test_allocations_left = left < 0 ? left : 1;
+	ivl_parallel_scan_parts(0, count, grain, &sum, sizeof(sum), add_numbers, put_sums, compose,
+				&parts);
+	test_allocations_left = left;
+	if (count)
+		assert_memory_equal(&sum, &expected[count - 1], sizeof(sum));
+	assert_int_equal(memcmp(parts.out, expected, count * sizeof(*expected)), 0);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(parts.counts[i].put, 1);
+		assert_in_range(parts.counts[i].added, 0, !alone || grain);
+	}
+	free(parts.out);
+	free(parts.counts);
+}
+
+#define GRAIN 7
+
+struct rounding {
+	float numbers[1000], sums[1000];
+	/* The first part waits for another one. */
+	_Atomic bool beside;
+};
+
+static void add_float(void *sum, const void *more, void *arg)
+{
+	struct rounding *rounding = arg;
+	const float *number = more;
+
+	if (number >= rounding->numbers + GRAIN && number < rounding->numbers + 1000)
+		rounding->beside = true;
+	while (number == rounding->numbers + 1 && !rounding->beside)
+		sched_yield();
+	*(float *)sum += *number;
+}
+
+/* Rounded differently in any other order. */
+static void check_rounding(void)
+{
+	static float first[1000];
+	struct rounding rounding = { .beside = alone };
+
+	for (int i = 0; i < 1000; i++)
+		rounding.numbers[i] = 1.0f / (float)(i + 1);
+	ivl_parallel_scan(rounding.sums, rounding.numbers, 1000, sizeof(float), GRAIN, add_float,
+			  &rounding);
+	if (first[0] != 0)
+		assert_memory_equal(rounding.sums, first, sizeof(first));
+	memcpy(first, rounding.sums, sizeof(first));
 }
 
 static void check_sums(size_t count)
@@ -63,6 +167,7 @@ static void check_sums(size_t count)
 			assert_int_equal(sum.a, 1);
 		ivl_parallel_scan(found, numbers, count, sizeof(*found), grains[i], compose, NULL);
 		assert_int_equal(memcmp(found, expected, count * sizeof(*found)), 0);
+		check_parts(numbers, expected, count, grains[i]);
 	}
 	ivl_parallel_scan(numbers, numbers, count, sizeof(*numbers), 0, compose, NULL);
 	assert_int_equal(memcmp(numbers, expected, count * sizeof(*numbers)), 0);
@@ -126,6 +231,7 @@ static int body(ivl_interval *self, void *arg)
 {
 	(void)self, (void)arg;
 	check_all();
+	check_rounding();
 	return 0;
 }
 
@@ -138,23 +244,41 @@ static void test_on_workers(void **state)
 		struct ivl_config config = test_config(workers[i]);
 		ivl_runtime *runtime = test_start(&config);
 
+		alone = workers[i] == 1;
 		test_run(runtime, body, NULL);
 		ivl_stop(runtime);
 	}
+	alone = true;
 }
 
 static void test_outside(void **state)
 {
 	(void)state;
 	check_all();
+	check_rounding();
+}
+
+static int without_memory(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	test_allocations_left = 0;
+	check_all();
+	test_allocations_left = -1;
+	return 0;
 }
 
 static void test_without_memory(void **state)
 {
+	struct ivl_config config = test_config(1);
+	ivl_runtime *runtime;
+
 	(void)state;
-	test_allocations_left = 0;
-	check_all();
-	test_allocations_left = -1;
+	without_memory(NULL, NULL);
+	/* And there is no room for the second task. */
+	config.queue_capacity = 1;
+	runtime = test_start(&config);
+	test_run(runtime, without_memory, NULL);
+	ivl_stop(runtime);
 }
 
 int main(void)

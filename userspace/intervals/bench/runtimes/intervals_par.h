@@ -129,10 +129,28 @@ static void add_integer(void *sum, const void *more, void *arg)
 	*(int64_t *)sum += *(const int64_t *)more;
 }
 
-/* In C it is told how to add two elements, not how to do a part: a call for each. */
+static void sum_integers(size_t begin, size_t end, void *sum, void *arg)
+{
+	const struct bench_scan *scan = arg;
+
+	*(int64_t *)sum += scan_sum(scan->in + begin, end - begin);
+}
+
+static void scan_integers(size_t begin, size_t end, void *sum, void *arg)
+{
+	const struct bench_scan *scan = arg;
+
+	*(int64_t *)sum = scan_part(scan->out + begin, scan->in + begin, end - begin,
+				    *(int64_t *)sum);
+}
+
 static void par_scan(int64_t *out, const int64_t *in, size_t count)
 {
-	ivl_parallel_scan(out, in, count, sizeof(*out), 0, add_integer, NULL);
+	struct bench_scan scan = { count, (int64_t *)in, out };
+	int64_t sum = 0;
+
+	ivl_parallel_scan_parts(0, count, 0, &sum, sizeof(sum), sum_integers, scan_integers,
+				add_integer, &scan);
 }
 
 struct par_node {

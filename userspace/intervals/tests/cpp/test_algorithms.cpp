@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "check.hpp"
 
@@ -134,6 +135,27 @@ void test_scan(ivl::runtime &runtime, std::size_t size)
 	CHECK(numbers == expected);
 }
 
+/* Sums are told by how they were put together; the first part waits for the second. */
+void test_scan_beside(ivl::runtime &runtime)
+{
+	const std::vector<std::string> letters{ "a", "b", "c", "d" };
+	std::vector<std::string> found(4);
+	std::atomic<bool> second{ivl_worker_count(runtime.get()) == 1};
+
+	runtime.run([&] {
+		ivl::parallel_scan(letters.begin(), letters.end(), found.begin(), std::string(),
+				   [&](const std::string &sum, const std::string &more) {
+			if (more == "b")
+				second = true;
+			while (more == "a" && !second)
+				std::this_thread::yield();
+			return "(" + sum + more + ")";
+		}, 1);
+	});
+	CHECK((found == std::vector<std::string>{ "(a)", "((a)b)", "(((a)(b))c)",
+						  "((((a)(b))(c))d)" }));
+}
+
 void test_sort(ivl::runtime &runtime, std::size_t size)
 {
 	std::mt19937 random(1);
@@ -222,6 +244,7 @@ int main()
 {
 	on_all([](ivl::runtime runtime) {
 		test_for_throws(runtime);
+		test_scan_beside(runtime);
 		test_far<signed char>(runtime);
 		test_far<int>(runtime);
 		test_far<long>(runtime);
