@@ -136,6 +136,12 @@ struct ivl_config {
 	unsigned int threshold_high;	/**< S: stealable again from S on */
 	unsigned int queue_capacity;	/**< elements at first; queues grow */
 	uint64_t seed;			/**< of the choice of victims */
+	/**
+	 * Keep no more workers awake than had enough to do in the last 10 ms or so, for a machine on
+	 * which other processes want the CPUs, too: A-STEAL (Agrawal, He and Leiserson, PPoPP
+	 * 2007). Some work begins later. Threads in ivl_run_here() are not among them. Default: no.
+	 */
+	bool feedback;
 };
 
 /**
@@ -591,6 +597,9 @@ struct ivl_statistics {
 	uint64_t wakes;				/**< times that one was woken for work */
 	uint64_t mailbox;			/**< items that came through a mailbox */
 	uint64_t fibers;			/**< stacks that were made */
+	uint64_t quanta;			/**< of config.feedback: those that are over */
+	uint64_t naps;				/**< of it: times that a worker left work waiting */
+	uint64_t desire;			/**< of it: the workers wanted now; no sum */
 };
 
 /**

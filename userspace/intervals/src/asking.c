@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "feedback.h"
 #include "seat.h"
 
 bool ivl_is_parents(const ivl_runtime *runtime)
@@ -80,6 +81,8 @@ void ivl_statistics_read_size(const ivl_runtime *runtime, struct ivl_statistics 
 		for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
 			add_counts(sums, &seat->worker);
 		all.fibers = ivl_stacks_made(runtime->stacks);
+		if (runtime->feedback)
+			all.desire = ivl_feedback_desire(runtime->feedback);
 	}
 	memset(sum, 0, size);
 	memcpy(sum, &all, size < sizeof(all) ? size : sizeof(all));

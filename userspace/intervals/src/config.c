@@ -91,7 +91,8 @@ static int from_environment(struct ivl_config *config)
 {
 	int queue = config->queue, policy = config->policy, victims = config->victims,
 	    places = config->places, pin = config->pin, cross = config->cross_place,
-	    half = config->steal_half, statistics = config->statistics;
+	    half = config->steal_half, statistics = config->statistics,
+	    feedback = config->feedback;
 	unsigned int kib = (unsigned int)(config->stack_bytes >> 10);
 	unsigned int seed = (unsigned int)config->seed;
 	int error = choose(PREFIX "QUEUE", queue_name, &queue);
@@ -103,6 +104,7 @@ static int from_environment(struct ivl_config *config)
 	error = error ? error : choose(PREFIX "CROSS_PLACE", switch_name, &cross);
 	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
 	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
+	error = error ? error : choose(PREFIX "FEEDBACK", switch_name, &feedback);
 	error = error ? error : ivl_config_number(PREFIX "WORKERS", 1, &config->workers);
 	error = error ? error : ivl_config_number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
 	error = error ? error :
@@ -127,6 +129,7 @@ static int from_environment(struct ivl_config *config)
 	config->cross_place = cross;
 	config->steal_half = half;
 	config->statistics = statistics;
+	config->feedback = feedback;
 	return error;
 }
 

@@ -169,6 +169,7 @@ static void hesitate(struct ivl_worker *worker)
 		worker->pause_ns = worker->pause_ns ? 2 * worker->pause_ns : IVL_LEAST_PAUSE_NS;
 	while (now_ns() - now < worker->pause_ns)
 		sched_yield();
+	ivl_idled(worker, worker->pause_ns);
 }
 
 /* From threads that are inside of ivl_run_here(), after all others. */
@@ -229,7 +230,8 @@ static struct ivl_work *open_first(struct ivl_worker *worker)
 	return work;
 }
 
-struct ivl_work *ivl_find(struct ivl_worker *worker)
+/* Inlined: who is never throttled pays nothing for the parts. */
+__attribute__((always_inline)) static inline struct ivl_work *find_own(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
 	bool more;
@@ -248,8 +250,18 @@ struct ivl_work *ivl_find(struct ivl_worker *worker)
 		work = ivl_take_next(worker);
 	if (!work && ivl_hold_nothing_back(worker, NULL, true))
 		work = ivl_take_next(worker);
-	if (!work)
-		work = begin_stackless(worker, ivl_hall_at(worker, 0));
+	return work ? work : begin_stackless(worker, ivl_hall_at(worker, 0));
+}
+
+struct ivl_work *ivl_find_own(struct ivl_worker *worker)
+{
+	return find_own(worker);
+}
+
+struct ivl_work *ivl_find(struct ivl_worker *worker)
+{
+	struct ivl_work *work = find_own(worker);
+
 	if (!work)
 		work = steal(worker);
 	for (unsigned int i = worker->place->levels; i < ivl_hall_count(worker) && !work; i++) {

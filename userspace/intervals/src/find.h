@@ -7,6 +7,8 @@
 
 /* Look for work once, everywhere it may be; NULL: none. */
 struct ivl_work *ivl_find(struct ivl_worker *worker);
+/* As it, but for what other workers may take as well and that is not to be done first. */
+struct ivl_work *ivl_find_own(struct ivl_worker *worker);
 /* Is there any, as far as one can see without taking it? */
 bool ivl_anything(struct ivl_worker *worker);
 /*

@@ -12,6 +12,7 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static inline const void *ivl_futex_upper(const void *word64)
@@ -23,6 +24,16 @@ static inline const void *ivl_futex_upper(const void *word64)
 static inline void ivl_futex_wait(const void *word, uint32_t value)
 {
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+/* As it, until that time of CLOCK_MONOTONIC at most. */
+static inline void ivl_futex_wait_until(const void *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec time = { .tv_sec = (time_t)(ns / 1000000000),
+				       .tv_nsec = (long)(ns % 1000000000) };
+
+	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, &time, NULL,
+		FUTEX_BITSET_MATCH_ANY);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "feedback.h"
 #include "fence.h"
 #include "find.h"
 #include "idle.h"
@@ -50,7 +51,13 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 	return work;
 }
 
-static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
+/* The last look. Who is throttled leaves it to the one that naps, which is to come yet. */
+static bool sees_work(struct ivl_worker *worker, const struct ivl_hall *hall, bool throttled)
+{
+	return (!throttled || !ivl_napped(&hall->nap)) && ivl_anything(worker);
+}
+
+static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool throttled)
 {
 	ivl_runtime *runtime = worker->runtime;
 	struct ivl_sleepers *sleepers = worker->seat ? &worker->seat->sleepers : &hall->sleepers;
@@ -63,7 +70,9 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall)
 	key = ivl_eventcount_prepare(&sleepers->eventcount);
 	/* Pairs with the put and the load of `attention` in ivl_put() (run_queue.h). */
 	barrier_everywhere();
-	if (ivl_anything(worker) || ivl_over(worker) ||
+	if (worker->feedback)
+		ivl_feedback_leave(worker, hall);
+	if (sees_work(worker, hall, throttled) || ivl_over(worker) ||
 	    (asleep == atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst) &&
 	     ivl_serve_stackless(runtime))) {
 		ivl_eventcount_cancel(&sleepers->eventcount);
@@ -93,12 +102,13 @@ static void pass_on(struct ivl_worker *worker)
 		ivl_idle_wake_for_all(worker);
 }
 
-struct ivl_work *ivl_idle(struct ivl_worker *worker)
+static struct ivl_work *find_or_sleep(struct ivl_worker *worker)
 {
 	struct ivl_hall *hall = &worker->runtime->halls[worker->place->index];
 
 	for (;;) {
-		struct ivl_work *work = search(worker, hall);
+		const bool throttled = worker->feedback && ivl_feedback_throttles(worker, hall);
+		struct ivl_work *work = throttled ? NULL : search(worker, hall);
 
 		if (work)
 			return work;
@@ -106,6 +116,18 @@ struct ivl_work *ivl_idle(struct ivl_worker *worker)
 			pass_on(worker);
 			return NULL;
 		}
-		go_to_sleep(worker, hall);
+		go_to_sleep(worker, hall, throttled);
 	}
+}
+
+struct ivl_work *ivl_idle(struct ivl_worker *worker)
+{
+	struct ivl_work *work;
+
+	if (worker->feedback)
+		ivl_feedback_rest(worker);
+	work = find_or_sleep(worker);
+	if (worker->feedback)
+		ivl_feedback_resume(worker);
+	return work;
 }

@@ -12,6 +12,7 @@
 
 #include "attend.h"
 #include "config.h"
+#include "feedback.h"
 #include "model.h"
 #include "process.h"
 #include "seat.h"
@@ -123,6 +124,7 @@ static void destroy(ivl_runtime *runtime)
 		ivl_pool_destroy(runtime->shared);
 	if (runtime->mask)
 		ivl_stealability_destroy(runtime->mask);
+	ivl_feedback_destroy(runtime->feedback);
 	ivl_depot_destroy(&runtime->asyncs);
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
@@ -182,14 +184,20 @@ static int create(ivl_runtime *runtime)
 					&runtime->shared);
 	for (unsigned int i = 0; i < workers && !error; i++)
 		error = create_worker(runtime, i);
+	/* Who attends (attend.h) waits for work of its own. */
+	if (!error && config->feedback && !runtime->attended)
+		error = ivl_feedback_create(runtime);
 	return error ? error : ivl_model_create(runtime, &runtime->model);
 }
 
 static void end_workers(ivl_runtime *runtime, unsigned int started)
 {
 	atomic_store_explicit(&runtime->stopping, true, memory_order_seq_cst);
-	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
 		ivl_eventcount_notify(&runtime->halls[i].sleepers.eventcount, started);
+		/* That was a full fence. */
+		ivl_nap_call(&runtime->halls[i].nap);
+	}
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(runtime->workers[i].thread, NULL);
 }
@@ -212,6 +220,8 @@ static void *worker_main(void *arg)
 	pthread_mutex_unlock(&runtime->gate);
 
 	ivl_thread_enter(worker, signal_stack);
+	if (worker->feedback)
+		ivl_feedback_enter(worker);
 	ivl_thread_work(worker);
 	ivl_thread_leave(signal_stack);
 	return NULL;
@@ -284,6 +294,8 @@ static int start_workers(ivl_runtime *runtime)
 
 		error = create_thread(worker);
 		started += !error;
+		if (!error && worker->feedback)
+			ivl_feedback_add(worker);
 		if (!error)
 			error = pin(worker);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "thread.h"
 
+#include "feedback.h"
 #include "find.h"
 #include "idle.h"
 #include "process.h"
@@ -41,10 +42,18 @@ void ivl_thread_leave(char *signal_stack)
 	ivl_worker_self = NULL;
 }
 
+/* Before it searches; where too many are awake, only for what it must not leave behind. */
+static struct ivl_work *find_if_wanted(struct ivl_worker *worker)
+{
+	return ivl_feedback_is_too_many(worker) ? ivl_find_own(worker) : ivl_find(worker);
+}
+
 void ivl_thread_work(struct ivl_worker *worker)
 {
+	struct ivl_work *(*const find)(struct ivl_worker *worker) =
+		worker->feedback ? find_if_wanted : ivl_find;
 	struct ivl_work *work;
 
-	while (!ivl_leaves(worker) && ((work = ivl_find(worker)) || (work = ivl_idle(worker))))
+	while (!ivl_leaves(worker) && ((work = find(worker)) || (work = ivl_idle(worker))))
 		ivl_run_work(worker, work);
 }

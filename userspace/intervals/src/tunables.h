@@ -113,6 +113,15 @@ static_assert(IVL_REFERENCES >= 1, "each child's has one");
 static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
 
 /*
+ * Of the parallelism feedback (feedback.h): a quantum at least, which is some hundred times what
+ * waking a worker takes; in percent, of how much of a quantum work is to be made (the delta of
+ * A-STEAL's authors); and for how many quanta in sequence a worker is throttled beside work.
+ */
+#define IVL_QUANTUM_NS 10000000
+#define IVL_UTILIZATION 80
+#define IVL_THROTTLED_QUANTA 32
+
+/*
  * In a burdened span: what it takes until another worker has stolen a task, and its end been
  * told (Documentation/intervals-seeing.rst).
  */

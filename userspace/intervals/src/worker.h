@@ -22,11 +22,13 @@
 #include "eventcount.h"
 #include "fiber.h"
 #include "mailbox.h"
+#include "nap.h"
 #include "place.h"
 #include "scheduler.h"
 #include "tunables.h"
 #include "victim.h"
 
+struct ivl_feedback;
 struct ivl_worker;
 struct ivl_watch;
 
@@ -103,11 +105,20 @@ struct ivl_worker {
 	struct ivl_seat *seat;		/* of a thread that is not the runtime's; or NULL */
 	struct ivl_seat *bound;		/* that, where tasks stay in their thread (attend.h) */
 	pthread_t thread;
+	struct ivl_feedback *feedback;	/* feedback.h; NULL: it is never throttled */
+	/* Written by itself alone: see IVL_AT_WORK. */
+	_Atomic(uint64_t) worked;
 	struct ivl_statistics counts;
 
 	/* Of thieves: how often this worker was stolen from. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) lost;
 };
+
+/*
+ * ivl_worker.worked, of one that may be throttled, is twice the ns for which it had work; while it
+ * has some, less the time at which that began, and odd.
+ */
+#define IVL_AT_WORK UINT64_C(1)
 
 /* Those of a leaf, or one that has a seat. */
 struct ivl_sleepers {
@@ -123,6 +134,7 @@ struct ivl_hall {
 	/* Workers that look for work and are not asleep; see idle.c. */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) searching;
 	struct ivl_sleepers sleepers;
+	struct ivl_nap nap;
 };
 
 /* In ivl_runtime.attention: one piece of work in a mailbox. */
@@ -139,6 +151,7 @@ struct ivl_runtime {
 	struct ivl_stealability *mask;
 	struct ivl_depot asyncs;
 	struct ivl_pool *shared;	/* of all workers; NULL: each has its own */
+	struct ivl_feedback *feedback;	/* NULL: no worker is throttled */
 	void *model;
 	pid_t process;			/* that started it */
 	bool watched;			/* all of its workers are */
@@ -242,6 +255,15 @@ static inline bool ivl_over(const struct ivl_worker *worker)
 {
 	return atomic_load_explicit(&worker->runtime->stopping, memory_order_relaxed) ||
 	       ivl_leaves(worker);
+}
+
+/* For so long it had work, as others see it, and did none. */
+static inline void ivl_idled(struct ivl_worker *worker, uint64_t ns)
+{
+	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
+
+	if (word & IVL_AT_WORK)
+		atomic_store_explicit(&worker->worked, word - 2 * ns, memory_order_relaxed);
 }
 
 /* __builtin_frame_address() would make a frame for every caller. */

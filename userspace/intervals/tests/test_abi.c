@@ -32,9 +32,11 @@ IS_AT(ivl_config, stack_bytes, 48);
 IS_AT(ivl_config, fibers_per_worker, 56);
 IS_AT(ivl_config, queue_capacity, 80);
 IS_AT(ivl_config, seed, 88);
-/* All fields of 1.0.0; later ones come behind. */
-_Static_assert(sizeof(struct ivl_config) >= 96, "ivl_config");
+IS_AT(ivl_config, feedback, 96);
+/* All fields of 1.0.0; later ones come behind, not where it has padding: size tells of them. */
+_Static_assert(sizeof(struct ivl_config) >= 104, "ivl_config");
 IS_AT(ivl_statistics, fibers, 88);
+IS_AT(ivl_statistics, desire, 112);
 #endif
 
 _Static_assert(IVL_QUEUE_SHARED == 7 && IVL_HELP_FIRST == 2 &&

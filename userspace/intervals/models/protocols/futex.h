@@ -63,6 +63,9 @@ private:
 
 #define ivl_futex_upper(word64) (word64)
 #define ivl_futex_wait(word, value) ivl_model_futex::current->wait(word, value)
+/* No time passes: it is over by now, or never (0). */
+#define ivl_futex_wait_until(word, value, until) \
+	((until) ? rl::yield(1, $) : ivl_futex_wait(word, value))
 #define ivl_futex_wake(word, count) ivl_model_futex::current->wake(word, count)
 #define ivl_futex_wake_beside(word) ivl_model_futex::current->wake(word, 1)
 

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How workers fall asleep and are woken: src/idle.c, src/waking.c, and ivl_put() in
- * src/run_queue.h, step by step, on the eventcount's own source. Each piece of work goes
- * on only when all of it has been taken up, so that a deadlock means: there is work, and no
- * worker awake that will find it.
+ * How workers fall asleep and are woken, and are throttled: src/idle.c, src/waking.c,
+ * src/feedback.c, and ivl_put() in src/run_queue.h, step by step, on the eventcount's and the
+ * nap's own source. Each piece of work goes on only when all of it has been taken up, so that a
+ * deadlock means: there is work, and no worker awake that will find it.
  */
 #include "model.hpp"
 #include "eventcount.c"
+#include "nap.c"
+
+enum naps {
+	NEVER,
+	AT_TIMES,	/* a worker is throttled by chance, and a nap is over by chance */
+	TILL_CALLED,	/* one is to be awake, and a nap has no end of itself */
+};
 
 /* Without membarrier() `asleep` is never 0, and the fences do what it does. */
-template <int workers, bool membarrier>
-struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
+template <int workers, bool membarrier, naps napping = NEVER>
+struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 	ivl_model_futex futex;
 	ivl_eventcount ec;
+	ivl_nap nap;
 	rl::atomic<int> work[workers];
 	rl::atomic<unsigned int> searching, asleep, stopping;
 	rl::semaphore<idle> all_taken;
@@ -21,6 +29,7 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 	void before()
 	{
 		ivl_eventcount_init(&ec);
+		ivl_nap_end(&nap);
 		for (auto &w : work)
 			w.store(0, rl::mo_relaxed, $);
 		searching.store(0, rl::mo_relaxed, $);
@@ -83,16 +92,62 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 		return found;
 	}
 
-	void go_to_sleep()
+	/* Neither asleep nor napping. */
+	int awake()
 	{
+		return workers - (int)asleep.load(rl::mo_relaxed, $) + !membarrier -
+		       ivl_napped(&nap);
+	}
+
+	bool too_many(bool itself)
+	{
+		return napping == AT_TIMES ? rl::rand(2) : awake() + itself > 1;
+	}
+
+	/* True: it was throttled to the end. */
+	bool take_nap()
+	{
+		bool nothing = false;
+
+		searching.fetch_add(1, rl::mo_seq_cst, $);
+		while (!stopping.load(rl::mo_relaxed, $) && too_many(true)) {
+			nothing = !anything();
+			if (nothing || !ivl_nap_on(&nap, napping == AT_TIMES))
+				break;
+		}
+		ivl_nap_end(&nap);
+		searching.fetch_sub(1, rl::mo_seq_cst, $);
+		return nothing;
+	}
+
+	bool throttles()
+	{
+		if (napping == NEVER || !too_many(false))
+			return false;
+		return !ivl_nap_begin(&nap) || take_nap();
+	}
+
+	/* For who is throttled, and may sleep beside work. */
+	bool napped()
+	{
+		return ivl_has_defect("throttled without a nap") || ivl_napped(&nap);
+	}
+
+	void go_to_sleep(bool throttled)
+	{
+		const bool relies = throttled && ivl_has_defect("nap looked at before prepare") &&
+				    napped();
 		uint64_t key;
 
 		asleep.fetch_add(1, rl::mo_seq_cst, $);
 		key = ivl_eventcount_prepare(&ec);
 		if (membarrier && !ivl_has_defect("no membarrier"))
 			rl::systemwide_fence($);
+		if (napping != NEVER && awake() < 1 && !ivl_has_defect("the last awake calls nobody"))
+			ivl_nap_call(&nap);
 		if (!ivl_has_defect("no look after prepare") &&
-		    (anything() || stopping.load(rl::mo_relaxed, $)))
+		    ((!(relies || (throttled && napped())) && anything()) ||
+		     stopping.load(rl::mo_relaxed, $)))
 			ivl_eventcount_cancel(&ec);
 		else
 			ivl_eventcount_sleep(&ec, key);
@@ -105,9 +160,15 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 
 		if (++taken == workers)
 			all_taken.post(workers, before, $);
-		all_taken.wait(false, false, $);
+		/* One alone goes on by itself. */
+		if (napping != TILL_CALLED)
+			all_taken.wait(false, false, $);
+		else if (taken < workers)
+			return;
 		stopping.store(1, rl::mo_relaxed, $);
 		ivl_eventcount_notify(&ec, ~0u);
+		if (napping != NEVER && !ivl_has_defect("nobody is called at the end"))
+			ivl_nap_call(&nap);
 	}
 
 	void thread(unsigned int index)
@@ -118,10 +179,12 @@ struct idle : rl::test_suite<idle<workers, membarrier>, workers + 1> {
 			return;
 		}
 		while (!stopping.load(rl::mo_relaxed, $)) {
-			if (search())
+			const bool throttled = throttles();
+
+			if (!throttled && search())
 				execute();
 			else
-				go_to_sleep();
+				go_to_sleep(throttled);
 		}
 	}
 };
@@ -259,9 +322,14 @@ int main(int argc, char **argv)
 	return ivl_model<idle<1, true>, idle<2, true>, idle<3, true>, idle<1, false>,
 			 idle<2, false>, stackless<2, 0, 3, true>, stackless<3, 0, 4, true>,
 			 stackless<2, 0, 3, false>, stackless<1, 1, 3, true>,
-			 stackless<2, 1, 3, true>, stackless<2, 1, 3, false>>::main(
+			 stackless<2, 1, 3, true>, stackless<2, 1, 3, false>,
+			 idle<2, false, TILL_CALLED>, idle<2, true, TILL_CALLED>,
+			 idle<3, true, TILL_CALLED>, idle<2, true, AT_TIMES>,
+			 idle<3, true, AT_TIMES>, idle<2, false, AT_TIMES>>::main(
 		argc, argv,
 		{ "no look after prepare", "no membarrier", "who finds work wakes nobody",
 		  "no fence before the look at searching", "the last awake makes no stack",
-		  "who leaves does not look" });
+		  "who leaves does not look", "throttled without a nap",
+		  "nap looked at before prepare", "the last awake calls nobody",
+		  "nobody is called at the end" });
 }

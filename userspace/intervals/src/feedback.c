@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "feedback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "find.h"
+
+/* What is known of a worker, as it was when the last quantum ended. */
+struct account {
+	bool has_clock;
+	clockid_t clock;
+	_Atomic(int) thread;		/* as the kernel calls it; 0: it has not begun */
+	int64_t worked;
+	uint64_t ran;
+};
+
+struct ivl_feedback {
+	_Atomic(unsigned int) desire;
+	_Atomic(uint64_t) ends;		/* the quantum, in ns of CLOCK_MONOTONIC */
+	_Atomic(bool) ending;		/* somebody looks into what is below */
+	uint64_t began;
+	struct account accounts[];	/* by the worker's number */
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Is it less than the share of the whole that A-STEAL calls delta? */
+static bool is_little(uint64_t part, uint64_t whole)
+{
+	return part < whole * IVL_UTILIZATION / 100;
+}
+
+unsigned int ivl_next_desire(const struct ivl_quantum *quantum)
+{
+	const unsigned int desire = quantum->desire;
+	unsigned int next = desire;
+
+	if (is_little(quantum->worked, quantum->length * desire))
+		next = desire / 2;
+	else if (!is_little(quantum->ran, quantum->worked))
+		next = desire * 2;
+	return next < 1 ? 1 : next > quantum->workers ? quantum->workers : next;
+}
+
+/*
+ * Making.
+ */
+
+int ivl_feedback_create(ivl_runtime *runtime)
+{
+	const unsigned int workers = runtime->topology->workers;
+	struct ivl_feedback *feedback;
+
+	feedback = calloc(1, sizeof(*feedback) + workers * sizeof(*feedback->accounts));
+	if (!feedback)
+		return ENOMEM;
+	feedback->began = now_ns(CLOCK_MONOTONIC);
+	atomic_init(&feedback->ends, feedback->began + IVL_QUANTUM_NS);
+	atomic_init(&feedback->desire, 1);
+	runtime->feedback = feedback;
+	for (unsigned int i = 0; i < workers; i++)
+		runtime->workers[i].feedback = feedback;
+	return 0;
+}
+
+void ivl_feedback_destroy(struct ivl_feedback *feedback)
+{
+	free(feedback);
+}
+
+void ivl_feedback_add(struct ivl_worker *worker)
+{
+	struct account *account = &worker->feedback->accounts[worker->number];
+
+	account->has_clock = !pthread_getcpuclockid(worker->thread, &account->clock);
+}
+
+void ivl_feedback_enter(struct ivl_worker *worker)
+{
+	atomic_store_explicit(&worker->feedback->accounts[worker->number].thread,
+			      (int)syscall(SYS_gettid), memory_order_relaxed);
+	ivl_feedback_resume(worker);
+}
+
+unsigned int ivl_feedback_desire(struct ivl_feedback *feedback)
+{
+	return atomic_load_explicit(&feedback->desire, memory_order_relaxed);
+}
+
+/*
+ * What a worker makes of its time.
+ */
+
+/* Less than before where it has got work since that time. */
+static int64_t worked_ns(const struct ivl_worker *worker, uint64_t now)
+{
+	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
+
+	return (int64_t)(word & IVL_AT_WORK ? word - IVL_AT_WORK + 2 * now : word) / 2;
+}
+
+void ivl_feedback_resume(struct ivl_worker *worker)
+{
+	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
+
+	atomic_store_explicit(&worker->worked, word - 2 * now_ns(CLOCK_MONOTONIC) + IVL_AT_WORK,
+			      memory_order_relaxed);
+}
+
+/* What the worker has got of CPUs; false: that is not known. */
+static bool ran_ns(const struct account *account, uint64_t *ns)
+{
+	struct timespec ran;
+
+	if (!account->has_clock || clock_gettime(account->clock, &ran))
+		return false;
+	*ns = (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
+	return true;
+}
+
+/* Does the kernel say that the thread waits, and not for a CPU? False: or it does not say. */
+static bool thread_waits(int thread)
+{
+	char name[64], status[256];
+	const char *state;
+	ssize_t bytes;
+	int file;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", thread);
+	file = open(name, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	bytes = read(file, status, sizeof(status) - 1);
+	close(file);
+	if (bytes < 0)
+		return false;
+	status[bytes] = '\0';
+	/* After the program's name, which may be anything. */
+	state = strrchr(status, ')');
+	return state && (!strncmp(state, ") S", 3) || !strncmp(state, ") D", 3));
+}
+
+/* Asked where it had work and no CPU: a task that is blocked is no sign of a want of CPUs. */
+static bool is_blocked(const struct ivl_worker *worker, const struct account *account)
+{
+	return atomic_load_explicit(&worker->worked, memory_order_relaxed) & IVL_AT_WORK &&
+	       thread_waits(atomic_load_explicit(&account->thread, memory_order_relaxed));
+}
+
+/*
+ * The end of a quantum: by whoever comes by then.
+ */
+
+static void add_worker(struct ivl_quantum *quantum, struct ivl_worker *worker, uint64_t now)
+{
+	struct account *account = &worker->feedback->accounts[worker->number];
+	const int64_t in_all = worked_ns(worker, now);
+	const uint64_t ran_before = account->ran;
+	uint64_t worked = 0, ran;
+
+	if (in_all > account->worked) {
+		worked = (uint64_t)(in_all - account->worked);
+		account->worked = in_all;
+	}
+	/* Where nobody knows what it got, nothing was kept from it. */
+	ran = ran_ns(account, &account->ran) ? account->ran - ran_before : worked;
+	if (ran > worked || (is_little(ran, worked) && is_blocked(worker, account)))
+		ran = worked;
+	quantum->worked += worked;
+	quantum->ran += ran;
+}
+
+static void end_quantum(struct ivl_worker *worker, uint64_t now)
+{
+	struct ivl_feedback *feedback = worker->feedback;
+	struct ivl_quantum quantum = { .desire = ivl_feedback_desire(feedback),
+				       .workers = worker->runtime->topology->workers,
+				       .length = now - feedback->began };
+
+	feedback->began = now;
+	for (unsigned int i = 0; i < quantum.workers; i++)
+		add_worker(&quantum, &worker->runtime->workers[i], now);
+	atomic_store_explicit(&feedback->desire, ivl_next_desire(&quantum), memory_order_relaxed);
+	ivl_count(worker, quanta);
+}
+
+static uint64_t quantum_ends(struct ivl_feedback *feedback)
+{
+	return atomic_load_explicit(&feedback->ends, memory_order_relaxed);
+}
+
+static void come_by(struct ivl_worker *worker, uint64_t now)
+{
+	struct ivl_feedback *feedback = worker->feedback;
+
+	if (now < quantum_ends(feedback) ||
+	    atomic_exchange_explicit(&feedback->ending, true, memory_order_acquire))
+		return;
+	/* First, so that nobody who naps finds that it is over again. */
+	if (now >= quantum_ends(feedback)) {
+		atomic_store_explicit(&feedback->ends, now + IVL_QUANTUM_NS, memory_order_relaxed);
+		end_quantum(worker, now);
+	}
+	atomic_store_explicit(&feedback->ending, false, memory_order_release);
+}
+
+void ivl_feedback_rest(struct ivl_worker *worker)
+{
+	const uint64_t now = now_ns(CLOCK_MONOTONIC);
+	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
+
+	atomic_store_explicit(&worker->worked, word - IVL_AT_WORK + 2 * now, memory_order_relaxed);
+	come_by(worker, now);
+}
+
+/*
+ * Throttling.
+ */
+
+/* Relaxed: a moment later it may be otherwise, and who naps has passed a fence. */
+static int awake_at(const ivl_runtime *runtime, unsigned int leaf)
+{
+	const struct ivl_hall *hall = &runtime->halls[leaf];
+	const unsigned int asleep = atomic_load_explicit(&hall->sleepers.asleep,
+							 memory_order_relaxed);
+
+	return (int)(runtime->topology->leaves[leaf].worker_count - asleep) -
+	       ivl_napped(&hall->nap);
+}
+
+/* Are more workers awake than wanted, and another one of this leaf? `naps`: the caller does. */
+static bool is_too_many(const struct ivl_worker *worker, bool naps)
+{
+	const ivl_runtime *runtime = worker->runtime;
+	int awake = naps;
+
+	if (awake_at(runtime, worker->place->index) + naps < 2)
+		return false;
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
+		awake += awake_at(runtime, i);
+	return awake > (int)ivl_feedback_desire(worker->feedback);
+}
+
+/* True: it was throttled to the end, as there is nothing to do any more. */
+static bool nap(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	unsigned int patience = IVL_THROTTLED_QUANTA;
+	bool nothing = false;
+
+	/* Who has work put relies on us, as on one that searches (W4 of the protocol). */
+	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
+	while (patience-- && !ivl_over(worker) && is_too_many(worker, true)) {
+		nothing = !ivl_anything(worker);
+		if (nothing)
+			break;
+		ivl_count(worker, naps);
+		if (!ivl_nap_on(&hall->nap, quantum_ends(worker->feedback)))
+			break;
+		come_by(worker, now_ns(CLOCK_MONOTONIC));
+	}
+	ivl_nap_end(&hall->nap);
+	atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst);
+	return nothing;
+}
+
+bool ivl_feedback_is_too_many(const struct ivl_worker *worker)
+{
+	return is_too_many(worker, false);
+}
+
+bool ivl_feedback_throttles(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	if (!is_too_many(worker, false))
+		return false;
+	return !ivl_nap_begin(&hall->nap) || nap(worker, hall);
+}
+
+void ivl_feedback_leave(struct ivl_worker *worker, struct ivl_hall *hall)
+{
+	if (awake_at(worker->runtime, worker->place->index) < 1)
+		ivl_nap_call(&hall->nap);
+}

@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Workers that are throttled: how many are wanted, and that nothing waits for ever. */
+#include "test_runtimes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attend.h"
+#include "feedback.h"
+
+/*
+ * The library's clocks, as the test wants them.
+ */
+
+/* For the library it is an hour later, and no nap is over in the time of a test. */
+static _Atomic bool later;
+/* There are no clocks of threads; or they say that no thread has ever had a CPU. */
+static _Atomic bool no_clocks, no_cpus;
+/* What one reads is a bit older than what another one has read before. */
+static _Atomic bool unsteady;
+static _Atomic unsigned int reads;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	const int error = __real_clock_gettime(clock, now);
+
+	if (later && clock == CLOCK_MONOTONIC)
+		now->tv_sec += 3600;
+	if (unsteady && clock == CLOCK_MONOTONIC && reads++ * 2654435761u >> 31)
+		now->tv_nsec = now->tv_nsec < 1000000 ? 0 : now->tv_nsec - 1000000;
+	/* Of a thread or process, they are negative. */
+	if (no_cpus && clock < 0)
+		*now = (struct timespec){ 0 };
+	return error;
+}
+
+int __real_pthread_getcpuclockid(pthread_t thread, clockid_t *clock);
+int __wrap_pthread_getcpuclockid(pthread_t thread, clockid_t *clock);
+
+int __wrap_pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
+{
+	return no_clocks ? ENOENT : __real_pthread_getcpuclockid(thread, clock);
+}
+
+static struct ivl_config with_feedback(unsigned int workers)
+{
+	struct ivl_config config = test_config(workers);
+
+	config.feedback = true;
+	config.statistics = true;
+	return config;
+}
+
+static struct ivl_statistics counts(const ivl_runtime *runtime)
+{
+	struct ivl_statistics statistics;
+
+	ivl_statistics_read(runtime, &statistics);
+	return statistics;
+}
+
+/*
+ * The desire.
+ */
+
+#define MS UINT64_C(1000000)
+
+static unsigned int next(unsigned int desire, unsigned int workers, uint64_t length,
+			 uint64_t worked, uint64_t ran)
+{
+	const struct ivl_quantum quantum = { desire, workers, length, worked, ran };
+
+	return ivl_next_desire(&quantum);
+}
+
+static void test_next_desire(void **state)
+{
+	(void)state;
+	/* Efficient and satisfied: twice as much. */
+	assert_int_equal(next(1, 8, 10 * MS, 10 * MS, 10 * MS), 2);
+	assert_int_equal(next(4, 8, 10 * MS, 40 * MS, 40 * MS), 8);
+	/* 80 percent are enough, of the quantum and of the CPUs. */
+	assert_int_equal(next(4, 8, 10 * MS, 32 * MS, 32 * MS), 8);
+	assert_int_equal(next(4, 8, 10 * MS, 40 * MS, 32 * MS), 8);
+	assert_int_equal(next(2, 8, 25 * MS, 40 * MS, 40 * MS), 4);
+	/* No more than there are. */
+	assert_int_equal(next(4, 5, 10 * MS, 40 * MS, 40 * MS), 5);
+	assert_int_equal(next(5, 5, 10 * MS, 50 * MS, 50 * MS), 5);
+	assert_int_equal(next(1, 1, 10 * MS, 10 * MS, 10 * MS), 1);
+	/* Inefficient: half of it, and never none. */
+	assert_int_equal(next(4, 8, 10 * MS, 32 * MS - 1, 32 * MS - 1), 2);
+	assert_int_equal(next(8, 8, 10 * MS, 0, 0), 4);
+	assert_int_equal(next(3, 8, 10 * MS, 0, 0), 1);
+	assert_int_equal(next(1, 8, 10 * MS, 0, 0), 1);
+	/* Efficient and deprived: the same. */
+	assert_int_equal(next(4, 8, 10 * MS, 40 * MS, 32 * MS - 1), 4);
+	assert_int_equal(next(1, 8, 10 * MS, 10 * MS, 0), 1);
+	/* Both: it would not have used what it did not get. */
+	assert_int_equal(next(4, 8, 10 * MS, 20 * MS, 0), 2);
+}
+
+/*
+ * A job of so much parallelism uses that much of what it is given. From the first quanta on it
+ * wants more than half of it, and no more than rho / delta, 2.5 times as much.
+ */
+static void test_steady_job(void **state)
+{
+	const unsigned int workers = 64;
+
+	(void)state;
+	for (unsigned int parallelism = 1; parallelism <= workers; parallelism++) {
+		unsigned int desire = 1;
+
+		for (int i = 0; i < 100; i++) {
+			const unsigned int used = desire < parallelism ? desire : parallelism;
+
+			assert_true(100 * desire <= 250 * parallelism);
+			assert_true(i < 7 || 2 * desire > parallelism);
+			desire = next(desire, workers, 10 * MS, used * 10 * MS, used * 10 * MS);
+		}
+	}
+}
+
+/* More work never leads to less, whatever else is so; and a quantum changes no more than it may. */
+static void test_monotonous(void **state)
+{
+	unsigned int seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		const unsigned int workers = 1 + (unsigned int)rand_r(&seed) % 1000;
+		const unsigned int desire = 1 + (unsigned int)rand_r(&seed) % workers;
+		const uint64_t length = 10 * MS + (uint64_t)rand_r(&seed);
+		const uint64_t worked = (uint64_t)rand_r(&seed) * desire % (length * desire + 1);
+		const uint64_t more = worked + (length * desire - worked) / 2;
+		const unsigned int after = next(desire, workers, length, worked, worked);
+
+		assert_in_range(after, 1, workers);
+		assert_in_range(after, desire / 2, 2 * desire);
+		assert_true(next(desire, workers, length, more, more) >= after);
+		assert_true(next(desire, workers, length, more, more / 2) <=
+			    next(desire, workers, length, more, more));
+	}
+}
+
+/*
+ * Asked for, and not.
+ */
+
+static int nothing(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	return 0;
+}
+
+static void test_off_by_default(void **state)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+
+	(void)state;
+	unsetenv("INTERVALS_FEEDBACK");
+	config = test_config(2);
+	assert_false(config.feedback);
+	config.statistics = true;
+	runtime = test_start(&config);
+	assert_null(runtime->feedback);
+	test_run(runtime, nothing, NULL);
+	assert_int_equal(counts(runtime).desire, 0);
+	assert_int_equal(counts(runtime).quanta, 0);
+	ivl_stop(runtime);
+	setenv("INTERVALS_FEEDBACK", "on", 1);
+	assert_true(test_config(2).feedback);
+	setenv("INTERVALS_FEEDBACK", "off", 1);
+	assert_false(test_config(2).feedback);
+	setenv("INTERVALS_FEEDBACK", "1", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	assert_string_equal(ivl_last_error(), "INTERVALS_FEEDBACK=1: not one of off, on");
+	unsetenv("INTERVALS_FEEDBACK");
+}
+
+/* A runtime that has no threads of its own has none to throttle. */
+static void test_attended(void **state)
+{
+	const struct ivl_config config = with_feedback(2);
+	ivl_runtime *runtime;
+
+	(void)state;
+	assert_int_equal(ivl_start_attended(&config, NULL, &runtime), 0);
+	assert_null(runtime->feedback);
+	ivl_stop(runtime);
+}
+
+/*
+ * Results.
+ */
+
+struct fib {
+	int n;
+	long value;
+};
+
+static void fib(void *arg)
+{
+	struct fib *fib_n = arg, one = { fib_n->n - 1, 0 }, two = { fib_n->n - 2, 0 };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	if (fib_n->n < 2) {
+		fib_n->value = fib_n->n;
+		return;
+	}
+	if (ivl_spawn(&scope, &task, fib, &one))
+		fib(&one);
+	fib(&two);
+	ivl_sync(&scope);
+	fib_n->value = one.value + two.value;
+}
+
+struct sums {
+	_Atomic long asyncs;
+	long guarded;
+	ivl_guard *guard;
+};
+
+static void add_async(void *arg)
+{
+	struct sums *sums = *(struct sums **)arg;
+
+	atomic_fetch_add(&sums->asyncs, 1);
+}
+
+static void add_asyncs(void *arg)
+{
+	for (int i = 0; i < 500; i++)
+		assert_int_equal(ivl_async(add_async, &arg, sizeof(arg), NULL), 0);
+}
+
+static int add_guarded(ivl_interval *self, void *arg)
+{
+	struct sums *sums = arg;
+
+	(void)self;
+	sums->guarded++;
+	return 0;
+}
+
+static int all_shapes(ivl_interval *self, void *arg)
+{
+	struct sums *sums = arg;
+	struct fib all = { 15, 0 };
+
+	fib(&all);
+	assert_int_equal(all.value, 610);
+	assert_int_equal(ivl_finish(add_asyncs, sums), 0);
+	for (int i = 0; i < 100; i++) {
+		ivl_interval *guarded = ivl_create(self, NULL, add_guarded, sums, NULL);
+
+		assert_int_equal(ivl_add_guard(guarded, sums->guard), 0);
+		ivl_release(guarded);
+	}
+	return 0;
+}
+
+static void test_results(void **state)
+{
+	(void)state;
+	for (int queue = 0; queue < IVL_QUEUES; queue++) {
+		test_on_counts(workers) {
+			struct ivl_config config = with_feedback(workers);
+			struct sums sums = { 0 };
+			ivl_runtime *runtime;
+
+			config.queue = queue;
+			runtime = test_start(&config);
+			sums.guard = ivl_guard_create(runtime, NULL);
+			test_run(runtime, all_shapes, &sums);
+			assert_int_equal(ivl_run_here(runtime, all_shapes, &sums), 0);
+			assert_int_equal(sums.asyncs, 1000);
+			assert_int_equal(sums.guarded, 200);
+			ivl_guard_release(sums.guard);
+			ivl_stop(runtime);
+		}
+	}
+}
+
+/*
+ * One worker, as long as the first quantum lasts.
+ */
+
+struct crowd {
+	ivl_runtime *runtime;
+	int tasks, us;
+	_Atomic int there, most, ran;
+};
+
+static void be_there(void *arg)
+{
+	struct crowd *crowd = *(struct crowd **)arg;
+	const int now = atomic_fetch_add(&crowd->there, 1) + 1;
+	int most = crowd->most;
+
+	while (most < now && !atomic_compare_exchange_weak(&crowd->most, &most, now))
+		;
+	usleep((unsigned int)crowd->us);
+	atomic_fetch_sub(&crowd->there, 1);
+	atomic_fetch_add(&crowd->ran, 1);
+}
+
+static void gather(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	for (int i = 0; i < crowd->tasks; i++)
+		assert_int_equal(ivl_async(be_there, &crowd, sizeof(crowd), NULL), 0);
+}
+
+static int crowd_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(gather, arg);
+}
+
+static bool all_asleep(ivl_runtime *runtime)
+{
+	return test_comes_true(atomic_load(&runtime->halls[0].sleepers.asleep) ==
+			       ivl_worker_count(runtime));
+}
+
+/* Naps have no end but by a call: who sleeps last makes it, or ivl_stop(). */
+static void test_one_is_awake(void **state)
+{
+	struct ivl_config config = with_feedback(8);
+	uint64_t naps = 0;
+
+	(void)state;
+	config.places = IVL_PLACES_ONE;
+	config.policy = IVL_HELP_FIRST;
+	later = true;
+	for (int i = 0; i < 25; i++) {
+		ivl_runtime *runtime = test_start(&config);
+		struct crowd crowd = { .runtime = runtime, .tasks = 10, .us = 20 };
+
+		for (int run = 0; run < 3; run++) {
+			assert_true(all_asleep(runtime));
+			test_run(runtime, crowd_body, &crowd);
+		}
+		assert_int_equal(crowd.ran, 30);
+		/* Where it was slow, the quantum is over, and one more was wanted. */
+		if (!counts(runtime).quanta)
+			assert_int_equal(crowd.most, 1);
+		naps += counts(runtime).naps;
+		/* While they fall asleep. */
+		ivl_stop(runtime);
+	}
+	later = false;
+	assert_true(naps > 0);
+}
+
+/* As it, where nobody waits until they sleep: they come and go as they like. */
+static void test_foreign_bursts(void **state)
+{
+	const struct ivl_config config = with_feedback(8);
+	ivl_runtime *runtime;
+
+	(void)state;
+	later = true;
+	runtime = test_start(&config);
+	for (int i = 0; i < 1000; i++) {
+		struct crowd crowd = { .runtime = runtime, .tasks = i % 7 };
+
+		test_run(runtime, crowd_body, &crowd);
+		assert_int_equal(crowd.ran, crowd.tasks);
+		if (i % 10 == 0)
+			usleep((unsigned int)i);
+	}
+	ivl_stop(runtime);
+	later = false;
+}
+
+/*
+ * The desire follows what there is to do.
+ */
+
+struct phase {
+	ivl_runtime *runtime;
+	unsigned int least, most;	/* until the desire is one of these */
+	void (*task)(void *arg);
+	_Atomic bool over;
+	bool came;
+};
+
+static bool wanted(const struct phase *phase)
+{
+	const uint64_t desire = counts(phase->runtime).desire;
+
+	return phase->least <= desire && desire <= phase->most;
+}
+
+/* Blocked: other processes take no part in it. */
+static void wait_for_end(void *arg)
+{
+	struct phase *phase = *(struct phase **)arg;
+
+	while (!phase->over)
+		usleep(1000);
+}
+
+/* There may be hardly a CPU for it. */
+static void spin_to_end(void *arg)
+{
+	struct phase *phase = *(struct phase **)arg;
+
+	while (!phase->over)
+		sched_yield();
+}
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static void much_to_do(void *arg)
+{
+	struct phase *phase = arg;
+
+	for (int i = 0; i < 100; i++)
+		ivl_async(phase->task, &phase, sizeof(phase), NULL);
+	phase->came = test_comes_true(wanted(phase));
+	phase->over = true;
+}
+
+/* One after the other; and of each somebody could know that it is there. */
+static void little_to_do(void *arg)
+{
+	struct phase *phase = arg;
+
+	phase->came = test_comes_true((ivl_async(do_nothing, NULL, 0, NULL), wanted(phase)));
+}
+
+static int much_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(much_to_do, arg);
+}
+
+static int little_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(little_to_do, arg);
+}
+
+static void test_desire_follows(void **state)
+{
+	struct ivl_config config = with_feedback(8);
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	runtime = test_start(&config);
+	assert_int_equal(counts(runtime).desire, 1);
+	for (int i = 0; i < 3; i++) {
+		struct phase much = { .runtime = runtime, .least = 8, .most = 8,
+				      .task = wait_for_end };
+		struct phase little = { .runtime = runtime, .least = 1, .most = 2 };
+
+		test_run(runtime, much_body, &much);
+		assert_true(much.came);
+		test_run(runtime, little_body, &little);
+		assert_true(little.came);
+	}
+	assert_true(counts(runtime).quanta >= 5);
+	assert_true(counts(runtime).naps > 0);
+	ivl_stop(runtime);
+}
+
+/* Without the clocks of CPUs nobody is deprived, whatever else the machine does. */
+static void test_no_cpu_clocks(void **state)
+{
+	struct ivl_config config = with_feedback(4);
+	struct phase much = { .least = 4, .most = 4, .task = spin_to_end };
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	no_clocks = true;
+	much.runtime = test_start(&config);
+	test_run(much.runtime, much_body, &much);
+	assert_true(much.came);
+	ivl_stop(much.runtime);
+	no_clocks = false;
+}
+
+/* Work that has begun after the time of which somebody asks is none, and not more than all. */
+static void test_unsteady_clock(void **state)
+{
+	const struct ivl_config config = with_feedback(8);
+	ivl_runtime *runtime;
+	int more = 0;
+
+	(void)state;
+	unsteady = true;
+	no_clocks = true;
+	runtime = test_start(&config);
+	for (int i = 0; i < 100; i++) {
+		usleep(11000);
+		test_run(runtime, nothing, NULL);
+		more += counts(runtime).desire > 1;
+	}
+	/* Where others had the CPU, it may have taken as long as a quantum, at times. */
+	assert_true(more < 10);
+	ivl_stop(runtime);
+	no_clocks = false;
+	unsteady = false;
+}
+
+/*
+ * Nothing waits for ever.
+ */
+
+struct meeting {
+	int tasks;
+	_Atomic int came, late;
+};
+
+static void meet(void *arg)
+{
+	struct meeting *meeting = *(struct meeting **)arg;
+
+	atomic_fetch_add(&meeting->came, 1);
+	if (!test_comes_true(meeting->came == meeting->tasks))
+		atomic_fetch_add(&meeting->late, 1);
+}
+
+/* They want the CPU all the time. */
+static void meet_spinning(void *arg)
+{
+	struct meeting *meeting = *(struct meeting **)arg;
+
+	atomic_fetch_add(&meeting->came, 1);
+	while (meeting->came < meeting->tasks)
+		sched_yield();
+}
+
+static void meet_all(void *arg, ivl_function *function)
+{
+	struct meeting *meeting = arg;
+
+	for (int i = 0; i < meeting->tasks; i++)
+		ivl_async(function, &meeting, sizeof(meeting), NULL);
+}
+
+static void all_meet(void *arg)
+{
+	meet_all(arg, meet);
+}
+
+static void all_meet_spinning(void *arg)
+{
+	meet_all(arg, meet_spinning);
+}
+
+static int meeting_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(all_meet, arg);
+}
+
+static int spinning_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(all_meet_spinning, arg);
+}
+
+static void test_tasks_meet(void **state)
+{
+	struct ivl_config config = with_feedback(4);
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	runtime = test_start(&config);
+	for (int i = 0; i < 5; i++) {
+		struct meeting meeting = { .tasks = 4 };
+
+		test_run(runtime, meeting_body, &meeting);
+		assert_int_equal(meeting.late, 0);
+	}
+	ivl_stop(runtime);
+}
+
+/* As where others have all CPUs: no more than one is wanted; the others come when they must. */
+static void test_deprived_tasks_meet(void **state)
+{
+	struct ivl_config config = with_feedback(4);
+	struct meeting meeting = { .tasks = 4 };
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	no_cpus = true;
+	runtime = test_start(&config);
+	test_run(runtime, spinning_body, &meeting);
+	assert_int_equal(meeting.came, 4);
+	/* Once one may have been seen waiting for a page. */
+	assert_true(counts(runtime).desire < 4);
+	assert_true(counts(runtime).naps >= IVL_THROTTLED_QUANTA);
+	ivl_stop(runtime);
+	no_cpus = false;
+}
+
+/*
+ * Places.
+ */
+
+struct visits {
+	ivl_runtime *runtime;
+	_Atomic int there, strayed;
+};
+
+static void visit(void *arg)
+{
+	struct visits *visits = *(struct visits **)arg;
+
+	if (ivl_here() != ivl_place_at(visits->runtime, 1))
+		atomic_fetch_add(&visits->strayed, 1);
+	atomic_fetch_add(&visits->there, 1);
+}
+
+/* As long as the other place has not taken it up, this one has something to do. */
+static void send(void *arg)
+{
+	struct visits *visits = arg;
+
+	for (int i = 0; i < 200; i++) {
+		ivl_async(visit, &visits, sizeof(visits), ivl_place_at(visits->runtime, 1));
+		while (visits->there <= i)
+			sched_yield();
+	}
+}
+
+static int send_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(send, arg);
+}
+
+static int begin_send(ivl_interval *self, void *arg)
+{
+	struct visits *visits = arg;
+
+	ivl_release(ivl_create(self, NULL, send_body, visits, ivl_place_at(visits->runtime, 0)));
+	return 0;
+}
+
+static void test_each_place_keeps_one(void **state)
+{
+	static const char *const cpus[] = { "0", "1" };
+
+	(void)state;
+	setenv("HWLOC_SYNTHETIC", "numa:2 pu:4", 1);
+	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
+		struct ivl_config config = with_feedback(workers);
+		struct visits visits = { 0 };
+
+		config.places = IVL_PLACES_GIVEN;
+		config.place_cpus = cpus;
+		config.place_count = 2;
+		config.cross_place = false;
+		later = true;
+		visits.runtime = test_start(&config);
+		test_run(visits.runtime, begin_send, &visits);
+		assert_int_equal(visits.there, 200);
+		assert_int_equal(visits.strayed, 0);
+		/* With one for each, none of them is too many. */
+		if (workers == 2)
+			assert_int_equal(counts(visits.runtime).naps, 0);
+		ivl_stop(visits.runtime);
+		later = false;
+	}
+	unsetenv("HWLOC_SYNTHETIC");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_next_desire),
+		cmocka_unit_test(test_steady_job),
+		cmocka_unit_test(test_monotonous),
+		cmocka_unit_test(test_off_by_default),
+		cmocka_unit_test(test_attended),
+		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_one_is_awake),
+		cmocka_unit_test(test_foreign_bursts),
+		cmocka_unit_test(test_desire_follows),
+		cmocka_unit_test(test_no_cpu_clocks),
+		cmocka_unit_test(test_unsteady_clock),
+		cmocka_unit_test(test_tasks_meet),
+		cmocka_unit_test(test_deprived_tasks_meet),
+		cmocka_unit_test(test_each_place_keeps_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
