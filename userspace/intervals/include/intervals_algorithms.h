@@ -38,11 +38,11 @@ void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size
 			 ivl_part *part, ivl_combine *combine, void *arg);
 
 /**
- * As ivl_parallel_reduce(), and call scan() for each part, once, with the sum of all that comes before
- * it: it adds what the part's indices give one by one, and puts each sum where it belongs. part()
- * does the same without putting them anywhere, and is called first for what a worker comes to before
- * the sum up to there is known: never where nobody else takes part. With a `grain` it is called for
- * all parts but the first and the last.
+ * As ivl_parallel_reduce(), and call scan() for each part, once, with the sum of all that comes
+ * before it: it adds what the part's indices give one by one, and puts each sum where it belongs.
+ * part() does the same without putting them anywhere. It is called first, with a `grain`, for all
+ * parts but the first and the last; without, for what a worker comes to before the sum up to there
+ * is known, so never where nobody else takes part.
  */
 void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
 			     ivl_part *part, ivl_part *scan, ivl_combine *combine, void *arg);

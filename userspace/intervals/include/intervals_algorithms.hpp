@@ -178,8 +178,8 @@ T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&co
 
 /**
  * As std::inclusive_scan(first, last, out, operation, identity), of random-access iterators; `out`
- * may be `first`. The operation must be associative. It is called once or twice for each element: once
- * where one worker does it all and no grain is given. Returns the end of what was written.
+ * may be `first`. The operation must be associative. It is called once or twice for each element:
+ * once where one worker does it all and no grain is given. Returns the end of what was written.
  */
 template <typename Iterator, typename Output, typename T, typename Operation>
 Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Operation &&operation,
@@ -206,8 +206,11 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 		}
 		return sum;
 	};
+	/* Nobody else asks for the sum before it any more. */
 	auto scan = [&](std::size_t part) {
-		return fold(part, part ? sums[part - 1] : identity, [&](std::size_t i, const T &sum) {
+		T before = part ? std::move(sums[part - 1]) : identity;
+
+		return fold(part, std::move(before), [&](std::size_t i, const T &sum) {
 			out[static_cast<std::ptrdiff_t>(i)] = sum;
 		});
 	};

@@ -101,16 +101,16 @@ public:
 						   rl::format(to);
 
 				auto known = std::find(unneeded.begin(), unneeded.end(), name);
+				const bool needed = known == unneeded.end();
+
 				ivl_weakened = { met.first, to };
-				failure = run(known == unneeded.end() ? schedules :
-									std::min(schedules, usual),
-					      false);
+				failure = run(needed ? schedules : std::min(schedules, usual), false);
 				report((name + " (" + base(met.second) + ":" +
 					std::to_string(std::get<1>(met.first)) + ")").c_str(),
 				       failure);
 				if (failure.schedule)
 					continue;
-				if (known == unneeded.end())
+				if (needed)
 					failed++;
 				else
 					unneeded.erase(known);

@@ -528,6 +528,7 @@ static void test_unsteady_clock(void **state)
 
 struct meeting {
 	int tasks;
+	void (*task)(void *arg);
 	_Atomic int came, late;
 };
 
@@ -550,34 +551,18 @@ static void meet_spinning(void *arg)
 		sched_yield();
 }
 
-static void meet_all(void *arg, ivl_function *function)
+static void all_meet(void *arg)
 {
 	struct meeting *meeting = arg;
 
 	for (int i = 0; i < meeting->tasks; i++)
-		ivl_async(function, &meeting, sizeof(meeting), NULL);
-}
-
-static void all_meet(void *arg)
-{
-	meet_all(arg, meet);
-}
-
-static void all_meet_spinning(void *arg)
-{
-	meet_all(arg, meet_spinning);
+		ivl_async(meeting->task, &meeting, sizeof(meeting), NULL);
 }
 
 static int meeting_body(ivl_interval *self, void *arg)
 {
 	(void)self;
 	return ivl_finish(all_meet, arg);
-}
-
-static int spinning_body(ivl_interval *self, void *arg)
-{
-	(void)self;
-	return ivl_finish(all_meet_spinning, arg);
 }
 
 static void test_tasks_meet(void **state)
@@ -589,7 +574,7 @@ static void test_tasks_meet(void **state)
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
 	for (int i = 0; i < 5; i++) {
-		struct meeting meeting = { .tasks = 4 };
+		struct meeting meeting = { .tasks = 4, .task = meet };
 
 		test_run(runtime, meeting_body, &meeting);
 		assert_int_equal(meeting.late, 0);
@@ -601,14 +586,14 @@ static void test_tasks_meet(void **state)
 static void test_deprived_tasks_meet(void **state)
 {
 	struct ivl_config config = with_feedback(4);
-	struct meeting meeting = { .tasks = 4 };
+	struct meeting meeting = { .tasks = 4, .task = meet_spinning };
 	ivl_runtime *runtime;
 
 	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	no_cpus = true;
 	runtime = test_start(&config);
-	test_run(runtime, spinning_body, &meeting);
+	test_run(runtime, meeting_body, &meeting);
 	assert_int_equal(meeting.came, 4);
 	/* Once one may have been seen waiting for a page. */
 	assert_true(counts(runtime).desire < 4);
