@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "find.h"
 
 /* What is known of a worker, as it was when the last quantum ended. */
@@ -28,14 +28,6 @@ struct ivl_feedback {
 	uint64_t began;
 	struct account accounts[];	/* by the worker's number */
 };
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* Is it less than the share of the whole that A-STEAL calls delta? */
 static bool is_little(uint64_t part, uint64_t whole)
@@ -67,7 +59,7 @@ int ivl_feedback_create(ivl_runtime *runtime)
 	feedback = calloc(1, sizeof(*feedback) + workers * sizeof(*feedback->accounts));
 	if (!feedback)
 		return ENOMEM;
-	feedback->began = now_ns(CLOCK_MONOTONIC);
+	feedback->began = ivl_clock_ns(CLOCK_MONOTONIC);
 	atomic_init(&feedback->ends, feedback->began + IVL_QUANTUM_NS);
 	atomic_init(&feedback->desire, 1);
 	runtime->feedback = feedback;
@@ -116,7 +108,8 @@ void ivl_feedback_resume(struct ivl_worker *worker)
 {
 	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
 
-	atomic_store_explicit(&worker->worked, word - 2 * now_ns(CLOCK_MONOTONIC) + IVL_AT_WORK,
+	atomic_store_explicit(&worker->worked,
+			      word - 2 * ivl_clock_ns(CLOCK_MONOTONIC) + IVL_AT_WORK,
 			      memory_order_relaxed);
 }
 
@@ -127,7 +120,7 @@ static bool ran_ns(const struct account *account, uint64_t *ns)
 
 	if (!account->has_clock || clock_gettime(account->clock, &ran))
 		return false;
-	*ns = (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec;
+	*ns = ivl_ns(ran);
 	return true;
 }
 
@@ -219,7 +212,7 @@ static void come_by(struct ivl_worker *worker, uint64_t now)
 
 void ivl_feedback_rest(struct ivl_worker *worker)
 {
-	const uint64_t now = now_ns(CLOCK_MONOTONIC);
+	const uint64_t now = ivl_clock_ns(CLOCK_MONOTONIC);
 	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
 
 	atomic_store_explicit(&worker->worked, word - IVL_AT_WORK + 2 * now, memory_order_relaxed);
@@ -269,7 +262,7 @@ static bool nap(struct ivl_worker *worker, struct ivl_hall *hall)
 		ivl_count(worker, naps);
 		if (!ivl_nap_on(&hall->nap, quantum_ends(worker->feedback)))
 			break;
-		come_by(worker, now_ns(CLOCK_MONOTONIC));
+		come_by(worker, ivl_clock_ns(CLOCK_MONOTONIC));
 	}
 	ivl_nap_end(&hall->nap);
 	atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst);

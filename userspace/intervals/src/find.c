@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <sched.h>
-#include <time.h>
 
 #include <seat.h>
 #include <watch/probes.h>
 #include <watch/watch.h>
 
+#include "clock.h"
 #include "find.h"
 #include "run_queue.h"
 #include "switching.h"
@@ -145,18 +145,11 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	return element;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Before looking for a victim: was the last one worth it? */
 static void hesitate(struct ivl_worker *worker)
 {
-	const uint64_t stolen = worker->stolen_ns, now = stolen ? now_ns() : 0;
+	const uint64_t stolen = worker->stolen_ns;
+	const uint64_t now = stolen ? ivl_clock_ns(CLOCK_MONOTONIC) : 0;
 
 	if (!stolen)
 		return;
@@ -167,7 +160,7 @@ static void hesitate(struct ivl_worker *worker)
 	}
 	if (worker->pause_ns < IVL_LONGEST_PAUSE_NS)
 		worker->pause_ns = worker->pause_ns ? 2 * worker->pause_ns : IVL_LEAST_PAUSE_NS;
-	while (now_ns() - now < worker->pause_ns)
+	while (ivl_clock_ns(CLOCK_MONOTONIC) - now < worker->pause_ns)
 		sched_yield();
 	ivl_idled(worker, worker->pause_ns);
 }
@@ -206,14 +199,14 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 			}
 			work = steal_from(worker, victim);
 			if (work) {
-				worker->stolen_ns = now_ns();
+				worker->stolen_ns = ivl_clock_ns(CLOCK_MONOTONIC);
 				ivl_chooser_succeeded(worker->chooser);
 				return work;
 			}
 		}
 		work = steal_from_seats(worker);
 		if (work) {
-			worker->stolen_ns = now_ns();
+			worker->stolen_ns = ivl_clock_ns(CLOCK_MONOTONIC);
 			return work;
 		}
 	}

@@ -12,8 +12,9 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 static inline const void *ivl_futex_upper(const void *word64)
 {
@@ -29,8 +30,8 @@ static inline void ivl_futex_wait(const void *word, uint32_t value)
 /* As it, until that time of CLOCK_MONOTONIC at most. */
 static inline void ivl_futex_wait_until(const void *word, uint32_t value, uint64_t ns)
 {
-	const struct timespec time = { .tv_sec = (time_t)(ns / 1000000000),
-				       .tv_nsec = (long)(ns % 1000000000) };
+	const struct timespec time = { .tv_sec = (time_t)(ns / IVL_NS_PER_S),
+				       .tv_nsec = (long)(ns % IVL_NS_PER_S) };
 
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, &time, NULL,
 		FUTEX_BITSET_MATCH_ANY);

@@ -9,10 +9,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "atomics.h"
+#include "clock.h"
 #include "watch/trace_file.h"
 
 /* Names longer than that are cut; with two of them a packet has room. */
@@ -115,10 +115,7 @@ static void close_packet(struct packet *packet, struct ivl_lane *lane)
 
 uint64_t ivl_perfetto_now(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return ivl_clock_ns(CLOCK_BOOTTIME);
 }
 
 void ivl_perfetto_process(void)

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "atomics.h"
+#include "clock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ivl_view_counts *all;	/* of workers that may run */
@@ -23,11 +23,8 @@ static char most_held[128];
 
 static uint64_t now_ns(void)
 {
-	struct timespec now;
-
 	/* Of no hour, and not what the scheduler looks at: tests have their own. */
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return ivl_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 /* The least of many, as others may be running. */
