@@ -145,12 +145,14 @@ def test_cmake_refuses_another_abi(installed: Installed, tmp_path: Path) -> None
     assert "compatible with requested version" in done.stderr
 
 
-def test_meson_subproject(tmp_path: Path) -> None:
+@pytest.mark.parametrize("linking", ("separately", "link-time optimization"))
+def test_meson_subproject(tmp_path: Path, linking: str) -> None:
     user(tmp_path, "meson.build", MESON)
     (tmp_path / "subprojects").mkdir()
     (tmp_path / "subprojects/intervals").symlink_to(RUNTIME)
     build = tmp_path / "build"
-    run(["meson", "setup", "--wrap-mode=forcefallback", build, tmp_path])
+    lto = f"-Db_lto={str(linking != 'separately').lower()}"
+    run(["meson", "setup", "--wrap-mode=forcefallback", "-Dwerror=true", lto, build, tmp_path])
     output = run(["ninja", "-C", build])
     assert "test_abi" not in output, "others' builds need not build our tests"
     for name in PROGRAMS:

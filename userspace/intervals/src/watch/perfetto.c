@@ -73,7 +73,7 @@ static void put_fixed(struct packet *packet, unsigned int field, uint64_t value)
 
 static void put_text(struct packet *packet, unsigned int field, const char *text)
 {
-	const size_t bytes = strnlen(text, NAME_BYTES);
+	const size_t whole = strlen(text), bytes = whole < NAME_BYTES ? whole : NAME_BYTES;
 
 	key(packet, field, BYTES);
 	varint(packet, bytes);
