@@ -81,25 +81,10 @@ static int prepare(unsigned int size, enum bench_locality where)
 	return 0;
 }
 
-static int prepare_best(unsigned int size)
-{
-	return prepare(size, LOCALITY_BEST);
-}
-
-static int prepare_ignorant(unsigned int size)
-{
-	return prepare(size, LOCALITY_IGNORANT);
-}
-
-static int prepare_random(unsigned int size)
-{
-	return prepare(size, LOCALITY_RANDOM);
-}
-
-static int prepare_worst(unsigned int size)
-{
-	return prepare(size, LOCALITY_WORST);
-}
+PREPARE_AT(best, prepare, LOCALITY_BEST)
+PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
+PREPARE_AT(random, prepare, LOCALITY_RANDOM)
+PREPARE_AT(worst, prepare, LOCALITY_WORST)
 
 /* What 100 passes give: 100 sums, and the 100th power, by squaring. */
 static struct result expected(const uint32_t *array)

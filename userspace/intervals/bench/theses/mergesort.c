@@ -104,20 +104,9 @@ static int prepare(unsigned int size, enum bench_locality locality)
 	return 0;
 }
 
-static int prepare_best(unsigned int size)
-{
-	return prepare(size, LOCALITY_BEST);
-}
-
-static int prepare_ignorant(unsigned int size)
-{
-	return prepare(size, LOCALITY_IGNORANT);
-}
-
-static int prepare_worst(unsigned int size)
-{
-	return prepare(size, LOCALITY_WORST);
-}
+PREPARE_AT(best, prepare, LOCALITY_BEST)
+PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
+PREPARE_AT(worst, prepare, LOCALITY_WORST)
 
 static bool check(void)
 {

@@ -19,15 +19,8 @@ static int prepare(unsigned int size, enum bench_locality locality)
 	return error;
 }
 
-static int prepare_best(unsigned int size)
-{
-	return prepare(size, LOCALITY_BEST);
-}
-
-static int prepare_ignorant(unsigned int size)
-{
-	return prepare(size, LOCALITY_IGNORANT);
-}
+PREPARE_AT(best, prepare, LOCALITY_BEST)
+PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
 
 static bool check(void)
 {

@@ -94,15 +94,8 @@ static int prepare_spread(unsigned int size, enum bench_locality locality)
 	return error;
 }
 
-static int prepare_best(unsigned int size)
-{
-	return prepare_spread(size, LOCALITY_BEST);
-}
-
-static int prepare_ignorant(unsigned int size)
-{
-	return prepare_spread(size, LOCALITY_IGNORANT);
-}
+PREPARE_AT(best, prepare_spread, LOCALITY_BEST)
+PREPARE_AT(ignorant, prepare_spread, LOCALITY_IGNORANT)
 
 #define KERNEL(where) \
 	const struct bench_kernel bench_kernel_strassen_##where = { \

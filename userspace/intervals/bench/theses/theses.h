@@ -47,6 +47,13 @@ enum bench_locality {
 };
 #define LOCALITY_NONE (~0U)	/* a hint that is none */
 
+/* prepare_WHERE(), which a kernel's entry has, for a prepare() that is told the locality. */
+#define PREPARE_AT(where, prepare, locality) \
+	static int prepare_##where(unsigned int size) \
+	{ \
+		return prepare(size, locality); \
+	}
+
 /* Java Grande. Each function is for indices from begin up to, not including, end. */
 
 struct bench_series {
