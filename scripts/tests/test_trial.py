@@ -78,13 +78,14 @@ class Lab:
         self.seconds = 5.0
         self.jobs: list[tuple[vm.Job, int, str]] = []
         self.boots = 0
+        self.reporter = Silent()
         self._lock = threading.Lock()
 
     def run(self, *argv: str, memory_mb: int = 512) -> Trial:
         machine = Machine(memory_mb=memory_mb)
         words = argv or ("./program",)
         request = TrialRequest(words, self.directory, self.seconds, machine=machine)
-        return in_simulation.run(request, Silent())
+        return in_simulation.run(request, self.reporter)
 
     def run_job(
         self,
@@ -178,7 +179,9 @@ def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:
     table = tables(found)[-1]
     assert table.columns[:3] == ["lock", "arm", "hand-offs"]
     assert [row[1].text for row in table.rows] == ["off", "strict", "adaptive"]
+    # From which all quanta go on, without waiting for each other.
     assert lab.boots == 1
+    assert not any("somebody" in line for line in lab.reporter.said)
 
 
 def test_a_machine_is_booted_again_for_another_program_only(lab: Lab) -> None:

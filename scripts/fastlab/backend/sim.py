@@ -27,7 +27,7 @@ from fastlab.base.cache import check_room
 from fastlab.base.model import Experiment, Kernel, Machine, Run
 from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, initramfs, vm
-from fastlab.guest.machines import saved_machine
+from fastlab.guest.machines import machine_id, saved_machine
 from fastlab.guest.run_locks import heap_maps, locks_of
 from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.guest.symbols import Symbols, static_maps
@@ -157,14 +157,16 @@ class Simulator:
                 )
                 for run in (one.run for one in requests)
             ]
+            # Simulations of several quanta may go on from one machine.
+            machines = [machine_id(simulation, [self._toolbox.id]) for simulation in of_request]
             booting = {
-                simulation: pool.submit(self._saved_machine, simulation)
-                for simulation in dict.fromkeys(of_request)
+                machine: pool.submit(self._saved_machine, simulation)
+                for machine, simulation in dict(zip(machines, of_request, strict=True)).items()
             }
             self._boots(booting.values(), deadline)
             futures = {
-                pool.submit(self._run, one, simulation, booting[simulation].result())
-                for one, simulation in zip(requests, of_request, strict=True)
+                pool.submit(self._run, one, simulation, booting[machine].result())
+                for one, simulation, machine in zip(requests, of_request, machines, strict=True)
             }
             yield from self._rows(futures, deadline)
         finally:

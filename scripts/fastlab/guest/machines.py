@@ -14,6 +14,15 @@ from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, vm
 
 
+def machine_id(simulation: vm.Simulation, made_of: Sequence[str]) -> str:
+    """The same for simulations that go on from the same machine.
+
+    `made_of` names what it is made of besides kernel and hardware.
+    """
+    parts = [simulation.kernel.id, *made_of, *hardware.arguments(simulation.machine)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
 def saved_machine(
     simulation: vm.Simulation,
     made_of: Sequence[str],
@@ -22,12 +31,8 @@ def saved_machine(
     reporter: Reporter,
     directory: str,
 ) -> Path:
-    """The machine's snapshot, from the cache or made now.
-
-    `made_of` names what it is made of besides kernel and hardware. `directory` is the cache's.
-    """
-    parts = [simulation.kernel.id, *made_of, *hardware.arguments(simulation.machine)]
-    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    """The machine's snapshot, from the cache or made now. `directory` is the cache's."""
+    name = machine_id(simulation, made_of)
     cache = cache_dir()
     final = cache / directory / name
     with locked(cache / directory / f"{name}.lock", reporter):
