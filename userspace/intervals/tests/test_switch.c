@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a called function must keep is kept over ivl_switch(), on both sides. */
+/* What a called function must keep is kept over ivl_switch(), on both sides; stacks have an end. */
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
 
 #include "fiber.h"
 #include "test_runtimes.h"
@@ -66,11 +68,40 @@ static void test_return(void **state)
 	free(stack);
 }
 
+static _Unwind_Reason_Code count(struct _Unwind_Context *context, void *frames)
+{
+	/* Last comes one that is none. */
+	*(int *)frames += _Unwind_GetIP(context) != 0;
+	return _URC_NO_REASON;
+}
+
+static long unwind(void *frames)
+{
+	return _Unwind_Backtrace(count, frames);
+}
+
+/* What lies above the stack, as a fiber does, is no frame. */
+static void test_end_of_stack(void **state)
+{
+	char *stack = aligned_alloc(64, 2 * STACK_BYTES);
+	int frames = 0;
+
+	(void)state;
+	assert_non_null(stack);
+	memset(stack, 0x5a, 2 * STACK_BYTES);
+	assert_int_equal(ivl_call_on(stack + STACK_BYTES, unwind, &frames, &here),
+			 _URC_END_OF_STACK);
+	/* unwind() and this one. */
+	assert_int_equal(frames, 2);
+	free(stack);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_return),
+		cmocka_unit_test(test_end_of_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
