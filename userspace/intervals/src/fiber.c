@@ -17,6 +17,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef IVL_HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(lowest, end) 0
+#define VALGRIND_STACK_DEREGISTER(number)
+#endif
+
 #define AREA ((uintptr_t)IVL_STACK_AREA)
 #define TRIES 64
 
@@ -63,6 +70,7 @@ void ivl_stacks_destroy(struct ivl_stacks *stacks)
 #ifdef IVL_TSAN
 		__tsan_destroy_fiber(fiber->tsan);
 #endif
+		VALGRIND_STACK_DEREGISTER(fiber->known);
 		munmap(fiber->mapped, stacks->bytes + (size_t)(fiber->lowest - fiber->mapped));
 		fiber = next;
 	}
@@ -135,6 +143,8 @@ static struct ivl_fiber *make(struct ivl_stacks *stacks)
 	memset(fiber, 0, sizeof(*fiber));
 	fiber->mapped = memory;
 	fiber->lowest = lowest;
+	/* Else it takes the step from one to another for a stack that grows, or shrinks. */
+	fiber->known = VALGRIND_STACK_REGISTER(lowest, fiber);
 #ifdef IVL_ASAN
 	fiber->highest = (char *)fiber;
 #endif

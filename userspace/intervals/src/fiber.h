@@ -53,6 +53,7 @@ struct ivl_fiber {
 	struct ivl_fiber *next;		/* among the free ones */
 	char *lowest;			/* of the stack; below it memory faults */
 	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
+	unsigned int known;		/* by what number valgrind knows of the stack */
 	char *mapped;			/* where its mapping begins */
 	/*
 	 * Twice the number of asyncs that have ended on it without their spawner;
