@@ -289,12 +289,14 @@ static unsigned int count_cpus(void)
 __attribute__((constructor)) static void read_environment(void)
 {
 	struct environment *environment = &gomp_environment;
+	bool dynamic = false;
 
 	environment->cpus = count_cpus();
 	threads(environment);
 	schedule(&environment->icv);
 	proc_bind(environment);
-	boolean("OMP_DYNAMIC", &environment->icv.dynamic);
+	boolean("OMP_DYNAMIC", &dynamic);
+	environment->icv.dynamic = dynamic;
 	boolean("OMP_CANCELLATION", &environment->cancellation);
 	boolean("OMP_DISPLAY_AFFINITY", &environment->display_affinity);
 	levels(environment);

@@ -26,6 +26,7 @@
 #ifndef GOMP_GOMP_H
 #define GOMP_GOMP_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,12 +44,14 @@ struct icv {
 	unsigned int max_active_levels;
 	unsigned int thread_limit;
 	unsigned int schedule;		/* run-sched-var: enum schedule, with MONOTONIC */
-	long chunk;
-	bool dynamic;
-	unsigned char bind;		/* omp_proc_bind_t */
+	unsigned int dynamic;
+	unsigned int bind;		/* omp_proc_bind_t */
 	int device;
+	long chunk;
 	uintptr_t allocator;		/* def-allocator-var: an omp_allocator_handle_t */
 };
+static_assert(sizeof(struct icv) == 8 * sizeof(int) + sizeof(long) + sizeof(uintptr_t),
+	      "they are compared byte by byte");
 
 enum schedule { SCHEDULE_RUNTIME, SCHEDULE_STATIC, SCHEDULE_DYNAMIC, SCHEDULE_GUIDED,
 		SCHEDULE_AUTO };
