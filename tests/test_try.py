@@ -76,8 +76,6 @@ def test_known_hand_offs_of_named_locks(directory: Path) -> None:
         assert (row["mechanism"] or {})["hint_set"] == (40 if row["variant"] == "strict" else 0)
         assert all(value(row, one.name) is not None for one in verdict.metrics(found))
         check_locks(row)
-    # There the main thread looks for its waiter until its slice is over.
-    assert verdict.changes(found, runs.ONE_CPU)[verdict.TIME].side == "worse"
     assert found.uncontrolled == ""
     strict, adaptive = verdict.judge(found)
     # Each waiter did nothing but wait on another CPU; FAST lets it go on beside its lock. The time

@@ -105,11 +105,11 @@ def test_arguments_that_name_files_bring_them(ours: Path, tmp_path: Path) -> Non
 def test_any_words_reach_the_runner(ours: Path, tmp_path: Path) -> None:
     compiled(tmp_path, "program")
     words = ["./program", "two words", "", "%41", "ü\n", "\udcff"]
-    command, word = find(ours, tmp_path, *words).job()
+    command, word = find(ours, tmp_path, *words).job(500)
     assert command == RUNNER
     assert " " not in word and "\n" not in word
-    region, directory, path, *argv = unquote_to_bytes(word).split(b"\0")
-    assert region == b"whole"
+    region, delay, directory, path, *argv = unquote_to_bytes(word).split(b"\0")
+    assert (region, delay) == (b"whole", b"500")
     assert (directory, path) == (bytes(tmp_path), bytes(tmp_path / "program"))
     assert argv == [os.fsencode(one) for one in words]
 

@@ -164,6 +164,10 @@ def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:
     arms = (("off", None), ("strict", None), ("adaptive", None), ("off", 1))
     assert asked == {(*arm, quantum) for arm in arms for quantum in QUANTA}
     assert {futexes for _, _, futexes in lab.jobs} == {"next"}
+    # And begins at a moment that is that quantum's alone, whatever the arm.
+    begins = {(quantum, job.argv[-1].split("%00")[1]) for job, quantum, _ in lab.jobs}
+    delays = ("0", "1250000", "2500000", "3750000")
+    assert begins == set(zip(QUANTA, delays, strict=True))
     assert found.uncontrolled == ""
     assert len(lab.jobs) == len(found.rows) == len(found.timed) == 4 * len(QUANTA)
     assert {row["variant"] for row in found.rows} == {"off", "strict", "adaptive", "onecpu"}

@@ -5,8 +5,9 @@
  *
  *	subject WORDS
  *
- * WORDS are "whole" or "marked", the directory to run it in, the path of the program
- * and its argv, as words_parse() takes them, since a job's words end at spaces.
+ * WORDS are "whole" or "marked", how many nanoseconds to wait before it begins, the
+ * directory to run it in, the path of the program and its argv, as words_parse() takes
+ * them, since a job's words end at spaces.
  *
  * The program's input is empty and its output is thrown away; its errors are ours. When it
  * is over, one JSON object tells
@@ -34,6 +35,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "roi.h"
@@ -42,7 +44,7 @@
 #define CANNOT_PREPARE 126
 #define CANNOT_RUN 127	/* as the shell says it */
 
-enum { WHOLE, DIRECTORY, PATH, ARGV };	/* of the words */
+enum { WHOLE, DELAY, DIRECTORY, PATH, ARGV };	/* of the words */
 
 struct subject {
 	pid_t pid;
@@ -162,6 +164,31 @@ static void note_exit(struct subject *subject)
 	subject->maps = read_maps(subject->pid);
 }
 
+/* Returns whether it is a number. */
+static bool parse_delay(const char *word, struct timespec *delay)
+{
+	unsigned long long ns;
+	char *end;
+
+	errno = 0;
+	ns = strtoull(word, &end, 10);
+	if (errno || *word < '0' || *word > '9' || *end)
+		return false;
+	delay->tv_sec = (time_t)(ns / 1000000000);
+	delay->tv_nsec = (long)(ns % 1000000000);
+	return true;
+}
+
+static void wait_for(struct timespec left)
+{
+	if (!left.tv_sec && !left.tv_nsec)
+		return;
+	while (nanosleep(&left, &left)) {
+		if (errno != EINTR)
+			fail("nanosleep");
+	}
+}
+
 /* Let it run to its end; returns its status as a shell would. */
 static int wait_for_end(struct subject *subject)
 {
@@ -194,13 +221,16 @@ int main(int argc, char **argv)
 	static char **words;
 	static struct subject subject;
 	int status, switches, migrations;
+	struct timespec delay;
+	bool good;
 
 	words = argc == 2 ? words_parse(argv[1]) : NULL;
-	for (int i = 0; i <= ARGV; i++) {
-		if (!words || !words[i]) {
-			fprintf(stderr, "subject: WORDS are not WHOLE DIRECTORY PATH ARGV...\n");
-			return CANNOT_PREPARE;
-		}
+	good = words;
+	for (int i = 0; good && i <= ARGV; i++)
+		good = words[i];
+	if (!good || !parse_delay(words[DELAY], &delay)) {
+		fprintf(stderr, "subject: WORDS are not WHOLE DELAY DIRECTORY PATH ARGV...\n");
+		return CANNOT_PREPARE;
 	}
 	mount_shared_memory();
 	subject.pid = fork();
@@ -219,6 +249,7 @@ int main(int argc, char **argv)
 	if (ptrace(PTRACE_SETOPTIONS, subject.pid, NULL,
 		   (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)))
 		fail("PTRACE_SETOPTIONS");
+	wait_for(delay);
 	subject.marking = !strcmp(words[WHOLE], "whole");
 	if (subject.marking)
 		ROI_MARK(ROI_BEGIN);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A trial in the deterministic mode.
 
-A foreign program has no seed. What is varied instead is a property of the machine that no program
-may depend on: how long a CPU's turn is.
+A foreign program has no seed. What is varied instead is what no program may depend on: how long a
+CPU's turn is, and when the program begins.
 """
 
 from __future__ import annotations
@@ -48,6 +48,9 @@ from fastlab.trial.subject import Subject, find_subject
 # The quantum of each run, in cycles: around the default, which the machine is known at. With four,
 # runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.
 QUANTA = (1750, 2000, 2250, 2500)
+# How much later than the one before each run begins: by a tick of a millisecond and a quarter of
+# one, so that no two meet the ticks, or another program's slices, in the same phase.
+LATER_NS = 1_250_000
 # Saved machines in the cache: one for each program, or version of it.
 KEPT = 4
 
@@ -169,7 +172,7 @@ class _TrialMachines(Simulator):
         return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)
 
     def _words(self, run: Run) -> Sequence[str]:
-        return self._subject.job()
+        return self._subject.job(QUANTA.index(run.machine.quantum) * LATER_NS)
 
     def _programs(self, run: Run) -> Sequence[Path]:
         return self._subject.binaries

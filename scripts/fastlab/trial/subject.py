@@ -54,10 +54,10 @@ class Subject:
     advice: str = ""
     binaries: tuple[Path, ...] = ()
 
-    def job(self) -> list[str]:
-        """The command line in the guest."""
+    def job(self, delay: int = 0) -> list[str]:
+        """The command line in the guest: the program begins after `delay` nanoseconds."""
         region = "marked" if self.marked else "whole"
-        words = (region, str(self.directory), str(self.path), *self.argv)
+        words = (region, str(delay), str(self.directory), str(self.path), *self.argv)
         return [RUNNER, quote_from_bytes("\0".join(words).encode(errors="surrogateescape"))]
 
 

@@ -2,7 +2,7 @@
 """Does FAST help this program? A trial's runs judged, in words.
 
 In the simulation a difference counts when every run of the one arm stands on the same side of every
-run of the other: then it is larger than what turns of another length make of the same program. On a
+run of the other: then it is larger than what another beginning makes of the same program. On a
 real machine it counts when both tests of ab say so; how much the same policy differs from itself is
 not known there, and that is said. One that counts and is small does not matter.
 """
@@ -166,7 +166,7 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
         kind = "hurts"
         sentence = f"Policy {policy} hurts this program: it adds {lost} to its time"
     else:
-        chance = "that of turns of another length" if trial.simulated else "noise"
+        chance = "that of another beginning" if trial.simulated else "noise"
         sentence = (
             f"Policy {policy} makes no difference to this program's time that can be told from "
             f"{chance}: it improves by {size}"

@@ -87,7 +87,7 @@ def _machine(trial: Trial) -> str:
 
 def _simulated_note(trial: Trial) -> str:
     note = (
-        f"Means of {len(trial.of_arm(BASELINE))} runs each, with turns of other lengths; the "
+        f"Means of {len(trial.of_arm(BASELINE))} runs each, with other beginnings; the "
         f"improvement is its range over them. Time is modelled. {ONE_CPU}: without FAST, confined "
         "to one of the CPUs. Coloured: every run stands on the same side of every run of "
         f"{BASELINE}."

@@ -6,14 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 import unittest
 import urllib.parse
 
 SUBJECT, ENDS_IN_THREAD = map(os.path.abspath, sys.argv[1:3])
 
 
-def run(path, *argv, directory="/", whole="whole"):
-    words = urllib.parse.quote("\0".join([whole, directory, path, *argv]))
+def run(path, *argv, directory="/", whole="whole", delay=0):
+    words = urllib.parse.quote("\0".join([whole, str(delay), directory, path, *argv]))
     return subprocess.run(
         [SUBJECT, words], capture_output=True, text=True, input="not for the program", timeout=60
     )
@@ -50,6 +51,12 @@ class Subject(unittest.TestCase):
             [line for line in second if "[v" not in line],
         )
 
+    def test_it_begins_when_told(self):
+        began = time.monotonic()
+        answer = shell("true", delay=300_000_000)
+        self.assertGreaterEqual(time.monotonic() - began, 0.3)
+        self.assertEqual(answer.returncode, 0)
+
     def test_status(self):
         for script, status in (("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143)):
             with self.subTest(script):
@@ -80,11 +87,14 @@ class Subject(unittest.TestCase):
         self.assertIn("/nonexistent: No such file", answer.stderr)
 
     def test_bad_words(self):
-        for words in ([], ["whole"], ["a%00b%00c"], ["whole%0"], ["a", "b"]):
+        delayed = [
+            f"whole%00{delay}%00/%00/bin/true%00true" for delay in ("", "1x", "-1", "9" * 30)
+        ]
+        for words in ([], ["whole"], ["a%000%00b%00c"], ["whole%0"], ["a", "b"], *zip(delayed)):
             with self.subTest(words):
                 answer = subprocess.run([SUBJECT, *words], capture_output=True, text=True)
                 self.assertEqual(answer.returncode, 126)
-                self.assertIn("WHOLE DIRECTORY PATH ARGV", answer.stderr)
+                self.assertIn("WHOLE DELAY DIRECTORY PATH ARGV", answer.stderr)
 
 
 if __name__ == "__main__":
