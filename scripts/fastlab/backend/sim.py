@@ -158,15 +158,19 @@ class Simulator:
                 for run in (one.run for one in requests)
             ]
             # Simulations of several quanta may go on from one machine.
-            machines = [machine_id(simulation, [self._toolbox.id]) for simulation in of_request]
+            machines = {
+                simulation: machine_id(simulation, [self._toolbox.id])
+                for simulation in dict.fromkeys(of_request)
+            }
+            one_of_each = {machine: simulation for simulation, machine in machines.items()}
             booting = {
                 machine: pool.submit(self._saved_machine, simulation)
-                for machine, simulation in dict(zip(machines, of_request, strict=True)).items()
+                for machine, simulation in one_of_each.items()
             }
             self._boots(booting.values(), deadline)
             futures = {
-                pool.submit(self._run, one, simulation, booting[machine].result())
-                for one, simulation, machine in zip(requests, of_request, machines, strict=True)
+                pool.submit(self._run, one, simulation, booting[machines[simulation]].result())
+                for one, simulation in zip(requests, of_request, strict=True)
             }
             yield from self._rows(futures, deadline)
         finally:

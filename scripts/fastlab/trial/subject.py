@@ -54,7 +54,7 @@ class Subject:
     advice: str = ""
     binaries: tuple[Path, ...] = ()
 
-    def job(self, delay: int = 0) -> list[str]:
+    def job(self, delay: int) -> list[str]:
         """The command line in the guest: the program begins after `delay` nanoseconds."""
         region = "marked" if self.marked else "whole"
         words = (region, str(delay), str(self.directory), str(self.path), *self.argv)
