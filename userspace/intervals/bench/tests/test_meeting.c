@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Processes that measure at once: none begins before all are there, and what ends one ends all. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "instances.h"
+
+#define PROCESSES 3u
+#define ROUNDS 5u
+
+/* What the processes share. */
+struct meeting {
+	atomic_uint first;		/* to be there: takes its time */
+	atomic_uint arrived[ROUNDS];
+};
+
+static struct meeting *share(void)
+{
+	struct meeting *meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(meeting != MAP_FAILED);
+	return meeting;
+}
+
+static void wait_20_ms(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+}
+
+static int meet(const void *arg)
+{
+	/* Shared memory: what is const is where it lies. */
+	struct meeting *meeting = *(struct meeting *const *)arg;
+	const bool late = !atomic_fetch_add(&meeting->first, 1);
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		if (late)
+			wait_20_ms();
+		atomic_fetch_add(&meeting->arrived[i], 1);
+		instances_meet();
+		if (atomic_load(&meeting->arrived[i]) != PROCESSES)
+			return 2;
+	}
+	return 0;
+}
+
+static void nobody_begins_before_all_are_there(void **state)
+{
+	struct meeting *meeting = share();
+
+	(void)state;
+	assert_int_equal(instances_run(PROCESSES, meet, &meeting), 0);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		assert_int_equal(atomic_load(&meeting->arrived[i]), PROCESSES);
+	munmap(meeting, sizeof(*meeting));
+}
+
+/* One fails, or is killed; the others wait for it. */
+static int one_fails(const void *arg)
+{
+	struct meeting *meeting = *(struct meeting *const *)arg;
+
+	if (!atomic_fetch_add(&meeting->first, 1))
+		return 3;
+	instances_meet();
+	return 0;
+}
+
+static int one_is_killed(const void *arg)
+{
+	struct meeting *meeting = *(struct meeting *const *)arg;
+
+	if (!atomic_fetch_add(&meeting->first, 1))
+		kill(getpid(), SIGKILL);
+	instances_meet();
+	return 0;
+}
+
+static void what_ends_one_ends_all(void **state)
+{
+	struct meeting *meeting = share();
+
+	(void)state;
+	assert_int_equal(instances_run(PROCESSES, one_fails, &meeting), 3);
+	atomic_store(&meeting->first, 0);
+	assert_int_equal(instances_run(PROCESSES, one_is_killed, &meeting), EXIT_FAILURE);
+	munmap(meeting, sizeof(*meeting));
+}
+
+static int own_process(const void *arg)
+{
+	return *(const pid_t *)arg == getpid() ? 4 : 0;
+}
+
+static void one_is_this_process(void **state)
+{
+	const pid_t self = getpid();
+
+	(void)state;
+	assert_int_equal(instances_run(1, own_process, &self), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_is_this_process),
+		cmocka_unit_test(nobody_begins_before_all_are_there),
+		cmocka_unit_test(what_ends_one_ends_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
