@@ -91,11 +91,13 @@ class Lab:
         saved: str = "saved",
         fast: Mapping[str, str] | None = None,
         attribute: bool = False,
+        plugin: Path | None = None,
     ) -> vm.Outcome:
+        """The job's, with the plugin that is built or another copy of it."""
         return vm.run_job(
             self.simulation,
             self.path / saved / vm.SNAPSHOT,
-            built().plugin if self.measures else None,
+            (plugin or built().plugin) if self.measures else None,
             vm.Job(fast or {}, argv),
             self.path / name,
             watchdogs or Watchdogs(),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab import Lab, kernel
+from lab import Lab, built, kernel
 
 from fastlab.base.model import Watchdogs
 from fastlab.guest import vm
@@ -37,9 +38,12 @@ int main(void)
 class Repeated(Lab):
     """The baseline's machine, and all that one of its runs hands over."""
 
-    def bytes_of(self, name: str, seed: int = 1, saved: str = "saved") -> bytes:
+    def bytes_of(
+        self, name: str, seed: int = 1, saved: str = "saved", plugin: Path | None = None
+    ) -> bytes:
         """All that a run hands over."""
-        outcome = self.run(name, [*ARGV, "--seed", str(seed), "--json"], saved=saved)
+        argv = [*ARGV, "--seed", str(seed), "--json"]
+        outcome = self.run(name, argv, saved=saved, plugin=plugin)
         assert outcome.exit_status == 0
         files = (self.path / name / file for file in ("host", "plugin.jsonl"))
         return b"".join(file.read_bytes() for file in files)
@@ -89,6 +93,13 @@ def test_two_machines_at_a_time_change_nothing(lab: Repeated) -> None:
     for thread in threads:
         thread.join()
     assert results == [alone, alone]
+
+
+def test_to_pace_qemu_changes_nothing(lab: Repeated, tmp_path: Path) -> None:
+    """Without libpace.so beside it the plugin runs as it did before there was one."""
+    assert built().plugin.with_name(vm.PACE).is_file()
+    alone = Path(shutil.copy(built().plugin, tmp_path))
+    assert lab.bytes_of("unpaced", plugin=alone) == lab.bytes_of("paced")
 
 
 @pytest.mark.full

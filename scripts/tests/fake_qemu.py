@@ -83,6 +83,8 @@ def run_job() -> None:
         say("FAST err single_ctr: unknown option\n")
     else:
         say(f"FAST out {json.dumps(OUTPUT)}\n")
+    if MODE == "preloaded":
+        say(f"FAST err preloaded {os.environ.get('LD_PRELOAD')}\n")
     say(f"FAST stat used 3\nFAST exit {status}\nFAST end\n")
     sys.exit(1)
 

@@ -46,17 +46,19 @@ def fake_machine(
 
 @pytest.fixture
 def outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
-    """What the machine will answer, one after another: with the model, with attribution too, and
-    without either."""
+    """What the machine will answer, one after another: with the model, with attribution too, with
+    a model that is alone, and without any."""
     coming: list[Outcome] = []
     plugin = tmp_path / "plugin.so"
+    plugin.touch()
 
     def run_job(
         simulation: Any, snapshot: Path, given: Path | None, *_: object, attribute: bool
     ) -> Outcome:
-        turn = len(coming) % 3
-        assert given == (None if turn == 1 else plugin)
-        assert attribute == (turn == 2)
+        turn = -len(coming) % 4
+        assert (given and given.name) == (None if turn == 3 else plugin.name)
+        assert (given == plugin) == (turn in (0, 1))
+        assert attribute == (turn == 1)
         return coming.pop(0)
 
     fake_machine(monkeypatch, tmp_path, run_job, plugin)
@@ -68,27 +70,37 @@ def measure() -> cost.SimCost:
 
 
 def test_the_least_disturbed_round_counts(outcomes: list[Outcome]) -> None:
-    for modelled, attributed, plain in ((9.0, 6.0, 2.0), (5.0, 8.0, 3.0), (6.0, 9.0, 2.5)):
+    for modelled, attributed, unpaced, plain in (
+        (9.0, 6.0, 7.0, 2.0),
+        (5.0, 8.0, 8.0, 3.0),
+        (6.0, 9.0, 6.5, 2.5),
+    ):
         outcomes += [
             replace(MODELLED, workload=modelled),
             replace(MODELLED, workload=attributed),
+            replace(MODELLED, workload=unpaced),
             replace(PLAIN, workload=plain),
         ]
     found = measure()
-    assert found == cost.SimCost(40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5), (6.0, 8.0, 9.0))
+    assert found == cost.SimCost(
+        40, (9.0, 5.0, 6.0), (2.0, 3.0, 2.5), (6.0, 8.0, 9.0), (7.0, 8.0, 6.5)
+    )
     assert found.instructions_per_second == 8.0
     assert found.slowdown == 2.5
     assert found.attribution == 1.2
+    assert found.unpacing == 1.3
 
 
 def test_people_read_millions() -> None:
-    text = cost.SimCost(450_000_000, (15.0, 14.0), (7.0, 7.25), (21.0, 22.0)).text()
+    rounds = ((15.0, 14.0), (7.0, 7.25), (21.0, 22.0), (17.5, 18.0))
+    text = cost.SimCost(450_000_000, *rounds).text()
     assert text.splitlines() == [
         "single_ctr, 4 threads: 450 million guest instructions",
         "with the cache model:    15.00, 14.00 s",
         "without the cache model: 7.00, 7.25 s",
         "32.1 million instructions per second with the model, 2.00 times slower than without it",
         "with attribution, too:   21.00, 22.00 s, 1.50 times as long",
+        "without libpace.so:      17.50, 18.00 s, 1.25 times as long",
     ]
 
 
@@ -97,13 +109,13 @@ def test_a_benchmark_that_fails_is_no_measurement(
     outcomes: list[Outcome], output: dict[str, str] | None
 ) -> None:
     failing = replace(PLAIN, output=output, exit_status=1)
-    outcomes += [MODELLED, MODELLED, failing] * cost.ROUNDS
+    outcomes += [MODELLED, MODELLED, MODELLED, failing] * cost.ROUNDS
     with pytest.raises(FastError, match="ended with status 1 and without a good result"):
         measure()
 
 
 def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> None:
-    outcomes += [replace(MODELLED, document=None), MODELLED, PLAIN] * cost.ROUNDS
+    outcomes += [replace(MODELLED, document=None), MODELLED, MODELLED, PLAIN] * cost.ROUNDS
     with pytest.raises(FastError, match="wrote no document"):
         measure()
 

@@ -212,6 +212,37 @@ def test_a_failure_names_its_cause_and_its_files(
         assert word in str(error.value)
 
 
+def preloaded(lab: Lab, plugin: Path | None) -> str:
+    """What a run's QEMU has in LD_PRELOAD."""
+    lab.mode("preloaded")
+    arguments = (JOB, lab.directory, lab.watchdogs, lab.cancelled)
+    outcome = vm.run_job(lab.simulation, Path("snapshot"), plugin, *arguments)
+    return outcome.errors[0].removeprefix("preloaded ")
+
+
+def test_a_run_with_the_plugin_has_qemu_paced(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    plugin, pace = tmp_path / "libcachesim.so", tmp_path / "libpace.so"
+    assert preloaded(lab, plugin) == "None"
+    pace.touch()
+    assert preloaded(lab, plugin) == str(pace)
+    assert preloaded(lab, None) == "None"
+    monkeypatch.setenv("LD_PRELOAD", "libmine.so")
+    assert preloaded(lab, plugin) == f"{pace}:libmine.so"
+
+
+def test_a_library_whose_path_is_two_for_the_linker_is_left_out(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    home = tmp_path / "my build"
+    home.mkdir()
+    (home / "libpace.so").touch()
+    assert preloaded(lab, home / "libcachesim.so") == "None"
+
+
 def test_a_run_is_attributed_if_asked_for(lab: Lab) -> None:
     lab.run(attribute=True)
     assert (lab.directory / vm.ATTRIBUTION).is_file()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the cache model costs: the same simulation with the plugin and without it, and what it costs
-to attribute what it counts."""
+"""What the cache model costs: the same simulation with the plugin and without it, what it costs to
+attribute what it counts, and what it saves to pace QEMU's other threads."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from fastlab.base.model import Machine, Workload
 from fastlab.base.progress import Reporter, steps
@@ -27,6 +29,7 @@ class SimCost:
     with_model: tuple[float, ...]
     without_model: tuple[float, ...]
     attributed: tuple[float, ...]
+    unpaced: tuple[float, ...]
 
     @property
     def instructions_per_second(self) -> float:
@@ -43,6 +46,11 @@ class SimCost:
         """Host time with attribution as a multiple of that with the model alone."""
         return min(self.attributed) / min(self.with_model)
 
+    @property
+    def unpacing(self) -> float:
+        """Host time with the model, but without libpace.so, as a multiple of that with both."""
+        return min(self.unpaced) / min(self.with_model)
+
     def text(self) -> str:
         """For people."""
         return "\n".join(
@@ -55,6 +63,8 @@ class SimCost:
                 f"with the model, {self.slowdown:.2f} times slower than without it",
                 f"with attribution, too:   {_seconds(self.attributed)}, {self.attribution:.2f} "
                 "times as long",
+                f"without libpace.so:      {_seconds(self.unpaced)}, {self.unpacing:.2f} "
+                "times as long",
             )
         )
 
@@ -65,19 +75,28 @@ def _seconds(rounds: tuple[float, ...]) -> str:
 
 def measure(reporter: Reporter) -> SimCost:
     """Boot the baseline kernel once, then run the workload in turn with the model, with attribution
-    too, and without either."""
+    too, with a model that is alone in its directory, and without any."""
     machine = BenchMachine("bench-sim", Machine(), reporter)
     argv = workload_argv(WORKLOAD, SEED)
     plugin = machine.toolbox.plugin
-    with_model, without_model, attributed = [], [], []
+    alone = _alone(plugin, machine.directory / "alone")
+    with_model, without_model, attributed, unpaced = [], [], [], []
     for _ in steps(reporter, "measuring", range(ROUNDS)):
         modelled = machine.run(argv, plugin)
         with_model.append(modelled.workload)
         attributed.append(machine.run(argv, plugin, attribute=True).workload)
+        unpaced.append(machine.run(argv, alone).workload)
         without_model.append(machine.run(argv).workload)
     return SimCost(
         instructions(counted(modelled)["total"]),
         tuple(with_model),
         tuple(without_model),
         tuple(attributed),
+        tuple(unpaced),
     )
+
+
+def _alone(plugin: Path, directory: Path) -> Path:
+    """The plugin without the library that is preloaded beside it."""
+    directory.mkdir(exist_ok=True)
+    return Path(shutil.copy(plugin, directory))

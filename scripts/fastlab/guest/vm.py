@@ -8,6 +8,7 @@ module may be called by several threads at the same time, each with its own dire
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -40,6 +41,8 @@ LAST_WORDS = 0.5
 SNAPSHOT = "snapshot"
 # What the plugin has found out about instructions, in the machine's directory.
 ATTRIBUTION = "attribution.jsonl"
+# Beside the plugin: what keeps QEMU's other threads from the lock that the vCPUs' thread needs.
+PACE = "libpace.so"
 # And which functions it is to take for malloc() and its like.
 ALLOCATORS = "allocators"
 
@@ -171,7 +174,8 @@ def run_job(
     ]
     if watched:
         (directory / ALLOCATORS).write_text(watched)
-    with _started(simulation, directory, arguments, cancelled) as vm:
+    preload = plugin.with_name(PACE) if plugin else None
+    with _started(simulation, directory, arguments, cancelled, preload) as vm:
         # Else QEMU announces the machine to the network by timers of the host's clock, which
         # cut a CPU's turn short at any instruction, though there is no network.
         vm.execute("migrate-set-parameters", **{"announce-rounds": 0})
@@ -317,9 +321,23 @@ class _Vm:
         return complaints + [line for line in self.said() if line.startswith("FAST err ")]
 
 
+def _environment(preload: Path | None) -> dict[str, str]:
+    """QEMU's. A library that is not there, or whose path ld.so would take for two, is left out: it
+    only saves time."""
+    variables = dict(os.environ)
+    if preload and preload.is_file() and not set(str(preload)) & set(" :"):
+        others = variables.get("LD_PRELOAD", "")
+        variables["LD_PRELOAD"] = f"{preload}:{others}" if others else str(preload)
+    return variables
+
+
 @contextmanager
 def _started(
-    simulation: Simulation, directory: Path, further: Sequence[str], cancelled: threading.Event
+    simulation: Simulation,
+    directory: Path,
+    further: Sequence[str],
+    cancelled: threading.Event,
+    preload: Path | None = None,
 ) -> Iterator[_Vm]:
     """QEMU, running in the directory; it is gone when the context ends, however it ends.
 
@@ -344,6 +362,7 @@ def _started(
         process = subprocess.Popen(
             command,
             cwd=directory,
+            env=_environment(preload),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

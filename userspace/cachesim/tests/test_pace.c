@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Looking for events is paced for who waits for them, and they are found all the same. */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LOOKS 50u
+#define MS 1000000ull
+
+static int ends[2];
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &time), 0);
+	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+}
+
+static int open_pipe(void **state)
+{
+	(void)state;
+	return pipe(ends) || write(ends[1], "x", 1) != 1;
+}
+
+static int close_pipe(void **state)
+{
+	(void)state;
+	return close(ends[0]) || close(ends[1]);
+}
+
+/* How long it takes to look so often for what is there already. */
+static uint64_t look_with_poll(int timeout)
+{
+	struct pollfd fd = { .fd = ends[0], .events = POLLIN };
+	uint64_t begun = now();
+
+	for (unsigned int i = 0; i < LOOKS; i++) {
+		assert_int_equal(poll(&fd, 1, timeout), 1);
+		assert_int_equal(fd.revents, POLLIN);
+	}
+	return now() - begun;
+}
+
+static uint64_t look_with_ppoll(const struct timespec *timeout)
+{
+	struct pollfd fd = { .fd = ends[0], .events = POLLIN };
+	uint64_t begun = now();
+
+	for (unsigned int i = 0; i < LOOKS; i++) {
+		assert_int_equal(ppoll(&fd, 1, timeout, NULL), 1);
+		assert_int_equal(fd.revents, POLLIN);
+	}
+	return now() - begun;
+}
+
+static void who_waits_looks_once_in_a_millisecond(void **state)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	(void)state;
+	assert_true(look_with_poll(-1) >= (LOOKS - 1) * MS);
+	assert_true(look_with_poll(1000) >= (LOOKS - 1) * MS);
+	assert_true(look_with_ppoll(NULL) >= (LOOKS - 1) * MS);
+	assert_true(look_with_ppoll(&second) >= (LOOKS - 1) * MS);
+}
+
+/* The least of some tries: this process may have been kept from its CPU. */
+static void who_does_not_wait_is_not_kept(void **state)
+{
+	const struct timespec none = { 0 };
+	uint64_t least = UINT64_MAX;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++) {
+		uint64_t took = look_with_poll(0) + look_with_ppoll(&none);
+
+		least = took < least ? took : least;
+	}
+	assert_true(least < LOOKS * MS);
+}
+
+static void nothing_comes_in_the_time_that_it_is_given(void **state)
+{
+	struct pollfd fd = { .fd = ends[0], .events = POLLIN };
+	const struct timespec brief = { .tv_nsec = 2 * MS };
+	char byte;
+
+	(void)state;
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(poll(&fd, 1, 2), 0);
+	assert_int_equal(ppoll(&fd, 1, &brief, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_waits_looks_once_in_a_millisecond),
+		cmocka_unit_test(who_does_not_wait_is_not_kept),
+		cmocka_unit_test(nothing_comes_in_the_time_that_it_is_given),
+	};
+
+	return cmocka_run_group_tests(tests, open_pipe, close_pipe);
+}
