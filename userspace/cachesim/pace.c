@@ -5,8 +5,8 @@
  *
  * The plugin ends a turn by asking for the virtual clock (end_turn()), and QEMU tells whoever
  * waits for events of that: its main loop, and the thread of the control connection. Both find
- * nothing and take the lock that the vCPUs' thread needs next, some hundred thousand times a
- * second: half of a run's time with short turns. They have no part in what the guest computes.
+ * nothing and take the lock that the vCPUs' thread needs next, with each turn. They have no part
+ * in what the guest computes. `fast bench sim` measures what this saves.
  */
 #include <dlfcn.h>
 #include <poll.h>

@@ -41,10 +41,10 @@ LAST_WORDS = 0.5
 SNAPSHOT = "snapshot"
 # What the plugin has found out about instructions, in the machine's directory.
 ATTRIBUTION = "attribution.jsonl"
-# Beside the plugin: what keeps QEMU's other threads from the lock that the vCPUs' thread needs.
-PACE = "libpace.so"
 # And which functions it is to take for malloc() and its like.
 ALLOCATORS = "allocators"
+# Beside the plugin: what keeps QEMU's other threads from the lock that the vCPUs' thread needs.
+PACE = "libpace.so"
 
 
 class GuestError(FastError):
