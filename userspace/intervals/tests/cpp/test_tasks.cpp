@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* intervals.hpp: runtime, scope, invoke, task_group, future, guard, mutex. */
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -436,6 +438,39 @@ void test_nothing()
 	CHECK(one.run([] { return 3; }) == 3);
 }
 
+/* Places around others, on a machine that is not there: two packages of two caches. */
+void test_hints()
+{
+	ivl::config config;
+
+	config.workers = 4;
+	config.places = IVL_PLACES_LLC;
+	config.cross_place = false;
+	setenv("HWLOC_SYNTHETIC", "package:2 l3:2 core:1 pu:1", 1);
+	ivl::runtime runtime(config);
+	unsetenv("HWLOC_SYNTHETIC");
+	/* Who begins is in one of them only. */
+	for (unsigned int leaf : { 0u, 2u }) {
+		const ivl_place *package = ivl_place_outer(ivl_place_at(runtime.get(), leaf));
+		const int times = 100;
+		std::atomic<int> inside(0);
+
+		CHECK(package);
+		runtime.run([&] {
+			const auto task = [&] { inside += ivl_place_outer(ivl_here()) == package; };
+			ivl::task_group group;
+
+			for (int i = 0; i < times; i++) {
+				group.run(task, package);
+				group.run(IVL_WORK_FIRST, task, package);
+				group.run(IVL_HELP_FIRST, task, package);
+			}
+			CHECK(group.wait());
+		});
+		CHECK(inside == 3 * times);
+	}
+}
+
 int main()
 {
 	on_all([](ivl::runtime runtime) {
@@ -451,4 +486,5 @@ int main()
 	test_outside();
 	test_errors();
 	test_nothing();
+	test_hints();
 }
