@@ -93,7 +93,7 @@ def test_half_of_the_cases(tmp_path: Path) -> None:
 def test_the_maps(name: str, preset: str, cases: int, seeds: int) -> None:
     experiment = load_experiment(EXPERIMENTS / f"{name}.toml")
     assert len(experiment.cases) == cases
-    assert len(plan(experiment)) == 4 * cases * seeds
+    assert len(plan(experiment)) == 5 * cases * seeds
     assert {machine.preset for machine in experiment.machines} == {preset}
     assert {machine.cpus for machine in experiment.machines} == {2, 4, 8, 16}
 
