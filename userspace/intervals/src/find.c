@@ -150,6 +150,7 @@ static void hesitate(struct ivl_worker *worker)
 {
 	const uint64_t stolen = worker->stolen_ns;
 	const uint64_t now = stolen ? ivl_clock_ns(CLOCK_MONOTONIC) : 0;
+	uint64_t paused;
 
 	if (!stolen)
 		return;
@@ -160,9 +161,12 @@ static void hesitate(struct ivl_worker *worker)
 	}
 	if (worker->pause_ns < IVL_LONGEST_PAUSE_NS)
 		worker->pause_ns = worker->pause_ns ? 2 * worker->pause_ns : IVL_LEAST_PAUSE_NS;
-	while (ivl_clock_ns(CLOCK_MONOTONIC) - now < worker->pause_ns)
+	do {
 		sched_yield();
-	ivl_idled(worker, worker->pause_ns);
+		paused = ivl_clock_ns(CLOCK_MONOTONIC) - now;
+	} while (paused < worker->pause_ns);
+	/* Others may have had the CPU for longer than it wanted to wait. */
+	ivl_idled(worker, paused);
 }
 
 /* From threads that are inside of ivl_run_here(), after all others. */

@@ -483,6 +483,51 @@ static void test_desire_follows(void **state)
 	ivl_stop(runtime);
 }
 
+/* Each of these is over before somebody else could have begun it: there is nothing to gain. */
+static void trifles_to_do(void *arg)
+{
+	struct phase *phase = arg;
+	struct ivl_task tasks[64];
+
+	for (int i = 0; i < 200000 && !phase->came; i++) {
+		struct ivl_scope scope = IVL_SCOPE_INIT;
+
+		for (int task = 0; task < 64; task++)
+			if (ivl_spawn(&scope, &tasks[task], do_nothing, NULL))
+				do_nothing(NULL);
+		ivl_sync(&scope);
+		phase->came = wanted(phase);
+	}
+}
+
+static int trifles_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(trifles_to_do, arg);
+}
+
+/* A pause before the next steal is no work, though it looks like that to everybody else. */
+static void test_trifles_want_nobody(void **state)
+{
+	struct ivl_config config = with_feedback(2);
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.policy = IVL_HELP_FIRST;
+	runtime = test_start(&config);
+	for (int i = 0; i < 10; i++) {
+		struct phase much = { .runtime = runtime, .least = 2, .most = 2,
+				      .task = wait_for_end };
+		struct phase trifles = { .runtime = runtime, .least = 1, .most = 1 };
+
+		test_run(runtime, much_body, &much);
+		assert_true(much.came);
+		test_run(runtime, trifles_body, &trifles);
+		assert_true(trifles.came);
+	}
+	ivl_stop(runtime);
+}
+
 /* Without the clocks of CPUs nobody is deprived, whatever else the machine does. */
 static void test_no_cpu_clocks(void **state)
 {
@@ -686,6 +731,7 @@ int main(void)
 		cmocka_unit_test(test_one_is_awake),
 		cmocka_unit_test(test_foreign_bursts),
 		cmocka_unit_test(test_desire_follows),
+		cmocka_unit_test(test_trifles_want_nobody),
 		cmocka_unit_test(test_no_cpu_clocks),
 		cmocka_unit_test(test_unsteady_clock),
 		cmocka_unit_test(test_tasks_meet),
