@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whom the adaptive policy gathers, and that it lets go of them when they have become others."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from lab import PROJECT, Lab, kernel
+
+from fastlab.base.model import Machine
+
+
+def test_two_that_become_one_are_measured_anew(tmp_path: Path) -> None:
+    program = tmp_path / "crowds"
+    words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", "-o", program]
+    subprocess.run(["gcc", *words, PROJECT / "tests/crowds.c", "-lpthread"], check=True)
+    lab = Lab(tmp_path / "lab", kernel("fast"), {"/bin/crowds": program}, Machine(cpus=4))
+    outcome = lab.run("run", ["/bin/crowds"], fast={"policy": "adaptive"})
+    assert outcome.exit_status == 0, outcome.errors
+    # The pairs had homes,
+    assert outcome.mechanism and outcome.mechanism["hint_set"] > 1000
+    (line,) = (line for line in outcome.said if line.startswith("times "))
+    # and the four that work side by side have none: together they would take four times as long.
+    assert float(line.split()[1]) < 1.5, outcome.said
