@@ -394,7 +394,7 @@ static void test_foreign_bursts(void **state)
 struct phase {
 	ivl_runtime *runtime;
 	unsigned int least, most;	/* until the desire is one of these */
-	void (*task)(void *arg);
+	ivl_function *to_do, *task;
 	_Atomic bool over;
 	bool came;
 };
@@ -447,16 +447,20 @@ static void little_to_do(void *arg)
 	phase->came = test_comes_true((ivl_async(do_nothing, NULL, 0, NULL), wanted(phase)));
 }
 
-static int much_body(ivl_interval *self, void *arg)
+static int phase_body(ivl_interval *self, void *arg)
 {
+	const struct phase *phase = arg;
+
 	(void)self;
-	return ivl_finish(much_to_do, arg);
+	return ivl_finish(phase->to_do, arg);
 }
 
-static int little_body(ivl_interval *self, void *arg)
+/* Has the desire come to what the phase wants it to be, while there was that to do? */
+static bool comes(struct phase *phase, ivl_function *to_do)
 {
-	(void)self;
-	return ivl_finish(little_to_do, arg);
+	phase->to_do = to_do;
+	test_run(phase->runtime, phase_body, phase);
+	return phase->came;
 }
 
 static void test_desire_follows(void **state)
@@ -473,10 +477,8 @@ static void test_desire_follows(void **state)
 				      .task = wait_for_end };
 		struct phase little = { .runtime = runtime, .least = 1, .most = 2 };
 
-		test_run(runtime, much_body, &much);
-		assert_true(much.came);
-		test_run(runtime, little_body, &little);
-		assert_true(little.came);
+		assert_true(comes(&much, much_to_do));
+		assert_true(comes(&little, little_to_do));
 	}
 	assert_true(counts(runtime).quanta >= 5);
 	assert_true(counts(runtime).naps > 0);
@@ -500,12 +502,6 @@ static void trifles_to_do(void *arg)
 	}
 }
 
-static int trifles_body(ivl_interval *self, void *arg)
-{
-	(void)self;
-	return ivl_finish(trifles_to_do, arg);
-}
-
 /* A pause before the next steal is no work, though it looks like that to everybody else. */
 static void test_trifles_want_nobody(void **state)
 {
@@ -520,10 +516,8 @@ static void test_trifles_want_nobody(void **state)
 				      .task = wait_for_end };
 		struct phase trifles = { .runtime = runtime, .least = 1, .most = 1 };
 
-		test_run(runtime, much_body, &much);
-		assert_true(much.came);
-		test_run(runtime, trifles_body, &trifles);
-		assert_true(trifles.came);
+		assert_true(comes(&much, much_to_do));
+		assert_true(comes(&trifles, trifles_to_do));
 	}
 	ivl_stop(runtime);
 }
@@ -538,8 +532,7 @@ static void test_no_cpu_clocks(void **state)
 	config.policy = IVL_HELP_FIRST;
 	no_clocks = true;
 	much.runtime = test_start(&config);
-	test_run(much.runtime, much_body, &much);
-	assert_true(much.came);
+	assert_true(comes(&much, much_to_do));
 	ivl_stop(much.runtime);
 	no_clocks = false;
 }
