@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lab import PROJECT, pristine, series_folder
+from lab import compile_guest, pristine, series_folder
 
 from fastlab.kernel import patches
 
@@ -46,8 +46,4 @@ def functional(patched: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def policy_stress(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """policy_stress.c, built to run without libraries."""
-    program = tmp_path_factory.mktemp("stress") / "policy_stress"
-    words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", "-o", program]
-    subprocess.run(["gcc", *words, PROJECT / "tests/policy_stress.c", "-lpthread"], check=True)
-    return program
+    return compile_guest("policy_stress", tmp_path_factory.mktemp("stress"))

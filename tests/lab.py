@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 import threading
 from collections.abc import Mapping
 from functools import cache
@@ -46,6 +47,14 @@ def series_folder() -> Path:
 def built() -> initramfs.Built:
     """The guest's programs and the plugin, up to date."""
     return initramfs.find_built(meson.build_programs(PROJECT, PlainReporter(io.StringIO())))
+
+
+def compile_guest(name: str, directory: Path, *options: str) -> Path:
+    """tests/NAME.c, built there to run without libraries."""
+    program = directory / name
+    words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", *options, "-o", program]
+    subprocess.run(["gcc", *words, PROJECT / f"tests/{name}.c", "-lpthread"], check=True)
+    return program
 
 
 class Lab:

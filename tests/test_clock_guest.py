@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pytest
-from lab import PROJECT, Lab, kernel
+from lab import PROJECT, Lab, compile_guest, kernel
 
 from fastlab.base.model import Machine, Watchdogs
 from fastlab.guest import vm
@@ -48,10 +47,7 @@ class Machines(Protocol):
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Machines:
     directory = tmp_path_factory.mktemp("clock")
-    program = directory / "clock_subject"
-    source = PROJECT / "tests/clock_subject.c"
-    words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", f"-I{PROJECT}/userspace/roi"]
-    subprocess.run(["gcc", *words, "-o", program, source, "-lpthread"], check=True)
+    program = compile_guest("clock_subject", directory, f"-I{PROJECT}/userspace/roi")
     booted: dict[Machine, Clocked] = {}
 
     def machine(cpus: int, preset: str, quantum: int = Machine().quantum) -> Clocked:

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-from lab import PROJECT, Lab, kernel
+from lab import Lab, compile_guest, kernel
 
 from fastlab.base.model import Machine
 
 
 def test_two_that_become_one_are_measured_anew(tmp_path: Path) -> None:
-    program = tmp_path / "crowds"
-    words = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", "-o", program]
-    subprocess.run(["gcc", *words, PROJECT / "tests/crowds.c", "-lpthread"], check=True)
+    program = compile_guest("crowds", tmp_path)
     lab = Lab(tmp_path / "lab", kernel("fast"), {"/bin/crowds": program}, Machine(cpus=4))
     outcome = lab.run("run", ["/bin/crowds"], fast={"policy": "adaptive"})
     assert outcome.exit_status == 0, outcome.errors
