@@ -19,6 +19,7 @@
 #include "find.h"
 #include "idle.h"
 #include "seat.h"
+#include "switching.h"
 #include "waking.h"
 #include "watch/probes.h"
 #include "watch/watch.h"
@@ -64,6 +65,9 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 	unsigned int asleep;
 	uint64_t key;
 
+	/* There are few: of as many as there are workers it would keep one from who needs two. */
+	if (runtime->fibers_kept == 1)
+		ivl_fiber_put_all(worker);
 	atomic_fetch_add_explicit(&sleepers->asleep, 1, memory_order_seq_cst);
 	asleep = (uint32_t)atomic_fetch_add_explicit(&runtime->attention, 1,
 						     memory_order_seq_cst) + 1;

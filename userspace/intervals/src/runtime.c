@@ -16,6 +16,7 @@
 #include "model.h"
 #include "process.h"
 #include "seat.h"
+#include "switching.h"
 #include "thread.h"
 #include "watch/watch.h"
 #include "worker.h"
@@ -115,8 +116,7 @@ static void destroy(ivl_runtime *runtime)
 	for (unsigned int i = 0; runtime->workers && i < runtime->topology->workers; i++) {
 		struct ivl_worker *worker = &runtime->workers[i];
 
-		if (worker->free)
-			ivl_stacks_put(runtime->stacks, worker->free);
+		ivl_fiber_put_all(worker);
 		ivl_worker_destroy(worker);
 	}
 	ivl_seats_destroy(runtime);

@@ -9,6 +9,7 @@
 
 #include "find.h"
 #include "run_queue.h"
+#include "switching.h"
 
 /*
  * Waiting.
@@ -184,10 +185,7 @@ static void clear(struct ivl_worker *worker)
 	ivl_stay();
 	while (!runtime->shared && (work = ivl_take(worker)))
 		ivl_post(runtime, work, worker->place);
-	if (worker->free)
-		ivl_stacks_put(runtime->stacks, worker->free);
-	worker->free = NULL;
-	worker->returned = 0;
+	ivl_fiber_put_all(worker);
 	worker->mail_first = false;
 }
 

@@ -34,6 +34,14 @@ void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber)
 	}
 }
 
+void ivl_fiber_put_all(struct ivl_worker *worker)
+{
+	if (worker->free)
+		ivl_stacks_put(worker->runtime->stacks, worker->free);
+	worker->free = NULL;
+	worker->returned = 0;
+}
+
 /*
  * Switching.
  */

@@ -32,6 +32,9 @@ static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
 
 void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
+/* All that it keeps, for others. */
+void ivl_fiber_put_all(struct ivl_worker *worker);
+
 /*
  * Switching.
  */

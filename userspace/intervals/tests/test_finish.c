@@ -240,6 +240,84 @@ static void test_bounded_stack(void **state)
 }
 
 /*
+ * One stack for each worker. All have been used, each by another worker; then all but one have
+ * nothing to do, and that one needs all but its own.
+ */
+struct few_stacks {
+	_Atomic unsigned int begun, reached;
+	unsigned int workers;
+	bool all;
+};
+
+static void begin_and_wait(struct few_stacks *test)
+{
+	atomic_fetch_add(&test->begun, 1);
+	while (atomic_load(&test->begun) < test->workers)
+		usleep(100);
+}
+
+static int use_stack(ivl_interval *self, void *arg)
+{
+	(void)self;
+	begin_and_wait(arg);
+	return 0;
+}
+
+static void go_down(void *arg)
+{
+	struct few_stacks *test = *(struct few_stacks **)arg;
+
+	if (atomic_fetch_add(&test->reached, 1) + 2 < test->workers)
+		ivl_async(go_down, arg, sizeof(test), NULL);
+}
+
+static void go_all_down(void *arg)
+{
+	struct few_stacks *test = arg;
+
+	atomic_store(&test->reached, 0);
+	ivl_async(go_down, &test, sizeof(test), NULL);
+}
+
+static bool reaches_all(struct few_stacks *test)
+{
+	/* It is asked again when it was, and the stacks may be elsewhere by then. */
+	if (!test->all)
+		ivl_finish(go_all_down, test);
+	test->all = atomic_load(&test->reached) == test->workers - 1;
+	return test->all;
+}
+
+static int few_stacks_body(ivl_interval *self, void *arg)
+{
+	struct few_stacks *test = arg;
+
+	for (unsigned int i = 1; i < test->workers; i++)
+		ivl_release(ivl_create(self, "user", use_stack, test, NULL));
+	ivl_schedule();
+	begin_and_wait(test);
+	return test_comes_true(reaches_all(test)) ? 0 : EPROTO;
+}
+
+static void test_who_sleeps_keeps_no_stack(void **state)
+{
+	(void)state;
+	test_on_counts(workers) {
+		struct ivl_config config = test_config(workers);
+		struct few_stacks test = { .workers = workers };
+		ivl_runtime *runtime;
+
+		if (workers == 1)
+			continue;
+		config.fibers_per_worker = 1;
+		config.policy = IVL_WORK_FIRST;
+		runtime = test_start(&config);
+		test_run(runtime, few_stacks_body, &test);
+		ivl_stop(runtime);
+	}
+}
+
+/*
  * No stack is free when the finish begins, so that it waits where its worker began; and
  * the last async inside it is one whose spawner has gone on elsewhere.
  */
@@ -674,6 +752,7 @@ int main(void)
 		cmocka_unit_test(test_outliving),
 		cmocka_unit_test(test_started_in_what_ends),
 		cmocka_unit_test(test_bounded_stack),
+		cmocka_unit_test(test_who_sleeps_keeps_no_stack),
 		cmocka_unit_test(test_waits_without_stack),
 	};
 
