@@ -159,13 +159,13 @@ def point_at(browser: Chrome, mark: WebElement) -> str:
 
 def test_pages_are_small(demo: Path, the_map: Path) -> None:
     assert demo.stat().st_size < 2 * MB
-    assert the_map.stat().st_size < 6 * MB
+    assert the_map.stat().st_size < 5 * MB
 
 
 def test_all_is_there_without_scripts(demo: Path) -> None:
     text = demo.read_text().partition("<script>")[0]
     # Each row is written out, and each mark has a title, which browsers show by themselves.
-    assert text.count("seed 5</td>") == 14 * 4
+    assert text.count("<td>seed 5<td>") == 14 * 4
     marks = re.findall(r'<g class="mark" pointer-events="all">(<title>\S)', text)
     assert len(marks) == 14 * 4 + 2 * 2 * 14 + 3 * 5 * 14
     assert text.count("<title>") == len(marks) + 1

@@ -24,6 +24,8 @@ from fastlab.statistics.findings import Findings
 from fastlab.trace.timeline import timeline
 
 VOID = {"meta", "br"}
+# What ends where one of these begins, or where that ends which it is in.
+ENDED_BY = {"td": {"td", "tr"}, "tr": {"tr"}}
 # What a page may lead to: what stands beside it in a results directory.
 BESIDE = {"runs.jsonl", "experiment.toml", "summary.csv", "summary.json"}
 
@@ -64,6 +66,8 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        while self.open and tag in ENDED_BY.get(self.open[-1], ()):
+            self.open.pop()
         if tag not in VOID:
             self.open.append(tag)
         self._attributes(tag, attrs)
@@ -72,6 +76,8 @@ class Page(HTMLParser):
         self._attributes(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
+        while self.open[-1] != tag and self.open[-1] in ENDED_BY:
+            self.open.pop()
         assert self.open.pop() == tag
 
     def _attributes(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
