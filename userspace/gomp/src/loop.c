@@ -3,6 +3,8 @@
 
 #include <limits.h>
 
+#include "reduction.h"
+
 static void resolve(const struct member *self, struct loop *loop)
 {
 	if (loop->schedule == SCHEDULE_RUNTIME) {
@@ -82,12 +84,6 @@ void gomp_loop_init(struct workshare *share, const void *arg)
 void gomp_team_first_loop(struct team *team, const struct loop *loop)
 {
 	gomp_loop_init(gomp_share_combine(team), loop);
-}
-
-void gomp_loop_begin(struct member *self, const struct loop *loop)
-{
-	gomp_share_enter(self, gomp_loop_init, loop);
-	self->taken = self->begin = self->end = 0;
 }
 
 /* One block for each thread, or chunks in turn. */
@@ -185,4 +181,21 @@ bool gomp_loop_take_ordered(struct member *self, uint64_t *begin, uint64_t *end)
 {
 	gomp_ordered_pass(self, self->share);
 	return gomp_loop_take(self, begin, end);
+}
+
+bool gomp_loop_start(const struct loop *loop, bool ordered, void *begin, void *end,
+		     uintptr_t *reductions, void **memory)
+{
+	struct member *self = gomp_member();
+
+	gomp_share_enter(self, gomp_loop_init, loop);
+	self->taken = self->begin = self->end = 0;
+	if (reductions)
+		gomp_reductions_of_share(self, reductions);
+	if (memory)
+		gomp_share_memory(self->share, memory);
+	if (!begin)
+		return true;
+	return ordered ? gomp_loop_take_ordered(self, begin, end) :
+			 gomp_loop_take(self, begin, end);
 }

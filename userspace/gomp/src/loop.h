@@ -22,8 +22,13 @@ struct loop gomp_loop_unsigned(struct member *self, bool up, uint64_t begin, uin
 struct loop gomp_loop_doacross(struct member *self, unsigned int dimensions, const void *counts,
 			       unsigned int schedule, uint64_t chunk);
 
-/* The caller's share of its team's next construct begins; no iterations yet. */
-void gomp_loop_begin(struct member *self, const struct loop *loop);
+/*
+ * The caller's share of its team's next construct begins: what the loop has beside its
+ * iterations, and its first chunk as values of the variable (64 bits each), where the compiler
+ * wants these. False: it wants a chunk, and there is none.
+ */
+bool gomp_loop_start(const struct loop *loop, bool ordered, void *begin, void *end,
+		     uintptr_t *reductions, void **memory);
 /* A construct's beginning; `share` is nobody's yet. */
 void gomp_loop_init(struct workshare *share, const void *loop);
 /* The next chunk, as values of the variable. False: none is left. */

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The entry points of loops over long. */
 #include "loop.h"
-#include "reduction.h"
-
-static bool start(const struct loop *loop, bool ordered, long *begin, long *end)
-{
-	struct member *self = gomp_member();
-
-	gomp_loop_begin(self, loop);
-	return ordered ? gomp_loop_take_ordered(self, (uint64_t *)begin, (uint64_t *)end) :
-			 gomp_loop_take(self, (uint64_t *)begin, (uint64_t *)end);
-}
 
 #define START(name, schedule, ordered) \
 	GOMP_PUBLIC bool GOMP_loop_##name##_start(long first, long last, long step, long chunk, \
@@ -18,7 +8,7 @@ static bool start(const struct loop *loop, bool ordered, long *begin, long *end)
 	{ \
 		const struct loop loop = gomp_loop_signed(gomp_member(), first, last, step, \
 							  schedule, chunk); \
-		return start(&loop, ordered, begin, end); \
+		return gomp_loop_start(&loop, ordered, begin, end, NULL, NULL); \
 	}
 #define START_RUNTIME(name, ordered) \
 	GOMP_PUBLIC bool GOMP_loop_##name##_start(long first, long last, long step, \
@@ -26,7 +16,7 @@ static bool start(const struct loop *loop, bool ordered, long *begin, long *end)
 	{ \
 		const struct loop loop = gomp_loop_signed(gomp_member(), first, last, step, \
 							  SCHEDULE_RUNTIME, 0); \
-		return start(&loop, ordered, begin, end); \
+		return gomp_loop_start(&loop, ordered, begin, end, NULL, NULL); \
 	}
 #define NEXT(name, take) \
 	GOMP_PUBLIC bool GOMP_loop_##name##_next(long *begin, long *end) \
@@ -60,23 +50,6 @@ NEXT(ordered_dynamic, gomp_loop_take_ordered)
 NEXT(ordered_guided, gomp_loop_take_ordered)
 NEXT(ordered_runtime, gomp_loop_take_ordered)
 
-/* What the loop has beside its iterations, and its first chunk, if the compiler wants one. */
-static bool start_with(const struct loop *loop, bool ordered, long *begin, long *end,
-		       uintptr_t *reductions, void **memory)
-{
-	struct member *self = gomp_member();
-
-	gomp_loop_begin(self, loop);
-	if (reductions)
-		gomp_reductions_of_share(self, reductions);
-	if (memory)
-		gomp_share_memory(self->share, memory);
-	if (!begin)
-		return true;
-	return ordered ? gomp_loop_take_ordered(self, (uint64_t *)begin, (uint64_t *)end) :
-			 gomp_loop_take(self, (uint64_t *)begin, (uint64_t *)end);
-}
-
 GOMP_PUBLIC bool GOMP_loop_start(long first, long last, long step, long schedule, long chunk,
 				 long *begin, long *end, uintptr_t *reductions, void **memory)
 {
@@ -84,7 +57,7 @@ GOMP_PUBLIC bool GOMP_loop_start(long first, long last, long step, long schedule
 						  (unsigned int)schedule & ~SCHEDULE_MONOTONIC,
 						  chunk);
 
-	return start_with(&loop, false, begin, end, reductions, memory);
+	return gomp_loop_start(&loop, false, begin, end, reductions, memory);
 }
 
 GOMP_PUBLIC bool GOMP_loop_ordered_start(long first, long last, long step, long schedule,
@@ -95,7 +68,7 @@ GOMP_PUBLIC bool GOMP_loop_ordered_start(long first, long last, long step, long 
 						  (unsigned int)schedule & ~SCHEDULE_MONOTONIC,
 						  chunk);
 
-	return start_with(&loop, true, begin, end, reductions, memory);
+	return gomp_loop_start(&loop, true, begin, end, reductions, memory);
 }
 
 static bool doacross(unsigned int dimensions, long *counts, unsigned int schedule, long chunk,
@@ -104,7 +77,7 @@ static bool doacross(unsigned int dimensions, long *counts, unsigned int schedul
 	const struct loop loop = gomp_loop_doacross(gomp_member(), dimensions, counts, schedule,
 						    (uint64_t)chunk);
 
-	return start(&loop, false, begin, end);
+	return gomp_loop_start(&loop, false, begin, end, NULL, NULL);
 }
 
 #define DOACROSS(name, schedule) \
@@ -132,7 +105,7 @@ GOMP_PUBLIC bool GOMP_loop_doacross_start(unsigned int dimensions, long *counts,
 		gomp_loop_doacross(gomp_member(), dimensions, counts,
 				   (unsigned int)schedule & ~SCHEDULE_MONOTONIC, (uint64_t)chunk);
 
-	return start_with(&loop, false, begin, end, reductions, memory);
+	return gomp_loop_start(&loop, false, begin, end, reductions, memory);
 }
 
 /*
