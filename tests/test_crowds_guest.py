@@ -20,3 +20,16 @@ def test_two_that_become_one_are_measured_anew(tmp_path: Path) -> None:
     (line,) = (line for line in outcome.said if line.startswith("times "))
     # and the four that work side by side have none: together they would take four times as long.
     assert float(line.split()[1]) < 1.5, outcome.said
+
+
+def test_who_seldom_sleeps_is_not_measured_for_long(tmp_path: Path) -> None:
+    program = compile_guest("seldom", tmp_path)
+    lab = Lab(tmp_path / "lab", kernel("fast"), {"/bin/seldom": program}, Machine(cpus=4))
+    took = {}
+    for policy in ("off", "adaptive"):
+        outcome = lab.run(policy, ["/bin/seldom"], fast={"policy": policy})
+        assert outcome.exit_status == 0, outcome.errors
+        (line,) = (line for line in outcome.said if line.startswith("ns "))
+        took[policy] = float(line.split()[1])
+    # Measured all the time it would be 1.4 times as long; most of what is left is to ask whether.
+    assert took["adaptive"] < 1.2 * took["off"], took
