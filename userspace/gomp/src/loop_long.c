@@ -24,31 +24,7 @@
 		return take(gomp_member(), (uint64_t *)begin, (uint64_t *)end); \
 	}
 
-START(static, SCHEDULE_STATIC, false)
-START(dynamic, SCHEDULE_DYNAMIC, false)
-START(guided, SCHEDULE_GUIDED, false)
-START(nonmonotonic_dynamic, SCHEDULE_DYNAMIC, false)
-START(nonmonotonic_guided, SCHEDULE_GUIDED, false)
-START_RUNTIME(runtime, false)
-START_RUNTIME(nonmonotonic_runtime, false)
-START_RUNTIME(maybe_nonmonotonic_runtime, false)
-START(ordered_static, SCHEDULE_STATIC, true)
-START(ordered_dynamic, SCHEDULE_DYNAMIC, true)
-START(ordered_guided, SCHEDULE_GUIDED, true)
-START_RUNTIME(ordered_runtime, true)
-
-NEXT(static, gomp_loop_take)
-NEXT(dynamic, gomp_loop_take)
-NEXT(guided, gomp_loop_take)
-NEXT(runtime, gomp_loop_take)
-NEXT(nonmonotonic_dynamic, gomp_loop_take)
-NEXT(nonmonotonic_guided, gomp_loop_take)
-NEXT(nonmonotonic_runtime, gomp_loop_take)
-NEXT(maybe_nonmonotonic_runtime, gomp_loop_take)
-NEXT(ordered_static, gomp_loop_take_ordered)
-NEXT(ordered_dynamic, gomp_loop_take_ordered)
-NEXT(ordered_guided, gomp_loop_take_ordered)
-NEXT(ordered_runtime, gomp_loop_take_ordered)
+#include "loop_kinds.def"
 
 GOMP_PUBLIC bool GOMP_loop_start(long first, long last, long step, long schedule, long chunk,
 				 long *begin, long *end, uintptr_t *reductions, void **memory)
