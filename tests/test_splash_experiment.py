@@ -43,6 +43,16 @@ def test_all_pass_their_checks_in_a_guest(tmp_path: Path) -> None:
     assert {(row["status"], row["check"]) for row in rows} == {("ok", "ok")}
 
 
+def test_a_seed_is_another_beginning(tmp_path: Path) -> None:
+    """Of a program, too, whose steps no input changes."""
+    short = load_experiment(FILE)
+    fft = tuple(one for one in short.workloads if one.benchmark == "fft" and one.threads == 4)
+    first = replace(short, variants=short.variants[:1], workloads=fft, seeds=(1, 2))
+    rows = make_runs(first, tmp_path / "results")
+    assert [row["check"] for row in rows] == ["ok", "ok"]
+    assert len({row["elapsed_ns"] for row in rows}) == 2
+
+
 @pytest.mark.full
 def test_the_short_experiment(tmp_path: Path) -> None:
     experiment = load_experiment(FILE)

@@ -88,7 +88,7 @@ def test_half_of_the_cases(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "preset", "cases", "seeds"),
-    [("map", "rx4640", 140, 5), ("map-milan", "epyc-milan", 93, 1)],
+    [("map", "rx4640", 140, 5), ("map-milan", "epyc-milan", 93, 5)],
 )
 def test_the_maps(name: str, preset: str, cases: int, seeds: int) -> None:
     experiment = load_experiment(EXPERIMENTS / f"{name}.toml")

@@ -33,7 +33,8 @@ struct parse {
 
 static const struct argp_option common_options[COMMON_OPTIONS] = {
 	{ "threads", KEY_THREADS, "N", 0, "worker threads, 1 to 1024 (default: one per CPU)", 1 },
-	{ "seed", KEY_SEED, "N", 0, "seed of the generated input, 0 to 4294967295 (default 1)", 1 },
+	{ "seed", KEY_SEED, "N", 0,
+	  "seed of the generated input, and of when the phase begins, 0 to 4294967295 (default 1)", 1 },
 	{ "json", KEY_JSON, NULL, 0, "print the result as one JSON object on one line", 1 },
 	{ "profile", KEY_PROFILE, NULL, 0,
 	  "measure the time that the threads wait at locks, barriers and flags", 1 },

@@ -4,8 +4,8 @@
  *
  * A run is: setup -> threads start -> gate -> warm-up -> gate -> the counted parallel
  * phase -> gate -> check. The controlling main thread issues the ROI markers while
- * every worker is held at a gate (microbench/common/gate.h). It is no worker itself:
- * with --threads 4 there are four workers.
+ * every worker is held at a gate (microbench/common/gate.h), the first after a pause that
+ * the seed says. It is no worker itself: with --threads 4 there are four workers.
  *
  * All synchronisation inside the phase goes through the wrappers below, under the
  * names that PARMACS has for it: FAST acts on the futexes beneath, and the profile
