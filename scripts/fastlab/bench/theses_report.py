@@ -62,7 +62,7 @@ def tables(
     missing = [row for row in rows if not row.runs or row.status != "ok"]
     return [
         *(shown if rows else []),
-        _conclusions(evaluation, found),
+        _conclusions(found),
         *([_missing(missing)] if missing else []),
     ]
 
@@ -250,7 +250,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
 
 
-def _conclusions(evaluation: ThesisEvaluation, found: Sequence[ThesisVerdict]) -> Table:
+def _conclusions(found: Sequence[ThesisVerdict]) -> Table:
     lines = [
         [
             Cell(one.conclusion.source),
