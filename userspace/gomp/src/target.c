@@ -45,8 +45,9 @@ static void read_arguments(struct icv *icv, void **arguments)
 /* As on another device: outside of all regions; but the caller's threads are used. */
 static void run_apart(void (*function)(void *), void *data, void **arguments)
 {
+	atomic_uint busy = 0;
 	struct member *self = gomp_member(), apart = { .attends = self->attends, .teams = 1,
-				 .busy = self->busy };
+				 .busy = &busy };
 	struct icv icv = gomp_environment.icv;
 
 	read_arguments(&icv, arguments);

@@ -27,6 +27,29 @@ static void target(void)
 	CHECK(sum == 5550 + 4950);
 }
 
+/* The threads of the region around it are not in its contention group. */
+static void limited(void)
+{
+	int size = 0;
+
+#pragma omp target thread_limit(2) map(from : size)
+	{
+		CHECK(omp_get_thread_limit() == 2);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+		size = omp_get_num_threads();
+	}
+	CHECK(size == 2);
+}
+
+static void limits(void)
+{
+#pragma omp teams num_teams(1) thread_limit(2)
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	limited();
+}
+
 static void teams(void)
 {
 	int seen = 0;
@@ -63,6 +86,7 @@ static void allocators(void)
 int main(void)
 {
 	target();
+	limits();
 	teams();
 	allocators();
 	return 0;
