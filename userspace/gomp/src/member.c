@@ -23,11 +23,16 @@ static void end(void *member)
 	gomp_tasks_leave(member);
 }
 
-/* Outside of all regions; inside, the runtime ends the child when it waits (process.c). */
+/*
+ * Outside of all regions, or in a target region there; inside, the runtime ends the child when it
+ * waits (process.c).
+ */
 static void after_fork(void)
 {
 	/* The threads are the parent's, and what they were about to do to the pool. */
 	outside.pool = NULL;
+	if (gomp_self)
+		gomp_self->pool = NULL;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Target regions and teams on the host; allocators. */
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -25,6 +27,28 @@ static void target(void)
 	for (int i = 0; i < 100; i++)
 		sum += array[i];
 	CHECK(sum == 5550 + 4950);
+}
+
+/* The child has threads of its own, which ThreadSanitizer does not allow. */
+static void forked(void)
+{
+#ifndef __SANITIZE_THREAD__
+#pragma omp parallel num_threads(2)
+	;
+#pragma omp target
+	{
+		const pid_t child = fork();
+		int sum = 0, status;
+
+		if (!child) {
+			alarm(60);
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+			sum++;
+			_exit(sum == 2 ? EXIT_SUCCESS : EXIT_FAILURE);
+		}
+		CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	}
+#endif
 }
 
 /* The threads of the region around it are not in its contention group. */
@@ -86,6 +110,7 @@ static void allocators(void)
 int main(void)
 {
 	target();
+	forked();
 	limits();
 	teams();
 	allocators();
