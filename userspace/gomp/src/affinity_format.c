@@ -171,10 +171,12 @@ GOMP_PUBLIC size_t omp_capture_affinity(char *buffer, size_t room, const char *w
 
 GOMP_PUBLIC void omp_display_affinity(const char *wanted)
 {
-	char buffer[4096];
+	const size_t room = omp_capture_affinity(NULL, 0, wanted) + 1;
+	char *line = gomp_allocate(room);
 
-	omp_capture_affinity(buffer, sizeof(buffer), wanted);
-	fprintf(stderr, "%s\n", buffer);
+	omp_capture_affinity(line, room, wanted);
+	fprintf(stderr, "%s\n", line);
+	free(line);
 }
 
 GOMP_PUBLIC void omp_set_affinity_format(const char *wanted)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* OMP_PLACES=threads, OMP_PROC_BIND=close: each thread is where it says. */
 #include <sched.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -15,6 +16,24 @@ static void is_bound(void)
 	omp_get_place_proc_ids(place, cpus);
 	CHECK(!sched_getaffinity(0, sizeof(set), &set));
 	CHECK(CPU_COUNT(&set) == 1 && CPU_ISSET((size_t)cpus[0], &set));
+}
+
+/* However long it is. */
+static void displayed(void)
+{
+	enum { LENGTH = 6000 };
+	static char format[LENGTH + 1], line[LENGTH + 3];
+	FILE *file = tmpfile();
+	const int before = dup(STDERR_FILENO);
+
+	memset(format, 'y', LENGTH);
+	CHECK(file && dup2(fileno(file), STDERR_FILENO) >= 0);
+	omp_display_affinity(format);
+	CHECK(dup2(before, STDERR_FILENO) >= 0 && !close(before));
+	rewind(file);
+	CHECK(fgets(line, sizeof(line), file) && strlen(line) == LENGTH + 1);
+	CHECK(!strncmp(line, format, LENGTH));
+	fclose(file);
 }
 
 int main(void)
@@ -32,5 +51,6 @@ int main(void)
 	CHECK(different == (omp_get_max_threads() > 1 && omp_get_num_places() > 1));
 #pragma omp parallel proc_bind(primary) num_threads(3)
 	CHECK(omp_get_place_num() == 0);
+	displayed();
 	return 0;
 }
