@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "env.h"
+#include "places.h"
 #include "share.h"
 
 GOMP_PUBLIC int omp_get_thread_num(void)
@@ -25,7 +26,8 @@ GOMP_PUBLIC int omp_get_max_threads(void)
 
 GOMP_PUBLIC int omp_get_num_procs(void)
 {
-	return (int)gomp_environment.cpus;
+	/* Who is bound to a place may have them all for its regions. */
+	return (int)(gomp_places.count ? gomp_environment.cpus : gomp_count_cpus());
 }
 
 GOMP_PUBLIC int omp_in_parallel(void)

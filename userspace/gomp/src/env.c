@@ -268,7 +268,7 @@ static void limits(struct environment *environment)
 }
 
 /* The kernel wants room for all CPUs that it could have, and does not say how many. */
-static unsigned int count_cpus(void)
+unsigned int gomp_count_cpus(void)
 {
 	for (size_t room = CPU_SETSIZE; room <= MOST_CPUS; room *= 2) {
 		const size_t bytes = CPU_ALLOC_SIZE(room);
@@ -291,7 +291,7 @@ __attribute__((constructor)) static void read_environment(void)
 	struct environment *environment = &gomp_environment;
 	bool dynamic = false;
 
-	environment->cpus = count_cpus();
+	environment->cpus = gomp_count_cpus();
 	threads(environment);
 	schedule(&environment->icv);
 	proc_bind(environment);

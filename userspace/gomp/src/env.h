@@ -17,10 +17,13 @@ struct environment {
 	bool display_affinity;
 	unsigned int max_priority;
 	unsigned int teams, teams_limit;
-	unsigned int cpus;		/* that the process may use */
+	unsigned int cpus;		/* that the process may use, when it begins */
 	unsigned int spins, spins_crowded;	/* park.h: with a CPU for each thread, and without */
 };
 
 extern struct environment gomp_environment;
+
+/* On which the calling thread may run. */
+unsigned int gomp_count_cpus(void);
 
 #endif

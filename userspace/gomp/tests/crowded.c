@@ -59,7 +59,7 @@ static double regions(void)
 	return (cpu_time() - begin) / TIMES;
 }
 
-/* The library counts the CPUs when it is loaded. */
+/* By those that there are when it is loaded the library decides how long to look. */
 static void begin_on_one_cpu(char **argv)
 {
 	cpu_set_t set;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Regions: who is in them, nested, serialized; threadprivate; barriers. */
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,8 +179,23 @@ static void forked(void)
 #endif
 }
 
+/* The program may change on which CPUs it runs. */
+static void processors(void)
+{
+	cpu_set_t before, one;
+
+	CHECK(!sched_getaffinity(0, sizeof(before), &before));
+	CHECK(omp_get_num_procs() == CPU_COUNT(&before));
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	CHECK(!sched_setaffinity(0, sizeof(one), &one));
+	CHECK(omp_get_num_procs() == 1);
+	CHECK(!sched_setaffinity(0, sizeof(before), &before));
+}
+
 int main(void)
 {
+	processors();
 	numbers();
 	threads();
 	nested();
