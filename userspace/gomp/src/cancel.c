@@ -7,14 +7,17 @@
 GOMP_PUBLIC bool GOMP_cancellation_point(int which)
 {
 	const struct member *self = gomp_member();
+	const struct team *team = self->team;
 
-	if (!gomp_environment.cancellation || !self->team)
+	if (!gomp_environment.cancellation)
 		return false;
-	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && atomic_load(&self->team->share_cancelled))
-		return true;
 	if (which & CANCEL_TASKGROUP && gomp_task_cancelled(self, self->task))
 		return true;
-	return atomic_load(&self->team->cancelled);
+	if (!team)
+		return false;
+	if (which & (CANCEL_LOOP | CANCEL_SECTIONS) && atomic_load(&team->share_cancelled))
+		return true;
+	return atomic_load(&team->cancelled);
 }
 
 GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
@@ -26,11 +29,10 @@ GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
 		return false;
 	if (!condition)
 		return GOMP_cancellation_point(which);
-	/* Of a construct outside of any region, the caller is all there is. */
-	if (!team)
-		return which & (CANCEL_LOOP | CANCEL_SECTIONS);
 	if (which & (CANCEL_LOOP | CANCEL_SECTIONS)) {
-		atomic_store(&team->share_cancelled, true);
+		/* Outside of any region the caller is all there is. */
+		if (team)
+			atomic_store(&team->share_cancelled, true);
 	} else if (which & CANCEL_TASKGROUP) {
 		struct taskgroup *taskgroup = self->task->taskgroup;
 
@@ -38,7 +40,7 @@ GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
 			taskgroup = taskgroup->outer;
 		if (taskgroup)
 			atomic_store(&taskgroup->cancelled, true);
-	} else {
+	} else if (team) {
 		atomic_store(&team->cancelled, true);
 		/* Those who wait in a barrier that may be cancelled. */
 		gomp_unpark_all(&team->barrier.phase);

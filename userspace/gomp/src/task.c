@@ -75,7 +75,7 @@ void gomp_tasks_leave(struct member *member)
 
 bool gomp_task_cancelled_slowly(const struct member *self, const struct task *task)
 {
-	if (atomic_load_explicit(&self->team->cancelled, memory_order_relaxed))
+	if (self->team && atomic_load_explicit(&self->team->cancelled, memory_order_relaxed))
 		return true;
 	for (const struct taskgroup *taskgroup = task->taskgroup; taskgroup;
 	     taskgroup = taskgroup->outer) {
@@ -252,14 +252,10 @@ void gomp_task_create(struct member *self, const struct order *order)
 	const bool waits = order->flags & TASK_DEPEND;
 	struct task *parent, *task;
 
-	if (!self->team) {
-		run_included(self, order);
-		return;
-	}
 	if (__builtin_expect(gomp_task_cancelled(self, self->task), 0))
 		return;
 	/* What it depends on may be an event that the caller is about to fulfil. */
-	if (order->now || self->task->final || self->team->light ||
+	if (!self->team || order->now || self->task->final || self->team->light ||
 	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) &&
 	     ivl_attend_has_queued(self->queued_most))) {
 		run_included(self, order);

@@ -120,6 +120,30 @@ static void groups(void)
 	CHECK(atomic_load(&ran) == 1000);
 }
 
+/* Outside of all regions, where tasks run at once. */
+static void group_outside(void)
+{
+	int begun = 0, ran = 0;
+
+#pragma omp taskgroup
+	for (int i = 0; i < 3; i++) {
+#pragma omp task shared(begun, ran)
+		{
+			begun++;
+#pragma omp task
+			{
+#pragma omp cancel taskgroup if (i == 1)
+			}
+#pragma omp cancellation point taskgroup
+			ran++;
+		}
+	}
+	CHECK(begun == 2 && ran == 1);
+#pragma omp task shared(ran)
+	ran++;
+	CHECK(ran == 2);
+}
+
 /* One thread cancels a loop while the other is in the one before. */
 static void one_before(void)
 {
@@ -186,6 +210,7 @@ int main(void)
 	memory();
 	loops();
 	groups();
+	group_outside();
 	one_before();
 	constructed();
 	return 0;
