@@ -10,7 +10,11 @@ struct event {
 	struct task *task;
 	ivl_runtime *runtime;		/* NULL: the task is run at once */
 	struct ivl_task spawned;
+	struct event *next;		/* of the team's discarded ones */
 };
+
+/* Is added to `left` where the body will not run: the task does not wait for the event. */
+#define DISCARDED 2
 
 void gomp_event_make(struct task *task, const struct order *order)
 {
@@ -24,13 +28,41 @@ void gomp_event_make(struct task *task, const struct order *order)
 		*(void **)order->data = event;
 }
 
+/* Whoever does not know that the task was cancelled may still fulfil it. */
+static void keep(struct team *team, struct event *event)
+{
+	struct event *first = atomic_load_explicit(&team->discarded, memory_order_relaxed);
+
+	/* Relaxed: a barrier is between all of them and who frees them. */
+	do {
+		event->next = first;
+	} while (!atomic_compare_exchange_weak_explicit(&team->discarded, &first, event,
+							memory_order_relaxed,
+							memory_order_relaxed));
+}
+
+void gomp_events_free(struct team *team)
+{
+	struct event *event = atomic_load_explicit(&team->discarded, memory_order_relaxed), *next;
+
+	for (; event; event = next) {
+		next = event->next;
+		free(event);
+	}
+	atomic_store_explicit(&team->discarded, NULL, memory_order_relaxed);
+}
+
 static void complete(void *arg)
 {
 	struct event *event = arg;
 	struct task *task = event->task;
+	struct member *self = gomp_member();
 
-	free(event);
-	gomp_task_complete(gomp_member(), task);
+	if (atomic_load_explicit(&event->left, memory_order_relaxed))
+		keep(self->team, event);
+	else
+		free(event);
+	gomp_task_complete(self, task);
 }
 
 void gomp_event_prepare(struct task *parent, struct task *task)
@@ -52,6 +84,15 @@ void gomp_event_happened(struct event *event)
 		gomp_unpark_all(&event->left);
 }
 
+void gomp_event_discard(struct event *event)
+{
+	ivl_runtime *runtime = event->runtime;
+
+	/* Nobody comes to 0 any more, whether it was fulfilled before or will be. */
+	atomic_fetch_add_explicit(&event->left, DISCARDED, memory_order_relaxed);
+	ivl_spawn_prepared(runtime, &event->spawned);
+}
+
 static bool unfulfilled(const void *word, unsigned long arg)
 {
 	(void)arg;
@@ -69,5 +110,9 @@ void gomp_event_wait(struct task *task)
 
 GOMP_PUBLIC void omp_fulfill_event(omp_event_handle_t handle)
 {
-	gomp_event_happened((struct event *)(uintptr_t)handle);
+	struct event *event = (struct event *)(uintptr_t)handle;
+
+	/* NULL: of a task that was not created, since what it is in was cancelled. */
+	if (event)
+		gomp_event_happened(event);
 }

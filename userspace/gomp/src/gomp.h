@@ -141,6 +141,7 @@ struct team {
 	atomic_bool cancelled;
 	/* The worksharing construct, up to its barrier; nowait ones before it are not meant. */
 	atomic_bool share_cancelled;
+	_Atomic(struct event *) discarded;	/* of tasks that were cancelled */
 	/* At the end of this region and of the one before, in turn: see gomp_team_await_leaving(). */
 	_Alignas(GOMP_LINE) atomic_uint waiting[2];
 	/* Thread 0's own. */

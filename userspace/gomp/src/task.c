@@ -152,19 +152,23 @@ static void run(void *arg)
 	struct task *before = self->task;
 	struct ivl_local *local = ivl_local();
 	struct ivl_finish *finish = local->finish;
+	bool runs;
 
 	if (task->creator != self)
 		atomic_fetch_add_explicit(&task->creator->stolen, 1, memory_order_relaxed);
 	self->task = task;
 	local->finish = (struct ivl_finish *)gomp_group_of(self, task->taskgroup);
-	if (__builtin_expect(!gomp_task_cancelled(self, task), 1) || task->constructed)
+	runs = __builtin_expect(!gomp_task_cancelled(self, task), 1) || task->constructed;
+	if (runs)
 		task->function(task->data);
 	self->task = before;
 	local->finish = finish;
-	if (__builtin_expect(task->event != NULL, 0))
+	if (__builtin_expect(!task->event, 1))
+		gomp_task_complete(self, task);
+	else if (runs)
 		gomp_event_happened(task->event);
 	else
-		gomp_task_complete(self, task);
+		gomp_event_discard(task->event);
 }
 
 void gomp_task_start(struct task *task)
@@ -252,8 +256,11 @@ void gomp_task_create(struct member *self, const struct order *order)
 	const bool waits = order->flags & TASK_DEPEND;
 	struct task *parent, *task;
 
-	if (__builtin_expect(gomp_task_cancelled(self, self->task), 0))
+	if (__builtin_expect(gomp_task_cancelled(self, self->task), 0)) {
+		if (order->flags & TASK_DETACH)
+			*(void **)order->detach = NULL;
 		return;
+	}
 	/* What it depends on may be an event that the caller is about to fulfil. */
 	if (!self->team || order->now || self->task->final || self->team->light ||
 	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) &&

@@ -65,6 +65,9 @@ struct event;
 void gomp_event_make(struct task *task, const struct order *order);
 void gomp_event_prepare(struct task *parent, struct task *task);
 void gomp_event_happened(struct event *event);
+/* The body will not run. The event is there until the team begins its next region. */
+void gomp_event_discard(struct event *event);
+void gomp_events_free(struct team *team);
 void gomp_event_wait(struct task *task);
 
 #endif

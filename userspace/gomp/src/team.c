@@ -293,6 +293,7 @@ void gomp_pool_end(struct member *self)
 		gomp_tasks_leave(&pool->threads[i]->member);
 		free(pool->threads[i]);
 	}
+	gomp_events_free(&pool->team);
 	ivl_stop(pool->runtime);
 	free(pool->threads);
 	free(pool);
@@ -312,6 +313,7 @@ static void begin_team(struct team *team, struct member *self, unsigned int size
 	if (team->size != size || gomp_environment.cancellation) {
 		gomp_barrier_init(&team->barrier, size);
 		gomp_barrier_init(&team->final, size);
+		gomp_events_free(team);
 	}
 	GOMP_RENEW(team->size, size);
 	GOMP_RENEW(team->level, level);

@@ -170,6 +170,71 @@ static void one_before(void)
 	CHECK(atomic_load(&ran) == 100);
 }
 
+/*
+ * Of what is cancelled, a detached task that has not begun is not waited for; whether its event is
+ * fulfilled before, afterwards or, by its body, never.
+ */
+static void detached(void)
+{
+	for (int i = 0; i < 3; i++) {
+		omp_event_handle_t event, none;
+		int ran = 0, chain = 0;
+
+		(void)chain;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+		{
+#pragma omp taskgroup
+			{
+				omp_event_handle_t begins;
+
+#pragma omp task detach(begins) depend(out : chain)
+				;
+#pragma omp task detach(event) depend(inout : chain) shared(ran)
+				ran++;
+				if (i == 0)
+					omp_fulfill_event(event);
+#pragma omp task if (0)
+				{
+#pragma omp cancel taskgroup
+				}
+#pragma omp task detach(none)
+				ran++;
+				omp_fulfill_event(begins);
+			}
+			if (i == 1)
+				omp_fulfill_event(event);
+			omp_fulfill_event(none);
+		}
+		CHECK(!ran);
+	}
+}
+
+static void detached_in_region(void)
+{
+	atomic_int cancels = 0;
+	int chain = 0;
+	omp_event_handle_t begins;
+
+	(void)chain;
+#pragma omp parallel num_threads(2)
+	if (omp_get_thread_num() == 0) {
+		omp_event_handle_t event;
+
+#pragma omp task detach(begins) depend(out : chain)
+		;
+#pragma omp task detach(event) depend(inout : chain)
+		omp_fulfill_event(event);
+		atomic_store(&cancels, 1);
+#pragma omp cancel parallel
+	} else {
+		while (!atomic_load(&cancels))
+			sched_yield();
+		usleep(20000);
+		omp_fulfill_event(begins);
+	}
+}
+
 static int objects;
 
 static void construct(void *to, void *from)
@@ -213,5 +278,7 @@ int main(void)
 	group_outside();
 	one_before();
 	constructed();
+	detached();
+	detached_in_region();
 	return 0;
 }
