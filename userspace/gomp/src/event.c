@@ -10,6 +10,7 @@ struct event {
 	struct task *task;
 	ivl_runtime *runtime;		/* NULL: the task is run at once */
 	struct ivl_task spawned;
+	struct ivl_group *group;	/* in which the task is counted */
 	struct event *next;		/* of the team's discarded ones */
 };
 
@@ -56,17 +57,19 @@ static void complete(void *arg)
 {
 	struct event *event = arg;
 	struct task *task = event->task;
+	struct ivl_group *group = event->group;
 	struct member *self = gomp_member();
 
 	if (atomic_load_explicit(&event->left, memory_order_relaxed))
 		keep(self->team, event);
 	else
 		free(event);
-	gomp_task_complete(self, task);
+	gomp_task_complete(self, task, group);
 }
 
-void gomp_event_prepare(struct task *parent, struct task *task)
+void gomp_event_prepare(struct task *parent, struct task *task, struct ivl_group *group)
 {
+	task->event->group = group;
 	task->event->runtime = ivl_this_runtime();
 	ivl_spawn_prepare(&parent->scope, &task->event->spawned, complete, task->event);
 }

@@ -111,10 +111,8 @@ static void end_memory(struct member *self, struct task *task)
 	release(self, task);
 }
 
-void gomp_task_complete(struct member *self, struct task *task)
+void gomp_task_complete(struct member *self, struct task *task, struct ivl_group *group)
 {
-	struct ivl_group *group = gomp_group_of(self, task->taskgroup);
-
 	if (task->node)
 		gomp_depend_end(task);
 	end_memory(self, task);
@@ -152,19 +150,20 @@ static void run(void *arg)
 	struct task *before = self->task;
 	struct ivl_local *local = ivl_local();
 	struct ivl_finish *finish = local->finish;
+	struct ivl_group *group = gomp_group_of(self, task->taskgroup);
 	bool runs;
 
 	if (task->creator != self)
 		atomic_fetch_add_explicit(&task->creator->stolen, 1, memory_order_relaxed);
 	self->task = task;
-	local->finish = (struct ivl_finish *)gomp_group_of(self, task->taskgroup);
+	local->finish = (struct ivl_finish *)group;
 	runs = __builtin_expect(!gomp_task_cancelled(self, task), 1) || task->constructed;
 	if (runs)
 		task->function(task->data);
 	self->task = before;
 	local->finish = finish;
 	if (__builtin_expect(!task->event, 1))
-		gomp_task_complete(self, task);
+		gomp_task_complete(self, task, group);
 	else if (runs)
 		gomp_event_happened(task->event);
 	else
@@ -223,27 +222,49 @@ static void *align(void *memory, size_t alignment)
 	return (void *)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
+/*
+ * In a light team a detached task is run at once, too, and completes as any other: its creator may
+ * be who fulfils the event afterwards.
+ */
+static bool completes_later(const struct member *self, const struct order *order)
+{
+	return self->team && self->team->light && !order->now && !self->task->final;
+}
+
 /* The caller's frame has the data, where it must be copied. */
 static void run_included(struct member *self, const struct order *order)
 {
 	struct task *parent = self->task, *task = allocate(self, sizeof(*task));
+	bool later = false;
 	char room[order->copy || order->head ? order->bytes + order->alignment : 1];
 	char *data = order->data;
 
 	init(task, parent, order);
-	if (order->flags & TASK_DETACH)
+	if (order->flags & TASK_DETACH) {
 		gomp_event_make(task, order);
+		later = completes_later(self, order);
+		if (later) {
+			struct ivl_group *group = gomp_group_of(self, task->taskgroup);
+
+			gomp_event_prepare(parent, task, group);
+			ivl_group_count(group);
+		}
+	}
 	if (order->copy || order->head) {
 		data = align(room, order->alignment);
 		copy(data, order);
 	}
-	if (order->flags & TASK_DEPEND && parent->depends) {
+	if (order->flags & TASK_DEPEND && (parent->depends || later)) {
 		gomp_depend(parent, task, order->depend, true);
 		gomp_depend_wait(task);
 	}
 	self->task = task;
 	task->function(data);
 	self->task = parent;
+	if (later) {
+		gomp_event_happened(task->event);
+		return;
+	}
 	if (task->event)
 		gomp_event_wait(task);
 	if (task->node)
@@ -282,7 +303,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	task->data = align(task + 1, order->alignment);
 	if (order->flags & TASK_DETACH) {
 		gomp_event_make(task, order);
-		gomp_event_prepare(parent, task);
+		gomp_event_prepare(parent, task, gomp_group_of(self, task->taskgroup));
 	}
 	copy(task->data, order);
 	task->constructed = order->copy;

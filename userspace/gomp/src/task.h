@@ -45,7 +45,7 @@ struct task *gomp_task_keep(struct member *self);
 /* The task is ready: its dependences are. */
 void gomp_task_start(struct task *task);
 /* It has ended, and what it was waited for; its memory goes when its children have ended. */
-void gomp_task_complete(struct member *self, struct task *task);
+void gomp_task_complete(struct member *self, struct task *task, struct ivl_group *group);
 
 /*
  * depend.c: true: it must wait, and gomp_task_start() follows when it need not any more; or it is
@@ -58,12 +58,12 @@ void gomp_depends_free(struct task *parent);
 
 /*
  * event.c: a detached task completes when its body has ended and its event is fulfilled: both
- * have happened then. By a child of its parent that is more, or, of one that is run at once, when
- * its parent has seen it.
+ * have happened then. By a child of its parent that is more, or, where its parent may not go on
+ * before, when that has seen it.
  */
 struct event;
 void gomp_event_make(struct task *task, const struct order *order);
-void gomp_event_prepare(struct task *parent, struct task *task);
+void gomp_event_prepare(struct task *parent, struct task *task, struct ivl_group *group);
 void gomp_event_happened(struct event *event);
 /* The body will not run. The event is there until the team begins its next region. */
 void gomp_event_discard(struct event *event);

@@ -39,7 +39,7 @@ void gomp_taskgroup_end(struct member *self)
 {
 	struct taskgroup *taskgroup = self->task->taskgroup;
 
-	if (has_tasks(self) && !taskgroup->workshare)
+	if (self->team && !taskgroup->workshare)
 		gomp_group_wait(taskgroup);
 	self->task->taskgroup = taskgroup->outer;
 	set_finish(self, taskgroup->outer);

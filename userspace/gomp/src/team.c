@@ -400,6 +400,8 @@ void gomp_team_end(void)
 		atomic_fetch_sub_explicit(self->busy, team->reserved, memory_order_relaxed);
 	gomp_self = self->outer;
 	if (team->light) {
+		if (self->base.depends)
+			gomp_depends_free(&self->base);
 		gomp_share_free_spares(self);
 		free((struct light *)team);
 	} else {

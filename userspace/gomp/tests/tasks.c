@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -189,6 +190,70 @@ static void detached(void)
 		omp_fulfill_event(event);
 #pragma omp taskwait
 		CHECK(after);
+	}
+}
+
+static atomic_int fulfilled;
+
+static void *fulfil(void *event)
+{
+	usleep(20000);
+	atomic_fetch_add(&fulfilled, 1);
+	omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
+	return NULL;
+}
+
+/* In a nested region of one thread, where all tasks are run at once. */
+static void detached_alone(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp parallel num_threads(1)
+	{
+		omp_event_handle_t event, inner, outer;
+		pthread_t other;
+		int body = 0, after = 0;
+
+#pragma omp task detach(event) shared(body)
+		body = 1;
+		CHECK(body == 1);
+		omp_fulfill_event(event);
+#pragma omp taskwait
+		/* The one outside of the taskgroup is not waited for at its end. */
+#pragma omp task detach(outer) shared(body)
+		body = 2;
+#pragma omp taskgroup
+		{
+#pragma omp task shared(body, inner)
+			{
+#pragma omp task detach(inner) depend(out : body) shared(body)
+				body = 3;
+			}
+			CHECK(!pthread_create(&other, NULL, fulfil, (void *)(uintptr_t)inner));
+		}
+		CHECK(atomic_load(&fulfilled) == 1 && !pthread_join(other, NULL));
+#pragma omp task detach(event) depend(out : body) shared(body)
+		body = 4;
+		CHECK(!pthread_create(&other, NULL, fulfil, (void *)(uintptr_t)event));
+#pragma omp task depend(in : body) shared(body, after)
+		after = atomic_load(&fulfilled) == 2 ? body : 0;
+		CHECK(after == 4);
+		omp_fulfill_event(outer);
+		CHECK(!pthread_join(other, NULL));
+#pragma omp task detach(event) shared(body)
+		body = 5;
+		CHECK(!pthread_create(&other, NULL, fulfil, (void *)(uintptr_t)event));
+#pragma omp barrier
+		CHECK(body == 5 && atomic_load(&fulfilled) == 3 && !pthread_join(other, NULL));
+#pragma omp task if (0) detach(event)
+		omp_fulfill_event(event);
+#pragma omp task final(1)
+		{
+			omp_event_handle_t final;
+
+#pragma omp task detach(final)
+			omp_fulfill_event(final);
+		}
 	}
 }
 
@@ -520,6 +585,7 @@ int main(void)
 	data();
 	dependences();
 	detached();
+	detached_alone();
 	detached_copied();
 	control_variables();
 	waits_inside();
