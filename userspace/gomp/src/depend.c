@@ -24,17 +24,19 @@ struct node {
 
 struct address {
 	const void *address;
-	struct address *next;		/* of the same bucket */
+	struct address *next;		/* of the same chain */
 	struct node *writer;		/* NULL: none */
 	struct node **readers;
 	size_t count, room;
 };
 
-#define BUCKETS 64
+#define LEAST_BITS 6
 
 struct depends {
 	pthread_mutex_t lock;
-	struct address *buckets[BUCKETS];
+	struct address **chains;	/* of addresses with the same hash, 2^bits of them */
+	unsigned int bits;
+	size_t count;			/* of addresses: not more than chains */
 };
 
 static void append(struct node ***list, size_t *count, size_t *room, struct node *node)
@@ -64,18 +66,49 @@ static void add_edge(struct node *before, struct node *node)
 	node->pending++;
 }
 
+static struct address **chain_of(const struct depends *depends, const void *address)
+{
+	return &depends->chains[(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >>
+				(64 - depends->bits)];
+}
+
+static void enter_address(struct depends *depends, struct address *address)
+{
+	struct address **chain = chain_of(depends, address->address);
+
+	address->next = *chain;
+	*chain = address;
+}
+
+static void resize(struct depends *depends, unsigned int bits)
+{
+	struct address **before = depends->chains;
+	const size_t chains = before ? (size_t)1 << depends->bits : 0;
+
+	depends->chains = gomp_allocate(sizeof(*before) << bits);
+	depends->bits = bits;
+	for (size_t i = 0; i < chains; i++)
+		while (before[i]) {
+			struct address *address = before[i];
+
+			before[i] = address->next;
+			enter_address(depends, address);
+		}
+	free(before);
+}
+
 static struct address *find(struct depends *depends, const void *address)
 {
-	struct address **bucket = &depends->buckets[((uintptr_t)address >> 3) % BUCKETS];
-	struct address *found = *bucket;
+	struct address *found = *chain_of(depends, address);
 
 	while (found && found->address != address)
 		found = found->next;
 	if (!found) {
+		if (++depends->count > (size_t)1 << depends->bits)
+			resize(depends, depends->bits + 1);
 		found = gomp_allocate(sizeof(*found));
 		found->address = address;
-		found->next = *bucket;
-		*bucket = found;
+		enter_address(depends, found);
 	}
 	return found;
 }
@@ -150,6 +183,7 @@ static struct depends *make_depends(void)
 	struct depends *depends = gomp_allocate(sizeof(*depends));
 
 	pthread_mutex_init(&depends->lock, NULL);
+	resize(depends, LEAST_BITS);
 	return depends;
 }
 
@@ -220,11 +254,11 @@ void gomp_depends_free(struct task *parent)
 {
 	struct depends *depends = parent->depends;
 
-	for (unsigned int i = 0; i < BUCKETS; i++)
-		while (depends->buckets[i]) {
-			struct address *address = depends->buckets[i];
+	for (size_t i = 0; i < (size_t)1 << depends->bits; i++)
+		while (depends->chains[i]) {
+			struct address *address = depends->chains[i];
 
-			depends->buckets[i] = address->next;
+			depends->chains[i] = address->next;
 			forget_readers(address, true);
 			if (address->writer)
 				release(address->writer);
@@ -232,6 +266,7 @@ void gomp_depends_free(struct task *parent)
 			free(address);
 		}
 	pthread_mutex_destroy(&depends->lock);
+	free(depends->chains);
 	free(depends);
 	parent->depends = NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -159,6 +160,39 @@ static void dependences(void)
 		CHECK(chain++ == STEPS);
 	}
 	CHECK(chain == STEPS + 1);
+}
+
+static double cpu_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Each with an address of its own, far apart. */
+static double depend_on_many(int count)
+{
+	enum { APART = 512 };
+	char *addresses = malloc((size_t)count * APART);
+	const double begin = cpu_time();
+
+	CHECK(addresses);
+#pragma omp parallel num_threads(1)
+	for (int i = 0; i < count; i++) {
+#pragma omp task depend(out : addresses[(size_t)i * APART])
+		;
+	}
+	free(addresses);
+	return cpu_time() - begin;
+}
+
+/* Of 16 times as many the time is not its square. */
+static void many_dependences(void)
+{
+	const double few = depend_on_many(2000);
+
+	CHECK(depend_on_many(32000) < 5 * 16 * few);
 }
 
 static void detached(void)
@@ -584,6 +618,7 @@ int main(void)
 	stay(7);
 	data();
 	dependences();
+	many_dependences();
 	detached();
 	detached_alone();
 	detached_copied();
