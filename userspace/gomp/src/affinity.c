@@ -3,17 +3,12 @@
 
 #include <omp.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "env.h"
 #include "places.h"
 
-static void complain(const char *name, const char *value)
-{
-	fprintf(stderr, "libintervals-gomp: %s: \"%s\" names no CPUs of this process; it is "
-		"ignored\n", name, value);
-}
+#define NO_CPUS "names no CPUs of this process; it is ignored"
 
 void gomp_places_init(void)
 {
@@ -23,21 +18,20 @@ void gomp_places_init(void)
 	if (gomp_environment.bind_levels && icv->bind == omp_proc_bind_false)
 		return;
 	if (places && !gomp_places_parse(places))
-		complain("OMP_PLACES", places);
+		gomp_complain("OMP_PLACES", places, NO_CPUS);
 	else if (!places && cpus && !gomp_places_parse_cpus(cpus))
-		complain("GOMP_CPU_AFFINITY", cpus);
-	else if (!places && !cpus && gomp_environment.bind_levels)
+		gomp_complain("GOMP_CPU_AFFINITY", cpus, NO_CPUS);
+	if (!gomp_places.count && gomp_environment.bind_levels)
 		gomp_places_parse("cores");
 	/* Who says where means that it is to be so. */
 	if (gomp_places.count && !gomp_environment.bind_levels)
 		icv->bind = omp_proc_bind_true;
-	if (gomp_places.count && icv->bind != omp_proc_bind_false) {
-		struct member *initial = gomp_member();
+}
 
-		initial->place = 1;
-		initial->part_count = gomp_places.count;
-		gomp_bind(initial);
-	}
+void gomp_places_enter(struct member *initial)
+{
+	initial->place = gomp_places.count != 0;
+	initial->part_count = gomp_places.count;
 }
 
 void gomp_bind(struct member *self)
@@ -83,17 +77,14 @@ static void spread(struct member *self, struct team *team)
 	}
 }
 
-void gomp_places_choose(struct member *self, struct team *team, unsigned int bind)
+/* Apart, so that a region without places, as most are, saves no registers for it. */
+static __attribute__((noinline)) void choose(struct member *self, struct team *team,
+					     unsigned int bind)
 {
 	const unsigned int size = team->size, count = self->part_count;
-	const bool places = self->place && bind != omp_proc_bind_false;
 
-	for (unsigned int i = 0; team->placed && i < size; i++)
-		team->members[i]->place = 0;
-	team->placed = places;
+	gomp_bind(self);
 	team->members[0]->bound = self->place;
-	if (!places)
-		return;
 	if (bind == omp_proc_bind_spread && size <= count) {
 		spread(self, team);
 		return;
@@ -111,6 +102,17 @@ void gomp_places_choose(struct member *self, struct team *team, unsigned int bin
 	}
 }
 
+void gomp_places_choose(struct member *self, struct team *team, unsigned int bind)
+{
+	const bool places = self->place && bind != omp_proc_bind_false;
+
+	for (unsigned int i = 0; team->placed && i < team->size; i++)
+		team->members[i]->place = 0;
+	team->placed = places;
+	if (places)
+		choose(self, team, bind);
+}
+
 GOMP_PUBLIC omp_proc_bind_t omp_get_proc_bind(void)
 {
 	return (omp_proc_bind_t)gomp_member()->task->icv->bind;
@@ -118,17 +120,21 @@ GOMP_PUBLIC omp_proc_bind_t omp_get_proc_bind(void)
 
 GOMP_PUBLIC int omp_get_num_places(void)
 {
+	gomp_member();
 	return (int)gomp_places.count;
 }
 
 GOMP_PUBLIC int omp_get_place_num(void)
 {
-	return (int)gomp_member()->place - 1;
+	struct member *self = gomp_member();
+
+	gomp_bind(self);
+	return (int)self->place - 1;
 }
 
 GOMP_PUBLIC int omp_get_partition_num_places(void)
 {
-	return gomp_places.count ? (int)gomp_member()->part_count : 0;
+	return (int)gomp_member()->part_count;
 }
 
 GOMP_PUBLIC void omp_get_partition_place_nums(int *places)

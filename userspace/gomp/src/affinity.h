@@ -7,6 +7,11 @@
 
 /* What the environment says. */
 void gomp_places_init(void);
+/*
+ * A thread outside of all regions has the first place, and all for its regions. It goes there when
+ * it begins one that is bound, or asks where it is.
+ */
+void gomp_places_enter(struct member *initial);
 /* The places of a region's threads, by the policy, among those that the caller has. */
 void gomp_places_choose(struct member *self, struct team *team, unsigned int bind);
 /* The calling thread goes where its member is. */

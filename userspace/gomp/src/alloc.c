@@ -7,11 +7,11 @@
 #include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "alloc.h"
+#include "env.h"
 #include "gomp.h"
 
 struct allocator {
@@ -263,7 +263,7 @@ uintptr_t gomp_allocator_parse(const char *word)
 		if (!strcasecmp(word, known[i].word))
 			return known[i].handle;
 	if (word)
-		fprintf(stderr, "libintervals-gomp: OMP_ALLOCATOR: \"%s\" is none of the "
-			"predefined allocators; it is ignored\n", word);
+		gomp_complain("OMP_ALLOCATOR", word,
+			      "is none of the predefined allocators; it is ignored");
 	return omp_default_mem_alloc;
 }

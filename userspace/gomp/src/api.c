@@ -26,6 +26,7 @@ GOMP_PUBLIC int omp_get_max_threads(void)
 
 GOMP_PUBLIC int omp_get_num_procs(void)
 {
+	gomp_member();
 	/* Who is bound to a place may have them all for its regions. */
 	return (int)(gomp_places.count ? gomp_environment.cpus : gomp_count_cpus());
 }

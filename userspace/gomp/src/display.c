@@ -81,6 +81,5 @@ void gomp_display_init(void)
 	if (text && (!strcasecmp(text, "true") || !strcasecmp(text, "verbose")))
 		omp_display_env(!strcasecmp(text, "verbose"));
 	else if (text && strcasecmp(text, "false"))
-		fprintf(stderr, "libintervals-gomp: OMP_DISPLAY_ENV: \"%s\" is no such value; it is "
-			"ignored\n", text);
+		gomp_complain("OMP_DISPLAY_ENV", text, GOMP_NO_VALUE);
 }

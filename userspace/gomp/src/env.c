@@ -27,10 +27,28 @@
 
 struct environment gomp_environment;
 
+static struct complaint {
+	const char *name, *value, *what;
+} complaints[32];
+static unsigned int complaints_count;
+
+void gomp_complain(const char *name, const char *value, const char *what)
+{
+	if (complaints_count < sizeof(complaints) / sizeof(*complaints))
+		complaints[complaints_count++] = (struct complaint){ name, value, what };
+}
+
 static void complain(const char *name, const char *value)
 {
-	fprintf(stderr, "libintervals-gomp: %s: \"%s\" is no such value; it is ignored\n", name,
-		value);
+	gomp_complain(name, value, GOMP_NO_VALUE);
+}
+
+void gomp_environment_used(void)
+{
+	gomp_places_init();
+	for (unsigned int i = 0; i < complaints_count; i++)
+		fprintf(stderr, "libintervals-gomp: %s: \"%s\" %s\n", complaints[i].name,
+			complaints[i].value, complaints[i].what);
 }
 
 /* Of a word, in any case; behind it the rest. */
@@ -292,6 +310,7 @@ __attribute__((constructor)) static void read_environment(void)
 	bool dynamic = false;
 
 	environment->cpus = gomp_count_cpus();
+	sched_getaffinity(0, sizeof(environment->allowed), &environment->allowed);
 	threads(environment);
 	schedule(&environment->icv);
 	proc_bind(environment);
@@ -304,6 +323,5 @@ __attribute__((constructor)) static void read_environment(void)
 	stack(environment);
 	waiting(environment);
 	environment->icv.allocator = gomp_allocator_parse(getenv("OMP_ALLOCATOR"));
-	gomp_places_init();
 	gomp_display_init();
 }

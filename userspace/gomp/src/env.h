@@ -3,6 +3,8 @@
 #ifndef GOMP_ENV_H
 #define GOMP_ENV_H
 
+#include <sched.h>
+
 #include "gomp.h"
 
 #define GOMP_LEVELS 16			/* of OMP_NUM_THREADS and OMP_PROC_BIND that are kept */
@@ -18,10 +20,19 @@ struct environment {
 	unsigned int max_priority;
 	unsigned int teams, teams_limit;
 	unsigned int cpus;		/* that the process may use, when it begins */
+	cpu_set_t allowed;		/* of them, those that have room in it */
 	unsigned int spins, spins_crowded;	/* park.h: with a CPU for each thread, and without */
 };
 
 extern struct environment gomp_environment;
+
+/*
+ * A variable's value is not as it should be. That is told, and places are found, when the program
+ * first asks for something: one that only inherits the environment, as a shell does, is spared.
+ */
+#define GOMP_NO_VALUE "is no such value; it is ignored"
+void gomp_complain(const char *name, const char *value, const char *what);
+void gomp_environment_used(void);
 
 /* On which the calling thread may run. */
 unsigned int gomp_count_cpus(void);

@@ -2,6 +2,7 @@
 /* Threads as OpenMP sees them, and the control variables of their tasks. */
 #include <pthread.h>
 
+#include "affinity.h"
 #include "env.h"
 #include "share.h"
 #include "task.h"
@@ -43,11 +44,15 @@ __attribute__((constructor)) static void begin(void)
 
 struct member *gomp_member_begin(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, gomp_environment_used);
 	pthread_setspecific(key, &outside);
 	outside.teams = 1;
 	outside.busy = &busy;
 	outside.attends = &outside;
 	gomp_base_begin(&outside, NULL, &gomp_environment.icv);
+	gomp_places_enter(&outside);
 	gomp_self = &outside;
 	return &outside;
 }

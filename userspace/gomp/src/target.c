@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "env.h"
+#include "places.h"
 #include "share.h"
 #include "task.h"
 
@@ -47,7 +48,8 @@ static void run_apart(void (*function)(void *), void *data, void **arguments)
 {
 	atomic_uint busy = 0;
 	struct member *self = gomp_member(), apart = { .attends = self->attends, .teams = 1,
-				 .busy = &busy };
+				 .busy = &busy, .place = self->place,
+				 .bound = self->bound, .part_count = gomp_places.count };
 	struct icv icv = gomp_environment.icv;
 
 	read_arguments(&icv, arguments);

@@ -50,6 +50,11 @@ def main() -> None:
         assert f'libintervals-gomp: {name}: "{value}"' in told.stderr, (name, value, told)
         assert told.stdout == "omp_get_num_places = 0\n", (name, value, told)
 
+    # A program that has no use for the library is as it is without it.
+    alone = subprocess.run(["nproc"], capture_output=True, text=True, check=True)
+    told = run(library, "nproc", OMP_PLACES="threads", OMP_PROC_BIND="close", OMP_DYNAMIC="maybe")
+    assert (told.stdout, told.stderr) == (alone.stdout, ""), told
+
     refused = run(library, program, "acc_init")
     assert refused.returncode == 1, refused
     assert "acc_init is not supported" in refused.stderr, refused
