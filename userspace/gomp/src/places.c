@@ -9,23 +9,45 @@
 #include <string.h>
 #include <strings.h>
 
+#include "env.h"
+
 struct places gomp_places;
+
+/* Of its CPUs those of this process. */
+static cpu_set_t ours(const cpu_set_t *place)
+{
+	cpu_set_t cpus;
+
+	CPU_AND(&cpus, &gomp_environment.allowed, place);
+	return cpus;
+}
 
 static bool add(const cpu_set_t *place)
 {
-	cpu_set_t allowed, *all;
+	const cpu_set_t cpus = ours(place);
+	cpu_set_t *all;
 
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		return false;
-	CPU_AND(&allowed, &allowed, place);
-	if (!CPU_COUNT(&allowed))
+	if (!CPU_COUNT(&cpus))
 		return true;
 	all = realloc(gomp_places.all, (gomp_places.count + 1) * sizeof(*all));
 	if (!all)
 		return false;
-	all[gomp_places.count++] = allowed;
+	all[gomp_places.count++] = cpus;
 	gomp_places.all = all;
 	return true;
+}
+
+/* False: there is none. */
+static bool take_out(const cpu_set_t *place)
+{
+	const cpu_set_t cpus = ours(place);
+	const unsigned int count = gomp_places.count;
+
+	gomp_places.count = 0;
+	for (unsigned int i = 0; i < count; i++)
+		if (!CPU_EQUAL(&gomp_places.all[i], &cpus))
+			gomp_places.all[gomp_places.count++] = gomp_places.all[i];
+	return gomp_places.count < count || !CPU_COUNT(&cpus);
 }
 
 static void skip(const char **text)
@@ -102,20 +124,37 @@ static bool shift(const cpu_set_t *place, long by, cpu_set_t *shifted)
 	return true;
 }
 
-/* {CPUS}, or a run of places with these CPUs moved on. */
+/* {CPUS}, or one CPU. */
+static bool parse_cpus(const char **text, cpu_set_t *place)
+{
+	long cpu;
+
+	CPU_ZERO(place);
+	if (!accept(text, '{')) {
+		if (!number(text, 0, &cpu) || cpu >= CPU_SETSIZE)
+			return false;
+		CPU_SET((size_t)cpu, place);
+		return true;
+	}
+	do {
+		if (!parse_part(text, place))
+			return false;
+	} while (accept(text, ','));
+	return accept(text, '}');
+}
+
+/* A place, or a run of some with its CPUs moved on; with ! one of those before, which is none. */
 static bool parse_place(const char **text)
 {
+	const bool out = accept(text, '!');
 	cpu_set_t place, shifted;
 	long length, stride;
 
-	CPU_ZERO(&place);
-	if (!accept(text, '{'))
+	if (!parse_cpus(text, &place))
 		return false;
-	do {
-		if (!parse_part(text, &place))
-			return false;
-	} while (accept(text, ','));
-	if (!accept(text, '}') || !run(text, &length, &stride))
+	if (out)
+		return take_out(&place);
+	if (!run(text, &length, &stride))
 		return false;
 	for (long i = 0; i < length; i++)
 		if (!shift(&place, i * stride, &shifted) || !add(&shifted))

@@ -19,6 +19,21 @@ def run(
     )
 
 
+def check_places(library: str, program: str) -> None:
+    def count(**environment: str) -> int:
+        told = run(library, program, "omp_get_num_places", **environment)
+        return int(told.stdout.removeprefix("omp_get_num_places = "))
+
+    # The default, where OMP_PROC_BIND is set and the list is none.
+    assert count(OMP_PLACES="desks(2)", OMP_PROC_BIND="close") > 0
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) > 1:
+        one, other = cpus[:2]
+        assert count(OMP_PLACES=f"{one},{other}") == 2
+        assert count(OMP_PLACES=f"{{{one}}},{{{other}}},{{{one}}},!{{{one}}}") == 1
+        assert count(OMP_PLACES=f"{one},!{other}") == 0
+
+
 def main() -> None:
     library, program, no_memory = sys.argv[1:]
     plain = run(library, program)
@@ -54,6 +69,8 @@ def main() -> None:
     alone = subprocess.run(["nproc"], capture_output=True, text=True, check=True)
     told = run(library, "nproc", OMP_PLACES="threads", OMP_PROC_BIND="close", OMP_DYNAMIC="maybe")
     assert (told.stdout, told.stderr) == (alone.stdout, ""), told
+
+    check_places(library, program)
 
     refused = run(library, program, "acc_init")
     assert refused.returncode == 1, refused
