@@ -73,11 +73,11 @@ static bool parse_number(const char **text, unsigned long *value)
 
 	while (isspace((unsigned char)**text))
 		(*text)++;
-	if (!isdigit((unsigned char)**text))
+	if (**text == '-')
 		return false;
 	errno = 0;
 	*value = strtoul(*text, &end, 10);
-	if (errno)
+	if (errno || end == *text)
 		return false;
 	while (isspace((unsigned char)*end))
 		end++;
@@ -165,7 +165,7 @@ static void schedule(struct icv *icv)
 	if (monotonic || (kind == SCHEDULE_STATIC && !non))
 		modifier = SCHEDULE_MONOTONIC;
 	if (!kind || (*rest == ',' && (rest++, !parse_number(&rest, &chunk))) || *rest ||
-	    chunk > LONG_MAX) {
+	    chunk > INT_MAX) {
 		complain("OMP_SCHEDULE", text);
 		return;
 	}
@@ -223,6 +223,8 @@ static void stack(struct environment *environment)
 				accept(&rest, "g") ? 30 : (accept(&rest, "k"), 10);
 			if (!*rest && value && value <= SIZE_MAX >> shift) {
 				environment->stack_bytes = value << shift;
+				if (environment->stack_bytes < LEAST_STACK)
+					gomp_complain(names[i], text, "is too little; it is 64k");
 				break;
 			}
 		}
@@ -232,10 +234,33 @@ static void stack(struct environment *environment)
 		environment->stack_bytes = LEAST_STACK;
 }
 
+/* A number, of thousands, millions and so on; or without a bound. */
+static bool parse_spins(const char *text, unsigned int *spins)
+{
+	static const char *const units[] = { "k", "m", "g", "t" };
+	unsigned long value;
+
+	if (accept(&text, "infinite") || accept(&text, "infinity")) {
+		value = UINT_MAX;
+	} else {
+		unsigned long unit = 1, factor = 1000;
+
+		if (!parse_number(&text, &value))
+			return false;
+		for (int i = 0; i < 4; i++, factor *= 1000)
+			if (accept(&text, units[i]))
+				unit = factor;
+		value = value > UINT_MAX / unit ? UINT_MAX : value * unit;
+	}
+	*spins = (unsigned int)value;
+	return !*text;
+}
+
 static void waiting(struct environment *environment)
 {
 	const char *text = getenv("OMP_WAIT_POLICY"), *rest = text;
-	unsigned long spins;
+	const char *count = getenv("GOMP_SPINCOUNT");
+	unsigned int spins;
 
 	environment->spins = SPINS;
 	environment->spins_crowded = SPINS_CROWDED;
@@ -247,8 +272,10 @@ static void waiting(struct environment *environment)
 	} else if (text) {
 		complain("OMP_WAIT_POLICY", text);
 	}
-	if (number("GOMP_SPINCOUNT", 0, UINT_MAX, &spins))
-		environment->spins = (unsigned int)spins;
+	if (count && parse_spins(count, &spins))
+		environment->spins = spins;
+	else if (count)
+		complain("GOMP_SPINCOUNT", count);
 	if (environment->spins_crowded > environment->spins)
 		environment->spins_crowded = environment->spins;
 }

@@ -18,7 +18,6 @@ struct taskloop {
 /* How many tasks, and up to where each goes. */
 struct split {
 	uint64_t tasks, each, more;	/* the first `more` tasks have one more iteration */
-	bool last_less;			/* or all but the last have `each` */
 };
 
 static struct split split(const struct taskloop *loop, unsigned int threads)
@@ -27,15 +26,15 @@ static struct split split(const struct taskloop *loop, unsigned int threads)
 
 	if (loop->flags & TASK_GRAINSIZE && loop->tasks) {
 		if (loop->flags & TASK_STRICT)
-			return (struct split){ (loop->count - 1) / loop->tasks + 1, loop->tasks, 0,
-					       true };
+			return (struct split){ (loop->count - 1) / loop->tasks + 1, loop->tasks,
+					       0 };
 		tasks = loop->count / loop->tasks;
 	}
 	if (!tasks)
 		tasks = 1;
 	if (tasks > loop->count)
 		tasks = loop->count;
-	return (struct split){ tasks, loop->count / tasks, loop->count % tasks, false };
+	return (struct split){ tasks, loop->count / tasks, loop->count % tasks };
 }
 
 static void create(struct member *self, const struct taskloop *loop, struct order *order)

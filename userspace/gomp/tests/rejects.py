@@ -44,6 +44,11 @@ def main() -> None:
         ("OMP_NUM_THREADS", "2,x"),
         ("OMP_SCHEDULE", "sometimes"),
         ("OMP_SCHEDULE", "dynamic,0x"),
+        ("OMP_SCHEDULE", "dynamic,99999999999"),
+        ("OMP_NUM_THREADS", "-3"),
+        ("OMP_NUM_THREADS", "+"),
+        ("OMP_STACKSIZE", "1k"),
+        ("GOMP_SPINCOUNT", "3x"),
         ("OMP_PROC_BIND", "near"),
         ("OMP_PROC_BIND", "close;"),
         ("OMP_PLACES", "{0"),
@@ -72,6 +77,15 @@ def main() -> None:
 
     check_places(library, program)
 
+    for name, value, shown in (
+        ("OMP_NUM_THREADS", "+3", "OMP_NUM_THREADS = '3'"),
+        ("GOMP_SPINCOUNT", "infinity", "GOMP_SPINCOUNT = '4294967295'"),
+        ("GOMP_SPINCOUNT", "10k", "GOMP_SPINCOUNT = '10000'"),
+        ("GOMP_SPINCOUNT", "20 G", "GOMP_SPINCOUNT = '4294967295'"),
+    ):
+        told = run(library, program, OMP_DISPLAY_ENV="verbose", **{name: value})
+        assert shown in told.stderr and "ignored" not in told.stderr, (name, value, told)
+
     refused = run(library, program, "acc_init")
     assert refused.returncode == 1, refused
     assert "acc_init is not supported" in refused.stderr, refused
@@ -81,8 +95,8 @@ def main() -> None:
     assert "none for the stack of one more task, 268435456 bytes" in told.stderr, told
     assert run(library, no_memory, OMP_STACKSIZE="1M").returncode == 0
 
-    shown = run(library, program, OMP_DISPLAY_ENV="true", OMP_SCHEDULE="guided,4")
-    assert "OMP_SCHEDULE = 'GUIDED,4'" in shown.stderr, shown
+    displayed = run(library, program, OMP_DISPLAY_ENV="true", OMP_SCHEDULE="guided,4")
+    assert "OMP_SCHEDULE = 'GUIDED,4'" in displayed.stderr, displayed
 
 
 if __name__ == "__main__":
