@@ -418,18 +418,26 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 							memory_order_relaxed));
 }
 
-/* The parent waits for a new interval; it must not have ended. */
-static bool adopt(struct ivl_interval *parent)
+/*
+ * Its parent waits for a new interval. EINVAL: the parent has ended, or another part of its body
+ * had it scheduled and it may; then the new one is gone.
+ */
+static int adopt(struct ivl_interval *interval, const char *what)
 {
-	if (!ivl_expect(&parent->end))
-		return false;
+	struct ivl_interval *parent = interval->parent;
+
+	if (!ivl_expect(&parent->end)) {
+		ivl_error(EINVAL, "%s %s: its parent has ended", what, ivl_title(interval));
+		free_interval(interval);
+		return EINVAL;
+	}
 	/*
 	 * A guard can no more be added to it (guard.c). Seq_cst, or acquire from who has
 	 * stored so: order.c, ivl_is_new().
 	 */
 	if (!atomic_load_explicit(&parent->has_children, memory_order_acquire))
 		atomic_store_explicit(&parent->has_children, true, memory_order_seq_cst);
-	return true;
+	return 0;
 }
 
 ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body, void *arg,
@@ -449,12 +457,8 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 		ivl_error(ENOMEM, "create %s: out of memory", name ? name : "");
 		return NULL;
 	}
-	if (!adopt(parent)) {
-		/* Scheduled by another part of the caller's body. */
-		free_interval(interval);
-		ivl_error(EINVAL, "create %s: its parent has ended", name ? name : "");
+	if (adopt(interval, "create"))
 		return NULL;
-	}
 	if (parent != current)
 		ivl_connect_new(&parent->start, &interval->start);
 	remember(interval, current, local);
@@ -474,21 +478,25 @@ int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority)
 	return 0;
 }
 
-/* Its start has occurred; nobody else knows of it. The parent runs. NULL: ENOMEM. */
-static struct ivl_interval *make_started(struct ivl_interval *parent, const char *name,
-					 ivl_body *body, void *arg)
+/* Its start has occurred; nobody else knows of it. 0, ENOMEM, or EINVAL: see adopt(). */
+static int make_started(struct ivl_interval **made, const char *what, struct ivl_interval *parent,
+			const char *name, ivl_body *body, void *arg)
 {
 	struct ivl_interval *interval = make(parent, name, body, arg, NULL);
+	int error;
 
 	if (!interval)
-		return NULL;
-	adopt(parent);
+		return ivl_error(ENOMEM, "%s %s: out of memory", what, name ? name : "");
+	error = adopt(interval, what);
+	if (error)
+		return error;
 	interval->started = true;
 	atomic_store_explicit(&interval->start.left, 0, memory_order_relaxed);
 	atomic_store_explicit(&interval->start.out, IVL_CLOSED, memory_order_relaxed);
 	if (ivl_is_watching())
 		ivl_watch_arrive(&interval->start);
-	return interval;
+	*made = interval;
+	return 0;
 }
 
 /* Its error is the caller's. */
@@ -514,12 +522,13 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	struct ivl_model *model = *ivl_runtime_model(runtime);
 	struct ivl_interval *interval;
+	int error;
 
 	if (ivl_is_parents(runtime))
 		return ivl_error(ESRCH, "run: the workers are those of the parent process");
-	interval = make_started(&model->root, NULL, body, arg);
-	if (!interval)
-		return ivl_error(ENOMEM, "run: out of memory");
+	error = make_started(&interval, "run", &model->root, NULL, body, arg);
+	if (error)
+		return error;
 	ivl_submit_next(runtime, &interval->work, NULL);
 	return wait_and_release(interval);
 }
@@ -533,11 +542,8 @@ ivl_interval *ivl_launch(const char *name, ivl_body *body, void *arg, const ivl_
 		ivl_error(EINVAL, "launch %s: not inside an interval", name ? name : "");
 		return NULL;
 	}
-	interval = make_started(current, name, body, arg);
-	if (!interval) {
-		ivl_error(ENOMEM, "launch %s: out of memory", name ? name : "");
+	if (make_started(&interval, "launch", current, name, body, arg))
 		return NULL;
-	}
 	interval->place = place;
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
 	ivl_submit(interval->model->runtime, &interval->work, place);
@@ -552,9 +558,9 @@ int ivl_inline(const char *name, ivl_body *body, void *arg)
 
 	if (!local->interval)
 		return ivl_error(EINVAL, "inline %s: not inside an interval", name ? name : "");
-	interval = make_started(local->interval, name, body, arg);
-	if (!interval)
-		return ivl_error(ENOMEM, "inline %s: out of memory", name ? name : "");
+	error = make_started(&interval, "inline", local->interval, name, body, arg);
+	if (error)
+		return error;
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
 	run_body(interval, local);
 	error = wait_and_release(interval);
@@ -580,7 +586,9 @@ int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *a
 		free_interval(interval);
 		return error;
 	}
-	adopt(current);
+	error = adopt(interval, "isolated");
+	if (error)
+		return error;
 	atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
 	if (ivl_is_watching())
 		ivl_watch_arrive(&interval->start);

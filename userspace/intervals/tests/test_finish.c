@@ -3,6 +3,7 @@
 #include "test_runtimes.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -483,6 +484,55 @@ static void test_group(void **state)
 	test_on_all(try_group);
 }
 
+/* Its current interval has ended. */
+static void makes_children(void *arg)
+{
+	struct grouped *test = *(struct grouped **)arg;
+
+	while (!atomic_load(&test->go))
+		sched_yield();
+	if (ivl_create(ivl_current(), "late", NULL, NULL, NULL) ||
+	    ivl_launch("late", NULL, NULL, NULL) || ivl_inline("late", NULL, NULL) != EINVAL ||
+	    ivl_isolated(NULL, 0, NULL, NULL) != EINVAL ||
+	    !strstr(ivl_last_error(), "its parent has ended"))
+		atomic_store(&test->ran, -1);
+	atomic_fetch_add(&test->ran, 1);
+}
+
+static int begin_group(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_children, &arg, sizeof(arg),
+				  NULL);
+}
+
+static int late_body(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	if (ivl_inline("ended", begin_group, arg))
+		return EPROTO;
+	atomic_store(&test->go, true);
+	return ivl_group_wait(&test->group);
+}
+
+static void try_ended(ivl_runtime *runtime)
+{
+	struct grouped test = { .group = IVL_GROUP_INIT };
+
+	test_run(runtime, late_body, &test);
+	assert_int_equal(atomic_load(&test.ran), 1);
+}
+
+static void test_no_children_of_what_has_ended(void **state)
+{
+	(void)state;
+	test_on_all(try_ended);
+}
+
 static void fail_then_count(void *arg)
 {
 	struct grouped *test = *(struct grouped **)arg;
@@ -746,6 +796,7 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_async_outside_of_a_finish),
 		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_no_children_of_what_has_ended),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_cancelled_group),
 		cmocka_unit_test(test_large),
