@@ -11,7 +11,7 @@
 
 #include "model.h"
 
-void ivl_set_fault(struct ivl_point *point, ivl_fault fault)
+static void add_fault(struct ivl_point *point, ivl_fault fault)
 {
 	/* Relaxed, all: who reads it comes after us by the point's `left` or `out`. */
 	ivl_fault old = atomic_load_explicit(&point->fault, memory_order_relaxed);
@@ -28,6 +28,18 @@ void ivl_set_fault(struct ivl_point *point, ivl_fault fault)
 	} while (!atomic_compare_exchange_weak_explicit(&point->fault, &old, new,
 							memory_order_relaxed,
 							memory_order_relaxed));
+}
+
+void ivl_set_fault(struct ivl_point *point, ivl_fault fault)
+{
+	struct ivl_interval *interval = ivl_interval_of(point);
+	/* Relaxed: of those that nothing orders either may be the first. */
+	const ivl_fault before = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+
+	/* Who cancels an interval, which may have ended, does not write to its end. */
+	if (before && point->is_end)
+		add_fault(point, before);
+	add_fault(point, fault);
 }
 
 void ivl_deliver(ivl_fault fault, struct ivl_point *from, struct ivl_point *to)

@@ -463,6 +463,48 @@ static void cancelled_intervals_do_not_run(void **state)
 	assert_int_equal(test_run(cancels_itself, NULL), ECANCELED);
 }
 
+static _Atomic bool parent_cancelled;
+
+static int fails_late(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	while (!atomic_load(&parent_cancelled))
+		;
+	return EIO;
+}
+
+static int cancels_itself_and_fails(ivl_interval *self, void *how)
+{
+	if (how) {
+		ivl_interval *child = ivl_create(self, "late", fails_late, NULL, NULL);
+
+		ivl_schedule();
+		CHECK(ivl_join(START(child)) == 0);
+		ivl_release(child);
+	}
+	ivl_cancel(self);
+	atomic_store(&parent_cancelled, true);
+	ivl_fail(EPERM);
+	return EIO;
+}
+
+static int joins_what_fails_late(ivl_interval *self, void *how)
+{
+	(void)self;
+	atomic_store(&parent_cancelled, false);
+	CHECK(ivl_inline(NULL, cancels_itself_and_fails, how) == ECANCELED);
+	return 0;
+}
+
+/* Its own errors, and of what is inside of it. */
+static void later_errors_are_forgotten(void **state)
+{
+	(void)state;
+	assert_int_equal(test_run(joins_what_fails_late, NULL), 0);
+	assert_int_equal(test_run(joins_what_fails_late, state), 0);
+}
+
 static int notices(ivl_interval *self, void *trace)
 {
 	ivl_release(make(self, "b", note, trace));
@@ -484,7 +526,7 @@ static int outside_of_who_notices(ivl_interval *self, void *trace)
 	ivl_interval *around = make(self, "around", around_who_notices, trace);
 
 	ivl_schedule();
-	CHECK(ivl_join(END(around)) == EINTR);
+	CHECK(ivl_join(END(around)) == ECANCELED);
 	ivl_release(around);
 	return 0;
 }
@@ -655,6 +697,7 @@ int main(void)
 		test(launched_errors_are_the_joiners),
 		test(long_chains_fail),
 		test(cancelled_intervals_do_not_run),
+		test(later_errors_are_forgotten),
 		test(running_intervals_notice),
 		test(many_are_cancelled),
 		test(what_is_far_around_is_cancelled),
