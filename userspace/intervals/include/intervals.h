@@ -111,7 +111,7 @@ enum ivl_places_by {
  */
 struct ivl_config {
 	size_t size;			/**< sizeof(struct ivl_config) of the program, not the library */
-	unsigned int workers;		/**< 0: as many as the process may use CPUs */
+	unsigned int workers;		/**< up to 2^20; 0: as many as the process may use CPUs */
 	enum ivl_queue queue;		/**< default: IVL_QUEUE_CHASE_LEV */
 	enum ivl_policy policy;		/**< default: IVL_ADAPTIVE */
 	enum ivl_victims victims;	/**< default: IVL_VICTIMS_RANDOM */
@@ -241,14 +241,15 @@ void ivl_schedule(void);
 
 /**
  * Run a child of the current interval now, and return when it has ended. Returns its
- * error, by which the current interval does not fail; EINVAL outside of any; ENOMEM. [task]
+ * error, by which the current interval does not fail; EINVAL outside of any, and in one that has
+ * ended (ivl_group_async()); ENOMEM. [task]
  */
 int ivl_inline(const char *name, ivl_body *body, void *arg);
 
 /**
  * A child of the current interval that may run from now on: a future, whose result is had by
  * ivl_join() of its end. Its error is for those who join it: the current interval does not fail by
- * it. The caller owns one reference. NULL: EINVAL outside of any interval; ENOMEM. [task]
+ * it. The caller owns one reference. NULL: EINVAL, ENOMEM, as ivl_inline(). [task]
  */
 ivl_interval *ivl_launch(const char *name, ivl_body *body, void *arg, const ivl_place *place);
 
@@ -291,8 +292,9 @@ bool ivl_occurred(const ivl_point *point);
 
 /**
  * Wait for a point, running other work meanwhile; returns its error, 0 where it has
- * none. EDEADLK: it waits for the caller, or for ivl_schedule() by the caller. ENOMEM: there
- * is not enough to find that out. Any thread.
+ * none. EDEADLK: it waits for the caller, or for ivl_schedule() by the caller. That is not found
+ * where a spawned child has made it, since other parts of the body may schedule it, too. ENOMEM:
+ * there is not enough to find that out. Any thread.
  */
 int ivl_join(ivl_point *point);
 
@@ -328,8 +330,8 @@ int ivl_add_guard(ivl_interval *interval, ivl_guard *guard);
 /**
  * An isolated region: run a child of the current interval that holds these guards, and return when it
  * has ended. Who waits for a guard leaves its worker to other tasks. Returns the child's error, by
- * which the current interval does not fail; or EINVAL, EDEADLK, ENOMEM, as ivl_add_guard(), and the
- * body was not called. [task]
+ * which the current interval does not fail; or EINVAL, EDEADLK, ENOMEM, as ivl_add_guard() and
+ * ivl_inline(), and the body was not called. [task]
  */
 int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *arg);
 /** Does the current interval, or one it runs inside of, hold the guard? [task] */
@@ -430,7 +432,7 @@ struct ivl_group {
  * All asyncs of the group have the same current interval, that in which the first one was started,
  * from one wait to the next: what is started by a task inside, in an ivl_inline() of its own, may
  * last longer than that. Where the first one was, too, its interval may have ended: it is there,
- * and can have no more children.
+ * and can have no more children (EINVAL).
  */
 int ivl_group_async(struct ivl_group *group, ivl_function *function, const void *arg,
 		    size_t bytes, const ivl_place *place);
@@ -531,15 +533,15 @@ struct ivl_key {
 /**
  * Make it a key, which is there as long as any task has a value for it: mostly for ever. The
  * destructor, if any, is called with each value that is not NULL when the value's task has ended,
- * the last that was set first, and may do what tasks do. It may set values again; after four times
+ * that of the last key that it began to use first, and may do what tasks do. It may set values again; after four times
  * of that these are lost. Any thread.
  */
 void ivl_key_init(struct ivl_key *key, void (*destructor)(void *value));
 
 /**
  * The calling task's value from now on; the one before is not destroyed. ENOMEM. EINVAL: outside of
- * any task. EBUSY: the task began before the process had its first key, so make keys before. NULL,
- * of which there always is one, needs no memory. [task]
+ * any task. EBUSY: the task, or one that runs it in its ivl_sync(), began before the process had its
+ * first key, so make keys before. NULL, of which there always is one, needs no memory. [task]
  */
 int ivl_key_set(const struct ivl_key *key, void *value);
 /** The calling task's value; NULL: it has set none. Any thread, which has none. */

@@ -34,7 +34,8 @@ typedef struct ivl_numa_barrier ivl_numa_barrier;
  * between the nodes. Each is handed to who waits longest, and the mutex goes at most
  * IVL_NUMA_LOCAL_PASSES times from one caller of a node to the next while another
  * node waits. Its owner is the task or thread that locked it, and a spawned child is
- * another task than its spawner, also where ivl_sync() calls it.
+ * another task than its spawner, also where ivl_sync() calls it. A task that ends without having
+ * unlocked it leaves it to nobody in particular.
  * @{
  */
 

@@ -71,10 +71,10 @@ int ivl_config_number(const char *variable, unsigned int least, unsigned int *re
 		return 0;
 	errno = 0;
 	parsed = strtoul(value, &end, 10);
-	if (errno || end == value || *end || *value == '-' || parsed < least ||
-	    parsed > 1u << 20)
+	if (errno || end == value || *end || strchr(value, '-') || parsed < least ||
+	    parsed > IVL_MOST)
 		return ivl_error(EINVAL, "%s=%s: not a number from %u to %u", variable, value,
-				 least, 1u << 20);
+				 least, IVL_MOST);
 	*result = (unsigned int)parsed;
 	return 0;
 }

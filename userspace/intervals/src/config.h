@@ -12,9 +12,12 @@
  */
 int ivl_config_complete(const struct ivl_config *given, struct ivl_config *config);
 
+/* The most of anything that is counted: no machine has as many CPUs, by far. */
+#define IVL_MOST (1u << 20)
+
 /*
  * The number that a variable of the environment has, if it is set. EINVAL: it is no number, or
- * less than `least`, or more than 2^20.
+ * less than `least`, or more than IVL_MOST.
  */
 int ivl_config_number(const char *variable, unsigned int least, unsigned int *result);
 /* As it, of one that is on or off. */

@@ -33,9 +33,13 @@ static int check(const struct ivl_config *config)
 	    !config->queue_capacity)
 		return ivl_error(EINVAL, "config: fibers_per_worker, adapt_interval, adapt_stack "
 				 "and queue_capacity must not be 0");
+	if (config->workers > IVL_MOST)
+		return ivl_error(EINVAL, "config: workers is %u, it can be %u at most",
+				 config->workers, IVL_MOST);
 	if (config->threshold_low >= config->threshold_high)
-		return ivl_error(EINVAL, "config: threshold_low is %u, threshold_high %u: it must "
-				 "be higher", config->threshold_low, config->threshold_high);
+		return ivl_error(EINVAL, "config: threshold_low (INTERVALS_THRESHOLD_LOW) is %u, "
+				 "threshold_high (INTERVALS_THRESHOLD_HIGH) %u: it must be higher",
+				 config->threshold_low, config->threshold_high);
 	return 0;
 }
 

@@ -217,6 +217,10 @@ static void test_refused(void **state)
 	config = test_config(1);
 	config.threshold_low = config.threshold_high;
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "INTERVALS_THRESHOLD_LOW"));
+	config = test_config(-1u);
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "workers is 4294967295"));
 	config = test_config(1);
 	config.adapt_interval = 0;
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
@@ -279,6 +283,8 @@ static void test_environment(void **state)
 	setenv("INTERVALS_WORKERS", "0", 1);
 	assert_int_equal(ivl_config_init(&config), EINVAL);
 	setenv("INTERVALS_WORKERS", "4x", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	setenv("INTERVALS_WORKERS", " -18446744073709551614", 1);
 	assert_int_equal(ivl_config_init(&config), EINVAL);
 	unsetenv("INTERVALS_WORKERS");
 	unsetenv("INTERVALS_QUEUE");
