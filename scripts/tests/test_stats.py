@@ -85,6 +85,36 @@ def test_seeds_that_disagree_show_no_change() -> None:
     assert cycles(900, 1000, 1100).verdict == "~"
 
 
+def test_an_interval_is_that_of_the_ratio_of_the_means() -> None:
+    of = samples.experiment()
+    rows = measure(
+        of,
+        {1: {"cycles": 1000}, 2: {"cycles": 2000}, 3: {"cycles": 3000}},
+        {1: {"cycles": 500}, 2: {"cycles": 1200}, 3: {"cycles": 2100}},
+    )
+    cycles = one(summarise(of, rows), "cycles")
+    # The ratio is 19 / 30, and leaves -400 / 3, -200 / 3 and 200, whose standard deviation is
+    # 176.38: 4.303 * 176.38 / (sqrt(3) * 2000) is 21.91 %.
+    assert (cycles.low, cycles.high) == (
+        pytest.approx(36.67 - 21.91, abs=0.01),
+        pytest.approx(36.67 + 21.91, abs=0.01),
+    )
+
+
+def test_a_seed_that_is_far_off_in_the_baseline_is_so_in_the_interval() -> None:
+    of = samples.experiment(seeds=(1, 2, 3, 4, 5))
+    often = {seed: {"changes": {"context_switches": 1000}} for seed in of.seeds}
+    seldom = {seed: {"changes": {"context_switches": 20}} for seed in of.seeds}
+    often[1] = {"changes": {"context_switches": 20}}
+    seldom[1] = {"changes": {"context_switches": 30}}
+    found = one(summarise(of, measure(of, often, seldom)), "context_switches")
+    # Four seeds gain 98 %, one loses 50: the mean of the single seeds would be 68.
+    assert found.improvement_pct == pytest.approx(97.26, abs=0.01)
+    assert found.low is not None and found.high is not None
+    assert 90 < found.low < found.improvement_pct < found.high < 100
+    assert found.verdict == "better"
+
+
 def test_one_seed_says_what_it_did() -> None:
     of = samples.experiment(seeds=(1,))
     found = one(summarise(of, measure(of, {1: {}}, {1: {"cycles": 900}})), "cycles")
@@ -182,6 +212,8 @@ def test_one_seeds_zero_takes_the_spread_only() -> None:
     migrations = one(summarise(of, rows), "migrations")
     assert migrations.improvement_pct == pytest.approx(-100)
     assert migrations.spread is None
+    assert migrations.low is not None and migrations.high is not None
+    assert migrations.verdict == "~"
 
 
 def test_bad_rows_are_left_out_by_name() -> None:

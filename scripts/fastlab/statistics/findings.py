@@ -55,11 +55,11 @@ def side(values: Iterable[float], mean: float | None) -> Side:
 class Finding(Place):
     """`improvement_pct` is positive where the variant is better; `spread` is the sample standard
     deviation of the seeds' improvements, in percentage points; `low` and `high` are the ends of
-    its 95 % confidence interval. `p` is the t test's after Holm's correction, `p_rank` the rank
-    test's by itself. `floor_pct` is the smallest improvement that may be claimed, `detectable_pct`
-    the smallest that is found in 95 of 100 such experiments. None: not available. `complete`: all
-    runs that were planned are in it. `singles` are the improvements of each seed, or block, by its
-    name."""
+    `improvement_pct`'s 95 % confidence interval. `p` is the t test's after Holm's correction,
+    `p_rank` the rank test's by itself. `floor_pct` is the smallest improvement that may be claimed,
+    `detectable_pct` the smallest that is found in 95 of 100 such experiments. None: not available.
+    `complete`: all runs that were planned are in it. `singles` are the improvements of each seed,
+    or block, by its name."""
 
     metric: Metric
     variant_name: str

@@ -4,9 +4,10 @@
 What is assumed: one seed is one pair, equal in everything but the variant. Values are means over
 the seeds that both sides have; the improvement is the paper's formula (section 4.1) on these means,
 with its sign turned for metrics of which more is better, so that positive is better everywhere.
-The spread is the sample standard deviation of the improvements of the single seeds, and its 95 %
-interval is Student's: one run is exact, but seeds differ, and where the interval holds 0 another
-set of them might have told the opposite. What cannot be computed is None, "not available", never 0.
+The spread is the sample standard deviation of the improvements of the single seeds. The 95 %
+interval is that of the improvement itself, a ratio of means: one run is exact, but seeds differ,
+and where the interval holds 0 another set of them might have told the opposite. What cannot be
+computed is None, "not available", never 0.
 """
 
 from __future__ import annotations
@@ -138,12 +139,10 @@ def _compare(
         if (single := improvement(base, other, metric.better)) is not None
     )
     spread = stdev(one for _, one in singles) if len(singles) == len(values) > 1 else None
-    low, high = _interval(pct, spread, len(values))
+    low, high = _interval(pct, values)
     verdict, reason = _verdict(metric, baseline, pct, bad)
-    if verdict in ("better", "worse") and len(values) > 1 and (low is None or high is None):
-        verdict, reason = "~", "the baseline of some seed is 0: there is no interval"
-    elif verdict not in NO_ANSWER and low is not None and high is not None and low <= 0 <= high:
-        verdict = "~" if spread else "same"
+    if verdict not in NO_ANSWER and low is not None and high is not None and low <= 0 <= high:
+        verdict = "~" if low < high else "same"
     return Finding(
         *case.place,
         metric=metric,
@@ -169,12 +168,19 @@ def _values(metric: Metric, pairs: Iterable[tuple[Row, Row]]) -> list[tuple[floa
 
 
 def _interval(
-    pct: float | None, spread: float | None, seeds: int
+    pct: float | None, values: Sequence[tuple[float, float]]
 ) -> tuple[float | None, float | None]:
-    """The ends of the improvement's 95 % interval; None of a single seed."""
-    if pct is None or spread is None:
+    """The ends of the improvement's 95 % interval; None of a single seed.
+
+    By the residuals of the ratio estimator: W. G. Cochran, Sampling Techniques, section 6.4.
+    """
+    seeds = len(values)
+    if pct is None or seeds < 2:
         return None, None
-    half = float(stats.t.ppf(1 - ALPHA / 2, seeds - 1)) * spread / sqrt(seeds)
+    baseline = fmean(base for base, _ in values)
+    ratio = fmean(other for _, other in values) / baseline
+    error = stdev(other - ratio * base for base, other in values) / (sqrt(seeds) * baseline)
+    half = float(stats.t.ppf(1 - ALPHA / 2, seeds - 1)) * 100 * error
     return pct - half, pct + half
 
 
