@@ -23,7 +23,20 @@ from fastlab.plan.run_log import RunLog
 SCRIPTS = Path(main.__file__).parents[2]
 # An error, and bad usage.
 ERROR, USAGE = 1, 2
+CLOCK = f'primary = "task_clock"\n{EXPERIMENT}'
 ONE_KERNEL = EXPERIMENT.replace('kernel = "baseline"', 'kernel = "fast"')
+# What was measured elsewhere, and is to be predicted by an experiment.
+RECORD = """
+machine = "another"
+experiment = "clock.toml"
+
+[[row]]
+benchmark = "single_ctr"
+threads = 2
+cycles = [2, 1]
+l2_misses = [2, 1]
+context_switches = [2, 1]
+"""
 
 # The command line, its status, and what it is told.
 BAD = (
@@ -45,6 +58,8 @@ BAD = (
     ("run good.toml --backend hard", USAGE, "invalid choice: 'hard'"),
     ("run good.toml --backend soft --jobs 2 --dry-run", ERROR, "--jobs is for simulations"),
     ("run cycles.toml --backend soft --dry-run", ERROR, "primary = cycles is nothing that"),
+    ("run clock.toml", ERROR, "primary = task_clock is nothing that backend sim measures"),
+    ("run clock.toml --dry-run", ERROR, "choose one of elapsed_ns, cycles, instructions"),
     ("run good.toml --output empty.toml", ERROR, "empty.toml is a file; name a directory"),
     ("run good.toml --output empty.toml --dry-run", ERROR, "empty.toml is a file; name a dir"),
     ("run good.toml --output empty.toml/x", ERROR, "empty.toml is a file; name a directory"),
@@ -56,6 +71,7 @@ BAD = (
     ("report dir", ERROR, "dir: not a results directory"),
     ("compare torn", ERROR, "torn/runs.jsonl:1: not a row"),
     ("compare nested", ERROR, "nested/runs.jsonl: cannot be read: Is a directory"),
+    ("compare clock", ERROR, "primary metric task_clock is not measured by backend sim"),
     ("report garbled", ERROR, "garbled/experiment.toml: byte 0 is not UTF-8"),
     ("compare good --fail-below nan", USAGE, "invalid finite number value: 'nan'"),
     # somebody's program
@@ -106,6 +122,7 @@ BAD = (
     ("trust", USAGE, "one of the arguments --preset --measured is required"),
     ("trust --measured nowhere.toml", ERROR, "nowhere.toml: No such file or directory"),
     ("trust --measured odd.toml", ERROR, "odd.toml: unknown key x"),
+    ("trust --measured record.toml", ERROR, "primary = task_clock is nothing that backend sim"),
     ("trust --preset nowhere.toml", ERROR, "`fast calibrate --out nowhere.toml` writes it"),
     ("trust --preset nowhere.toml --output empty.toml", ERROR, "empty.toml is a file"),
 )
@@ -120,15 +137,19 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("good", EXPERIMENT),
         ("series", EXPERIMENT.replace('"6.12"', '"9.9"')),
         ("cycles", f'primary = "cycles"\n{ONE_KERNEL}'),
+        ("clock", CLOCK),
+        ("record", RECORD),
         ("odd", "x = 1\n"),
         ("empty", ""),
     ):
         Path(f"{name}.toml").write_text(text)
     Path("binary.toml").write_bytes(b"\xff\xfe\0")
     Path("dir").mkdir()
-    for name in ("good", "old", "torn", "nested", "garbled"):
+    for name in ("good", "old", "torn", "nested", "garbled", "clock"):
         Path(name).mkdir()
         Path(name, "experiment.toml").write_text(EXPERIMENT)
+    Path("clock/experiment.toml").write_text(CLOCK)
+    Path("clock/runs.jsonl").touch()
     Path("old/runs.jsonl").write_text('{"schema": 1}\n')
     Path("torn/runs.jsonl").write_text("[1]\n[2]\n")
     Path("nested/runs.jsonl").mkdir()

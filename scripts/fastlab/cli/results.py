@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastlab.base.progress import Reporter
@@ -43,25 +44,25 @@ def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from fastlab.statistics import analysis
 
     found = analysis.analyse(arguments.results, reporter)
+    cases = forms.judged_cases(found, arguments.fail_below)
     if arguments.format:
         sys.stdout.write(contents.FORMATS[arguments.format](found, arguments.fail_below))
     else:
         show_findings(found)
         sys.stdout.flush()
-    status = _gate(found, arguments.fail_below) or name_left_out(found)
+    status = _gate(found, cases, arguments.fail_below) or name_left_out(found)
     if not arguments.format:
         show_answer(found, arguments.results)
     return status
 
 
-def _gate(found: Findings, fail_below: float | None) -> int:
+def _gate(found: Findings, cases: Sequence[forms.Judged], fail_below: float | None) -> int:
     """Name the comparisons that are below what is asked for, or give no answer."""
     if fail_below is None:
         return OK
     if not found.variants:
         said = f"--fail-below {fail_below:g}: {tables.lead(found)} Add what to compare it with to"
         return complain(f"{said} the experiment file, as a [[variant]], and run that", INCOMPLETE)
-    cases = forms.judged_cases(found, fail_below)
     bad = [case for case in cases if case.outcome != "passed"]
     lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
     below = any(case.outcome == "failed" for case in bad)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from fastlab.backend import counting
+from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, FastError
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
@@ -20,7 +21,7 @@ from fastlab.guest import meson
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import BuildRequest
 from fastlab.plan.blocks import GUESTS, make_plan
-from fastlab.plan.experiment import load_experiment
+from fastlab.plan.experiment import check_primary, load_experiment
 from fastlab.plan.rows import counters_digest
 
 
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     experiment = load_experiment(arguments.experiment)
     if arguments.backend != "sim":
         return _run_real(arguments, experiment, reporter)
+    check_primary(experiment, "sim", SIMULATED)
     directory: Path = arguments.output or Path("results", experiment.name)
     check_results(directory, experiment)
     if arguments.dry_run:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fastlab.base import files
+from fastlab.base.metrics import SIMULATED
 from fastlab.base.progress import Reporter
 from fastlab.bench import trust, trust_file, trust_native
 from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, check_directory, project, show
@@ -16,7 +17,7 @@ from fastlab.cli.options import number, path
 from fastlab.cli.simulation import simulate
 from fastlab.guest import meson
 from fastlab.kernel import catalogue
-from fastlab.plan.experiment import load_experiment
+from fastlab.plan.experiment import check_primary, load_experiment
 
 
 def add(commands: Commands) -> None:
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         return _trust_here(arguments, reporter)
     record = trust_file.load(arguments.measured)
     experiment = load_experiment(record.experiment)
+    check_primary(experiment, "sim", SIMULATED)
     directory: Path = arguments.output or Path("results", f"trust-{experiment.name}")
     rows = simulate(experiment, record.experiment, directory / trust.SIMULATION, reporter)
     compared = trust.compare(record.side, trust.predicted(rows), trust.COUNTER_BOUNDS)

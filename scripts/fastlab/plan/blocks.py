@@ -28,6 +28,7 @@ from typing import Any, Literal, cast
 
 from fastlab.base.metrics import HARDWARE, NAMED, REAL
 from fastlab.base.model import Experiment, FastError, Workload
+from fastlab.plan.experiment import check_primary
 from fastlab.plan.rows import Row, latest, value
 
 Label = Literal["A", "B"]
@@ -155,17 +156,13 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
                 f"{variant.kernel}), which backend {backend} does not have; leave it out of the "
                 "experiment file, or use --backend sim"
             )
-    names = [
-        metric.name
+    measured = [
+        metric
         for metric in REAL
         if (experiment.latencies or not metric.latency)
         and (backend in COUNTING or metric.name not in HARDWARE)
     ]
-    if experiment.primary not in names:
-        raise FastError(
-            f"primary = {experiment.primary} is nothing that backend {backend} measures; in the "
-            f"experiment file, choose one of {', '.join(names)}"
-        )
+    check_primary(experiment, backend, measured)
     return Plan(
         name=experiment.name,
         backend=backend,

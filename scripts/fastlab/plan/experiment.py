@@ -16,7 +16,7 @@ from typing import Any
 
 from fastlab.base import toml_table
 from fastlab.base.choice import closest
-from fastlab.base.metrics import VOCABULARY
+from fastlab.base.metrics import VOCABULARY, Metric
 from fastlab.base.model import (
     BENCHMARKS,
     INTERVALS_BENCHMARKS,
@@ -112,6 +112,16 @@ def load_experiment(path: Path) -> Experiment:
         oracle=_oracle(top, names),
         matrix=cases,
     )
+
+
+def check_primary(experiment: Experiment, backend: str, measured: Iterable[Metric]) -> None:
+    """Raises FastError where the backend, which measures this, lacks what decides."""
+    names = [metric.name for metric in measured]
+    if experiment.primary not in names:
+        raise FastError(
+            f"primary = {experiment.primary} is nothing that backend {backend} measures; in the "
+            f"experiment file, choose one of {', '.join(names)}"
+        )
 
 
 def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> None:
