@@ -273,6 +273,9 @@ def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
         if not values:
             table.fail(name, [], "at least one")
         table.no_duplicates(name, values)
+        if name == "line":
+            for line in values:
+                _check_line(table, line)
         for setter in setters:
             if name in setter.data:
                 setter.fail(name, setter.data[name], "to leave it out: it is an axis of [matrix]")
@@ -419,7 +422,12 @@ def _options(table: TomlTable, inherited: Mapping[str, int], keys: Sequence[str]
             options[key] = table.integer(key, 0 if key == "warmup" else 1, MAX_COUNT)
     further = table.table("options")
     further.only(*OPTIONS)
-    line = further.data.get("line")
+    options |= {key: further.integer(key, *OPTIONS[key]) for key in further.data}
+    if "line" in further.data:
+        _check_line(further, options["line"])
+    return options
+
+
+def _check_line(table: TomlTable, line: Value) -> None:
     if isinstance(line, int) and line & (line - 1):
-        further.fail("line", line, "a power of two")
-    return options | {key: further.integer(key, *OPTIONS[key]) for key in further.data}
+        table.fail("line", line, "a power of two")
