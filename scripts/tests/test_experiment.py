@@ -23,7 +23,7 @@ from fastlab.plan.experiment import (
     run_key,
     workload_argv,
 )
-from fastlab.plan.splash_sizes import OPTIONS
+from fastlab.plan.splash_sizes import DEFAULTS, DENSITY, GRAM_PER_CM3, OPTIONS, SKIN, WATER_MASS
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
@@ -229,6 +229,27 @@ def test_the_splash_2_programs_have_these_options() -> None:
                 value = limits.get(word, word)
                 shift = re.fullmatch(r"\(?UINT64_C\(1\) << (\d+)\)?", value)
                 assert float(2 ** int(shift[1]) if shift else value) == bound, f"{program}: {name}"
+
+
+def test_the_splash_2_programs_have_these_defaults() -> None:
+    harness = EXPERIMENTS.parent / "splash2-harness"
+    lu, radix = DEFAULTS["lu_contiguous"], DEFAULTS["radix"]
+    assert radix["n"] == 1 << 18
+    for file, words in {
+        "fft.c": f"uint64_t m = {DEFAULTS['fft']['m']};",
+        "radix.c": f"uint64_t n = 1 << 18, radix = {radix['r']},",
+        "lu/lu.c": f"uint64_t n = {lu['n']}, b = {lu['b']};",
+        "water/water_spatial.c": f"#define SKIN {SKIN}",
+    }.items():
+        assert words in (harness / file).read_text()
+    run = (harness / "water/run.c").read_text()
+    for name, value in DEFAULTS["water_spatial"].items():
+        assert f".{name} = {value:g}," in run
+    lattice = (harness / "water/lattice.c").read_text()
+    for number in (f"DENSITY {DENSITY:.4f}", f"GRAM_PER_CM3 {GRAM_PER_CM3}"):
+        assert f"#define {number}" in lattice
+    masses = re.search(r"mass\[ATOMS\] = \{ (.+) \}", lattice)
+    assert masses and sum(map(float, masses[1].split(","))) == WATER_MASS
 
 
 def test_names_are_those_of_the_parts_that_own_them() -> None:

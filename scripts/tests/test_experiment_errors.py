@@ -142,7 +142,11 @@ BAD_SPLASH = {
     "truth": ("m = 16", "m = true", ["m = true", "whole number"]),
     "threads": ("m = 16", "m = 8", ["threads = 128", "fft has work for 16"]),
     "no cube": ("molecules = 512", "molecules = 511", ["molecules", "511", "a cube"]),
-    "molecules": ("molecules = 512", "molecules = 64", ["threads", "work for 64"]),
+    "molecules": (
+        "molecules = 512, energy_every = 2, cutoff = 6.5",
+        "molecules = 64",
+        ["threads", "work for 64"],
+    ),
     "real": ("cutoff = 6.5", "cutoff = 1", ["cutoff = 1", "a number from 2"]),
     "nan": ("cutoff = 6.5", "cutoff = nan", ["cutoff", "a number from 2"]),
     "word": (
@@ -159,6 +163,41 @@ BAD_SPLASH = {
         'name = "barnes"',
         'name = "lu_contiguous"\noptions = { n = 8, b = 16 }',
         ["b = 16", "at most n"],
+    ),
+    "a block without a size": (
+        'name = "barnes"',
+        'name = "lu_contiguous"\noptions = { b = 1024 }',
+        ["b = 1024", "at most n, which is 512"],
+    ),
+    "a size without a block": (
+        'name = "barnes"',
+        'name = "lu_noncontiguous"\noptions = { n = 8 }',
+        ["n = 8", "b, which is 16, at most n"],
+    ),
+    "threads in a grid": (
+        'name = "barnes"',
+        'name = "lu_contiguous"\noptions = { n = 32 }',
+        ["threads = 128", "2 rows of blocks for a grid of 16 x 8 threads"],
+    ),
+    "threads of a default": (
+        "options = { m = 16 }\n",
+        '[[benchmark]]\nname = "water_spatial"\n',
+        ["threads = 128", "water_spatial has work for 64"],
+    ),
+    "a box too small": (
+        "molecules = 512, energy_every = 2, cutoff = 6.5",
+        "molecules = 8",
+        ["molecules = 8", "a cutoff, which is 6, up to half the box, 3.1064"],
+    ),
+    "a cutoff too long": (
+        "molecules = 512, energy_every = 2, cutoff = 6.5",
+        "cutoff = 1000",
+        ["cutoff = 1000", "up to half the box, 12.4254"],
+    ),
+    "dissection": (
+        'name = "barnes"',
+        'name = "cholesky"\noptions = { dense = 64, order = "dissection" }',
+        ['order = "dissection"', "natural, mindegree"],
     ),
     "two matrices": (
         'name = "barnes"',

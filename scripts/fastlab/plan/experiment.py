@@ -389,10 +389,9 @@ def _splash_words(
     key, allowed = splash_sizes.complaint(name, further.data)
     if key:
         further.fail(key, further.data[key], allowed)
-    limit = splash_sizes.most_threads(name, further.data)
     for count in threads:
-        if count > limit:
-            top.fail("threads", count, f"{name} has work for {limit} with these options")
+        if why := splash_sizes.too_many(name, further.data, count):
+            top.fail("threads", count, why)
     # An experiment always measures what threads wait for.
     return (*splash_sizes.size_words(further.data), "--profile")
 

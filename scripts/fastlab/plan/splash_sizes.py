@@ -13,7 +13,13 @@ from typing import Any
 from fastlab.base.toml_table import TomlTable
 
 MAX_COUNT = 2**32 - 1
-UNLIMITED = 1024
+
+# Of water_*: its molecule's mass in u, its density in g/cm^3, in which unit of the two that is, and
+# how much wider a cell is than the cutoff, in angstrom.
+WATER_MASS = 15.99945 + 1.007825 + 1.007825
+DENSITY = 0.9980
+GRAM_PER_CM3 = 0.602214076
+SKIN = 0.1
 
 # Of each option the least and the most, whole numbers or any, or the words that it takes.
 Options = Mapping[str, tuple[int, int] | tuple[float, float] | tuple[str, ...]]
@@ -61,6 +67,18 @@ OPTIONS: Mapping[str, Options] = {
     "water_spatial": _WATER,
 }
 
+# What an option is that is left out, where others depend on it.
+_LU_DEFAULTS = {"n": 512, "b": 16}
+_WATER_DEFAULTS = {"molecules": 512, "cutoff": 6.0}
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "fft": {"m": 16},
+    "lu_contiguous": _LU_DEFAULTS,
+    "lu_noncontiguous": _LU_DEFAULTS,
+    "radix": {"n": 2**18, "r": 1024},
+    "water_nsquared": _WATER_DEFAULTS,
+    "water_spatial": _WATER_DEFAULTS,
+}
+
 
 def check(table: TomlTable, name: str) -> None:
     """Raises FastError for options that the program has not, or that are not within its ranges."""
@@ -78,29 +96,54 @@ def check(table: TomlTable, name: str) -> None:
 
 def complaint(name: str, options: Mapping[str, Any]) -> tuple[str, str]:
     """An option, each by itself within its range, that the program refuses, and what it allows."""
-    if options.get("m", 0) % 2 and name == "fft":
+    every = {**DEFAULTS.get(name, {}), **options}
+    if name == "fft" and every["m"] % 2:
         return "m", "an even number: the points are a square"
-    radix = options.get("r", 2)
-    if radix & (radix - 1):
+    if "r" in every and every["r"] & (every["r"] - 1):
         return "r", "a power of two"
-    if options.get("b", 1) > options.get("n", 65536):
-        return "b", "at most n"
+    if "b" in every and every["b"] > every["n"]:
+        key = "b" if "b" in options else "n"
+        return key, f"b, which is {every['b']}, at most n, which is {every['n']}"
     if "grid" in options and "dense" in options:
         return "dense", "a matrix is either this or a grid"
-    molecules = options.get("molecules", 8)
-    if round(math.cbrt(molecules)) ** 3 != molecules:
-        return "molecules", "a cube, such as 512 or 729"
+    if "dense" in options and options.get("order") == "dissection":
+        return "order", "natural, mindegree: dissection is of a grid"
+    if "molecules" in every:
+        if round(math.cbrt(every["molecules"])) ** 3 != every["molecules"]:
+            return "molecules", "a cube, such as 512 or 729"
+        half = _box(every["molecules"]) / 2
+        if every["cutoff"] > half:
+            key = "cutoff" if "cutoff" in options else "molecules"
+            return key, f"a cutoff, which is {every['cutoff']:g}, up to half the box, {half:.4f}"
     return "", ""
 
 
-def most_threads(name: str, options: Mapping[str, Any]) -> int:
-    """How many threads find work, as far as that is known before the program runs."""
-    limits: dict[str, int] = {
-        "fft": 2 ** (options.get("m", 20) // 2),
-        "radix": options.get("n", UNLIMITED),
-        "water_nsquared": options.get("molecules", UNLIMITED),
-    }
-    return min(limits.get(name, UNLIMITED), UNLIMITED)
+def too_many(name: str, options: Mapping[str, Any], threads: int) -> str:
+    """Why the program refuses so many threads, or ""."""
+    every = {**DEFAULTS.get(name, {}), **options}
+    match name:
+        case "fft":
+            limit = 2 ** (every["m"] // 2)
+        case "radix":
+            limit = every["n"]
+        case "water_nsquared":
+            limit = every["molecules"]
+        case "water_spatial":
+            limit = max(1, int(_box(every["molecules"]) / (every["cutoff"] + SKIN))) ** 3
+        case "lu_contiguous" | "lu_noncontiguous":
+            columns = next(n for n in range(math.isqrt(threads), 0, -1) if threads % n == 0)
+            rows, blocks = threads // columns, -(-every["n"] // every["b"])
+            if rows <= blocks:
+                return ""
+            return f"{name} has {blocks} rows of blocks for a grid of {rows} x {columns} threads"
+        case _:
+            return ""
+    return f"{name} has work for {limit} with these options" if threads > limit else ""
+
+
+def _box(molecules: int) -> float:
+    """The edge, in angstrom, of the box that the water fills."""
+    return math.cbrt(molecules * WATER_MASS / (DENSITY * GRAM_PER_CM3))
 
 
 def size_words(options: Mapping[str, Any]) -> tuple[str, ...]:
