@@ -44,6 +44,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache
 
 
+def test_no_home(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def homeless() -> None:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("FAST_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert fast(capsys, "list") == (
+        1,
+        "",
+        "fast: no home directory: set FAST_CACHE to a directory for the cache\n",
+    )
+
+
 def fast(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     status = main.main(["cache", *words])
     out, err = capsys.readouterr()

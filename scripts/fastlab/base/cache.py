@@ -20,7 +20,12 @@ def cache_dir() -> Path:
     """$FAST_CACHE, or `fast` in the user's cache directory. It need not exist yet."""
     if given := os.environ.get("FAST_CACHE"):
         return Path(given).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fast"
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given) / "fast"
+    try:
+        return Path.home() / ".cache" / "fast"
+    except RuntimeError as error:
+        raise FastError("no home directory: set FAST_CACHE to a directory for the cache") from error
 
 
 @contextmanager
