@@ -13,10 +13,21 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import write_results
 
 from fastlab.base.model import FastError
 from fastlab.cli import main
 from fastlab.kernel import kernels
+
+
+def python(*words: str, before: str = 'exec "$@"') -> subprocess.CompletedProcess[str]:
+    """Python with these words, by a shell that does something before."""
+    return subprocess.run(
+        ["sh", "-c", before, "sh", sys.executable, "-P", *words],
+        env={"PYTHONPATH": str(Path(main.__file__).parents[2]), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,6 +149,22 @@ def test_a_reader_that_leaves_is_no_traceback(experiment_file: Path) -> None:
             text=True,
         )
     assert (answer.returncode, answer.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_closed_stream_takes_nothing(experiment_file: Path, closed: str) -> None:
+    write_results(experiment_file, Path("good"))
+    answer = python("-m", "fastlab.cli", "compare", "good", before=f'exec "$@" {closed}')
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert ("better" in answer.stdout) == (closed == "2>&-")
+
+
+def test_a_small_alphabet_shows_what_it_can(experiment_file: Path) -> None:
+    write_results(experiment_file, Path("good"))
+    small = 'PYTHONUTF8=0 PYTHONIOENCODING=ascii exec "$@"'
+    answer = python("-m", "fastlab.cli", "compare", "good", before=small)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert "60.0 ?0.0" in answer.stdout
 
 
 def test_an_unforeseen_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import io
 import os
 import shlex
 import signal
@@ -52,6 +53,7 @@ MODULES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status. Bad usage raises SystemExit(2)."""
     words = sys.argv[1:] if argv is None else list(argv)
+    _settle_streams()
     arguments = _parse(words)
     # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
     signal.signal(signal.SIGTERM, _interrupt)
@@ -98,6 +100,15 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
         parser.error(f"{words[0]} runs no other program: {shlex.join(words[end:])}")
     arguments.argv = tuple(words[end + 1 :])
     return arguments
+
+
+def _settle_streams() -> None:
+    """One that was closed can be written to, and what an encoding lacks becomes a question mark."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _forget_output() -> None:
