@@ -122,6 +122,33 @@ def test_an_interrupt_says_how_to_go_on(
     )
 
 
+def test_an_interrupt_while_commands_are_loaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "make_parser", interrupted)
+    assert main.main(["doctor"]) == 130
+    assert capsys.readouterr().err.endswith("To go on: fast doctor\n")
+
+
+INTERRUPTED_IMPORT = """
+import runpy, sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "fastlab.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+runpy.run_module("fastlab.cli", run_name="__main__")
+"""
+
+
+def test_an_interrupt_before_all_else() -> None:
+    answer = python("-c", INTERRUPTED_IMPORT)
+    assert (answer.returncode, answer.stderr) == (130, "")
+
+
 def test_termination_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     tidied = []
 

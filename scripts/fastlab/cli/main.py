@@ -54,11 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status. Bad usage raises SystemExit(2)."""
     words = sys.argv[1:] if argv is None else list(argv)
     _settle_streams()
-    arguments = _parse(words)
-    # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
-    signal.signal(signal.SIGTERM, _interrupt)
-    command: Command = arguments.command
     try:
+        arguments = _parse(words)
+        # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
+        signal.signal(signal.SIGTERM, _interrupt)
+        command: Command = arguments.command
         with make_reporter(sys.stderr) as reporter:
             status = command(arguments, reporter)
         sys.stdout.flush()
