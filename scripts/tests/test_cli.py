@@ -194,6 +194,16 @@ def test_a_small_alphabet_shows_what_it_can(experiment_file: Path) -> None:
     assert "60.0 ?0.0" in answer.stdout
 
 
+def test_a_directory_that_is_gone(experiment_file: Path) -> None:
+    Path("gone").mkdir()
+    gone = 'cd gone && rmdir ../gone && exec "$@"'
+    answer = python("-m", "fastlab.cli", "compare", str(experiment_file.parent), before=gone)
+    assert (answer.returncode, answer.stderr) == (
+        1,
+        "fast: the current directory was removed; change to one that is there, then run it again\n",
+    )
+
+
 def test_an_unforeseen_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError

@@ -16,6 +16,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parse(words)
         # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
         signal.signal(signal.SIGTERM, _interrupt)
+        _check_place()
         command: Command = arguments.command
         with make_reporter(sys.stderr) as reporter:
             status = command(arguments, reporter)
@@ -109,6 +111,15 @@ def _settle_streams() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+
+
+def _check_place() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise FastError(
+            "the current directory was removed; change to one that is there, then run it again"
+        ) from error
 
 
 def _forget_output() -> None:
