@@ -289,7 +289,11 @@ def test_a_program_that_hangs(machine: FakeMachine) -> None:
     assert machine.setting("policy") == FOUND
 
 
-def test_an_ordinary_kernel(machine: FakeMachine) -> None:
+def test_an_ordinary_kernel(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object) -> None:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(on_kernel, "build_programs", build)
     machine.boot(2)
     said = refusal()
     assert "is not one with FAST: it was built without CONFIG_SCHED_FAST; boot a kernel" in said

@@ -20,7 +20,7 @@ from fastlab.backend.counting import (
     latencies_of,
     time_run,
 )
-from fastlab.backend.host import only_user
+from fastlab.backend.host import only_user, what_runs
 from fastlab.backend.running_kernel import LACKS, NEEDED, RunningKernel
 from fastlab.backend.slot_rows import LAST_LATENCY_RUN, RealToolbox, requests
 from fastlab.base.cache import check_room
@@ -65,6 +65,7 @@ def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Tr
     put back in any case.
     """
     path = find_program(request.argv[0], request.directory)
+    _check_kernel(request.backend, root)
     project = Places().project
     build = build_programs(project, reporter)
     programs = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
@@ -76,6 +77,16 @@ def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Tr
     rows = run_experiment(trier, of, None, scratch, reporter)
     timed = trier.latencies(reporter)
     return Trial(request, trier.kernel, trier.marked, tuple(rows), tuple(timed))
+
+
+def _check_kernel(backend: str, root: Path) -> None:
+    running = what_runs(root)
+    if not running.fast:
+        raise FastError(
+            f"--backend {backend} tries the program on the running kernel, and that, "
+            f"{running.release}, is not {LACKS['fast']}; boot {NEEDED['fast']}, or leave "
+            "--backend out: the simulation needs no such kernel"
+        )
 
 
 class _TrialKernel(RunningKernel):
@@ -98,12 +109,6 @@ class _TrialKernel(RunningKernel):
         self._path = path
 
     def check(self) -> None:
-        if not self._running.fast:
-            raise FastError(
-                f"--backend {self._request.backend} tries the program on the running kernel, and "
-                f"that, {self._running.release}, is not {LACKS['fast']}; boot {NEEDED['fast']}, or "
-                "leave --backend out: the simulation needs no such kernel"
-            )
         groups = find_groups(self._request.backend, self._toolbox.fast_stat)
         # One run counts what decides and the first hardware events: a trial is to be short.
         events = ",".join(dict.fromkeys((groups[0], groups[-1])))
