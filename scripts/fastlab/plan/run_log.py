@@ -43,7 +43,8 @@ def _parse(path: Path, data: bytes) -> tuple[list[Row], int, str]:
         last = number == len(lines)
         try:
             row = json.loads(line)
-        except ValueError as error:
+        # Of brackets in brackets, thousands deep.
+        except (ValueError, RecursionError) as error:
             if not last:
                 raise FastError(
                     f"{path}:{number}: not a row: {error}; "
