@@ -8,8 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
+from fastlab.base.json_types import misfit, shown
 from fastlab.base.model import (
     SCHEMA_VERSION,
     Case,
@@ -37,6 +38,13 @@ class Simulations:
     builds: Builds | None = None
 
 
+class _Kept(TypedDict):
+    """What every plan has, of a real machine or of simulations."""
+
+    schema: int
+    backend: str
+
+
 def simulations(experiment: Experiment, builds: Builds | None = None) -> Simulations:
     """With its machines as their presets are now."""
     return Simulations(experiment, {one: machine_record(one) for one in _every(experiment)}, builds)
@@ -60,7 +68,8 @@ def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, beg
     advice = "give --output another directory, to begin anew"
     try:
         before: Mapping[str, Any] = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        _check(_Kept, before)
+    except (OSError, ValueError, RecursionError) as error:
         raise FastError(
             f"{path}: cannot be read, but there are runs that were made by it: {error}; {advice}"
         ) from error
@@ -94,22 +103,34 @@ def load(directory: Path) -> Plan | Simulations | None:
     path = directory / NAME
     try:
         kept = json.loads(path.read_text())
+        _check(_Kept, kept)
+        if kept["schema"] != SCHEMA_VERSION:
+            known = f"this program knows {SCHEMA_VERSION}"
+            raise ValueError(f"schema version {kept['schema']}, {known}")
         if kept["backend"] == "sim":
+            _check(Builds, kept)
             builds = Builds(kept["kernels"], kept["tools"])
             if "experiment" not in kept:
                 return simulations(load_experiment(directory / "experiment.toml"), builds)
             experiment = _experiment(kept["experiment"])
+            _check(list[dict[str, Any]], kept.get("machines"), "machines")
             records = dict(zip(_every(experiment), kept["machines"], strict=True))
             return Simulations(experiment, records, builds)
+        _check(Plan, kept)
         given = {one.name: _tuple(kept[one.name]) for one in fields(Plan)}
         return Plan(**{**given, "workloads": tuple(map(_workload, kept["workloads"]))})
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FastError(
-            f"{path}: not a plan of this version: {error!r}; use the release that made these "
+            f"{path}: not a plan of this version: {error}; use the release that made these "
             "results, or make them again in another directory"
         ) from error
+
+
+def _check(wanted: Any, kept: Any, name: str = "") -> None:
+    if wrong := misfit(wanted)(kept):
+        raise ValueError(f"{name}{wrong}".strip())
 
 
 def _tuple(value: Any) -> Any:
@@ -127,6 +148,11 @@ def _named(machine: Machine) -> Machine:
 
 def _experiment(kept: Mapping[str, Any]) -> Experiment:
     """As it was before asdict() and JSON."""
+    _check(Experiment, kept, "experiment")
+    names = [one["name"] for one in kept["variants"]]
+    for name in (kept["baseline"], *kept.get("oracle", ())):
+        if name not in names:
+            raise ValueError(f"no variant is {shown(name)}; there are {', '.join(names)}")
     cases = [
         Case(Machine(**one["machine"]), _workload(one["workload"]), tuple(map(tuple, one["axes"])))
         for one in kept["matrix"]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""plan.json: what it keeps comes back, and what cannot be is refused by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+
+from fastlab.base.model import Case, FastError
+from fastlab.plan import plan_file
+from fastlab.plan.blocks import make_plan
+from fastlab.plan.rows import Builds
+
+EXPERIMENT = samples.experiment(oracle=("baseline", "fast"))
+BUILDS = Builds({"fast": {"series": "6.12", "variant": "fast", "id": "6.12-fast"}}, "tools")
+
+
+def test_simulations_come_back(tmp_path: Path) -> None:
+    cases = tuple(Case(one.machine, one.workload, (("think", 5),)) for one in EXPERIMENT.cases)
+    for of in (EXPERIMENT, replace(EXPERIMENT, matrix=cases)):
+        plan_file.keep_simulations(tmp_path, of, BUILDS)
+        assert plan_file.load(tmp_path) == plan_file.simulations(of, BUILDS)
+
+
+def test_a_plan_comes_back(tmp_path: Path) -> None:
+    plan = make_plan(EXPERIMENT, "soft")
+    plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
+    assert plan_file.load(tmp_path) == plan
+
+
+Document = dict[str, Any]
+
+
+def of_experiment(**changes: Any) -> Callable[[Document], Document]:
+    return lambda kept: {**kept, "experiment": {**kept["experiment"], **changes}}
+
+
+BAD: dict[str, Callable[[Document], Any]] = {
+    "schema version 99, this program knows 3": lambda kept: {**kept, "schema": 99},
+    "schema is '3', and not a number": lambda kept: {**kept, "schema": "3"},
+    "lacks backend": lambda kept: {"schema": 3},
+    "is [1], and not a dict": lambda kept: [1],
+    "kernels is ['x'], and not a dict": lambda kept: {**kept, "kernels": ["x"]},
+    "kernels fast lacks id": lambda kept: {**kept, "kernels": {"fast": {}}},
+    "machines is None": lambda kept: {**kept, "machines": None},
+    "experiment workloads 1 is 'x', and not a dict": of_experiment(workloads=["x"]),
+    "experiment seeds is 5, and not a list": of_experiment(seeds=5),
+    "experiment variants 1 lacks kernel": of_experiment(variants=[{"name": "x"}]),
+    "experiment matrix 1 axes 1 is [], and not a list of 2": of_experiment(
+        matrix=[{"machine": {}, "workload": {"benchmark": "x", "threads": 1}, "axes": [[]]}]
+    ),
+    "no variant is 'x'; there are baseline, fast": of_experiment(baseline="x"),
+    "no variant is 'y'; there are baseline, fast": of_experiment(oracle=["y"]),
+    "unexpected keyword argument 'further'": of_experiment(further=1),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_a_plan_that_cannot_be_is_refused(tmp_path: Path, said: str) -> None:
+    plan_file.keep_simulations(tmp_path, EXPERIMENT, BUILDS)
+    path = tmp_path / plan_file.NAME
+    path.write_text(json.dumps(BAD[said](json.loads(path.read_text()))))
+    with pytest.raises(FastError, match=rf"plan\.json: not a plan of .*: .*{re.escape(said)}"):
+        plan_file.load(tmp_path)
+
+
+def test_a_real_machines_plan_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    plan = make_plan(EXPERIMENT, "soft")
+    plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
+    path = tmp_path / plan_file.NAME
+    path.write_text(json.dumps({**json.loads(path.read_text()), "variants": 5}))
+    with pytest.raises(FastError, match="variants is 5, and not a list"):
+        plan_file.load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "{"], ids=["brackets", "list", "half"])
+def test_what_is_no_plan_at_all(tmp_path: Path, text: str) -> None:
+    (tmp_path / plan_file.NAME).write_text(text)
+    with pytest.raises(FastError, match="not a plan of this version"):
+        plan_file.load(tmp_path)
+    with pytest.raises(FastError, match="cannot be read, but there are runs"):
+        plan_file.keep(tmp_path, make_plan(EXPERIMENT, "soft"), EXPERIMENT, "tools", begun=True)
