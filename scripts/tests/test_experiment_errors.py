@@ -28,6 +28,23 @@ BAD = {
     "preset": ("cpus = 4", 'preset = "rx464"', ["machine: ", "rx464", "did you mean rx4640?"]),
     "preset of a wrong type": ("cpus = 4", "preset = 4", ["preset", "4", "built-in"]),
     "preset elsewhere": ("cpus = 4", 'preset = "../a.toml"', ["../a.toml", "directory"]),
+    "preset that no file can be": (
+        "cpus = 4",
+        'preset = "a\\u0000.toml"',
+        ['preset = "a\\u0000.toml"', "directory"],
+    ),
+    "a number of many digits": (
+        "cpus = 4",
+        f"cpus = {'9' * 5000}",
+        ["cannot be read: Exceeds the limit"],
+    ),
+    "a number of many hexadecimal digits": (
+        "cpus = 4",
+        f"cpus = 0x{'f' * 5000}",
+        ["cpus = what is too long to be shown is not allowed", "1 to 64"],
+    ),
+    "a long text": ("cpus = 4", f"cpus = '{'x' * 5000}'", ['cpus = "xxx', "xxx... is not allowed"]),
+    "brackets without end": ("cpus = 4", f"cpus = {'[' * 3000}", ["cannot be read: max"]),
     "preset that is not there": ("cpus = 4", 'preset = "a.toml"', ["a.toml: No such file"]),
     "cpus that share no L3 evenly": (
         "cpus = 4",

@@ -82,6 +82,11 @@ BAD = {
     "no truth": ("shared = false", "shared = 0", ["l3.shared = 0; allowed: true or false"]),
     "no string": ('write = "through"', "write = 1", ["l1d.write = 1; allowed: a string"]),
     "range": ("mhz = 1300", "mhz = 0", ["mhz = 0; allowed: 1 to 100000"]),
+    "a number of many digits": (
+        "mhz = 1300",
+        f"mhz = 0x{'f' * 5000}",
+        ["mhz = what is too long to be shown; allowed: 1 to 100000"],
+    ),
     "both layouts": ("cluster_cpus = 0", "cluster_cpus = 2", ["clusters and cluster_cpus"]),
     "no layout": ("clusters = 1", "clusters = 0", ["clusters and cluster_cpus"]),
     "another name": ('name = "mine"', 'name = "yours"', ['name = "yours"', "the file's name"]),

@@ -14,6 +14,7 @@ from fastlab.base.choice import closest
 from fastlab.base.model import FastError
 
 INFINITY = float("inf")
+SHOWN = 200
 SECONDS = "seconds, more than 0"
 # Words of a kind, such as a Literal's.
 _S = TypeVar("_S", bound=str)
@@ -29,6 +30,18 @@ def read(path: Path, instead: str) -> dict[str, Any]:
         raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
     except tomllib.TOMLDecodeError as error:
         raise FastError(f"{path}: not valid TOML: {error}") from error
+    except (ValueError, RecursionError) as error:
+        # Beyond Python's limits; how to raise them, which it says too, is not for our reader.
+        raise FastError(f"{path}: cannot be read: {str(error).partition(';')[0]}") from error
+
+
+def written(value: object) -> str:
+    """As the file's author wrote it, or nearly so."""
+    try:
+        text = json.dumps(value, default=str)
+    except (ValueError, RecursionError):
+        return "what is too long to be shown"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 class TomlTable:
@@ -42,9 +55,7 @@ class TomlTable:
         self._where = f"{path}: {place}: " if place else f"{path}: "
 
     def fail(self, key: str, value: object, allowed: str) -> NoReturn:
-        # As the file's author wrote it, or nearly so.
-        written = json.dumps(value, default=str)
-        given = "is missing" if value is None else f"= {written} is not allowed"
+        given = "is missing" if value is None else f"= {written(value)} is not allowed"
         raise FastError(f"{self._where}{key} {given}; allowed: {allowed}")
 
     def only(self, *keys: str) -> None:

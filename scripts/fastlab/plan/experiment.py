@@ -301,7 +301,7 @@ def _known_preset(table: TomlTable, cpus: int, given: object) -> str:
         table.fail("preset", given, allowed)
     if given.endswith(".toml"):
         # The copy among the results must find it, too.
-        if Path(given).name != given:
+        if Path(given).name != given or not given.isprintable():
             table.fail("preset", given, allowed)
         given = str(table.path.absolute().parent / given)
     try:

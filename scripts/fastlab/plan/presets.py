@@ -118,13 +118,14 @@ def _read(path: Path) -> dict[str, Any]:
         if type(value) is not type(complete[key]):
             kind = {int: "a whole number", bool: "true or false", str: "a string"}
             allowed = kind[type(complete[key])]
-            raise FastError(f"{path}: {key} = {json.dumps(value, default=str)}; allowed: {allowed}")
+            raise FastError(f"{path}: {key} = {toml_table.written(value)}; allowed: {allowed}")
     for key in complete:
         if key not in data:
             raise FastError(f"{path}: {key} is missing; {COMPLETE}.toml has every key")
     for key, (low, high) in _RANGES.items():
         if not low <= data[key] <= high:
-            raise FastError(f"{path}: {key} = {data[key]}; allowed: {low} to {high}")
+            given = toml_table.written(data[key])
+            raise FastError(f"{path}: {key} = {given}; allowed: {low} to {high}")
     if bool(data["clusters"]) == bool(data["cluster_cpus"]):
         raise FastError(f"{path}: one of clusters and cluster_cpus must be 0, and only one")
     name = data["name"]
