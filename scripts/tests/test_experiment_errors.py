@@ -71,6 +71,8 @@ BAD = {
     "table for a value": ('series = "6.12"', "series = 6.12", ["series", "6.12"]),
     "value for a table": ("[machine]\ncpus = 4", "machine = 4", ["machine", "4", "a table"]),
     "name that is a path": ('name = "tiny"', 'name = "../x"', ["name", "../x", "letters"]),
+    "long name": ('name = "tiny"', f'name = "{"x" * 65}"', ["name", "up to 64 small letters"]),
+    "long variant": ('name = "fast"', f'name = "{"x" * 65}"', ["[[variant]] 2", "up to 64"]),
     "unknown option": ("cs_lines", "cs_line", ["options", "cs_line", "did you mean cs_lines?"]),
     "iterations": ("iterations = 100", "iterations = 0", ["iterations", "0", "1 to"]),
     "odd iterations": ("iterations = 2000", "iterations = 2001", ["[[benchmark]] 2", "2001"]),

@@ -78,7 +78,9 @@ MAX_CPUS = 64
 MAX_COUNT = 1_000_000_000
 MAX_SEED = 2**32 - 1
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+# Part of the name of a directory, beside others.
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_NAMES = "up to 64 small letters, digits, '-', '_' and '.'"
 _PRESET = re.compile(r"[A-Za-z0-9_.-]+")
 _SERIES = re.compile(r"[0-9]+\.[0-9]+")
 _FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")
@@ -98,7 +100,7 @@ def load_experiment(path: Path) -> Experiment:
     top.no_duplicates("variant", names)
     metrics = [metric.name for metric in VOCABULARY if metric.where != "nowhere"]
     return Experiment(
-        name=top.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
+        name=top.text("name", _NAME, _NAMES),
         series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
         machine=machine,
         variants=variants,
@@ -314,7 +316,7 @@ def _known_preset(table: TomlTable, cpus: int, given: object) -> str:
 def _variant(table: TomlTable, cpus: int) -> Variant:
     table.only("name", "kernel", "policy", "knobs", "features", "cpus")
     variant = Variant(
-        name=table.text("name", _NAME, "small letters, digits, '-', '_' and '.'"),
+        name=table.text("name", _NAME, _NAMES),
         kernel=table.choice("kernel", KERNELS),
         policy=table.choice("policy", POLICIES, "off"),
         knobs=_knobs(table.table("knobs")),
