@@ -103,18 +103,28 @@ public:
 		}
 	}
 
-	/* `number` is why it may not have been called. */
+	/* `number` is why it may not have been called, or how what it has started has failed. */
 	T get(int number)
 	{
 		if (thrown)
 			std::rethrow_exception(std::exchange(thrown, nullptr));
-		if (!value)
-			throw error(number, "the task has not run");
+		if (number)
+			fail(number);
 		if constexpr (!std::is_void_v<T>)
 			return std::move(*value);
 	}
 
 private:
+	[[noreturn]] void fail(int number)
+	{
+		if (value)
+			throw error(number, "the task has failed");
+		/* Of a process without workers, in the words of the runtime. */
+		if (number == ESRCH)
+			throw error(number);
+		throw error(number, "the task has not run");
+	}
+
 	struct nothing {};
 	std::optional<std::conditional_t<std::is_void_v<T>, nothing, T>> value;
 	std::exception_ptr thrown;
@@ -164,7 +174,10 @@ public:
 			ivl_stop(it);
 	}
 
-	/** Call function() inside, with all that it starts. Returns what it returns, or throws. */
+	/**
+	 * Call function() inside, with all that it starts. Returns what it returns; or throws what
+	 * it throws, or the error of an interval inside.
+	 */
 	template <typename Function>
 	detail::result<Function> run(Function &&function)
 	{
@@ -508,13 +521,18 @@ public:
 			ivl_join(ivl_end_point(interval));
 	}
 
-	/** What it has returned, once; or throws what it has thrown; EINVAL: it is of nothing. */
+	/**
+	 * What it has returned, once; or throws what it has thrown, or the error of an interval
+	 * inside. EINVAL: it is of nothing. EDEADLK: it waits for the caller.
+	 */
 	T get()
 	{
 		if (!interval)
 			throw error(EINVAL, "the future is of nothing");
 		const int number = ivl_join(ivl_end_point(interval));
 
+		if (!ready())
+			throw error(number);
 		return task->outcome.get(number);
 	}
 

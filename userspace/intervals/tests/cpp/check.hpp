@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <intervals.hpp>
 
@@ -24,6 +25,20 @@
 			statement; \
 		} catch (const T &caught) { \
 			thrown = caught == (value); \
+		} \
+		CHECK(thrown && #statement); \
+	} while (0)
+
+/* The statement throws an ivl::error of this number, with these words. */
+#define CHECK_ERROR(number, words, statement) \
+	do { \
+		bool thrown = false; \
+		\
+		try { \
+			statement; \
+		} catch (const ivl::error &error) { \
+			thrown = error.code().value() == (number) && \
+				 std::strstr(error.what(), words); \
 		} \
 		CHECK(thrown && #statement); \
 	} while (0)

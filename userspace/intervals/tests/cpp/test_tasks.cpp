@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "check.hpp"
 
 namespace {
@@ -68,6 +71,62 @@ void test_run(const ivl::runtime &runtime)
 	struct { int calls = 0; void operator()() { calls++; } } function;
 	mutable_runtime.run(function);
 	CHECK(function.calls == 1);
+}
+
+int fails(ivl_interval *, void *)
+{
+	return EIO;
+}
+
+/* The error of an interval counts, though the function has returned. */
+void test_failed(ivl::runtime &runtime)
+{
+	const auto create = [] {
+		ivl_release(ivl_create(ivl_current(), nullptr, fails, nullptr, nullptr));
+		return 3;
+	};
+
+	CHECK_ERROR(EIO, "the task has failed", runtime.run(create));
+	CHECK_ERROR(EIO, "the task has failed", runtime.run_here([&] { create(); }));
+	CHECK_ERROR(ECANCELED, "the task has failed", runtime.run([] {
+		ivl_cancel(ivl_current());
+	}));
+	CHECK_THROWS(int, 7, runtime.run([&] {
+		create();
+		throw 7;
+	}));
+	runtime.run([&] { CHECK_ERROR(EIO, "the task has failed", ivl::async(create).get()); });
+}
+
+/* It waits for itself. */
+void test_own_future(ivl::runtime &runtime)
+{
+	runtime.run([] {
+		ivl::future<void> own;
+		std::atomic<bool> there{false};
+
+		own = ivl::async([&] {
+			while (!there)
+				std::this_thread::yield();
+			CHECK_ERROR(EDEADLK, "join", own.get());
+		});
+		there = true;
+		own.get();
+	});
+}
+
+/* In the child of a fork(), which has no workers. */
+void test_fork()
+{
+	ivl::runtime runtime;
+	int status;
+	const pid_t child = fork();
+
+	if (!child) {
+		CHECK_ERROR(ESRCH, "of the parent process", runtime.run([] {}));
+		_exit(EXIT_SUCCESS);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
 }
 
 /* By this thread, which handles an exception meanwhile; its tasks handle their own. */
@@ -475,16 +534,19 @@ int main()
 {
 	on_all([](ivl::runtime runtime) {
 		test_run(runtime);
+		test_failed(runtime);
 		test_run_here(runtime);
 		test_scope(runtime);
 		test_invoke(runtime);
 		test_group(runtime);
 		test_future(runtime);
+		test_own_future(runtime);
 		test_guards(runtime);
 		test_task_local(runtime);
 	});
 	test_outside();
 	test_errors();
+	test_fork();
 	test_nothing();
 	test_hints();
 }
