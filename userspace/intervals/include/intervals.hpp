@@ -52,6 +52,13 @@ inline void check(int number)
 		throw error(number);
 }
 
+/* Of what has no words of its own. */
+inline void check(int number, const char *words)
+{
+	if (number)
+		throw error(number, words);
+}
+
 /* The first exception of tasks that run at the same time. */
 class failure {
 public:
@@ -395,8 +402,7 @@ public:
 		const bool all = !stopped.exchange(false, std::memory_order_relaxed);
 
 		failure.rethrow();
-		if (number)
-			throw error(number, "a task has not run");
+		detail::check(number, "a task has not run");
 		return all;
 	}
 
@@ -643,13 +649,13 @@ private:
 class mutex {
 public:
 	/** As ivl_numa_mutex_init(). */
-	mutex() { detail::check(ivl_numa_mutex_init(&it)); }
+	mutex() { detail::check(ivl_numa_mutex_init(&it), "mutex"); }
 	mutex(const mutex &) = delete;
 	mutex &operator=(const mutex &) = delete;
 	~mutex() { ivl_numa_mutex_destroy(it); }
 
 	/** Throws ivl::error with EDEADLK where the caller owns it. */
-	void lock() { detail::check(ivl_numa_mutex_lock(it)); }
+	void lock() { detail::check(ivl_numa_mutex_lock(it), "the caller owns the mutex"); }
 	/** True: now the caller owns it. */
 	bool try_lock() noexcept { return !ivl_numa_mutex_trylock(it); }
 	/** By who owns it. */
