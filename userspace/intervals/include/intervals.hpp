@@ -62,6 +62,19 @@ inline void check(int number, const char *words)
 /* The first exception of tasks that run at the same time. */
 class failure {
 public:
+	/* Call it, unless there is one. */
+	template <typename Function>
+	void call(Function &&function) noexcept
+	{
+		if (there())
+			return;
+		try {
+			function();
+		} catch (...) {
+			take();
+		}
+	}
+
 	void take() noexcept
 	{
 		if (!taken.exchange(true, std::memory_order_relaxed))

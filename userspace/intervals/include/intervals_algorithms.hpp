@@ -4,7 +4,7 @@
  * Loops and algorithms of intervals.hpp, which includes this file.
  *
  * A range is halved until a part is not longer than its grain, 0: ivl_grain(). Where a part throws,
- * those that have not begun do not, and one of the exceptions reaches the caller. Where the grain
+ * those that have not begun do not, and the first exception reaches the caller. Where the grain
  * is given, what is combined with what does not depend on the workers.
  */
 #ifndef INTERVALS_ALGORITHMS_HPP
@@ -63,21 +63,24 @@ void split(std::size_t begin, std::size_t end, std::size_t grain, Body &body)
 	both.sync();
 }
 
-template <typename T, typename Part, typename Combine>
-T reduce(std::size_t begin, std::size_t end, std::size_t grain, Part &part, Combine &combine)
+template <typename Sum, typename Part, typename Combine>
+void reduce(std::size_t begin, std::size_t end, std::size_t grain, Sum &sum, Part &part,
+	    Combine &combine)
 {
-	if (end - begin <= grain)
-		return part(begin, end);
+	if (end - begin <= grain) {
+		part(begin, end, sum);
+		return;
+	}
 	const std::size_t middle = begin + (end - begin) / 2;
-	std::optional<T> first;
+	Sum more;
 	scope both;
 	child left(both, [&, begin, middle, grain] {
-		first.emplace(reduce<T>(begin, middle, grain, part, combine));
+		detail::reduce(begin, middle, grain, sum, part, combine);
 	});
-	T second = reduce<T>(middle, end, grain, part, combine);
 
+	detail::reduce(middle, end, grain, more, part, combine);
 	both.sync();
-	return combine(std::move(*first), std::move(second));
+	combine(sum, more);
 }
 
 /* Below this many elements std::sort() alone. */
@@ -97,14 +100,10 @@ void choose_pivot(Iterator first, Iterator last, Less &less)
 	std::iter_swap(first, b);
 }
 
-/* Quicksort; `turns` bounds the bad luck with pivots, which std::sort() then deals with. */
+/* What is sorted then: less comes before it, and what is greater behind it. */
 template <typename Iterator, typename Less>
-void sort(Iterator first, Iterator last, Less &less, unsigned int turns)
+std::pair<Iterator, Iterator> partition(Iterator first, Iterator last, Less &less)
 {
-	if (last - first <= SORTED_ALONE || !turns) {
-		std::sort(first, last, std::ref(less));
-		return;
-	}
 	choose_pivot(first, last, less);
 	Iterator above = std::partition(first + 1, last, [&](const auto &one) {
 		return less(one, *first);
@@ -117,8 +116,23 @@ void sort(Iterator first, Iterator last, Less &less, unsigned int turns)
 		above = std::partition(above, last, [&](const auto &one) {
 			return !less(*pivot, one);
 		});
-	invoke([&] { sort(first, pivot, less, turns - 1); },
-	       [&] { sort(above, last, less, turns - 1); });
+	return { pivot, above };
+}
+
+/* Quicksort; `turns` bounds the bad luck with pivots, which std::sort() then deals with. */
+template <typename Iterator, typename Less>
+void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure &failed)
+{
+	if (last - first <= SORTED_ALONE || !turns) {
+		failed.call([&] { std::sort(first, last, std::ref(less)); });
+		return;
+	}
+	/* Where less() has thrown: all. */
+	std::pair<Iterator, Iterator> sorted(first, last);
+
+	failed.call([&] { sorted = detail::partition(first, last, less); });
+	invoke([&] { detail::sort(first, sorted.first, less, turns - 1, failed); },
+	       [&] { detail::sort(sorted.second, last, less, turns - 1, failed); });
 }
 
 } // namespace detail
@@ -130,24 +144,19 @@ void sort(Iterator first, Iterator last, Less &less, unsigned int turns)
 template <typename Index, typename Body>
 void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 {
-	std::atomic<bool> stop{false};
+	detail::failure failed;
 	auto part = [&](std::size_t begin, std::size_t end) {
-		const Index from = detail::advance(first, begin);
-		const Index to = detail::advance(first, end);
+		failed.call([&] {
+			const Index from = detail::advance(first, begin);
+			const Index to = detail::advance(first, end);
 
-		if (stop.load(std::memory_order_relaxed))
-			return;
-		try {
 			if constexpr (std::is_invocable_v<Body &, Index, Index>) {
 				body(from, to);
 			} else {
 				for (Index i = from; i != to; ++i)
 					body(i);
 			}
-		} catch (...) {
-			stop.store(true, std::memory_order_relaxed);
-			throw;
-		}
+		});
 	};
 
 	if (!(first < last))
@@ -155,6 +164,7 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 	const std::size_t count = detail::distance(first, last);
 
 	detail::split(0, count, detail::grain_of(count, grain), part);
+	failed.rethrow();
 }
 
 /**
@@ -165,15 +175,30 @@ template <typename Index, typename T, typename Part, typename Combine>
 T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&combine,
 		  std::size_t grain = 0)
 {
-	auto one = [&](std::size_t begin, std::size_t end) -> T {
-		return part(detail::advance(first, begin), detail::advance(first, end), identity);
+	detail::failure failed;
+	std::optional<T> sum;
+	auto one = [&](std::size_t begin, std::size_t end, std::optional<T> &to) {
+		failed.call([&] {
+			to.emplace(part(detail::advance(first, begin), detail::advance(first, end),
+					identity));
+		});
+	};
+	/* Both are there where nothing has thrown. */
+	auto both = [&](std::optional<T> &to, std::optional<T> &more) {
+		failed.call([&] {
+			T all = combine(std::move(*to), std::move(*more));
+
+			to.emplace(std::move(all));
+		});
 	};
 
 	if (!(first < last))
 		return identity;
 	const std::size_t count = detail::distance(first, last);
 
-	return detail::reduce<T>(0, count, detail::grain_of(count, grain), one, combine);
+	detail::reduce(0, count, detail::grain_of(count, grain), sum, one, both);
+	failed.rethrow();
+	return std::move(*sum);
 }
 
 /**
@@ -236,17 +261,19 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 }
 
 /**
- * As std::sort(), of random-access iterators: in place, not stable. Where less() throws, the
- * elements are all there, in some order.
+ * As std::sort(), of random-access iterators: in place, not stable. Where less() throws, elements
+ * may be lost, and others be there twice or moved from, as in std::sort().
  */
 template <typename Iterator, typename Less = std::less<>>
 void parallel_sort(Iterator first, Iterator last, Less less = Less())
 {
+	detail::failure failed;
 	unsigned int turns = 0;
 
 	for (auto count = last - first; count > 0; count /= 2)
 		turns += 2;
-	detail::sort(first, last, less, turns);
+	detail::sort(first, last, less, turns, failed);
+	failed.rethrow();
 }
 
 /**
