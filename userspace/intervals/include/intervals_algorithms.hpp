@@ -180,7 +180,7 @@ T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&co
 	auto one = [&](std::size_t begin, std::size_t end, std::optional<T> &to) {
 		failed.call([&] {
 			to.emplace(part(detail::advance(first, begin), detail::advance(first, end),
-					identity));
+					std::as_const(identity)));
 		});
 	};
 	/* Both are there where nothing has thrown. */
