@@ -362,7 +362,7 @@ void invoke(Function &&function, Others &&...others)
 	scope all;
 	child first(all, [&] { function(); });
 
-	invoke(std::forward<Others>(others)...);
+	ivl::invoke(std::forward<Others>(others)...);
 	all.sync();
 }
 

@@ -131,8 +131,8 @@ void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure
 	std::pair<Iterator, Iterator> sorted(first, last);
 
 	failed.call([&] { sorted = detail::partition(first, last, less); });
-	invoke([&] { detail::sort(first, sorted.first, less, turns - 1, failed); },
-	       [&] { detail::sort(sorted.second, last, less, turns - 1, failed); });
+	ivl::invoke([&] { detail::sort(first, sorted.first, less, turns - 1, failed); },
+		    [&] { detail::sort(sorted.second, last, less, turns - 1, failed); });
 }
 
 } // namespace detail

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -203,6 +204,19 @@ void test_scope(ivl::runtime &runtime)
 	CHECK(ran == 3);
 }
 
+/* Functions of namespaces that have an invoke(), too. */
+namespace other {
+
+struct function {
+	std::atomic<int> &calls;
+	void operator()() const { calls++; }
+};
+
+template <typename Function, typename Other>
+void invoke(Function &&, Other &&) {}
+
+} // namespace other
+
 void test_invoke(ivl::runtime &runtime)
 {
 	std::array<int, 4> done{};
@@ -213,6 +227,17 @@ void test_invoke(ivl::runtime &runtime)
 	});
 	CHECK((done == std::array<int, 4>{ 1, 1, 1, 1 }));
 	CHECK_THROWS(int, 5, runtime.run([&] { ivl::invoke([] {}, [] { throw 5; }, [] {}); }));
+
+	std::atomic<int> calls{0};
+	const other::function function{ calls };
+	/* One that takes further arguments, for std::invoke(). */
+	const auto bound = std::bind(function);
+
+	runtime.run([&] {
+		ivl::invoke(function, function, function);
+		ivl::invoke(bound, bound, bound);
+	});
+	CHECK(calls == 6);
 }
 
 void grow(ivl::task_group &group, std::atomic<int> &leaves, int levels)
