@@ -124,7 +124,11 @@ template <typename Iterator, typename Less>
 void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure &failed)
 {
 	if (last - first <= SORTED_ALONE || !turns) {
-		failed.call([&] { std::sort(first, last, std::ref(less)); });
+		failed.call([&] {
+			std::sort(first, last, [&](const auto &one, const auto &other) -> bool {
+				return less(one, other);
+			});
+		});
 		return;
 	}
 	/* Where less() has thrown: all. */

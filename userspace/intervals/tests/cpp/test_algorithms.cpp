@@ -213,6 +213,15 @@ void test_sort(ivl::runtime &runtime, std::size_t size)
 		CHECK(numbers == expected);
 	}
 
+	/* By a function that is known at run time. */
+	std::vector<int> numbers(size), expected(size);
+	const std::function<bool(int, int)> greater = std::greater<>();
+
+	std::iota(numbers.begin(), numbers.end(), 0);
+	std::reverse_copy(numbers.begin(), numbers.end(), expected.begin());
+	runtime.run([&] { ivl::parallel_sort(numbers.begin(), numbers.end(), greater); });
+	CHECK(numbers == expected);
+
 	/* What can only be moved. */
 	std::vector<std::unique_ptr<std::size_t>> owned;
 
