@@ -322,7 +322,7 @@ public:
 		if (!one)
 			throw error(ivl_here() ? ENOMEM : EINVAL);
 		if (!one->made) {
-			new (one->room) T(identity);
+			::new (static_cast<void *>(one->room)) T(identity);
 			one->made = true;
 		}
 		return *one->get();

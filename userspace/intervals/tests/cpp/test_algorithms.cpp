@@ -270,6 +270,21 @@ void test_commutative(ivl::runtime &runtime, std::size_t size)
 	}
 }
 
+/* Of a type that says where it is allocated. */
+void test_commutative_new(ivl::runtime &runtime)
+{
+	struct number {
+		long value = 0;
+		static void *operator new(std::size_t) = delete;
+	};
+	ivl::commutative<number> sum(runtime);
+
+	runtime.run([&] { ivl::parallel_for(0, 100, [&](int i) { sum.view().value += i; }); });
+	CHECK(sum.read([](number a, number b) {
+		return number{ a.value + b.value };
+	}).value == 4950);
+}
+
 } // namespace
 
 int main()
@@ -279,6 +294,7 @@ int main()
 		test_reduce_throws(runtime);
 		test_sort_throws(runtime);
 		test_scan_beside(runtime);
+		test_commutative_new(runtime);
 		test_far<signed char>(runtime);
 		test_far<int>(runtime);
 		test_far<long>(runtime);
