@@ -43,6 +43,10 @@ Index advance(Index first, std::size_t count)
 		return static_cast<Index>(first + static_cast<std::ptrdiff_t>(count));
 }
 
+/* Of elements that share words: they must not be written at the same time. */
+template <typename Iterator>
+constexpr bool shares_words = std::is_same_v<Iterator, std::vector<bool>::iterator>;
+
 inline std::size_t grain_of(std::size_t count, std::size_t grain)
 {
 	return grain ? grain : ivl_grain(count);
@@ -214,6 +218,8 @@ template <typename Iterator, typename Output, typename T, typename Operation>
 Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Operation &&operation,
 		     std::size_t grain = 0)
 {
+	static_assert(!std::is_same_v<T, bool> && !detail::shares_words<Output>,
+		      "parallel_scan() of bool: use char");
 	const std::size_t count = static_cast<std::size_t>(last - first);
 
 	if (!count)
@@ -244,8 +250,6 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 		});
 	};
 
-	/* Not std::vector<bool>, whose elements share words. */
-	static_assert(!std::is_same_v<T, bool>, "parallel_scan() of bool: use char");
 	parallel_for(std::size_t{0}, parts, [&](std::size_t back) {
 		const std::size_t part = parts - 1 - back;
 
@@ -271,6 +275,7 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 template <typename Iterator, typename Less = std::less<>>
 void parallel_sort(Iterator first, Iterator last, Less less = Less())
 {
+	static_assert(!detail::shares_words<Iterator>, "parallel_sort() of bool: use char");
 	detail::failure failed;
 	unsigned int turns = 0;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What would be wrong in silence is refused by the compiler: a REFUSED each, and 0 is right. */
+#include <vector>
+
 #include <intervals.hpp>
 
 int main()
@@ -9,6 +11,24 @@ int main()
 #else
 	using total = long;
 #endif
+#if REFUSED == 2
+	std::vector<bool> out(10);	/* elements that share a word, by two tasks at a time */
+#else
+	std::vector<char> out(10);
+#endif
+#if REFUSED == 3
+	std::vector<bool> sorted(10);
+#else
+	std::vector<char> sorted(10);
+#endif
+#if REFUSED == 4
+	const bool identity = false;	/* a std::vector of sums */
+#else
+	const char identity = 0;
+#endif
+	const std::vector<char> in(10);
 
 	ivl::parallel_reduce(0, 10, 0L, [](int, int, total sum) { return sum; }, std::plus<>());
+	ivl::parallel_scan(in.begin(), in.end(), out.begin(), identity, std::bit_xor<>());
+	ivl::parallel_sort(sorted.begin(), sorted.end());
 }
