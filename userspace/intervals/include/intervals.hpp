@@ -498,7 +498,10 @@ bool finish(Function &&function)
 	return group.wait();
 }
 
-/** What a task will return, or throw; of ivl::async(). Its destructor waits. */
+/**
+ * What a task will return, or throw; of ivl::async(). Its destructor waits. It must not outlive the
+ * runtime, though the task has ended.
+ */
 template <typename T>
 class future {
 public:
@@ -636,7 +639,10 @@ private:
 	ivl_key key;
 };
 
-/** A guard that the block has made; for ivl_add_guard(). Who holds it or waits for it keeps it. */
+/**
+ * A guard that the block has made; for ivl_add_guard(). Who holds it or waits for it keeps it. It
+ * must not outlive its runtime.
+ */
 class guard {
 public:
 	/** As ivl_guard_create(). */
