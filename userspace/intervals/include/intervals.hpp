@@ -293,6 +293,7 @@ private:
 		ivl_sync(&children);
 		if (first.load(std::memory_order_relaxed) != room)
 			return;
+		/* Any will do: to know ours each scope would have to count them. */
 		if (!std::uncaught_exceptions())
 			std::terminate();
 		taken();
@@ -305,7 +306,8 @@ private:
 /**
  * A call that may run at the same time as what follows, up to scope.sync(); as ivl_spawn(). Nothing
  * is allocated: the function is kept in here. Where the block is left by an exception it waits, and
- * its own exception is lost; where it is left otherwise without sync(), that is std::terminate().
+ * its own exception is lost; where it is left otherwise without sync(), that is std::terminate(),
+ * but not in what a destructor does while an exception is on its way: that looks the same here.
  * No child of a scope may wait for another one of it: sync() may call them one after the other.
  */
 template <typename Function>
