@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -146,12 +147,18 @@ private:
 	}
 
 	struct nothing {};
-	std::optional<std::conditional_t<std::is_void_v<T>, nothing, T>> value;
+	using kept = std::conditional_t<std::is_lvalue_reference_v<T>,
+					std::reference_wrapper<std::remove_reference_t<T>>,
+					std::conditional_t<std::is_void_v<T>, nothing, T>>;
+
+	std::optional<kept> value;
 	std::exception_ptr thrown;
 };
 
-template <typename Function>
-using result = std::decay_t<std::invoke_result_t<Function &>>;
+/* By value, or the reference that it is. */
+template <typename Function, typename Returned = std::invoke_result_t<Function &>>
+using result = std::conditional_t<std::is_lvalue_reference_v<Returned>, Returned,
+				  std::decay_t<Returned>>;
 
 } // namespace detail
 

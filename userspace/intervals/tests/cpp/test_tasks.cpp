@@ -65,6 +65,9 @@ void test_run(const ivl::runtime &runtime)
 
 	CHECK(mutable_runtime.run([] { return std::string(100, 'x'); }) == std::string(100, 'x'));
 	CHECK(mutable_runtime.run([] { return std::make_unique<int>(3); }) != nullptr);
+	/* What is returned is the object, and not a copy. */
+	const std::array<int, 3> array{};
+	CHECK(&mutable_runtime.run([&]() -> const std::array<int, 3> & { return array; }) == &array);
 	mutable_runtime.run([&] { ran++; });
 	CHECK(ran == 1);
 	CHECK_THROWS(int, 7, mutable_runtime.run([] { throw 7; }));
@@ -346,6 +349,8 @@ void test_group(ivl::runtime &runtime)
 
 void test_future(ivl::runtime &runtime)
 {
+	std::mutex pinned;
+
 	runtime.run([&] {
 		auto number = ivl::async([] { return fib(10); });
 		auto words = ivl::async([own = std::make_unique<int>(3)] {
@@ -353,9 +358,11 @@ void test_future(ivl::runtime &runtime)
 		});
 		auto nothing = ivl::async([] {});
 		auto bad = ivl::async([]() -> int { throw 8; });
+		auto reference = ivl::async([&]() -> std::mutex & { return pinned; });
 
 		CHECK(number.get() == 55);
 		CHECK(words.get() == "xxx");
+		CHECK(&reference.get() == &pinned);
 		nothing.get();
 		CHECK_THROWS(int, 8, bad.get());
 		CHECK(number.ready() && number.valid());
