@@ -128,7 +128,7 @@ public:
 	T get(int number)
 	{
 		if (thrown)
-			std::rethrow_exception(std::exchange(thrown, nullptr));
+			std::rethrow_exception(thrown);
 		if (number)
 			fail(number);
 		if constexpr (!std::is_void_v<T>)

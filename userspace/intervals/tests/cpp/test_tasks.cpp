@@ -365,6 +365,7 @@ void test_future(ivl::runtime &runtime)
 		CHECK(&reference.get() == &pinned);
 		nothing.get();
 		CHECK_THROWS(int, 8, bad.get());
+		CHECK_THROWS(int, 8, bad.get());
 		CHECK(number.ready() && number.valid());
 		/* Its result is gone. */
 		ivl::future<std::string> moved = std::move(words);
