@@ -343,7 +343,7 @@ private:
 		child *self = static_cast<child *>(arg);
 
 		try {
-			self->function();
+			static_cast<void>(self->function());
 		} catch (...) {
 			self->in.take(&self->thrown);
 		}
@@ -361,7 +361,7 @@ private:
 template <typename Function>
 void invoke(Function &&function)
 {
-	function();
+	static_cast<void>(function());
 }
 
 /** Call all of them, at the same time if there are workers. */
@@ -369,7 +369,7 @@ template <typename Function, typename... Others>
 void invoke(Function &&function, Others &&...others)
 {
 	scope all;
-	child first(all, [&] { function(); });
+	child first(all, [&] { static_cast<void>(function()); });
 
 	ivl::invoke(std::forward<Others>(others)...);
 	all.sync();
@@ -464,7 +464,7 @@ private:
 			if (in->cancelled())
 				return;
 			try {
-				function();
+				static_cast<void>(function());
 			} catch (...) {
 				in->failure.take();
 				in->cancel();
@@ -503,7 +503,7 @@ bool finish(Function &&function)
 {
 	task_group group;
 
-	function(group);
+	static_cast<void>(function(group));
 	return group.wait();
 }
 

@@ -159,10 +159,10 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 			const Index to = detail::advance(first, end);
 
 			if constexpr (std::is_invocable_v<Body &, Index, Index>) {
-				body(from, to);
+				static_cast<void>(body(from, to));
 			} else {
 				for (Index i = from; i != to; ++i)
-					body(i);
+					static_cast<void>(body(i));
 			}
 		});
 	};

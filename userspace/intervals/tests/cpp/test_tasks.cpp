@@ -243,6 +243,29 @@ void test_invoke(ivl::runtime &runtime)
 	CHECK(calls == 6);
 }
 
+/* Nobody is told that a result is discarded where all are. */
+void test_discarded(ivl::runtime &runtime)
+{
+	struct [[nodiscard]] result {};
+	std::atomic<int> calls{0};
+	const auto function = [&] { calls++; return result(); };
+
+	runtime.run([&] {
+		ivl::scope scope;
+		ivl::child child(scope, function);
+
+		ivl::invoke(function, function);
+		scope.sync();
+		ivl::finish([&](ivl::task_group &group) {
+			group.run(function);
+			return function();
+		});
+		ivl::parallel_for(0, 1, [&](int) { return function(); });
+		ivl::parallel_for(0, 1, [&](int, int) { return function(); });
+	});
+	CHECK(calls == 7);
+}
+
 void grow(ivl::task_group &group, std::atomic<int> &leaves, int levels)
 {
 	if (!levels) {
@@ -565,6 +588,7 @@ int main()
 		test_run_here(runtime);
 		test_scope(runtime);
 		test_invoke(runtime);
+		test_discarded(runtime);
 		test_group(runtime);
 		test_future(runtime);
 		test_own_future(runtime);
