@@ -633,7 +633,7 @@ public:
 		T *value = find();
 
 		if (!value) {
-			std::unique_ptr<T> made = std::make_unique<T>();
+			auto made = std::make_unique<std::remove_const_t<T>>();
 
 			detail::check(ivl_key_set(&key, made.get()));
 			value = made.release();

@@ -473,6 +473,7 @@ void test_outside()
 }
 
 ivl::task_local<std::vector<counted>> kept;
+ivl::task_local<const int> zero;
 
 /* Each level has its own, over its children; none is left. */
 int keep(int levels)
@@ -493,6 +494,7 @@ void test_task_local(ivl::runtime &runtime)
 
 	CHECK(runtime.run([] { return keep(6); }) == 6);
 	CHECK(counted::there == before);
+	CHECK(runtime.run([] { return zero.get() == 0 && zero.find(); }));
 	try {
 		kept.get();
 		CHECK(false);
