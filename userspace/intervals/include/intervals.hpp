@@ -206,14 +206,14 @@ public:
 	 * it throws, or the error of an interval inside.
 	 */
 	template <typename Function>
-	detail::result<Function> run(Function &&function)
+	detail::result<Function> run(Function &&function) const
 	{
 		return run_by(ivl_run, function);
 	}
 
 	/** As run(); until it returns the caller works, too: ivl_run_here(). */
 	template <typename Function>
-	detail::result<Function> run_here(Function &&function)
+	detail::result<Function> run_here(Function &&function) const
 	{
 		return run_by(ivl_run_here, function);
 	}
@@ -224,7 +224,7 @@ public:
 private:
 	template <typename Function>
 	detail::result<Function> run_by(int (*enter)(ivl_runtime *, ivl_body *, void *),
-					Function &function)
+					Function &function) const
 	{
 		using T = detail::result<Function>;
 		struct call {
