@@ -60,6 +60,14 @@ inline void check(int number, const char *words)
 		throw error(number, words);
 }
 
+/* What an ivl::runtime has, unless it was moved to another one. */
+inline ivl_runtime *not_moved(ivl_runtime *runtime)
+{
+	if (!runtime)
+		throw error(EINVAL, "the runtime was moved");
+	return runtime;
+}
+
 /* The first exception of tasks that run at the same time. */
 class failure {
 public:
@@ -180,7 +188,7 @@ public:
 		detail::check(ivl_start(&given, &it));
 	}
 
-	/** The other one has none afterwards. */
+	/** The other one has none afterwards: who uses it then gets EINVAL. */
 	runtime(runtime &&other) noexcept : it(std::exchange(other.it, nullptr)) {}
 	runtime(const runtime &) = delete;
 	runtime &operator=(const runtime &) = delete;
@@ -231,7 +239,7 @@ private:
 			Function &function;
 			detail::outcome<T> outcome;
 		} made{ function, {} };
-		const int number = enter(it, [](ivl_interval *, void *arg) {
+		const int number = enter(detail::not_moved(it), [](ivl_interval *, void *arg) {
 			struct call *self = static_cast<struct call *>(arg);
 
 			self->outcome.of(self->function);
@@ -656,7 +664,7 @@ class guard {
 public:
 	/** As ivl_guard_create(). */
 	explicit guard(const runtime &of, const char *name = nullptr)
-		: it(ivl_guard_create(of.get(), name))
+		: it(ivl_guard_create(detail::not_moved(of.get()), name))
 	{
 		if (!it)
 			throw std::bad_alloc();

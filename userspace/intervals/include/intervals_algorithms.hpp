@@ -302,7 +302,8 @@ public:
 		static_assert(alignof(slot) <= alignof(std::max_align_t), "T is aligned too much");
 		const slot none;
 
-		detail::check(ivl_commutative_create(of.get(), sizeof(slot), &none, &it));
+		detail::check(ivl_commutative_create(detail::not_moved(of.get()), sizeof(slot),
+						     &none, &it));
 	}
 
 	commutative(const commutative &) = delete;

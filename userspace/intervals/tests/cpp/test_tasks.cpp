@@ -545,6 +545,10 @@ void test_nothing()
 	}
 	one = std::move(two);
 	CHECK(one.get() && !two.get());
+	CHECK_ERROR(EINVAL, "moved", two.run([] {}));
+	CHECK_ERROR(EINVAL, "moved", two.run_here([] {}));
+	CHECK_ERROR(EINVAL, "moved", ivl::guard(two, "guard"));
+	CHECK_ERROR(EINVAL, "moved", ivl::commutative<int>(two, 0));
 	CHECK(one.run([] { return 3; }) == 3);
 }
 
