@@ -9,8 +9,8 @@
  *	});
  *
  * A header over intervals.h, nothing to link beside it, and both may be mixed. What tasks throw
- * reaches who waits for them, the first exception of several. Functions throw ivl::error where those
- * in C return an errno value. Where there is no memory for a task, or the caller is outside of any
+ * reaches who waits for them, one exception of several. Functions throw ivl::error where those in C
+ * return an errno value. Where there is no memory for a task, or the caller is outside of any
  * runtime, its function is called; but ivl::async() throws.
  */
 #ifndef INTERVALS_HPP
