@@ -610,8 +610,11 @@ future<detail::result<Function>> async(Function function)
 
 	it.task = std::make_unique<typename made::template task_of<Function>>(std::move(function));
 	it.interval = ivl_launch(nullptr, made::body, it.task.get(), nullptr);
-	if (!it.interval)
-		throw error(ivl_current() ? ENOMEM : EINVAL);
+	if (!it.interval) {
+		ivl_interval *current = ivl_current();
+
+		throw error(current && !ivl_occurred(ivl_end_point(current)) ? ENOMEM : EINVAL);
+	}
 	return it;
 }
 

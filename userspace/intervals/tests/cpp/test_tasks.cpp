@@ -409,14 +409,39 @@ void test_future(ivl::runtime &runtime)
 		CHECK(all.back().get() == 99);
 		CHECK(counted::there == 0);
 	});
-	bool refused = false;
+	CHECK_ERROR(EINVAL, "launch", ivl::async([] {}));
+}
 
-	try {
-		ivl::async([] {});
-	} catch (const ivl::error &error) {
-		refused = error.code().value() == EINVAL && std::strstr(error.what(), "launch");
-	}
-	CHECK(refused);
+/* In an interval that has ended. */
+void test_late_future(ivl::runtime &runtime)
+{
+	struct late {
+		ivl::task_group group;
+		std::atomic<bool> ended{false};
+
+		static int body(ivl_interval *, void *arg)
+		{
+			static_cast<late *>(arg)->begin();
+			return 0;
+		}
+
+		void begin()
+		{
+			group.run(IVL_HELP_FIRST, [this] {
+				while (!ended)
+					std::this_thread::yield();
+				CHECK_ERROR(EINVAL, "ended", ivl::async([] {}));
+			});
+		}
+	};
+
+	runtime.run([] {
+		late late;
+
+		CHECK(!ivl_inline(nullptr, late::body, &late));
+		late.ended = true;
+		CHECK(late.group.wait());
+	});
 }
 
 void test_guards(ivl::runtime &runtime)
@@ -597,6 +622,7 @@ int main()
 		test_group(runtime);
 		test_future(runtime);
 		test_own_future(runtime);
+		test_late_future(runtime);
 		test_guards(runtime);
 		test_task_local(runtime);
 	});
