@@ -486,7 +486,8 @@ static int make_started(struct ivl_interval **made, const char *what, struct ivl
 	int error;
 
 	if (!interval)
-		return ivl_error(ENOMEM, "%s %s: out of memory", what, name ? name : "");
+		return ivl_error(ENOMEM, "%s%s%s: out of memory", what, name ? " " : "",
+				 name ? name : "");
 	error = adopt(interval, what);
 	if (error)
 		return error;
