@@ -43,14 +43,18 @@ def test_improvement_is_the_papers_formula() -> None:
     assert improvement(0, 150, "lower") is None
 
 
-def test_means_and_spread() -> None:
+def three_seeds() -> Finding:
     of = samples.experiment()
     rows = measure(
         of,
         {1: {"cycles": 1000}, 2: {"cycles": 2000}, 3: {"cycles": 3000}},
         {1: {"cycles": 500}, 2: {"cycles": 1200}, 3: {"cycles": 2100}},
     )
-    cycles = one(summarise(of, rows), "cycles")
+    return one(summarise(of, rows), "cycles")
+
+
+def test_means_and_spread() -> None:
+    cycles = three_seeds()
     assert cycles.baseline.mean == 2000
     assert cycles.variant.mean == pytest.approx(3800 / 3)
     # On the means: (6000 - 3800) / 6000; the mean of 50, 40 and 30 would be 40.
@@ -86,13 +90,7 @@ def test_seeds_that_disagree_show_no_change() -> None:
 
 
 def test_an_interval_is_that_of_the_ratio_of_the_means() -> None:
-    of = samples.experiment()
-    rows = measure(
-        of,
-        {1: {"cycles": 1000}, 2: {"cycles": 2000}, 3: {"cycles": 3000}},
-        {1: {"cycles": 500}, 2: {"cycles": 1200}, 3: {"cycles": 2100}},
-    )
-    cycles = one(summarise(of, rows), "cycles")
+    cycles = three_seeds()
     # The ratio is 19 / 30, and leaves -400 / 3, -200 / 3 and 200, whose standard deviation is
     # 176.38: 4.303 * 176.38 / (sqrt(3) * 2000) is 21.91 %.
     assert (cycles.low, cycles.high) == (

@@ -20,10 +20,14 @@ LARGEST = 2**64
 SHOWN = 60
 
 
-def shown(value: object) -> str:
+def cut(text: str, most: int) -> str:
     """What is wrong may be long."""
-    text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def shown(value: object) -> str:
+    """In a message, not all of what is long."""
+    return cut(repr(value), SHOWN)
 
 
 @cache

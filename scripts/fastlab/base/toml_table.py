@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from fastlab.base.choice import closest
+from fastlab.base.json_types import cut
 from fastlab.base.model import FastError
 
 INFINITY = float("inf")
@@ -38,10 +39,9 @@ def read(path: Path, instead: str) -> dict[str, Any]:
 def written(value: object) -> str:
     """As the file's author wrote it, or nearly so."""
     try:
-        text = json.dumps(value, default=str)
+        return cut(json.dumps(value, default=str), SHOWN)
     except (ValueError, RecursionError):
         return "what is too long to be shown"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 class TomlTable:
