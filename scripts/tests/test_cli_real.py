@@ -37,7 +37,7 @@ def test_results_of_a_real_machine(
 
     def simulate(slot: Slot, number: int) -> float:
         noise = 0.02 * ((number * 0.6180339887) % 1 - 0.5)
-        return 1e6 * (1 + noise) * (1 - gains[slot.pair] * (slot.side == "B"))
+        return round(1e6 * (1 + noise) * (1 - gains[slot.pair] * (slot.side == "B")))
 
     plan_file.keep(real, plan_of, load_experiment(real / "experiment.toml"), "tools", begun=False)
     with RunLog(real / "runs.jsonl") as log:

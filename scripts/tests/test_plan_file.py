@@ -44,21 +44,26 @@ def of_experiment(**changes: Any) -> Callable[[Document], Document]:
 
 BAD: dict[str, Callable[[Document], Any]] = {
     "schema version 99, this program knows 3": lambda kept: {**kept, "schema": 99},
-    "schema is '3', and not a number": lambda kept: {**kept, "schema": "3"},
-    "lacks backend": lambda kept: {"schema": 3},
-    "is [1], and not a dict": lambda kept: [1],
-    "kernels is ['x'], and not a dict": lambda kept: {**kept, "kernels": ["x"]},
-    "kernels fast lacks id": lambda kept: {**kept, "kernels": {"fast": {}}},
-    "machines is None": lambda kept: {**kept, "machines": None},
-    "experiment workloads 1 is 'x', and not a dict": of_experiment(workloads=["x"]),
-    "experiment seeds is 5, and not a list": of_experiment(seeds=5),
-    "experiment variants 1 lacks kernel": of_experiment(variants=[{"name": "x"}]),
-    "experiment matrix 1 axes 1 is [], and not a list of 2": of_experiment(
+    "Expected `int`, got `str` - at `$.schema`": lambda kept: {**kept, "schema": "3"},
+    "Object missing required field `backend`": lambda kept: {"schema": 3},
+    "Expected `object`, got `array`": lambda kept: [1],
+    "Expected `object`, got `array` - at `$.kernels`": lambda kept: {**kept, "kernels": ["x"]},
+    "required field `series` - at `$.kernels[...]`": lambda kept: {
+        **kept,
+        "kernels": {"fast": {}},
+    },
+    "Expected `array`, got `null` - at `$.machines`": lambda kept: {**kept, "machines": None},
+    "Expected `object`, got `str` - at `$.experiment.workloads[0]`": of_experiment(workloads=["x"]),
+    "Expected `array`, got `int` - at `$.experiment.seeds`": of_experiment(seeds=5),
+    "required field `kernel` - at `$.experiment.variants[0]`": of_experiment(
+        variants=[{"name": "x"}]
+    ),
+    "Expected `array` of length 2 - at `$.experiment.matrix[0].axes[0]`": of_experiment(
         matrix=[{"machine": {}, "workload": {"benchmark": "x", "threads": 1}, "axes": [[]]}]
     ),
     "no variant is 'x'; there are baseline, fast": of_experiment(baseline="x"),
     "no variant is 'y'; there are baseline, fast": of_experiment(oracle=["y"]),
-    "unexpected keyword argument 'further'": of_experiment(further=1),
+    "experiment has further fields: further": of_experiment(further=1),
 }
 
 
@@ -76,7 +81,7 @@ def test_a_real_machines_plan_that_cannot_be_is_refused(tmp_path: Path) -> None:
     plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
     path = tmp_path / plan_file.NAME
     path.write_text(json.dumps({**json.loads(path.read_text()), "variants": 5}))
-    with pytest.raises(FastError, match="variants is 5, and not a list"):
+    with pytest.raises(FastError, match=r"Expected `array`, got `int` - at `\$\.variants`"):
         plan_file.load(tmp_path)
 
 

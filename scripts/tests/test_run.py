@@ -342,5 +342,5 @@ def test_the_report_is_made_by_the_plan_that_was_kept(
     (results / "plan.json").write_text(json.dumps(plan))
     assert analysis.analyse(results, Silent()).left_out
     (results / "plan.json").write_text(json.dumps({**plan, "experiment": {}}))
-    with pytest.raises(FastError, match=r"plan\.json: not a plan .* experiment lacks name"):
+    with pytest.raises(FastError, match=r"plan\.json: not a plan .* `name` - at `.*experiment`"):
         analysis.analyse(results, Silent())

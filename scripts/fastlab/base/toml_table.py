@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from fastlab.base.choice import closest
-from fastlab.base.json_types import cut
+from fastlab.base.cut import cut
 from fastlab.base.model import FastError
 
 INFINITY = float("inf")

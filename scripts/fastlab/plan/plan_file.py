@@ -6,24 +6,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypeVar
 
-from fastlab.base.json_types import misfit, shown
-from fastlab.base.model import (
-    SCHEMA_VERSION,
-    Case,
-    Experiment,
-    FastError,
-    Machine,
-    Variant,
-    Watchdogs,
-    Workload,
-)
+from fastlab.base.cut import shown
+from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine
 from fastlab.plan.blocks import Plan
 from fastlab.plan.experiment import load_experiment
-from fastlab.plan.rows import Builds, machine_record
+from fastlab.plan.rows import Builds, KernelId, machine_record
 
 NAME = "plan.json"
 
@@ -38,11 +29,23 @@ class Simulations:
     builds: Builds | None = None
 
 
-class _Kept(TypedDict):
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class _Kept:
     """What every plan has, of a real machine or of simulations."""
 
     schema: int
     backend: str
+
+
+@dataclass(frozen=True)
+class _KeptSimulations(_Kept):
+    kernels: Mapping[str, KernelId]
+    tools: str
+    machines: tuple[Mapping[str, Any], ...] = ()
+    experiment: Experiment | None = None
 
 
 def simulations(experiment: Experiment, builds: Builds | None = None) -> Simulations:
@@ -67,8 +70,9 @@ def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, beg
         return
     advice = "give --output another directory, to begin anew"
     try:
-        before: Mapping[str, Any] = json.loads(path.read_text())
-        _check(_Kept, before)
+        text = path.read_bytes()
+        _parsed(_Kept, text)
+        before: Mapping[str, Any] = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise FastError(
             f"{path}: cannot be read, but there are runs that were made by it: {error}; {advice}"
@@ -102,39 +106,45 @@ def load(directory: Path) -> Plan | Simulations | None:
     say no more than their builds: the experiment is what its file says now."""
     path = directory / NAME
     try:
-        kept = json.loads(path.read_text())
-        _check(_Kept, kept)
-        if kept["schema"] != SCHEMA_VERSION:
+        text = path.read_bytes()
+        kept = _parsed(_Kept, text)
+        if kept.schema != SCHEMA_VERSION:
             known = f"this program knows {SCHEMA_VERSION}"
-            raise ValueError(f"schema version {kept['schema']}, {known}")
-        if kept["backend"] == "sim":
-            _check(Builds, kept)
-            builds = Builds(kept["kernels"], kept["tools"])
-            if "experiment" not in kept:
-                return simulations(load_experiment(directory / "experiment.toml"), builds)
-            experiment = _experiment(kept["experiment"])
-            _check(list[dict[str, Any]], kept.get("machines"), "machines")
-            records = dict(zip(_every(experiment), kept["machines"], strict=True))
-            return Simulations(experiment, records, builds)
-        _check(Plan, kept)
-        given = {one.name: _tuple(kept[one.name]) for one in fields(Plan)}
-        return Plan(**{**given, "workloads": tuple(map(_workload, kept["workloads"]))})
+            raise ValueError(f"schema version {kept.schema}, {known}")
+        if kept.backend != "sim":
+            return _parsed(Plan, text)
+        of = _parsed(_KeptSimulations, text)
+        builds = Builds(of.kernels, of.tools)
+        if not of.experiment:
+            return simulations(load_experiment(directory / "experiment.toml"), builds)
+        _check_names(of.experiment)
+        further = json.loads(text)["experiment"].keys() - vars(of.experiment).keys()
+        if further:
+            raise ValueError(f"experiment has further fields: {', '.join(sorted(further))}")
+        records = dict(zip(_every(of.experiment), of.machines, strict=True))
+        return Simulations(of.experiment, records, builds)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FastError(
             f"{path}: not a plan of this version: {error}; use the release that made these "
             "results, or make them again in another directory"
         ) from error
 
 
-def _check(wanted: Any, kept: Any, name: str = "") -> None:
-    if wrong := misfit(wanted)(kept):
-        raise ValueError(f"{name}{wrong}".strip())
+def _parsed(kind: type[_T], text: bytes) -> _T:
+    """Of a document that may have more in it. Raises ValueError."""
+    # `fast doctor` needs no package.
+    import msgspec
+
+    return msgspec.json.decode(text, type=kind)
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _check_names(experiment: Experiment) -> None:
+    names = [one.name for one in experiment.variants]
+    for name in (experiment.baseline, *experiment.oracle):
+        if name not in names:
+            raise ValueError(f"no variant is {shown(name)}; there are {', '.join(names)}")
 
 
 def _each_machine(experiment: Experiment, changed: Callable[[Machine], Machine]) -> Experiment:
@@ -144,32 +154,6 @@ def _each_machine(experiment: Experiment, changed: Callable[[Machine], Machine])
 
 def _named(machine: Machine) -> Machine:
     return replace(machine, preset=machine.preset_name)
-
-
-def _experiment(kept: Mapping[str, Any]) -> Experiment:
-    """As it was before asdict() and JSON."""
-    _check(Experiment, kept, "experiment")
-    names = [one["name"] for one in kept["variants"]]
-    for name in (kept["baseline"], *kept.get("oracle", ())):
-        if name not in names:
-            raise ValueError(f"no variant is {shown(name)}; there are {', '.join(names)}")
-    cases = [
-        Case(Machine(**one["machine"]), _workload(one["workload"]), tuple(map(tuple, one["axes"])))
-        for one in kept["matrix"]
-    ]
-    variants = [Variant(**{name: _tuple(one[name]) for name in one}) for one in kept["variants"]]
-    own = {
-        "machine": Machine(**kept["machine"]),
-        "variants": tuple(variants),
-        "workloads": tuple(map(_workload, kept["workloads"])),
-        "watchdogs": Watchdogs(**kept["watchdogs"]),
-        "matrix": tuple(cases),
-    }
-    return Experiment(**{**{name: _tuple(value) for name, value in kept.items()}, **own})
-
-
-def _workload(kept: Mapping[str, Any]) -> Workload:
-    return Workload(**{name: _tuple(value) for name, value in kept.items()})
 
 
 def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fastlab.base.json_types import misfit, shown
+from fastlab.base.cut import shown
 from fastlab.base.metrics import LATENCIES, NAMED
 from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS
 from fastlab.plan.rows import Row, RunLock
@@ -14,6 +14,7 @@ from fastlab.plan.rows import Row, RunLock
 # Counted on a real machine and compared nowhere.
 COUNTERS = (*NAMED, "page_faults")
 _WORKLOADS = (*BENCHMARKS, *INTERVALS_BENCHMARKS, *SPLASH_PROGRAMS)
+LARGEST = 2**64
 # Fairness is none: it lies between 0 and 1.
 _COUNTS = {"threads", "seed", "duration", *(NAMED.keys() & Row.__required_keys__)} - {"fairness"}
 
@@ -24,8 +25,13 @@ def impossible(row: Mapping[str, Any]) -> str:
 
 
 def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
-    if wrong := misfit(Row)(row):
-        yield wrong.strip()
+    # `fast doctor` needs no package.
+    import msgspec
+
+    try:
+        msgspec.convert(row, Row)
+    except msgspec.ValidationError as error:
+        yield str(error)
     if row["benchmark"] not in _WORKLOADS:
         yield f"unknown benchmark {shown(row['benchmark'])}; there are {', '.join(_WORKLOADS)}"
     for name in sorted(_COUNTS):
@@ -77,5 +83,5 @@ def _lock(lock: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _negative(name: str, value: float | None) -> Iterator[str]:
-    if value is not None and value < 0:
-        yield f"{name} is {value!r}, and it is counted from 0"
+    if value is not None and not 0 <= value < LARGEST:
+        yield f"{name} is {shown(value)}, and it is counted from 0, in 64 bits"
