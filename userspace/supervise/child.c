@@ -93,9 +93,11 @@ void child_drop(struct child *child)
 int child_wait(struct child *child)
 {
 	int status = 0;
+	pid_t pid;
 
-	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	do
+		pid = waitpid(child->pid, &status, 0);
+	while (pid < 0 && errno == EINTR);
 	close(child->pidfd);
-	return status;
+	return pid < 0 ? -1 : status;
 }

@@ -20,7 +20,7 @@ int child_go(struct child *child);
 /* Ends a child that may not go. */
 void child_drop(struct child *child);
 
-/* Waits for its end; returns its wait status. */
+/* Waits for its end; returns its wait status, or -1 with errno: nobody can tell it. */
 int child_wait(struct child *child);
 
 #endif

@@ -36,6 +36,8 @@ int session_start(struct session *s)
 {
 	if (s->roi && (control_open(&s->control) || control_announce(&s->control)))
 		return complain("cannot make the pipes of FAST_PERF_CTL: %s", strerror(errno));
+	/* Where it is ignored, as some daemons leave it, the kernel drops the program's status. */
+	signal(SIGCHLD, SIG_DFL);
 	if (child_start(&s->child, s->command))
 		return complain("cannot start a process: %s", strerror(errno));
 	if (s->roi)
@@ -208,6 +210,8 @@ static int run_to_end(struct session *s)
 	if (status)
 		kill(s->child.pid, SIGKILL);
 	s->wait_status = child_wait(&s->child);
+	if (s->wait_status < 0)
+		return complain("cannot learn how the program ended: %s", strerror(errno));
 	if (status)
 		return status;
 	if (!s->roi) {

@@ -203,8 +203,9 @@ static int call(const char *const argv[], int out)
 	posix_spawn_file_actions_destroy(&actions);
 	if (error)
 		return complain("cannot run %s: %s; install it", argv[0], strerror(error));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return complain("cannot learn how %s ended: %s", argv[0], strerror(errno));
 	return status ? complain("%s has failed", argv[0]) : 0;
 }
 

@@ -267,6 +267,13 @@ class Ends(Counting):
                 self.assertEqual(done.returncode, status)
                 self.assertIn("task_clock", done.stderr)
 
+    def test_a_failure_where_nobody_wants_to_know_of_children(self) -> None:
+        def ignore() -> None:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+        done = fast_stat("-e", "software", "--", "sh", "-c", "exit 3", preexec_fn=ignore)
+        self.assertEqual(done.returncode, 3, done.stderr)
+
     def test_signal_in_the_document(self) -> None:
         with tempfile.TemporaryDirectory() as directory:
             path = Path(directory) / "counts.json"

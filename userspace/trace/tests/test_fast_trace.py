@@ -36,12 +36,12 @@ class Tracing(unittest.TestCase):
         self.json = Path(directory.name) / "trace.json"
 
     def run_it(
-        self, *words: str | Path, user: int | None = None, path: str | None = None
+        self, *words: str | Path, path: str | None = None, **how: Any
     ) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **({"PATH": path} if path else {})}
         command: list[str | Path] = [FAST_TRACE, "-o", self.trace, "-j", self.json, *words]
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=60, user=user, env=environment
+            command, capture_output=True, text=True, timeout=60, env=environment, **how
         )
 
 
@@ -96,6 +96,18 @@ class Recordings(Tracing):
         done = self.run_it("--", "/bin/true", path=str(tool.parent))
         self.assertEqual(done.returncode, 125)
         self.assertEqual(done.stderr, "fast-trace: trace-cmd has failed\nNo space\n")
+
+    def test_failures_where_nobody_wants_to_know_of_children(self) -> None:
+        def ignore() -> None:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+        done = self.run_it("--", "sh", "-c", "exit 3", preexec_fn=ignore)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        tool = self.trace.parent / "trace-cmd"
+        tool.write_text("#!/bin/sh\nexit 1\n")
+        tool.chmod(0o755)
+        done = self.run_it("--", "/bin/true", path=str(tool.parent), preexec_fn=ignore)
+        self.assertEqual(done.returncode, 125)
 
     def test_nothing_is_left(self) -> None:
         before = instances()
