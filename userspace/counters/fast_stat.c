@@ -174,6 +174,12 @@ static int disable(void *meter)
 	return counters_disable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
+/* One run of several that was cut short: it belongs to no mean. */
+static bool is_cut_short(const struct count *c)
+{
+	return c->opt->repeat > 1 && c->session.asked_to_end;
+}
+
 /* Of each run an object, of the last one the table. */
 static int tell(struct count *c, struct total *total, FILE *json)
 {
@@ -191,6 +197,8 @@ static int tell(struct count *c, struct total *total, FILE *json)
 		.others = by_cpu && *c->others ? c->others : NULL,
 	};
 
+	if (is_cut_short(c) && (json || !total->elapsed.runs))
+		return 0;
 	cpus_format(&opt->cpus, cpus, sizeof(cpus));
 	if (counters_read(&c->counters, results, &error))
 		return complain("%s", error.text);
@@ -198,13 +206,15 @@ static int tell(struct count *c, struct total *total, FILE *json)
 		report_json(json, &report);
 		return document_flush(json, opt->command.json);
 	}
-	add(total, results, c->session.elapsed_ns);
+	if (!is_cut_short(c))
+		add(total, results, c->session.elapsed_ns);
 	report.results = total->results;
 	if (opt->repeat > 1) {
 		report.spreads = total->spreads;
 		report.elapsed = &total->elapsed;
 	}
-	if (total->elapsed.runs == opt->repeat || session_exit_status(&c->session))
+	if (total->elapsed.runs == opt->repeat || is_cut_short(c) ||
+	    session_exit_status(&c->session))
 		report_text(stderr, &report);
 	return 0;
 }
@@ -255,7 +265,10 @@ static int run(struct count *c, const struct events *events, struct total *total
 		status = disable(c);
 	if (!status) {
 		status = tell(c, total, json);
-		status = session_exit_status(&c->session) ?: status;
+		if (is_cut_short(c))
+			status = EXIT_SIGNAL + c->session.asked_to_end;
+		else
+			status = session_exit_status(&c->session) ?: status;
 	}
 	counters_close(&c->counters);
 	return status;

@@ -50,46 +50,65 @@ void session_drop(struct session *s)
 	child_drop(&s->child);
 }
 
-static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
-#define IGNORED (sizeof(ignored) / sizeof(*ignored))
-
 /* What was done with signals before. */
 struct signals {
-	sighandler_t handlers[IGNORED];
+	sighandler_t pipe;
 	sigset_t mask;
 };
 
-/*
- * A terminal sends ^C and ^\ to the program, too: its end is what we wait for.
- * Who asks only us to end means both. Returns a signalfd.
- */
+/* Returns a signalfd of those that ask for an end. */
 static int take_signals(struct signals *before)
 {
-	sigset_t forwarded;
+	static const int taken[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	sigset_t set;
 
-	for (size_t i = 0; i < IGNORED; i++)
-		before->handlers[i] = signal(ignored[i], SIG_IGN);
-	sigemptyset(&forwarded);
-	sigaddset(&forwarded, SIGTERM);
-	sigaddset(&forwarded, SIGHUP);
-	sigprocmask(SIG_BLOCK, &forwarded, &before->mask);
-	return signalfd(-1, &forwarded, SFD_CLOEXEC);
+	before->pipe = signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		sigaddset(&set, taken[i]);
+	sigprocmask(SIG_BLOCK, &set, &before->mask);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* The next program inherits them. */
 static void give_back_signals(const struct signals *before)
 {
 	sigprocmask(SIG_SETMASK, &before->mask, NULL);
-	for (size_t i = 0; i < IGNORED; i++)
-		signal(ignored[i], before->handlers[i]);
+	signal(SIGPIPE, before->pipe);
 }
 
-static void forward_signal(const struct session *s)
+/* nohup, and a shell's background, have signals ignored; what is blocked comes all the same. */
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/* The next one that has come; 0: there is none. */
+static int hear_signal(struct session *s)
 {
 	struct signalfd_siginfo info;
+	int number;
 
-	if (read(s->signals, &info, sizeof(info)) == sizeof(info))
-		kill(s->child.pid, (int)info.ssi_signo);
+	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	number = (int)info.ssi_signo;
+	if (!is_ignored(number))
+		s->asked_to_end = number;
+	return number;
+}
+
+/*
+ * A terminal sends ^C and ^\ to the program, too: its end is what we wait for.
+ * Who asks only us to end means both.
+ */
+static void forward_signal(struct session *s)
+{
+	int number = hear_signal(s);
+
+	if (number == SIGTERM || number == SIGHUP)
+		kill(s->child.pid, number);
 }
 
 static int enter(struct session *s)
@@ -228,11 +247,14 @@ int session_run(struct session *s)
 
 	s->signals = take_signals(&before);
 	if (s->signals < 0) {
+		status = complain("signalfd: %s", strerror(errno));
 		give_back_signals(&before);
 		session_drop(s);
-		return complain("signalfd: %s", strerror(errno));
+		return status;
 	}
 	status = run_to_end(s);
+	while (hear_signal(s))
+		;
 	close(s->signals);
 	give_back_signals(&before);
 	if (s->roi)

@@ -30,6 +30,7 @@ struct session {
 	struct child child;
 	struct control control;
 	int signals;
+	int asked_to_end;	/* the signal by which we were, else 0 */
 	bool inside;		/* a region of interest */
 	unsigned int regions;	/* that have ended */
 	uint64_t begun;

@@ -233,6 +233,56 @@ class Repeated(Counting):
         self.assertEqual((done.returncode, done.stdout), (3, "once\n"))
         self.assertIn("means of 1 run", done.stderr)
 
+    def ended_in_the_second(self, number: signal.Signals, *words: str | Path) -> tuple[int, str]:
+        """Status and messages where all but the first run end well when they are asked to."""
+        program = (
+            "import signal, sys\n"
+            "signal.signal(signal.SIGTERM, lambda *_: sys.exit())\n"
+            "print('waiting', flush=True)\n"
+            "sys.stdin.readline()\n"
+        )
+        process = subprocess.Popen(
+            [FAST_STAT, "-r", "9", "-e", "software", *words, "--", sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.kill)
+        assert process.stdin and process.stdout
+        self.assertEqual(process.stdout.readline(), "waiting\n")
+        process.stdin.write("\n")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.readline(), "waiting\n")
+        process.send_signal(number)
+        output, messages = process.communicate(timeout=30)
+        self.assertEqual(output, "")
+        return process.returncode, messages
+
+    def test_a_request_to_end_ends_all(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number=number):
+                status, messages = self.ended_in_the_second(number)
+                self.assertEqual(status, 128 + number)
+                self.assertIn("means of 1 runs", messages)
+
+    def test_the_run_that_was_cut_short_is_no_object(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "counts.json"
+            status, messages = self.ended_in_the_second(signal.SIGTERM, "-j", path)
+            self.assertEqual((status, messages), (128 + signal.SIGTERM, ""))
+            self.assertEqual(len(path.read_text().splitlines()), 1)
+
+    def test_nohup_is_no_request(self) -> None:
+        """A hang-up that fast-stat and the program are to ignore."""
+
+        def ignore() -> None:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+        script = "kill -HUP $PPID; echo run"
+        done = fast_stat("-r", "2", "-e", "software", "--", "sh", "-c", script, preexec_fn=ignore)
+        self.assertEqual((done.returncode, done.stdout), (0, "run\n" * 2))
+
     def test_each_run_may_be_ended(self) -> None:
         """The second program has the signals that the first one had."""
         script = "trap 'echo caught' TERM; kill -TERM $$; grep SigIgn /proc/self/status"
