@@ -57,6 +57,7 @@ struct chase {
 	size_t line;
 	size_t lines;
 	uint32_t *order;	/* the lines, as the cycle visits them */
+	size_t next;		/* of them, where the next measurement begins */
 	char *base;
 };
 
@@ -68,9 +69,10 @@ void chase_close(struct chase *chase);
 
 /*
  * Nanoseconds a load when 1, 2, 4, 8 or 16 chases go on side by side, each load waiting only for
- * the one before it in its own chase.
+ * the one before it in its own chase. A measurement goes on where the last one of the set has ended:
+ * of memory, even the largest cache would hold what was visited just before.
  */
-double measure_chases(const struct chase *chase, unsigned int count);
+double measure_chases(struct chase *chase, unsigned int count);
 
 /* Nanoseconds in which a line that one CPU has written reaches another: half a round trip. */
 double measure_transfer(int one, int other);

@@ -105,14 +105,15 @@ static void warm_up(const struct chase *chase)
 	follow_all(at, MAX_CHASES, WARM_UP_ROUNDS * chase->lines / MAX_CHASES);
 }
 
-double measure_chases(const struct chase *chase, unsigned int count)
+double measure_chases(struct chase *chase, unsigned int count)
 {
 	size_t loads = LOADS / count;
 	double ns[BATCHES];
 	void **at[MAX_CHASES];
 
 	for (unsigned int c = 0; c < count; c++)
-		at[c] = line_at(chase, chase->lines / count * c);
+		at[c] = line_at(chase, chase->next + chase->lines / count * c);
+	chase->next = (chase->next + BATCHES * loads) % chase->lines;
 	for (unsigned int i = 0; i < BATCHES; i++) {
 		uint64_t begun;
 

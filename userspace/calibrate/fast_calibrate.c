@@ -187,7 +187,7 @@ static void find_missing(struct calibration *c)
 	}
 }
 
-static double measure(const struct calibration *c, enum quantity q, double mhz)
+static double measure(struct calibration *c, enum quantity q, double mhz)
 {
 	const struct machine *m = &c->machine;
 	enum quantity set = c->measured[LATENCY_L3].why_not ? LATENCY_MEMORY : LATENCY_L3;

@@ -63,11 +63,26 @@ static void a_chase_has_no_stride(void **state)
 	chase_close(&chase);
 }
 
+/* Else a large cache would hold what the measurement before has visited. */
+static void a_measurement_goes_on_where_the_last_one_ended(void **state)
+{
+	struct chase chase;
+
+	(void)state;
+	chase_open(&chase, 64u << 20, LINE);
+	assert_true(measure_chases(&chase, 1) > 0);
+	/* Whoever comes here again falls. */
+	*(void **)(chase.base + chase.order[0] * LINE) = NULL;
+	assert_true(measure_chases(&chase, 1) > 0);
+	chase_close(&chase);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_chase_goes_through_all_lines),
 		cmocka_unit_test(a_chase_has_no_stride),
+		cmocka_unit_test(a_measurement_goes_on_where_the_last_one_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
