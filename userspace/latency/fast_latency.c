@@ -100,10 +100,10 @@ static int preload(const char *path)
 	return 0;
 }
 
-/* Memory that the program inherits, by a descriptor. */
+/* Memory that all that the program starts can open while we run, whatever it has closed. */
 static int share(struct measurement *m)
 {
-	char text[16];
+	char text[48];
 	int fd = memfd_create("fast-latency", MFD_ALLOW_SEALING);
 
 	if (fd < 0 || ftruncate(fd, sizeof(*m->shared)) || fcntl(fd, F_ADD_SEALS, SHARED_SEALS))
@@ -111,7 +111,7 @@ static int share(struct measurement *m)
 	m->shared = mmap(NULL, sizeof(*m->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (m->shared == MAP_FAILED)
 		return complain("cannot map memory to share: %s", strerror(errno));
-	snprintf(text, sizeof(text), "%d", fd);
+	snprintf(text, sizeof(text), "/proc/%d/fd/%d", (int)getpid(), fd);
 	if (setenv(SHARED_VARIABLE, text, 1))
 		return complain("%s", strerror(errno));
 	return 0;

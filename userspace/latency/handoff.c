@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,20 +85,33 @@ static void join(void)
 }
 
 /* A shell may have put a file of its own in the descriptor's place. */
-static bool is_ours(int fd)
+static void *map(int fd)
 {
-	return fcntl(fd, F_GET_SEALS) == SHARED_SEALS;
+	if (fcntl(fd, F_GET_SEALS) != SHARED_SEALS)
+		return MAP_FAILED;
+	return mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+static void *find_memory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *memory = map(fd);
+
+	if (fd >= 0)
+		close(fd);
+	/* Another user may not open it, and another /proc does not have it. */
+	if (memory == MAP_FAILED && slash)
+		memory = map(atoi(slash + 1));
+	return memory;
 }
 
 __attribute__((constructor)) static void attach(void)
 {
-	const char *text = getenv(SHARED_VARIABLE);
-	void *memory;
+	const char *path = getenv(SHARED_VARIABLE);
+	void *memory = path ? find_memory(path) : MAP_FAILED;
 
 	resolve();
-	if (!text || !is_ours(atoi(text)))
-		return;
-	memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(text), 0);
 	if (memory == MAP_FAILED)
 		return;
 	shared = memory;

@@ -11,7 +11,7 @@
 
 #include "histogram.h"
 
-/* The environment's variable with the number of the memory's descriptor. */
+/* The environment's variable with the memory's path, /proc/PID/fd/N; N is inherited, too. */
 #define SHARED_VARIABLE "FAST_LATENCY"
 
 /* It keeps its size; by this the library knows it from other files. */

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -110,11 +111,30 @@ class Handoffs(Measuring):
             path = Path(directory) / "file"
             content = b"mine" * 1_000_000
             path.write_bytes(content)
-            script = f'eval "exec $FAST_LATENCY<>{path}"; exec "$0" handoffs 2'
-            done = fast_latency("--", "bash", "-c", script, SUBJECT)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stderr, r"(?m)^handoff +0 ")
+            take = f'eval "exec ${{FAST_LATENCY##*/}}<>{path}"; '
+            self.assertEqual(self.handoffs_of_a_shell(take), 2)
             self.assertEqual(path.read_bytes(), content)
+            self.assertEqual(self.handoffs_of_a_shell(take + self.ELSEWHERE), 0)
+            self.assertEqual(path.read_bytes(), content)
+
+    # As another mount namespace may have it.
+    ELSEWHERE = "FAST_LATENCY=/no/such/proc/${FAST_LATENCY##*/}; "
+
+    def handoffs_of_a_shell(self, script: str) -> int:
+        """Of two that are made by what a shell starts after the script."""
+        done = fast_latency("--", "bash", "-c", script + 'exec "$0" handoffs 2', SUBJECT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (events,) = re.findall(r"(?m)^handoff +(\d+) ", done.stderr)
+        return int(events)
+
+    def test_a_program_without_our_descriptors(self) -> None:
+        """Python's subprocess closes what it does not know, and so do daemons."""
+        script = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+        document = self.measure(sys.executable, "-c", script, SUBJECT, "handoffs", "2")
+        self.assertEqual(document["latencies"]["handoff"]["events"], 2)
+
+    def test_a_proc_that_has_not_our_process(self) -> None:
+        self.assertEqual(self.handoffs_of_a_shell(self.ELSEWHERE), 2)
 
     def test_another_preloaded_library_stays(self) -> None:
         os.environ["LD_PRELOAD"] = "libpthread.so.0"
