@@ -196,15 +196,18 @@ static const struct row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 #define GENERIC (&rows[ROWS - 1])
 
+#define IN_KERNEL "it happens in the kernel, and only user space is counted"
+/* Its event does not heed exclude_kernel. */
+#define KERNEL_TIME "it has the kernel's time in it, too, and only user space is counted"
+
 static const struct software {
 	const char *event;
-	/* It happens in the kernel, which a user-only event does not see. */
-	bool kernel;
+	const char *not_user;	/* why it cannot be had of user space only; NULL: it can */
 } software[COUNTERS] = {
-	[CONTEXT_SWITCHES] = { "perf::PERF_COUNT_SW_CONTEXT_SWITCHES", true },
-	[MIGRATIONS] = { "perf::PERF_COUNT_SW_CPU_MIGRATIONS", true },
-	[TASK_CLOCK] = { "perf::PERF_COUNT_SW_TASK_CLOCK", false },
-	[PAGE_FAULTS] = { "perf::PERF_COUNT_SW_PAGE_FAULTS", false },
+	[CONTEXT_SWITCHES] = { "perf::PERF_COUNT_SW_CONTEXT_SWITCHES", IN_KERNEL },
+	[MIGRATIONS] = { "perf::PERF_COUNT_SW_CPU_MIGRATIONS", IN_KERNEL },
+	[TASK_CLOCK] = { "perf::PERF_COUNT_SW_TASK_CLOCK", KERNEL_TIME },
+	[PAGE_FAULTS] = { "perf::PERF_COUNT_SW_PAGE_FAULTS", NULL },
 };
 
 const char *events_pmu(unsigned int index)
@@ -280,8 +283,8 @@ static int resolve(struct events *events, const char *pmu, char *error, size_t s
 
 		if (cell && !cell->event)
 			event->why_not = cell->why_not;
-		else if (!cell && software[i].kernel && events->user_only)
-			event->why_not = "it happens in the kernel, and only user space is counted";
+		else if (!cell && software[i].not_user && events->user_only)
+			event->why_not = software[i].not_user;
 		else if (encode(event, pmu, cell ? cell->event : software[i].event,
 				events->user_only, error, size))
 			return -1;

@@ -164,7 +164,8 @@ static void both_modes_or_user_space(void **state)
 		assert_int_equal(events_resolve(&events, NULL, user_only, error, sizeof(error)), 0);
 		assert_int_equal(events.of[CYCLES].attr.exclude_kernel, user_only);
 		assert_int_equal(events.of[CYCLES].attr.exclude_user, 0);
-		assert_int_equal(events.of[TASK_CLOCK].attr.exclude_kernel, user_only);
+		assert_int_equal(events.of[PAGE_FAULTS].attr.exclude_kernel, user_only);
+		assert_int_equal(!events.of[TASK_CLOCK].name, user_only);
 		assert_int_equal(!events.of[CONTEXT_SWITCHES].name, user_only);
 		assert_int_equal(!events.of[MIGRATIONS].name, user_only);
 		events_free(&events);

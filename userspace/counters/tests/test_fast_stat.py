@@ -476,6 +476,7 @@ class Unprivileged(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "x\n"), done.stderr)
         self.assertRegex(done.stderr, r"[1-9]\d*  page_faults")
         self.assertRegex(done.stderr, r"not available  context_switches: it happens in the kernel")
+        self.assertRegex(done.stderr, r"not available  task_clock: it has the kernel's time in it")
 
 
 if __name__ == "__main__":
