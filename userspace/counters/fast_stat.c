@@ -174,7 +174,7 @@ static int disable(void *meter)
 	return counters_disable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
-/* One run of several that was cut short: it belongs to no mean. */
+/* One run of several, in which we were asked to end: it belongs to no mean, and is the last. */
 static bool is_cut_short(const struct count *c)
 {
 	return c->opt->repeat > 1 && c->session.asked_to_end;
@@ -297,6 +297,10 @@ static int count(const struct options *opt, const struct events *events, struct 
 		c.others[0] = '\0';
 	status = session_start(&c.session) ?: run(&c, events, total, json);
 	partition_close(&c.partition);
+	session_end(&c.session);
+	/* It may have been asked only after this run was told. */
+	if (!status && is_cut_short(&c))
+		status = EXIT_SIGNAL + c.session.asked_to_end;
 	return status;
 }
 

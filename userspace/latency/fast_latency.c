@@ -182,6 +182,7 @@ static int measure(const struct command *command, FILE *json)
 	if (wakeups_open(&m.wakeups))
 		return complain("%s", strerror(errno));
 	status = session_start(&m.session) ?: run(&m, command, json);
+	session_end(&m.session);
 	wakeups_close(&m.wakeups);
 	return status;
 }

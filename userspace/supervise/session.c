@@ -32,8 +32,26 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* A signalfd of those that ask for an end. -1 with errno. */
+static int take_signals(struct session *s)
+{
+	static const int taken[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		sigaddset(&set, taken[i]);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals < 0)
+		return -1;
+	sigprocmask(SIG_BLOCK, &set, &s->before.mask);
+	s->before.pipe = signal(SIGPIPE, SIG_IGN);
+	return 0;
+}
+
 int session_start(struct session *s)
 {
+	s->signals = -1;
 	if (s->roi && (control_open(&s->control) || control_announce(&s->control)))
 		return complain("cannot make the pipes of FAST_PERF_CTL: %s", strerror(errno));
 	/* Where it is ignored, as some daemons leave it, the kernel drops the program's status. */
@@ -42,39 +60,19 @@ int session_start(struct session *s)
 		return complain("cannot start a process: %s", strerror(errno));
 	if (s->roi)
 		control_hand_over(&s->control);
+	/* The program has its own, as we were given them. */
+	if (take_signals(s)) {
+		int status = complain("signalfd: %s", strerror(errno));
+
+		session_drop(s);
+		return status;
+	}
 	return 0;
 }
 
 void session_drop(struct session *s)
 {
 	child_drop(&s->child);
-}
-
-/* What was done with signals before. */
-struct signals {
-	sighandler_t pipe;
-	sigset_t mask;
-};
-
-/* Returns a signalfd of those that ask for an end. */
-static int take_signals(struct signals *before)
-{
-	static const int taken[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
-	sigset_t set;
-
-	before->pipe = signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		sigaddset(&set, taken[i]);
-	sigprocmask(SIG_BLOCK, &set, &before->mask);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* The next program inherits them. */
-static void give_back_signals(const struct signals *before)
-{
-	sigprocmask(SIG_SETMASK, &before->mask, NULL);
-	signal(SIGPIPE, before->pipe);
 }
 
 /* nohup, and a shell's background, have signals ignored; what is blocked comes all the same. */
@@ -97,6 +95,25 @@ static int hear_signal(struct session *s)
 	if (!is_ignored(number))
 		s->asked_to_end = number;
 	return number;
+}
+
+static void hear_signals(struct session *s)
+{
+	while (hear_signal(s))
+		;
+}
+
+/* The next program inherits them. */
+void session_end(struct session *s)
+{
+	if (s->signals < 0)
+		return;
+	/* What has come since the program's end would end us now. */
+	hear_signals(s);
+	close(s->signals);
+	s->signals = -1;
+	sigprocmask(SIG_SETMASK, &s->before.mask, NULL);
+	signal(SIGPIPE, s->before.pipe);
 }
 
 /*
@@ -213,7 +230,6 @@ static int check_regions(const struct session *s)
 	return 0;
 }
 
-/* The signals are ours. */
 static int run_to_end(struct session *s)
 {
 	int number, status;
@@ -242,21 +258,9 @@ static int run_to_end(struct session *s)
 
 int session_run(struct session *s)
 {
-	struct signals before;
-	int status;
+	int status = run_to_end(s);
 
-	s->signals = take_signals(&before);
-	if (s->signals < 0) {
-		status = complain("signalfd: %s", strerror(errno));
-		give_back_signals(&before);
-		session_drop(s);
-		return status;
-	}
-	status = run_to_end(s);
-	while (hear_signal(s))
-		;
-	close(s->signals);
-	give_back_signals(&before);
+	hear_signals(s);
 	if (s->roi)
 		control_close(&s->control);
 	return status;

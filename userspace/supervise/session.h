@@ -7,6 +7,7 @@
 #ifndef FAST_SUPERVISE_SESSION_H
 #define FAST_SUPERVISE_SESSION_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,7 +30,11 @@ struct session {
 
 	struct child child;
 	struct control control;
-	int signals;
+	int signals;		/* a signalfd; -1: they are not ours */
+	struct {
+		sighandler_t pipe;
+		sigset_t mask;
+	} before;		/* what was done with them */
 	int asked_to_end;	/* the signal by which we were, else 0 */
 	bool inside;		/* a region of interest */
 	unsigned int regions;	/* that have ended */
@@ -38,11 +43,17 @@ struct session {
 	int wait_status;	/* once it has ended */
 };
 
-/* Starts the process, s->child.pid, that waits until it may become the program. */
+/*
+ * Starts the process, s->child.pid, that waits until it may become the program. Signals that ask
+ * for an end are ours then, until session_end(): nothing is left behind, and no result is lost.
+ */
 int session_start(struct session *s);
 
 /* Ends it, where it may not. */
 void session_drop(struct session *s);
+
+/* Gives the signals back, when all is told and tidied up; also where session_start() has failed. */
+void session_end(struct session *s);
 
 /* Runs the program to its end. 0, or one of EXIT_*: then there is nothing to report. */
 int session_run(struct session *s);

@@ -307,9 +307,12 @@ int main(int argc, char **argv)
 		.disable = disable,
 		.meter = &r,
 	};
-	status = document_open(&json, opt.command.json) ?: session_start(&r.session) ?:
-		 run(&r, &opt, json);
-	instance_close(&r.instance);
+	status = document_open(&json, opt.command.json);
+	if (!status) {
+		status = session_start(&r.session) ?: run(&r, &opt, json);
+		instance_close(&r.instance);
+		session_end(&r.session);
+	}
 	free(r.maps);
 	if (json)
 		fclose(json);

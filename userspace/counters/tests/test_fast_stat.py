@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import resource
@@ -371,6 +372,44 @@ class Ends(Counting):
             process.wait(0.3)
         os.kill(program, signal.SIGINT)
         self.assertEqual(process.wait(30), 128 + signal.SIGINT)
+
+    def asked_late(self, *words: str) -> tuple[int, str]:
+        """Status and document where it is asked to end when a program has ended.
+
+        It cannot end itself before: the pipe that it writes to is full.
+        """
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "pipe"
+            os.mkfifo(path)
+            pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+            self.addCleanup(os.close, pipe)
+            size = fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+            os.write(pipe, bytes(size))
+            process = subprocess.Popen(
+                [FAST_STAT, *words, "-e", "software", "-j", path, "--", "sleep", "0.3"]
+            )
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            while not children.read_text():
+                time.sleep(0.01)
+            while children.read_text():
+                time.sleep(0.01)
+            time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            os.read(pipe, size)
+            status = process.wait(30)
+            return status, os.read(pipe, size).decode()
+
+    def test_who_asks_after_the_programs_end_has_the_result(self) -> None:
+        status, text = self.asked_late()
+        self.assertEqual(status, 0)
+        json.loads(text)
+
+    def test_who_asks_after_the_first_programs_end_waits_for_no_other(self) -> None:
+        status, text = self.asked_late("-r", "2")
+        self.assertEqual(status, 128 + signal.SIGTERM)
+        json.loads(text)
 
     def test_no_program_is_left_uncounted(self) -> None:
         process, program = self.started()

@@ -97,6 +97,16 @@ class Recordings(Tracing):
         self.assertEqual(done.returncode, 125)
         self.assertEqual(done.stderr, "fast-trace: trace-cmd has failed\nNo space\n")
 
+    def test_who_ends_it_late_has_a_trace_and_leaves_nothing(self) -> None:
+        before = instances()
+        tool = self.trace.parent / "trace-cmd"
+        tool.write_text(f'#!/bin/sh\nkill -TERM $PPID\nexec {shutil.which("trace-cmd")} "$@"\n')
+        tool.chmod(0o755)
+        done = self.run_it("--", "/bin/true", path=f"{tool.parent}:{os.environ['PATH']}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(self.trace.stat().st_size, 0)
+        self.assertEqual(instances(), before)
+
     def test_failures_where_nobody_wants_to_know_of_children(self) -> None:
         def ignore() -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
