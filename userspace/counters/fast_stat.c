@@ -296,7 +296,10 @@ static int count(const struct options *opt, const struct events *events, struct 
 					     sizeof(c.others)))
 		c.others[0] = '\0';
 	status = session_start(&c.session) ?: run(&c, events, total, json);
-	partition_close(&c.partition);
+	if (partition_close(&c.partition)) {
+		complain("the CPUs' cgroup could not be removed: rmdir %s", c.partition.group);
+		status = status ?: EXIT_OURS;
+	}
 	session_end(&c.session);
 	/* It may have been asked only after this run was told. */
 	if (!status && is_cut_short(&c))

@@ -49,14 +49,17 @@ static void move_out(const struct partition *p)
 	}
 }
 
-static void take_back(const struct partition *p)
+static int take_back(const struct partition *p)
 {
 	for (int i = 0; i < PATIENCE; i++) {
 		move_out(p);
 		if (!p->os->remove(p->group) || errno == ENOENT)
-			return;
+			return 0;
 		usleep(GLANCE_US);
 	}
+	/* It stays, but its CPUs are for everybody again. */
+	put(p, "cpuset.cpus.partition", "member");
+	return -1;
 }
 
 /* Beyond the reach of signals to the process group, such as ^C and a kill of all of it. */
@@ -75,8 +78,7 @@ _Noreturn static void keep(const struct partition *p, int lifeline)
 	if (write(lifeline, "", 1) == 1)
 		while (read(lifeline, &c, 1) < 0 && errno == EINTR)
 			;
-	take_back(p);
-	_exit(0);
+	_exit(take_back(p) ? 1 : 0);
 }
 
 static int start_keeper(struct partition *p)
@@ -164,12 +166,17 @@ int partition_enter(const struct partition *p, pid_t pid)
 	return put(p, "cgroup.procs", text);
 }
 
-void partition_close(struct partition *p)
+int partition_close(struct partition *p)
 {
+	pid_t pid;
+	int status;
+
 	if (p->keeper <= 0)
-		return;
+		return 0;
 	close(p->lifeline);
-	while (waitpid(p->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	do
+		pid = waitpid(p->keeper, &status, 0);
+	while (pid < 0 && errno == EINTR);
 	p->keeper = 0;
+	return pid < 0 || status ? -1 : 0;
 }

@@ -43,7 +43,10 @@ int partition_open(struct partition *partition, const struct partition_os *os, c
 /* Moves a process, and whatever it will start, onto them. 0, or -1 with errno. */
 int partition_enter(const struct partition *partition, pid_t pid);
 
-/* Gives them back, and waits for that. What still runs there goes to the root cgroup. */
-void partition_close(struct partition *partition);
+/*
+ * Gives them back, and waits for that. What still runs there goes to the root cgroup. -1: the cgroup
+ * could not be removed.
+ */
+int partition_close(struct partition *partition);
 
 #endif

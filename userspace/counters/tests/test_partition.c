@@ -23,6 +23,7 @@ static struct partition partition;
 static char why[512];
 static const char *denied;	/* the file, or directory, that may not be written */
 static const char *state_said = "root\n";
+static bool stuck;	/* a process is in it that does not leave */
 
 static bool fake_unified(const char *directory)
 {
@@ -62,7 +63,7 @@ static int fake_write(const char *path, const char *text)
 	errno = EACCES;
 	if (denied && !strcmp(file, denied))
 		return -1;
-	if (!strcmp(file, "cpuset.cpus.partition"))
+	if (!strcmp(file, "cpuset.cpus.partition") && !strcmp(text, "root"))
 		text = state_said;
 	/* A process is in one place: in the root now, so no more in the partition. */
 	if (!strncmp(path, root, strlen(root)) && strchr(path + strlen(root) + 1, '/') == NULL) {
@@ -94,7 +95,7 @@ static int fake_remove(const char *directory)
 	char path[640], text[8];
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
-	if (fake_read(path, text, sizeof(text)) > 0) {
+	if (stuck || fake_read(path, text, sizeof(text)) > 0) {
 		errno = EBUSY;
 		return -1;
 	}
@@ -119,6 +120,7 @@ static int setup(void **state)
 	(void)state;
 	denied = NULL;
 	state_said = "root\n";
+	stuck = false;
 	why[0] = '\0';
 	fake.root = root;
 	return put(root, "cgroup.subtree_control", "cpuset cpu io\n") ?:
@@ -159,10 +161,21 @@ static void cpus_are_taken_and_given_back(void **state)
 	assert_int_equal(take(), 0);
 	assert_holds(partition.group, "cpuset.cpus", "2-3");
 	assert_holds(partition.group, "cpuset.cpus.partition", "root\n");
-	partition_close(&partition);
+	assert_int_equal(partition_close(&partition), 0);
 	assert_gone(&partition);
 	/* Once more does nothing. */
-	partition_close(&partition);
+	assert_int_equal(partition_close(&partition), 0);
+}
+
+static void one_that_cannot_be_removed_is_told_and_holds_no_cpus(void **state)
+{
+	(void)state;
+	stuck = true;
+	assert_int_equal(take(), 0);
+	assert_int_equal(partition_close(&partition), -1);
+	assert_holds(partition.group, "cpuset.cpus.partition", "member");
+	stuck = false;
+	assert_int_equal(fake_remove(partition.group), 0);
 }
 
 static void who_still_runs_there_goes_to_the_root(void **state)
@@ -279,6 +292,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(cpus_are_taken_and_given_back, setup),
+		cmocka_unit_test_setup(one_that_cannot_be_removed_is_told_and_holds_no_cpus, setup),
 		cmocka_unit_test_setup(who_still_runs_there_goes_to_the_root, setup),
 		cmocka_unit_test_setup(they_are_given_back_after_a_kill, setup),
 		cmocka_unit_test_setup(why_they_cannot_be_taken_is_told, setup),
