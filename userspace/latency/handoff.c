@@ -34,6 +34,7 @@
 
 #define NOT_WAITING UINT64_MAX
 #define PROBES 64u
+#define PATIENCE_NS 1000000000u
 
 static struct shared *shared;
 static uint32_t process;
@@ -120,6 +121,14 @@ __attribute__((constructor)) static void attach(void)
 	pthread_atfork(NULL, NULL, join);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static uint64_t own_handoffs(void)
 {
 	uint64_t sum = 0;
@@ -149,25 +158,28 @@ static void leave_maps(uint64_t handoffs)
 	shared->maps_handoffs = handoffs;
 }
 
+/* Whoever was killed with the lock never releases it. */
+static bool lock_maps(void)
+{
+	uint64_t until = now_ns() + PATIENCE_NS;
+
+	while (__atomic_exchange_n(&shared->maps_lock, 1, __ATOMIC_ACQUIRE)) {
+		if (now_ns() > until)
+			return false;
+		usleep(100);
+	}
+	return true;
+}
+
 __attribute__((destructor)) static void detach(void)
 {
 	uint64_t handoffs = shared ? own_handoffs() : 0;
 
-	if (!handoffs)
+	if (!handoffs || !lock_maps())
 		return;
-	while (__atomic_exchange_n(&shared->maps_lock, 1, __ATOMIC_ACQUIRE))
-		usleep(100);
 	if (handoffs > shared->maps_handoffs)
 		leave_maps(handoffs);
 	__atomic_store_n(&shared->maps_lock, 0, __ATOMIC_RELEASE);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* True where the entry is the lock's, now or since long ago. */

@@ -98,7 +98,8 @@ static void put_locks(FILE *out, const struct shared *shared)
 
 static void put_maps(FILE *out, const struct shared *shared)
 {
-	if (!*shared->maps) {
+	/* Locked: who was writing it has not come to the end. */
+	if (!*shared->maps || shared->maps_lock) {
 		fputs(",\"maps\":null", out);
 		return;
 	}

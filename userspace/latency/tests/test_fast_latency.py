@@ -136,6 +136,18 @@ class Handoffs(Measuring):
     def test_a_proc_that_has_not_our_process(self) -> None:
         self.assertEqual(self.handoffs_of_a_shell(self.ELSEWHERE), 2)
 
+    def test_a_process_that_was_killed_with_the_maps_lock(self) -> None:
+        """The fourth word of what is shared; nobody waits for it forever."""
+        script = (
+            "import mmap, os, sys\n"
+            "with open(os.environ['FAST_LATENCY'], 'r+b') as shared:\n"
+            "    mmap.mmap(shared.fileno(), 0)[12] = 1\n"
+            "os.execv(sys.argv[1], sys.argv[1:])\n"
+        )
+        document = self.measure(sys.executable, "-c", script, SUBJECT, "handoffs", "2")
+        self.assertEqual(document["latencies"]["handoff"]["events"], 2)
+        self.assertIsNone(document["maps"])
+
     def test_another_preloaded_library_stays(self) -> None:
         os.environ["LD_PRELOAD"] = "libpthread.so.0"
         self.addCleanup(os.environ.pop, "LD_PRELOAD")
