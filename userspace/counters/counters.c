@@ -115,7 +115,7 @@ static int open_failed(struct counters *counters, int counter, int number,
 	case EMFILE:
 	case ENFILE:
 		return fail(error, "too many events: no file descriptor is left for %s (%s). Raise "
-			    "the limit (`ulimit -n`, or fs.file-max), or name fewer events "
+			    "the hard limit (`ulimit -Hn`, or fs.file-max), or name fewer events "
 			    "(--events)",
 			    name, strerror(number));
 	case ENOSPC:

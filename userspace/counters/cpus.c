@@ -2,6 +2,7 @@
 #include "cpus.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,6 +38,22 @@ int cpus_parse(const char *list, cpu_set_t *cpus)
 		if (*list != ',')
 			return -1;
 	}
+}
+
+/* The kernel refuses a set that is smaller than its own, which has 8,192 CPUs at most. */
+int cpus_allowed(pid_t pid, cpu_set_t *cpus)
+{
+	cpu_set_t all[8192 / CPU_SETSIZE];
+
+	if (sched_getaffinity(pid, sizeof(all), all))
+		return -1;
+	*cpus = all[0];
+	for (size_t i = 1; i < sizeof(all) / sizeof(all[0]); i++)
+		if (CPU_COUNT(&all[i])) {
+			errno = EOVERFLOW;
+			return -1;
+		}
+	return 0;
 }
 
 void cpus_format(const cpu_set_t *cpus, char *text, size_t size)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "command.h"
 #include "counters.h"
@@ -229,12 +230,24 @@ static int confine(struct count *c)
 	if (!*c->others && partition_enter(&c->partition, pid))
 		return complain("cannot move the program to its CPUs: %s", strerror(errno));
 	if (sched_setaffinity(pid, sizeof(*cpus), cpus) ||
-	    sched_getaffinity(pid, sizeof(allowed), &allowed))
+	    cpus_allowed(pid, &allowed))
 		return complain("--cpus: %s; are these CPUs here, and online?", strerror(errno));
 	if (!CPU_EQUAL(&allowed, cpus))
 		return complain("--cpus: not all of these CPUs are here, online, and allowed "
 				"(/proc/self/status, Cpus_allowed_list)");
 	return 0;
+}
+
+/* Eight descriptors for each CPU may be more than the usual limit, which is returned. */
+static struct rlimit raise_limit(void)
+{
+	struct rlimit before, raised;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	raised = before;
+	raised.rlim_cur = raised.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &raised);
+	return before;
 }
 
 /* The program waits to be let go. */
@@ -295,7 +308,14 @@ static int count(const struct options *opt, const struct events *events, struct 
 	if (opt->confined && !partition_open(&c.partition, &partition_linux, cpus, c.others,
 					     sizeof(c.others)))
 		c.others[0] = '\0';
-	status = session_start(&c.session) ?: run(&c, events, total, json);
+	status = session_start(&c.session);
+	if (!status) {
+		/* The next program, too, has the limit that we were given. */
+		struct rlimit before = raise_limit();
+
+		status = run(&c, events, total, json);
+		setrlimit(RLIMIT_NOFILE, &before);
+	}
 	if (partition_close(&c.partition)) {
 		complain("the CPUs' cgroup could not be removed: rmdir %s", c.partition.group);
 		status = status ?: EXIT_OURS;
@@ -329,6 +349,7 @@ static int list(const struct options *opt, const struct events *events)
 	unsigned int groups[HARDWARE_COUNTERS];
 	struct counters_error error;
 
+	raise_limit();
 	report_events(stdout, events);
 	if (counters_split(&counters_linux, events, ALL_HARDWARE, &target, groups, &error) < 0)
 		printf("\nhardware events cannot be counted here: %s\n", error.text);
@@ -342,8 +363,10 @@ static int groups(const struct options *opt, const struct events *events)
 	const struct counters_target target = nothing(opt);
 	unsigned int groups[HARDWARE_COUNTERS];
 	struct counters_error error;
-	int count = counters_split(&counters_linux, events, opt->wanted, &target, groups, &error);
+	int count;
 
+	raise_limit();
+	count = counters_split(&counters_linux, events, opt->wanted, &target, groups, &error);
 	if (count < 0)
 		return complain("%s", error.text);
 	for (int i = 0; i < count; i++) {
@@ -363,9 +386,9 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
-	if (!opt.confined && sched_getaffinity(0, sizeof(opt.cpus), &opt.cpus))
-		return complain("cannot find out which CPUs the program may use: %s",
-				strerror(errno));
+	if (!opt.confined && !opt.threads && cpus_allowed(0, &opt.cpus))
+		return complain("cannot find out which CPUs the program may use: %s; name them "
+				"(--cpus), or count by thread (--threads)", strerror(errno));
 	if (events_resolve(&events, NULL, opt.user_only, error, sizeof(error)))
 		return complain("%s", error);
 	if (opt.list) {

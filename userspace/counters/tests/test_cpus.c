@@ -5,8 +5,43 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
+#include <string.h>
 
 #include "cpus.h"
+
+/* A kernel for 2,048 CPUs, and the last one that the process may use. */
+#define KERNEL_SIZE (2048 / 8)
+static size_t last_cpu;
+
+int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus);
+int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
+{
+	assert_int_equal(pid, 7);
+	if (size < KERNEL_SIZE) {
+		errno = EINVAL;
+		return -1;
+	}
+	memset(cpus, 0, size);
+	CPU_SET_S(3, size, cpus);
+	CPU_SET_S(last_cpu, size, cpus);
+	return 0;
+}
+
+static void those_that_may_be_used(void **state)
+{
+	char text[16];
+	cpu_set_t cpus;
+
+	(void)state;
+	last_cpu = 1023;
+	assert_int_equal(cpus_allowed(7, &cpus), 0);
+	cpus_format(&cpus, text, sizeof(text));
+	assert_string_equal(text, "3,1023");
+	last_cpu = 1024;
+	assert_int_equal(cpus_allowed(7, &cpus), -1);
+	assert_int_equal(errno, EOVERFLOW);
+}
 
 static void lists_are_read_and_written(void **state)
 {
@@ -60,6 +95,7 @@ int main(void)
 		cmocka_unit_test(lists_are_read_and_written),
 		cmocka_unit_test(what_is_no_list_is_refused),
 		cmocka_unit_test(a_long_list_is_cut),
+		cmocka_unit_test(those_that_may_be_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -490,6 +490,15 @@ class Errors(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertGreaterEqual(told, 2)
 
+    @unittest.skipUnless(may_count_the_kernel(), "events are refused before they are too many")
+    def test_the_limit_on_descriptors_is_raised_but_the_programs_is_not(self) -> None:
+        def few() -> None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (9, 100))
+
+        words = ("-r", "2", "-e", "software", "--", "sh", "-c", "ulimit -n")
+        done = fast_stat(*words, preexec_fn=few)
+        self.assertEqual((done.returncode, done.stdout), (0, "9\n" * 2), done.stderr)
+
 
 @unittest.skipUnless(os.geteuid() == 0, "only root may become another user")
 class Unprivileged(unittest.TestCase):
