@@ -155,7 +155,8 @@ static int open_at(struct counters *counters, struct counters_place *place, int 
 	const struct counters_os *os = counters->os;
 	int fd, number;
 
-	attr.disabled = 1;
+	/* A member waits for its leader. */
+	attr.disabled = leader < 0;
 	attr.inherit = place->cpu < 0;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	fd = os->open(&attr, pid, place->cpu, leader);
@@ -269,14 +270,19 @@ int counters_open(struct counters *counters, const struct counters_os *os,
 	return none_available(counters, error);
 }
 
+/*
+ * A group is switched by its leader: a switch for each event would interrupt the CPU for each, and
+ * they would not all count the same.
+ */
 static int control(const struct counters *counters, unsigned long request, const char *what,
 		   struct counters_error *error)
 {
 	for (size_t place = 0; place < counters->count; place++)
 		for (int i = 0; i < COUNTERS; i++) {
-			int fd = counters->places[place].fd[i];
+			const struct counters_place *at = &counters->places[place];
 
-			if (fd >= 0 && counters->os->ioctl(fd, request))
+			if (at->fd[i] >= 0 && leader_of(at, i) < 0 &&
+			    counters->os->ioctl(at->fd[i], request))
 				return fail(error, "cannot switch %s %s: %s",
 					    counter_names[i].name, what, strerror(errno));
 		}

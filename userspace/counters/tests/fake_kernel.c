@@ -65,6 +65,7 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 	assert_false(fake.event[place][counter].open);
 	fake.event[place][counter] = (struct fake_event){
 		.attr = *attr, .pid = pid, .cpu = cpu, .group = group, .open = true,
+		.on = !attr->disabled,
 	};
 	return FAKE_FD + (int)place * COUNTERS + counter;
 }
@@ -102,6 +103,7 @@ static int fake_ioctl(int fd, unsigned long request)
 		return -1;
 	assert_true(request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE);
 	event->on = request == PERF_EVENT_IOC_ENABLE;
+	fake.switches++;
 	return 0;
 }
 
@@ -146,6 +148,13 @@ void fake_reset(void)
 		fake_events.of[i].attr.config = (uint64_t)i;
 		fake.read_size[i] = sizeof(fake.data[0][i]);
 	}
+}
+
+bool fake_counts(int place, int counter)
+{
+	const struct fake_event *event = &fake.event[place][counter];
+
+	return event->open && event->on && (event->group < 0 || event_of(event->group)->on);
 }
 
 unsigned int fake_open_events(void)

@@ -23,7 +23,7 @@ struct fake_event {
 	int cpu;
 	int group;
 	bool open;
-	bool on;
+	bool on;	/* a member counts if its leader is on, too */
 };
 
 /* A group of hardware events that is larger than @slots is refused, as by a real PMU. One that is
@@ -39,6 +39,7 @@ struct fake_kernel {
 	uint64_t data[FAKE_PLACES][COUNTERS][3];	/* value, time enabled, time running */
 	int probe_errno;		/* what an attempt to open the cycles of oneself gives */
 	int probes_open;
+	int switches;			/* on or off, of single events */
 	int paranoid;
 	bool hybrid;
 };
@@ -49,6 +50,8 @@ extern struct events fake_events;
 
 /* As a machine on which all works. */
 void fake_reset(void);
+/* It is open and on, by itself and by its group. */
+bool fake_counts(int place, int counter);
 /* The set of those that are open anywhere. */
 unsigned int fake_open_events(void);
 

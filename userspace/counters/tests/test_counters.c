@@ -57,7 +57,7 @@ static void assert_event(const struct fake_event *event, pid_t pid, int cpu)
 	assert_int_equal(event->cpu, cpu);
 	/* The kernel inherits what belongs to threads. */
 	assert_int_equal(event->attr.inherit, cpu < 0);
-	assert_int_equal(event->attr.disabled, 1);
+	assert_int_equal(event->attr.disabled, event->group < 0);
 	assert_int_equal(event->attr.enable_on_exec, 0);
 	assert_int_equal(event->attr.read_format,
 			 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -145,16 +145,44 @@ static void nothing_may_be_counted(void **state)
 	counters_close(&counters);
 }
 
+static void assert_none_counts(void)
+{
+	for (int place = 0; place < FAKE_PLACES; place++)
+		for (int i = 0; i < COUNTERS; i++)
+			assert_false(fake_counts(place, i));
+}
+
 static void all_are_switched(void **state)
 {
 	(void)state;
 	assert_int_equal(open_by_cpu(ALL_HARDWARE), 0);
+	assert_none_counts();
 	assert_int_equal(counters_enable(&counters, &error), 0);
-	for (int i = 0; i < HARDWARE_COUNTERS; i++)
-		assert_true(fake.event[3][i].on);
+	for (int i = 0; i < HARDWARE_COUNTERS; i++) {
+		assert_true(fake_counts(1, i));
+		assert_true(fake_counts(3, i));
+	}
 	assert_int_equal(counters_disable(&counters, &error), 0);
-	for (int i = 0; i < HARDWARE_COUNTERS; i++)
-		assert_false(fake.event[3][i].on);
+	assert_none_counts();
+	counters_close(&counters);
+
+	assert_int_equal(open_set(ALL_SOFTWARE), 0);
+	assert_none_counts();
+	assert_int_equal(counters_enable(&counters, &error), 0);
+	for (int i = HARDWARE_COUNTERS; i < COUNTERS; i++)
+		assert_true(fake_counts(0, i));
+	counters_close(&counters);
+}
+
+/* All at once, with one interrupt of the CPU: they count in one and the same window. */
+static void a_group_is_switched_as_one(void **state)
+{
+	(void)state;
+	assert_int_equal(open_by_cpu(ALL_HARDWARE), 0);
+	assert_int_equal(counters_enable(&counters, &error), 0);
+	assert_int_equal(fake.switches, 2);
+	assert_int_equal(counters_disable(&counters, &error), 0);
+	assert_int_equal(fake.switches, 4);
 	counters_close(&counters);
 }
 
@@ -162,11 +190,11 @@ static void a_switch_that_fails_is_told(void **state)
 {
 	(void)state;
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
-	fake.ioctl_errno[L3_MISSES] = ESRCH;
+	fake.ioctl_errno[CYCLES] = ESRCH;
 	assert_int_equal(counters_enable(&counters, &error), -1);
-	assert_says(error.text, "cannot switch l3_misses on: No such process");
+	assert_says(error.text, "cannot switch cycles on: No such process");
 	assert_int_equal(counters_disable(&counters, &error), -1);
-	assert_says(error.text, "cannot switch l3_misses off: No such process");
+	assert_says(error.text, "cannot switch cycles off: No such process");
 	counters_close(&counters);
 }
 
@@ -414,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup(the_hardware_events_of_a_place_are_one_group, setup),
 		cmocka_unit_test_setup(nothing_may_be_counted, setup),
 		cmocka_unit_test_setup(all_are_switched, setup),
+		cmocka_unit_test_setup(a_group_is_switched_as_one, setup),
 		cmocka_unit_test_setup(a_switch_that_fails_is_told, setup),
 		cmocka_unit_test_setup(all_the_time_is_a_result, setup),
 		cmocka_unit_test_setup(a_share_of_the_time_is_none, setup),
