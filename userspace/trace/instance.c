@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 #include <tracefs/tracefs.h>
 #include <unistd.h>
 
 /*
  * A wake-up takes some 120 bytes: room for half a million on each CPU, but never more
- * than an eighth of the free memory.
+ * than an eighth of the memory that is available, if that is more than the least.
  */
 #define MAX_BUFFER_KB (64 * 1024)
 #define MIN_BUFFER_KB 1024
@@ -48,16 +47,30 @@ static int tidy_up(const char *name, void *program)
 	return 0;
 }
 
+/* Not MemFree: most of a machine's memory is its page cache after a while. */
+size_t instance_buffer_kb(FILE *meminfo, size_t cpus)
+{
+	char line[128];
+	size_t kb = 0;
+
+	while (fgets(line, sizeof(line), meminfo))
+		if (sscanf(line, "MemAvailable: %zu", &kb) == 1)
+			break;
+	kb = kb / 8 / cpus;
+	return kb > MAX_BUFFER_KB ? MAX_BUFFER_KB : kb < MIN_BUFFER_KB ? MIN_BUFFER_KB : kb;
+}
+
 static size_t buffer_kb(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	struct sysinfo info;
+	FILE *meminfo = fopen("/proc/meminfo", "re");
 	size_t kb;
 
-	if (sysinfo(&info))
+	if (!meminfo)
 		return MIN_BUFFER_KB;
-	kb = info.freeram * info.mem_unit / 1024 / 8 / (size_t)(cpus > 0 ? cpus : 1);
-	return kb > MAX_BUFFER_KB ? MAX_BUFFER_KB : kb < MIN_BUFFER_KB ? MIN_BUFFER_KB : kb;
+	kb = instance_buffer_kb(meminfo, cpus > 0 ? (size_t)cpus : 1);
+	fclose(meminfo);
+	return kb;
 }
 
 bool instance_put(struct instance *i, const char *file, const char *text)

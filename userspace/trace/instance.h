@@ -10,6 +10,8 @@
 #define FAST_TRACE_INSTANCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 struct instance {
 	struct tracefs_instance *tracefs;	/* NULL: there is none */
@@ -23,6 +25,9 @@ struct instance {
  */
 bool instance_open(struct instance *i, const char *program);
 void instance_close(struct instance *i);
+
+/* How large the buffer of each CPU is made, by what /proc/meminfo says. */
+size_t instance_buffer_kb(FILE *meminfo, size_t cpus);
 
 /* To one of its files. */
 bool instance_put(struct instance *i, const char *file, const char *text);
