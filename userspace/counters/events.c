@@ -241,8 +241,8 @@ static const char *this_cpu(void)
 	return GENERIC->pmus[0];
 }
 
-static int encode(struct event *event, const char *pmu, const char *name, bool user_only,
-		  char *error, size_t size)
+/* -1: out of memory. */
+static int encode(struct event *event, const char *pmu, const char *name, bool user_only)
 {
 	char text[256], *full = NULL;
 	pfm_perf_encode_arg_t arg = {
@@ -259,20 +259,21 @@ static int encode(struct event *event, const char *pmu, const char *name, bool u
 	status = pfm_get_os_event_encoding(text, user_only ? PFM_PLM3 : PFM_PLM0 | PFM_PLM3,
 					   PFM_OS_PERF_EVENT, &arg);
 	free(full);
-	if (status != PFM_SUCCESS) {
-		snprintf(error, size, "libpfm cannot encode %s: %s", text, pfm_strerror(status));
+	if (status == PFM_ERR_NOMEM)
 		return -1;
+	if (status != PFM_SUCCESS) {
+		if (asprintf(&event->refused, "libpfm cannot encode %s: %s", text,
+			     pfm_strerror(status)) < 0)
+			event->refused = NULL;
+		event->why_not = event->refused;
+		return event->refused ? 0 : -1;
 	}
 	event->attr.size = sizeof(event->attr);
 	event->name = strdup(text);
-	if (!event->name) {
-		snprintf(error, size, "out of memory");
-		return -1;
-	}
-	return 0;
+	return event->name ? 0 : -1;
 }
 
-static int resolve(struct events *events, const char *pmu, char *error, size_t size)
+static int resolve(struct events *events, const char *pmu)
 {
 	const struct row *row = row_of(pmu);
 
@@ -286,7 +287,7 @@ static int resolve(struct events *events, const char *pmu, char *error, size_t s
 		else if (!cell && software[i].not_user && events->user_only)
 			event->why_not = software[i].not_user;
 		else if (encode(event, pmu, cell ? cell->event : software[i].event,
-				events->user_only, error, size))
+				events->user_only))
 			return -1;
 	}
 	return 0;
@@ -301,15 +302,19 @@ int events_resolve(struct events *events, const char *pmu, bool user_only, char 
 		snprintf(error, size, "libpfm does not start: %s", pfm_strerror(status));
 		return -1;
 	}
-	status = resolve(events, pmu ?: this_cpu(), error, size);
+	status = resolve(events, pmu ?: this_cpu());
 	pfm_terminate();
-	if (status)
+	if (status) {
+		snprintf(error, size, "out of memory");
 		events_free(events);
+	}
 	return status;
 }
 
 void events_free(struct events *events)
 {
-	for (int i = 0; i < COUNTERS; i++)
+	for (int i = 0; i < COUNTERS; i++) {
 		free(events->of[i].name);
+		free(events->of[i].refused);
+	}
 }

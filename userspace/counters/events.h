@@ -50,6 +50,7 @@ unsigned int counters_parse(const char *list, char *bad, size_t size);
 struct event {
 	char *name;		/* libpfm's; NULL: this CPU has none, and why_not says why */
 	const char *why_not;
+	char *refused;		/* that is why_not, where libpfm cannot encode the event; else NULL */
 	struct perf_event_attr attr;
 };
 
@@ -61,7 +62,7 @@ struct events {
 
 /*
  * Finds the CPU's row of the table and encodes its events. Without @pmu the CPU
- * is this one; else the row is @pmu's, which libpfm then has to know.
+ * is this one; else the row is @pmu's. What libpfm cannot encode is not to be had.
  * Returns 0, or -1 and says why in @error.
  */
 int events_resolve(struct events *events, const char *pmu, bool user_only, char *error,
