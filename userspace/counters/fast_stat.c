@@ -384,6 +384,7 @@ int main(int argc, char **argv)
 	FILE *json = NULL;
 	int status;
 
+	command_guard_streams();
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
 	if (!opt.confined && !opt.threads && cpus_allowed(0, &opt.cpus))

@@ -95,9 +95,15 @@ static int start_keeper(struct partition *p)
 	}
 	close(ends[0]);
 	p->lifeline = ends[1];
-	if (p->keeper > 0 && read(p->lifeline, &c, 1) == 1)
+	if (p->keeper < 0) {
+		close(p->lifeline);
+		return -1;
+	}
+	if (read(p->lifeline, &c, 1) == 1)
 		return 0;
-	close(p->lifeline);
+	/* It has ended without a word. */
+	partition_close(p);
+	errno = ESRCH;
 	return -1;
 }
 

@@ -193,6 +193,7 @@ int main(int argc, char **argv)
 	FILE *json;
 	int status;
 
+	command_guard_streams();
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &command);
 	status = document_open(&json, command.json) ?: measure(&command, json);

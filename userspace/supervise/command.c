@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "command.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+void command_guard_streams(void)
+{
+	/* In ascending order, so that each open() gives just this one; against its direction. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
 
 bool command_is_value(const char *arg)
 {

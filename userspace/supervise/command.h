@@ -22,6 +22,13 @@ struct command {
 	"could not be run or found, 128 + N if signal N killed it."
 
 /*
+ * To be called first: where a standard stream is closed, the next file that is opened would be
+ * taken for it, and would get our messages. Whoever uses it still fails, and the program has it
+ * closed, as it was.
+ */
+void command_guard_streams(void);
+
+/*
  * The value of an option that takes one: false, if it is the "--" that the program stands behind,
  * which argp takes for any value.
  */

@@ -298,6 +298,7 @@ int main(int argc, char **argv)
 	FILE *json;
 	int status;
 
+	command_guard_streams();
 	argp_err_exit_status = EXIT_OURS;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &opt);
 	r.session = (struct session){

@@ -436,6 +436,21 @@ class Errors(unittest.TestCase):
         done = fast_stat("-j", "/no/such/directory/x.json", "--", "echo", "x")
         self.assert_fails(done, "cannot write /no/such/directory/x.json: No such file")
 
+    def test_a_document_is_no_standard_error(self) -> None:
+        """Where that is closed, and the document is the first file that is opened."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "counts.json"
+            done = fast_stat(
+                *("-e", "none", "-j", path, "--", "/no/such/program"),
+                preexec_fn=lambda: os.close(2),
+            )
+            self.assertEqual((done.returncode, path.read_text()), (127, ""))
+
+    def test_closed_streams_stay_closed_for_the_program(self) -> None:
+        closed = "! test -e /proc/self/fd/0 && ! test -e /proc/self/fd/2"
+        script = f'exec "$0" -e none -- sh -c "{closed}" <&- 2>&-'
+        self.assertEqual(subprocess.run(["sh", "-c", script, FAST_STAT]).returncode, 0)
+
     def test_lists_of_cpus_that_are_none(self) -> None:
         self.assert_fails(fast_stat("-c", "3-", "--", "echo", "x"), "--cpus 3-: not a list of CPUs")
 

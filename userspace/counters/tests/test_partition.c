@@ -258,6 +258,24 @@ static void why_they_cannot_be_taken_is_told(void **state)
 	assert_refused("the kernel makes no partition of them: root invalid (Cpu list in");
 }
 
+/* The keeper takes its lifeline for a standard stream, and closes it. */
+static void a_keeper_that_ends_at_once_is_told(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (pid == 0) {
+		for (int fd = 0; fd < 3; fd++)
+			close(fd);
+		_exit(take() != -1 || partition.keeper ||
+		      strcmp(why, "no process to give them back: No such process"));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void a_process_that_cannot_be_moved_is_told(void **state)
 {
 	(void)state;
@@ -296,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(who_still_runs_there_goes_to_the_root, setup),
 		cmocka_unit_test_setup(they_are_given_back_after_a_kill, setup),
 		cmocka_unit_test_setup(why_they_cannot_be_taken_is_told, setup),
+		cmocka_unit_test_setup(a_keeper_that_ends_at_once_is_told, setup),
 		cmocka_unit_test_setup(a_process_that_cannot_be_moved_is_told, setup),
 	};
 

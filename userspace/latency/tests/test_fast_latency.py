@@ -245,6 +245,13 @@ class Ends(unittest.TestCase):
         self.assertFalse(Path("--").exists())
         self.assert_fails("cannot write /no/such/x", "-j", "/no/such/x", "--", "echo", "x")
 
+    def test_a_document_is_no_standard_error(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "latencies.json"
+            words = ("-j", path, "--", "/no/such/program")
+            done = fast_latency(*words, preexec_fn=lambda: os.close(2))
+            self.assertEqual((done.returncode, path.read_text()), (127, ""))
+
     def test_a_program_without_regions(self) -> None:
         self.assert_fails("gave no marker of a region", "--roi", "--", "true")
 

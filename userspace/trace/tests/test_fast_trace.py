@@ -141,6 +141,10 @@ class Recordings(Tracing):
 
 
 class Refusals(Tracing):
+    def test_a_document_is_no_standard_error(self) -> None:
+        done = self.run_it("-o", "/dev/null", "--", "true", preexec_fn=lambda: os.close(2))
+        self.assertEqual((done.returncode, self.json.read_text()), (125, ""))
+
     def test_usage(self) -> None:
         for words in ([], ["--nothing"], ["-o"]):
             with self.subTest(words=words):
