@@ -355,7 +355,7 @@ static int list(const struct options *opt, const struct events *events)
 		printf("\nhardware events cannot be counted here: %s\n", error.text);
 	else
 		puts("\nhardware events can be counted here");
-	return 0;
+	return document_flush(stdout, "the standard output");
 }
 
 static int groups(const struct options *opt, const struct events *events)
@@ -373,7 +373,7 @@ static int groups(const struct options *opt, const struct events *events)
 		report_set(stdout, groups[i]);
 		putchar('\n');
 	}
-	return 0;
+	return document_flush(stdout, "the standard output");
 }
 
 int main(int argc, char **argv)

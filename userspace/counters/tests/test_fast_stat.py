@@ -476,6 +476,15 @@ class Errors(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^cpu: \w+$")
         self.assertIn("perf::PERF_COUNT_SW_TASK_CLOCK", done.stdout)
 
+    def test_a_full_disk_is_said(self) -> None:
+        for words in (["--list"], ["--groups", "-e", "hardware"]):
+            if "--groups" in words and not has_pmu():
+                continue
+            with self.subTest(words=words), Path("/dev/full").open("w") as full:
+                done = subprocess.run([FAST_STAT, *words], stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 125)
+                self.assertIn(b"cannot write the standard output: No space left", done.stderr)
+
     def test_hardware(self) -> None:
         """Counted where there is a PMU; else an error that says so, and nothing is run."""
         wanted = "cycles,instructions"
