@@ -67,6 +67,7 @@ static const struct {
 /* `why_not` is NULL where it can be measured. */
 struct measured {
 	const char *why_not;
+	unsigned int bad;	/* measurements that were not what they were to be */
 	double values[MAX_REPEAT];
 };
 
@@ -218,6 +219,20 @@ static double measure(struct calibration *c, enum quantity q, double mhz)
 	}
 }
 
+/*
+ * What is bad is measured again, in the same repetition, since the reader takes the frequency of
+ * that. 0: more than half of all were bad.
+ */
+static double measure_well(struct calibration *c, enum quantity q, double mhz)
+{
+	double value;
+
+	do
+		value = measure(c, q, mhz);
+	while (value <= 0 && ++c->measured[q].bad <= c->repeat);
+	return value;
+}
+
 static void repetition(struct calibration *c, unsigned int number)
 {
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
@@ -225,7 +240,7 @@ static void repetition(struct calibration *c, unsigned int number)
 
 		if (one->why_not)
 			continue;
-		one->values[number] = measure(c, q, c->measured[FREQUENCY].values[number]);
+		one->values[number] = measure_well(c, q, c->measured[FREQUENCY].values[number]);
 		if (one->values[number] <= 0)
 			one->why_not = q == INTERRUPT ?
 				"membarrier(2) is not available, or the other CPU is busy" :

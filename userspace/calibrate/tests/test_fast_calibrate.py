@@ -16,6 +16,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+BAD_WAKEUPS = str(Path(sys.argv.pop()).resolve())
 PROGRAM = sys.argv.pop()
 CPUS = sorted(os.sched_getaffinity(0))
 # Half a second, but many times that on a machine that is busy, or under a sanitizer.
@@ -109,6 +110,27 @@ class Cpus(unittest.TestCase):
         if not any(found):
             self.skipTest("one core")
         self.assertTrue(quantities["handoff_other_cpu"]["values"])
+
+
+class BadMeasurements(unittest.TestCase):
+    def same_cpu(self, bad_wakeups: int) -> dict[str, Any]:
+        """The hand-off that is measured first, by 400 wake-ups each time."""
+        environment = {**os.environ, "LD_PRELOAD": BAD_WAKEUPS, "BAD_WAKEUPS": str(bad_wakeups)}
+        words = [PROGRAM, "--repeat", "1"]
+        done = subprocess.run(words, capture_output=True, timeout=PATIENCE, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        one: dict[str, Any] = json.loads(done.stdout)["quantities"]["handoff_same_cpu"]
+        return one
+
+    def test_one_is_made_again(self) -> None:
+        one = self.same_cpu(400)
+        self.assertIsNone(one["why_not"])
+        self.assertGreater(min(one["values"]), 0)
+
+    def test_nearly_all_are_no_quantity(self) -> None:
+        one = self.same_cpu(1_000_000)
+        self.assertIsNone(one["values"])
+        self.assertIn("hardly ever slept", one["why_not"])
 
 
 class Usage(unittest.TestCase):
