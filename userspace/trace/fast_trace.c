@@ -9,6 +9,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@
 
 #define STAT "/sys/kernel/debug/sched/fast/stat"
 #define STAT_SIZE 4096
+/* It writes the file, from the kernel's buffers. */
+#define TRACE_CMD "trace-cmd"
 
 struct options {
 	bool print;
@@ -168,12 +171,33 @@ static int check_output(const char *path)
 	return S_ISREG(status.st_mode) ? 0 : complain("cannot write %s: it is no file", path);
 }
 
+/* Where execvp() looks for programs. */
+static bool is_installed(const char *program)
+{
+	const char *path = getenv("PATH") ?: "/bin:/usr/bin";
+	char file[PATH_MAX];
+
+	for (;; path++) {
+		size_t length = strcspn(path, ":");
+
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)length, path, length ? "/" : "",
+			 program);
+		if (!access(file, X_OK))
+			return true;
+		path += length;
+		if (!*path)
+			return false;
+	}
+}
+
 static int prepare(struct recording *r, const struct options *opt)
 {
 	struct instance *i = &r->instance;
 
 	if (!instance_open(i, "fast-trace"))
 		return complain("%s", i->why_not);
+	if (!is_installed(TRACE_CMD))
+		return complain("cannot run " TRACE_CMD ": %s; install it", strerror(errno));
 	if (check_output(opt->output))
 		return EXIT_OURS;
 	for (size_t n = 0; n < sizeof(events) / sizeof(events[0]); n++) {
@@ -232,7 +256,7 @@ static int call_quietly(const char *const argv[])
 static int write_trace(struct recording *r, const struct options *opt)
 {
 	const char *const extract[] = {
-		"trace-cmd", "extract", "-B", tracefs_instance_get_name(r->instance.tracefs),
+		TRACE_CMD, "extract", "-B", tracefs_instance_get_name(r->instance.tracefs),
 		"-o", opt->output, NULL,
 	};
 	const char *const print[] = { "base64", "--wrap=65536", opt->output, NULL };

@@ -135,8 +135,8 @@ class Recordings(Tracing):
         self.assertIn("/dev/null: it is no file", done.stderr)
 
     def test_without_trace_cmd(self) -> None:
-        done = self.run_it("--", "/bin/true", path="/no/such/directory")
-        self.assertEqual(done.returncode, 125)
+        done = self.run_it("--", "/bin/echo", "x", path="/no/such/directory")
+        self.assertEqual((done.returncode, done.stdout), (125, ""), "the program has run")
         self.assertRegex(done.stderr, "cannot run trace-cmd: .*; install it")
 
 
