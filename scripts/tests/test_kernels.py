@@ -7,13 +7,14 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_kernel import Heard, pack
 from kernel_lab import ALL, Lab
 
 from fastlab.base.model import FastError
-from fastlab.kernel import kconfig, kernels, patches
+from fastlab.kernel import kconfig, kernels, patches, sources
 from fastlab.kernel.catalogue import load_catalogue, patch_folder
 from fastlab.kernel.kernels import Places
 
@@ -169,6 +170,29 @@ def test_the_users_own_directory_is_built_and_not_written_to(lab: Lab) -> None:
     assert "more" not in kept.read_text()
     assert lab.compiled("fast", source=lab.source) == ["kernel/fork.o"]
     assert "more" in kept.read_text()
+
+
+@pytest.mark.parametrize("name", ["futex", "fork"])  # one that no patch touches, and one of a patch
+def test_a_directory_that_changes_meanwhile_makes_no_kernel(
+    name: str, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, unpack = lab.source / f"kernel/{name}.c", sources.unpack
+    before = file.read_text()
+
+    def edit(*arguments: Any) -> Path:
+        file.write_text(f"{before}int more;\n")
+        return unpack(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sources, "unpack", edit)
+        text = lab.error("fast", source=lab.source)
+    assert text == f"{lab.source} was changed while it was being read; run this again"
+    assert lab.builds() == []
+    lab.build("fast", source=lab.source)
+    file.write_text(before)
+    (kernel,) = lab.build("fast", source=lab.source)
+    assert "more" not in (lab.places.cache / f"trees/6.12-fast/source/kernel/{name}.c").read_text()
+    assert kernel.id in lab.builds()
 
 
 def test_the_users_own_tarball_is_built(lab: Lab) -> None:

@@ -257,6 +257,8 @@ def _fill(
     # The files of a directory that the user works in change under our feet.
     share = not source.path.is_dir()
     sources.sync(pristine, scratch, touched, tree.source, share=share)
+    if not share:
+        sources.check_copied(source, touched, tree.source)
     return pristine
 
 

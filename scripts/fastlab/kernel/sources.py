@@ -11,7 +11,7 @@ import shutil
 import stat
 import subprocess
 import urllib.request
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
@@ -46,7 +46,7 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
         if given.is_dir():
             _check_clean(given)
             reporter.say(f"reading {given}: its content tells whether a build is needed")
-            return Source(given, _tree_digest(given))
+            return Source(given, _tree_digest(given, _files(given)))
         if given.is_file():
             return Source(given, _file_digest(given))
         raise FastError(f"{given}: there is no kernel source, neither a directory nor a tarball")
@@ -119,6 +119,21 @@ def sync(pristine: Path, scratch: Path, touched: Set[str], working: Path, *, sha
     partial.rename(working)
 
 
+def check_copied(source: Source, touched: Set[str], working: Path) -> None:
+    """Raise FastError unless sync() has put into `working` what locate() has seen in a directory.
+
+    The kernel would bear the name of another source, and be found under it ever after.
+    """
+    files = {path: file for path, file in _files(working).items() if path not in touched}
+    for path in touched:
+        file = source.path / path
+        if file.is_symlink() or file.exists():
+            # The tree has it patched.
+            files[path] = file
+    if _tree_digest(source.path, files) != source.digest:
+        raise FastError(f"{source.path} was changed while it was being read; run this again")
+
+
 def _update(working: Path, wanted: dict[str, Path]) -> None:
     present = _files(working)
     for path in present.keys() - wanted.keys():
@@ -164,12 +179,14 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _tree_digest(root: Path) -> str:
+def _tree_digest(root: Path, files: Mapping[str, Path]) -> str:
+    """Of the content of `files`, which are of `root`, or copies of those at the same paths."""
     digest = hashlib.sha256()
-    for path, file in sorted(_files(root).items()):
+    for path, file in sorted(files.items()):
         link = file.is_symlink()
         content = str(file.readlink()) if link else _file_digest(file)
-        executable = not link and os.access(file, os.X_OK)
+        # Not of the copy: it may have another owner, or be where nothing may be run.
+        executable = not link and os.access(root / path, os.X_OK)
         digest.update(f"{path}\0{link}{executable}\0{content}\0".encode())
     return digest.hexdigest()
 
