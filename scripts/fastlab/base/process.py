@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -40,11 +41,24 @@ def run_group(
         start_new_session=True,
     )
     try:
-        return int(process.wait(seconds))
+        in_time = _is_over_within(process.pid, seconds)
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        # What it has started may go on after it. Until it is waited for, the group's number is
+        # nobody else's.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if not in_time:
+        raise subprocess.TimeoutExpired(command, seconds)
+    return int(process.returncode)
+
+
+def _is_over_within(pid: int, seconds: float) -> bool:
+    """Wait for the end of a child, but do not take its status."""
+    ended = os.pidfd_open(pid)
+    try:
+        return bool(select.select([ended], [], [], seconds)[0])
+    finally:
+        os.close(ended)
 
 
 def ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
