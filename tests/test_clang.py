@@ -32,7 +32,7 @@ def targets(touched: set[str]) -> list[str]:
 
 def test_clang_has_nothing_to_say(tmp_path: Path) -> None:
     tree = kbuild.Tree(cache_dir() / "trees/clang")
-    with locked(tree.root / "lock", PlainReporter(io.StringIO())):
+    with locked(tree.lock, PlainReporter(io.StringIO())):
         touched = patches.apply(patches.read_series(series_folder()), pristine(), tmp_path)
         sources.sync(pristine(), tmp_path, touched, tree.source, share=True)
         # What is compiled already says nothing.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.base import checksums
+from fastlab.base import cache_list, checksums
 from fastlab.base.cache import publish, reusable
 from fastlab.base.model import Kernel, Machine, Watchdogs
 from fastlab.base.progress import PlainReporter
@@ -40,7 +40,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tree = cache / "trees/6.12-fast/source"
     tree.mkdir(parents=True)
     (tree / "main.c").hardlink_to(source / "main.c")
-    (tree.parent / "lock").touch()
+    (cache / "trees/6.12-fast.lock").touch()
     return cache
 
 
@@ -144,7 +144,7 @@ def test_cleaning_takes_what_is_named_and_old(
 
 
 @pytest.mark.parametrize(
-    ("kind", "lock"), [("machines", "machines/aaaa.lock"), ("trees", "trees/6.12-fast/lock")]
+    ("kind", "lock"), [("machines", "machines/aaaa.lock"), ("trees", "trees/6.12-fast.lock")]
 )
 def test_what_is_being_made_stays(
     kind: str, lock: str, cache: Path, capsys: pytest.CaptureFixture[str]
@@ -156,6 +156,63 @@ def test_what_is_being_made_stays(
     assert err.startswith("fast: these are being made now, and stay:\n")
     assert (cache / "machines/aaaa").is_dir()
     assert (cache / "trees/6.12-fast").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("half", "lock"),
+    [
+        ("sources/eeee.partial", "sources/eeee.lock"),
+        ("downloads/linux-6.12.tar.xz.partial", "downloads/linux-6.12.tar.xz.lock"),
+        ("machines/cccc.new", "machines/cccc.lock"),
+    ],
+)
+def test_a_half_stays_while_it_is_made_and_goes_when_nobody_makes_it(
+    half: str, lock: str, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, kind = cache / half, half.partition("/")[0]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"half")
+    (cache / lock).touch()
+    with (cache / lock).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert fast(capsys, "clean", kind)[0] == 1
+    assert path.is_file()
+    assert path.name in fast(capsys, "list")[1]
+    status, out, _ = fast(capsys, "clean", kind)
+    assert status == 0 and f"removed {path}\n" in out
+    assert not path.exists() and (cache / lock).is_file()
+
+
+def test_a_half_is_no_damage(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (cache / "machines/cccc.new").mkdir()
+    (cache / "machines/aaaa").rename(cache / "machines/aaaa.gone")
+    (cache / "machines/aaaa.gone/content").unlink()
+    assert fast(capsys, "verify")[:2] == (0, "2 whole, 0 damaged\n")
+
+
+def test_a_removal_that_is_stopped_leaves_nothing_to_be_taken_for_the_whole(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cache_list.shutil, "rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            for one in cache_list.entries(cache, ["sources"]):
+                cache_list.remove(one)
+    assert [path.name for path in (cache / "sources").iterdir()] == ["ffff.gone"]
+    (cache / "sources/ffff").mkdir()
+    fast(capsys, "clean", "sources")
+    assert list((cache / "sources").iterdir()) == []
+
+
+def test_what_has_another_name_is_not_free_again(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "KiB are free again" in fast(capsys, "clean", "sources")[1]
+    assert "1.0 MiB are free again" in fast(capsys, "clean", "trees")[1]
+    assert (cache / "trees/6.12-fast.lock").is_file()
 
 
 @pytest.mark.parametrize("words", [["clean"], ["clean", "all"], ["clean", "try", "--unused-for=0"]])

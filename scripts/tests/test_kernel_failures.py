@@ -132,7 +132,7 @@ def test_make_is_marked_while_it_runs(lab: Lab) -> None:
 
 
 def test_two_builds_at_once_take_turns(lab: Lab) -> None:
-    lock = lab.places.cache / "trees/6.12-baseline/lock"
+    lock = lab.places.cache / "trees/6.12-baseline.lock"
     heard = Heard()
     with cache.locked(lock, Heard()):
         other = threading.Thread(target=lambda: lab.build("baseline", heard=heard))

@@ -6,9 +6,11 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +29,11 @@ KINDS: Mapping[str, str] = {
 # Others than these are made of files that are replaced whole.
 SEALED = ("builds", "machines", "try")
 DAY = 24 * 3600
-_BESIDE = (".lock", ".new")
+# What stat() counts in.
+BLOCK = 512
+_GONE = ".gone"
+# Half of something: it is being made, or removed, or whoever did that was stopped.
+_HALF = (".partial", ".new", _GONE)
 
 
 @dataclass(frozen=True)
@@ -40,34 +46,47 @@ class CacheEntry:
     size: int
     used: float
 
+    @property
+    def is_half(self) -> bool:
+        """Was it never finished, or removed but in part?"""
+        return self.path.suffix in _HALF
+
 
 def entries(cache: Path, kinds: Iterable[str] = KINDS) -> Iterator[CacheEntry]:
     """What there is of these kinds, the longest unused first."""
     seen: set[tuple[int, int]] = set()
     for kind in kinds:
-        found = [path for path in cache.glob(f"{kind}/*") if path.suffix not in _BESIDE]
-        for path in sorted(found, key=lambda path: path.stat().st_mtime):
-            yield CacheEntry(kind, path, _size(path, seen), path.stat().st_mtime)
+        for used, path in sorted(_last_used(cache.glob(f"{kind}/*"))):
+            yield CacheEntry(kind, path, _size(path, seen), used)
+
+
+def _last_used(paths: Iterable[Path]) -> Iterator[tuple[float, Path]]:
+    for path in paths:
+        # Who uses the cache meanwhile may replace what is in it.
+        with suppress(FileNotFoundError):
+            if path.suffix != ".lock":
+                yield path.stat().st_mtime, path
 
 
 def _size(path: Path, seen: set[tuple[int, int]]) -> int:
     total = 0
-    for directory, names, files in os.walk(path):
-        for name in (*names, *files):
-            total += _blocks(Path(directory, name), seen)
-    return total + _blocks(path, seen)
+    for status in _all_of(path):
+        if (status.st_dev, status.st_ino) not in seen:
+            seen.add((status.st_dev, status.st_ino))
+            total += status.st_blocks * BLOCK
+    return total
 
 
-def _blocks(path: Path, seen: set[tuple[int, int]]) -> int:
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        # Who uses the cache meanwhile may replace what is in it.
-        return 0
-    if (status.st_dev, status.st_ino) in seen:
-        return 0
-    seen.add((status.st_dev, status.st_ino))
-    return status.st_blocks * 512
+def _all_of(path: Path) -> Iterator[os.stat_result]:
+    """Of the path and all below it, once for each name."""
+    below = (
+        Path(directory, name)
+        for directory, names, files in os.walk(path)
+        for name in (*names, *files)
+    )
+    for one in (path, *below):
+        with suppress(FileNotFoundError):
+            yield one.lstat()
 
 
 def damaged(entry: CacheEntry) -> str | None:
@@ -77,21 +96,48 @@ def damaged(entry: CacheEntry) -> str | None:
     return checksums.damage(entry.path)
 
 
-def remove(entry: CacheEntry) -> bool:
-    """Give its room back, unless it is being made or written to now."""
+def remove(entry: CacheEntry) -> int | None:
+    """Give its room back: so many bytes. None: it is being made or written to now, and stays."""
     with _idle(entry) as idle:
-        if idle and entry.path.is_dir():
-            shutil.rmtree(entry.path)
-        elif idle:
-            entry.path.unlink(missing_ok=True)
-    return idle
+        if not idle:
+            return None
+        path = entry.path
+        gone = path if entry.is_half else path.with_name(f"{path.name}{_GONE}")
+        freed = _erase(gone)
+        if path.exists():
+            # A half of it, if this is stopped on the way, must not be taken for the whole.
+            path.rename(gone)
+            freed += _erase(gone)
+        return freed
+
+
+def _erase(path: Path) -> int:
+    """Remove it, if it is there; the bytes that this gives back."""
+    freed = _freed_with(path)
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    return freed
+
+
+def _freed_with(path: Path) -> int:
+    """Files that have another name elsewhere stay on the disk."""
+    everything = list(_all_of(path))
+    found = {(one.st_dev, one.st_ino): one for one in everything}
+    names = Counter((one.st_dev, one.st_ino) for one in everything)
+    return BLOCK * sum(
+        one.st_blocks
+        for inode, one in found.items()
+        if stat.S_ISDIR(one.st_mode) or names[inode] == one.st_nlink
+    )
 
 
 @contextmanager
 def _idle(entry: CacheEntry) -> Iterator[bool]:
     """Nobody holds its lock meanwhile. The lock's file stays: somebody may be waiting with it."""
-    own = entry.path / "lock"
-    lock = own if own.is_file() else entry.path.with_name(f"{entry.path.name}.lock")
+    path = entry.path
+    lock = path.with_name(f"{path.stem if entry.is_half else path.name}.lock")
     if not lock.is_file():
         yield True
         return

@@ -60,7 +60,8 @@ def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _verify(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    found = list(cache_list.entries(cache_dir(), cache_list.SEALED))
+    sealed = cache_list.entries(cache_dir(), cache_list.SEALED)
+    found = [one for one in sealed if not one.is_half]
     whole, bad, unknown = 0, [], 0
     for one in steps(reporter, "verifying", found, lambda one: one.path.name):
         why = cache_list.damaged(one)
@@ -81,11 +82,12 @@ def _clean(arguments: argparse.Namespace, reporter: Reporter) -> int:
     for one in cache_list.entries(cache_dir(), arguments.kinds):
         if arguments.unused_for and not cache_list.unused_for(one, arguments.unused_for):
             continue
-        if cache_list.remove(one):
-            freed += one.size
-            print(f"removed {one.path}")
-        else:
+        room = cache_list.remove(one)
+        if room is None:
             busy.append(str(one.path))
+        else:
+            freed += room
+            print(f"removed {one.path}")
     print(f"{_size(freed)} are free again")
     lines = ["these are being made now, and stay:", *busy]
     return complain("\n  ".join(lines), ERROR) if busy else OK

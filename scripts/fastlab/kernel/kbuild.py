@@ -43,6 +43,11 @@ class Tree:
     root: Path
 
     @property
+    def lock(self) -> Path:
+        """Beside the tree: who removes the tree holds it meanwhile."""
+        return self.root.with_name(f"{self.root.name}.lock")
+
+    @property
     def source(self) -> Path:
         return self.root / "source"
 

@@ -120,7 +120,7 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     start = _whole_config(request.config, reporter)
     fragments = _fragment_files(places.project, ("fast", "release", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
-    with explained_full_disk(places.cache), locked(tree.root / "lock", reporter):
+    with explained_full_disk(places.cache), locked(tree.lock, reporter):
         source = sources.locate(series.origin, request.source, places.cache, reporter)
         series_patches = _patches(places.project, series.name, (SERIES,))
         _fill(tree, source, series.name, series_patches, places.cache, reporter)
@@ -208,7 +208,7 @@ def _build(
     # All kernels of this name are made in one tree, and whoever has it may be making another.
     if checksums.is_sealed(final) and is_whole(final, DOCUMENT):
         return _reused(final, reporter)
-    with locked(tree.root / "lock", reporter):
+    with locked(tree.lock, reporter):
         # Somebody may have built it while this one waited.
         if reusable(final, DOCUMENT, reporter):
             return _reused(final, reporter)
@@ -252,6 +252,7 @@ def _fill(
 ) -> Path:
     """Bring the tree's source up to date; returns the unpatched source it was made from."""
     pristine = sources.unpack(source, series, cache, reporter)
+    tree.root.mkdir(parents=True, exist_ok=True)
     scratch = _empty(tree.root / "patched")
     touched = patches.apply(series_patches, pristine, scratch)
     # The files of a directory that the user works in change under our feet.
