@@ -14,6 +14,7 @@ from fake_machine import FakeMachine
 from real_runs import OFF, POLICIES, STRICT, execute, rows_of
 
 from fastlab.backend.counting import Call, count_run, my_cpus
+from fastlab.backend.host import SchedFast, only_user
 from fastlab.base import cache
 from fastlab.base.model import FastError, Variant, Workload
 from fastlab.plan.blocks import Dataset
@@ -165,6 +166,16 @@ def test_what_was_set_before_is_put_back(machine: FakeMachine) -> None:
     }
     found = [machine.setting(name) for name in ("policy", "depth", "opt_in")]
     assert found == ["soft", "5", "1"]
+
+
+def test_what_another_experiment_had_set_is_not_put_back(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    machine.set("policy", "off soft [strict]")  # by the other one, which is under way
+    sched_fast = SchedFast(machine.root)
+    machine.set("policy", "[off] soft strict")  # as it was put back by that
+    with only_user(machine.root), sched_fast:
+        sched_fast.set({"policy": "soft"})
+    assert machine.setting("policy") == "off"
 
 
 def test_what_no_variant_names_stays_as_it_was_at_first(machine: FakeMachine) -> None:

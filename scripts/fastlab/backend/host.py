@@ -133,15 +133,16 @@ def difference(
 
 class SchedFast:
     """The files of sched/fast, in the running kernel's debugfs: its policy and knobs, `found` as
-    they were; when the context manager is left, in whatever way, they are so again. A kernel
-    without FAST has none. Raises FastError where they cannot be read, which says what to do."""
+    they were when the context manager was entered; when it is left, in whatever way, they are so
+    again. To be entered by the only user. A kernel without FAST has none. Raises FastError where
+    they cannot be read, which says what to do."""
 
     def __init__(self, root: Path) -> None:
         self._directory = root / _FAST
-        self.found: dict[str, str] = {}
+        self._names: list[str] = []
         if _has_fast(root):
-            names = sorted(_files(root) - {_STAT, _POLICY})
-            self.found = {name: _setting(self._directory / name) for name in (*names, _POLICY)}
+            self._names = [*sorted(_files(root) - {_STAT, _POLICY}), _POLICY]
+        self.found: dict[str, str] = {}
 
     @property
     def knobs(self) -> dict[str, int]:
@@ -167,6 +168,8 @@ class SchedFast:
             ) from error
 
     def __enter__(self) -> Self:
+        # Not before: until then another user may have set what is theirs.
+        self.found = {name: _setting(self._directory / name) for name in self._names}
         return self
 
     def __exit__(self, *_: object) -> None:
