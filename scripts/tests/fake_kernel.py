@@ -59,7 +59,9 @@ mv "$2.new" "$2"
 MERGE = """#!/bin/sh
 # merge_config.sh -m -O DIR CONFIG FRAGMENT...
 out=$3; shift 4
-cat "$@" >> "$out/.config"
+# Like the kernel's own, which keeps their names in a variable.
+fragments=$*
+cat $fragments >> "$out/.config"
 """
 
 SYMBOLS = ("KERNEL_ZSTD", "SMP", "TINY", "FUTEX", "DEBUG", "LOCALVERSION")

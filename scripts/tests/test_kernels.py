@@ -156,6 +156,17 @@ def test_a_fragment_makes_a_kernel_of_its_own(lab: Lab) -> None:
     assert lab.build("fast") == plain
 
 
+def test_a_project_whose_path_has_a_space(lab: Lab) -> None:
+    first = lab.build("fast")
+    project = lab.root / "a project"
+    lab.places.project.rename(project)
+    moved = Places(project, lab.places.cache)
+    assert lab.build("fast", places=moved) == first
+    shutil.rmtree(lab.places.cache)
+    assert lab.build("fast", places=moved) == first
+    assert b"CONFIG_SCHED_FAST=y" in Path(first[0].vmlinux).read_bytes()
+
+
 def test_the_users_own_directory_is_built_and_not_written_to(lab: Lab) -> None:
     (lab.source / ".git").mkdir()
     (lab.source / ".git/HEAD").write_text("ref\n")

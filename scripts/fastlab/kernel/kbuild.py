@@ -111,13 +111,23 @@ def configure(
         make(tree, "tinyconfig", cache=cache)
     else:
         config.write_bytes(start)
+    # The script splits names at spaces, which the project's path may have.
+    names = [_copied(fragment, tree) for fragment in fragments]
     merge = tree.source / "scripts/kconfig/merge_config.sh"
-    command = [str(merge), "-m", "-O", str(tree.objects), str(config), *map(str, fragments)]
+    command = [str(merge), "-m", "-O", str(tree.objects), str(config), *names]
     _run(tree, command, cache, REPRODUCIBLE, lambda name: None)
     make(tree, "olddefconfig", cache=cache)
     result = kconfig.read(config)
     kconfig.verify(result, fragments)
     return result
+
+
+def _copied(fragment: Path, tree: Tree) -> str:
+    """The name of a copy within the tree, where make and its scripts are run."""
+    copy = tree.root / "fragments" / fragment.name
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copyfile(fragment, copy)
+    return str(copy.relative_to(tree.root))
 
 
 def compiler_identity() -> str:
