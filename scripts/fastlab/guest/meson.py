@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from fastlab.base.cache import locked
 from fastlab.base.model import FastError
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
@@ -20,13 +22,14 @@ OPENMP = "bench-openmp"
 def build_programs(project: Path, reporter: Reporter) -> Path:
     """Let meson and ninja bring the project's programs up to date; the directory that they are in.
 
-    Not to be called by two threads at a time. A failure is a FastError with what ninja said.
+    A failure is a FastError with what ninja said.
     """
     directory = work_dir(project) / "user"
-    if not (directory / "build.ninja").is_file():
-        reporter.say(f"setting up {directory}")
-        _run(["meson", "setup", str(directory), str(project)])
-    _run(["ninja", "-C", str(directory)])
+    with _only_builder(directory, reporter):
+        if not (directory / "build.ninja").is_file():
+            reporter.say(f"setting up {directory}")
+            _run(["meson", "setup", str(directory), str(project)])
+        _run(["ninja", "-C", str(directory)])
     return directory
 
 
@@ -37,12 +40,18 @@ def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter, 
     """
     directory = work_dir(project) / "bench-runtime"
     setup = ["meson", "setup", str(directory), str(project), "-Dbuildtype=release", *options]
-    if (directory / "build.ninja").is_file():
-        setup.append("--reconfigure")
-    reporter.say(f"building the benchmarks in {directory}")
-    _run(setup)
-    _run(["ninja", "-C", str(directory), BENCHMARKS, *more])
+    with _only_builder(directory, reporter):
+        if (directory / "build.ninja").is_file():
+            setup.append("--reconfigure")
+        reporter.say(f"building the benchmarks in {directory}")
+        _run(setup)
+        _run(["ninja", "-C", str(directory), BENCHMARKS, *more])
     return directory
+
+
+def _only_builder(directory: Path, reporter: Reporter) -> AbstractContextManager[None]:
+    """Neither meson nor ninja looks whether another one is at work in the directory."""
+    return locked(directory.with_name(f"{directory.name}.lock"), reporter)
 
 
 def _run(command: list[str]) -> None:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The programs are built by one at a time, with programs that act as meson and ninja."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fastlab.base.progress import PlainReporter
+from fastlab.guest import meson
+
+FAKE = """#!/bin/sh
+echo begin $(basename $0) >>{log}
+sleep 0.3
+echo end $(basename $0) >>{log}
+{more}
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What was run, when it began and ended."""
+    log, programs = tmp_path / "log", tmp_path / "bin"
+    programs.mkdir()
+    for name, more in (("meson", 'mkdir -p "$2"; touch "$2/build.ninja"'), ("ninja", "")):
+        program = programs / name
+        program.write_text(FAKE.format(log=log, more=more))
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    return log
+
+
+def benchmarks(project: Path, reporter: PlainReporter) -> Path:
+    return meson.build_benchmarks(project, [], reporter)
+
+
+@pytest.mark.parametrize(
+    ("build", "runs"),
+    [
+        (meson.build_programs, ["meson", "ninja", "ninja"]),
+        (benchmarks, ["meson", "ninja", "meson", "ninja"]),
+    ],
+)
+def test_two_builds_at_once_take_turns(
+    build: Callable[[Path, PlainReporter], Path], runs: list[str], log: Path, tmp_path: Path
+) -> None:
+    heard = io.StringIO()
+    builders = [
+        threading.Thread(target=build, args=[tmp_path, PlainReporter(heard)]) for _ in range(2)
+    ]
+    for one in builders:
+        one.start()
+    for one in builders:
+        one.join()
+    lines = log.read_text().splitlines()
+    assert lines == [f"{what} {name}" for name in runs for what in ("begin", "end")]
+    assert "waiting for the end of it" in heard.getvalue()
