@@ -40,7 +40,8 @@ def hang() -> None:
 
 def command() -> int:
     script = Path(shlex.split(value("--script-sh"))[-1])
-    text = re.sub(r">/dev/kmsg", f">>{shlex.quote(str(serial_log()))}", script.read_text())
+    text = os.fsdecode(script.read_bytes())
+    text = re.sub(r">/dev/kmsg", f">>{shlex.quote(str(serial_log()))}", text)
     return subprocess.run(["/bin/sh", "-c", text.replace("<6>", "")]).returncode
 
 

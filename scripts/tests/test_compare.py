@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import samples
 from rich.console import Console
 from samples import summarise
 
+from fastlab.attribution.callgrind import callgrind_text
 from fastlab.base.files import write_files
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import FastError, Variant
@@ -290,6 +292,12 @@ def test_files_are_replaced_whole(tmp_path: Path) -> None:
     ]
     assert (directory / "a.txt").read_text() == "new"
     assert sorted(path.name for path in directory.iterdir()) == ["a.txt", "b.bin"]
+
+
+def test_a_name_that_is_no_utf_8_is_written_as_it_is(tmp_path: Path) -> None:
+    text = callgrind_text("", os.fsdecode(b"ls \xff"), {})
+    (path,) = write_files(tmp_path, [("x.callgrind", text)])
+    assert b"\ncmd: ls \xff\n" in path.read_bytes()
 
 
 def test_full_disk_keeps_the_old_file(tmp_path: Path) -> None:

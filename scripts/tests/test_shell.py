@@ -118,6 +118,10 @@ def test_the_commands_words_arrive_as_they_are(lab: Lab) -> None:
     assert said == b"two words|$HOME|it's|;||"
 
 
+def test_a_word_that_is_no_utf_8_arrives_as_it_is(lab: Lab) -> None:
+    assert lab.run("printf", "%s", os.fsdecode(b"\xff"))[1] == b"\xff"
+
+
 def test_a_command_that_is_not_there_says_so(lab: Lab) -> None:
     status, _, err = lab.run("frobnicate")
     assert status == 127

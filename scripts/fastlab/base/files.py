@@ -18,7 +18,9 @@ def write_files(directory: Path, files: Iterable[tuple[str, str | bytes]]) -> li
     paths = []
     for name, content in files:
         path = directory / name
-        _replace(path, content.encode() if isinstance(content, str) else content)
+        # A name that is no UTF-8 comes out as it came in.
+        written = content.encode(errors="surrogateescape") if isinstance(content, str) else content
+        _replace(path, written)
         paths.append(path)
     return paths
 

@@ -146,7 +146,7 @@ def _script(directory: Path, argv: Sequence[str]) -> str:
     """A script of the command, as a word of a shell. It is in a file, for a kernel's command line
     is short."""
     path = directory / "command"
-    path.write_text(
+    text = (
         "echo '<6>FAST start' >/dev/kmsg\n"
         f"export PATH={shlex.quote(os.environ.get('PATH', os.defpath))}\n"
         f"cd -- {shlex.quote(str(Path.cwd()))} || exit\n"
@@ -155,6 +155,8 @@ def _script(directory: Path, argv: Sequence[str]) -> str:
         'echo "<6>FAST exit $status" >/dev/kmsg\n'
         "exit $status\n"
     )
+    # Words need be no UTF-8.
+    path.write_bytes(os.fsencode(text))
     return shlex.quote(str(path))
 
 
