@@ -10,7 +10,7 @@ import pytest
 
 from fastlab.base.model import BENCHMARKS, FastError
 from fastlab.guest import initramfs
-from fastlab.guest.initramfs import build_image, find_built
+from fastlab.guest.initramfs import build_image, find_built, libraries
 
 
 def compiled(directory: Path, status: int = 0, options: tuple[str, ...] = ("-static",)) -> Path:
@@ -73,6 +73,15 @@ def test_a_dynamic_program_brings_what_it_needs(tmp_path: Path) -> None:
     # Its own loader and libraries are enough for it.
     run = [loader, "--library-path", library.parent, "--inhibit-cache", root / "init"]
     assert subprocess.run(run).returncode == 7
+
+
+@pytest.mark.parametrize("options", [("-Wl,-soname,libx.so",), ()])  # ldd shows a name, or none
+def test_a_library_whose_path_has_a_space(options: tuple[str, ...], tmp_path: Path) -> None:
+    built = compiled(tmp_path / "a library", options=("-shared", "-fPIC", *options))
+    library = built.rename(built.with_name("libx.so"))
+    search = f"-Wl,--no-as-needed,-rpath,{library.parent}"
+    program = compiled(tmp_path / "one", options=(search, str(library)))
+    assert str(library) in libraries([program])
 
 
 def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def libraries(programs: Iterable[Path]) -> list[str]:
                     "install the library or build the program again"
                 )
             # "NAME => PATH (ADDRESS)", or "PATH (ADDRESS)" for the loader; the vDSO has no path.
-            found = re.search(r"(/\S+) \(0x", line)
+            found = re.search(r"^\s*(?:.* => )?(/.*) \(0x[0-9a-f]+\)$", line)
             if found:
                 paths.add(found[1])
     return sorted(paths)
