@@ -58,7 +58,7 @@ class Stages:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, broken: str = "") -> None:
         self.asked: list[Any] = []
         self.broken = broken
-        monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
+        monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
         monkeypatch.setattr(sim, "find_sim_toolbox", self.find_toolbox)
         monkeypatch.setattr(kernels, "build", self.build)
         monkeypatch.setattr(sim, "Simulator", self.simulator)

@@ -77,7 +77,7 @@ def fake(experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     experiment_file.write_text(REAL)
     machine = FakeMachine(tmp_path / "machine")
     running = partial(running_kernel.RunningKernel, root=machine.root)
-    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
+    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
     monkeypatch.setattr(slot_rows, "find_real_toolbox", lambda build, of: machine.toolbox)
     monkeypatch.setattr(running_kernel, "RunningKernel", running)
     return machine
@@ -172,7 +172,7 @@ def test_what_a_real_machine_does_not_do(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: "built")
+    monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
     monkeypatch.setattr(slot_rows, "find_real_toolbox", lambda build, of: None)
     experiment_file.write_text(f'primary = "cycles"\n{EXPERIMENT}')
     assert main.main(["run", "small.toml", "--backend", "soft", *words]) == 1

@@ -101,6 +101,31 @@ def test_kvm_is_real_only_if_a_guest_boots(
         assert (one.state, one.text) == (state, why or "a guest has booted")
 
 
+def test_what_stops_the_probe_of_kvm_does_not_stop_the_doctor(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kvm.DEVICE.touch()
+    init = tmp_path / "build/user/userspace/guest/init"
+    init.parent.mkdir(parents=True)
+    init.touch()
+    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
+    monkeypatch.setattr(
+        kernels, "built", lambda cache: [kernels.Build(kernel, "6.12.1", (), tmp_path)]
+    )
+
+    def no_strip(kernel: Kernel, given: Path, reporter: object) -> str:
+        assert given == init
+        raise FastError("strip is missing: install the Debian package binutils")
+
+    monkeypatch.setattr(kvm, "probe", no_strip)
+    found = examine(tmp_path, machine)
+    assert found["KVM"] == readiness.Examined(
+        "KVM", "note", "strip is missing: install the Debian package binutils"
+    )
+    assert "this kernel" in found
+    assert not (tmp_path / "build/user/build.ninja").exists()
+
+
 def test_a_kernel_with_fast_is_told(tmp_path: Path, machine: FakeMachine) -> None:
     machine.boot(1, fast=False)
     assert examine(tmp_path, machine)["this kernel"].state == "note"

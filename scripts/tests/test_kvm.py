@@ -11,7 +11,7 @@ import pytest
 
 from fastlab.base.model import Kernel
 from fastlab.base.progress import PlainReporter
-from fastlab.guest import kvm
+from fastlab.guest import initramfs, kvm
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
 KERNEL = Kernel("6.12", "fast", "id", "vmlinux", "System.map")
@@ -27,7 +27,6 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy("/bin/true", programs / "init")
     monkeypatch.setattr(kvm, "DEVICE", path)
     monkeypatch.setattr(kvm, "BOOT_SECONDS", 1.0)
-    monkeypatch.setattr(kvm, "build_programs", lambda project, reporter: tmp_path / "build")
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     (bin_dir / "qemu-system-x86_64").symlink_to(FAKE)
@@ -36,7 +35,7 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def probe(path: Path) -> str:
-    return kvm.probe(KERNEL, path, PlainReporter(io.StringIO()))
+    return kvm.probe(KERNEL, path / "build" / initramfs.INIT, PlainReporter(io.StringIO()))
 
 
 def test_kvm_is_used_when_a_guest_booted(device: Path, tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ class Lab:
         monkeypatch.setattr(sys, "executable", str(self.bin_dir / "python"))
         monkeypatch.setenv("PATH", str(self.bin_dir), prepend=":")
         monkeypatch.setattr(kernels, "build", self._build)
-        monkeypatch.setattr(kvm, "probe", lambda *arguments: self.no_kvm)
+        monkeypatch.setattr(kvm, "denied", lambda: self.no_kvm)
+        monkeypatch.setattr(kvm, "probe", self._probe)
+        monkeypatch.setattr(machine, "build_programs", lambda project, reporter: path / "built")
         monkeypatch.setattr(session, "BOOT_SECONDS", 30.0)
 
     def install(self, name: str, program: Path) -> None:
@@ -61,6 +63,10 @@ class Lab:
     def _build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:
         self.asked.append(request)
         return (KERNEL,)
+
+    def _probe(self, kernel: Kernel, init: Path, reporter: object) -> str:
+        assert init == self.path / "built/userspace/guest/init"
+        return self.no_kvm
 
     def request(self, argv: Sequence[str], streams: Streams, variant: str = "fast") -> int:
         request = machine.ShellRequest(

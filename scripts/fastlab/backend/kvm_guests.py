@@ -114,7 +114,7 @@ class Guests:
         with only_user(self._root):
             programs = {f"/bin/{name}": path for name, path in self._toolbox.programs.items()}
             ours = {
-                "/init": self._build / "userspace/guest/init",
+                "/init": self._build / initramfs.INIT,
                 FAST_STAT: self._toolbox.fast_stat,
                 FAST_LATENCY: self._toolbox.fast_latency,
                 HANDOFF_LIBRARY: self._toolbox.handoff,

@@ -24,7 +24,7 @@ from fastlab.base.model import FastError
 from fastlab.base.place import is_installed, work_dir
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
-from fastlab.guest import kvm
+from fastlab.guest import initramfs, kvm
 from fastlab.kernel import kernels
 
 # ok: it is there. missing: what most of the laboratory needs. note: some of it can do without.
@@ -134,11 +134,15 @@ def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter) -> Exami
     """Only a guest that has booted says that KVM is real."""
     if not kvm.DEVICE.exists():
         return Examined("KVM", "note", f"there is no {kvm.DEVICE}; the simulation needs none")
-    programs = work_dir(project) / "user/userspace/guest/init"
-    if not built or not programs.is_file():
+    # As it is: whoever asks what is missing wants nothing built.
+    init = work_dir(project) / "user" / initramfs.INIT
+    if not built or not init.is_file():
         why = "is there, but nobody knows whether it is real: there is no kernel to boot yet"
         return Examined("KVM", "note", f"{kvm.DEVICE} {why}")
-    why = kvm.probe(built[-1].kernel, project, reporter)
+    try:
+        why = kvm.probe(built[-1].kernel, init, reporter)
+    except FastError as error:
+        why = str(error)
     return Examined("KVM", "note", why) if why else Examined("KVM", "ok", "a guest has booted")
 
 

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: Reporter) -> int:
     from fastlab.backend import contract, kvm_guests, running_kernel, slot_rows
-    from fastlab.guest import kvm
+    from fastlab.guest import initramfs, kvm
 
     name: str = arguments.backend
     if arguments.jobs:
@@ -83,7 +83,7 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     source: Path = arguments.experiment
     if name == GUESTS:
         built = kernels.build(request, reporter)
-        probe = partial(kvm.probe, built[0], request.places.project, reporter)
+        probe = partial(kvm.probe, built[0], build / initramfs.INIT, reporter)
         by_name = dict(zip(request.variants, built, strict=True))
         machines = kvm_guests.Guests(experiment, build, toolbox, by_name, directory, probe)
         contract.run_experiment(machines, experiment, source, directory, reporter)

@@ -24,6 +24,9 @@ DATA = 0o100644
 LINK = 0o120777
 CONSOLE = 0o020600
 
+# In Meson's build directory.
+INIT = "userspace/guest/init"
+
 # The benchmarks of the intervals runtime, by what runs them there.
 THESES_PROGRAMS: Mapping[str, str] = {
     runtime: f"theses_{runtime}"
@@ -64,7 +67,7 @@ def find_built(build: Path, further: Sequence[str] = ()) -> Built:
     `further` names programs of FURTHER. Only who runs them has them in the guest: what else is in
     its file system moves what the caches see.
     """
-    programs = {"/init": build / "userspace/guest/init"} | {
+    programs = {"/init": build / INIT} | {
         f"/bin/{name}": program_path(build, name) for name in (*BENCHMARKS, *further)
     }
     plugin = build / "userspace/cachesim/libcachesim.so"

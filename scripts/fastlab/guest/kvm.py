@@ -17,7 +17,6 @@ from fastlab.base.model import Kernel, Machine, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
 from fastlab.guest.hardware import Accelerator
-from fastlab.guest.meson import build_programs
 
 DEVICE = Path("/dev/kvm")
 # The processor as it is, and what it counts with, where it has that.
@@ -27,19 +26,25 @@ ACCELERATOR = Accelerator("host", ("-accel", "kvm"), "console=ttyS0 panic=-1", l
 BOOT_SECONDS = 30.0
 
 
-def probe(kernel: Kernel, project: Path, reporter: Reporter) -> str:
-    """Boot the kernel with KVM, up to the laboratory's init; what speaks against KVM, or ""."""
+def denied() -> str:
+    """Why the device cannot be opened, or ""."""
     try:
         os.close(os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
         return f"{DEVICE}: {error.strerror}"
-    init = {"/init": build_programs(project, reporter) / "userspace/guest/init"}
+    return ""
+
+
+def probe(kernel: Kernel, init: Path, reporter: Reporter) -> str:
+    """Boot the kernel with KVM, up to the laboratory's init; what speaks against KVM, or ""."""
+    if why := denied():
+        return why
     qemu = tools.require("qemu-system-x86_64")
     reporter.say("trying KVM")
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         image = directory / "initramfs"
-        image.write_bytes(initramfs.build_image(init))
+        image.write_bytes(initramfs.build_image({"/init": init}))
         simulation = vm.Simulation(qemu, kernel, image, Machine(cpus=2), accelerator=ACCELERATOR)
         try:
             vm.boot(simulation, directory, Watchdogs(boot=BOOT_SECONDS), threading.Event())

@@ -23,8 +23,9 @@ from fastlab.base.model import FastError, Kernel
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
-from fastlab.guest import kvm
+from fastlab.guest import initramfs, kvm
 from fastlab.guest.alarms import Console
+from fastlab.guest.meson import build_programs
 from fastlab.kernel import kernels
 from fastlab.kernel.catalogue import VariantEntry, load_catalogue
 from fastlab.kernel.kernels import Places
@@ -76,7 +77,8 @@ def run(request: ShellRequest, reporter: Reporter) -> int:
         reporter,
     )
     with _directory(work_dir(request.places.project) / "shell") as directory:
-        no_kvm = kvm.probe(kernel, request.places.project, reporter)
+        # Without the device nothing needs to be built.
+        no_kvm = kvm.denied() or _probe(kernel, request.places.project, reporter)
         reporter.say(f"booting {kernel.id} with " + (f"TCG: {no_kvm}" if no_kvm else "KVM"))
         words = command_line(virtme, kernel, directory, bool(no_kvm), request.argv)
         session = Session(words, directory, request.streams, reporter)
@@ -85,6 +87,10 @@ def run(request: ShellRequest, reporter: Reporter) -> int:
         reporter.say("Ctrl-d ends the shell, Ctrl-a x the machine")
         session.interactive()
         return 0
+
+
+def _probe(kernel: Kernel, project: Path, reporter: Reporter) -> str:
+    return kvm.probe(kernel, build_programs(project, reporter) / initramfs.INIT, reporter)
 
 
 def fragments(variant: VariantEntry) -> tuple[str, ...]:

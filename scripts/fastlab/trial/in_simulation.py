@@ -64,7 +64,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     build_request = kernels.BuildRequest(variants=(KERNEL,))
     project = build_request.places.project
     build = build_programs(project, reporter)
-    ours = (build / "userspace/guest/init", build / "userspace/guest/subject")
+    ours = (build / initramfs.INIT, build / "userspace/guest/subject")
     plugin = build / "userspace/cachesim/libcachesim.so"
     initramfs.check_built(build, (*ours, plugin))
     subject = find_subject(
