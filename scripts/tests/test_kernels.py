@@ -224,6 +224,15 @@ def test_progress_counts_objects_against_the_last_whole_build(lab: Lab) -> None:
     assert again.steps[0] == (f"start building {kernel.id}", 4)
 
 
+def test_an_empty_count_of_objects_is_none(lab: Lab) -> None:
+    lab.build("fast")
+    (lab.places.cache / "trees/6.12-fast/objects-count").write_text("")
+    new_config(lab)
+    heard = Heard()
+    (kernel,) = lab.build("fast", heard=heard)
+    assert heard.steps[0] == (f"start building {kernel.id}", 3)
+
+
 def test_a_symbol_that_does_not_stay_is_named_with_its_fragment(lab: Lab) -> None:
     (lab.fragments / "fast.config").write_text("CONFIG_SCHED_FAST=y\nCONFIG_NONE=y\n")
     assert "CONFIG_NONE=y of fast.config: the configuration has n" in lab.error("fast")

@@ -269,7 +269,11 @@ def _counted(
 ) -> Iterator[Callable[[str], None]]:
     """Report the objects of one make, against the number that the last whole build counted."""
     memory = tree.root / "objects-count"
-    total = int(memory.read_text()) if memory.is_file() else estimate
+    try:
+        total = int(memory.read_text())
+    except (OSError, ValueError):
+        # There is none yet, or the disk was full when it was written.
+        total = estimate
     done = 0
 
     def on_object(name: str) -> None:
