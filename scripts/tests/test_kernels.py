@@ -40,6 +40,20 @@ def test_one_variant_alone_is_compared_with_an_earlier_build(lab: Lab) -> None:
     assert "CONFIG_SCHED_FAST: n -> y" in heard.text
 
 
+def test_a_kernel_that_is_reused_is_the_one_that_is_compared(lab: Lab) -> None:
+    fragment = lab.fragments / "fast.config"
+    before = fragment.read_text()
+    lab.build()
+    fragment.write_text(f"{before}CONFIG_DEBUG=y\n")
+    heard = Heard()
+    lab.build(heard=heard)
+    assert "CONFIG_DEBUG: n -> y" in heard.text
+    fragment.write_text(before)
+    heard = Heard()
+    lab.build(heard=heard)
+    assert "CONFIG_SCHED_FAST: n -> y" in heard.text and "DEBUG" not in heard.text
+
+
 def test_an_unchanged_kernel_is_reused(lab: Lab) -> None:
     first = lab.build("fast")
     heard = Heard()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def test_kernel_orgs_tarball_is_downloaded_once_and_verified(tarball: Path, cach
     assert found.path.read_bytes() == tarball.read_bytes()
     assert "linux-source-6.12" in heard.said[0] and "downloading file://" in heard.said[0]
     tarball.unlink()
+    os.utime(found.path, (0, 0))
     assert sources.locate(where, None, cache, Heard()) == found
+    assert found.path.stat().st_mtime > 0  # it has been used
 
 
 def test_a_tarball_with_another_hash_is_thrown_away(tarball: Path, cache: Path) -> None:
@@ -63,8 +66,10 @@ def test_a_tarball_is_unpacked_once(tarball: Path, cache: Path) -> None:
     tree = sources.unpack(source, "6.12", cache, Heard())
     assert sources.version(tree) == "6.12.117"
     tarball.unlink()
+    os.utime(tree, (0, 0))
     assert sources.unpack(source, "6.12", cache, heard := Heard()) == tree
     assert heard.said == []
+    assert tree.stat().st_mtime > 0
 
 
 def test_an_interrupted_unpacking_is_begun_again(tarball: Path, cache: Path) -> None:

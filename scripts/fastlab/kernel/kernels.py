@@ -165,8 +165,11 @@ def list_kernels(places: Places, reporter: Reporter) -> None:
 
 
 def built(cache: Path) -> list[Build]:
-    """All finished kernels of the cache, the newest last."""
-    found = sorted(cache.glob(f"builds/*/{DOCUMENT}"), key=lambda path: path.stat().st_mtime_ns)
+    """All finished kernels of the cache, the one that was made or used last at the end."""
+    # The directory's time is that of its last use.
+    found = sorted(
+        cache.glob(f"builds/*/{DOCUMENT}"), key=lambda path: path.parent.stat().st_mtime_ns
+    )
     # What cannot be read is damaged, and is made again when it is wanted.
     return [one for one in map(_try_build, found) if one]
 
@@ -314,13 +317,13 @@ def _say_differences(
     cache: Path,
     reporter: Reporter,
 ) -> None:
-    """How the newest kernel of each variant is configured otherwise than the first variant's."""
-    newest = {
+    """How each variant's kernel, the last used, is configured otherwise than the first one's."""
+    last_used = {
         one.kernel.variant: one
         for one in built(cache)
         if one.kernel.series == series.name and one.fragments == fragments
     }
-    reference, *others = (newest[name] for name in catalogue.variants if name in newest)
+    reference, *others = (last_used[name] for name in catalogue.variants if name in last_used)
     before = kconfig.read(reference.directory / ".config")
     for other in others:
         lines = kconfig.difference(before, kconfig.read(other.directory / ".config"))

@@ -60,6 +60,8 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
                 f"downloading {origin.url}"
             )
             _download(origin, tarball, reporter)
+        # When it was last used; so below.
+        os.utime(tarball)
         return Source(tarball, origin.sha256)
 
 
@@ -78,6 +80,7 @@ def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path
             _untar(source.path, partial, cache)
             _check_version(partial, series, source.path)
             partial.rename(tree)
+        os.utime(tree)
     return tree
 
 
