@@ -6,7 +6,9 @@ from __future__ import annotations
 import io
 import os
 import pty
+import select
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -294,6 +296,37 @@ def test_the_machine_ends_when_nobody_reads_its_output(lab: Lab) -> None:
         lab.request(["sh", "-c", "echo; sleep 60"], Streams(nothing.fileno(), writer, writer))
     assert time.monotonic() - begun < 50
     os.close(writer)
+
+
+def test_output_that_cannot_be_written_is_an_error_that_says_why(lab: Lab) -> None:
+    with Path(os.devnull).open("r+b") as nothing, Path("/dev/full").open("wb") as full:
+        streams = Streams(nothing.fileno(), full.fileno(), nothing.fileno())
+        with pytest.raises(OSError, match="No space left on device: 'standard output'"):
+            lab.request(["echo", "hi"], streams)
+    assert lab.kept() == []
+
+
+def test_output_that_is_not_taken_at_once_arrives(lab: Lab) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    taken: list[bytes] = []
+
+    def take() -> None:
+        with os.fdopen(reader, "rb") as file:
+            while select.select([], [writer], [], 0)[1]:  # until the pipe is full
+                time.sleep(0.05)
+            taken.append(file.read())
+
+    taker = threading.Thread(target=take)
+    taker.start()
+    try:
+        with Path(os.devnull).open("r+b") as nothing:
+            streams = Streams(nothing.fileno(), writer, nothing.fileno())
+            assert lab.request(["head", "-c", "1000000", "/dev/zero"], streams) == 0
+    finally:
+        os.close(writer)
+        taker.join()
+    assert taken == [bytes(1000000)]
 
 
 def test_an_input_that_never_ends_does_not_keep_the_machine(lab: Lab) -> None:

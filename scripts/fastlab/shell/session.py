@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
 import threading
@@ -70,10 +71,11 @@ class Session:
         self._ended = False
         self._panicked = False
         self._complaint = ""
-        self._unread = threading.Event()
+        self._unwritten: OSError | None = None
 
     def command(self) -> int:
-        """Boot, and run a command; returns its status."""
+        """Boot, and run a command; returns its status. An OSError names the output of ours that
+        cannot be written."""
         # QEMU would truncate a file that is its output, and wants no socket; Ctrl-C is ours.
         process = subprocess.Popen(
             self._words,
@@ -86,10 +88,11 @@ class Session:
         assert process.stdin and process.stdout and process.stderr
         # Our own input may never end.
         threading.Thread(target=self._feed, args=[process.stdin], daemon=True).start()
-        drains = [
-            threading.Thread(target=self._drain, args=[process.stdout, self._streams.stdout]),
-            threading.Thread(target=self._drain, args=[process.stderr, self._streams.stderr]),
-        ]
+        outputs = (
+            (process.stdout, self._streams.stdout, "standard output"),
+            (process.stderr, self._streams.stderr, "standard error"),
+        )
+        drains = [threading.Thread(target=self._drain, args=one) for one in outputs]
         for drain in drains:
             drain.start()
         try:
@@ -98,15 +101,15 @@ class Session:
                 self._wait_for(process, lambda: self._started, BOOT_SECONDS)
             finally:
                 self._reporter.finish("booting")
-            self._wait_for(process, lambda: self._unread.is_set())
+            self._wait_for(process, lambda: self._unwritten is not None)
         finally:
             _end(process)
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             for drain in drains:
                 drain.join()
-        if self._unread.is_set():
-            raise BrokenPipeError
+        if self._unwritten:
+            raise self._unwritten
         if not self._started:
             raise self._failure("the machine ended before the command began")
         if process.returncode == UNEXPECTED and not self._ended:
@@ -178,14 +181,15 @@ class Session:
         except OSError:
             return
 
-    def _drain(self, source: IO[bytes], sink: int) -> None:
-        """Take all output of the machine, also when nobody reads ours any more."""
+    def _drain(self, source: IO[bytes], sink: int, name: str) -> None:
+        """Take all output of the machine, also when ours cannot be written any more."""
         with source:
             while chunk := source.read(CHUNK):
                 try:
                     _write(sink, chunk)
-                except OSError:
-                    self._unread.set()
+                except OSError as error:
+                    # Of a broken pipe it is a BrokenPipeError: nobody reads. Others are told.
+                    self._unwritten = OSError(error.errno, error.strerror, name)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -199,4 +203,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _write(sink: int, data: bytes) -> None:
     while data:
-        data = data[os.write(sink, data) :]
+        try:
+            data = data[os.write(sink, data) :]
+        except BlockingIOError:
+            # Who shares it with us may have made it so.
+            select.select([], [sink], [])
