@@ -188,6 +188,15 @@ def test_virtme_is_told_the_kernel_and_to_leave_kvm_alone(tmp_path: Path) -> Non
         assert "--force-9p" in line
 
 
+def test_a_guest_has_no_more_cpus_than_its_kernel_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for here, there in ((3, "3"), (96, "64")):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid, here=here: set(range(here)))
+        assert following(words(tmp_path), "--cpus") == there
+    assert "CONFIG_NR_CPUS=64\n" in (PROJECT / "Kbuild/base.config").read_text()
+
+
 def test_only_a_shell_is_told_where_to_be_by_virtme(tmp_path: Path) -> None:
     assert "--script-sh" not in words(tmp_path) and "--pwd" in words(tmp_path)
     line = words(tmp_path, argv=["true"])

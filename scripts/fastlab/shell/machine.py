@@ -42,6 +42,8 @@ OWN = frozenset({"dev", "lost+found", "proc", "run", "sys"})
 USUAL = frozenset({"etc", "home", "opt", "root", "srv", "tmp", "usr", "var"})
 MOST_OVERLAYS = 20
 MEMORY = "2G"
+# CONFIG_NR_CPUS of Kbuild/base.config.
+MOST_CPUS = 64
 
 # The second serial port: virtme-ng gives the first one to the shell, or to nobody.
 SERIAL = (
@@ -118,7 +120,7 @@ def command_line(
         *("--kimg", kernel.vmlinux, "--mods", "none"),
         *("--qemu-bin", str(_mortal_qemu(directory))),
         *("--force-9p", *(("--disable-kvm",) if tcg else ())),
-        *("--cpus", str(len(os.sched_getaffinity(0))), "--memory", MEMORY),
+        *("--cpus", str(min(len(os.sched_getaffinity(0)), MOST_CPUS)), "--memory", MEMORY),
         *(word for path in overlaid() for word in ("--overlay-rwdir", str(path))),
         *("--kopt=root=/dev/root", *(f"--kopt={option}" for option in SERIAL)),
         *(("--script-sh", f"exec /bin/sh {_script(directory, argv)}") if argv else ("--pwd",)),
