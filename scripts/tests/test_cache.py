@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fastlab.base import cache_list, checksums
-from fastlab.base.cache import publish, reusable
+from fastlab.base.cache import cache_dir, publish, reusable
 from fastlab.base.model import Kernel, Machine, Watchdogs
 from fastlab.base.progress import PlainReporter
 from fastlab.cli import main
@@ -56,6 +56,15 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
         "",
         "fast: no home directory: set FAST_CACHE to a directory for the cache\n",
     )
+
+
+def test_a_relative_xdg_cache_home_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FAST_CACHE", raising=False)
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
+    assert cache_dir() == Path("/home/me/.cache/fast")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert cache_dir() == Path("/caches/fast")
 
 
 def fast(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

@@ -20,7 +20,8 @@ def cache_dir() -> Path:
     """$FAST_CACHE, or `fast` in the user's cache directory. It need not exist yet."""
     if given := os.environ.get("FAST_CACHE"):
         return Path(given).absolute()
-    if given := os.environ.get("XDG_CACHE_HOME"):
+    # A relative one is to be ignored (XDG Base Directory Specification).
+    if (given := os.environ.get("XDG_CACHE_HOME")) and Path(given).is_absolute():
         return Path(given) / "fast"
     try:
         return Path.home() / ".cache" / "fast"
