@@ -158,6 +158,11 @@ def refusal(lab: Lab, *argv: str) -> str:
     return str(caught.value)
 
 
+def saved() -> list[Path]:
+    """The machines in the cache."""
+    return [path for path in (cache_dir() / "try").iterdir() if path.is_dir() and not path.suffix]
+
+
 def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:
     found = lab.run("./program", "two words")
     asked = {(job.fast["policy"], job.cpus, quantum) for job, quantum, _ in lab.jobs}
@@ -201,11 +206,42 @@ def test_the_machines_tried_last_are_kept(lab: Lab) -> None:
     for status in range(in_simulation.KEPT + 2):
         compiled(lab.directory, status)
         lab.run("./program")
-    saved = [path for path in (cache_dir() / "try").iterdir() if path.is_dir()]
-    assert len(saved) == in_simulation.KEPT
+    assert len(saved()) == in_simulation.KEPT
     boots = lab.boots
     lab.run("./program")
     assert lab.boots == boots
+
+
+def test_a_program_is_kept_with_all_its_machines(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_each(machine: Machine) -> list[str]:
+        return [str(machine.quantum)]
+
+    # As it is with some presets.
+    monkeypatch.setattr("fastlab.guest.machines.hardware.arguments", one_each)
+    for status in range(in_simulation.KEPT + 1):
+        compiled(lab.directory, status)
+        lab.run("./program")
+    boots = lab.boots
+    for status in range(1, in_simulation.KEPT + 1):
+        compiled(lab.directory, status)
+        lab.run("./program")
+    assert lab.boots == boots
+    assert len(saved()) == in_simulation.KEPT * len(QUANTA)
+
+
+def test_older_machines_go_whatever_becomes_of_the_last_program(lab: Lab) -> None:
+    for status in range(in_simulation.KEPT):
+        compiled(lab.directory, status)
+        lab.run("./program")
+    half = cache_dir() / "try/aaaa.new"
+    half.mkdir()
+    half.with_suffix(".lock").touch()
+    compiled(lab.directory, 77)
+    lab.answer = lambda job, quantum: outcome(exit_status=3)
+    refusal(lab)
+    assert len(saved()) == in_simulation.KEPT
+    # Somebody may be making it.
+    assert half.is_dir() and half.with_suffix(".lock").is_file()
 
 
 def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:

@@ -7,8 +7,10 @@ CPU's turn is, and when the program begins.
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,7 +53,7 @@ QUANTA = (1750, 2000, 2250, 2500)
 # How much later than the one before each run begins: by a tick of a millisecond and a quarter of
 # one, so that no two meet the ticks, or another program's slices, in the same phase.
 LATER_NS = 1_250_000
-# Saved machines in the cache: one for each program, or version of it.
+# Programs, or versions of one, whose saved machines stay in the cache.
 KEPT = 4
 
 
@@ -84,8 +86,10 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     with locked(cache_dir() / "try.lock", reporter):
         RunLog.begin_anew(directory)
         trier = _TrialMachines(of, kernel, toolbox, directory, reporter, subject)
-        rows = run_experiment(trier, of, None, directory, reporter)
-        _forget_older(cache_dir() / "try")
+        try:
+            rows = run_experiment(trier, of, None, directory, reporter)
+        finally:
+            _forget_older(cache_dir() / "try", trier.used)
     failed = [row["reason"] for row in rows if row["status"] == "failed"]
     # A control of fewer runs is none.
     kept = [row for row in rows if row["variant"] != ONE_CPU or not failed]
@@ -104,16 +108,25 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     )
 
 
-def _forget_older(directory: Path) -> None:
-    """Keep the machines that were used last."""
-    saved = [path for path in directory.iterdir() if path.is_dir()]
-    for path in sorted(saved, key=lambda path: path.stat().st_mtime)[:-KEPT]:
-        shutil.rmtree(path)
-        path.with_suffix(".lock").unlink(missing_ok=True)
+def _forget_older(directory: Path, used: Collection[Path]) -> None:
+    """Keep the machines of the trials that were last, with the `used` ones of this trial. Those of
+    a trial have their time in common, by which they are told from others'."""
+    now = time.time_ns()
+    for path in used:
+        os.utime(path, ns=(now, now))
+    # What has a suffix is half a machine.
+    saved = [path for path in directory.glob("*") if path.is_dir() and not path.suffix]
+    last_used = {path: path.stat().st_mtime_ns for path in saved}
+    kept = sorted(set(last_used.values()))[-KEPT:]
+    for path in saved:
+        if last_used[path] not in kept:
+            shutil.rmtree(path)
+            path.with_suffix(".lock").unlink(missing_ok=True)
 
 
 class _TrialMachines(Simulator):
-    """Simulated machines that run the program. `timed` and `attributed` are by the rows' keys."""
+    """Simulated machines that run the program. `timed` and `attributed` are by the rows' keys;
+    `used` are the saved machines, of which some presets have one for each quantum."""
 
     def __init__(
         self,
@@ -128,9 +141,12 @@ class _TrialMachines(Simulator):
         self._subject = subject
         self.timed: dict[str, Timed] = {}
         self.attributed: dict[str, AttributedRun] = {}
+        self.used: set[Path] = set()
 
     def _saved_machine(self, simulation: vm.Simulation, cached: str = "try") -> Path:
-        return super()._saved_machine(simulation, cached)
+        snapshot = super()._saved_machine(simulation, cached)
+        self.used.add(snapshot.parent)
+        return snapshot
 
     def _outcome(
         self, request: Request, simulation: vm.Simulation, snapshot: Path
