@@ -33,3 +33,14 @@ def test_who_seldom_sleeps_is_not_measured_for_long(tmp_path: Path) -> None:
         took[policy] = float(line.split()[1])
     # Measured all the time it would be 1.4 times as long; most of what is left is to ask whether.
     assert took["adaptive"] < 1.2 * took["off"], took
+
+
+def test_who_is_woken_by_a_stranger_stays_at_home(tmp_path: Path) -> None:
+    program = compile_guest("strangers", tmp_path)
+    lab = Lab(tmp_path / "lab", kernel("fast"), {"/bin/strangers": program}, Machine(cpus=4))
+    outcome = lab.run("run", ["/bin/strangers"], fast={"policy": "adaptive"})
+    assert outcome.exit_status == 0, outcome.errors
+    (line,) = (line for line in outcome.said if line.startswith("together "))
+    together, calls = (int(word) for word in line.split() if word.isdigit())
+    # Sometimes the home has just ended, to be looked at again.
+    assert together >= 0.8 * calls, outcome.said

@@ -53,6 +53,19 @@ def test_a_seed_is_another_beginning(tmp_path: Path) -> None:
     assert len({row["elapsed_ns"] for row in rows}) == 2
 
 
+def test_adaptive_does_not_take_a_barrier_for_a_lock(tmp_path: Path) -> None:
+    """Of many threads on few CPUs, who take its mutex one after the other when they are let go."""
+    short = load_experiment(FILE)
+    lu = tuple(
+        one for one in short.workloads if one.benchmark == "lu_contiguous" and one.threads == 128
+    )
+    adaptive = tuple(one for one in short.variants if one.policy == "adaptive")
+    alone = replace(short, variants=adaptive, baseline="adaptive", workloads=lu, seeds=(1,))
+    (row,) = make_runs(alone, tmp_path / "results")
+    assert row["check"] == "ok"
+    assert row["mechanism"]["hint_set"] == 0
+
+
 @pytest.mark.full
 def test_the_short_experiment(tmp_path: Path) -> None:
     experiment = replace(load_experiment(FILE), seeds=(1,))
