@@ -103,6 +103,10 @@ def test_its_packages_are_installed_once(root: Path, tmp_path: Path) -> None:
     assert answer.stdout.startswith("run"), answer.stderr
     assert "fast: installing its Python packages into" in answer.stderr
     assert "rich>=13" in (tmp_path / "asked").read_text()
+    version = "import sys; print('%d.%d' % sys.version_info[:2])"
+    said = subprocess.run(["/usr/bin/python3", "-c", version], capture_output=True, text=True)
+    (venv,) = (tmp_path / "cache/venv").iterdir()
+    assert venv.name.endswith(f"-{said.stdout.strip()}")
     again = fast(root, "kernel", "list", PATH=path, FAST_CACHE=str(tmp_path / "cache"))
     assert (again.returncode, again.stderr) == (0, "")
 
