@@ -125,8 +125,10 @@ def test_both_see_the_same(simulated: Simulated) -> None:
     # looks every 100 us whether it is its turn.
     more = by_trace["wakeup"]["events"] - by_steps["wakeup"]["count"]
     assert 1 <= more <= 5
-    # The same events take about as long by either's clock.
-    for name in ("handoff", "wakeup"):
+    # The same events take about as long by either's clock. What comes before the marker may be
+    # the longest of all.
+    for name, before in {"handoff": 0, "wakeup": more}.items():
         traced = times(by_trace[name])
         assert by_steps[name]["p50_ns"] == pytest.approx(traced[len(traced) // 2], rel=0.2)
-        assert by_steps[name]["max_ns"] == pytest.approx(traced[-1], rel=0.4)
+        longest = traced[-1 - before :]
+        assert any(by_steps[name]["max_ns"] == pytest.approx(one, rel=0.4) for one in longest)
