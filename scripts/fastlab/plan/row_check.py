@@ -35,28 +35,28 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
     if row["benchmark"] not in _WORKLOADS:
         yield f"unknown benchmark {shown(row['benchmark'])}; there are {', '.join(_WORKLOADS)}"
     for name in sorted(_COUNTS):
-        yield from _negative(name, row[name])
+        yield from _no_count(name, row[name])
     if row["status"] == "ok" and row["elapsed_ns"] == 0:
         yield "elapsed_ns is 0, and a run takes time"
     for name in ("threads", "seed"):
         if (f"--{name}", str(row[name])) not in zip(row["argv"], row["argv"][1:], strict=False):
             yield f"{name} is {row[name]}, and argv says {' '.join(row['argv'])}"
     for number, rate in enumerate(row["thread_throughput"] or (), 1):
-        yield from _negative(f"thread_throughput of thread {number}", rate)
+        yield from _no_count(f"thread_throughput of thread {number}", rate)
     fairness = row["fairness"]
     if fairness is not None and not 0 <= fairness <= 1:
         yield f"fairness is {fairness!r}, and it lies between 0 and 1"
     for name, value in (row["mechanism"] or {}).items():
-        yield from _negative(f"mechanism {name}", value)
+        yield from _no_count(f"mechanism {name}", value)
     for name, counter in row["counters"].items():
         yield from _counter(name, counter)
     for name, figures in row.get("latencies", {}).items():
         if name not in LATENCIES:
             yield f"unknown latency {name!r}; there are {', '.join(LATENCIES)}"
         for figure, value in figures.items():
-            yield from _negative(f"{name} {figure}", value)
+            yield from _no_count(f"{name} {figure}", value)
     for name, value in row.get("profile", {}).items():
-        yield from _negative(f"profile {name}", value)
+        yield from _no_count(f"profile {name}", value)
     for lock in row.get("locks", ()):
         yield from _lock(lock)
 
@@ -66,7 +66,7 @@ def _counter(name: str, counter: Mapping[str, Any]) -> Iterator[str]:
         yield f"unknown metric {name!r}; there are {', '.join(COUNTERS)}"
     parts = [counter[mode] for mode in ("user", "kernel") if mode in counter]
     for one in (counter["total"], *parts):
-        yield from _negative(name, one)
+        yield from _no_count(name, one)
     if len(parts) == 2 and sum(parts) != counter["total"]:
         yield f"{name} is {counter['total']}, and user and kernel together are {sum(parts)}"
 
@@ -79,9 +79,9 @@ def _lock(lock: Mapping[str, Any]) -> Iterator[str]:
             continue
         figures = figure.values() if isinstance(figure, dict) else [figure]
         for one in figures:
-            yield from _negative(f"{name} of lock {lock['name']}", one)
+            yield from _no_count(f"{name} of lock {lock['name']}", one)
 
 
-def _negative(name: str, value: float | None) -> Iterator[str]:
+def _no_count(name: str, value: float | None) -> Iterator[str]:
     if value is not None and not 0 <= value < LARGEST:
         yield f"{name} is {shown(value)}, and it is counted from 0, in 64 bits"
