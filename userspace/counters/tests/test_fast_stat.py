@@ -256,7 +256,11 @@ class Repeated(Counting):
         process.stdin.flush()
         self.assertEqual(process.stdout.readline(), "waiting\n")
         process.send_signal(number)
-        output, messages = process.communicate(timeout=30)
+        # The program gets this one, too: that is to end it, and not the end of its input. The other
+        # one a terminal would send it.
+        if number == signal.SIGTERM:
+            process.wait(timeout=30)
+        output, messages = process.communicate()
         self.assertEqual(output, "")
         return process.returncode, messages
 
