@@ -266,7 +266,7 @@ def test_every_table_of_the_pages_is_of_an_experiment(tables: ModuleType) -> Non
         assert {kind for kind, *_ in blocks} <= tables.KINDS.keys()
         asked += [experiment for _, experiment, *_ in blocks]
     of_commands = {"trust-zen3", "trust-my-machine", "overhead", "programs", "stealing", "runtime"}
-    of_commands |= {"openmp", "openmp-suites", "theses-locks", "beside"}
+    of_commands |= {"runtime-scan", "openmp", "openmp-suites", "theses-locks", "beside"}
     of_commands |= {
         f"theses-{name}-simulated"
         for name in (one.name for one in theses_catalogue.EVALUATIONS if one.simulated)

@@ -87,6 +87,40 @@ void reduce(std::size_t begin, std::size_t end, std::size_t grain, Sum &sum, Par
 	combine(sum, more);
 }
 
+/* What several tasks make, and is destroyed at once. */
+template <typename T>
+class pile {
+public:
+	struct node {
+		T value;
+		node *below;
+	};
+
+	pile() = default;
+	pile(const pile &) = delete;
+	pile &operator=(const pile &) = delete;
+
+	~pile()
+	{
+		for (node *below, *top = highest; top; top = below) {
+			below = top->below;
+			delete top;
+		}
+	}
+
+	node *add(T value)
+	{
+		node *top = new node{ std::move(value), highest };
+
+		while (!highest.compare_exchange_weak(top->below, top))
+			;
+		return top;
+	}
+
+private:
+	std::atomic<node *> highest{nullptr};
+};
+
 /* Below this many elements std::sort() alone. */
 constexpr std::ptrdiff_t SORTED_ALONE = 2048;
 
@@ -220,52 +254,66 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 {
 	static_assert(!std::is_same_v<T, bool> && !detail::shares_words<Output>,
 		      "parallel_scan() of bool: use char");
-	const std::size_t count = static_cast<std::size_t>(last - first);
-
-	if (!count)
-		return out;
-	/* As ivl_parallel_scan_parts(). */
-	const bool given = grain != 0;
-
-	grain = detail::grain_of(count, grain);
-
-	const std::size_t parts = (count - 1) / grain + 1;
-	std::vector<T> sums(parts, identity);
-	std::atomic<std::size_t> front{0};
-	auto fold = [&](std::size_t part, T sum, auto put) {
-		const std::size_t end = std::min(count, (part + 1) * grain);
-
-		for (std::size_t i = part * grain; i < end; i++) {
-			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(i)]);
-			put(i, sum);
+	using node = typename detail::pile<T>::node;
+	/* ivl_parallel_scan_parts() copies a sum as bytes: not a T, but where it is. */
+	detail::pile<T> sums;
+	node *none = nullptr;
+	auto fold = [&](std::size_t begin, std::size_t end, T sum, auto put) {
+		for (; begin < end; begin++) {
+			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(begin)]);
+			put(begin, sum);
 		}
 		return sum;
 	};
-	/* Nobody else asks for the sum before it any more. */
-	auto scan = [&](std::size_t part) {
-		T before = part ? std::move(sums[part - 1]) : identity;
-
-		return fold(part, std::move(before), [&](std::size_t i, const T &sum) {
-			out[static_cast<std::ptrdiff_t>(i)] = sum;
-		});
+	auto part = [&](std::size_t begin, std::size_t end, node *&sum) {
+		sum = sums.add(fold(begin, end, identity, [](std::size_t, const T &) {}));
 	};
+	/* Nobody else asks for the sum before it any more. */
+	auto scan = [&](std::size_t begin, std::size_t end, node *&sum) {
+		T all = fold(begin, end, sum ? std::move(sum->value) : identity,
+			     [&](std::size_t i, const T &value) {
+			out[static_cast<std::ptrdiff_t>(i)] = value;
+		});
 
-	parallel_for(std::size_t{0}, parts, [&](std::size_t back) {
-		const std::size_t part = parts - 1 - back;
+		if (sum)
+			sum->value = std::move(all);
+		else
+			sum = sums.add(std::move(all));
+	};
+	auto combine = [&](node *&sum, node *more) {
+		more->value = operation(std::as_const(sum->value), std::move(more->value));
+		sum = more;
+	};
+	struct calls {
+		detail::failure failed;
+		decltype(part) &add;
+		decltype(scan) &put;
+		decltype(combine) &join;
+	} all{ {}, part, scan, combine };
 
-		if (!part || (!given && front.load(std::memory_order_acquire) == part)) {
-			sums[part] = scan(part);
-			front.store(part + 1, std::memory_order_release);
-		} else if (part + 1 < parts) {
-			sums[part] = fold(part, identity, [](std::size_t, const T &) {});
-		}
-	}, 1);
-	const std::size_t scanned = front.load(std::memory_order_relaxed);
+	ivl_parallel_scan_parts(
+		0, static_cast<std::size_t>(last - first), grain, &none, sizeof(none),
+		[](std::size_t begin, std::size_t end, void *sum, void *arg) {
+			calls *to = static_cast<calls *>(arg);
 
-	for (std::size_t part = scanned; part + 1 < parts; part++)
-		sums[part] = operation(sums[part - 1], std::move(sums[part]));
-	parallel_for(scanned, parts, scan, 1);
-	return out + static_cast<std::ptrdiff_t>(count);
+			to->failed.call([&] { to->add(begin, end, *static_cast<node **>(sum)); });
+		},
+		[](std::size_t begin, std::size_t end, void *sum, void *arg) {
+			calls *to = static_cast<calls *>(arg);
+
+			to->failed.call([&] { to->put(begin, end, *static_cast<node **>(sum)); });
+		},
+		[](void *sum, const void *more, void *arg) {
+			calls *to = static_cast<calls *>(arg);
+
+			to->failed.call([&] {
+				to->join(*static_cast<node **>(sum),
+					 *static_cast<node *const *>(more));
+			});
+		},
+		&all);
+	all.failed.rethrow();
+	return out + (last - first);
 }
 
 /**

@@ -141,6 +141,11 @@ static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
 
 /* Parts per worker where the caller does not say how large one is: room to balance. */
 #define IVL_PARTS_PER_WORKER 8
+/*
+ * A scan's parts are not longer, unless a sum has more bytes than this: a part is still in the
+ * second-level cache when it is gone through again.
+ */
+#define IVL_SCANNED 8192
 /* So many elements are sorted, or merged, by one task. */
 #define IVL_SORTED_ALONE 2048
 

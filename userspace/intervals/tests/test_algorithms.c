@@ -39,9 +39,9 @@ struct parts {
 	struct {
 		unsigned int added, put;
 	} *counts;
-	/* The first is not put before one that follows it is added. */
-	bool beside;
-	_Atomic bool added;
+	/* The first is not put before so many parts that follow it are added. */
+	unsigned int beside;
+	_Atomic unsigned int added;
 };
 
 static void add_numbers(size_t begin, size_t end, void *sum, void *arg)
@@ -52,14 +52,14 @@ static void add_numbers(size_t begin, size_t end, void *sum, void *arg)
 		compose(sum, &parts->in[begin], NULL);
 		parts->counts[begin].added++;
 	}
-	parts->added = true;
+	parts->added++;
 }
 
 static void put_sums(size_t begin, size_t end, void *sum, void *arg)
 {
 	struct parts *parts = arg;
 
-	while (!begin && parts->beside && !parts->added)
+	while (!begin && parts->added < parts->beside)
 		sched_yield();
 	for (; begin < end; begin++) {
 		compose(sum, &parts->in[begin], NULL);
@@ -89,16 +89,18 @@ static void check_parts(const struct affine *numbers, const struct affine *expec
 			size_t grain)
 {
 	struct affine sum = { 1, 0 };
-	/* The last of them is never only added. */
+	/* The last of them is never only added. The second one: by who gives up waiting. */
 	struct parts parts = { numbers, make_numbers(count),
-			       .beside = !alone && (grain ? count > 2 * grain : count > 100) };
+			       .beside = alone ? 0 :
+					 (grain ? count > 3 * grain : count > 100) ? 2 :
+					 grain && count > 2 * grain };
 	const int left = test_allocations_left;
 
 	parts.counts = malloc((count + 1) * sizeof(*parts.counts));
 	assert_non_null(parts.counts);
 	memset(parts.counts, 0, count * sizeof(*parts.counts));
 	/* Where there is no memory: for the sums there is, and none for tasks. */
-	test_allocations_left = left < 0 ? left : 1;
+	test_allocations_left = left < 0 ? left : 2;
 	ivl_parallel_scan_parts(0, count, grain, &sum, sizeof(sum), add_numbers, put_sums, compose,
 				&parts);
 	test_allocations_left = left;

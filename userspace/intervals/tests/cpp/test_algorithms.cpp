@@ -122,6 +122,31 @@ void test_sort_throws(ivl::runtime &runtime)
 	CHECK(threw <= static_cast<int>(ivl_worker_count(runtime.get())));
 }
 
+/* In a part, its second pass, or where sums are added; of a type that owns memory. */
+void test_scan_throws(ivl::runtime &runtime)
+{
+	const std::vector<std::string> letters(1000, "a letter that has memory of its own");
+	std::vector<std::string> found(letters.size());
+	std::atomic<int> calls{0}, threw{0};
+
+	for (std::size_t grain : { 0, 1, 7 }) {
+		for (int last : { 0, 1, 500, 999 }) {
+			calls = threw = 0;
+			CHECK_THROWS(int, 5, runtime.run([&] {
+				ivl::parallel_scan(letters.begin(), letters.end(), found.begin(),
+						   std::string(),
+						   [&](const std::string &, const std::string &more) {
+					if (calls++ < last)
+						return more;
+					threw++;
+					throw 5;
+				}, grain);
+			}));
+			CHECK(threw <= static_cast<int>(ivl_worker_count(runtime.get())));
+		}
+	}
+}
+
 void test_reduce(ivl::runtime &runtime, std::size_t size)
 {
 	for (std::size_t grain : GRAINS) {
@@ -293,6 +318,7 @@ int main()
 		test_for_throws(runtime);
 		test_reduce_throws(runtime);
 		test_sort_throws(runtime);
+		test_scan_throws(runtime);
 		test_scan_beside(runtime);
 		test_commutative_new(runtime);
 		test_far<signed char>(runtime);

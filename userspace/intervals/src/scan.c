@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Scan: prefix sums. A range is cut into parts, which are taken in their order: who takes one and
+ * knows the sum of all before it scans it at once, so one worker needs no second pass. Who does
+ * not know it yet finds the part's own sum meanwhile, and scans the part as soon as the sum before
+ * it is known, which is when those who took the parts before have added theirs up: their elements
+ * are still in the cache then. (Merrill and Garland, Single-pass parallel prefix scan with
+ * decoupled look-back, 2016, do so on a GPU.)
+ */
+#include "intervals_algorithms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <urcu/arch.h>
+
+#include "clock.h"
+#include "prefix.h"
+#include "worker.h"
+
+/*
+ * What comes before a part is one sum, or sums of parts combined, as it happens: not where the
+ * grain is given.
+ */
+struct scan {
+	size_t begin, end, grain, parts, bytes;
+	bool given;
+	/* Parts that somebody has. */
+	_Atomic size_t taken;
+	/* Of each part its own, then of all up to its end. */
+	char *sums;
+	struct part {
+		struct ivl_prefix prefix;
+		bool scanned;
+	} *state;
+	const void *nothing;
+	ivl_part *part, *scan;
+	ivl_combine *combine;
+	void *arg;
+};
+
+static void run_part(const struct scan *scan, ivl_part *run, size_t part, void *sum)
+{
+	const size_t begin = scan->begin + part * scan->grain;
+
+	run(begin, scan->end - begin < scan->grain ? scan->end : begin + scan->grain, sum,
+	    scan->arg);
+}
+
+/* `keep`: its sum, for those who come after it; others have it already. */
+static void scan_part(const struct scan *scan, size_t part, bool keep)
+{
+	char *const sums = scan->sums + part * scan->bytes;
+	/* Not in its place: others write beside it. */
+	_Alignas(max_align_t) char sum[scan->bytes + 1];
+
+	memcpy(sum, part ? sums - scan->bytes : scan->nothing, scan->bytes);
+	run_part(scan, scan->scan, part, sum);
+	if (keep)
+		memcpy(sums, sum, scan->bytes);
+	scan->state[part].scanned = true;
+}
+
+static void sum_part(const struct scan *scan, size_t part)
+{
+	_Alignas(max_align_t) char sum[scan->bytes + 1];
+
+	memcpy(sum, scan->nothing, scan->bytes);
+	run_part(scan, scan->part, part, sum);
+	memcpy(scan->sums + part * scan->bytes, sum, scan->bytes);
+}
+
+/* If the caller is the second who comes to this part, it goes on from there. */
+static void add_up(const struct scan *scan, size_t part)
+{
+	for (; part < scan->parts && ivl_prefix_meet(&scan->state[part].prefix); part++) {
+		char *const sums = scan->sums + part * scan->bytes;
+		_Alignas(max_align_t) char before[scan->bytes + 1];
+
+		memcpy(before, sums - scan->bytes, scan->bytes);
+		scan->combine(before, sums, scan->arg);
+		memcpy(sums, before, scan->bytes);
+		ivl_prefix_add(&scan->state[part].prefix);
+	}
+}
+
+/*
+ * Is the sum up to its end known? Waits as long as its own took: to scan it later, when it has left
+ * the cache, takes about as much longer.
+ */
+static bool wait_until_added(struct ivl_prefix *part, uint64_t ns)
+{
+	const uint64_t began = ivl_clock_ns(CLOCK_MONOTONIC);
+
+	while (!ivl_prefix_added(part)) {
+		if (ivl_clock_ns(CLOCK_MONOTONIC) - began > ns)
+			return false;
+		caa_cpu_relax();
+	}
+	return true;
+}
+
+static void next_part(struct scan *scan)
+{
+	const size_t part = atomic_fetch_add_explicit(&scan->taken, 1, memory_order_relaxed);
+	struct ivl_prefix *const prefix = &scan->state[part].prefix;
+
+	if (!part || (!scan->given && ivl_prefix_ready(prefix))) {
+		scan_part(scan, part, true);
+		add_up(scan, part + 1);
+	} else if (part + 1 < scan->parts) {
+		const uint64_t began = ivl_clock_ns(CLOCK_MONOTONIC);
+
+		sum_part(scan, part);
+		add_up(scan, part);
+		if (wait_until_added(prefix, ivl_clock_ns(CLOCK_MONOTONIC) - began))
+			scan_part(scan, part, false);
+	}
+	/* Nobody comes after the last one. */
+}
+
+static void first_pass(size_t part, size_t end, void *arg)
+{
+	for (; part < end; part++)
+		next_part(arg);
+}
+
+static void second_pass(size_t part, size_t end, void *arg)
+{
+	const struct scan *scan = arg;
+
+	for (; part < end; part++) {
+		if (!scan->state[part].scanned)
+			scan_part(scan, part, part + 1 == scan->parts);
+	}
+}
+
+static size_t choose_grain(size_t count, size_t bytes)
+{
+	const size_t grain = ivl_grain(count), most = bytes > IVL_SCANNED ? bytes : IVL_SCANNED;
+
+	return grain < most ? grain : most;
+}
+
+void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
+			     ivl_part *part, ivl_part *scan, ivl_combine *combine, void *arg)
+{
+	struct scan all = { .begin = begin, .end = end, .bytes = bytes, .given = grain,
+			    .nothing = sum, .part = part, .scan = scan, .combine = combine,
+			    .arg = arg };
+	size_t first = 0;
+
+	if (begin >= end)
+		return;
+	all.grain = grain ? grain : choose_grain(end - begin, bytes);
+	all.parts = (end - begin - 1) / all.grain + 1;
+	/* Outside of any runtime a spawn is a call, too early. */
+	if (grain || ivl_self()) {
+		all.sums = calloc(all.parts, bytes);
+		all.state = calloc(all.parts, sizeof(*all.state));
+	}
+	if (!all.sums || !all.state) {
+		free(all.sums);
+		free(all.state);
+		scan(begin, end, sum, arg);
+		return;
+	}
+	ivl_parallel_for(0, all.parts, 1, first_pass, &all);
+	while (first < all.parts && all.state[first].scanned)
+		first++;
+	ivl_parallel_for(first, all.parts, 1, second_pass, &all);
+	memcpy(sum, all.sums + (all.parts - 1) * bytes, bytes);
+	free(all.sums);
+	free(all.state);
+}
+
+/* Of an array; its sums have a byte more, which is not 0 when there is one. */
+struct elements {
+	char *out;
+	const char *in;
+	size_t bytes;
+	ivl_combine *combine;
+	void *arg;
+};
+
+static void add_element(const struct elements *all, char *sum, size_t i)
+{
+	const char *element = all->in + i * all->bytes;
+
+	if (sum[all->bytes]) {
+		all->combine(sum, element, all->arg);
+	} else {
+		memcpy(sum, element, all->bytes);
+		sum[all->bytes] = 1;
+	}
+}
+
+static void sum_elements(size_t begin, size_t end, void *sum, void *arg)
+{
+	for (; begin < end; begin++)
+		add_element(arg, sum, begin);
+}
+
+static void scan_elements(size_t begin, size_t end, void *sum, void *arg)
+{
+	const struct elements *all = arg;
+
+	for (; begin < end; begin++) {
+		add_element(all, sum, begin);
+		memcpy(all->out + begin * all->bytes, sum, all->bytes);
+	}
+}
+
+static void combine_sums(void *sum, const void *more, void *arg)
+{
+	const struct elements *all = arg;
+
+	all->combine(sum, more, all->arg);
+}
+
+void ivl_parallel_scan(void *out, const void *in, size_t count, size_t bytes, size_t grain,
+		       ivl_combine *combine, void *arg)
+{
+	struct elements all = { out, in, bytes, combine, arg };
+	/* Sums in a row are aligned as elements are that come from malloc(). */
+	const size_t size = (bytes / _Alignof(max_align_t) + 1) * _Alignof(max_align_t);
+	_Alignas(max_align_t) char sum[size];
+
+	if (!bytes)
+		return;
+	memset(sum, 0, size);
+	ivl_parallel_scan_parts(0, count, grain, sum, size, sum_elements, scan_elements,
+				combine_sums, &all);
+}
