@@ -108,7 +108,7 @@ def test_a_slice_is_as_long_as_on_a_real_machine(
     assert 0.7 * expected <= told.guest["preempted"] <= 1.4 * expected
 
 
-WAKING = [("rx4640", 2000), ("xeon-2s", 100), ("epyc-milan-vm", 100), ("epyc-milan-vm", 2000)]
+WAKING = [("rx4640", 2000), ("xeon-2s", 127), ("epyc-milan-vm", 100), ("epyc-milan-vm", 2000)]
 
 
 @pytest.mark.parametrize(("name", "quantum"), WAKING)

@@ -104,6 +104,12 @@ def test_the_length_of_turns_is_an_axis() -> None:
     assert len(plan(experiment)) == 7 * 2 * 3 * 2 * 3
 
 
+def test_only_machines_that_are_used_need_a_quantum_that_they_can_have(tmp_path: Path) -> None:
+    presets = '[machine]\nquantum = 100\n[matrix]\npreset = ["epyc-milan", "epyc-milan-vm"]'
+    experiment = load_experiment(write(tmp_path, GOOD.replace("[matrix]", presets)))
+    assert {machine.quantum for machine in experiment.machines} == {100}
+
+
 # What is changed in GOOD, and what the error must say.
 BAD = {
     "no axis": ("cpus = [4, 2]\nthink = [100, 400]", "", ["matrix", "no axis", "cpus, preset"]),
@@ -114,6 +120,11 @@ BAD = {
     "preset": ("cpus = [4, 2]", 'preset = ["rx4641"]', ["matrix", "rx4641"]),
     "preset for cpus": ("cpus = [4, 2]", 'cpus = [4, 9]\npreset = ["epyc-milan"]', ["cpus = 9"]),
     "quantum": ("cpus = [4, 2]", "quantum = [99]", ["matrix", "quantum", "100 to 100000"]),
+    "quantum for a preset": (
+        "cpus = [4, 2]",
+        'quantum = [127, 100]\npreset = ["epyc-milan", "rx4640"]',
+        ["quantum = 100", "rx4640", "cpi is 100", "allowed: 127 to 100000"],
+    ),
     "range": ("think = [100, 400]", "think = [-1]", ["matrix", "think", "0 to 1000000"]),
     "line": ("think = [100, 400]", "line = [64, 96]", ["matrix", "line = 96", "power of two"]),
     "fraction": ("[matrix]", "[matrix]\nfraction = 0", ["matrix", "fraction", "1 to 1000"]),

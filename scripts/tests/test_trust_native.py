@@ -138,10 +138,16 @@ def test_one_cpu_has_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None
         trust_native.usable_cpus()
 
 
+def mine(directory: Path, built_in: str) -> Path:
+    """A preset of one's own, as good as that one."""
+    text = (presets.DIRECTORY / f"{built_in}.toml").read_text()
+    path = directory / "mine.toml"
+    path.write_text(text.replace(f'name = "{built_in}"', 'name = "mine"'))
+    return path
+
+
 def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
-    text = (presets.DIRECTORY / "rx4640.toml").read_text()
-    preset = tmp_path / "mine.toml"
-    preset.write_text(text.replace('name = "rx4640"', 'name = "mine"'))
+    preset = mine(tmp_path, "epyc-milan")
     directory = tmp_path / "results"
     path = trust_native.write_experiment(directory, preset, "6.12", (3, 5))
     assert path == directory / "trust-mine.toml"
@@ -158,10 +164,14 @@ def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
     ]
 
 
+def test_the_quantum_is_no_shorter_than_the_preset_takes(tmp_path: Path) -> None:
+    path = trust_native.write_experiment(tmp_path / "r", mine(tmp_path, "rx4640"), "6.12", (3, 5))
+    assert load_experiment(path).machine.quantum == 127
+
+
 def test_the_simulation_keeps_copies_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text("a preset")
     directory = tmp_path / "results"
-    path = trust_native.write_experiment(directory, tmp_path / "mine.toml", "6.12", (3, 5))
+    path = trust_native.write_experiment(directory, mine(tmp_path, "rx4640"), "6.12", (3, 5))
     simulation = directory / trust.SIMULATION
     simulation.mkdir()
     machine = Machine(preset=str(directory / "mine.toml"))
@@ -182,8 +192,7 @@ class Command:
 
     def __init__(self, lab: Lab, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.directory = directory
-        self.preset = directory / "mine.toml"
-        self.preset.write_text("a preset")
+        mine(directory, "rx4640")
         self.rows: list[Row] = []
         self.asked: list[tuple[Path, Path]] = []
         monkeypatch.chdir(directory)

@@ -5,8 +5,18 @@
 
 uint64_t clock_rate(unsigned int cpus, unsigned int cpi)
 {
-	/* The burner's turn is a block at least, wanted or not: without its share, time would run. */
+	/*
+	 * The burner's turn is a block at least, wanted or not. It has a share for that, which must
+	 * be as much: clock_least_quantum(). Rounded up, it has a little more.
+	 */
 	return ((uint64_t)(cpus + 1) * CACHESIM_CYCLE + cpi - 1) / cpi;
+}
+
+unsigned int clock_least_quantum(unsigned int cpi)
+{
+	unsigned int least = (CLOCK_BURNER_BLOCK * cpi + CACHESIM_CYCLE - 1) / CACHESIM_CYCLE;
+
+	return least > CLOCK_MIN_QUANTUM ? least : CLOCK_MIN_QUANTUM;
 }
 
 void clock_start(struct parallel_clock *clock, const struct cachesim_machine *machine,

@@ -24,7 +24,9 @@
  * time in every clock that it has.
  *
  * Instructions are executed in blocks, so a CPU goes past the end by up to a block, and the
- * burner too; both are paid back in the next quantum.
+ * burner too; both are paid back in the next quantum. But the burner has a turn in each, of a
+ * block at least: where quanta are so short that its share is less (clock_least_quantum()), it
+ * pays back nothing while all CPUs compute, and the guest's time runs ahead.
  *
  * All times are hundredths of a cycle (CACHESIM_CYCLE) unless the name says cycles.
  * Not thread-safe.
@@ -40,6 +42,9 @@
 #define CLOCK_DEFAULT_QUANTUM 2000u	/* cycles */
 #define CLOCK_MIN_QUANTUM 100u
 #define CLOCK_MAX_QUANTUM 100000u
+
+/* Instructions of the burner's longest block: RUN of userspace/guest/burner.c. */
+#define CLOCK_BURNER_BLOCK 127u
 
 /* Quanta begun without the burner before it is taken for dead. */
 #define CLOCK_BURNER_PATIENCE 1000000u
@@ -73,7 +78,13 @@ struct parallel_clock {
  */
 uint64_t clock_rate(unsigned int cpus, unsigned int cpi);
 
-/* Begin at time 0. `local`, of `cpus` entries, is set to it. */
+/*
+ * The shortest quantum, in cycles, of which the burner's share, that of a CPU, is a block of its
+ * own at least. `cpi` is in hundredths.
+ */
+unsigned int clock_least_quantum(unsigned int cpi);
+
+/* Begin at time 0. `local`, of `cpus` entries, is set to it. The quantum is the least or longer. */
 void clock_start(struct parallel_clock *clock, const struct cachesim_machine *machine,
 		 uint64_t *local, unsigned int cpus, unsigned int quantum_cycles);
 

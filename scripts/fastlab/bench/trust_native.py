@@ -20,6 +20,7 @@ from fastlab.base.typed import typed
 from fastlab.bench.calibrate import preset_name
 from fastlab.bench.trust import CONFINED, FREE, Point, Rates, SideFigures, paired
 from fastlab.guest.initramfs import check_built, program_path
+from fastlab.plan import presets
 from fastlab.plan.experiment import benchmark_result
 
 ROUNDS = 5
@@ -35,7 +36,8 @@ ITERATIONS = 50_000
 FEWER = {"affinity": 5_000}
 WARM_UP_PART = 10
 SEEDS = (1, 2, 3)
-# Cycles: as long as a critical section. With longer turns the quantum decides who meets whom.
+# Cycles, or as few as the preset takes: as long as a critical section. With longer turns the
+# quantum decides who meets whom.
 QUANTUM = 100
 
 
@@ -58,7 +60,7 @@ def threads_for(cpus: Sequence[int]) -> tuple[int, int]:
 
 def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[int]) -> Path:
     """The file of an experiment that predicts what a NativeSession measures, with the preset beside
-    it. Raises FastError where that cannot be read, or the files not written."""
+    it. Raises FastError where that is no preset, or the files cannot be written."""
     name = preset_name(preset)
     try:
         content = preset.read_bytes()
@@ -66,12 +68,13 @@ def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[
         raise FastError(
             f"{preset}: {error.strerror}; `{typed('calibrate', '--out', str(preset))}` writes it"
         ) from error
-    text = _experiment(name, preset.name, series, cpus)
+    quantum = max(QUANTUM, presets.load(preset).least_quantum)
+    text = _experiment(name, preset.name, series, cpus, quantum)
     _, path = write_files(directory, [(preset.name, content), (f"trust-{name}.toml", text)])
     return path
 
 
-def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str:
+def _experiment(name: str, preset: str, series: str, cpus: Sequence[int], quantum: int) -> str:
     lines = [
         f'name = "trust-{name}"',
         f'series = "{series}"',
@@ -81,7 +84,7 @@ def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str
         "[machine]",
         f"cpus = {len(cpus)}",
         f'preset = "{preset}"',
-        f"quantum = {QUANTUM}",
+        f"quantum = {quantum}",
         "[[variant]]",
         f'name = "{FREE}"',
         'kernel = "baseline"',

@@ -24,6 +24,8 @@ DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"
 COMPLETE = "rx4640"
 
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
+# CLOCK_BURNER_BLOCK of userspace/cachesim/clock.h.
+_BURNER_BLOCK = 127
 # Ranges as userspace/cachesim/machine_file.c has them.
 _RANGES = {
     "mhz": (1, 100_000),
@@ -53,6 +55,12 @@ class Preset:
     shared: bool
     wakeup: int
     interrupt: int
+
+    @property
+    def least_quantum(self) -> int:
+        """The cycles of the clock's shortest quantum: in a shorter one the guest's time would run
+        ahead of the model's, as userspace/cachesim/clock.h says."""
+        return -(-_BURNER_BLOCK * self.cpi // 100)
 
     def l3s(self, cpus: int) -> int:
         """How many L3s so many CPUs have, all shared by equally many.

@@ -11,7 +11,7 @@
 
 #define QUANTUM 1000u
 #define BLOCK 10u	/* instructions */
-#define BURNT 127u
+#define BURNT CLOCK_BURNER_BLOCK
 
 /* What a CPU executes next. */
 struct program {
@@ -25,14 +25,19 @@ static uint64_t local[CACHESIM_MAX_CPUS];
 static struct program programs[CACHESIM_MAX_CPUS];
 static uint64_t blocks[CACHESIM_MAX_CPUS];
 
-static void begin(unsigned int cpus, unsigned int cpi)
+static void begin_quanta(unsigned int cpus, unsigned int cpi, unsigned int quantum)
 {
 	struct cachesim_machine machine = { .cpi = cpi };
 
 	memset(programs, 0, sizeof(programs));
 	memset(blocks, 0, sizeof(blocks));
 	memset(local, 0xff, sizeof(local));
-	clock_start(&clk, &machine, local, cpus, QUANTUM);
+	clock_start(&clk, &machine, local, cpus, quantum);
+}
+
+static void begin(unsigned int cpus, unsigned int cpi)
+{
+	begin_quanta(cpus, cpi, QUANTUM);
 }
 
 /* One block of `cpu`; true when its turn is over. */
@@ -83,35 +88,55 @@ static void test_rate_is_what_all_execute_in_a_cycle(void **state)
 	assert_int_equal(clock_rate(4, 100), 5);
 	assert_int_equal(clock_rate(4, 50), 10);
 	assert_int_equal(clock_rate(64, 50), 130);
-	/* Rounded up: more must never be executed than time goes by. */
+	/* Rounded up: what the CPUs and the burner execute at least must fit. */
 	assert_int_equal(clock_rate(4, 75), 7);
 	assert_int_equal(clock_rate(1, 75), 3);
 }
 
+/*
+ * Where not all CPUs compute one does, one misses, one spins, the rest idle. A stall is shorter
+ * than a quantum: in each a CPU has a turn.
+ */
+static void run_quanta(unsigned int cpus, unsigned int cpi, unsigned int quantum, bool all_compute)
+{
+	begin_quanta(cpus, cpi, quantum);
+	for (unsigned int cpu = 0; cpu < cpus && !all_compute; cpu++)
+		programs[cpu] = (struct program) {
+			.stall = cpu == 1 ? clk.quantum / 5 : 0,
+			.spin = cpu == 2 ? 1 : 0,
+			.doing = cpu > 2 ? CLOCK_IDLES : CLOCK_WORKS,
+		};
+	for (int n = 0; n < 3000; n++)
+		round_of_turns(cpi, 100000);
+}
+
 static void test_guest_time_is_modelled_time(void **state)
 {
-	static const unsigned int cpus[] = { 1, 2, 4, 16, 64 }, cpis[] = { 100, 50, 75 };
+	static const unsigned int cpus[] = { 1, 2, 4, 16, 64 }, cpis[] = { 100, 50, 75, 300 };
 
 	(void)state;
-	for (int i = 0; i < 5; i++) {
-		for (int k = 0; k < 3; k++) {
-			begin(cpus[i], cpis[k]);
-			/* One computes, one misses, one spins, the rest idle. */
-			for (unsigned int cpu = 0; cpu < cpus[i]; cpu++)
-				programs[cpu] = (struct program) {
-					.stall = cpu == 1 ? 20800 : 0,
-					.spin = cpu == 2 ? 1 : 0,
-					.doing = cpu > 2 ? CLOCK_IDLES : CLOCK_WORKS,
-				};
-			for (int n = 0; n < 3000; n++)
-				round_of_turns(cpis[k], 100000);
-			assert_true(clk.end > 2000ull * QUANTUM * CACHESIM_CYCLE);
-			assert_true(difference(guest_time(), clk.end - clk.quantum) <
-				    clk.quantum);
-			for (unsigned int cpu = 0; cpu < cpus[i]; cpu++)
-				assert_true(difference(local[cpu], clk.end) <= 2 * clk.quantum);
-		}
+	for (int i = 0; i < 5 * 4 * 4; i++) {
+		unsigned int n = cpus[i / 16], cpi = cpis[i / 4 % 4];
+
+		run_quanta(n, cpi, i % 2 ? QUANTUM : clock_least_quantum(cpi), i / 2 % 2);
+		assert_true(clk.end > 2000 * clk.quantum);
+		assert_true(difference(guest_time(), clk.end - clk.quantum) < clk.quantum);
+		for (unsigned int cpu = 0; cpu < n; cpu++)
+			assert_true(difference(local[cpu], clk.end) <= 2 * clk.quantum);
 	}
+}
+
+/* The share of the burner is then less than the block that it executes at least. */
+static void test_guest_time_runs_ahead_in_shorter_quanta(void **state)
+{
+	(void)state;
+	assert_int_equal(clock_least_quantum(100), 127);
+	assert_int_equal(clock_least_quantum(300), 381);
+	assert_int_equal(clock_least_quantum(101), 129);
+	/* What can be told in a cycle or two is too short anyway. */
+	assert_int_equal(clock_least_quantum(35), CLOCK_MIN_QUANTUM);
+	run_quanta(1, 100, clock_least_quantum(100) - 1, true);
+	assert_true(guest_time() > clk.end + clk.quantum);
 }
 
 /* QEMU ends turns at any block: near a timer's deadline they are of a few instructions. */
@@ -295,6 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate_is_what_all_execute_in_a_cycle),
 		cmocka_unit_test(test_guest_time_is_modelled_time),
+		cmocka_unit_test(test_guest_time_runs_ahead_in_shorter_quanta),
 		cmocka_unit_test(test_short_turns_change_no_time),
 		cmocka_unit_test(test_a_turn_ends_with_the_quantum),
 		cmocka_unit_test(test_a_stall_sits_out_quanta),
