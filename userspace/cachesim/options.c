@@ -17,10 +17,13 @@ static const char usage[] =
 	"futexes, too, attribute=FILE to count by instruction, too, and with both allocators=FILE "
 	"to tell where locks were allocated";
 
-/* A number and what follows it; strtoull alone would take a sign or spaces. */
+/*
+ * A number and what follows it. strtoull alone would take a sign or spaces, and for octal what
+ * begins with a zero that is not 0x.
+ */
 static int parse_number(const char *text, uint64_t *number, char **end)
 {
-	if (!isdigit((unsigned char)*text))
+	if (!isdigit((unsigned char)*text) || (*text == '0' && isdigit((unsigned char)text[1])))
 		return -1;
 	errno = 0;
 	*number = strtoull(text, end, 0);
@@ -37,29 +40,30 @@ static const char *value_of(const char *arg, const char *key)
 
 static int parse_one(struct options *o, const char *arg, char *error, size_t size)
 {
+	const struct {
+		const char *key;
+		const char **name;
+	} files[] = {
+		{ "machine", &o->machine_file },
+		{ "system_map", &o->system_map },
+		{ "out", &o->out },
+		{ "attribute", &o->attribute },
+		{ "allocators", &o->allocators },
+	};
 	const char *value;
 	char *end;
 
-	if ((value = value_of(arg, "machine")) && !*o->machine.name)
-		return machine_file_read(&o->machine, value, error, size);
-	if ((value = value_of(arg, "system_map")) && !o->system_map) {
-		o->system_map = value;
-		return 0;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		value = value_of(arg, files[i].key);
+		if (!value || *files[i].name)
+			continue;
+		*files[i].name = value;
+		if (*value)
+			return 0;
+		snprintf(error, size, "%s= names no file: %s", files[i].key, usage);
+		return -1;
 	}
-	if ((value = value_of(arg, "out")) && !o->out) {
-		o->out = value;
-		if (*value)
-			return 0;
-		snprintf(error, size, "out= names no file: %s", usage);
-	} else if ((value = value_of(arg, "attribute")) && !o->attribute) {
-		o->attribute = value;
-		if (*value)
-			return 0;
-		snprintf(error, size, "attribute= names no file: %s", usage);
-	} else if ((value = value_of(arg, "allocators")) && !o->allocators) {
-		o->allocators = value;
-		return 0;
-	} else if ((value = value_of(arg, "node_memory")) && !o->node_memory) {
+	if ((value = value_of(arg, "node_memory")) && !o->node_memory) {
 		if (!parse_number(value, &o->node_memory, &end) && !*end && o->node_memory)
 			return 0;
 		snprintf(error, size, "node_memory=%s is not a number of bytes from 1 on: %s", value,
@@ -92,8 +96,8 @@ int options_parse(struct options *o, int argc, char **argv, char *error, size_t 
 	for (int i = 0; i < argc; i++)
 		if (parse_one(o, argv[i], error, size))
 			return -1;
-	if (!*o->machine.name || !o->system_map || !o->out) {
-		snprintf(error, size, "%s is missing: %s", !*o->machine.name ? "machine" :
+	if (!o->machine_file || !o->system_map || !o->out) {
+		snprintf(error, size, "%s is missing: %s", !o->machine_file ? "machine" :
 			 !o->system_map ? "system_map" : "out", usage);
 		return -1;
 	}
@@ -101,6 +105,8 @@ int options_parse(struct options *o, int argc, char **argv, char *error, size_t 
 		snprintf(error, size, "allocators= without futexes= and attribute=: %s", usage);
 		return -1;
 	}
+	if (machine_file_read(&o->machine, o->machine_file, error, size))
+		return -1;
 	if (!o->quantum)
 		o->quantum = CLOCK_DEFAULT_QUANTUM;
 	if (o->quantum < clock_least_quantum(o->machine.cpi)) {

@@ -12,7 +12,8 @@
 
 struct options {
 	struct cachesim_machine machine;
-	const char *system_map;	/* these four point into argv */
+	const char *machine_file;	/* these five point into argv */
+	const char *system_map;
 	const char *out;
 	const char *attribute;	/* NULL: nothing is attributed to instructions */
 	const char *allocators;	/* NULL: it is not watched where locks are allocated */
