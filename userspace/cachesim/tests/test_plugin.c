@@ -58,6 +58,7 @@ struct qemu_plugin_insn {
 struct qemu_plugin_tb {
 	struct qemu_plugin_insn insn[8];
 	size_t n;
+	size_t faults;	/* its instruction of this number, from 1, always does */
 };
 
 struct qemu_plugin_hwaddr {
@@ -83,6 +84,8 @@ static struct {
 	bool no_time;	/* another plugin controls it */
 	bool unreadable;	/* the guest's memory is */
 	uint32_t state;	/* of the task */
+	uint64_t clock;	/* instructions that were executed to their end */
+	uintptr_t code;	/* where in the host each page of code is; 0: in `ram` */
 } qemu;
 
 static uint8_t ram[1 << 17];	/* guest physical memory from 0; user code lies 0x400000 above */
@@ -179,6 +182,8 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
 
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn)
 {
+	if (qemu.code)
+		return (void *)(qemu.code + (insn->vaddr & 0xfff));
 	return &ram[insn->vaddr & (sizeof(ram) - 1)];
 }
 
@@ -380,6 +385,8 @@ static void translate(struct qemu_plugin_tb *tb, unsigned int vcpu)
 	qemu.translate(1, tb);
 }
 
+static const uint8_t rdtsc[] = { 0x0f, 0x31 };
+
 /* Execute a translated block on `vcpu`; then do what is pending, as QEMU does. */
 static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 {
@@ -392,6 +399,13 @@ static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 		for (int k = 0; k < insn->n_exec; k++)
 			call_as_generated_code(insn->exec[k].call, qemu.translator,
 					       insn->exec[k].userdata, 0x1000 + vcpu);
+		if (tb->faults == i + 1)
+			break;
+		qemu.clock++;
+		if (insn->bytes == rdtsc) {
+			qemu.rax = (uint32_t)qemu.clock;
+			qemu.rdx = qemu.clock >> 32;
+		}
 		if (insn->access == LOAD && insn->on_load)
 			insn->on_load(qemu.translator, 3, insn->data, insn->userdata);	/* 8 bytes */
 		if (insn->access == STORE && insn->on_store)
@@ -667,6 +681,97 @@ static void pause_waits_for_the_end_of_the_quantum(void **state)
 	assert_in_range(elapsed(documents()), 1000, 2100);
 }
 
+/* An instruction of these bytes. */
+static void add_bytes(struct qemu_plugin_tb *tb, uint64_t vaddr, const uint8_t *bytes, size_t size)
+{
+	struct qemu_plugin_insn *insn = add(tb, vaddr);
+
+	insn->bytes = bytes;
+	insn->size = size;
+}
+
+static void an_idle_cpu_waits_for_the_end_of_the_quantum(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	(void)state;
+	add(&tb, IDLE);
+	run_marker(begin);
+	run(&tb, 0);
+	run_marker(end);
+	assert_in_range(elapsed(documents()), 1000, 2100);
+}
+
+/* The guest sits out there what it was charged, by looking at the time. */
+static void a_wait_in_the_idle_loop_does_not(void **state)
+{
+	struct qemu_plugin_tb wait = { .n = 0 }, rest = { .n = 0 };
+
+	(void)state;
+	add(&wait, IDLE);
+	add_bytes(&wait, IDLE + 4, rdtsc, sizeof(rdtsc));
+	add(&rest, IDLE + 6);
+	run_marker(begin);
+	run(&wait, 0);
+	run(&rest, 0);
+	run_marker(end);
+	assert_in_range(elapsed(documents()), 1, 999);
+}
+
+/* The CPUs wait for the end of the quantum, and the burner executes what is left of it. */
+static void end_quantum(void)
+{
+	static const uint8_t pause[] = { 0xf3, 0x90 };
+	struct qemu_plugin_tb burner = { .n = 0 };
+	unsigned int ended;
+
+	run_bytes(USER, pause, sizeof(pause), 0);
+	run_bytes(USER, pause, sizeof(pause), 1);
+	add(&burner, KERNEL + BURNER_PAGE);
+	translate(&burner, 2);
+	ended = qemu.turns_ended;
+	for (int i = 0; i < 10000 && qemu.turns_ended == ended; i++)
+		execute(&burner, 2);
+	assert_int_equal(qemu.turns_ended, ended + 1);
+}
+
+/* What all have executed in so many quanta of 2,000 cycles: two CPUs, and the burner. */
+#define IN_QUANTA(n) ((n) * 3 * 2000)
+
+/* The clock begins and is read, by which the plugin knows where it stood. */
+static uint64_t start_known_clock(void)
+{
+	uint64_t begun;
+
+	/* Both halves of the reading count. */
+	qemu.clock = 5ull << 32;
+	qemu.at_exit(1, NULL);
+	boot();
+	start_clock();
+	begun = qemu.clock;
+	run_bytes(USER, rdtsc, sizeof(rdtsc), 0);
+	end_quantum();
+	assert_int_equal(qemu.clock - begun, IN_QUANTA(1));
+	return begun;
+}
+
+static void the_guests_clock_corrects_the_count(void **state)
+{
+	uint64_t begun = start_known_clock();
+	struct qemu_plugin_tb tb = { .faults = 3 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++)
+		add(&tb, USER + 4 * i);
+	run(&tb, 0);
+	end_quantum();
+	/* It was counted as a whole: six that nobody has executed. */
+	assert_int_equal(qemu.clock - begun, IN_QUANTA(2) - 6);
+	run_bytes(USER, rdtsc, sizeof(rdtsc), 0);
+	end_quantum();
+	assert_int_equal(qemu.clock - begun, IN_QUANTA(3));
+}
+
 static long charge_at(uint64_t function)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
@@ -757,6 +862,54 @@ static void code_is_physically_addressed(void **state)
 	doc = documents();
 	assert_int_equal(total(doc, "kernel", "l1i_misses"), 1);
 	assert_int_equal(total(doc, "user", "l1i_misses"), 0);
+}
+
+/* L1I lines that a block of one instruction enters. */
+static long entered(uint64_t vaddr)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	add(&tb, vaddr);
+	run_marker(begin);
+	run(&tb, 0);
+	run_marker(end);
+	/* without the end marker's */
+	return total(documents(), "user", "l1i_references") - 1;
+}
+
+static void an_instruction_across_lines_enters_both(void **state)
+{
+	(void)state;
+	assert_int_equal(entered(USER + 60), 1);
+	assert_int_equal(entered(USER + 61), 2);
+	/* But not where the second is another page's, which may lie anywhere. */
+	assert_int_equal(entered(USER + 0xfff), 1);
+}
+
+static long misses_of_code_at(uintptr_t one, uintptr_t other)
+{
+	const uintptr_t places[] = { one, other };
+
+	run_marker(begin);
+	for (int i = 0; i < 2; i++) {
+		struct qemu_plugin_tb tb = { .n = 0 };
+
+		qemu.code = (uintptr_t)ram + places[i];
+		add(&tb, 0xfffff000);
+		run(&tb, 0);
+		qemu.code = 0;
+	}
+	run_marker(end);
+	return total(documents(), "user", "l1i_misses");
+}
+
+/* RAM ends at 3 GiB. Where in the host other code is differs from run to run. */
+static void code_outside_ram_is_known_by_its_virtual_address(void **state)
+{
+	(void)state;
+	run_marker(warmup);
+	assert_int_equal(misses_of_code_at(1ul << 30, (3ul << 30) - 0x1000), 2);
+	assert_int_equal(misses_of_code_at(3ul << 30, 5ul << 30), 1);
 }
 
 static void an_access_across_pages_goes_to_both(void **state)
@@ -1475,6 +1628,40 @@ static void attribute_traffic(void)
 		_exit(5);
 }
 
+static void run_on_cpu_1(uint64_t space)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	qemu.cr3 = space;
+	run_marker(begin);
+	add(&tb, USER + 0x40);
+	run(&tb, 1);
+	run_marker(end);
+}
+
+/* Another program's turn has come since the region before, and nobody has seen the kernel switch. */
+static void attribute_two_programs(void)
+{
+	static char text[1 << 16];
+
+	install_with("attribute=" ATTRIBUTED);
+	start_clock();
+	run_on_cpu_1(0x2000);
+	take(ATTRIBUTED, text, sizeof(text));
+	run_on_cpu_1(0x1000);
+	take(ATTRIBUTED, text, sizeof(text));
+	documents();
+	if (!strstr(text, ",[4194368,1,0,") || strstr(text, "\"program\":false"))
+		_exit(3);
+}
+
+static void a_region_knows_nothing_of_the_programs_before(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(attribute_two_programs), 0);
+	assert_int_equal(unlink(ATTRIBUTED), 0);
+}
+
 static void what_instructions_cost_adds_up(void **state)
 {
 	(void)state;
@@ -1631,12 +1818,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_region_takes_as_long_as_its_stalls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_turn_ends_once_when_the_quantum_does, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pause_waits_for_the_end_of_the_quantum, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_idle_cpu_waits_for_the_end_of_the_quantum, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_wait_in_the_idle_loop_does_not, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_guests_clock_corrects_the_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(waking_up_takes_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_burner_is_not_in_the_model, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_roi_in_one_block_is_written_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(modes_follow_the_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_is_physically_addressed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_instruction_across_lines_enters_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(code_outside_ram_is_known_by_its_virtual_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_access_across_pages_goes_to_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(io_is_no_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
@@ -1649,6 +1841,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_instructions_cost_adds_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_region_knows_nothing_of_the_programs_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),
 		cmocka_unit_test(what_does_not_fit_is_refused),
