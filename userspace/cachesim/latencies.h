@@ -39,9 +39,9 @@ uint64_t latencies_mean(const struct latencies *l);
 void latencies_free(struct latencies *l);
 
 /* The time from `begin` to `end` by the clocks of two CPUs, which differ by a little: not below 0. */
-static inline uint64_t latency_between(uint64_t begin_ns, uint64_t end_ns)
+static inline uint64_t latency_between(uint64_t begin, uint64_t end)
 {
-	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+	return end > begin ? end - begin : 0;
 }
 
 #endif

@@ -228,7 +228,7 @@ static void write_attribution(void)
 
 static void write_document(void)
 {
-	uint64_t elapsed = (now() - sim.begun) / CACHESIM_CYCLE;
+	uint64_t elapsed = latency_between(sim.begun, now()) / CACHESIM_CYCLE;
 	struct region_latencies latencies = { 0 };
 	struct region_locks locks;
 	size_t length;

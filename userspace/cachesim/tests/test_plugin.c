@@ -772,6 +772,20 @@ static void the_guests_clock_corrects_the_count(void **state)
 	assert_int_equal(qemu.clock - begun, IN_QUANTA(3));
 }
 
+static void a_region_that_ends_before_it_began_takes_no_time(void **state)
+{
+	struct qemu_plugin_tb ahead = { .n = 0 }, last = { .n = 0 };
+
+	(void)state;
+	add_access(&ahead, USER, false, 0x5000);
+	run(&ahead, 0);
+	run_marker(begin);
+	/* Where the other CPU has executed less. */
+	add_marker(&last, USER, end);
+	run(&last, 1);
+	assert_int_equal(elapsed(documents()), 0);
+}
+
 static long charge_at(uint64_t function)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
@@ -1821,6 +1835,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_idle_cpu_waits_for_the_end_of_the_quantum, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wait_in_the_idle_loop_does_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_guests_clock_corrects_the_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_region_that_ends_before_it_began_takes_no_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(waking_up_takes_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_burner_is_not_in_the_model, set_up, tear_down),
