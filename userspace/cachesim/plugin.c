@@ -104,7 +104,7 @@ struct block {
 	bool burner;		/* the burner's, not the guest's */
 	uint8_t allocator;	/* enum allocator: which begins with it */
 	unsigned int charge;	/* cycles that its CPU stands still before it */
-	bool reads_tsc;		/* as its last instruction */
+	bool reads_tsc;		/* as its last instruction: QEMU ends a block there */
 	struct code *code;	/* NULL: nothing is attributed to it */
 	unsigned int *fetch;	/* and which instruction of it is the first of each line */
 	unsigned int instructions;
@@ -570,8 +570,11 @@ static void look_at_tsc(void)
 	sim.tsc.read = false;
 }
 
-static void expect_tsc(void)
+/* The instruction itself says so: a block that a fault leaves in its midst never gets there. */
+static void on_rdtsc(unsigned int passed, void *userdata)
 {
+	(void)passed;
+	(void)userdata;
 	/* Once a quantum is enough. */
 	if (sim.tsc.read || sim.tsc.checked == sim.clock.end)
 		return;
@@ -629,7 +632,6 @@ __attribute__((used, visibility("hidden")))
 void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 {
 	const struct block *b = userdata;
-	bool over;
 
 	(void)passed;
 	if (__builtin_expect(env != sim.env || !--sim.until_check, 0))
@@ -650,10 +652,7 @@ void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 				 b->n_lines);
 	if (__builtin_expect(b->charge, 0))
 		clock_charge(&sim.clock, sim.vcpu, b->charge);
-	over = clock_executed(&sim.clock, sim.vcpu, b->instructions, doing(b));
-	if (b->reads_tsc)
-		expect_tsc();
-	if (!over)
+	if (!clock_executed(&sim.clock, sim.vcpu, b->instructions, doing(b)))
 		return;
 	if (clock_stands(&sim.clock))
 		die("the burner does not run, and so the clock stands",
@@ -675,7 +674,6 @@ static bool is_pause(const struct qemu_plugin_insn *insn)
 	return is(insn, pause, sizeof(pause));
 }
 
-/* QEMU ends a block after it. */
 static bool reads_tsc(const struct qemu_plugin_insn *insn)
 {
 	static const uint8_t rdtsc[] = { 0x0f, 0x31 }, rdtscp[] = { 0x0f, 0x01, 0xf9 };
@@ -878,7 +876,7 @@ static struct block *new_block(const struct qemu_plugin_insn *first,
 	b->burner = is_burner(first);
 	b->allocator = allocator_at(first);
 	b->charge = charge_of(first);
-	b->reads_tsc = reads_tsc(last);
+	b->reads_tsc = false;
 	b->code = NULL;
 	b->fetch = NULL;
 	if (!b->burner)
@@ -913,6 +911,7 @@ static void add_instruction(struct block *b, const struct qemu_plugin_insn *insn
 		add_line(b, first + size - 1);
 	if (b->code)
 		attribution_add(b->code, qemu_plugin_insn_vaddr(insn));
+	b->reads_tsc = reads_tsc(insn);
 	b->instructions++;
 }
 
@@ -940,6 +939,9 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		watch_accesses(insn, b);
 		if (is_pause(insn))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pause,
+							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+		if (b->reads_tsc)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdtsc,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 		watch_futexes(insn);
 		watch_kernel(insn);

@@ -772,6 +772,34 @@ static void the_guests_clock_corrects_the_count(void **state)
 	assert_int_equal(qemu.clock - begun, IN_QUANTA(3));
 }
 
+/* What the registers hold before the instruction is no reading. */
+static void only_what_rdtsc_has_left_is_a_reading(void **state)
+{
+	uint64_t begun = start_known_clock();
+	struct qemu_plugin_tb split = { .n = 0 }, left = { .faults = 1 };
+
+	(void)state;
+	add(&split, USER);
+	add_marker(&split, USER + 4, begin);
+	add(&split, USER + 12);
+	add_bytes(&split, USER + 16, rdtsc, sizeof(rdtsc));
+	qemu.rax = qemu.rdx = 1;
+	run(&split, 0);
+	end_quantum();
+	assert_int_equal(qemu.clock - begun, IN_QUANTA(2));
+	/* The two that were counted are missing until the next reading, and that is all. */
+	add_access(&left, USER, false, 0x1000);
+	add_bytes(&left, USER + 4, rdtsc, sizeof(rdtsc));
+	qemu.rax = qemu.rdx = 1;
+	run(&left, 0);
+	end_quantum();
+	assert_int_equal(qemu.clock - begun, IN_QUANTA(3) - 2);
+	left.faults = 0;
+	execute(&left, 0);
+	end_quantum();
+	assert_int_equal(qemu.clock - begun, IN_QUANTA(4));
+}
+
 static void a_region_that_ends_before_it_began_takes_no_time(void **state)
 {
 	struct qemu_plugin_tb ahead = { .n = 0 }, last = { .n = 0 };
@@ -1835,6 +1863,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_idle_cpu_waits_for_the_end_of_the_quantum, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wait_in_the_idle_loop_does_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_guests_clock_corrects_the_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_what_rdtsc_has_left_is_a_reading, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_region_that_ends_before_it_began_takes_no_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(waking_up_takes_time, set_up, tear_down),
