@@ -973,7 +973,8 @@ static void free_all(void)
 	attribution_free(sim.attribution);
 	allocators_free(sim.allocators);
 	cachesim_free(sim.model);
-	close(sim.out);
+	if (sim.out >= 0)
+		close(sim.out);
 	if (sim.attributed >= 0)
 		close(sim.attributed);
 }
@@ -1062,9 +1063,6 @@ static int start_attribution(char *error, size_t size)
 {
 	if (!sim.options.attribute)
 		return 0;
-	sim.attributed = open_output(sim.options.attribute, error, size);
-	if (sim.attributed < 0)
-		return -1;
 	sim.attribution = attribution_new(sim.model);
 	if (!sim.attribution) {
 		snprintf(error, size, "out of memory");
@@ -1076,18 +1074,28 @@ static int start_attribution(char *error, size_t size)
 	return sim.allocators ? 0 : -1;
 }
 
+/* Last, so that who is refused finds no empty file. */
+static int open_outputs(char *error, size_t size)
+{
+	if (sim.options.attribute) {
+		sim.attributed = open_output(sim.options.attribute, error, size);
+		if (sim.attributed < 0)
+			return -1;
+	}
+	sim.out = open_output(sim.options.out, error, size);
+	return sim.out < 0 ? -1 : 0;
+}
+
+/* What it has made when it fails is to be freed. */
 static int start(const qemu_info_t *info, int argc, char **argv, char *error, size_t size)
 {
 	const char *why;
 
 	memset(&sim, 0, sizeof(sim));
-	sim.attributed = -1;
+	sim.out = sim.attributed = -1;
 	if (check_qemu(info, error, size) ||
 	    options_parse(&sim.options, argc, argv, error, size) ||
 	    system_map_find(sim.options.system_map, kernel, KERNEL_SYMBOLS, error, size))
-		return -1;
-	sim.out = open_output(sim.options.out, error, size);
-	if (sim.out < 0)
 		return -1;
 	sim.cpus = info->system.smp_vcpus - 1;
 	sim.model = cachesim_new(&sim.options.machine, sim.cpus, &why);
@@ -1096,13 +1104,11 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	if (why) {
 		snprintf(error, size, "machine %s with %u CPUs: %s", sim.options.machine.name,
 			 sim.cpus, why);
-		free_all();
 		return -1;
 	}
 	sim.time_control = qemu_plugin_request_time_control();
 	if (!sim.time_control) {
 		snprintf(error, size, "another plugin controls the time: leave it out");
-		free_all();
 		return -1;
 	}
 	sim.handoffs = handoffs_new();
@@ -1111,14 +1117,9 @@ static int start(const qemu_info_t *info, int argc, char **argv, char *error, si
 	sim.locks = sim.futexes ? lock_watch_new(sim.futexes, sim.options.allocators) : NULL;
 	if (!sim.handoffs || !sim.wakeups || (sim.options.futexes && !sim.locks)) {
 		snprintf(error, size, "out of memory");
-		free_all();
 		return -1;
 	}
-	if (start_attribution(error, size)) {
-		free_all();
-		return -1;
-	}
-	return 0;
+	return start_attribution(error, size) || open_outputs(error, size) ? -1 : 0;
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
@@ -1128,6 +1129,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 
 	if (start(info, argc, argv, error, sizeof(error))) {
 		say(error);
+		free_all();
 		return -1;
 	}
 	sim.id = id;

@@ -1234,15 +1234,18 @@ static void stray_markers_and_early_exits_are_told(void **state)
 	documents();
 }
 
+/* And leaves no file. */
 static void assert_refused(qemu_info_t info, const char *why)
 {
 	const char *text;
 
+	unlink(OUT);
 	offered = info;
 	text = said(install);
 	assert_int_equal(installed, -1);
 	if (!strstr(text, why))
 		fail_msg("\"%s\" does not say \"%s\"", text, why);
+	assert_int_equal(access(OUT, F_OK), -1);
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -1274,6 +1277,37 @@ static void what_does_not_fit_is_refused(void **state)
 	out = "oot=x";
 	assert_refused(info_of_qemu(), "argument \"oot=x\" is unknown");
 	out = "out=" OUT;
+}
+
+static void install_with_attribution(void)
+{
+	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, "futexes=own",
+			 (char *)option, "allocators=" ALLOCATORS };
+
+	installed = qemu_plugin_install(1, &offered, 6, argv);
+}
+
+static void assert_attribution_refused(const char *attribute, const char *why)
+{
+	offered = info_of_qemu();
+	option = attribute;
+	if (!strstr(said(install_with_attribution), why))
+		fail_msg("with %s it does not say \"%s\"", attribute, why);
+	assert_int_equal(installed, -1);
+	option = NULL;
+	assert_int_equal(access(OUT, F_OK), -1);
+	assert_int_equal(access(ATTRIBUTED, F_OK), -1);
+}
+
+static void what_cannot_be_attributed_is_refused(void **state)
+{
+	(void)state;
+	unlink(OUT);
+	assert_attribution_refused("attribute=" ATTRIBUTED, ALLOCATORS ": No such file or directory");
+	fclose(fopen(ALLOCATORS, "w"));
+	assert_attribution_refused("attribute=/nonexistent/file",
+				   "cannot write /nonexistent/file: No such file or directory");
+	assert_int_equal(unlink(ALLOCATORS), 0);
 }
 
 /* Install with the machine rx4640 but for one line of its file. */
@@ -1889,6 +1923,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),
 		cmocka_unit_test(what_does_not_fit_is_refused),
+		cmocka_unit_test(what_cannot_be_attributed_is_refused),
 		cmocka_unit_test(a_machine_that_cannot_be_is_refused),
 		cmocka_unit_test_setup_teardown(what_would_lose_or_spoil_counts_ends_qemu, set_up, tear_down),
 	};
