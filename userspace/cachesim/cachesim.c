@@ -11,8 +11,9 @@
  * States: the L3's says what the hierarchy may do towards the bus; an L2's and
  * L1D's say what the CPU may do towards everyone. A first store to an Exclusive
  * line makes it Modified at every level at once: where in the hierarchy the
- * newest data lies changes none of the counts. An L1I, and an L1D that writes
- * through, holds its lines Shared: they never need permission to write.
+ * newest data lies changes none of the counts. Under a shared L3 it would change
+ * time (modified_in()). An L1I, and an L1D that writes through, holds its lines
+ * Shared: they never need permission to write.
  */
 #include "cachesim.h"
 
@@ -49,7 +50,6 @@ struct cachesim {
 	uint32_t data_per_line;		/* log2 of L1D lines in an L2 line */
 	uint64_t *entries;		/* of all arrays */
 	unsigned int cpus;
-	unsigned int hierarchies;
 	uint64_t members[CACHESIM_MAX_CPUS];	/* CPUs of each hierarchy */
 	struct cpu *agent[CACHESIM_MAX_CPUS];	/* one CPU of each: finds its L3 */
 	uint64_t clocks[CACHESIM_MAX_CPUS];
@@ -247,7 +247,11 @@ static enum cachesim_state bus_read(struct cachesim *cs, struct cpu *c, struct l
 	return state;
 }
 
-/* Has one of these CPUs the newest data of the line, so that the L3 must ask it? */
+/*
+ * Has one of these CPUs the line Modified, so that the L3 asks it? If it has stored, it has the
+ * newest data. But who reads what is Modified in the L3 alone gets it as Modified, too, and is
+ * then asked for data that the L3 has.
+ */
 static bool modified_in(const struct cachesim *cs, uint64_t cpus, uint64_t line)
 {
 	const uint64_t *entry;

@@ -14,6 +14,12 @@
  *	machine_file.[ch]	machines, from files
  *	presets/		the machines that come with it
  *	futexes.[ch]		futex system calls, by address
+ *	locks.[ch]		what becomes of locks that are handed over
+ *	call_sites.[ch]		from where they are taken and released
+ *	heaps.[ch]		where the heaps begin that they lie in
+ *	allocators.[ch]		the functions by which programs get memory
+ *	allocations.[ch]	what they have got, and from where
+ *	lock_watch.[ch]		these five together, for the plugin
  *	handoffs.[ch]		hand-off latencies
  *	wakeups.[ch]		wake-up latencies
  *	latencies.[ch]		times, and their mean and percentiles
@@ -27,6 +33,7 @@
  *	registers.[ch]		the guest's registers and memory
  *	vcpu.[ch]		which vCPU executes: QEMU does not say
  *	plugin.c		the QEMU plugin
+ *	pace.c			saves the host's time: a library of its own
  *	tests/			unit tests, and the comparison with cachegrind
  *
  * No function here is thread-safe: one model belongs to one thread.
@@ -73,7 +80,7 @@ struct cachesim_level {
 struct cachesim_latency {
 	uint32_t l2;		/* an L1 miss asks the L2 */
 	uint32_t l3;		/* the L2 asks the L3 */
-	uint32_t transfer;	/* the L3, which is shared, asks another CPU's L2: it is Modified there */
+	uint32_t transfer;	/* a shared L3 asks the L2 of another CPU, which has the line Modified */
 	uint32_t memory;	/* an L3 miss answered by memory */
 	uint32_t remote_memory;	/* an L3 miss answered by another node's memory */
 	uint32_t cache_to_cache; /* an L3 miss answered by another hierarchy's cache */
@@ -82,7 +89,7 @@ struct cachesim_latency {
 
 /*
  * A machine. Its CPUs, in order, form clusters: either as many as `clusters` says,
- * of equal size, or of `cluster_cpus` CPUs each, as many as it takes; the other of
+ * as equal in size as can be, or of `cluster_cpus` CPUs each, as many as it takes; the other of
  * the two is 0. The CPUs of a cluster share an L3 that is `shared`, and the bus.
  */
 struct cachesim_machine {
