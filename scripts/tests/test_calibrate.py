@@ -194,6 +194,14 @@ def test_a_preset_is_one_for_the_simulation(tmp_path: Path, document: dict[str, 
     assert (found.name, found.mhz, found.wakeup, found.l3s(4)) == ("some", 2000, 4000, 2)
 
 
+@pytest.mark.parametrize(("cpus", "written"), [(0, 1), (64, 64), (96, 64)])
+def test_a_cluster_is_no_larger_than_the_model_takes(
+    document: dict[str, Any], cpus: int, written: int
+) -> None:
+    document["caches"]["l3"]["cpus"] = cpus
+    assert preset(document)["cluster_cpus"] == written
+
+
 def test_a_preset_says_where_it_is_from(document: dict[str, Any]) -> None:
     document["quantities"]["latency_memory"]["values"] = [100.0, 150.0, 200.0]
     text = calibrate.preset_text(of(missing(document, "transfer_far")), "some", "2026-01-02")
@@ -320,6 +328,19 @@ def test_the_command_prints_and_writes(lab: Lab, capsys: pytest.CaptureFixture[s
     assert f"wrote {out}" in said
     assert "noisy" not in said
     assert tomllib.loads(out.read_text())["name"] == "mine"
+
+
+def test_a_preset_that_the_simulation_would_refuse_is_not_said_to_be_one(
+    lab: Lab, document: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    document["quantities"]["cpi"]["values"] = [200.0] * 3
+    says(lab.directory, document)
+    out = lab.directory / "mine.toml"
+    assert main.main(["calibrate", "--out", str(out)]) == 1
+    said = capsys.readouterr()
+    assert "latency_memory" in said.out
+    assert f"wrote {out}" not in said.out
+    assert "mine.toml: cpi = 20000; allowed: 1 to 10000" in said.err
 
 
 def test_without_a_file_it_only_prints(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from fastlab.bench import calibrate
 from fastlab.cli.common import OK, Commands, check_writable, project, show
 from fastlab.cli.options import number, path
 from fastlab.guest import meson
+from fastlab.plan import presets
 
 
 def add(commands: Commands) -> None:
@@ -42,5 +43,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if out:
         text = calibrate.preset_text(found, name, date.today().isoformat())
         files.write_files(out.parent, [(out.name, text)])
+        # What was measured may be out of the model's range.
+        presets.load(out)
         print(f"wrote {out}")
     return OK
