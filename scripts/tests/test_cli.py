@@ -117,7 +117,7 @@ def test_an_interrupt_says_how_to_go_on(
     monkeypatch.setattr(kernels, "build", interrupted)
     assert main.main(["kernel", "build", "--source", "my linux"]) == 130
     assert capsys.readouterr().err == (
-        "fast: interrupted; what is finished is kept. "
+        "fast: interrupted; what is built or written is kept. "
         "To go on: fast kernel build --source 'my linux'\n"
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def request(
 
 def run(tree: Path, *programs: str, threads: tuple[int, ...] = (2,), **more: int) -> list[TreeRow]:
     reporter = PlainReporter(io.StringIO())
-    return driver.run(request(tree, *programs, threads=threads, **more), reporter)
+    return list(driver.run(request(tree, *programs, threads=threads, **more), reporter))
 
 
 def verdicts(rows: list[TreeRow]) -> list[tuple[str, int, str]]:
@@ -256,3 +257,35 @@ def test_the_command(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     change(tree, "kernels/fft/work.C", "sum += item;", ";")
     assert main.main(["splash", "run", *words, "fft", "--threads", "2"]) == 1
     assert "fft, 2 threads: wrong: TEST FAILED" in capsys.readouterr().err
+
+
+def interrupt_in(tree: Path, source: str, before: str) -> None:
+    """The program interrupts who runs it, and then takes long."""
+    change(tree, source, before, f'system("kill -INT {os.getpid()}; sleep 60"); {before}')
+
+
+def test_an_interrupt_keeps_the_rows_so_far(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupt_in(tree, "kernels/fft/fft.C", "CLOCK(begun)")
+    file = tmp_path / "rows.json"
+    words = ["--tree", str(tree), "--output", str(tmp_path / "built"), "--json", str(file)]
+    assert main.main(["splash", "run", *words, "--threads", "2"]) == 130
+    out, err = capsys.readouterr()
+    assert "direct sums" in out
+    assert "interrupted; what is built or written is kept" in err
+    rows = json.loads(file.read_text())["rows"]
+    assert [(row["program"], row["verdict"]) for row in rows] == [("barnes", "ok")]
+
+
+def test_an_interrupt_before_all_runs_keeps_the_older_file(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupt_in(tree, "kernels/fft/fft.C", "CLOCK(begun)")
+    change(tree, "apps/barnes/code.C", "MAIN_END", "MAIN_END +")
+    file = tmp_path / "rows.json"
+    file.write_text("older")
+    words = ["--tree", str(tree), "--output", str(tmp_path / "built"), "--json", str(file)]
+    assert main.main(["splash", "run", *words, "--threads", "2"]) == 130
+    assert file.read_text() == "older"
+    assert capsys.readouterr().out == ""

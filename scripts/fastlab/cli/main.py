@@ -73,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ERROR
     except KeyboardInterrupt:
         again = typed(*words)
-        return complain(f"interrupted; what is finished is kept. To go on: {again}", INTERRUPTED)
+        said = f"interrupted; what is built or written is kept. To go on: {again}"
+        return complain(said, INTERRUPTED)
     except OSError as error:
         # Only a stream has no name: what was printed did not all arrive.
         if error.filename is None and error.errno not in LOST:

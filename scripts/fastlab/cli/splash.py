@@ -78,9 +78,21 @@ def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     request = _splash_request(
         arguments, threads=arguments.threads, size=arguments.size, timeout=arguments.timeout
     )
-    rows = driver.run(request, reporter)
-    show([driver.table(rows)])
-    keep(arguments.json, driver.document(rows, request))
+    rows: list[driver.TreeRow] = []
+
+    def tell() -> None:
+        show([driver.table(rows)])
+        keep(arguments.json, driver.document(rows, request))
+
+    try:
+        for row in driver.run(request, reporter):
+            rows.append(row)
+    except KeyboardInterrupt:
+        # An older file with results is better than a new one without.
+        if any(row.seconds for row in rows):
+            tell()
+        raise
+    tell()
     where = f"these are not right (what they said is in {driver.output_directory(request)}):"
     return complain_of(where, driver.failures(rows))
 

@@ -119,18 +119,17 @@ def prepared(
         yield tree, _build(request, tree, reporter)
 
 
-def run(request: TreeRequest, reporter: Reporter) -> list[TreeRow]:
-    """Build, run at every number of threads, and judge.
+def run(request: TreeRequest, reporter: Reporter) -> Iterator[TreeRow]:
+    """Build, run at every number of threads, and judge: each row as soon as it is known.
 
     What a program says of itself counts, and that it says the same at every number of threads: the
     fewest are the reference.
     """
     with prepared(request, reporter) as (tree, built):
-        rows = [
-            TreeRow(one.program.name, "", 0, "", None, None, None, "failed", one.failure)
-            for one in built
-            if one.path is None
-        ]
+        for one in built:
+            if one.path is None:
+                name, failure = one.program.name, one.failure
+                yield TreeRow(name, "", 0, "", None, None, None, "failed", failure)
         ready = [(one.program, one.path) for one in built if one.path]
         jobs = [
             TreeJob(
@@ -152,8 +151,7 @@ def run(request: TreeRequest, reporter: Reporter) -> list[TreeRow]:
                 row = compared(row, reference, job.program)
             elif row.verdict == "ok":
                 references[row.program] = row
-            rows.append(row)
-        return rows
+            yield row
 
 
 def _build(request: TreeRequest, tree: SourceTree, reporter: Reporter) -> list[BuiltProgram]:
