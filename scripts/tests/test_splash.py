@@ -259,6 +259,17 @@ def test_the_command(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "fft, 2 threads: wrong: TEST FAILED" in capsys.readouterr().err
 
 
+def test_nothing_run_is_an_error(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--tree", str(tree), "--output", str(tmp_path / "built"), "fft", "--threads"]
+    assert main.main(["splash", "run", *words, "3"]) == 1
+    out, err = capsys.readouterr()
+    assert "a power of two only" in out
+    assert "nothing was run" in err
+    assert main.main(["splash", "run", *words, "1,3"]) == 0
+
+
 def interrupt_in(tree: Path, source: str, before: str) -> None:
     """The program interrupts who runs it, and then takes long."""
     change(tree, source, before, f'system("kill -INT {os.getpid()}; sleep 60"); {before}')

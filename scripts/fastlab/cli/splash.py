@@ -94,7 +94,10 @@ def _splash_run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise
     tell()
     where = f"these are not right (what they said is in {driver.output_directory(request)}):"
-    return complain_of(where, driver.failures(rows))
+    status = complain_of(where, driver.failures(rows))
+    if status == OK and not any(row.verdict == "ok" for row in rows):
+        return complain("nothing was run: all is skipped, and the table says why", ERROR)
+    return status
 
 
 def _splash_request(arguments: argparse.Namespace, **more: Any) -> driver.TreeRequest:
