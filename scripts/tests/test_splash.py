@@ -149,6 +149,7 @@ BROKEN = {
         "wrong",
         "1 of 2048 bodies never",
     ),
+    "lost body": ("apps/barnes/code.C", "nbody = given[1]", "nbody = 9", "barnes", "wrong", "9 b"),
     "lost mass": ("apps/barnes/code.C", "1.0 / nbody", "nproc / 1e4", "barnes", "wrong", "mass is"),
     "syntax error": ("kernels/fft/work.C", "int me,", "int me me,", "fft", "failed", "work.C"),
     "missing macro": (

@@ -88,8 +88,9 @@ def test_threads_that_hang_are_not_tried() -> None:
     assert named("cholesky").refusal(6) == ""
 
 
-def judged(name: str, output: str, *report: str) -> checks.Judgement:
-    return named(name).judge(Said(output, report))
+def judged(name: str, output: str, *report: str, size: int = 0) -> checks.Judgement:
+    """A report is of as many lines as were asked for, unless the size says otherwise."""
+    return named(name).judge(Said(output, report, str(size or len(report) or 100)))
 
 
 WATER_STEP = """***** NEW RUN STARTING FROM REGULAR LATTICE *****
@@ -118,8 +119,8 @@ COMPUTESTART (after initialization) = 0
         ("water_spatial", "Exited Happily with XTT = nan (note)\n", False, "nan"),
         ("water_spatial", "Exited Happily with XTT = - (note)\n", False, "-"),
         ("water_spatial", "ERROR: Usage\n", False, "Exited Happily"),
-        ("barnes", "COMPUTETIME = 5\n", False, "no bodies"),
-        ("fmm", "Finished FMM\n", False, "no particles"),
+        ("barnes", "COMPUTETIME = 5\n", False, "0 bodies, not 100"),
+        ("fmm", "Finished FMM\n", False, "0 particles, not 100"),
     ],
 )
 def test_what_programs_say_of_themselves(name: str, output: str, right: bool, words: str) -> None:
@@ -171,6 +172,11 @@ def test_bodies_are_pulled_by_all_others() -> None:
     assert not judged("barnes", "", *bodies(wrong=-1)).right
     assert "1 of 100 bodies never" in judged("barnes", "", *bodies()[1:], "body" + " 0" * 10).detail
     assert not judged("barnes", "", *bodies()[1:], "body" + " nan" * 10).right
+    # Those that are left pull each other as they should, but they are not all.
+    fewer = judged("barnes", "", *bodies(), size=101)
+    assert (fewer.right, fewer.detail) == (False, "it reported 100 bodies, not 101")
+    assert not judged("barnes", "", *bodies(), "body 0.01 0.5").right
+    assert not judged("barnes", "", *bodies(), "body 0.01 0.5", size=100).right
 
 
 def particle(number: int, x: float = 0.5) -> str:
@@ -181,6 +187,10 @@ def test_particles_are_all_there_once() -> None:
     good = [particle(i) for i in range(4)]
     assert judged("fmm", "", *reversed(good)).right
     assert not judged("fmm", "", *good[1:]).right
+    fewer = judged("fmm", "", *good, size=5)
+    assert (fewer.right, fewer.detail) == (False, "it reported 4 particles, not 5")
+    assert not judged("fmm", "", *good, "particle 4 1", size=4).right
+    assert not judged("fmm", "", *good[:3], good[3] + " 0").right
     assert not judged("fmm", "", *good, good[0]).right
     assert not judged("fmm", "", *good[:3], particle(3, math.nan)).right
     moved = judged("fmm", "", *good[:3], particle(3, 0.6)).values

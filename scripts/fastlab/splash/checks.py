@@ -17,10 +17,11 @@ SAMPLE = 48
 
 @dataclass(frozen=True)
 class Said:
-    """What a run left behind. `report` are the lines of the macros' report (parmacs.h)."""
+    """What a run of this size left behind. `report` is the macros' (parmacs.h), line by line."""
 
     output: str
     report: Sequence[str]
+    size: str
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ def barnes(softening: float, step: float, bound: float) -> Judge:
 
     def judge(said: Said) -> Judgement:
         bodies = list(_reported(said, "body", 10))
-        if not bodies:
-            return Judgement(False, "it reported no bodies")
+        if len(bodies) != int(said.size):
+            return Judgement(False, f"it reported {len(bodies)} bodies, not {said.size}")
         # Splash-3's gives some to no thread, from 16 threads on.
         idle = sum(not any(body[7:]) for body in bodies)
         if idle:
@@ -132,8 +133,8 @@ def fmm(step: float) -> Judge:
 
     def judge(said: Said) -> Judgement:
         rows = sorted(_reported(said, "particle", 9))
-        if not rows:
-            return Judgement(False, "it reported no particles")
+        if len(rows) != int(said.size):
+            return Judgement(False, f"it reported {len(rows)} particles, not {said.size}")
         if [row[0] for row in rows] != list(range(len(rows))):
             return Judgement(False, "a particle is missing, or there twice")
         values = {
@@ -187,10 +188,12 @@ def _sample(count: int) -> list[int]:
 
 
 def _reported(said: Said, kind: str, numbers: int) -> Iterator[list[float]]:
+    """A line with fewer words, or more, has no numbers: it is there, and wrong."""
     for line in said.report:
         words = line.split()
-        if words[:1] == [kind] and len(words) == numbers + 1:
-            yield [_number(word) for word in words[1:]]
+        if words[:1] == [kind]:
+            found = map(_number, words[1:])
+            yield [*found] if len(words) == numbers + 1 else [math.nan] * numbers
 
 
 def _number(word: str) -> float:

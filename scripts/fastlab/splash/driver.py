@@ -255,6 +255,7 @@ def attempt(job: TreeJob) -> TreeRow:
     said = Said(
         (directory / OUTPUT).read_text(errors="replace"),
         report.read_text(errors="replace").splitlines() if report.is_file() else [],
+        job.size,
     )
     words = last_words(said.output) or "it said nothing"
     if status is None:
