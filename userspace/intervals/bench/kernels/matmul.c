@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "kernels.h"
+#include "theses/square.h"
 
 struct bench_matmul bench_matmul;
 
@@ -27,9 +28,9 @@ static bool allocate(size_t n)
 	if (m->n == n)
 		return true;
 	m->n = n;
-	m->a = malloc(n * n * sizeof(double));
-	m->b = malloc(n * n * sizeof(double));
-	m->c = malloc(n * n * sizeof(double));
+	m->a = square_alloc(n, sizeof(double));
+	m->b = square_alloc(n, sizeof(double));
+	m->c = square_alloc(n, sizeof(double));
 	if (!m->a || !m->b || !m->c)
 		return false;
 	for (size_t i = 0; i < n * n; i++) {

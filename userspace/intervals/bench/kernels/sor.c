@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "kernels.h"
+#include "theses/square.h"
 
 #define OMEGA 1.25f
 
@@ -28,12 +29,10 @@ void sor_rows(size_t begin, size_t end, unsigned int colour)
 
 static bool allocate(size_t n)
 {
-	size_t bytes = n * n * sizeof(float);
-
 	bench_sor.n = n;
-	bench_sor.cells = malloc(bytes);
-	initial = malloc(bytes);
-	expected = malloc(bytes);
+	bench_sor.cells = square_alloc(n, sizeof(float));
+	initial = square_alloc(n, sizeof(float));
+	expected = square_alloc(n, sizeof(float));
 	if (!bench_sor.cells || !initial || !expected)
 		return false;
 	for (size_t i = 0; i < n * n; i++)

@@ -101,8 +101,8 @@ static int prepare(unsigned int size)
 		return EINVAL;
 	if (bench_jgf_sor.n != size) {
 		bench_jgf_sor.n = size;
-		bench_jgf_sor.cells = malloc(cells * sizeof(double));
-		initial = malloc(cells * sizeof(double));
+		bench_jgf_sor.cells = square_alloc(size, sizeof(double));
+		initial = square_alloc(size, sizeof(double));
 		if (!bench_jgf_sor.cells || !initial)
 			return ENOMEM;
 		for (size_t i = 0; i < cells; i++)

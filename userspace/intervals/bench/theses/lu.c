@@ -18,8 +18,8 @@ static double *original;
 static bool allocate(size_t n)
 {
 	bench_lu.n = n;
-	bench_lu.a = malloc(n * n * sizeof(double));
-	original = malloc(n * n * sizeof(double));
+	bench_lu.a = square_alloc(n, sizeof(double));
+	original = square_alloc(n, sizeof(double));
 	if (!bench_lu.a || !original)
 		return false;
 	for (size_t i = 0; i < n * n; i++)

@@ -102,8 +102,8 @@ static int prepare(unsigned int size)
 
 	if (bench_lufact.n != n) {
 		bench_lufact.n = n;
-		matrix = malloc(bytes);
-		original = malloc(bytes);
+		matrix = square_alloc(n, sizeof(double));
+		original = square_alloc(n, sizeof(double));
 		right = malloc(n * sizeof(double));
 		solution = malloc(n * sizeof(double));
 		pivots = calloc(n, sizeof(*pivots));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
+
 #include "square.h"
 
 /* to += factor * from; they are not the same row. */
@@ -64,4 +66,13 @@ void square_upper(size_t size, struct bench_square upper, struct bench_square a)
 				row(upper, k) + k + 1);
 		}
 	}
+}
+
+void *square_alloc(size_t size, size_t bytes)
+{
+	size_t row, all;
+
+	if (__builtin_mul_overflow(size, bytes, &row) || __builtin_mul_overflow(row, size, &all))
+		return NULL;
+	return malloc(all);
 }

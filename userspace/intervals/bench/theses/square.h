@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small squares inside of matrices, which several programs divide theirs into. */
+/* Squares of memory, and small ones inside of matrices, which several programs divide theirs by. */
 #ifndef BENCH_SQUARE_H
 #define BENCH_SQUARE_H
 
@@ -37,6 +37,8 @@ void square_decompose(size_t size, struct bench_square a);
 void square_lower(size_t size, struct bench_square lower, struct bench_square a);
 /* a = a U^-1, where `upper` has U. */
 void square_upper(size_t size, struct bench_square upper, struct bench_square a);
+/* Memory for `size` rows of as many elements of so many bytes; NULL: there is none. */
+void *square_alloc(size_t size, size_t bytes);
 
 #ifdef __cplusplus
 }
