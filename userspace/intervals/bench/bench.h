@@ -57,6 +57,8 @@ struct bench_runtime {
 	const struct bench_form *forms;
 	/* Print what was counted in the last run, as a member of a JSON object; NULL: nothing is. */
 	void (*print_counts)(void);
+	/* How many it can have; 0: any number. */
+	unsigned int max_workers;
 };
 
 /* Defined by runtimes/X. */

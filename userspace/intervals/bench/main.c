@@ -54,7 +54,8 @@ static const struct idle_benchmark idle_benchmarks[] = {
 enum key { KEY_SIZE = 0x100, KEY_REPEATS, KEY_INSTANCES, KEY_QUICK, KEY_LIST };
 
 static const struct argp_option argp_options[] = {
-	{ "workers", 'w', "N", 0, "threads that run tasks (default: one per CPU)", 0 },
+	{ "workers", 'w', "N", 0,
+	  "threads that run tasks (default: one per CPU, or as many as the runtime can have)", 0 },
 	{ "size", KEY_SIZE, "N", 0, "of the problem (default: the benchmark's own)", 0 },
 	{ "repeats", KEY_REPEATS, "N", 0, "measured runs (default: the benchmark's own)", 0 },
 	{ "instances", KEY_INSTANCES, "N", 0,
@@ -100,13 +101,18 @@ static unsigned int number(struct argp_state *state, const char *text, unsigned 
 	return value;
 }
 
+static unsigned int max_workers(void)
+{
+	return bench_runtime.max_workers ? bench_runtime.max_workers : MAX_WORKERS;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct options *options = state->input;
 
 	switch (key) {
 	case 'w':
-		options->workers = number(state, text, MAX_WORKERS);
+		options->workers = number(state, text, max_workers());
 		return 0;
 	case KEY_SIZE:
 		options->size = number(state, text, INT_MAX);
@@ -278,6 +284,8 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_USAGE;
 	options.workers = cpus > 0 ? cpus : 1;
+	if (options.workers > max_workers())
+		options.workers = max_workers();
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	return instances_run(options.instances, run_on_large_stack, &options);
 }

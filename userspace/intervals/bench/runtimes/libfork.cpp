@@ -261,4 +261,4 @@ static const struct bench_form forms[] = {
 };
 
 const struct bench_runtime bench_runtime = { "libfork", start, stop, enter, nullptr, forms,
-					    nullptr };
+					    nullptr, 0 };

@@ -90,4 +90,5 @@ static const struct bench_form forms[] = { SYNC(FORM) { 0, 0 } };
 
 const struct bench_runtime bench_runtime = {
 	.name = "locks", .start = start, .stop = stop, .enter = enter, .forms = forms,
+	.max_workers = SYNC_THREADS,
 };

@@ -27,4 +27,5 @@ static const struct bench_form forms[] = {
 
 const struct bench_runtime bench_runtime = {
 	.name = "numa_locks", .start = start, .stop = stop, .enter = enter, .forms = forms,
+	.max_workers = SYNC_THREADS,
 };

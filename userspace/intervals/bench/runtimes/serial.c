@@ -122,4 +122,5 @@ static void enter(void (*run)(void))
 
 const struct bench_runtime bench_runtime = {
 	.name = "serial", .start = start, .stop = stop, .enter = enter, .forms = par_forms,
+	.max_workers = 1,
 };

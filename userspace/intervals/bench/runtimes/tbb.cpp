@@ -167,4 +167,4 @@ static void submit(void (*function)(void *), void *arg)
 }
 
 const struct bench_runtime bench_runtime = { "tbb", start, stop, enter, submit, par_forms,
-					    nullptr };
+					    nullptr, 0 };

@@ -417,6 +417,7 @@ pub struct Runtime {
     submit: extern "C" fn(extern "C" fn(*mut c_void), *mut c_void),
     forms: *const Form,
     print_counts: Option<extern "C" fn()>,
+    max_workers: c_uint,
 }
 
 unsafe impl Sync for Runtime {}
@@ -430,4 +431,5 @@ pub static bench_runtime: Runtime = Runtime {
     submit,
     forms: FORMS.as_ptr(),
     print_counts: None,
+    max_workers: 0,
 };
