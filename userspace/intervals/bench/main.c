@@ -106,6 +106,19 @@ static unsigned int max_workers(void)
 	return bench_runtime.max_workers ? bench_runtime.max_workers : MAX_WORKERS;
 }
 
+/* What is measured has its own size and number of runs. */
+static void check_fixed(struct argp_state *state, const struct options *options)
+{
+	const char *fixed = options->quick ? "--quick" : options->benchmark;
+
+	if (!options->quick && !find_idle(options->benchmark))
+		return;
+	if (options->size)
+		argp_error(state, "--size does not go with %s", fixed);
+	if (options->repeats)
+		argp_error(state, "--repeats does not go with %s", fixed);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -138,6 +151,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which benchmark? --list tells which there are");
+		return 0;
+	case ARGP_KEY_END:
+		check_fixed(state, options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
