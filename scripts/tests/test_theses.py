@@ -11,6 +11,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -257,6 +258,19 @@ def test_real_programs_count_and_are_right(
     assert [row["contender"] for row in times] == ["serial", "threads", "intervals"]
     assert all(row["rounds"][0]["time"] > 0 for row in times)
     assert "failed" not in capsys.readouterr().out
+
+
+def test_the_sizes_of_the_simulated_machine_are_taken() -> None:
+    sizes = {
+        (program.partition("-")[0], size)
+        for one in theses_catalogue.EVALUATIONS
+        for program, size in one.simulated.items()
+    }
+    for program, size in sorted(sizes):
+        runtime = "locks" if program.startswith(("sync_", "spin_")) else "serial"
+        words = [BUILT / f"microbench/theses/theses_{runtime}", program, str(size), "1"]
+        answer = subprocess.run(words, capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stderr
 
 
 if __name__ == "__main__":

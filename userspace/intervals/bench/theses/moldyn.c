@@ -21,6 +21,12 @@
 #define STEP 0.064
 #define SCALE_EVERY 10		/* steps, of the first SCALE_UNTIL */
 #define SCALE_UNTIL 19
+/*
+ * Cells along an edge. With fewer the forces end where atoms still repel each other: a pair that
+ * comes so near gains energy from nothing, and all fly apart. Of more no unsigned int has the cube.
+ */
+#define LEAST 4
+#define MOST 1625
 
 struct bench_moldyn bench_moldyn;
 
@@ -233,7 +239,7 @@ static int prepare(unsigned int cells)
 {
 	size_t atoms = (size_t)4 * cells * cells * cells;
 
-	if (cells < 2)
+	if (cells < LEAST || cells > MOST)
 		return EINVAL;
 	if (bench_moldyn.atoms != atoms) {
 		if (!allocate(atoms))
