@@ -17,6 +17,9 @@
  * PAR_EACH(begin, end, body, arg)
  *	As par_for(), where the source has a task for each index. A runtime may define it; for the
  *	others, which have loops there, it is par_for().
+ * PAR_DEAL(begin, end, body, arg)
+ *	As par_for(), where the source's threads are dealt the indices, one by one in turn. A runtime
+ *	that gives each thread a block of a loop defines it; for the others it is par_for().
  * double par_reduce(const double *values, size_t count)
  * par_scan(int64_t *out, const int64_t *in, size_t count)
  *	The sum, and the prefix sums, by the runtime's own where it has them, else by
@@ -43,6 +46,9 @@
 
 #ifndef PAR_EACH
 #define PAR_EACH par_for
+#endif
+#ifndef PAR_DEAL
+#define PAR_DEAL par_for
 #endif
 
 #ifndef PAR_DISPATCHES

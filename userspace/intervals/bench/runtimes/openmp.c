@@ -68,6 +68,16 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 		body(i, i + 1, arg);
 }
 
+static void par_deal(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		     void *arg)
+{
+	#pragma omp parallel for schedule(static, 1)
+	for (size_t i = begin; i < end; i++)
+		body(i, i + 1, arg);
+}
+
+#define PAR_DEAL par_deal
+
 static double par_reduce(const double *values, size_t count)
 {
 	size_t blocks = omp_get_max_threads();

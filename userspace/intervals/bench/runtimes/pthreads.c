@@ -190,6 +190,26 @@ static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t 
 	par_sync(&scope);
 }
 
+static void deal(size_t begin, size_t end, void *arg)
+{
+	const struct block *all = arg;
+
+	for (size_t lane = begin; lane < end; lane++)
+		for (size_t i = all->begin + lane; i < all->end; i += workers)
+			all->body(i, i + 1, all->arg);
+}
+
+/* The first index is for the caller, the next for the second thread, and so on, again and again. */
+static void par_deal(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
+		     void *arg)
+{
+	struct block all = { .begin = begin, .end = end, .body = body, .arg = arg };
+
+	par_for(0, workers, deal, &all);
+}
+
+#define PAR_DEAL par_deal
+
 struct reduction {
 	const double *values;
 	double sum;

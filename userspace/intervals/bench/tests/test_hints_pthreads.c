@@ -3,6 +3,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 
+/* The ray tracer's rows are only noted. */
+#define raytracer_rows note_rows
+
 #include "runtimes/pthreads.c"
 
 #include <cmocka.h>
@@ -51,12 +54,40 @@ static void test_no_place_is_without_a_thread(void **state)
 	hwloc_topology_destroy(topology);
 }
 
+#define ROWS 11
+
+static size_t noted[ROWS], notes;
+
+void note_rows(size_t begin, size_t end)
+{
+	for (size_t row = begin; row < end; row++) {
+		assert_true(notes < ROWS);
+		noted[notes++] = row;
+	}
+}
+
+/* Of three threads that are none, the caller runs what is dealt to each, one after the other. */
+static void test_rows_are_dealt_out(void **state)
+{
+	static const size_t expected[ROWS] = { 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8 };
+
+	(void)state;
+	places = 1;
+	here = 0;
+	workers = 3;
+	bench_raytracer.n = ROWS;
+	raytracer_run();
+	assert_int_equal(notes, ROWS);
+	assert_memory_equal(noted, expected, sizeof(expected));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_place_first_and_last_in_first_out),
 		cmocka_unit_test(test_threads_are_spread_over_nodes),
 		cmocka_unit_test(test_no_place_is_without_a_thread),
+		cmocka_unit_test(test_rows_are_dealt_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

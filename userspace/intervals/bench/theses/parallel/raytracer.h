@@ -7,5 +7,5 @@ static void raytracer_part(size_t begin, size_t end, void *arg)
 
 static void raytracer_run(void)
 {
-	par_for(0, bench_raytracer.n, raytracer_part, NULL);
+	PAR_DEAL(0, bench_raytracer.n, raytracer_part, NULL);
 }
