@@ -54,6 +54,17 @@ def test_evaluations_have_names_of_their_own_and_all_queues() -> None:
     assert set(QUEUES) == set(re.findall(r"^``([\w-]+)`` +(?:last|first) ", text, re.MULTILINE))
 
 
+def test_the_only_ones_are_beside_all_others() -> None:
+    """What the source says of two benchmarks only it denies of the others."""
+    threads = theses_catalogue.find("jgf-threads")
+    (claims,) = [one.claims for one in threads.conclusions if "The only benchmarks" in one.words]
+    found = {one.above[0].program: (one.low, one.high) for one in claims if isinstance(one, Ratio)}
+    slower = ("lufact", "moldyn")
+    assert set(found) == set(threads.programs)
+    assert all((one in slower) == (found[one] == (1.1, float("inf"))) for one in found)
+    assert all((one in slower) != (found[one] == (0.0, 1.1)) for one in found)
+
+
 def test_the_document_tells_of_every_evaluation() -> None:
     text = (PROJECT / "Documentation/theses.rst").read_text()
     first_words = {line.split(" ")[0] for line in text.splitlines()}
