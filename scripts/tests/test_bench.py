@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -104,14 +105,20 @@ def test_people_read_millions() -> None:
     ]
 
 
-@pytest.mark.parametrize("output", [None, {"check": "failed"}])
+@pytest.mark.parametrize(
+    ("output", "status", "killer"),
+    [(None, 1, 0), ({"check": "failed"}, 1, 0), (None, 139, signal.SIGSEGV)],
+)
 def test_a_benchmark_that_fails_is_no_measurement(
-    outcomes: list[Outcome], output: dict[str, str] | None
+    outcomes: list[Outcome], output: dict[str, str] | None, status: int, killer: int
 ) -> None:
-    failing = replace(PLAIN, output=output, exit_status=1)
+    failing = replace(PLAIN, output=output, exit_status=status)
     outcomes += [MODELLED, MODELLED, MODELLED, failing] * cost.ROUNDS
-    with pytest.raises(FastError, match="ended with status 1 and without a good result"):
+    with pytest.raises(
+        bench_machine.NoResultError, match=f"ended with status {status} and without a good result"
+    ) as caught:
         measure()
+    assert caught.value.signal == killer
 
 
 def test_a_model_that_saw_nothing_is_no_measurement(outcomes: list[Outcome]) -> None:

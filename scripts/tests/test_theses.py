@@ -148,7 +148,16 @@ def test_what_fails_is_not_tried_again(tmp_path: Path, build: Path, program: Mak
         ("failed", "killed by SIGSEGV", 0),
         ("failed", "killed by SIGSEGV", 0),
     ]
+    assert [one.crashed for one in rows] == [False, True, True]
     assert len(log(tmp_path)) == 3 + 2
+
+
+@pytest.mark.parametrize("then", ["exit 1", "kill -KILL $$"])
+def test_what_ends_otherwise_has_not_crashed(build: Path, program: Make, then: str) -> None:
+    program("serial", 4)
+    program("intervals", 2, then=then)
+    rows = run(ThesisRequest(SAMPLE, ("fib",), rounds=1), build).rows()
+    assert [(one.status, one.crashed) for one in rows[1:]] == [("failed", False)] * 2
 
 
 def test_a_missing_program_is_an_error_that_says_what_to_do(build: Path, program: Make) -> None:
@@ -199,13 +208,13 @@ def test_what_should_not_fail_is_an_error(
     tmp_path: Path, program: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program("serial", 4)
-    program("intervals", 2, then="exit 1")
+    program("intervals", 2, then="kill -SEGV $$")
     words = ["bench", "theses", "sample", "--rounds=1", "--output", str(tmp_path / "results")]
     assert main.main(words) == 1
     said = capsys.readouterr()
-    assert "fib, slow, 2 workers: ended with status 1" in said.err
+    assert "fib, slow, 2 workers: killed by SIGSEGV" in said.err
     assert "sor-100, slow" not in said.err
-    assert "| fib, slow, 2 workers | failed | ended with status 1 |" in said.out
+    assert "| fib, slow, 2 workers | failed | killed by SIGSEGV |" in said.out
 
 
 @pytest.mark.usefixtures("command")

@@ -57,6 +57,36 @@ def test_a_ratio_is_judged_by_its_interval(slow: tuple[float, ...], outcome: str
     assert reason.endswith(f"asked: at least 1.5{undecided}")
 
 
+@pytest.mark.parametrize("bounds", [{"low": 2.0}, {"high": 2.0}, {"low": 2.0, "high": 2.0}])
+def test_an_interval_that_only_touches_the_edge_does_not_say(bounds: Mapping[str, float]) -> None:
+    """What is as fast to the last bit is not faster, nor slower."""
+    asked = Conclusion("s", "w", (Ratio("time", SLOW, QUICK, **bounds),))
+    outcome, reason = judge(asked, row("slow", 2.0, 2.0, 2.0), NO_NOISE)
+    assert outcome == "not testable here"
+    assert "is 2 (2 to 2)" in reason
+    assert reason.endswith(": the rounds do not decide")
+
+
+def test_nothing_is_below_a_share_of_0() -> None:
+    """The interval's end may be, for what is added before its logarithm."""
+    little = Conclusion("s", "w", (Ratio("remote_share", SLOW, (), high=0.05),))
+    rounds = [0.0, 0.001, 0.0]
+    found = tuple({"remote_share": one} for one in rounds)
+    shares = ThesisRow(ThesisPoint("fib", "slow", 2), "", found, "ok", "")
+    outcome, reason = judge(little, shares)
+    assert outcome == "upheld"
+    assert "(-0.00" in reason
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_time_of_0_has_no_ratio() -> None:
+    outcome, reason = judge(TWICE, row("slow", 2.0, 2.0), row("quick", 1.0, 0.0))
+    assert (outcome, reason) == (
+        "not testable here",
+        "time of fib quick is 0 in a round: no ratio",
+    )
+
+
 def test_an_interval_is_students_in_logarithms() -> None:
     _, reason = judge(TWICE, row("slow", 2.0, 4.0), row("quick", 1.0, 1.0))
     # exp(mean +- 12.706 * sd / sqrt 2) of log 2 and log 4.
@@ -143,7 +173,7 @@ def test_with_none_below_a_share_is_judged_itself() -> None:
 
 
 def test_speed_ups_are_products() -> None:
-    scales = Conclusion("s", "w", (Ratio("time", (*SLOW, *SLOW), (*QUICK, *QUICK), 4.0, 4.0),))
+    scales = Conclusion("s", "w", (Ratio("time", (*SLOW, *SLOW), (*QUICK, *QUICK), 3.9, 4.1),))
     outcome, said = judge(scales, row("slow", 2.0, 2.0), row("quick", 1.0, 1.0))
     assert outcome == "upheld"
     assert "time of fib slow * fib slow / fib quick * fib quick is 4" in said
@@ -161,15 +191,27 @@ def test_a_machine_may_be_too_small() -> None:
 
 def test_a_failure_may_be_the_conclusion() -> None:
     asked = Conclusion("s", "w", (Fails(RatioSide("fib", "slow")),))
-    failed = row("slow", status="failed", reason="killed by SIGSEGV")
+    failed = row("slow", status="failed", reason="killed by SIGSEGV", crashed=True)
     assert judge(asked, failed) == ("upheld", "fib slow: killed by SIGSEGV")
     assert judge(asked, row("slow", 1.0)) == ("not upheld", "fib slow: comes through in 1 rounds")
     assert judge(asked, row("slow")) == ("not testable here", "fib slow: not measured")
     assert theses.failures(ThesisRequest(SAMPLE), [failed]) == [
         "fib, slow, 2 workers: killed by SIGSEGV"
     ]
-    excused = ThesisRow(ThesisPoint("sor-100", "slow", 2), "", (), "failed", "as it should")
+    point = ThesisPoint("sor-100", "slow", 2)
+    excused = ThesisRow(point, "", (), "failed", "as it should", crashed=True)
     assert theses.failures(ThesisRequest(SAMPLE), [excused]) == []
+
+
+def test_only_a_crash_is_the_failure_that_a_source_means() -> None:
+    asked = Conclusion("s", "w", (Fails(RatioSide("sor-100", "slow")),))
+    point = ThesisPoint("sor-100", "slow", 2)
+    late = ThesisRow(point, "", (), "failed", "did not end within 1800 s")
+    why = "sor-100 slow: did not end within 1800 s"
+    assert judge(asked, late) == ("not testable here", why)
+    assert theses.failures(ThesisRequest(SAMPLE), [late]) == [
+        "sor-100, slow, 2 workers: did not end within 1800 s"
+    ]
 
 
 def test_what_overflows_may_be_too_small_in_the_simulation() -> None:

@@ -14,6 +14,7 @@ import pytest
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import theses_catalogue, theses_simulated
+from fastlab.bench.bench_machine import NoResultError
 from fastlab.bench.theses import Contender, ThesisEvaluation, ThesisRequest
 from fastlab.bench.theses_simulated import MACHINE, SimulatedSession, read
 from fastlab.cli import main
@@ -134,6 +135,18 @@ def test_what_failed_in_one_round_has_failed(
     assert {(row.status, row.reason, row.runs) for row in session.rows()} == {
         ("failed", "with 1625", 1)
     }
+
+
+@pytest.mark.parametrize(("killer", "crashed"), [(11, True), (6, True), (9, False), (0, False)])
+def test_a_crash_in_the_guest_is_one(
+    session: SimulatedSession, monkeypatch: pytest.MonkeyPatch, killer: int, crashed: bool
+) -> None:
+    def run(*_: object, **__: object) -> vm.Outcome:
+        raise NoResultError("no good result", killer)
+
+    monkeypatch.setattr(FakeMachine, "run", run)
+    session.run(PlainReporter(io.StringIO()))
+    assert {(row.status, row.crashed) for row in session.rows()} == {("failed", crashed)}
 
 
 def test_a_machine_that_tells_nothing_has_failed() -> None:

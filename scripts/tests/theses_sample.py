@@ -58,12 +58,17 @@ SAMPLE = ThesisEvaluation(
 
 
 def row(
-    contender: str, *times: float, status: str = "ok", reason: str = "", **counts: float
+    contender: str,
+    *times: float,
+    status: str = "ok",
+    reason: str = "",
+    crashed: bool = False,
+    **counts: float,
 ) -> ThesisRow:
     workers = 1 if contender == "serial" else 2
     rounds = tuple({"time": one, "peak_kib": 10.0, **counts} for one in times)
     point = ThesisPoint("fib", contender, workers)
-    return ThesisRow(point, "seconds", rounds, status, reason)  # type: ignore[arg-type]
+    return ThesisRow(point, "seconds", rounds, status, reason, crashed)  # type: ignore[arg-type]
 
 
 def sample_rows() -> list[ThesisRow]:
@@ -73,7 +78,7 @@ def sample_rows() -> list[ThesisRow]:
         row("slow", 2.0, 2.1, 1.9, steals=0),
         row("quick", 1.0, 1.0, 1.0),
         ThesisRow(ThesisPoint("sor-100", "serial", 1), "seconds", ({"time": 1234.5},), "ok", ""),
-        ThesisRow(sor, "", (), "failed", "killed by SIGSEGV"),
+        ThesisRow(sor, "", (), "failed", "killed by SIGSEGV", crashed=True),
         ThesisRow(ThesisPoint("sor-100", "quick", 2), "", (), "ok", ""),
     ]
 

@@ -24,6 +24,14 @@ _P = TypeVar("_P")
 _R = TypeVar("_R")
 
 
+class NoResultError(FastError):
+    """A job has ended without a good result; `signal` is what killed its program, or 0."""
+
+    def __init__(self, text: str, signal: int) -> None:
+        super().__init__(text)
+        self.signal = signal
+
+
 class BenchMachine:
     """A machine whose guest has the benchmarks and the `further` programs (initramfs.find_built()).
 
@@ -92,10 +100,12 @@ class BenchMachine:
             attribute=attribute,
         )
         if not outcome.output or outcome.output.get("check") != "ok":
-            raise FastError(
+            raise NoResultError(
                 f"the benchmark ended with status {outcome.exit_status} and without a good result: "
                 f"{' '.join(outcome.errors) or outcome.output}; "
-                f"what the machine said: {self.directory}"
+                f"what the machine said: {self.directory}",
+                # As init has it, and a shell.
+                max(outcome.exit_status - 128, 0),
             )
         return outcome
 

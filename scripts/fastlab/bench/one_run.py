@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,12 +16,14 @@ PeerStatus = Literal["ok", "failed", "not available"]
 
 # What a program ends with when the benchmark is not written for its runtime (main.c).
 NOT_WRITTEN = 3
+# By which a program ends that has used up its stack: the fault, or a runtime's own end.
+CRASHES = (signal.SIGSEGV, signal.SIGABRT)
 
 
 @dataclass(frozen=True)
 class BenchRun:
     """A program's measured values. `counts` is what its runtime counted in the last of them, if it
-    did; `status` and `reason` say why there is nothing."""
+    did; `status` and `reason` say why there is nothing, `crashed` that one of CRASHES ended it."""
 
     status: PeerStatus = "ok"
     reason: str = ""
@@ -28,6 +31,7 @@ class BenchRun:
     values: tuple[float, ...] = ()
     peak_kib: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
+    crashed: bool = False
 
 
 def bench_run(command: Sequence[str], timeout: float, environment: Mapping[str, str]) -> BenchRun:
@@ -39,7 +43,8 @@ def bench_run(command: Sequence[str], timeout: float, environment: Mapping[str, 
     if answer.status == NOT_WRITTEN:
         return BenchRun("not available", "not written for this runtime")
     if answer.status:
-        return _failed(ending(answer.status, answer.errors))
+        crashed = -answer.status in CRASHES
+        return BenchRun("failed", ending(answer.status, answer.errors), crashed=crashed)
     return _read(answer.output)
 
 

@@ -26,11 +26,13 @@ _P = TypeVar("_P")
 
 @dataclass
 class Samples:
-    """The good runs of a point so far. `reason` says why there will be no more."""
+    """The good runs of a point so far. `reason` says why there will be no more, `crashed` that the
+    last one did."""
 
     runs: list[BenchRun] = field(default_factory=list)
     status: PeerStatus = "ok"
     reason: str = ""
+    crashed: bool = False
 
     @property
     def unit(self) -> str:
@@ -95,6 +97,7 @@ class RoundSession(ABC, Generic[_P]):
             samples.runs.append(run)
         else:
             samples.status, samples.reason = run.status, run.reason
+            samples.crashed = run.crashed
 
     def _order(self, number: int, points: list[_P]) -> Sequence[_P]:
         """The points in the order of a round."""

@@ -161,7 +161,14 @@ class ThesisMeasurement(RoundSession[ThesisPoint]):
 
     def rows(self) -> list[ThesisRow]:
         return [
-            ThesisRow(point, one.unit, tuple(map(_counted, one.runs)), one.status, one.reason)
+            ThesisRow(
+                point,
+                one.unit,
+                tuple(map(_counted, one.runs)),
+                one.status,
+                one.reason,
+                one.crashed,
+            )
             for point, one in self.samples.items()
         ]
 
@@ -256,7 +263,7 @@ def _may_fail(conclusion: Conclusion) -> bool:
 
 
 def failures(request: ThesisRequest, rows: Sequence[ThesisRow]) -> list[str]:
-    """What failed although no source says that it does."""
+    """What failed although no source says that it does, or otherwise than the source means."""
     expected = {
         (claim.side.program, claim.side.contender)
         for conclusion in request.evaluation.conclusions
@@ -266,5 +273,6 @@ def failures(request: ThesisRequest, rows: Sequence[ThesisRow]) -> list[str]:
     return [
         f"{row.point}: {row.reason}"
         for row in rows
-        if row.status == "failed" and (row.point.program, row.point.contender) not in expected
+        if row.status == "failed"
+        and not (row.crashed and (row.point.program, row.point.contender) in expected)
     ]

@@ -4,7 +4,7 @@
 Each round gives one ratio. They are judged by the 95 % interval of their mean, Student's in
 logarithms; of several ratios that one conclusion is about, each has its share of the 5 %. An
 interval inside the range that a claim asks for says yes, one outside says no, and one across its
-edge does not say: then the conclusion is not testable with these rounds.
+edge, or that only touches it, does not say: then the conclusion is not testable with these rounds.
 """
 
 from __future__ import annotations
@@ -46,13 +46,15 @@ class ThesisPoint:
 
 @dataclass(frozen=True)
 class ThesisRow:
-    """What is known of a point: of each round, in their order, the value of each metric."""
+    """What is known of a point: of each round, in their order, the value of each metric. `crashed`
+    says that a program has failed as one does that has used up its stack (one_run.CRASHES)."""
 
     point: ThesisPoint
     unit: str
     rounds: tuple[Mapping[str, float], ...]
     status: PeerStatus
     reason: str
+    crashed: bool = False
 
     @property
     def runs(self) -> int:
@@ -109,11 +111,13 @@ class Ratio:
                 return ClaimJudgement(None, f"{side}: {row.status}: {row.reason}")
             if not row.values(self.metric):
                 return ClaimJudgement(None, f"{self.metric} of {side} is not available")
+            if min(row.values(self.metric)) + self._added <= 0:
+                return ClaimJudgement(None, f"{self.metric} of {side} is 0 in a round: no ratio")
             rows.append(row)
         ratios = self._ratios(rows)
         if not len(ratios):
             return ClaimJudgement(None, f"{name} is not available in a round of all")
-        added = 0.0 if self.below else OFFSETS.get(self.metric, 1.0)
+        added = 0.0 if self.below else self._added
         middle = float(np.exp(ratios.mean())) - added
         if len(ratios) < 2:
             return ClaimJudgement(
@@ -121,7 +125,8 @@ class Ratio:
             )
         low, high = (one - added for one in _interval(ratios, ALPHA / comparisons))
         said = f"{name} is {middle:.3g} ({low:.3g} to {high:.3g}), asked: {self._asked()}"
-        if self.low <= low and high <= self.high:
+        # "Slower" is at least 1, and what is as fast to the last bit is neither. 0 is no edge.
+        if (not self.low or self.low < low) and high < self.high:
             return ClaimJudgement(True, said)
         if high < self.low or low > self.high:
             return ClaimJudgement(False, said)
@@ -135,9 +140,12 @@ class Ratio:
             if all(self.metric in one for one in of_round)
         ]
         signs = np.array([1] * len(self.above) + [-1] * len(self.below))
-        offset = OFFSETS.get(self.metric, 1)
-        logs: np.ndarray = np.log(np.asarray(values).reshape(-1, len(rows)) + offset) @ signs
+        logs: np.ndarray = np.log(np.asarray(values).reshape(-1, len(rows)) + self._added) @ signs
         return logs
+
+    @property
+    def _added(self) -> float:
+        return OFFSETS.get(self.metric, 1.0)
 
     def _asked(self) -> str:
         if self.high == float("inf"):
@@ -147,7 +155,8 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Fails:
-    """The program does not come through."""
+    """The program does not come through, but crashes. What did not begin, did not end in time or
+    has a wrong result does not say whether it would."""
 
     side: RatioSide
 
@@ -155,9 +164,9 @@ class Fails:
         row = find(self.side.program, self.side.contender, self.side.workers)
         if row.status == "not available" or not (row.runs or row.reason):
             return ClaimJudgement(None, f"{self.side}: {row.reason or 'not measured'}")
-        failed = row.status == "failed"
-        said = row.reason if failed else f"comes through in {row.runs} rounds"
-        return ClaimJudgement(failed, f"{self.side}: {said}")
+        if row.status == "failed":
+            return ClaimJudgement(row.crashed or None, f"{self.side}: {row.reason}")
+        return ClaimJudgement(False, f"{self.side}: comes through in {row.runs} rounds")
 
 
 ThesisClaim = Ratio | Fails

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from fastlab.base.model import FastError, Machine
 from fastlab.base.progress import Reporter
-from fastlab.bench.bench_machine import BenchMachine, run_each
-from fastlab.bench.one_run import BenchRun
+from fastlab.bench.bench_machine import BenchMachine, NoResultError, run_each
+from fastlab.bench.one_run import CRASHES, BenchRun
 from fastlab.bench.rounds import Turn
 from fastlab.bench.theses import ThesisMeasurement, ThesisRequest
 from fastlab.bench.theses_claims import ThesisMachine, ThesisPoint
@@ -51,7 +51,8 @@ class SimulatedSession(ThesisMeasurement):
                 self._argv(point), self._machine.toolbox.plugin, name, quantum=quantum
             )
         except FastError as error:
-            return BenchRun("failed", str(error))
+            crashed = isinstance(error, NoResultError) and error.signal in CRASHES
+            return BenchRun("failed", str(error), crashed=crashed)
         return read(outcome)
 
     def _argv(self, point: ThesisPoint) -> list[str]:
