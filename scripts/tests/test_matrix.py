@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from fastlab.plan.matrix import fraction, never_meet
 from fastlab.report import heatmaps
 from fastlab.report.contents import html_text, markdown, write_report
 from fastlab.report.document import csv_text, document, regret_csv_text
+from fastlab.report.drawing import Chart
 from fastlab.report.forms import NAMES
 from fastlab.statistics.findings import Findings
 
@@ -232,6 +234,28 @@ def test_the_report_of_a_matrix(tmp_path: Path) -> None:
         "Improvement in elapsed time (modelled), %: fast",
     ):
         assert words in text
+
+
+def test_a_case_that_lacks_a_run_is_in_no_mean_and_marked(tmp_path: Path) -> None:
+    whole, partial = sample(tmp_path), sample(tmp_path, without=0)
+
+    def told(chart: Chart) -> int:
+        return sum(map(int, re.findall(r"mean of (\d+) cases", chart.svg)))
+
+    # A case is in three columns, of its threads, CPUs and think, and there in two rows.
+    for arm in ("baseline", "fast"):
+        before, after = (heatmaps.regret_by_axis(one, arm) for one in (whole, partial))
+        assert told(before) - told(after) == 6
+    first, *others = whole.findings
+    assert first.metric.name == "elapsed_ns"
+    lacking = replace(whole, findings=(replace(first, complete=False), *others))
+    before, after = (heatmaps.improvement_by_axis(one, "fast") for one in (whole, lacking))
+    assert told(before) - told(after) == 6
+    means = document(partial)["simulation"]["mean_regrets"]
+    # Alone, the baseline would be its own oracle.
+    assert {one["regret"] for one in means if one.get("think") == 100} == {1.0, 2.0}
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", heatmaps.best_by_case(partial).svg)
+    assert [words.count(one) for one in ("baseline †", "baseline", "fast")] == [1, 8, 7]
 
 
 def test_heat_maps_over_the_axes_are_means(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 import samples
 from samples import summarise
 
+from fastlab.report import heatmaps
 from fastlab.report.contents import markdown
 from fastlab.report.document import document, json_text, regret_csv_text
 from fastlab.report.sections import beside, regrets, standings
@@ -110,6 +112,33 @@ def test_arms_stand_against_each_other_by_the_seeds_that_both_have() -> None:
     assert fast.regret == pytest.approx(1.2)
     assert fast.oracle_ns == 1000
     assert not fast.complete
+
+
+def test_only_the_arm_that_lacks_a_seed_is_partial() -> None:
+    experiment, rows = samples.arms(TIMES, (4, 16), 2)
+    rows = [row for row in rows if (row["variant"], row["seed"]) != ("wakecpu", 2)]
+    summary = summarise(experiment, rows)
+    assert {one.variant_name for one in summary.regrets if not one.complete} == {"wakecpu"}
+    arms = {one.variant_name: one for one in summary.standings}
+    assert {name: one.rows for name, one in arms.items()} == {
+        "baseline": 2,
+        "onecpu": 2,
+        "fast": 2,
+        "wakecpu": 0,
+    }
+    # Of all seeds nobody takes less time than the baseline.
+    assert arms["baseline"].best_of == 1
+
+
+def test_what_stands_beside_a_weaker_oracle_is_in_no_mean_and_marked() -> None:
+    """Without one CPU at 4 threads the oracle is FAST, and the baseline's regret 1.67, not 2."""
+    summary = summarise(*samples.arms({**TIMES, "onecpu": {16: 3000}}, (4, 16)))
+    arms = {one.variant_name: one for one in summary.standings}
+    assert arms["baseline"] == Standing("baseline", 1, 1.0, 1.0, 0, 0)
+    assert arms["fast"].worst == pytest.approx(1.025)
+    assert "in 1 of 2 some run is" in standings(summary).note
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", heatmaps.regret(summary).svg)
+    assert [words.count(one) for one in ("1.67 †", "1.00 †", "1.00")] == [2, 1, 1]
 
 
 def test_arms_without_a_seed_in_common_have_no_oracle() -> None:

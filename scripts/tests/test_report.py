@@ -159,12 +159,12 @@ def test_the_heat_map_shows_who_is_best() -> None:
     svg = heatmaps.regret(arms()).svg
     words = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert {"single_ctr 4", "single_ctr 16", "baseline", "onecpu", "fast", "wakecpu"} <= set(words)
-    assert {"2.00", "1.20", "3.00"} <= set(words)
+    assert {"2.00", "1.20", "3.00 †"} <= set(words)
     # Nobody ran the control, nor FAST at 16 threads.
     assert words.count("n/a") == 3
     # Once above its column, once at the end of the row in which it is the best.
     assert (words.count("onecpu"), words.count("baseline"), words.count("fast")) == (2, 2, 1)
-    assert re.findall(r"font-weight: 700[^>]*>([^<]*)<", svg) == ["1.00", "1.00"]
+    assert re.findall(r"font-weight: 700[^>]*>([^<]*)<", svg) == ["1.00", "1.00 †"]
 
 
 def test_the_report_begins_with_regret_where_there_is_an_oracle(tmp_path: Path) -> None:

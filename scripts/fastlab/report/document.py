@@ -90,7 +90,7 @@ def _simulation(found: Findings) -> dict[str, Any]:
                 {"variant_name": arm, "benchmark": name, axis: value, "regret": fmean(known)}
                 for arm in (found.arms if found.axes else ())
                 for (name, axis, value), known in values_by_axis(
-                    (one, one.regret) for one in found.regrets if one.variant_name == arm
+                    (one, one.whole) for one in found.regrets if one.variant_name == arm
                 ).items()
             ],
         }

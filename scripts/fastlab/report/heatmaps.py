@@ -20,7 +20,7 @@ from matplotlib.patches import Rectangle
 from fastlab.base.model import Axes as Setting
 from fastlab.base.model import Place
 from fastlab.report.drawing import GRID, INK, Chart, Form, inline, mark, named, render
-from fastlab.report.tables import NOT_AVAILABLE
+from fastlab.report.tables import NOT_AVAILABLE, PARTIAL
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.regret import ALL, Regret, values_by_axis
 
@@ -33,6 +33,8 @@ LIGHT_NUMBERS = ("#fffffe", "#1f2329", "#1f232a", "#1f232b", "#1f232c", "#fffffd
 DARK_NUMBERS = ("#10141a", "#e4e7eb", "#e4e7eb", "#f3e3c8", "#fff4e2", "#1c1206")
 TITLE = "Regret: elapsed time over the oracle's"
 POINT = "Point at a cell for its numbers."
+MARKED = f"{POINT} {PARTIAL}: fewer seeds or arms than planned."
+WHOLE = f"{POINT} Means are of the cases in which no run is missing."
 
 
 @dataclass(frozen=True)
@@ -81,21 +83,21 @@ class Grid:
 
 def regret(findings: Findings) -> Chart:
     """Regret by workload and arm, the best of a row bold and named at its end."""
-    return _inline("regret", TITLE, _grid(findings))
+    return _inline("regret", TITLE, _grid(findings), MARKED)
 
 
 def regret_by_axis(findings: Findings, arm: str) -> Chart:
     """One arm's mean regret by benchmark and by each value of each axis, threads included."""
-    found = [(one, one.regret) for one in findings.regrets if one.variant_name == arm]
-    return _inline(f"regret-{arm}", f"{TITLE}: {arm}", _by_axis(findings, REGRET, found))
+    found = [(one, one.whole) for one in findings.regrets if one.variant_name == arm]
+    return _inline(f"regret-{arm}", f"{TITLE}: {arm}", _by_axis(findings, REGRET, found), WHOLE)
 
 
 def improvement_by_axis(findings: Findings, arm: str) -> Chart:
     """One arm's mean improvement of elapsed time, in the same way."""
     compared = findings.find(arm, "elapsed_ns").values()
-    found = [(one, one.improvement_pct) for one in compared]
+    found = [(one, one.improvement_pct if one.complete else None) for one in compared]
     title = f"Improvement in elapsed time (modelled), %: {arm}"
-    return _inline(f"improvement-{arm}", title, _by_axis(findings, IMPROVEMENT, found))
+    return _inline(f"improvement-{arm}", title, _by_axis(findings, IMPROVEMENT, found), WHOLE)
 
 
 def best_by_case(findings: Findings) -> Chart:
@@ -118,7 +120,7 @@ def best_by_case(findings: Findings) -> Chart:
             sparse=True,
         ),
         "Blue: the best arm gains much, grey: nothing helps. Empty: the experiment has no such "
-        f"case. {POINT}",
+        f"case. {MARKED}",
     )
 
 
@@ -129,7 +131,12 @@ def _best(arms: Sequence[Regret]) -> Tile | None:
     best = min(known, key=lambda one: known[one])
     gain = 100 * (1 - best.over_baseline) if best.over_baseline is not None else 0.0
     told = [best.workload, *(f"{one.variant_name}: {_told(one)}" for one in arms)]
-    return Tile(best.variant_name, IMPROVEMENT.heat(gain), "\n".join(told))
+    text = _marked(best.variant_name, all(one.complete for one in arms))
+    return Tile(text, IMPROVEMENT.heat(gain), "\n".join(told))
+
+
+def _marked(text: str, complete: bool) -> str:
+    return text if complete else f"{text} {PARTIAL}"
 
 
 def _told(one: Regret) -> str:
@@ -160,14 +167,14 @@ def _by_axis(findings: Findings, scale: Scale, found: Sequence[tuple[Place, floa
     )
 
 
-def _inline(name: str, title: str, grid: Grid, note: str = "") -> Chart:
+def _inline(name: str, title: str, grid: Grid, note: str) -> Chart:
     return inline(
         name,
         title,
         _size(grid),
         named(GROUND, LIGHT) | named(NUMBER, LIGHT_NUMBERS),
         lambda figure: _draw(figure.subplots(), grid),
-        note or POINT,
+        note,
     )
 
 
@@ -203,7 +210,8 @@ def _of_arm(one: Regret, best: bool) -> Tile | None:
         told += f"\nthe oracle is {one.oracle}: {one.oracle_ns / 1e6:.4g} ms"
     if one.over_baseline is not None:
         told += f"\ntime over the baseline's: {one.over_baseline:.2f}"
-    return Tile(REGRET.text(one.regret), REGRET.heat(one.regret), told, best)
+    text = _marked(REGRET.text(one.regret), one.complete)
+    return Tile(text, REGRET.heat(one.regret), told, best)
 
 
 def _size(grid: Grid) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from fastlab.base.model import Place
 from fastlab.report import paper
 from fastlab.report.tables import (
     NOT_AVAILABLE,
+    PARTIAL,
     SIGN,
     Cell,
     Table,
@@ -229,10 +230,12 @@ def standings(findings: Findings) -> Table:
         for one in findings.standings
     ]
     columns = ["arm", "mean regret", "worst regret", "best in", "worse than the baseline in", "of"]
+    partial = sum(not all(one.complete for one in row) for row in findings.regret_rows)
     note = (
         f"Rows are workloads. {_ORACLE} Mean regret: the arithmetic mean over the rows. best in: "
         "no arm takes less time there. worse than the baseline: by more than "
-        f"{WORSE_PCT:g} % of its time."
+        f"{WORSE_PCT:g} % of its time. of: the rows in which no run of the arm or of the oracle's "
+        f"is missing; in {partial} of {len(findings.regret_rows)} some run is."
     )
     return Table("Regret by arm", columns, rows, note, kept=columns)
 
@@ -253,7 +256,7 @@ def regrets(findings: Findings) -> Table:
     columns = ["benchmark", "threads", *findings.axes, *names, "oracle", "oracle's ns"]
     note = (
         f"{_ORACLE} Bold: best of its row. Coloured: better or worse than the baseline by more "
-        f"than {WORSE_PCT:g} %. †: fewer seeds or arms than planned, see the runs left out."
+        f"than {WORSE_PCT:g} %. {PARTIAL}: fewer seeds or arms than planned, see the runs left out."
     )
     return Table("Regret by workload and arm", columns, rows, note, kept=names)
 
@@ -285,7 +288,7 @@ def _regret_cell(one: Regret, best: bool) -> Cell:
     if one.regret is None:
         return Cell(NOT_AVAILABLE, tone="aside")
     tone: Tone = "loss" if one.is_worse else "gain" if one.is_better else ""
-    return Cell(f"{one.regret:.2f}{'' if one.complete else ' †'}", best, tone)
+    return Cell(f"{one.regret:.2f}{'' if one.complete else f' {PARTIAL}'}", best, tone)
 
 
 def _times(regret: float | None) -> str:

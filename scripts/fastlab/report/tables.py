@@ -17,6 +17,8 @@ from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings,
 Tone = Literal["", "gain", "loss", "aside"]
 
 NOT_AVAILABLE = "n/a"
+# What lacks some of the runs that were planned.
+PARTIAL = "†"
 # What a cell says of nothing; of a rounded number, nothing that is to be seen.
 _NOTHING = re.compile(rf"|-|{NOT_AVAILABLE}|0(\.0+)?( %)?")
 TONES: Mapping[Verdict, Tone] = {"better": "gain", "worse": "loss", "INVALID": "loss"}
@@ -36,7 +38,7 @@ SIGN = (
     "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
     "the sign is turned, so that positive is better everywhere. "
     "± is the sample standard deviation over the seeds, in percentage points. "
-    f"{NOT_AVAILABLE}: not available. †: fewer seeds than planned, see the runs left out."
+    f"{NOT_AVAILABLE}: not available. {PARTIAL}: fewer seeds than planned, see the runs left out."
 )
 
 
@@ -354,7 +356,7 @@ def improvement_cell(one: Finding, best: bool = False) -> Cell:
     # Rounded first: what is shown as 0.0 has no sign and no tone.
     shown = round(one.improvement_pct, 1) or 0.0
     spread = "" if one.spread is None else f" ±{one.spread:.1f}"
-    text = f"{shown:.1f}{spread}{'' if one.complete else ' †'}"
+    text = f"{shown:.1f}{spread}{'' if one.complete else f' {PARTIAL}'}"
     sign: Tone = "gain" if shown > 0 else "loss" if shown < 0 else ""
     return Cell(text, best, "aside" if shown and one.verdict in NO_CHANGE else sign)
 

@@ -39,6 +39,12 @@ class Regret(Place):
     complete: bool
 
     @property
+    def whole(self) -> float | None:
+        """The regret, where nothing is missing: beside a weaker oracle, or over other seeds, it is
+        a number of another kind, and in no mean."""
+        return self.regret if self.complete else None
+
+    @property
     def is_better(self) -> bool:
         """Than the baseline."""
         return self.over_baseline is not None and self.over_baseline < 1 - WORSE_PCT / 100
@@ -51,8 +57,8 @@ class Regret(Place):
 
 @dataclass(frozen=True)
 class Standing:
-    """One arm in all workloads: how many have a regret, its arithmetic mean and its worst, in how
-    many no arm takes less time, and in how many the arm is worse than the baseline."""
+    """One arm in all workloads: how many have a whole regret, its arithmetic mean and its worst, in
+    how many of them no arm takes less time, and in how many the arm is worse than the baseline."""
 
     variant_name: str
     rows: int
@@ -127,15 +133,15 @@ def standings(found: Iterable[Regret]) -> tuple[Standing, ...]:
     least: dict[tuple[int | str, ...], float] = {}
     for one in found:
         by_arm.setdefault(one.variant_name, []).append(one)
-        if one.regret is not None:
-            least[one.key] = min(one.regret, least.get(one.key, one.regret))
+        if one.whole is not None:
+            least[one.key] = min(one.whole, least.get(one.key, one.whole))
     return tuple(_standing(name, arm, least) for name, arm in by_arm.items())
 
 
 def _standing(
     name: str, arm: Iterable[Regret], least: Mapping[tuple[int | str, ...], float]
 ) -> Standing:
-    known = [(one, one.regret) for one in arm if one.regret is not None]
+    known = [(one, one.whole) for one in arm if one.whole is not None]
     values = [value for _, value in known]
     return Standing(
         variant_name=name,
