@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import resource
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from fastlab.base.files import write_files
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import FastError, Variant
 from fastlab.plan.experiment import plan
+from fastlab.report import charts
 from fastlab.report.contents import markdown, shown
 from fastlab.report.document import csv_text, document, json_text
 from fastlab.report.markup import rich_table
@@ -63,7 +65,7 @@ def test_table_3_has_its_shape() -> None:
     assert texts(table) == [
         ["single_ctr", "L2", "*25.0 ±0.0*", "-10.0 ±0.0"],
         ["", "L2, paper", "34.8", "17.5"],
-        ["", "L3", "*0.0 ±0.0*", "*0.0 ±0.0*"],
+        ["", "L3", "0.0 ±0.0", "0.0 ±0.0"],
         ["", "L3, paper", "-0.6", "0.4"],
         ["prod_cons", "L2", "n/a", "n/a"],
         ["", "L2, paper", "40.2", "10.8"],
@@ -90,10 +92,10 @@ def test_table_4_has_its_shape() -> None:
     assert texts(table) == [
         ["barnes", "L2", "*25.0*", "-10.0"],
         ["", "L2, paper", "2.1", "6.6"],
-        ["", "L3", "*0.0*", "*0.0*"],
-        ["lu_contiguous", "L2", "*0.0*", "*0.0*"],
+        ["", "L3", "0.0", "0.0"],
+        ["lu_contiguous", "L2", "0.0", "0.0"],
         ["", "L2, paper", "-5.6", "1.3"],
-        ["", "L3", "*0.0*", "*0.0*"],
+        ["", "L3", "0.0", "0.0"],
     ]
     assert "its Table 4" in table.note
     cycles = headline(splash(), "fast", "cycles")
@@ -149,6 +151,54 @@ def test_headline_stands_beside_the_paper() -> None:
     ]
     assert [cell.tone for cell in table.rows[0]] == ["", "", "gain", "loss"]
     assert "sign is turned" in table.note
+
+
+def unsure() -> Findings:
+    """At 4 threads both variants gain, only one of them surely; at 16 one is not sure to gain, and
+    one surely loses. Of one at 32, a run is not what its variant says."""
+    deep = Variant("deep", "fast", "strict", {"depth": 8})
+    variants = (samples.BASELINE, samples.FAST, deep)
+    of = samples.experiment(("single_ctr",), (4, 16, 32), (1, 2, 3), variants)
+    times = {
+        ("fast", 4): (600, 1000, 700),
+        ("deep", 4): (900, 901, 899),
+        ("fast", 16): (600, 1100, 1000),
+        ("deep", 16): (1100, 1101, 1099),
+        ("fast", 32): (500, 501, 499),
+        ("deep", 32): (900, 901, 899),
+    }
+    rows = []
+    for run in plan(of):
+        mine = times.get((run.variant.name, run.workload.threads), (1000, 1000, 1000))
+        row = samples.row(of, run, {"cycles": mine[run.seed - 1]})
+        if (run.variant.name, run.workload.threads, run.seed) == ("fast", 32, 3):
+            row |= {"status": "invalid", "reason": "FAST never fired"}
+        rows.append(row)
+    return summarise(of, rows)
+
+
+def test_what_is_not_sure_is_marked_and_not_the_best() -> None:
+    table = study(unsure(), "cycles")
+    assert texts(table) == [
+        ["single_ctr", "4", "23.3 ±20.8 ~", "*10.0 ±0.1*"],
+        # What surely loses is not the best beside what may be none.
+        ["single_ctr", "16", "10.0 ±26.5 ~", "-10.0 ±0.1"],
+        ["single_ctr", "32", "50.0 ±0.1 †", "*10.0 ±0.1*"],
+    ]
+    assert [[cell.tone for cell in row[2:]] for row in table.rows] == [
+        ["aside", "gain"],
+        ["aside", "loss"],
+        ["aside", "gain"],
+    ]
+    assert "~: no significant change" in table.note
+
+
+def test_the_bar_of_what_is_invalid_says_so() -> None:
+    svg = charts.bars(unsure(), "fast", "cycles").svg
+    assert re.findall(r"<text[^>]*>(INVALID|incomplete|n/a)</text>", svg) == ["INVALID"]
+    assert "INVALID" not in re.findall(
+        r"<text[^>]*>([^<]*)</text>", charts.bars(unsure(), "deep", "cycles").svg
+    )
 
 
 def test_every_loss_and_every_gain_is_listed() -> None:

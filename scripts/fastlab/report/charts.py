@@ -19,8 +19,8 @@ from matplotlib.ticker import MaxNLocator
 from fastlab.base.metrics import NAMED
 from fastlab.report.drawing import GRID, GROUND, INK, Chart, Form, inline, mark, named, ramp, render
 from fastlab.report.forms import describe
-from fastlab.report.tables import signed
-from fastlab.statistics.findings import Finding, Findings
+from fastlab.report.tables import NOT_AVAILABLE, signed
+from fastlab.statistics.findings import NO_ANSWER, Finding, Findings
 
 DEPTH = "depth"
 # Of the CSS variables that colour thread counts, and arms.
@@ -164,9 +164,8 @@ def _groups(
         places = [x + offset for x in range(len(names))]
         axes.bar(places, _heights(cells), width * 0.92, color=colour, label=label)
         _noise(axes, places, cells, width * 0.7)
+        _unanswered(axes, places, cells)
         for place, one in zip(places, cells, strict=True):
-            if one.improvement_pct is None:
-                _not_available(axes, place)
             mark(_column(axes, place, width), _told(one))
     axes.set_xticks(range(len(names)), names, **ticks)
     axes.set_xlim(-0.6, len(names) - 0.4)
@@ -202,17 +201,20 @@ def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: 
         )
 
 
-def _not_available(axes: Axes, place: float) -> None:
-    axes.annotate(
-        "n/a",
-        (place, 0),
-        (0, 3),
-        textcoords="offset points",
-        rotation=90,
-        ha="center",
-        va="bottom",
-        fontsize=7,
-    )
+def _unanswered(axes: Axes, places: Sequence[float], cells: Sequence[Finding]) -> None:
+    """What is drawn of a comparison without an answer is none: above it stands why."""
+    for place, one in zip(places, cells, strict=True):
+        if one.verdict in NO_ANSWER:
+            axes.annotate(
+                NOT_AVAILABLE if one.improvement_pct is None else one.verdict,
+                (place, max(0.0, one.improvement_pct or 0.0, one.high or 0.0)),
+                (0, 3),
+                textcoords="offset points",
+                rotation=90,
+                ha="center",
+                va="bottom",
+                fontsize=7,
+            )
 
 
 def _column(axes: Axes, place: float, width: float) -> Artist:
@@ -244,6 +246,7 @@ def _lines(axes: Axes, findings: Findings, benchmark: str, metric: str) -> None:
             lw=1.4,
         )
         _noise(axes, range(len(depths)), cells, 0.1)
+        _unanswered(axes, range(len(depths)), cells)
     for place, one in enumerate(found):
         told = [_told(one[benchmark, threads]) for threads in findings.threads]
         mark(_column(axes, place, 1), "\n".join(told))

@@ -18,6 +18,7 @@ from fastlab.report.tables import (
     improvement_cell,
     links,
     numbers,
+    side_by_side,
     value,
 )
 from fastlab.statistics.findings import Findings
@@ -70,14 +71,7 @@ def _beside_paper(
         for number, (metric, label) in enumerate(metrics):
             found = findings.find(variant_name, metric)
             cells = [found[benchmark, threads] for threads in findings.threads]
-            best = max(
-                (one.improvement_pct for one in cells if one.improvement_pct is not None),
-                default=None,
-            )
-            rows.append(
-                [Cell(benchmark if number == 0 else ""), Cell(label)]
-                + [improvement_cell(one, one.improvement_pct == best) for one in cells]
-            )
+            rows.append([Cell(benchmark if number == 0 else ""), Cell(label), *side_by_side(cells)])
             printed = [paper.printed(metric, benchmark, threads) for threads in findings.threads]
             if any(printed):
                 rows.append(
@@ -96,7 +90,7 @@ def _beside_paper(
         title,
         ["benchmark", "", *map(str, findings.threads)],
         rows,
-        f"Bold: best case. {note}{SIGN}",
+        f"Bold: best case, of what is sure. {note}{SIGN}",
         2,
         [str(one) for one in findings.threads],
     )
@@ -204,14 +198,15 @@ def study(findings: Findings, metric: str) -> Table:
     link = links(findings)
     rows = []
     for cells in zip(*(one.values() for one in found.values()), strict=True):
-        known = [one.improvement_pct for one in cells if one.improvement_pct is not None]
-        best = max(known, default=None)
         rows.append(
-            [Cell(cells[0].benchmark, link=link.get(cells[0].key, "")), *numbers(cells[0])]
-            + [improvement_cell(one, one.improvement_pct == best) for one in cells]
+            [
+                Cell(cells[0].benchmark, link=link.get(cells[0].key, "")),
+                *numbers(cells[0]),
+                *side_by_side(cells),
+            ]
         )
     columns = ["benchmark", "threads", *findings.axes, *findings.variants]
-    note = f"Bold: best of its row. {SIGN}"
+    note = f"Bold: best of its row, of what is sure. {SIGN}"
     title = f"Improvement of {metric} by variant, %"
     return Table(title, columns, rows, note, kept=findings.variants)
 

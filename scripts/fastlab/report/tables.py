@@ -38,7 +38,8 @@ SIGN = (
     "Improvement = (baseline - variant) * 100 / baseline in percent; for throughput and fairness "
     "the sign is turned, so that positive is better everywhere. "
     "± is the sample standard deviation over the seeds, in percentage points. "
-    f"{NOT_AVAILABLE}: not available. {PARTIAL}: fewer seeds than planned, see the runs left out."
+    f"{NOT_AVAILABLE}: not available. {PARTIAL}: fewer seeds than planned, see the runs left out. "
+    "~: no significant change."
 )
 
 
@@ -188,7 +189,7 @@ def results(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
         rows.append([*cells, *(Cell(text, tone=tone) for text in [*texts, one.verdict])])
     note = f"{found.mean}: {'geometric' if found.mean == 'Gmean' else 'arithmetic'} means. {SIGN}"
     if spread:
-        note += " ~: no significant change. Other metrics than the primary one are hints."
+        note += " Other metrics than the primary one are hints."
     return Table(title, [*columns, "verdict"], rows, note, 3, ["improvement %"])
 
 
@@ -356,9 +357,17 @@ def improvement_cell(one: Finding, best: bool = False) -> Cell:
     # Rounded first: what is shown as 0.0 has no sign and no tone.
     shown = round(one.improvement_pct, 1) or 0.0
     spread = "" if one.spread is None else f" ±{one.spread:.1f}"
-    text = f"{shown:.1f}{spread}{'' if one.complete else f' {PARTIAL}'}"
+    unsure = " ~" if one.verdict == "~" else ""
+    text = f"{shown:.1f}{spread}{unsure}{'' if one.complete else f' {PARTIAL}'}"
     sign: Tone = "gain" if shown > 0 else "loss" if shown < 0 else ""
-    return Cell(text, best, "aside" if shown and one.verdict in NO_CHANGE else sign)
+    return Cell(text, best, sign if one.gain else "aside" if shown else "")
+
+
+def side_by_side(cases: Sequence[Finding]) -> list[Cell]:
+    """Their improvements, the best strong, if that is sure: what is no significant change, or no
+    answer, is not the best by its number."""
+    best = max((one.gain for one in cases if one.gain is not None), default=None)
+    return [improvement_cell(one, bool(one.gain) and one.gain == best) for one in cases]
 
 
 def value(number: float | None) -> str:
