@@ -252,6 +252,22 @@ def test_what_is_no_depth_study() -> None:
     assert not charts.has_depths(depths(1))
 
 
+@pytest.mark.parametrize(
+    ("policy", "knobs"),
+    [("adaptive", {"depth": 8}), ("strict", {"depth": 1}), ("strict", {"depth": 8, "hold": 5})],
+)
+def test_a_line_goes_through_what_differs_by_depth_only(policy: str, knobs: dict[str, int]) -> None:
+    others = [Variant("one", "fast", "strict", {"depth": 1}), Variant("two", "fast", policy, knobs)]
+    of = samples.experiment(("single_ctr",), (4,), (1,), (samples.BASELINE, *others))
+    assert not charts.has_depths(summarise(of, []))
+
+
+def test_what_is_shown_as_0_has_no_sign() -> None:
+    shown = [heatmaps.IMPROVEMENT.text(one) for one in (-0.4, 0.0, 0.4, -0.6, 0.6)]
+    assert shown == ["0", "0", "0", "-1", "+1"]
+    assert heatmaps.REGRET.text(0.004) == "0.00"
+
+
 def test_nothing_measured_yet_is_still_a_report(tmp_path: Path) -> None:
     summary = summarise(samples.experiment(), [])
     write_report(summary, tmp_path)

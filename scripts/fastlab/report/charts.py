@@ -8,6 +8,7 @@ is judged. Every chart is a pure function of its findings: equal ones give equal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,9 +110,16 @@ def main_chart(findings: Findings, variant_name: str, form: Form) -> bytes:
 
 
 def has_depths(findings: Findings) -> bool:
-    """Is this a study of the queue-depth gate: several variants, each with its own depth?"""
-    depths = [depth for _, depth in _depths(findings)]
-    return len(depths) > 1 and len(depths) == len(findings.variants)
+    """Is this a study of the queue-depth gate: several variants, each with its own depth? They
+    differ in nothing else, for a line is drawn through them."""
+    arms = findings.simulation.experiment.variants if findings.simulation else ()
+    others = [
+        replace(one, name="", knobs={**one.knobs, DEPTH: 0})
+        for one in arms
+        if one.name in findings.variants
+    ]
+    depths = {depth for _, depth in _depths(findings)}
+    return 1 < len(depths) == len(others) and all(one == others[0] for one in others)
 
 
 def _depths(findings: Findings) -> list[tuple[str, int]]:

@@ -48,7 +48,9 @@ class Scale:
     sign: int
 
     def text(self, value: float) -> str:
-        return format(value, self.form)
+        shown = round(value, self.digits) or 0.0
+        # What is shown as 0 is neither better nor worse.
+        return format(shown, self.form if shown else f".{self.digits}f")
 
     def heat(self, value: float) -> int:
         """The colour's number, of the value as it is shown: 1.10 is 1.10, whatever follows."""
