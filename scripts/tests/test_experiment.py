@@ -170,6 +170,11 @@ def test_a_machine_of_ones_own(tmp_path: Path) -> None:
     keep_experiment(path, experiment, tmp_path / "results")
     kept = load_experiment(tmp_path / "results/experiment.toml")
     assert run_key(plan(kept)[0], "k", "t") == key
+    # Which may be run itself.
+    before = {one: one.read_bytes() for one in (tmp_path / "results").iterdir()}
+    assert sorted(one.name for one in before) == ["experiment.toml", "mine.toml"]
+    keep_experiment(tmp_path / "results/experiment.toml", kept, tmp_path / "results")
+    assert {one: one.read_bytes() for one in (tmp_path / "results").iterdir()} == before
     # A comment changes nothing, a figure does.
     (tmp_path / "mine.toml").write_text(f"# Mine.\n{text}")
     assert run_key(run, "k", "t") == key

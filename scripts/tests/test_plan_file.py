@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import samples
+from test_results import file_size_limit
 
 from fastlab.base.model import Case, FastError
 from fastlab.plan import plan_file
@@ -33,6 +34,19 @@ def test_a_plan_comes_back(tmp_path: Path) -> None:
     plan = make_plan(EXPERIMENT, "soft")
     plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
     assert plan_file.load(tmp_path) == plan
+
+
+def test_a_full_disk_leaves_the_plan_that_was(tmp_path: Path) -> None:
+    plan_file.keep_simulations(tmp_path, EXPERIMENT, BUILDS)
+    before = (tmp_path / plan_file.NAME).read_bytes()
+    with file_size_limit(100):
+        with pytest.raises(FastError, match=r"plan\.json: cannot be written"):
+            plan_file.keep_simulations(tmp_path, EXPERIMENT, Builds({}, "other"))
+        plan = make_plan(EXPERIMENT, "soft")
+        with pytest.raises(FastError, match=r"plan\.json: cannot be written"):
+            plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
+    assert (tmp_path / plan_file.NAME).read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [plan_file.NAME]
 
 
 Document = dict[str, Any]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from fastlab.base import toml_table
 from fastlab.base.choice import closest
+from fastlab.base.files import write_files
 from fastlab.base.metrics import VOCABULARY, Metric
 from fastlab.base.model import (
     BENCHMARKS,
@@ -130,12 +130,11 @@ def check_primary(experiment: Experiment, backend: str, measured: Iterable[Metri
 
 
 def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> None:
-    """Copy the experiment's file, and its machines' if they are its own, to the results."""
-    shutil.copyfile(source, directory / "experiment.toml")
-    for machine in (experiment.machine, *experiment.machines):
-        preset = Path(machine.preset)
-        if preset.suffix == ".toml":
-            shutil.copyfile(preset, directory / preset.name)
+    """Copy the experiment's file, and its machines' if they are its own, to the results. It may
+    be the copy among them that is run."""
+    own = (Path(machine.preset) for machine in (experiment.machine, *experiment.machines))
+    kept = {one.name: one for one in own if one.suffix == ".toml"} | {"experiment.toml": source}
+    write_files(directory, [(name, path.read_bytes()) for name, path in kept.items()])
 
 
 def plan(experiment: Experiment) -> list[Run]:

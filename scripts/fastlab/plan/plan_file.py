@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fastlab.base.cut import shown
+from fastlab.base.files import write_json
 from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine
 from fastlab.plan.blocks import Plan
 from fastlab.plan.experiment import load_experiment
@@ -66,7 +67,7 @@ def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, beg
     path = directory / NAME
     now = _document(plan, experiment, tools_id)
     if not begun:
-        path.write_text(json.dumps(now, indent=1) + "\n")
+        write_json(path, now)
         return
     advice = "give --output another directory, to begin anew"
     try:
@@ -98,7 +99,7 @@ def keep_simulations(directory: Path, experiment: Experiment, builds: Builds) ->
         "experiment": asdict(_each_machine(experiment, _named)),
         "machines": [dict(record) for record in of.machines.values()],
     }
-    (directory / NAME).write_text(json.dumps(now, indent=1) + "\n")
+    write_json(directory / NAME, now)
 
 
 def load(directory: Path) -> Plan | Simulations | None:
