@@ -12,8 +12,8 @@ import samples
 
 from fastlab.base.model import Workload
 from fastlab.plan.blocks import NOTHING, Dataset, PairedRow, Plan, Slot, slots
+from fastlab.plan.circumstances import Activity, Circumstances, Environment, IdleState
 from fastlab.statistics.calibration import calibrate
-from fastlab.statistics.environment import Activity, Circumstances, Environment, IdleState
 from fastlab.statistics.findings import Finding, Findings
 
 PLAN = Plan(

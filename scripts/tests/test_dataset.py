@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 import paired
 import pytest
@@ -193,6 +194,25 @@ def test_rows_of_another_backend_are_refused() -> None:
         make_dataset(paired.PLAN, [samples.row(of, samples.run_of(of, "fast"))])
     with pytest.raises(FastError, match="backend perf; it lacks nothing"):
         make_dataset(paired.PLAN, [paired.row(SLOT, 1e6, backend="perf")])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"benchmark": "affinity"}, "no workload is affinity, 4 threads"),
+        ({"threads": 8}, "no workload is single_ctr, 8 threads"),
+        ({"pair": "soft"}, "pair is 'soft', and there are off, strict"),
+        ({"events": "cycles"}, "events is 'cycles', and there are software, none"),
+        ({"position": 4}, "position is 4, and a block has 4 runs"),
+        ({"block": 1}, "its block and position are those of run single_ctr-4-strict-1-0"),
+        ({"key": "x"}, "its block and position are those of run single_ctr-4-strict-0-0"),
+    ],
+)
+def test_a_row_of_no_slot_is_refused(change: dict[str, Any], said: str) -> None:
+    good = paired.row(SLOT, 1e6)
+    bad = good | change
+    with pytest.raises(FastError, match=rf"runs\.jsonl:2: run .* that plan.json has: {said}; del"):
+        make_dataset(paired.PLAN, [good, bad, good])
 
 
 def test_a_run_made_again_replaces_the_first() -> None:

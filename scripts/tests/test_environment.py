@@ -12,16 +12,14 @@ import paired
 import pytest
 
 from fastlab.base.model import FastError
-from fastlab.statistics.environment import (
+from fastlab.plan.circumstances import (
     Activity,
     Circumstances,
     Environment,
     IdleState,
-    activity,
-    capture,
-    doubts,
     from_record,
 )
+from fastlab.statistics.environment import activity, capture, doubts
 
 CPU = "sys/devices/system/cpu"
 INTEL = {

@@ -99,6 +99,25 @@ def test_a_real_machines_plan_that_cannot_be_is_refused(tmp_path: Path) -> None:
         plan_file.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"primary": "zzz"}, "no metric is 'zzz'; there are elapsed_ns, task_clock"),
+        ({"groups": []}, "no group of events has elapsed_ns"),
+        ({"primary": "cycles"}, "no group of events has cycles: software"),
+    ],
+)
+def test_a_primary_metric_that_no_run_has_is_refused(
+    tmp_path: Path, change: Document, said: str
+) -> None:
+    plan = make_plan(EXPERIMENT, "soft")
+    plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
+    path = tmp_path / plan_file.NAME
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(FastError, match=rf"plan\.json: not a plan of this version: {said}"):
+        plan_file.load(tmp_path)
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "{"], ids=["brackets", "list", "half"])
 def test_what_is_no_plan_at_all(tmp_path: Path, text: str) -> None:
     (tmp_path / plan_file.NAME).write_text(text)

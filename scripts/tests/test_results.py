@@ -11,10 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import paired
 import pytest
 import samples
 
-from fastlab.base.model import FastError, Variant
+from fastlab.base.model import FastError, Variant, Workload
+from fastlab.plan.blocks import Slot
 from fastlab.plan.rows import counters_digest, finished_keys, latest, never_fired
 from fastlab.plan.run_log import RunLog, read_rows
 
@@ -299,6 +301,61 @@ def test_a_corrupt_middle_line_is_an_error(tmp_path: Path, line: str, message: s
 def test_an_impossible_row_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "runs.jsonl"
     row = three_rows()[0]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in (row, {**row, **change}, row)))
+    with pytest.raises(FastError, match=rf"runs\.jsonl:2: impossible: {said}"):
+        read_rows(path)
+
+
+LACKING: dict[str, Any] = {"environment": {**paired.CIRCUMSTANCES["environment"]}}
+del LACKING["environment"]["smt"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"block": "3"}, r"Expected `int`, got `str` - at `\$.block`"),
+        ({"block": -1}, "block is -1, and it is counted from 0"),
+        ({"position": "x"}, r"Expected `int`, got `str` - at `\$.position`"),
+        ({"position": -1}, "position is -1"),
+        ({"side": "C"}, r"Invalid enum value 'C' - at `\$.side`"),
+        ({"pair": 1}, r"Expected `str`, got `int` - at `\$.pair`"),
+        ({"circumstances": {}}, "circumstances: .*field `environment`"),
+        ({"circumstances": paired.CIRCUMSTANCES | LACKING}, "circumstances: .*field `smt`"),
+        (
+            {"circumstances": {**paired.CIRCUMSTANCES, "before": {"ticks": "x"}}},
+            r"circumstances: Expected `int`, got `str` - at `\$.before.ticks`",
+        ),
+        *(
+            (
+                {
+                    "circumstances": {
+                        **paired.CIRCUMSTANCES,
+                        part: {**paired.CIRCUMSTANCES[part], "further": 1},
+                    }
+                },
+                "circumstances: circumstances have further fields: further",
+            )
+            for part in ("environment", "before", "after")
+        ),
+        ({"circumstances": {**paired.CIRCUMSTANCES, "x": 1}}, ".* further fields: x"),
+        ({"latency": {"nap": []}}, "unknown latency 'nap'; there are handoff, wakeup"),
+        ({"latency": {"handoff": [[1000]]}}, r"a bucket of handoff is \[1000\], and it is"),
+        ({"latency": {"handoff": [[1000, -1]]}}, "a bucket of handoff is -1"),
+        ({"latency": {"handoff": [[-1000, 1]]}}, "a bucket of handoff is -1000"),
+        ({"latency": {"handoff": [7]}}, r"Expected `array`, got `int` - at `\$.latency"),
+        ({"latency_missing": [1]}, r"Expected `object`, got `array` - at `\$.latency_missing`"),
+        ({"latency_missing": {"nap": "x"}}, "unknown latency 'nap'"),
+        ({"backend": "sim", "latencies": {"nap": {}}}, "unknown latency 'nap'"),
+    ],
+)
+def test_an_impossible_row_of_a_real_machine_is_refused(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    path = tmp_path / "runs.jsonl"
+    slot = Slot(Workload("single_ctr", 4), "strict", 0, 0, "B", "software")
+    row = paired.row(
+        slot, 1_000_000, latency={"wakeup": [[1000, 3]]}, latency_missing={"handoff": ""}
+    )
     path.write_text("".join(f"{json.dumps(one)}\n" for one in (row, {**row, **change}, row)))
     with pytest.raises(FastError, match=rf"runs\.jsonl:2: impossible: {said}"):
         read_rows(path)

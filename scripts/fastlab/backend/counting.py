@@ -19,6 +19,7 @@ from fastlab.base.model import FastError
 from fastlab.base.process import ask, run_group
 from fastlab.base.tools import require
 from fastlab.plan.blocks import SOFTWARE
+from fastlab.plan.circumstances import Circumstances
 from fastlab.plan.rows import Counter, Ending
 from fastlab.statistics import environment
 
@@ -123,7 +124,7 @@ class Observed(Ending):
     whole machine meanwhile."""
 
     document: Mapping[str, Any] | None
-    circumstances: environment.Circumstances
+    circumstances: Circumstances
 
 
 def count_run(call: Call, fast_stat: Path, events: str, root: Path) -> Observed:
@@ -160,7 +161,7 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
         status,
         duration,
         document=_document(path),
-        circumstances=environment.Circumstances(surroundings, before, after),
+        circumstances=Circumstances(surroundings, before, after),
     )
 
 

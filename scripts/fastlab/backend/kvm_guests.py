@@ -39,6 +39,7 @@ from fastlab.base.model import Experiment, FastError, Kernel, Run
 from fastlab.guest import initramfs, kvm, vm
 from fastlab.plan import plan_file
 from fastlab.plan.blocks import GUESTS, SOFTWARE, PairedRow, make_dataset, make_plan, with_groups
+from fastlab.plan.circumstances import Circumstances
 from fastlab.plan.experiment import workload_argv
 from fastlab.plan.rows import Row
 from fastlab.statistics import environment
@@ -182,7 +183,7 @@ class Guests:
             failure = str(error)
         duration = time.monotonic() - begun
         after = environment.activity(self._root)
-        circumstances = environment.Circumstances(surroundings, before, after)
+        circumstances = Circumstances(surroundings, before, after)
         if not outcome:
             check_room(self._directory)
             return Observed(

@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
+from fastlab.base.cut import shown
 from fastlab.base.metrics import HARDWARE, NAMED, REAL
 from fastlab.base.model import Experiment, FastError, Workload
 from fastlab.plan.experiment import check_primary
@@ -55,9 +56,9 @@ class PairedRow(Row):
     it counted, if they may. `boot` is the kernel's boot_id. `knobs` are all that the running
     kernel has.
 
-    `circumstances` are environment.Circumstances. `latency` is that of a run of its own, made after
-    the one that all other fields are of. `latency_missing` says of those of LATENCIES that it lacks
-    why they were not measured.
+    `circumstances` are a record of plan.circumstances. `latency` is that of a run of its own, made
+    after the one that all other fields are of. `latency_missing` says of those of LATENCIES that it
+    lacks why they were not measured.
     """
 
     pair: str
@@ -243,8 +244,8 @@ def variant_of(plan: Plan, slot: Slot) -> str:
 
 def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:
     """The dataset of the rows of a runs.jsonl. Raises FastError for a row that is no slot's."""
-    paired = []
-    for row in latest(rows):
+    given = list(rows)
+    for number, row in enumerate(given, 1):
         missing = PairedRow.__required_keys__ - row.keys()
         if missing or row["backend"] != plan.backend:
             raise FastError(
@@ -252,8 +253,33 @@ def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:
                 f" (backend {row['backend']}; it lacks {', '.join(sorted(missing)) or 'nothing'}); "
                 "give each backend a results directory of its own"
             )
-        paired.append(cast(PairedRow, row))
-    return Dataset(plan, tuple(paired))
+        why = _misplaced(plan, cast(PairedRow, row))
+        if why:
+            raise FastError(
+                f"runs.jsonl:{number}: run {row['key']} is none that plan.json has: {why}; delete "
+                "the line (its run is then made again) or restore the file"
+            )
+    return Dataset(plan, tuple(cast(PairedRow, row) for row in latest(given)))
+
+
+def _misplaced(plan: Plan, row: PairedRow) -> str:
+    """Why a row is no slot's, or "". Blocks beyond those planned are the statistics' to judge."""
+    workload = Workload(row["benchmark"], row["threads"])
+    known = [(one.benchmark, one.threads) for one in plan.workloads]
+    if (workload.benchmark, workload.threads) not in known:
+        return f"no workload is {workload.benchmark}, {workload.threads} threads"
+    for name, allowed in (
+        ("pair", (plan.baseline, *plan.variants)),
+        ("events", (*plan.groups, NOTHING)),
+    ):
+        if row[name] not in allowed:  # type: ignore[literal-required]
+            told = shown(row[name])  # type: ignore[literal-required]
+            return f"{name} is {told}, and there are {', '.join(allowed)}"
+    pair, block, position = row["pair"], row["block"], row["position"]
+    if position >= runs_of_a_block(plan, pair):
+        return f"position is {position}, and a block has {runs_of_a_block(plan, pair)} runs"
+    key = Slot(workload, pair, block, position, row["side"], row["events"]).key
+    return "" if row["key"] == key else f"its block and position are those of run {key}"
 
 
 def why_missing(rows: Iterable[PairedRow], metric: str) -> str:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from fastlab.base.cut import shown
 from fastlab.base.files import write_json
+from fastlab.base.metrics import REAL
 from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine
-from fastlab.plan.blocks import Plan
+from fastlab.plan.blocks import Plan, events_of
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.rows import Builds, KernelId, machine_record
 
@@ -113,7 +114,9 @@ def load(directory: Path) -> Plan | Simulations | None:
             known = f"this program knows {SCHEMA_VERSION}"
             raise ValueError(f"schema version {kept.schema}, {known}")
         if kept.backend != "sim":
-            return _parsed(Plan, text)
+            plan = _parsed(Plan, text)
+            _check_primary(plan)
+            return plan
         of = _parsed(_KeptSimulations, text)
         builds = Builds(of.kernels, of.tools)
         if not of.experiment:
@@ -146,6 +149,14 @@ def _check_names(experiment: Experiment) -> None:
     for name in (experiment.baseline, *experiment.oracle):
         if name not in names:
             raise ValueError(f"no variant is {shown(name)}; there are {', '.join(names)}")
+
+
+def _check_primary(plan: Plan) -> None:
+    names = [one.name for one in REAL]
+    if plan.primary not in names:
+        raise ValueError(f"no metric is {shown(plan.primary)}; there are {', '.join(names)}")
+    if not plan.groups or events_of(plan, plan.primary) is None:
+        raise ValueError(f"no group of events has {plan.primary}: {', '.join(plan.groups)}")
 
 
 def _each_machine(experiment: Experiment, changed: Callable[[Machine], Machine]) -> Experiment:

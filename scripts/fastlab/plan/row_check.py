@@ -9,6 +9,8 @@ from typing import Any
 from fastlab.base.cut import shown
 from fastlab.base.metrics import LATENCIES, NAMED
 from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS
+from fastlab.plan.blocks import PairedRow
+from fastlab.plan.circumstances import from_record
 from fastlab.plan.rows import Row, RunLock
 
 # Counted on a real machine and compared nowhere.
@@ -28,10 +30,13 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
     # `fast doctor` needs no package.
     import msgspec
 
+    real = row["backend"] != "sim"
     try:
-        msgspec.convert(row, Row)
+        msgspec.convert(row, PairedRow if real else Row)
     except msgspec.ValidationError as error:
         yield str(error)
+    if real:
+        yield from _of_a_block(row)
     if row["benchmark"] not in _WORKLOADS:
         yield f"unknown benchmark {shown(row['benchmark'])}; there are {', '.join(_WORKLOADS)}"
     for name in sorted(_COUNTS):
@@ -51,14 +56,36 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
     for name, counter in row["counters"].items():
         yield from _counter(name, counter)
     for name, figures in row.get("latencies", {}).items():
-        if name not in LATENCIES:
-            yield f"unknown latency {name!r}; there are {', '.join(LATENCIES)}"
+        yield from _no_latency(name)
         for figure, value in figures.items():
             yield from _no_count(f"{name} {figure}", value)
     for name, value in row.get("profile", {}).items():
         yield from _no_count(f"profile {name}", value)
     for lock in row.get("locks", ()):
         yield from _lock(lock)
+
+
+def _of_a_block(row: Mapping[str, Any]) -> Iterator[str]:
+    """What only rows of a real machine have."""
+    for name in ("block", "position"):
+        yield from _no_count(name, row[name])
+    try:
+        from_record(row["circumstances"])
+    except ValueError as error:
+        yield f"circumstances: {error}"
+    for name in (*row.get("latency", {}), *row["latency_missing"]):
+        yield from _no_latency(name)
+    for name, histogram in row.get("latency", {}).items():
+        for bucket in histogram:
+            if len(bucket) != 2:
+                yield f"a bucket of {name} is {shown(bucket)}, and it is an end and a number"
+            for number in bucket:
+                yield from _no_count(f"a bucket of {name}", number)
+
+
+def _no_latency(name: str) -> Iterator[str]:
+    if name not in LATENCIES:
+        yield f"unknown latency {name!r}; there are {', '.join(LATENCIES)}"
 
 
 def _counter(name: str, counter: Mapping[str, Any]) -> Iterator[str]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fastlab.base.model import FastError
+from fastlab.plan.circumstances import Activity, Circumstances, Environment, IdleState
+from fastlab.plan.circumstances import from_record as from_record
 
 # A hand-off takes a few microseconds: a CPU that sleeps longer is what would be measured.
 SLOW_IDLE_US = 10
@@ -24,57 +25,6 @@ STEAL_SHARE = 0.001
 IDLE_LOAD = 0.1
 
 CPUS = "sys/devices/system/cpu"
-
-
-@dataclass(frozen=True)
-class IdleState:
-    """A C-state that the CPUs may enter, and how long they take to leave it."""
-
-    name: str
-    exit_us: int
-
-
-@dataclass(frozen=True)
-class Environment:
-    """What stays the same for a whole run. `governors` and `idle_states` are those of any CPU, each
-    once; None says "not available"."""
-
-    kernel: str | None
-    command_line: str | None
-    cpu: str | None
-    cpus: int
-    microcode: str | None
-    governors: tuple[str, ...] | None
-    turbo: bool | None
-    smt: str | None
-    idle_states: tuple[IdleState, ...] | None
-    numa_nodes: int | None
-    numa_balancing: bool | None
-    huge_pages: str | None
-    mitigations: Mapping[str, str]
-    virtual: bool | None
-    vendor: str | None
-
-
-@dataclass(frozen=True)
-class Activity:
-    """What changes all the time: CPU ticks since boot, the load of the last minute, tasks that run
-    or want to (without the reader), and how often heat has slowed a core."""
-
-    ticks: int
-    steal: int
-    load: float
-    others: int
-    throttled: int | None
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """A run's environment, and what the machine was doing just before it and just after it."""
-
-    environment: Environment
-    before: Activity
-    after: Activity
 
 
 def capture(root: Path = Path("/")) -> Environment:
@@ -129,18 +79,6 @@ def activity(root: Path = Path("/")) -> Activity:
         load=float(load[0]),
         others=max(int(load[3].split("/")[0]) - 1, 0),
         throttled=sum(int(text) for text in heat if text) if heat else None,
-    )
-
-
-def from_record(data: Mapping[str, Any]) -> Circumstances:
-    """As a row of runs.jsonl holds them, by asdict()."""
-    environment = dict(data["environment"])
-    if environment["governors"] is not None:
-        environment["governors"] = tuple(environment["governors"])
-    if environment["idle_states"] is not None:
-        environment["idle_states"] = tuple(IdleState(**one) for one in environment["idle_states"])
-    return Circumstances(
-        Environment(**environment), Activity(**data["before"]), Activity(**data["after"])
     )
 
 

@@ -36,6 +36,7 @@ from fastlab.plan.blocks import (
     runs_of_a_block,
     why_missing,
 )
+from fastlab.plan.circumstances import Circumstances, from_record
 from fastlab.plan.rows import Counter, value, without_silent
 from fastlab.statistics import environment
 from fastlab.statistics.calibration import Blocks, Calibration, blocks_of, calibrate, nothing
@@ -65,7 +66,7 @@ def analyse(dataset: Dataset) -> Findings:
         findings += _family(dataset, calibration, family)
     order = {metric.name: i for i, metric in enumerate(REAL)}
     findings.sort(key=lambda one: order[one.metric.name])
-    runs = [environment.from_record(row["circumstances"]) for row in dataset.rows]
+    runs = [from_record(row["circumstances"]) for row in dataset.rows]
     return Findings(
         title=plan.name,
         backend=plan.backend,
@@ -280,7 +281,7 @@ def _calibration_lines(plan: Plan, calibration: Calibration) -> Iterable[str]:
 
 
 def _setting(
-    dataset: Dataset, calibration: Calibration, runs: Sequence[environment.Circumstances]
+    dataset: Dataset, calibration: Calibration, runs: Sequence[Circumstances]
 ) -> dict[str, str]:
     plan = dataset.plan
     blocks = "not calibrated" if calibration.blocks is None else str(calibration.blocks)
