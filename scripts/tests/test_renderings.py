@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 import subprocess
@@ -20,6 +21,7 @@ import paired
 import pytest
 import samples
 import xmlschema
+from rich.console import Console
 from samples import summarise
 from test_report import BESIDE, Page
 
@@ -27,9 +29,11 @@ from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError, Workload
 from fastlab.plan.blocks import Dataset, PairedRow, Slot
 from fastlab.plan.experiment import plan
+from fastlab.report import tables
 from fastlab.report.contents import FORMATS, html_text
 from fastlab.report.document import csv_text
 from fastlab.report.forms import NAMES, judged_cases, junit, ktap
+from fastlab.report.markup import markdown_table, rich_table
 from fastlab.statistics.findings import Finding, Findings, LeftOut
 from fastlab.statistics.paired import analyse
 
@@ -125,6 +129,35 @@ def test_golden(sample: str, form: str) -> None:
     # a CPU with fused multiply-add, in another on one without.
     numbers = [float(number) for number in _NUMBER.findall(text)]
     assert numbers == pytest.approx([float(n) for n in _NUMBER.findall(expected)], rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("form", ["markdown", "ktap", "lkp", "mmtests"])
+def test_what_a_program_said_is_one_line(form: str) -> None:
+    """Else a kernel's message would be a test of its own, a table's end, or a terminal's colour."""
+    said = "first\nok 9 second\r\n\x1b[31m| third\u2028fourth"
+    found = brief("real")
+    (left, *_) = found.left_out
+    findings = tuple(
+        one if one.verdict in ("better", "worse") else replace(one, reason=said)
+        for one in found.findings
+    )
+    assert {"~", "INVALID"} <= {one.verdict for one in findings if one.reason == said}
+    spoilt = replace(found, findings=findings, left_out=(replace(left, reason=said),))
+    lines = FORMATS[form](spoilt, ASKED).splitlines()
+    assert any("first ok 9 second ?[31m" in line for line in lines)
+    assert not any(line.startswith(("ok 9", "fourth")) or "\x1b" in line for line in lines)
+    assert lines == FORMATS[form](spoilt, ASKED).removesuffix("\n").split("\n")
+
+
+def test_a_cell_is_one_line_that_no_terminal_obeys() -> None:
+    found = brief("real")
+    spoilt = replace(found, left_out=(replace(found.left_out[0], reason="a\x1b[2J\r\nb"),))
+    table = tables.left_out(spoilt)
+    out = io.StringIO()
+    Console(file=out, width=200).print(rich_table(table))
+    for text in (out.getvalue(), markdown_table(table)):
+        assert "a?[2J b" in text
+        assert "\x1b" not in text
 
 
 def primary(findings: Findings) -> dict[str, Finding]:

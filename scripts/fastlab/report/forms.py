@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fastlab.base.cut import one_line
 from fastlab.base.model import FastError
 from fastlab.report.tables import (
     NOT_AVAILABLE,
@@ -68,10 +69,11 @@ def judged_cases(findings: Findings, fail_below: float | None) -> list[Judged]:
 
 def _case(one: Finding, fail_below: float | None) -> Judged:
     if one.gain is None:
-        return Judged(one, "error", f"{one.verdict}: {one.reason}")
+        return Judged(one, "error", one_line(f"{one.verdict}: {one.reason}"))
+    said = one_line(describe(one))
     if fail_below is not None and one.gain < fail_below:
-        return Judged(one, "failed", f"{describe(one)}; asked for was at least {fail_below:+g} %")
-    return Judged(one, "passed", describe(one))
+        return Judged(one, "failed", f"{said}; asked for was at least {fail_below:+g} %")
+    return Judged(one, "passed", said)
 
 
 def describe(one: Finding) -> str:

@@ -7,6 +7,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from fastlab.base.cut import one_line
 from fastlab.report.tables import Cell, Table
 
 STYLES = {"": "", "gain": "green", "loss": "red", "aside": "dim"}
@@ -24,7 +25,7 @@ def markdown_table(table: Table) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = cell.text.replace("|", "\\|").replace("\n", " ")
+    text = one_line(cell.text).replace("|", "\\|")
     return f"**{text}**" if cell.strong else text
 
 
@@ -48,7 +49,8 @@ def rich_table(table: Table) -> RichTable:
         shown.add_row(
             *(
                 Text(
-                    cell.text, style=f"{'bold ' if cell.strong else ''}{STYLES[cell.tone]}".strip()
+                    one_line(cell.text),
+                    style=f"{'bold ' if cell.strong else ''}{STYLES[cell.tone]}".strip(),
                 )
                 for cell in row
             )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote
 
+from fastlab.base.cut import one_line
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Place
 from fastlab.plan import rows as runs
@@ -303,13 +304,14 @@ def _key(key: str) -> Cell:
 def notes(found: Findings) -> list[str]:
     """What belongs beside the numbers, a line each."""
     lacking = missing(found)
-    return [
+    lines = [
         *(f"Calibration: {line}" for line in found.calibration),
         *(f"Doubtful: {line}" for line in found.doubts),
         *([f"Not available: {lacking}."] if lacking else []),
         *(f"No claim: {line}" for line in no_claims(found)),
         *(f"Left out: {one.sentence}" for one in found.left_out),
     ]
+    return [one_line(line) for line in lines]
 
 
 def missing(found: Findings) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any, Literal
 
+from fastlab.base.cut import one_line
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Experiment, Place
 from fastlab.plan.rows import Row
@@ -99,7 +100,7 @@ class LeftOut(Place):
     @property
     def sentence(self) -> str:
         which = f", {self.which}" if self.which else ""
-        return (
+        return one_line(
             f"{self.variant_name}: {self.label}, {self.threads} threads{which}: "
             f"{self.status}: {self.reason}"
         )
