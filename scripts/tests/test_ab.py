@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import paired
@@ -26,6 +28,7 @@ from fastlab.statistics.significance import (
     holm,
     measure_noise,
     paired_test,
+    rank_p,
 )
 
 EXPERIMENTS = 1000
@@ -41,6 +44,39 @@ def rates(seed: int, **how: float) -> tuple[Counter[str], list[Finding]]:
         for _ in range(EXPERIMENTS)
     ]
     return Counter(one.verdict for one in findings), findings
+
+
+def by_all_signs(ratios: tuple[int, ...]) -> float:
+    """The rank test by its definition."""
+    given = [one for one in ratios if one]
+    ranks = stats.rankdata(np.abs(given))
+
+    def positive(signs: Iterable[float]) -> float:
+        return sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign > 0)
+
+    sums = [positive(signs) for signs in product((-1, 1), repeat=len(given))]
+    found = positive(given)
+    less, more = sum(one <= found for one in sums), sum(one >= found for one in sums)
+    return float(min(1.0, 2 * min(less, more) / len(sums)))
+
+
+def test_the_rank_test_is_exact_where_blocks_are_equal_in_size() -> None:
+    assert paired_test([-1, 1, 1, 2, 2, 3, 3]).p_rank == 0.0625
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        ratios = tuple(int(one) for one in rng.integers(-3, 4, 8))
+        if any(ratios):
+            assert rank_p(np.array(ratios, float)) == pytest.approx(by_all_signs(ratios))
+    assert rank_p(np.zeros(8)) == 1
+    rows = np.array([[1.0, 1, 2, 3], [1, 2, 3, 4]])
+    assert rank_p(rows) == pytest.approx([0.125, 0.125])
+
+
+def test_the_rank_test_is_scipys_where_they_are_not() -> None:
+    noise = np.random.default_rng(2).standard_normal((20, 9))
+    assert (rank_p(noise) == stats.wilcoxon(noise, axis=-1, method="exact").pvalue).all()
+    one = np.append(noise[0], 0)
+    assert rank_p(one) == pytest.approx(rank_p(noise[0]))
 
 
 def coverage(findings: list[Finding], improvement: float) -> float:
