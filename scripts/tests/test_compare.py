@@ -20,7 +20,7 @@ from samples import summarise
 from fastlab.attribution.callgrind import callgrind_text
 from fastlab.base.files import write_files
 from fastlab.base.metrics import SIMULATED
-from fastlab.base.model import FastError, Variant
+from fastlab.base.model import FastError, Place, Variant
 from fastlab.plan.experiment import plan
 from fastlab.report import charts
 from fastlab.report.contents import markdown, shown
@@ -307,6 +307,31 @@ def test_terminal() -> None:
     lines = [line.split() for line in out.getvalue().splitlines()]
     assert ["single_ctr", "here", "25.0", "±0.0", "-10.0", "±0.0"] in lines
     assert "Losses: 3" in out.getvalue()
+
+
+def test_twice_the_cases_are_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix may have a thousand: how often is looked where a row stands?"""
+    looked = 0
+    key = Place.key.fget
+    assert key
+
+    def counted(place: Place) -> tuple[int | str, ...]:
+        nonlocal looked
+        looked += 1
+        return key(place)
+
+    def work(cases: int) -> int:
+        nonlocal looked
+        looked = 0
+        of = samples.experiment(("single_ctr",), tuple(range(1, cases + 1)), (1,))
+        markdown(summarise(of, []))
+        return looked
+
+    monkeypatch.setattr(Place, "key", property(counted))
+    assert work(40) < 2.5 * work(20)
+    found = sample()
+    assert found.find("fast", "cycles") is found.find("fast", "cycles")
+    assert found.of_metric("cycles") is found.of_metric("cycles")
 
 
 def test_several_variants() -> None:

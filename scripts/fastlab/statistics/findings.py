@@ -7,8 +7,9 @@ only a real machine knows, are sections that the other leaves empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean, stdev
 from typing import Any, Literal
 
@@ -181,12 +182,27 @@ class Findings:
     raw: tuple[Raw, ...] = ()
     attributed: tuple[Attributed, ...] = ()
 
-    def of_metric(self, metric: str) -> tuple[Finding, ...]:
-        return tuple(one for one in self.findings if one.metric.name == metric)
+    def of_metric(self, metric: str) -> Sequence[Finding]:
+        return self._by_metric.get(metric, ())
 
-    def find(self, variant_name: str, metric: str) -> dict[tuple[int | str, ...], Finding]:
+    def find(self, variant_name: str, metric: str) -> Mapping[tuple[int | str, ...], Finding]:
         """One variant's findings of one metric, by Place.key, in the order of the workloads."""
-        return {one.key: one for one in self.of_metric(metric) if one.variant_name == variant_name}
+        return self._by_arm.get((variant_name, metric), {})
+
+    # A report looks for each metric of each arm several times, of hundreds of workloads.
+    @cached_property
+    def _by_metric(self) -> Mapping[str, Sequence[Finding]]:
+        found: dict[str, list[Finding]] = {}
+        for one in self.findings:
+            found.setdefault(one.metric.name, []).append(one)
+        return found
+
+    @cached_property
+    def _by_arm(self) -> Mapping[tuple[str, str], Mapping[tuple[int | str, ...], Finding]]:
+        found: dict[tuple[str, str], dict[tuple[int | str, ...], Finding]] = {}
+        for one in self.findings:
+            found.setdefault((one.variant_name, one.metric.name), {})[one.key] = one
+        return found
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

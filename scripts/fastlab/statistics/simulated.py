@@ -55,12 +55,14 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
     selected = dict(zip(selected, judged, strict=True))
     good: _Good = defaultdict(dict)
     left_out = []
+    lacking: dict[Case, list[LeftOut]] = defaultdict(list)
     for run in plan(experiment):
         row = selected.get(_cell(run))
         if row is not None and row["status"] == "ok":
             good[run.variant.name, run.case][run.seed] = row
         else:
             left_out.append(_left_out(run, row, _cell(run) in outdated))
+            lacking[run.case].append(left_out[-1])
 
     findings: list[Finding] = []
     mechanism = []
@@ -70,12 +72,7 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
             base, other = good[experiment.baseline, case], good[name, case]
             pairs = [(base[seed], other[seed]) for seed in base if seed in other]
             mechanism.append(Mechanism(*case.place, name, _sum(row for _, row in pairs)))
-            bad = [
-                one
-                for one in left_out
-                if one.key == Place(*case.place).key
-                and one.variant_name in (name, experiment.baseline)
-            ]
+            bad = [one for one in lacking[case] if one.variant_name in (name, experiment.baseline)]
             findings += [_compare(experiment, case, name, one, pairs, bad) for one in SIMULATED]
     times = {
         arm: {seed: row["elapsed_ns"] for seed, row in own.items() if row["elapsed_ns"] is not None}
