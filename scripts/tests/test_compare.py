@@ -309,6 +309,16 @@ def test_terminal() -> None:
     assert "Losses: 3" in out.getvalue()
 
 
+def test_a_cost_that_the_baseline_has_not_is_told() -> None:
+    of = samples.experiment(("single_ctr",), (4, 16), (1,))
+    rows = [
+        samples.row(of, run, None, {"migrations": 0 if run.variant.name == "baseline" else moved})
+        for run in plan(of)
+        for moved in [7 if run.workload.threads == 4 else 0]
+    ]
+    assert lead(summarise(of, rows)).endswith("; migrations: 0 better, 0 worse, 1 from 0.")
+
+
 def test_twice_the_cases_are_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """A matrix may have a thousand: how often is looked where a row stands?"""
     looked = 0

@@ -89,7 +89,8 @@ def without_empty(table: Table) -> Table:
 
 @dataclass(frozen=True)
 class Tally:
-    """How a variant's findings of one metric ended, with the extremes of those that count."""
+    """How a variant's findings of one metric ended, with the extremes of those that count. Without
+    an answer are also those `from_nothing`: costs of which the baseline has none, so no percent."""
 
     variant: str
     metric: str
@@ -97,6 +98,7 @@ class Tally:
     worse: int
     unchanged: int
     unanswered: int
+    from_nothing: int
     best: Finding | None
     worst: Finding | None
 
@@ -112,6 +114,10 @@ def tally(found: Findings, variant: str, metric: str) -> Tally:
         worse=verdicts.count("worse"),
         unchanged=sum(one in NO_CHANGE for one in verdicts),
         unanswered=sum(one in NO_ANSWER for one in verdicts),
+        from_nothing=sum(
+            one.metric.better == "lower" and one.baseline.mean == 0 and bool(one.variant.mean)
+            for one in cases
+        ),
         best=by_gain[-1] if "better" in verdicts else None,
         worst=by_gain[0] if "worse" in verdicts else None,
     )
@@ -155,8 +161,10 @@ def _answer(found: Findings, variant: str) -> str:
         text += f", {one.unanswered} without an answer"
     for metric in PAID_WITH:
         other = tally(found, variant, metric)
-        if other.better or other.worse:
+        if other.better or other.worse or other.from_nothing:
             text += f"; {metric}: {other.better} better, {other.worse} worse"
+        if other.from_nothing:
+            text += f", {other.from_nothing} from 0"
     return f"{text}."
 
 
