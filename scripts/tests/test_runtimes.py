@@ -259,6 +259,16 @@ def test_the_table_colours_who_is_slower(program: Make) -> None:
     assert cells["intervals"].text == ""
 
 
+@pytest.mark.parametrize(
+    ("ratio", "tones"),
+    [(1.0, ("", "")), (0.996, ("", "")), (1.004, ("", "")), (1.01, ("gain", "loss"))],
+)
+def test_what_is_shown_as_equal_has_no_colour(ratio: float, tones: tuple[str, str]) -> None:
+    cells = (peers.ratio_cell(ratio, "higher"), peers.ratio_cell(ratio, "lower"))
+    assert tuple(cell.tone for cell in cells) == tones
+    assert cells[0].text == f"{ratio:.2f}"
+
+
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """The command line with stand-ins for the build; what it was asked, and the programs."""

@@ -18,7 +18,7 @@ from typing import Any
 from fastlab.bench.calibrate import estimate
 from fastlab.bench.gomp_testsuite import check_library
 from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
-from fastlab.bench.peers import UNITS, check_known
+from fastlab.bench.peers import UNITS, check_known, ratio_cell
 from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Turn
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
 
@@ -232,7 +232,7 @@ def _value_cell(row: OpenmpRow) -> Cell:
 def _ratio_cell(row: OpenmpRow) -> Cell:
     if row.ratio is None:
         return Cell("")
-    return Cell(f"{row.ratio:.2f}", tone="gain" if row.ratio < 1 else "loss")
+    return ratio_cell(row.ratio, "lower")
 
 
 def record(row: OpenmpRow) -> dict[str, Any]:

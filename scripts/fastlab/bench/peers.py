@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
+from fastlab.base.metrics import Better
 from fastlab.base.model import FastError
 from fastlab.bench.calibrate import estimate
 from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
@@ -250,7 +251,15 @@ def _number(value: float, unit: str) -> str:
     return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
 
 
+def ratio_cell(ratio: float, better: Better) -> Cell:
+    """What is shown as 1 is neither a gain nor a loss."""
+    shown = round(ratio, 2)
+    if shown == 1:
+        return Cell(f"{shown:.2f}")
+    return Cell(f"{shown:.2f}", tone="gain" if (shown > 1) == (better == "higher") else "loss")
+
+
 def _ratio_cell(row: PeerRow) -> Cell:
     if row.ratio is None or row.point.runtime == OURS:
         return Cell("")
-    return Cell(f"{row.ratio:.2f}", tone="gain" if row.ratio > 1 else "loss")
+    return ratio_cell(row.ratio, "higher")
