@@ -205,11 +205,19 @@ def test_torn_last_line_is_dropped_and_the_file_mended(tmp_path: Path, keep: int
 
 
 def test_garbage_at_the_end_is_a_torn_line(tmp_path: Path) -> None:
+    """Of whatever bytes, but not with an end: that is no row that was being written."""
     path = tmp_path / "runs.jsonl"
-    path.write_bytes(json.dumps(three_rows()[0]).encode() + b"\n\0\0\0\xff\n")
+    whole = json.dumps(three_rows()[0]).encode() + b"\n"
+    path.write_bytes(whole + b"\0\0\0\xff")
     rows, warning = read_rows(path)
     assert len(rows) == 1
     assert f"{path}:2" in warning
+    path.write_bytes(whole + b'{"schema": 3, \n')
+    with pytest.raises(FastError, match=r"runs\.jsonl:2: not a row: .*; delete the line"):
+        read_rows(path)
+    with pytest.raises(FastError, match=r"runs\.jsonl:2: not a row"):
+        RunLog(path)
+    assert path.read_bytes() == whole + b'{"schema": 3, \n'
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from fastlab.plan.rows import Row
 def read_rows(path: Path) -> tuple[list[Row], str]:
     """The rows of a runs.jsonl, oldest first, and a warning ("" if none) about a dropped last line.
 
-    A last line that is cut short was being written when its writer was killed. Any other line
+    A last line that does not end was being written when its writer was killed. Any other line
     that is no row is an error. May be called while another process appends.
     """
     try:
@@ -35,32 +35,21 @@ def _parse(path: Path, data: bytes) -> tuple[list[Row], int, str]:
     """The rows in `data`, how many of its bytes are whole rows, and a warning or ""."""
     rows: list[Row] = []
     good = 0
-    lines = data.split(b"\n")
-    # What follows the last newline: empty, unless the last row was cut short.
-    lines[-1:] = [lines[-1]] if lines[-1] else []
+    # What follows the last newline is empty, unless the last row was cut short.
+    *lines, torn = data.split(b"\n")
     for number, line in enumerate(lines, 1):
-        end = good + len(line) + 1
-        last = number == len(lines)
         try:
             row = json.loads(line)
         # Of brackets in brackets, thousands deep.
         except (ValueError, RecursionError) as error:
-            if not last:
-                raise FastError(
-                    f"{path}:{number}: not a row: {error}; "
-                    "delete the line (its run is then made again) or restore the file"
-                ) from error
-            end = len(data) + 1
-        if end > len(data):
-            return (
-                rows,
-                good,
-                f"{path}:{number}: the last row was cut short and is dropped; "
-                "its run will be made again",
-            )
+            raise FastError(
+                f"{path}:{number}: not a row: {error}; "
+                "delete the line (its run is then made again) or restore the file"
+            ) from error
         rows.append(_checked(path, number, row))
-        good = end
-    return rows, good, ""
+        good += len(line) + 1
+    dropped = f"{path}:{len(lines) + 1}: the last row was cut short and is dropped; "
+    return rows, good, f"{dropped}its run will be made again" if torn else ""
 
 
 def _checked(path: Path, number: int, row: Any) -> Row:
