@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from fastlab.base.process import run_group
+from fastlab.base.model import FastError
+from fastlab.base.process import Answer, ask, ending, run_group
 
 # It leaves behind a child that holds its output open.
 LEAVING = "sleep 60 & echo $! >child; exit 3"
@@ -42,6 +44,44 @@ def test_a_program_that_takes_too_long_ends_with_its_children(tmp_path: Path) ->
     with pytest.raises(subprocess.TimeoutExpired):
         run(STAYING, 0.5, tmp_path)
     assert has_ended(tmp_path)
+
+
+def test_what_was_asked_leaves_nothing(tmp_path: Path) -> None:
+    """And does not keep us waiting for it."""
+    begun = time.monotonic()
+    answer = ask(["sh", "-c", f"cd {tmp_path}; echo a; echo b >&2; {LEAVING}"], 60)
+    assert answer == Answer(3, "a\n", "b\n")
+    assert time.monotonic() - begun < 50
+    assert has_ended(tmp_path)
+
+
+def test_what_does_not_answer_in_time_ends_with_its_children(tmp_path: Path) -> None:
+    with pytest.raises(FastError, match=r"did not end within 0\.5 s"):
+        ask(["sh", "-c", f"cd {tmp_path}; {STAYING}"], 0.5)
+    assert has_ended(tmp_path)
+
+
+def test_an_interrupt_ends_what_was_asked(tmp_path: Path) -> None:
+    """The terminal's Ctrl-C reaches us alone, for the program has a session of its own."""
+    script = f"cd {tmp_path}; sleep 60 & echo $! >child; kill -INT {os.getpid()}; wait"
+    with pytest.raises(KeyboardInterrupt):
+        ask(["sh", "-c", script], 60)
+    assert has_ended(tmp_path)
+
+
+def test_what_cannot_be_run(tmp_path: Path) -> None:
+    with pytest.raises(FastError, match="cannot be run: No such file or directory"):
+        ask([str(tmp_path / "nothing")], 60)
+    assert ask(["printenv"], 60, {"A": "b"}).output == "A=b\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(-11, "killed by SIGSEGV"), (-40, "killed by signal 40"), (3, "ended with status 3")],
+)
+def test_how_a_program_ended(status: int, said: str) -> None:
+    assert ending(status, "") == said
+    assert ending(status, "first\nlast\n") == f"{said}: last"
 
 
 def test_a_signal_is_a_negative_status(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from fastlab.base.model import FastError
 
@@ -80,31 +82,44 @@ class Answer:
 
 
 def ask(command: Sequence[str], seconds: float, env: Mapping[str, str] | None = None) -> Answer:
-    """Run one program for what it prints. FastError says that it did not start, or not end."""
-    try:
-        answer = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            env=env,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise FastError(f"did not end within {seconds:g} s") from error
-    except OSError as error:
-        raise FastError(f"cannot be run: {error.strerror}") from error
-    return Answer(answer.returncode, answer.stdout, answer.stderr)
+    """Run one program for what it prints. FastError says that it did not start, or not end. What it
+    has started ends with it."""
+    # A pipe would be open as long as any of those has it.
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        try:
+            status = run_group(
+                command,
+                seconds,
+                cwd=Path(),
+                stdout=output,
+                stderr=errors,
+                env=dict(env) if env is not None else None,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise FastError(f"did not end within {seconds:g} s") from error
+        except OSError as error:
+            raise FastError(f"cannot be run: {error.strerror}") from error
+        return Answer(status, _read(output), _read(errors))
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def ending(status: int, said: str) -> str:
     """How a program ended that should not have ended so, with its last words."""
     words = last_words(said)
-    end = (
-        f"killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-    )
+    end = f"killed by {_signal(-status)}" if status < 0 else f"ended with status {status}"
     return f"{end}: {words}" if words else end
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        # Of the real-time ones only the first and the last have names.
+        return f"signal {number}"
 
 
 def last_words(said: str) -> str:
