@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,22 @@ def test_the_package_needs_what_the_laboratory_needs() -> None:
     assert relations
     named = {one.split()[0] for one in re.split(r"[,\n]|Recommends:", relations[1]) if one.strip()}
     assert wanted - named == set()
+
+
+def test_the_package_says_what_each_file_is_under() -> None:
+    stanzas = (PROJECT / "debian/copyright").read_text().split("\n\n")
+    fields = [dict(re.findall(r"^([\w-]+): (.*)$", one, re.MULTILINE)) for one in stanzas]
+    # The last that fits counts.
+    said = [(one["Files"].split(), one["License"]) for one in reversed(fields) if "Files" in one]
+    checked = 0
+    for path in (PROJECT / "userspace").rglob("*.[ch]*"):
+        license = re.search(r"SPDX-License-Identifier: (\S+)", path.read_text())
+        assert license, path
+        name = str(path.relative_to(PROJECT))
+        (told, *_) = (what for names, what in said if any(fnmatch(name, one) for one in names))
+        assert told.removesuffix("-only") == license[1], path
+        checked += 1
+    assert checked > 100
 
 
 def test_what_it_does_not_know_installs_nothing() -> None:
