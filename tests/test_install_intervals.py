@@ -175,13 +175,15 @@ def test_only_the_library_and_its_view_are_installed(installed: Installed) -> No
 
 
 def test_manual_pages(installed: Installed) -> None:
-    pages = {path.name for path in installed.prefix.glob("share/man/man3/*")}
+    paths = list(installed.prefix.glob("share/man/man3/*"))
+    pages = {path.name for path in paths}
     exported = {
         line.split("@")[0].strip() + ".3"
         for line in (RUNTIME / "debian/libintervals1.symbols").read_text().splitlines()[1:]
     }
     assert exported <= pages
     assert all(name.startswith(("ivl_", "IVL_", "intervals")) for name in pages)
+    assert not [path.name for path in paths if str(PROJECT) in path.read_text()]
     manual = {"MANPATH": str(installed.prefix / "share/man"), "MANPAGER": "cat"}
     text = run(["man", "3", "ivl_spawn"], manual)
     assert "may run at the same time as what follows" in " ".join(text.split())
