@@ -40,7 +40,8 @@ install:
 	ln -sf ../share/fastlab/scripts/fast $(DESTDIR)$(PREFIX)/bin/fast
 	$(PYTHON) scripts/make-manual $(SHARE)
 
-# Only the library: what the project measures is in no other program's way.
+# Only the library: what the project measures is in no other program's way, and what it needs is
+# not installed for it. Meson says what is missing.
 install-intervals: $(LIBRARY)/build.ninja
 	meson configure $(LIBRARY) --prefix=$(abspath $(PREFIX))
 	meson install -C $(LIBRARY)
@@ -67,7 +68,7 @@ $(VENV)/installed: pyproject.toml | deps
 $(USER)/build.ninja: | deps
 	meson setup $(USER)
 
-$(LIBRARY)/build.ninja: | deps
+$(LIBRARY)/build.ninja:
 	meson setup -Dtests=disabled $(LIBRARY) userspace/intervals
 
 .PHONY: all demo install install-intervals test test-full clean programs deps

@@ -172,6 +172,12 @@ def test_what_it_does_not_know_installs_nothing() -> None:
     assert "unknown option --brwoser; there are --dry-run, --browser and --aarch64" in answer.stderr
 
 
+def test_the_library_alone_wants_no_packages_of_the_laboratory(tmp_path: Path) -> None:
+    words = ["make", "-n", "-C", PROJECT, "install-intervals", f"LIBRARY={tmp_path}/build"]
+    answer = subprocess.run(words, capture_output=True, text=True)
+    assert "meson setup" in answer.stdout and "install-deps" not in answer.stdout
+
+
 def make_sysroot(*arguments: Path, path: str = os.environ["PATH"]) -> tuple[int, str]:
     answer = subprocess.run(
         ["/bin/sh", PROJECT / "scripts/make-sysroot", *arguments],
