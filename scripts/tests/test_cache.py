@@ -7,6 +7,7 @@ import fcntl
 import io
 import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -214,6 +215,20 @@ def test_a_removal_that_is_stopped_leaves_nothing_to_be_taken_for_the_whole(
     (cache / "sources/ffff").mkdir()
     fast(capsys, "clean", "sources")
     assert list((cache / "sources").iterdir()) == []
+
+
+def test_what_an_installed_fast_built_goes_but_for_what_runs_it(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("venv/123-3.11", "venv/123-3.13", "work/abcd/user"):
+        (cache / name).mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(cache / "venv/123-3.13"))
+    out = fast(capsys, "list")[1]
+    assert "  work: 1 (" in out and "  venv: 2 (" in out
+    status, out, _ = fast(capsys, "clean", "venv", "work")
+    assert status == 0
+    assert out.splitlines()[:2] == [f"removed {cache}/venv/123-3.11", f"removed {cache}/work/abcd"]
+    assert list((cache / "venv").iterdir()) == [cache / "venv/123-3.13"]
 
 
 def test_what_has_another_name_is_not_free_again(

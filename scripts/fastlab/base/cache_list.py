@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import stat
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +26,8 @@ KINDS: Mapping[str, str] = {
     "downloads": "downloads",
     "sources": "kernel sources",
     "trees": "kernels under construction",
+    "work": "programs of an installed fast",
+    "venv": "Python packages of an installed fast",
 }
 # Others than these are made of files that are replaced whole.
 SEALED = ("builds", "machines", "try")
@@ -148,6 +151,11 @@ def _idle(entry: CacheEntry) -> Iterator[bool]:
             yield False
             return
         yield True
+
+
+def runs_this(entry: CacheEntry) -> bool:
+    """Does the Python that executes this take its packages from there?"""
+    return entry.path.resolve() == Path(sys.prefix).resolve()
 
 
 def unused_for(entry: CacheEntry, days: int) -> bool:

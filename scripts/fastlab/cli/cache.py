@@ -28,8 +28,8 @@ def add(commands: Commands) -> None:
     clean = what.add_parser(
         "clean",
         help="remove some of it",
-        description="Remove what is not being made now. It is made again when it is wanted. No "
-        "experiment should be running.",
+        description="Remove what is not being made now, and not what this command itself runs "
+        "with. It is made again when it is wanted. No experiment should be running.",
     )
     clean.set_defaults(command=_clean)
     clean.add_argument(
@@ -81,6 +81,8 @@ def _clean(arguments: argparse.Namespace, reporter: Reporter) -> int:
     freed, busy = 0, []
     for one in cache_list.entries(cache_dir(), arguments.kinds):
         if arguments.unused_for and not cache_list.unused_for(one, arguments.unused_for):
+            continue
+        if cache_list.runs_this(one):
             continue
         room = cache_list.remove(one)
         if room is None:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from fastlab.base.cache import locked
@@ -49,9 +50,13 @@ def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter, 
     return directory
 
 
-def _only_builder(directory: Path, reporter: Reporter) -> AbstractContextManager[None]:
+@contextmanager
+def _only_builder(directory: Path, reporter: Reporter) -> Iterator[None]:
     """Neither meson nor ninja looks whether another one is at work in the directory."""
-    return locked(directory.with_name(f"{directory.name}.lock"), reporter)
+    with locked(directory.with_name(f"{directory.name}.lock"), reporter):
+        # `fast cache` tells when it was last used.
+        os.utime(directory.parent)
+        yield
 
 
 def _run(command: list[str]) -> None:
