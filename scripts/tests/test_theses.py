@@ -182,9 +182,9 @@ def test_the_command_lists_refuses_and_measures(
 ) -> None:
     assert main.main(["bench", "theses"]) == 0
     assert "| sample | Nobody, Table 1 | What nobody measured |" in capsys.readouterr().out
-    assert main.main(["bench", "theses", "simple"]) == 1
+    assert main.main(["bench", "theses", "simple"]) == 2
     assert "no such evaluation: simple; there are sample" in capsys.readouterr().err
-    assert main.main(["bench", "theses", "sample", "--only", "sor"]) == 1
+    assert main.main(["bench", "theses", "sample", "--only", "sor"]) == 2
     assert "sample has no program sor; it has fib, sor-100" in capsys.readouterr().err
     program("serial", 4)
     program("intervals", 2)

@@ -128,17 +128,19 @@ def test_a_recording_that_fails(
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("words", "status", "complaint"),
     [
-        ([], "name either an experiment, as in fast trace experiments/demo.toml, or a program"),
-        (["a.toml", "--", "true"], "name either an experiment"),
-        (["a.toml"], "a.toml: No such file"),
-        (["--run", "x", "--", "true"], "--run is of an experiment"),
-        (["--variants", "x", "--", "true"], "--variants is of an experiment"),
+        ([], 2, "name either an experiment, as in fast trace experiments/demo.toml, or a program"),
+        (["a.toml", "--", "true"], 2, "name either an experiment"),
+        (["a.toml"], 1, "a.toml: No such file"),
+        (["--run", "x", "--", "true"], 2, "--run is of an experiment"),
+        (["--variants", "x", "--", "true"], 2, "--variants is of an experiment"),
     ],
 )
-def test_bad_usage(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["trace", *words]) == 1
+def test_bad_usage(
+    words: list[str], status: int, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["trace", *words]) == status
     assert complaint in capsys.readouterr().err
 
 

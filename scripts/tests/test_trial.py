@@ -327,9 +327,9 @@ def test_markers_that_are_not_passed_are_told(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["try"], 1, "no program is named: fast try [options] -- PROGRAM"),
-        (["try", "--cpus", "65", "--", "true"], 1, "at most 64"),
-        (["try", "--memory-mb", "3073", "--", "true"], 1, "at most 3072"),
+        (["try"], 2, "no program is named: fast try [options] -- PROGRAM"),
+        (["try", "--cpus", "65", "--", "true"], 2, "at most 64"),
+        (["try", "--memory-mb", "3073", "--", "true"], 2, "at most 3072"),
         (["try", "--json", "/nonexistent/file", "--", "true"], 1, "its directory does not exist"),
     ],
 )

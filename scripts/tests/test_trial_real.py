@@ -313,7 +313,7 @@ def test_no_hardware_counters(machine: FakeMachine) -> None:
 def test_options_of_the_simulated_machine(
     machine: FakeMachine, option: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main.main(["try", "--backend", "soft", *option, "--", "./program"]) == 1
+    assert main.main(["try", "--backend", "soft", *option, "--", "./program"]) == 2
     said = capsys.readouterr().err
     assert f"{option[0]} is about the simulated machine; backend soft runs" in said
     assert machine.runs() == []

@@ -17,6 +17,10 @@ class FastError(Exception):
     """What went wrong, where, and what to do next: printed as it is, without a traceback."""
 
 
+class UsageError(FastError):
+    """The words of the command themselves cannot be meant."""
+
+
 # The paper's seven, in its order (section 3.2.1).
 BENCHMARKS: tuple[str, ...] = (
     "single_ctr",

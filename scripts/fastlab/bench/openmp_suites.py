@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fastlab.base.model import FastError
+from fastlab.base.model import FastError, UsageError
 from fastlab.base.process import ask, ending
 from fastlab.bench.one_run import BenchRun
 from fastlab.bench.openmp import LIBRARIES, ROUNDS, THREADS, LibrarySession, OpenmpPoint, points
@@ -78,7 +78,7 @@ class SuitesRequest:
 
     def __post_init__(self) -> None:
         if self.bots is None and self.epcc is None:
-            raise FastError("nothing to measure: say where they are, by --bots DIR or --epcc DIR")
+            raise UsageError("nothing to measure: say where they are, by --bots DIR or --epcc DIR")
         _check_checkout(self.bots, "BOTS", "omp-tasks/fib/fib.c")
         _check_checkout(self.epcc, "EPCC's microbenchmarks", "syncbench.c")
 

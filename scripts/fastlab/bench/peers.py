@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any, Literal
 
 from fastlab.base.metrics import Better
-from fastlab.base.model import FastError
+from fastlab.base.model import UsageError
 from fastlab.bench.calibrate import estimate
 from fastlab.bench.one_run import BenchRun, PeerStatus, bench_run
 from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Turn
@@ -79,7 +79,7 @@ class PeerRequest:
         check_known("benchmark", self.benchmarks, BENCHMARKS)
         check_known("runtime", self.runtimes, RUNTIMES)
         if self.workers and self.workers[-1] > MAX_WORKERS:
-            raise FastError(
+            raise UsageError(
                 f"--workers {self.workers[-1]}: the benchmarks have at most {MAX_WORKERS}; these "
                 f"are threads, of which {len(os.sched_getaffinity(0))} run at a time here"
             )
@@ -188,10 +188,10 @@ def find_programs(build: Path, runtimes: Iterable[str] = RUNTIMES) -> dict[str, 
 
 
 def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """All names that there are not, in one FastError."""
+    """All names that there are not, in one UsageError."""
     wrong = [name for name in names if name not in known]
     if wrong:
-        raise FastError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
+        raise UsageError(f"no such {what}: {', '.join(wrong)}; there are {', '.join(known)}")
 
 
 def record(row: PeerRow) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from fastlab.base.model import FastError
+from fastlab.base.model import FastError, UsageError
 from fastlab.bench.one_run import BenchRun, bench_run
 from fastlab.bench.peers import SERIAL, default_workers, find_programs
 from fastlab.bench.rounds import ENVIRONMENT, RoundSession, Turn
@@ -120,10 +120,10 @@ class ThesisRequest:
 
     def __post_init__(self) -> None:
         if self.simulate and not self.evaluation.simulated:
-            raise FastError(f"{self.evaluation.name} has no sizes for the simulated machine")
+            raise UsageError(f"{self.evaluation.name} has no sizes for the simulated machine")
         wrong = [one for one in self.programs if one not in self.all_programs()]
         if wrong:
-            raise FastError(
+            raise UsageError(
                 f"{self.evaluation.name} has no program {', '.join(wrong)}; it has "
                 f"{', '.join(self.all_programs())}"
             )

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fastlab.base import toml_table
-from fastlab.base.model import FastError
+from fastlab.base.model import UsageError
 from fastlab.base.toml_table import INFINITY, TomlTable
 from fastlab.bench.peers import SERIAL
 from fastlab.bench.theses import TITLES, Contender, Published, ThesisEvaluation
@@ -61,7 +61,7 @@ def find(name: str) -> ThesisEvaluation:
         if one.name == name:
             return one
     known = ", ".join(one.name for one in EVALUATIONS)
-    raise FastError(f"no such evaluation: {name}; there are {known}")
+    raise UsageError(f"no such evaluation: {name}; there are {known}")
 
 
 def _evaluation(table: TomlTable, file: TomlTable) -> ThesisEvaluation:

@@ -20,6 +20,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 # Documentation/results-format.rst has them for people.
 OK = 0
 ERROR = 1
+BAD_USAGE = 2
 INCOMPLETE = 3
 BELOW = 4
 INTERRUPTED = 130

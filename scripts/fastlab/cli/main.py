@@ -20,11 +20,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from fastlab.base.model import FastError
+from fastlab.base.model import FastError, UsageError
 from fastlab.base.place import version
 from fastlab.base.progress import Reporter, make_reporter
 from fastlab.base.typed import typed
-from fastlab.cli.common import ERROR, INTERRUPTED, complain
+from fastlab.cli.common import BAD_USAGE, ERROR, INTERRUPTED, complain
 
 Command = Callable[[argparse.Namespace, Reporter], int]
 
@@ -52,7 +52,7 @@ MODULES = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit status. Bad usage raises SystemExit(2)."""
+    """Run one command; returns its exit status. What argparse refuses raises SystemExit(2)."""
     words = sys.argv[1:] if argv is None else list(argv)
     _settle_streams()
     try:
@@ -65,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             status = command(arguments, reporter)
         sys.stdout.flush()
         return status
+    except UsageError as error:
+        return complain(str(error), BAD_USAGE)
     except FastError as error:
         return complain(str(error), ERROR)
     except BrokenPipeError:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fastlab.backend import counting
 from fastlab.base.metrics import SIMULATED
-from fastlab.base.model import Experiment, FastError
+from fastlab.base.model import Experiment, UsageError
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.cli.answer import finish
@@ -68,7 +68,7 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
 
     name: str = arguments.backend
     if arguments.jobs:
-        raise FastError(f"--jobs is for simulations; backend {name} makes one run at a time")
+        raise UsageError(f"--jobs is for simulations; backend {name} makes one run at a time")
     planned = make_plan(experiment, name)
     directory: Path = arguments.output or Path("results", f"{experiment.name}-{name}")
     check_results(directory, experiment)

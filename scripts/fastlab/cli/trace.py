@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastlab.base.model import FastError, Place
+from fastlab.base.model import Place, UsageError
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import OK, Commands, show
 from fastlab.cli.options import names, path
@@ -45,7 +45,7 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if bool(arguments.experiment) == bool(arguments.argv):
-        raise FastError(
+        raise UsageError(
             "name either an experiment, as in fast trace experiments/demo.toml, or a program, as "
             "in fast trace -- PROGRAM [ARGUMENT ...]"
         )
@@ -71,7 +71,7 @@ def _program(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Re
 
     for option, given in (("--run", arguments.run), ("--variants", arguments.variants)):
         if given:
-            raise FastError(f"{option} is of an experiment; a program is recorded as it runs here")
+            raise UsageError(f"{option} is of an experiment; a program is recorded as it runs here")
     default = Path("results", f"trace-{Path(arguments.argv[0]).name}")
     directory: Path = arguments.output or default
     request = record_running.ProgramRequest(arguments.argv, directory)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from fastlab.backend.counting import BACKENDS
-from fastlab.base.model import FastError, Machine, Watchdogs
+from fastlab.base.model import Machine, UsageError, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.cli import annotation
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from fastlab.trial import in_simulation
 
     if not arguments.argv:
-        raise FastError(f"no program is named: {USAGE}")
+        raise UsageError(f"no program is named: {USAGE}")
     check_writable(arguments.json)
     find_program(arguments.argv[0], Path.cwd())
     request = TrialRequest(
@@ -91,9 +91,9 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         arguments.preset or default.preset,
     )
     if machine.cpus > MAX_CPUS:
-        raise FastError(f"--cpus {machine.cpus}: the simulated machine has at most {MAX_CPUS}")
+        raise UsageError(f"--cpus {machine.cpus}: the simulated machine has at most {MAX_CPUS}")
     if machine.memory_mb > MAX_MEMORY_MB:
-        raise FastError(
+        raise UsageError(
             f"--memory-mb {machine.memory_mb}: the simulated machine has at most {MAX_MEMORY_MB}"
         )
     if arguments.annotate:
@@ -114,7 +114,7 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
         ("--annotate", arguments.annotate),
     ):
         if given:
-            raise FastError(
+            raise UsageError(
                 f"{option} is about the simulated machine; backend {arguments.backend} runs the "
                 "program on this one, with all that it has. Leave one of the two options out"
             )

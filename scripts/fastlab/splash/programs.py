@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from fastlab.base.model import FastError
+from fastlab.base.model import FastError, UsageError
 from fastlab.splash import checks
 from fastlab.splash.checks import Judge
 
@@ -187,5 +187,5 @@ def select(names: Sequence[str]) -> list[Program]:
     """The programs of these names, in their own order; none: all."""
     unknown = [name for name in names if name not in NAMES]
     if unknown:
-        raise FastError(f"no program {', '.join(unknown)}; there are {', '.join(NAMES)}")
+        raise UsageError(f"no program {', '.join(unknown)}; there are {', '.join(NAMES)}")
     return [program for program in PROGRAMS if not names or program.name in names]
