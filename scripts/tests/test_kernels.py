@@ -257,7 +257,7 @@ def test_a_symbol_that_does_not_stay_is_named_with_its_fragment(lab: Lab) -> Non
     [
         ({"series": "6.99"}, "there is no kernel series '6.99'; there are: 6.12"),
         ({"variants": ("slow",)}, "there is no variant 'slow'; there are: baseline, fast"),
-        ({"fragments": ("nope",)}, "there is no configuration fragment in "),
+        ({"fragments": ("nope",)}, "there is no configuration fragment 'nope' in "),
         ({"source": Path("/nonexistent")}, "/nonexistent: there is no kernel source"),
     ],
 )

@@ -178,9 +178,9 @@ def test_what_was_asked_for() -> None:
     case = record_simulated.pick_case(DEMO, "doubly_list-16")
     assert (case.workload.benchmark, case.workload.threads) == ("doubly_list", 16)
     assert [one.name for one in record_simulated.pick_variants(DEMO, ("onecpu",))] == ["onecpu"]
-    with pytest.raises(FastError, match=r"of demo 'single_ctr' .*; there are: single_ctr-4,"):
+    with pytest.raises(FastError, match=r"'single_ctr' of demo .*; there are: single_ctr-4,"):
         record_simulated.pick_case(DEMO, "single_ctr")
-    with pytest.raises(FastError, match=r"no variant of demo 'soft'.*; there are: baseline, "):
+    with pytest.raises(FastError, match=r"no variant 'soft' of demo.*; there are: baseline, "):
         record_simulated.pick_variants(DEMO, ("soft",))
 
 

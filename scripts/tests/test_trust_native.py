@@ -311,7 +311,7 @@ def test_a_full_disk_is_said(command: Command, capsys: Capture) -> None:
     [
         ([], "one of the arguments --preset --measured is required"),
         (["--preset", "a.toml", "--measured", "b.toml"], "not allowed with argument"),
-        (["--preset", "a.toml", "--rounds", "0"], "invalid whole number of at least 1"),
+        (["--preset", "a.toml", "--rounds", "0"], "'0' is no whole number of at least 1"),
     ],
 )
 def test_bad_usage(words: list[str], what: str, capsys: Capture) -> None:

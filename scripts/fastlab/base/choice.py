@@ -12,11 +12,11 @@ from fastlab.base.model import FastError
 T = TypeVar("T")
 
 
-def pick(known: Mapping[str, T], name: str, kind: str) -> T:
-    """The named one; a FastError lists those there are."""
+def pick(known: Mapping[str, T], name: str, kind: str, of: str = "") -> T:
+    """The named one `of` something; a FastError lists those there are."""
     if name not in known:
         hint = closest(name, known)
-        raise FastError(f"there is no {kind} {name!r}{hint}; there are: {', '.join(known)}")
+        raise FastError(f"there is no {kind} {name!r}{of}{hint}; there are: {', '.join(known)}")
     return known[name]
 
 

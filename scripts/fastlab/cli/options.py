@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,13 +14,15 @@ Parser: TypeAlias = "argparse._ActionsContainer"
 
 
 def count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    """A whole number of at least 1."""
+    with suppress(ValueError):
+        if (number := int(text)) >= 1:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
 
 
 def counts(text: str) -> tuple[int, ...]:
+    """Some of them, by commas."""
     return tuple(sorted({count(one) for one in text.split(",")}))
 
 
@@ -28,24 +31,18 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def percent(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError
-    return number
+    """A number that is neither infinite nor none."""
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is no finite number")
 
 
 def share(text: str) -> float:
-    number = percent(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-# argparse names the type in its error
-percent.__name__ = "finite number"
-share.__name__ = "finite number of at least 0"
-count.__name__ = "whole number of at least 1"
-counts.__name__ = "list of whole numbers of at least 1"
+    """One of at least 0."""
+    if (number := percent(text)) >= 0:
+        return number
+    raise argparse.ArgumentTypeError(f"{text!r} is less than 0")
 
 
 def number(

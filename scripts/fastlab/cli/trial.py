@@ -17,7 +17,7 @@ from fastlab.cli.options import number, path, share
 from fastlab.plan import presets
 from fastlab.plan.experiment import MAX_CPUS
 from fastlab.trial.runs import MAX_MEMORY_MB, RELEVANT_PCT, Trial, TrialRequest
-from fastlab.trial.subject import find_program
+from fastlab.trial.subject import check_there, find_program
 
 USAGE = f"{typed('try')} [options] -- PROGRAM [ARGUMENT ...]"
 
@@ -99,6 +99,8 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
     more = tuple(arguments.more)
+    for one in more:
+        check_there(Path.cwd() / one)
     request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
 

@@ -60,9 +60,9 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
     series = catalogue.load_catalogue(project()).pick_series(None).name
     directory: Path = arguments.output or Path("results", f"trust-{preset.stem}")
     source = trust_native.write_experiment(directory, preset, series, cpus)
+    experiment = load_experiment(source)
     build = meson.build_programs(project(), reporter)
     session = trust_native.NativeSession(build, cpus, arguments.rounds)
-    experiment = load_experiment(source)
     rows = simulate(experiment, source, directory / trust.SIMULATION, reporter)
     prediction = trust.predicted(rows)
 

@@ -345,8 +345,8 @@ def _read_build(directory: Path) -> Build:
 
 def _fragment_files(project: Path, names: Sequence[str]) -> list[Path]:
     folder = project / "Kbuild"
-    available = {path.stem: path for path in folder.glob("*.config")}
-    return [pick(available, name, f"configuration fragment in {folder}") for name in names]
+    available = {path.stem: path for path in sorted(folder.glob("*.config"))}
+    return [pick(available, name, "configuration fragment", f" in {folder}") for name in names]
 
 
 def _whole_config(given: Path | None, reporter: Reporter) -> bytes:

@@ -53,14 +53,14 @@ def pick_case(experiment: Experiment, run: str | None) -> Case:
     cases = {Place(*case.place).workload: case for case in experiment.cases}
     if run is None:
         return next(iter(cases.values()))
-    return pick(cases, run, f"run of {experiment.name}")
+    return pick(cases, run, "run", f" of {experiment.name}")
 
 
 def pick_variants(experiment: Experiment, names: Sequence[str]) -> list[Variant]:
     """The variants that are called so; the baseline and the first one with a policy if none is."""
     variants = {one.name: one for one in experiment.variants}
     if names:
-        return [pick(variants, name, f"variant of {experiment.name}") for name in names]
+        return [pick(variants, name, "variant", f" of {experiment.name}") for name in names]
     with_policy = [one for one in experiment.variants if one.policy != "off"]
     return [variants[experiment.baseline], *with_policy[:1]]
 

@@ -125,6 +125,12 @@ def _reserved(path: str | Path) -> bool:
     return any(normal == one or normal.startswith(f"{one}/") for one in RESERVED)
 
 
+def check_there(path: Path) -> None:
+    """Is there what is asked to be in the guest beside the program?"""
+    if not _exists(path):
+        raise FastError(f"{path}: there is no such file to be put into the guest (--with)")
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
@@ -197,8 +203,7 @@ class _Files:
 
     def add_all(self, path: Path) -> None:
         """Add a file, or a directory with all that is in it."""
-        if not _exists(path):
-            raise FastError(f"{path}: there is no such file to be put into the guest (--with)")
+        check_there(path)
         self.add(path)
         for directory, names, files in os.walk(path):
             for name in (*names, *files):
