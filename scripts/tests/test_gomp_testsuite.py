@@ -14,6 +14,7 @@ from fastlab.base.process import Answer
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import gomp_testsuite as suite
 from fastlab.cli import main
+from fastlab.guest import meson
 
 MAIN = "int main (void) { return %s; }\n"
 
@@ -101,6 +102,19 @@ def test_each_ends_in_one_of_three_ways(tmp_path: Path, capsys: pytest.CaptureFi
     assert '"passed": 2' in json.read_text()
 
 
+def test_the_library_is_built_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = tmp_path / "userspace/gomp"
+    built.mkdir(parents=True)
+    library(tmp_path).rename(built / "libintervals-gomp.so")
+    monkeypatch.setattr(meson, "build_programs", lambda *_: tmp_path)
+    tests = {"libgomp.c/good.c": MAIN % 0, "libgomp.c-c++-common/part.h": ""}
+    words = ["--archive", str(archive(tmp_path, tests))]
+    assert main.main(["bench", "gomp-testsuite", *words]) == 0
+    assert "100.0 %" in capsys.readouterr().out
+
+
 def test_bad_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reporter = PlainReporter(io.StringIO())
     ours, empty = library(tmp_path), archive(tmp_path, {"none/x.c": ""})
@@ -111,7 +125,7 @@ def test_bad_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         suite.measure(reporter, suite.SuiteRequest(ours, some, ("bad*",)))
     with pytest.raises(FastError, match="is not libintervals-gomp"):
         suite.measure(reporter, suite.SuiteRequest(some, some))
-    with pytest.raises(FastError, match="build it with"):
+    with pytest.raises(FastError, match="without --library it is built"):
         suite.measure(reporter, suite.SuiteRequest(tmp_path / "none", some))
     monkeypatch.setattr(suite, "SOURCES", tmp_path / "nowhere")
     with pytest.raises(FastError, match="install the Debian package gcc-12-source"):

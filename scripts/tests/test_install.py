@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.base.place import PROJECT, is_installed, work_dir
+from fastlab.base.cache import cache_dir
+from fastlab.base.place import PROJECT, is_installed, python_package, work_dir
 from fastlab.cli.main import MODULES
 
 PAGES = {"fast", "fast-try", "fast-compare", "fast-report"} | {
@@ -66,6 +67,12 @@ def test_nothing_is_built_where_it_is_installed(
     assert work_dir(share) != before
     mark.write_text(text)
     assert not list(share.rglob("__pycache__"))
+
+
+def test_advice_is_for_where_it_is_installed(root: Path) -> None:
+    said = python_package("rich", root / "share/fastlab")
+    assert said.endswith(f"remove {cache_dir()}/venv, which the next command makes anew")
+    assert python_package("rich", PROJECT).endswith("run `make`, which installs it")
 
 
 def test_a_wheel_has_all_that_the_package_reads() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.guest import meson
 
@@ -59,3 +60,11 @@ def test_two_builds_at_once_take_turns(
     lines = log.read_text().splitlines()
     assert lines == [f"{what} {name}" for name in runs for what in ("begin", "end")]
     assert "waiting for the end of it" in heard.getvalue()
+
+
+def test_meson_that_is_missing_is_named_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FastError, match="meson is missing: install the Debian package meson "):
+        meson.build_programs(tmp_path, PlainReporter(io.StringIO()))

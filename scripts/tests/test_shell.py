@@ -375,7 +375,7 @@ def test_a_shell_without_a_terminal_is_told_about_commands(lab: Lab) -> None:
 
 def test_virtme_ng_that_is_missing_is_named(lab: Lab) -> None:
     (lab.bin_dir / "virtme-run").unlink()
-    with pytest.raises(FastError, match=r"virtme-run is missing.*virtme-ng.*run `make`"):
+    with pytest.raises(FastError, match=r"virtme-run: .*virtme-ng is missing: run `make`"):
         lab.request(["true"], Streams())
     assert lab.asked == []
 

@@ -30,6 +30,14 @@ def work_dir(project: Path) -> Path:
     return cache_dir() / "work" / version
 
 
+def python_package(name: str, project: Path = PROJECT) -> str:
+    """What is said of a Python package that should be there, and what brings it."""
+    how = "run `make`, which installs it"
+    if is_installed(project):
+        how = f"remove {cache_dir() / 'venv'}, which the next command makes anew"
+    return f"the Python package {name} is missing: {how}"
+
+
 def version(project: Path = PROJECT) -> str:
     """This version's number."""
     with (project / "pyproject.toml").open("rb") as file:

@@ -28,6 +28,8 @@ PACKAGES: dict[str, str] = {
     "lz4": "lz4",
     "m4": "m4",
     "make": "make",
+    "meson": "meson",
+    "ninja": "ninja-build",
     "patch": "patch",
     "perl": "perl",
     "qemu-system-x86_64": "qemu-system-x86",

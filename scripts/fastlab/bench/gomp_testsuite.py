@@ -104,7 +104,7 @@ def check_library(library: Path) -> None:
     try:
         ours = MAP_SYMBOL in library.read_bytes()
     except OSError as error:
-        raise FastError(f"{library}: {error.strerror}: build it with `make`") from error
+        raise FastError(f"{library}: {error.strerror}; without --library it is built") from error
     if not ours:
         raise FastError(f"{library} is not libintervals-gomp.so: it has no intervals_gomp()")
 

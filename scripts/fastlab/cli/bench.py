@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import argparse
 
-from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import OK, Commands, check_writable, keep, project, show
 from fastlab.cli.openmp import add_openmp
 from fastlab.cli.options import names, path
 from fastlab.cli.peers import add_peers
 from fastlab.cli.theses import add_theses
+from fastlab.guest import meson
 
 
 def add(commands: Commands) -> None:
@@ -45,7 +45,7 @@ def add(commands: Commands) -> None:
         "libintervals-gomp.so preloaded, and print what passed, failed, and is not applicable.",
     )
     suite.set_defaults(command=_bench_gomp_testsuite)
-    path(suite, "--library", "the libintervals-gomp.so to run them on (default: the built one)")
+    path(suite, "--library", "the libintervals-gomp.so to run them on (default: it is built)")
     path(suite, "--archive", "the sources of GCC (default: those of gcc-12-source)")
     suite.add_argument(
         "--only",
@@ -89,12 +89,12 @@ def _bench_gomp_testsuite(arguments: argparse.Namespace, reporter: Reporter) -> 
     from fastlab.bench import gomp_testsuite
 
     check_writable(arguments.json)
-    built = work_dir(project()) / "user" / "userspace" / "gomp" / "libintervals-gomp.so"
-    request = gomp_testsuite.SuiteRequest(
-        arguments.library or built,
-        arguments.archive or gomp_testsuite.find_archive(),
-        arguments.only,
-    )
+    archive = arguments.archive or gomp_testsuite.find_archive()
+    library = arguments.library
+    if not library:
+        build = meson.build_programs(project(), reporter)
+        library = build / "userspace/gomp/libintervals-gomp.so"
+    request = gomp_testsuite.SuiteRequest(library, archive, arguments.only)
     results = gomp_testsuite.measure(reporter, request)
     show(gomp_testsuite.tables(results))
     keep(arguments.json, gomp_testsuite.document(results))

@@ -37,7 +37,8 @@ def add(commands: Commands) -> None:
     runs.set_defaults(command=_splash_run)
     for one in (build, runs):
         add_tree(one)
-        path(one, "--output", "where to build (default: in build/splash)", "DIR")
+        where = "build/splash, or in the cache of an installed fast"
+        path(one, "--output", f"where to build (default: in {where})", "DIR")
         one.add_argument(
             "programs",
             nargs="*",

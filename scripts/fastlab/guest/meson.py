@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from fastlab.base import tools
 from fastlab.base.cache import locked
 from fastlab.base.model import FastError
 from fastlab.base.place import work_dir
@@ -60,17 +61,15 @@ def _only_builder(directory: Path, reporter: Reporter) -> Iterator[None]:
 
 
 def _run(command: list[str]) -> None:
-    try:
-        answer = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-    except FileNotFoundError as error:
-        raise FastError(f"{command[0]} is missing; run `make`, which installs it") from error
+    tools.require(command[0])
+    answer = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
     if answer.returncode:
         raise FastError(
             f"the programs cannot be built: {' '.join(command)} ended with status "

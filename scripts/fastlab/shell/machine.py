@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fastlab.base import tools
 from fastlab.base.model import FastError, Kernel
-from fastlab.base.place import work_dir
+from fastlab.base.place import python_package, work_dir
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.guest import initramfs, kvm
@@ -104,9 +104,7 @@ def find_virtme() -> Path:
     """virtme-run, of the Python that this runs in."""
     path = Path(sys.executable).with_name("virtme-run")
     if not os.access(path, os.X_OK):
-        raise FastError(
-            f"{path} is missing (the Python package virtme-ng): run `make`, which installs it"
-        )
+        raise FastError(f"{path}: {python_package('virtme-ng')}")
     return path
 
 

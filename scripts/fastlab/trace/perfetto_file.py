@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastlab.base.model import FastError
+from fastlab.base.place import python_package
 from fastlab.trace import lanes
 from fastlab.trace.events import Event
 from fastlab.trace.handoffs import HandOff
@@ -41,9 +42,7 @@ class _Writer:
             # It has no types.
             from perfetto.protos.perfetto.trace import perfetto_trace_pb2  # type: ignore[import-untyped]
         except ImportError as error:
-            raise FastError(
-                "the Python package perfetto is missing; run `make`, which installs it"
-            ) from error
+            raise FastError(python_package("perfetto")) from error
         self._protos: Any = perfetto_trace_pb2
         self._trace: Any = perfetto_trace_pb2.Trace()
         self._recording = recording
