@@ -29,16 +29,19 @@ test: programs
 test-full: programs
 	scripts/run-tests --full
 
-# The mark says that this is nobody's checkout, and changes with what is installed.
+# All users may read what is installed, whatever the umask of whoever installs it, or made the
+# checkout. The manual is first: it says what is missing. What an older version had is removed. The
+# mark says that this is nobody's checkout, and changes with what is installed.
 install:
-	install -d $(SHARE)/fastlab $(DESTDIR)$(PREFIX)/bin
-	tar -c --exclude=__pycache__ --exclude='*.egg-info' --exclude=.gitignore \
+	umask 022 && $(PYTHON) scripts/make-manual $(SHARE)
+	rm -rf $(SHARE)/fastlab
+	umask 022 && install -d $(SHARE)/fastlab $(DESTDIR)$(PREFIX)/bin
+	tar -c --mode=u=rwX,go=rX --exclude=__pycache__ --exclude='*.egg-info' --exclude=.gitignore \
 		--exclude=scripts/tests --exclude=scripts/run-tests \
 		$(SOURCES) $(FILES) | \
-		tar -x --no-same-owner -C $(SHARE)/fastlab
-	cd $(SHARE)/fastlab && find . -type f ! -name installed -exec sha256sum {} + | sort > installed
+		(umask 022 && tar -x --no-same-owner -C $(SHARE)/fastlab)
+	umask 022 && cd $(SHARE)/fastlab && find . -type f ! -name installed -exec sha256sum {} + | sort > installed
 	ln -sf ../share/fastlab/scripts/fast $(DESTDIR)$(PREFIX)/bin/fast
-	$(PYTHON) scripts/make-manual $(SHARE)
 
 # Only the library: what the project measures is in no other program's way, and what it needs is
 # not installed for it. Meson says what is missing.

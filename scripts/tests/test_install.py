@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -27,10 +28,22 @@ PAGES = {"fast", "fast-try", "fast-compare", "fast-report"} | {
 def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if not shutil.which("help2man"):
         pytest.skip("help2man is not installed (scripts/install-deps does)")
+    # A checkout that is its owner's alone, and an older version.
+    source = tmp_path_factory.mktemp("source") / "fast"
+    leave = shutil.ignore_patterns(".git", "build", "results", "__pycache__")
+    shutil.copytree(PROJECT, source, symlinks=True, ignore=leave)
+    subprocess.run(["chmod", "-R", "go=", source], check=True)
     destination = tmp_path_factory.mktemp("root")
-    words = [f"DESTDIR={destination}", "PREFIX=/opt/fast"]
+    share = destination / "opt/fast/share/fastlab"
+    (share / "scripts/fastlab").mkdir(parents=True)
+    (share / "scripts/fastlab/gone.py").touch()
+    words = [f"DESTDIR={destination}", "PREFIX=/opt/fast", f"PYTHON={sys.executable}"]
     answer = subprocess.run(
-        ["make", "-C", PROJECT, "install", *words], capture_output=True, text=True, timeout=600
+        ["make", "-C", source, "install", *words],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        umask=0o077,
     )
     assert answer.returncode == 0, answer.stderr
     yield destination / "opt/fast"
@@ -50,6 +63,32 @@ def test_what_needs_no_packages_answers_at_once(root: Path) -> None:
     assert re.fullmatch(r"fast \d+\.\d+\.\d+\n", answer.stdout)
     assert "work/" in fast(root, "doctor").stdout
     assert not (root.parent / ".cache").exists()
+
+
+def test_everybody_may_read_it_and_nothing_older_is_left(root: Path) -> None:
+    for path in (root, *root.rglob("*")):
+        if not path.is_symlink():
+            allowed = 0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644
+            assert path.stat().st_mode & 0o777 == allowed, path
+    assert not (root / "share/fastlab/scripts/fastlab/gone.py").exists()
+    assert (root / "share/fastlab/scripts/fastlab/base/place.py").is_file()
+
+
+def test_zsh_finds_its_completion(root: Path) -> None:
+    text = (root / "share/zsh/site-functions/_fast").read_text()
+    assert text.startswith("#compdef fast\n")
+
+
+def test_without_help2man_nothing_is_installed(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, PROJECT / "scripts/make-manual", tmp_path / "share"],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert answer.returncode == 1
+    assert "help2man is missing: install the Debian package help2man" in answer.stderr
+    assert not (tmp_path / "share").exists()
 
 
 def test_nothing_is_built_where_it_is_installed(
@@ -119,7 +158,8 @@ def test_every_command_has_a_page(root: Path) -> None:
     assert pages.keys() >= PAGES
     assert "fast-kernel-build" in pages and "fast-cache-clean" in pages
     assert ".SH SYNOPSIS" in pages["fast-try"] and "\\-\\-backend" in pages["fast-try"]
-    assert not [name for name, text in pages.items() if str(PROJECT) in text]
+    # Nor do they tell where they were made: beside this.
+    assert not [name for name, text in pages.items() if str(root.parents[2]) in text]
 
 
 @pytest.mark.parametrize(
