@@ -65,6 +65,24 @@ def test_what_needs_no_packages_answers_at_once(root: Path) -> None:
     assert not (root.parent / ".cache").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["kernel", "--help"], 0, "usage: fast kernel"),
+        (["try", "-h", "--", "true"], 0, "usage: fast try"),
+        (["frobnicate"], 2, "invalid choice: 'frobnicate'"),
+        (["run", "x.toml", "--jbos", "2"], 2, "unrecognized arguments: --jbos 2"),
+    ],
+)
+def test_what_the_parser_answers_installs_nothing(
+    words: list[str], status: int, said: str, root: Path, tmp_path: Path
+) -> None:
+    answer = fast(root, *words, FAST_CACHE=str(tmp_path / "cache"))
+    assert answer.returncode == status
+    assert said in answer.stdout + answer.stderr
+    assert not (tmp_path / "cache").exists()
+
+
 def test_everybody_may_read_it_and_nothing_older_is_left(root: Path) -> None:
     for path in (root, *root.rglob("*")):
         if not path.is_symlink():

@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     _settle_streams()
     try:
-        arguments = _parse(words)
+        arguments = parse(words)
         # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
         signal.signal(signal.SIGTERM, _interrupt)
         _check_place()
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(f"{where}: {error.strerror}", ERROR)
 
 
-def _parse(words: Sequence[str]) -> argparse.Namespace:
+def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments; what stands behind `--` is `argv`, the words of another program."""
     end = words.index("--") if "--" in words else len(words)
     parser = make_parser()
