@@ -175,6 +175,7 @@ def test_every_command_has_a_page(root: Path) -> None:
     pages = {path.stem: path.read_text() for path in (root / "share/man/man1").iterdir()}
     assert pages.keys() >= PAGES
     assert "fast-kernel-build" in pages and "fast-cache-clean" in pages
+    assert re.search(r"^calibrate\n[a-z]", pages["fast"], re.MULTILINE)
     assert ".SH SYNOPSIS" in pages["fast-try"] and "\\-\\-backend" in pages["fast-try"]
     # Nor do they tell where they were made: beside this.
     assert not [name for name, text in pages.items() if str(root.parents[2]) in text]

@@ -25,6 +25,7 @@ from fastlab.base.place import version
 from fastlab.base.progress import Reporter, make_reporter
 from fastlab.base.typed import typed
 from fastlab.cli.common import BAD_USAGE, ERROR, INTERRUPTED, complain
+from fastlab.cli.parser import CommandParser
 
 Command = Callable[[argparse.Namespace, Reporter], int]
 
@@ -136,7 +137,7 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 def make_parser() -> argparse.ArgumentParser:
     """Of the whole command line. It needs nothing but Python's own library."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="fast",
         description="Build, boot, run and compare Linux kernels with futex-aware scheduling.",
     )

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The parser of the command line, and how its help looks."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+
+class _Help(argparse.HelpFormatter):
+    """Python counts the names of commands without their indentation, and has the words of the
+    longest on a line of their own, which help2man takes for another paragraph."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        for one in self._iter_indented_subactions(action):
+            length = self._current_indent + len(self._format_action_invocation(one))
+            self._action_max_length = max(self._action_max_length, length)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Those of commands are of the same class."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(formatter_class=_Help, **given)
