@@ -155,6 +155,24 @@ def test_compare_tells_of_runs_not_made_yet(
     assert "fast-deep: single_ctr, 4 threads, seed 2: missing: not made yet" in err
 
 
+def test_of_many_runs_not_made_yet_there_are_a_few_and_a_count(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = experiment_file.read_text().replace("seeds = [1, 2]", f"seeds = {list(range(1, 21))}")
+    experiment_file.write_text(text)
+    write_results(experiment_file, Path("old"), broken="fast-deep")
+    rows = Path("old/runs.jsonl")
+    made = rows.read_text().splitlines(keepends=True)
+    rows.write_text("".join(one for one in made if '"fast"' not in one or '"fast-deep"' in one))
+    assert main.main(["compare", "old"]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    named = [line.strip() for line in lines if line.startswith("  fast: ")]
+    assert len(named) == 4 and named[2].endswith("seed 3: missing: not made yet")
+    assert named[3] == "fast: missing: 20 like these in all, which the report lists"
+    # What failed has a reason of its own.
+    assert len([line for line in lines if line.startswith("  fast-deep: ")]) == 20
+
+
 @pytest.mark.parametrize(
     ("asked", "status", "words"),
     [("50", 0, ""), ("-5", 0, ""), ("60.5", 4, "not at least +60.5 %")],

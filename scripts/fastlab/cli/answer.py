@@ -6,6 +6,8 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,10 @@ from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.cli.common import INCOMPLETE, complain, complain_of, show
 from fastlab.report import forms, tables
-from fastlab.statistics.findings import Findings
+from fastlab.statistics.findings import Findings, LeftOut
+
+# Of the runs of an arm that are missing, so many.
+NAMED = 3
 
 
 def say(sentence: str) -> None:
@@ -68,5 +73,17 @@ def show_answer(found: Findings, directory: Path) -> None:
 
 def name_left_out(found: Findings) -> int:
     """Name the runs that say nothing; a comparison without them is not the one asked for."""
-    lines = [one.sentence for one in found.left_out]
+    lines = [*_sentences(found.left_out)]
     return complain_of("runs that are in no comparison:", lines, INCOMPLETE)
+
+
+def _sentences(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """Each, but hundreds that are missing, as where it was interrupted, say all the same."""
+    missing: Counter[str] = Counter()
+    for one in left_out:
+        missing[one.variant_name] += one.status == "missing"
+        if one.status != "missing" or missing[one.variant_name] <= NAMED:
+            yield one.sentence
+    for arm, count in missing.items():
+        if count > NAMED:
+            yield f"{arm}: missing: {count} like these in all, which the report lists"
