@@ -227,7 +227,8 @@ def test_what_an_installed_fast_built_goes_but_for_what_runs_it(
     assert "  work: 1 (" in out and "  venv: 2 (" in out
     status, out, _ = fast(capsys, "clean", "venv", "work")
     assert status == 0
-    assert out.splitlines()[:2] == [f"removed {cache}/venv/123-3.11", f"removed {cache}/work/abcd"]
+    gone = [cache / "venv" / "123-3.11", cache / "work" / "abcd"]
+    assert out.splitlines()[:2] == [f"removed {one}" for one in gone]
     assert list((cache / "venv").iterdir()) == [cache / "venv/123-3.13"]
 
 

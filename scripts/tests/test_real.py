@@ -18,7 +18,7 @@ from fastlab.backend.host import SchedFast, only_user
 from fastlab.base import cache
 from fastlab.base.model import FastError, Variant, Workload
 from fastlab.plan.blocks import Dataset
-from fastlab.statistics import environment
+from fastlab.plan.circumstances import from_record
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 
@@ -77,7 +77,7 @@ def test_what_a_row_says(machine: FakeMachine) -> None:
     assert row["counters"]["task_clock"]["total"] == 2 * (row["elapsed_ns"] or 0)
     assert row["throughput"] == pytest.approx(2e12 / (row["elapsed_ns"] or 0))
     assert row["machine"] == {"cpu": "Some CPU", "cpus": 4, "virtual": False, "vendor": None}
-    assert environment.from_record(row["circumstances"]).environment.kernel == "6.12.30-fast"
+    assert from_record(row["circumstances"]).environment.kernel == "6.12.30-fast"
 
 
 def test_without_hardware_counters_the_caches_are_not_available(machine: FakeMachine) -> None:

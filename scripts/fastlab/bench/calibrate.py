@@ -35,8 +35,6 @@ CHASES = (1, 2, 4, 8, 16)
 
 # Where a machine tells neither.
 COMMON_WAYS = 8
-# The model has no more CPUs.
-MOST_CLUSTER_CPUS = 64
 # No measurement tells it: the reorder buffers of current cores hold 200 to 500 instructions.
 ASSUMED_WINDOW = 256
 # Of a FUTEX_WAIT whose word is not the expected, with the few of its caller: on this laboratory's
@@ -251,7 +249,7 @@ def _core(calibration: Measurements) -> _Values:
         "overlap": (_whole(known[0] / min(known) if known else 1, 1), "chases_1 by the best"),
         "overlap_window": (ASSUMED_WINDOW, "assumed: the reorder buffer of a current core"),
         "clusters": (0, "its L3s have"),
-        "cluster_cpus": (min(max(l3.get("cpus", 1), 1), MOST_CLUSTER_CPUS), "CPUs each"),
+        "cluster_cpus": (min(max(l3.get("cpus", 1), 1), presets.MAX_CPUS), "CPUs each"),
     }
 
 

@@ -15,7 +15,6 @@ from fastlab.cli import annotation
 from fastlab.cli.common import OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
 from fastlab.plan import presets
-from fastlab.plan.experiment import MAX_CPUS
 from fastlab.trial.runs import MAX_MEMORY_MB, RELEVANT_PCT, Trial, TrialRequest
 from fastlab.trial.subject import check_there, find_program
 
@@ -90,8 +89,10 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         arguments.memory_mb or default.memory_mb,
         arguments.preset or default.preset,
     )
-    if machine.cpus > MAX_CPUS:
-        raise UsageError(f"--cpus {machine.cpus}: the simulated machine has at most {MAX_CPUS}")
+    if machine.cpus > presets.MAX_CPUS:
+        raise UsageError(
+            f"--cpus {machine.cpus}: the simulated machine has at most {presets.MAX_CPUS}"
+        )
     if machine.memory_mb > MAX_MEMORY_MB:
         raise UsageError(
             f"--memory-mb {machine.memory_mb}: the simulated machine has at most {MAX_MEMORY_MB}"

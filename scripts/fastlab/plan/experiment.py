@@ -74,7 +74,6 @@ MACHINE_AXES = ("cpus", "preset", "quantum")
 
 MAX_FRACTION = 1000
 MAX_THREADS = 1024
-MAX_CPUS = 64
 MAX_COUNT = 1_000_000_000
 MAX_SEED = 2**32 - 1
 
@@ -260,7 +259,7 @@ def _matrix(top: TomlTable, machine: Machine) -> tuple[Case, ...]:
 
 def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
     """The axes that the matrix itself names, which nothing else may set."""
-    ranges = {"cpus": (1, MAX_CPUS), "quantum": QUANTUM, **OPTIONS}
+    ranges = {"cpus": (1, presets.MAX_CPUS), "quantum": QUANTUM, **OPTIONS}
     axes: dict[str, tuple[Value, ...]] = {}
     for name in table.data:
         if name == "preset":
@@ -289,7 +288,7 @@ def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
 def _machine(table: TomlTable) -> Machine:
     table.only("cpus", "memory_mb", "preset", "quantum")
     default = Machine()
-    cpus = table.integer("cpus", 1, MAX_CPUS, default.cpus)
+    cpus = table.integer("cpus", 1, presets.MAX_CPUS, default.cpus)
     return Machine(
         cpus=cpus,
         memory_mb=table.integer("memory_mb", 64, 65536, default.memory_mb),

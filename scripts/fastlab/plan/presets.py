@@ -23,6 +23,8 @@ DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"
 # It has every key that there is, and each is needed.
 COMPLETE = "rx4640"
 
+# As userspace/cachesim/cachesim.h has it.
+MAX_CPUS = 64
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
 # CLOCK_BURNER_BLOCK of userspace/cachesim/clock.h.
 _BURNER_BLOCK = 127
@@ -30,8 +32,8 @@ _BURNER_BLOCK = 127
 _RANGES = {
     "mhz": (1, 100_000),
     "cpi": (1, 10_000),
-    "clusters": (0, 64),
-    "cluster_cpus": (0, 64),
+    "clusters": (0, MAX_CPUS),
+    "cluster_cpus": (0, MAX_CPUS),
     "wakeup": (0, 1_000_000),
     "interrupt": (0, 1_000_000),
 }

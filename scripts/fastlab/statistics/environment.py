@@ -15,7 +15,6 @@ from typing import Any
 
 from fastlab.base.model import FastError
 from fastlab.plan.circumstances import Activity, Circumstances, Environment, IdleState
-from fastlab.plan.circumstances import from_record as from_record
 
 # A hand-off takes a few microseconds: a CPU that sleeps longer is what would be measured.
 SLOW_IDLE_US = 10

@@ -12,6 +12,7 @@ from typing import Any, cast
 from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
 from fastlab.base.model import SCHEMA_VERSION, Place
 from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
+from fastlab.plan.circumstances import from_record
 from fastlab.plan.rows import kernel_id, machine_record
 from fastlab.report import lock_tables
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value, without_empty
@@ -237,7 +238,7 @@ def doubts(trial: Trial) -> list[str]:
         return []
     rows = cast(Sequence[PairedRow], trial.rows)
     return [
-        *environment.doubts([environment.from_record(row["circumstances"]) for row in rows]),
+        *environment.doubts([from_record(row["circumstances"]) for row in rows]),
         *paired.company((row["counters"], row["others"]) for row in rows),
         "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
     ]
