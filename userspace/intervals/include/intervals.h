@@ -119,7 +119,11 @@ struct ivl_config {
 	/** For IVL_PLACES_GIVEN: one list of CPUs per place, as in {"0-3", "4-7"}. */
 	const char *const *place_cpus;
 	unsigned int place_count;	/**< how many lists place_cpus has */
-	bool pin;			/**< bind each worker to a CPU of its place; default: no */
+	/**
+	 * Bind each worker to one CPU of its place; default: no. Then it is bound to all CPUs of
+	 * its place, where there are several places and a worker in each.
+	 */
+	bool pin;
 	bool cross_place;		/**< may a worker steal from another place? default: yes */
 	bool steal_half;		/**< take half of the victim's queue, not one */
 	bool statistics;		/**< count what ivl_statistics_read() tells */

@@ -158,11 +158,13 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 		    hwloc_topology_t hwloc, hwloc_bitmap_t within)
 {
 	struct ivl_groups leaves = { NULL, 0 }, inner = { NULL, 0 };
+	const bool given = config->places == IVL_PLACES_GIVEN;
+	unsigned int found = 0;
 	int error;
 
 	if (config->places >= IVL_PLACES_KINDS)
 		return ivl_error(EINVAL, "there is no kind %d of places", (int)config->places);
-	if (config->places == IVL_PLACES_GIVEN)
+	if (given)
 		error = ivl_groups_parse(&leaves, hwloc, config);
 	else
 		error = ivl_groups_find(&leaves, hwloc, config->places,
@@ -172,6 +174,7 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 	if (!error) {
 		topology->workers = config->workers ? config->workers :
 					(unsigned int)hwloc_bitmap_weight(within);
+		found = leaves.count;
 		error = limit_leaves(&leaves, config, topology->workers);
 	}
 	if (!error)
@@ -180,6 +183,8 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 		error = ivl_groups_around(&inner, hwloc, &leaves, within);
 	if (!error)
 		error = build(topology, hwloc, &leaves, &inner);
+	/* With fewer workers than places, all processes that have so few would share the first. */
+	topology->apart = given || (found > 1 && leaves.count == found);
 	ivl_groups_free(&leaves);
 	ivl_groups_free(&inner);
 	return error;
@@ -276,20 +281,25 @@ unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_p
 	return steps;
 }
 
-int ivl_pin(pthread_t thread, int cpu)
+int ivl_bind(pthread_t thread, const int *cpus, unsigned int count)
 {
+	int error, most = -1;
 	size_t bytes;
 	cpu_set_t *set;
-	int error;
 
-	if (cpu < 0)
+	for (unsigned int i = 0; i < count; i++) {
+		if (cpus[i] > most)
+			most = cpus[i];
+	}
+	if (most < 0)
 		return EINVAL;
-	bytes = CPU_ALLOC_SIZE((size_t)cpu + 1);
-	set = CPU_ALLOC((size_t)cpu + 1);
+	bytes = CPU_ALLOC_SIZE((size_t)most + 1);
+	set = CPU_ALLOC((size_t)most + 1);
 	if (!set)
 		return ENOMEM;
 	CPU_ZERO_S(bytes, set);
-	CPU_SET_S((size_t)cpu, bytes, set);
+	for (unsigned int i = 0; i < count; i++)
+		CPU_SET_S((size_t)cpus[i], bytes, set);
 	error = pthread_setaffinity_np(thread, bytes, set);
 	CPU_FREE(set);
 	return error;

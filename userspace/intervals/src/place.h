@@ -36,6 +36,7 @@ struct ivl_topology {
 	unsigned int inner_count;
 	unsigned int workers;
 	bool bindable;			/* false: it describes another machine than this one */
+	bool apart;			/* workers are to keep to the CPUs of their place */
 };
 
 /*
@@ -67,15 +68,15 @@ static inline bool ivl_place_is_inside(const struct ivl_place *place,
 	return place;
 }
 
-/* The CPU that the worker is bound to; -1 where there is none to bind to. */
+/* The CPU of a worker that is bound to one; -1 where there is none to bind to. */
 int ivl_topology_cpu(const struct ivl_topology *topology, unsigned int worker);
 const struct ivl_place *ivl_topology_place(const struct ivl_topology *topology,
 					   unsigned int worker);
 /* Steps up the tree from `a` to the innermost place around both: 0 for the same leaf. */
 unsigned int ivl_topology_distance(const struct ivl_place *a, const struct ivl_place *b);
 
-/* Bind a thread; EINVAL where the process may not use the CPU. */
-int ivl_pin(pthread_t thread, int cpu);
+/* Bind a thread; EINVAL where the process may use none of the CPUs. ENOMEM. */
+int ivl_bind(pthread_t thread, const int *cpus, unsigned int count);
 
 /*
  * Memory on a NUMA node (-1, or a machine without nodes: anywhere), not cleared, 128-byte

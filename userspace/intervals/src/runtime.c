@@ -226,6 +226,9 @@ static void *worker_main(void *arg)
 	ivl_thread_enter(worker, signal_stack);
 	if (worker->feedback)
 		ivl_feedback_enter(worker);
+	/* The first tasks of all at once would wait for each other's mapping. */
+	if (runtime->fibers_kept > 1)
+		ivl_fiber_refill(worker);
 	ivl_thread_work(worker);
 	ivl_thread_leave(signal_stack);
 	return NULL;
@@ -267,14 +270,22 @@ static int create_thread(struct ivl_worker *worker)
 	return 0;
 }
 
-static int pin(struct ivl_worker *worker)
+/* To one CPU where that is asked for, or to those of its place where there is another place. */
+static int bind_worker(struct ivl_worker *worker)
 {
-	const int cpu = ivl_topology_cpu(worker->runtime->topology, worker->number);
+	const struct ivl_topology *topology = worker->runtime->topology;
+	const int cpu = ivl_topology_cpu(topology, worker->number);
 	int error;
 
-	if (!worker->runtime->config.pin || cpu < 0)
+	if (cpu < 0)
 		return 0;
-	error = ivl_pin(worker->thread, cpu);
+	if (!worker->runtime->config.pin) {
+		/* Nobody asked for that: where it is forbidden, workers run anywhere. */
+		if (topology->apart)
+			ivl_bind(worker->thread, worker->place->cpus, worker->place->cpu_count);
+		return 0;
+	}
+	error = ivl_bind(worker->thread, &cpu, 1);
 	return error ? ivl_error(error, "start: worker %u on CPU %d: %s", worker->number + 1, cpu,
 				 strerror(error)) : 0;
 }
@@ -301,7 +312,7 @@ static int start_workers(ivl_runtime *runtime)
 		if (!error && worker->feedback)
 			ivl_feedback_add(worker);
 		if (!error)
-			error = pin(worker);
+			error = bind_worker(worker);
 	}
 	if (error)
 		atomic_store(&runtime->stopping, true);

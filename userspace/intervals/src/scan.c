@@ -85,15 +85,15 @@ static void add_up(const struct scan *scan, size_t part)
 }
 
 /*
- * Is the sum up to its end known? Waits as long as its own took: to scan it later, when it has left
- * the cache, takes about as much longer.
+ * Is the sum up to its end known? Waits as long as its own took, since `began`: to scan it later,
+ * when it has left the cache, takes about as much longer.
  */
-static bool wait_until_added(struct ivl_prefix *part, uint64_t ns)
+static bool wait_until_added(struct ivl_prefix *part, uint64_t began)
 {
-	const uint64_t began = ivl_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t ended = ivl_clock_ns(CLOCK_MONOTONIC);
 
 	while (!ivl_prefix_added(part)) {
-		if (ivl_clock_ns(CLOCK_MONOTONIC) - began > ns)
+		if (ivl_clock_ns(CLOCK_MONOTONIC) - ended > ended - began)
 			return false;
 		caa_cpu_relax();
 	}
@@ -113,7 +113,7 @@ static void next_part(struct scan *scan)
 
 		sum_part(scan, part);
 		add_up(scan, part);
-		if (wait_until_added(prefix, ivl_clock_ns(CLOCK_MONOTONIC) - began))
+		if (wait_until_added(prefix, began))
 			scan_part(scan, part, false);
 	}
 	/* Nobody comes after the last one. */

@@ -337,6 +337,36 @@ static void test_not_bound(void **state)
 	ivl_topology_destroy(t);
 }
 
+/* Where workers keep to their places' CPUs, nobody else is to be crowded on them. */
+static void test_apart(void **state)
+{
+	static const struct {
+		const char *machine;
+		enum ivl_places_by places;
+		unsigned int workers;
+		bool apart;
+	} cases[] = {
+		{ "numa:2 pu:4", IVL_PLACES_NUMA, 0, true },
+		{ "numa:2 pu:4", IVL_PLACES_NUMA, 2, true },
+		{ "numa:2 pu:4", IVL_PLACES_NUMA, 1, false },	/* node 0 would be everybody's */
+		{ "numa:4 pu:4", IVL_PLACES_NUMA, 3, false },
+		{ "numa:1 pu:4", IVL_PLACES_NUMA, 0, false },
+		{ "numa:2 pu:4", IVL_PLACES_ONE, 0, false },
+	};
+	struct ivl_topology *t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		t = test_topology(cases[i].machine, cases[i].places, cases[i].workers);
+		assert_int_equal(t->apart, cases[i].apart);
+		ivl_topology_destroy(t);
+	}
+	/* Who gives one place says where the workers run. */
+	assert_int_equal(given("numa:2 pu:4", (const char *[]){ "0-1" }, 1, 0, &t), 0);
+	assert_true(t->apart);
+	ivl_topology_destroy(t);
+}
+
 /* On this machine: what the thread is bound to, and twice as many workers. */
 static void test_this_machine(void **state)
 {
@@ -349,11 +379,13 @@ static void test_this_machine(void **state)
 	cpus = (unsigned int)CPU_COUNT(&before);
 	t = test_topology(NULL, IVL_PLACES_NUMA, 2 * cpus);
 	for (unsigned int i = 0; i < 2 * cpus; i++) {
-		assert_true(CPU_ISSET(ivl_topology_cpu(t, i), &before));
-		assert_int_equal(ivl_pin(pthread_self(), ivl_topology_cpu(t, i)), 0);
+		const int cpu = ivl_topology_cpu(t, i);
+
+		assert_true(CPU_ISSET(cpu, &before));
+		assert_int_equal(ivl_bind(pthread_self(), &cpu, 1), 0);
 		assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
 		assert_int_equal(CPU_COUNT(&now), 1);
-		assert_true(CPU_ISSET(ivl_topology_cpu(t, i), &now));
+		assert_true(CPU_ISSET(cpu, &now));
 	}
 	/* Bound to the last one: that is all there is. */
 	ivl_topology_destroy(t);
@@ -363,8 +395,8 @@ static void test_this_machine(void **state)
 	ivl_topology_destroy(t);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 
-	assert_int_equal(ivl_pin(pthread_self(), -1), EINVAL);
-	assert_int_equal(ivl_pin(pthread_self(), 100000), EINVAL);
+	assert_int_equal(ivl_bind(pthread_self(), &(int){ -1 }, 1), EINVAL);
+	assert_int_equal(ivl_bind(pthread_self(), &(int){ 100000 }, 1), EINVAL);
 }
 
 static void use_memory(size_t bytes, int node)
@@ -440,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_bad_kind),
 		cmocka_unit_test(test_not_bound),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_this_machine),
 		cmocka_unit_test(test_memory),
 	};

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,13 +32,22 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 }
 
 static int pin_error;
+/* What threads were bound to, in turn. */
+static cpu_set_t bound[8];
+static unsigned int times_bound;
 
 int __real_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set);
 int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set);
 
 int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *set)
 {
-	return pin_error ? pin_error : __real_pthread_setaffinity_np(thread, bytes, set);
+	if (pin_error)
+		return pin_error;
+	if (times_bound < sizeof(bound) / sizeof(*bound)) {
+		CPU_ZERO(&bound[times_bound]);
+		memcpy(&bound[times_bound++], set, bytes < sizeof(*bound) ? bytes : sizeof(*bound));
+	}
+	return __real_pthread_setaffinity_np(thread, bytes, set);
 }
 
 static void count_one(void *arg)
@@ -149,6 +159,35 @@ static void test_pinned(void **state)
 	pin_error = 0;
 	assert_null(runtime);
 	assert_non_null(strstr(ivl_last_error(), "worker 1 on CPU"));
+}
+
+static uint64_t counted(const ivl_runtime *runtime, size_t field)
+{
+	struct ivl_statistics statistics;
+
+	ivl_statistics_read(runtime, &statistics);
+	return *(const uint64_t *)((const char *)&statistics + field);
+}
+
+/* So that the first tasks of all do not wait for each other's; where there are few, none is kept. */
+static void test_first_stacks(void **state)
+{
+	const size_t fibers = offsetof(struct ivl_statistics, fibers),
+		     idles = offsetof(struct ivl_statistics, idles);
+	struct ivl_config config = test_config(4);
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.statistics = true;
+	runtime = test_start(&config);
+	assert_true(test_comes_true(counted(runtime, fibers) == 4));
+	ivl_stop(runtime);
+
+	config.fibers_per_worker = 1;
+	runtime = test_start(&config);
+	assert_true(test_comes_true(counted(runtime, idles) >= 4));
+	assert_int_equal(counted(runtime, fibers), 0);
+	ivl_stop(runtime);
 }
 
 /* As `ulimit -s 64`. */
@@ -359,6 +398,67 @@ static void test_places(void **state)
 	ivl_stop(runtime);
 }
 
+/* The lists of two CPUs that this thread may use, and of both; false: there is one only. */
+static bool list_cpus(char first[16], char second[16], char both[32])
+{
+	int cpus[2], found = 0;
+	cpu_set_t allowed;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
+		if (CPU_ISSET(cpu, &allowed))
+			cpus[found++] = cpu;
+	}
+	if (found < 2)
+		return false;
+	snprintf(first, 16, "%d", cpus[0]);
+	snprintf(second, 16, "%d", cpus[1]);
+	snprintf(both, 32, "%d,%d", cpus[0], cpus[1]);
+	return true;
+}
+
+static void start_and_stop(const struct ivl_config *config)
+{
+	times_bound = 0;
+	ivl_stop(test_start(config));
+}
+
+/* Workers run where their places are, and a machine of one place is left as it was. */
+static void test_bound_to_places(void **state)
+{
+	char first[16], second[16], both[32];
+	const char *const cpus[] = { first, second }, *const together[] = { both };
+	struct ivl_config config = test_config(3);
+
+	(void)state;
+	if (!list_cpus(first, second, both))
+		skip();
+	config.places = IVL_PLACES_GIVEN;
+	config.place_cpus = cpus;
+	config.place_count = 2;
+	start_and_stop(&config);
+	assert_int_equal(times_bound, 3);
+	for (int worker = 0; worker < 3; worker++) {
+		assert_int_equal(CPU_COUNT(&bound[worker]), 1);
+		assert_true(CPU_ISSET(atoi(worker < 2 ? first : second), &bound[worker]));
+	}
+	config.place_cpus = together;
+	config.place_count = 1;
+	start_and_stop(&config);
+	assert_int_equal(times_bound, 3);
+	for (int worker = 0; worker < 3; worker++)
+		assert_int_equal(CPU_COUNT(&bound[worker]), 2);
+
+	/* It was not asked for. */
+	pin_error = EPERM;
+	ivl_stop(test_start(&config));
+	pin_error = 0;
+
+	config.places = IVL_PLACES_ONE;
+	start_and_stop(&config);
+	assert_int_equal(times_bound, 0);
+}
+
 static int read_signals(ivl_interval *self, void *arg)
 {
 	(void)self;
@@ -416,6 +516,8 @@ int main(void)
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_no_thread),
 		cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_bound_to_places),
+		cmocka_unit_test(test_first_stacks),
 		cmocka_unit_test(test_small_threads),
 		cmocka_unit_test(test_many_fibers),
 		cmocka_unit_test(test_refused),
