@@ -15,6 +15,7 @@ from pathlib import Path
 
 OUTPUT = {"schema": 1, "benchmark": "single_ctr", "threads": 4, "seed": 1, "check": "ok"}
 MODE = os.environ.get("FAKE_QEMU", "")
+BEGUN = time.monotonic()
 
 
 def option(name: str, key: str) -> str:
@@ -51,7 +52,9 @@ def save(path: Path) -> None:
     clock = struct.pack(">Iqq", 1, 500 if MODE == "clock-moved" else 0, 1000)
     timer = struct.pack(">II165xq", 0, 3, 700 if MODE == "no-timer" else 1500)
     icount = b"timer/instr" if MODE == "other-qemu" else b"timer/icount"
-    path.write_bytes(b"RAM \x05\x0c" + icount + clock + b"\x04apic" + timer + b"devices")
+    # The memory may hold what looks like a clock.
+    memory = b"RAM \x0c" + icount + struct.pack(">Iqq", 1, 0, 7) + b"\x05"
+    path.write_bytes(memory + b"\x0c" + icount + clock + b"\x04apic" + timer + b"devices")
 
 
 def run_job() -> None:
@@ -77,7 +80,8 @@ def run_job() -> None:
     if MODE == "plugin-dies":
         print("cachesim: plugin.jsonl: No space left on device", file=sys.stderr)
         sys.exit(1)
-    Path("plugin.jsonl").write_text('{"schema":1}\n' * (2 if MODE == "two-rois" else 1))
+    if MODE != "no-roi":
+        Path("plugin.jsonl").write_text('{"schema":1}\n' * (2 if MODE == "two-rois" else 1))
     status = 2 if MODE == "usage" else 0
     if status:
         say("FAST err single_ctr: unknown option\n")
@@ -95,7 +99,8 @@ def answer(command: str, arguments: dict[str, str]) -> object:
     if command == "query-migrate":
         if MODE == "no-room":
             return {"status": "failed", "error-desc": "Unable to write: No space left on device"}
-        return {"status": "completed"}
+        saving = MODE == "slow-saving" and time.monotonic() < BEGUN + 5
+        return {"status": "active" if saving else "completed"}
     if command == "query-status":
         return {"status": "paused"}
     return {}

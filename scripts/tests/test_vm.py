@@ -212,6 +212,15 @@ def test_a_failure_names_its_cause_and_its_files(
         assert word in str(error.value)
 
 
+def test_a_machine_whose_saving_takes_too_long_is_given_up(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vm, "TRANSFER_SECONDS", 0.1)
+    lab.mode("slow-saving")
+    with pytest.raises(vm.WatchdogError, match=r"saving took longer than 0\.1 s"):
+        lab.boot()
+
+
 def preloaded(lab: Lab, plugin: Path | None) -> str:
     """What a run's QEMU has in LD_PRELOAD."""
     lab.mode("preloaded")
@@ -249,6 +258,12 @@ def test_a_run_is_attributed_if_asked_for(lab: Lab) -> None:
     # What an earlier run left is not taken for this one's.
     lab.run()
     assert not (lab.directory / vm.ATTRIBUTION).exists()
+
+
+def test_what_an_earlier_run_counted_is_not_this_ones(lab: Lab) -> None:
+    assert lab.run().document == {"schema": 1}
+    lab.mode("no-roi")
+    assert lab.run().document is None
 
 
 def test_allocations_are_watched_only_where_runs_are_attributed(lab: Lab, tmp_path: Path) -> None:
@@ -291,6 +306,13 @@ def test_a_cancelled_machine_ends(lab: Lab) -> None:
         lab.run()
 
 
+def test_a_machine_is_cancelled_while_it_is_saved(lab: Lab) -> None:
+    lab.mode("slow-saving")
+    threading.Timer(0.3, lab.cancelled.set).start()
+    with pytest.raises(vm.CancelledError):
+        lab.boot()
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -311,6 +333,8 @@ def test_a_cancelled_machine_ends(lab: Lab) -> None:
         "rcu: INFO: rcu_sched self-detected stall on CPU",
         "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
         "general protection fault, probably for non-canonical address",
+        "kernel BUG at kernel/sched/fast.c:7!",
+        "Watchdog detected hard LOCKUP on cpu 3",
         "UBSAN: array-index-out-of-bounds in kernel/sched/fast.c:3:1",
         "BUG: KASAN: slab-out-of-bounds in fast_hint+0x1/0x2",
         "WARNING: CPU: 2 PID: 71 at kernel/sched/core.c:1 ttwu+0x1/0x2",

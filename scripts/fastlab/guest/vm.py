@@ -132,12 +132,7 @@ def save_machine(
     with _started(simulation, directory, [], cancelled) as vm:
         vm.wait_for(lambda: vm.heard("STOP"), "boot", watchdogs.boot)
         vm.execute("migrate", uri=f"file:{SNAPSHOT}")
-        end = time.monotonic() + TRANSFER_SECONDS
-        while (state := vm.execute("query-migrate"))["status"] != "completed":
-            if state["status"] == "failed" or time.monotonic() > end:
-                why = state.get("error-desc", state["status"])
-                raise vm.failure(f"the machine cannot be saved: {why}")
-            time.sleep(GLANCE)
+        vm.wait_for(vm.saved, "saving", TRANSFER_SECONDS)
     settle_clock(directory / SNAPSHOT)
     (directory / SNAPSHOT).chmod(0o644)
 
@@ -255,6 +250,12 @@ class _Vm:
 
     def status(self) -> str:
         return str(self.execute("query-status")["status"])
+
+    def saved(self) -> bool:
+        state = self.execute("query-migrate")
+        if state["status"] == "failed":
+            raise self.failure(f"the machine cannot be saved: {state.get('error-desc', 'failed')}")
+        return bool(state["status"] == "completed")
 
     def heard(self, event: str) -> bool:
         """Has QEMU told the event? Waits for a moment."""
