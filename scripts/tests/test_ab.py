@@ -174,6 +174,10 @@ def test_no_noise_at_all() -> None:
     assert paired_test([0.0] * 6).p == 1
     assert paired_test([0.1] * 6).p == 0
     assert paired_test([0.1] * 6).low == pytest.approx(0.1)
+    assert paired_test([0.0] * 6).p_rank == 1
+    assert paired_test([0.1] * 6).p_rank == pytest.approx(2 / 64)
+    # Too few for the rank test, however alike they are.
+    assert paired_test([0.1] * 5).p_rank > ALPHA
 
 
 def test_holm() -> None:
@@ -209,6 +213,16 @@ def test_noisier_needs_more_blocks_up_to_the_limit() -> None:
     assert blocks(0.001) == MIN_BLOCKS
     assert MIN_BLOCKS < blocks(0.02) < blocks(0.04) < paired.PLAN.max_blocks
     assert blocks(0.5) == paired.PLAN.max_blocks
+
+
+def test_blocks_are_planned_for_the_noisiest_workload_and_for_all_comparisons() -> None:
+    quiet, noisy = (measure_noise([sigma, -sigma] * 6) for sigma in (0.01, 0.03))
+    alone = planned_blocks(paired.PLAN, [noisy])
+    assert planned_blocks(paired.PLAN, [quiet]) < alone
+    assert planned_blocks(paired.PLAN, [quiet, noisy]) == alone
+    variants = tuple(f"strict-{depth}" for depth in range(10))
+    assert planned_blocks(replace(paired.PLAN, variants=variants), [noisy]) > alone
+    assert planned_blocks(replace(paired.PLAN, workloads=MANY), [noisy]) > alone
 
 
 def test_false_positive_rate_of_a_calibration() -> None:

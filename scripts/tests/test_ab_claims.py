@@ -14,7 +14,7 @@ import paired
 import pytest
 
 from fastlab.plan.blocks import Dataset, Slot
-from fastlab.statistics.calibration import calibrate
+from fastlab.statistics.calibration import calibrate, whole_blocks
 from fastlab.statistics.paired import analyse
 from fastlab.statistics.significance import ALPHA, MIN_BLOCKS, paired_test
 
@@ -89,6 +89,17 @@ def test_what_does_not_differ_is_not_refused() -> None:
     assert paired.primary(analyse(Dataset(dataset.plan, rows + tuple(runs)))).verdict == "~"
 
 
+def test_latencies_are_claimed_whatever_counting_does() -> None:
+    dataset = perturbed(8)
+    for row in dataset.rows:
+        gathered = row["pair"] == "strict" and row["side"] == "B"
+        row["latency"] = {"wakeup": [[1000 if gathered else 2000, 10]]}
+    found = {one.metric.name: one for one in analyse(dataset).findings}
+    assert found["elapsed_ns"].verdict == "refused"
+    assert found["wakeup_p50"].verdict == "better"
+    assert found["wakeup_p50"].improvement_pct == pytest.approx(50)
+
+
 def test_a_perturbation_that_is_not_known() -> None:
     findings = analyse(perturbed(0, status="failed", reason="the benchmark hung"))
     assert paired.primary(findings).verdict == "refused"
@@ -156,6 +167,8 @@ def test_missing_runs_of_groups_are_counted() -> None:
     assert one.sentence == (
         f"strict: single_ctr, 4 threads: missing: 3 of {12 * blocks} runs are not made yet"
     )
+    (one,) = analyse(replace(dataset, rows=dataset.rows[:-1])).left_out
+    assert one.sentence.endswith(f"missing: 1 of {12 * blocks} runs are not made yet")
     first, *_ = analyse(replace(dataset, rows=dataset.rows[:1])).left_out
     assert first.sentence == (
         f"off: single_ctr, 4 threads: missing: {12 * 14 - 1} of {12 * 14} runs are not made yet"
@@ -229,13 +242,15 @@ def test_a_failed_run_is_named_and_its_block_missed() -> None:
 
 def test_more_blocks_than_planned_are_peeking() -> None:
     dataset = paired.simulate(paired.PLAN, noise=0.02)
-    more = paired.measure(
-        paired.PLAN, ["strict"], 40, paired.simulator(np.random.default_rng(1), noise=0.02)
-    )
+    planned = calibrate(dataset).blocks
+    assert planned
     calibration = tuple(row for row in dataset.rows if row["pair"] == "off")
-    found = paired.primary(analyse(replace(dataset, rows=calibration + tuple(more))))
-    assert found.verdict == "INVALID"
-    assert "beyond the" in found.reason
+    simulator = paired.simulator(np.random.default_rng(1), noise=0.02)
+    for blocks in (planned + 1, 40):
+        more = paired.measure(paired.PLAN, ["strict"], blocks, simulator)
+        found = paired.primary(analyse(replace(dataset, rows=calibration + tuple(more))))
+        assert found.verdict == "INVALID"
+        assert f"beyond the {planned} planned" in found.reason
 
 
 def test_no_claim_without_calibration() -> None:
@@ -297,6 +312,12 @@ def test_zero_has_no_ratio() -> None:
     found = {one.metric.name: one for one in analyse(dataset).findings}["migrations"]
     assert found.verdict == "n/a"
     assert "a side is 0" in found.reason
+
+
+def test_means_are_geometric_over_the_blocks() -> None:
+    blocks = whole_blocks(((), ()), [([1.0, 3.0], [4.0, 4.0]), ([8.0, 8.0], [1.0, 1.0])])
+    assert blocks.means == pytest.approx((4, 2))
+    assert blocks.ratios == pytest.approx((math.log(2), math.log(1 / 8)))
 
 
 def test_more_is_better_for_throughput() -> None:

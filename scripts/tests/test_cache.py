@@ -131,6 +131,14 @@ def test_sizes_and_ages(cache: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "KiB" in lines["6.12-fast"] and "MiB" in lines["ffff"]
 
 
+def test_what_is_used_again_is_not_old(cache: Path) -> None:
+    directory = cache / "machines/bbbb"
+    os.utime(directory, (0, 0))
+    assert reusable(directory, "content", PlainReporter(io.StringIO()))
+    (entry,) = (one for one in cache_list.entries(cache, ["machines"]) if one.path == directory)
+    assert not cache_list.unused_for(entry, 1)
+
+
 def test_an_empty_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,11 +151,13 @@ def test_an_empty_cache(
 def test_cleaning_takes_what_is_named_and_old(
     cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    os.utime(cache / "machines/bbbb", (0, cache.stat().st_mtime - 72 * 3600))
+    for name, hours in (("aaaa", 47), ("bbbb", 72)):
+        os.utime(cache / "machines" / name, (0, cache.stat().st_mtime - hours * 3600))
     status, out, _ = fast(capsys, "clean", "machines", "builds", "--unused-for", "2")
     assert status == 0
     assert out.splitlines()[0] == f"removed {cache}/machines/bbbb"
     assert out.splitlines()[1].endswith(" MiB are free again")
+    assert (cache / "machines/aaaa").is_dir()
     fast(capsys, "clean", "machines")
     assert not (cache / "machines/aaaa").exists()
     assert (cache / "builds/6.12-fast-1234").is_dir() and (cache / "trees/6.12-fast").is_dir()
@@ -238,6 +248,16 @@ def test_what_has_another_name_is_not_free_again(
     assert "KiB are free again" in fast(capsys, "clean", "sources")[1]
     assert "1.0 MiB are free again" in fast(capsys, "clean", "trees")[1]
     assert (cache / "trees/6.12-fast.lock").is_file()
+
+
+def test_what_has_both_its_names_there_is_free_again(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = cache / "trees/6.12-fast"
+    (tree / "source/main.c").unlink()
+    (tree / "one").write_bytes(os.urandom(MB))
+    (tree / "other").hardlink_to(tree / "one")
+    assert "1.0 MiB are free again" in fast(capsys, "clean", "trees")[1]
 
 
 @pytest.mark.parametrize("words", [["clean"], ["clean", "all"], ["clean", "try", "--unused-for=0"]])

@@ -187,6 +187,14 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
     }
 
 
+def test_a_preset_is_of_medians(document: dict[str, Any]) -> None:
+    known = preset(document)
+    memory, cpi = (document["quantities"][name] for name in ("latency_memory", "cpi"))
+    memory["values"] = [1.0, *memory["values"][:1], 900.0]
+    cpi["values"] = [0.1, 0.5, 9.0]
+    assert preset(document) == known
+
+
 def test_a_preset_is_one_for_the_simulation(tmp_path: Path, document: dict[str, Any]) -> None:
     path = tmp_path / "some.toml"
     path.write_text(calibrate.preset_text(of(document), "some", "2026-01-02"))

@@ -199,6 +199,12 @@ def test_a_load_that_the_experiment_itself_makes() -> None:
     assert doubts([run({}, {}), run({"load": 4.0}, {})]) == []
 
 
+def test_what_is_usual_is_no_reason_to_doubt_a_run() -> None:
+    # On four CPUs; and what heat did earlier.
+    assert doubts([run({"load": 0.4}, {})]) == []
+    assert doubts([run({"throttled": 3}, {"throttled": 3})]) == []
+
+
 def test_a_change_between_runs() -> None:
     other = replace(paired.QUIET, governors=("powersave",), kernel="6.12.30", mitigations={})
     sentences = doubts([run({}, {}), Circumstances(other, paired.IDLE, paired.IDLE)])

@@ -12,7 +12,9 @@ from fake_programs import write
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import openmp
+from fastlab.bench.one_run import BenchRun
 from fastlab.bench.openmp import OpenmpRequest, OpenmpRow, OpenmpSession
+from fastlab.bench.rounds import Turn
 
 KERNELS = "subprojects/intervals/bench/runtimes/bench-{}"
 OVERHEADS = "userspace/gomp/bench/openmp-overheads-{}"
@@ -83,6 +85,20 @@ def test_a_round_is_one_value_and_less_than_nothing_has_no_ratio(build: Path) ->
     write(build / OVERHEADS.format("libgomp"), f"#!/bin/sh\nprintf '{samples}\\n'\n")
     rows = measure(build, OpenmpRequest(("atomic",), (1,), rounds=1))
     assert (rows[0].value, rows[0].runs, rows[0].ratio, rows[2].ratio) == (-1, 1, None, None)
+
+
+def test_half_the_distance_of_the_quartiles_is_shown(build: Path) -> None:
+    session = OpenmpSession(OpenmpRequest(("barrier",), (1,)), build)
+    values = {openmp.REFERENCE: (8.0, 12.0, 10.0), openmp.OURS: (-2.0, -1.0, -3.0)}
+    for point in session.samples:
+        for number, value in enumerate(values.get(point.library, ())):
+            session.add(Turn(number, point), BenchRun("ok", "", "ns", (value,)))
+    libgomp, _, ours = session.rows()
+    assert (libgomp.value, libgomp.best) == (10, 8)
+    assert libgomp.spread == pytest.approx(0.1)
+    # Less than nothing is no part of something, either.
+    assert (ours.value, ours.ratio) == (-2, None)
+    assert openmp.table(session.rows()).rows[0][3].text == "10 ± 10 %"
 
 
 def test_what_fails_and_what_is_missing(build: Path) -> None:

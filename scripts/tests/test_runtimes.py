@@ -78,7 +78,7 @@ def test_medians_spread_ratio_and_speed_up(tmp_path: Path, program: Make) -> Non
         "intervals",
         then=f"[ \"$1\" = --workers=2 ] && echo '{line(5)}' || echo '{line(10)}'",
     )
-    tbb = program("tbb", line(20), line(40), line(30, peak_kib=4096))
+    tbb = program("tbb", line(20), line(40, peak_kib=4096), line(30))
     request = PeerRequest(("fib",), ("intervals", "tbb"), (1, 2), rounds=2)
     rows = {
         (row.point.runtime, row.point.workers): row

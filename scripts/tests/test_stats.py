@@ -89,6 +89,20 @@ def test_seeds_that_disagree_show_no_change() -> None:
     assert cycles(900, 1000, 1100).verdict == "~"
 
 
+def test_an_interval_that_holds_0_is_no_answer_where_runs_lack() -> None:
+    of = samples.experiment()
+    rows = measure(
+        of,
+        {1: {"cycles": 1000}, 2: {"cycles": 1000}, 3: {"cycles": 1000}},
+        {1: {"cycles": 900}, 2: {"cycles": 1080}},
+    )
+    found = one(summarise(of, rows), "cycles")
+    assert found.low is not None and found.low < 0
+    assert (found.verdict, found.gain) == ("incomplete", None)
+    rows.append(samples.row(of, samples.run_of(of, "fast", 3), mechanism=None))
+    assert one(summarise(of, rows), "cycles").verdict == "INVALID"
+
+
 def test_an_interval_is_that_of_the_ratio_of_the_means() -> None:
     cycles = three_seeds()
     # The ratio is 19 / 30, and leaves -400 / 3, -200 / 3 and 200, whose standard deviation is
@@ -212,6 +226,10 @@ def test_one_seeds_zero_takes_the_spread_only() -> None:
     assert migrations.spread is None
     assert migrations.low is not None and migrations.high is not None
     assert migrations.verdict == "~"
+    of = samples.experiment()
+    zero = {"changes": {"migrations": 0}}
+    rows = measure(of, {1: zero, 2: {}, 3: {}}, {1: {}, 2: {}, 3: {}})
+    assert one(summarise(of, rows), "migrations").spread is None
 
 
 def test_bad_rows_are_left_out_by_name() -> None:
@@ -257,7 +275,7 @@ def test_nothing_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["kernel", "tools", "argv", "machine", "knobs", "features", "cpus"]
+    "part", ["kernel", "tools", "argv", "machine", "policy", "knobs", "features", "cpus"]
 )
 def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
     of = samples.experiment(seeds=(1,))
@@ -270,6 +288,7 @@ def test_rows_of_another_build_or_definition_do_not_count(part: str) -> None:
         "tools": "older",
         "argv": ["/bin/single_ctr"],
         "machine": {**old["machine"], "quantum": 99},
+        "policy": "soft",
         "knobs": {"depth": 7},
         "features": ["NEXT_BUDDY"],
         "cpus": 1,

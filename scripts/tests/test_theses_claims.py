@@ -162,6 +162,14 @@ def test_none_of_three_is_not_upheld_by_most_or_any() -> None:
         assert judge(Conclusion("s", "w", wrong, asks=asks), *rows)[0] == "not upheld"
 
 
+def test_half_are_not_most() -> None:
+    rows = (row("slow", 2.0, 2.0, 2.0), NO_NOISE)
+    good, wrong = TWICE.claims[0], Ratio("time", SLOW, QUICK, 3.0)
+    for claims in ((good, wrong, wrong), (good, good, wrong, wrong)):
+        asked = Conclusion("s", "w", claims, asks="most")
+        assert judge(asked, *rows)[0] == "not upheld"
+
+
 def test_with_none_below_a_share_is_judged_itself() -> None:
     half = Conclusion("s", "w", (Ratio("remote_share", SLOW, (), 0.45, 0.55),))
     outcome, said = judge(half, row("slow", 1, 1, 1, remote_share=0.5))

@@ -15,7 +15,7 @@ from tracing import COUNTED, LINES, LOCK, perfetto_tables, recording
 
 from fastlab.base.model import FastError
 from fastlab.trace import lanes, output, timeline
-from fastlab.trace.events import parse_events, read_events
+from fastlab.trace.events import Event, parse_events, read_events
 from fastlab.trace.handoffs import HandOff, find_handoffs
 from fastlab.trace.perfetto_file import perfetto_trace
 from fastlab.trace.recording import Recording
@@ -95,6 +95,22 @@ def test_an_interrupt_within_the_call_hands_nothing_over() -> None:
     assert find_handoffs(parse_events(lines))[0].acquiring == 12
 
 
+def changed(ns: int, old: str, new: str) -> list[Event]:
+    """The events, with other words in that of this time."""
+    when = f"0.{ns:09}:"
+    return parse_events(line.replace(old, new) if when in line else line for line in LINES)
+
+
+def test_who_is_interrupted_or_in_time_out_has_not_acquired() -> None:
+    for error in (-4, -110):
+        first, _ = find_handoffs(changed(2500, "= 0", f"= {error}"))
+        assert (first.acquiring, first.acquired, first.taken) == (12, None, None)
+
+
+def test_who_then_waits_for_another_lock_has_taken_this_one() -> None:
+    assert [one.taken for one in find_handoffs(changed(3400, "(1000,", "(2000,"))] == [True, True]
+
+
 def test_who_wakes_all_hands_nothing_over() -> None:
     lines = [line.replace("(1000, 81, 1,", "(1000, 81, 7fffffff,") for line in LINES]
     assert find_handoffs(parse_events(lines)) == []
@@ -126,6 +142,12 @@ def test_depths() -> None:
         (2040, 0, 1),
         (3055, 1, 1),
         (3250, 0, 0),
+        (3500, 1, 0),
+    ]
+    # Who was preempted is as runnable as before.
+    preempted = lanes.depths(changed(3250, "prev_state=S", "prev_state=R+"))
+    assert [(one.ns, one.cpu, one.threads) for one in preempted][-2:] == [
+        (3055, 1, 1),
         (3500, 1, 0),
     ]
 
