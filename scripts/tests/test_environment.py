@@ -18,6 +18,8 @@ from fastlab.plan.circumstances import (
     Environment,
     IdleState,
     from_record,
+    list_cpus,
+    listed_cpus,
 )
 from fastlab.statistics.environment import activity, capture, doubts
 
@@ -193,6 +195,35 @@ def test_each_doubt_is_said_once() -> None:
 def test_doubts_about_a_run(before: dict[str, Any], after: dict[str, Any], words: str) -> None:
     (sentence,) = doubts([run(before, after), run({}, {})])
     assert words in sentence
+
+
+def test_a_load_is_much_for_the_cpus_that_are_measured() -> None:
+    large = run({"load": 6.0}, {})
+    some = replace(paired.QUIET, cpus=64, cpu_list="2-4,9")
+    (sentence,) = doubts([replace(large, environment=some)])
+    assert "the load was 6 on 64 CPUs, of which 4 are measured: other" in sentence
+    assert doubts([replace(large, environment=replace(some, cpu_list="0-63"))]) == []
+
+
+def test_ticks_are_those_of_the_cpus_that_are_measured(tmp_path: Path) -> None:
+    stat = "cpu  9 9 9 9 9 9 9 9 0 0\n" + "".join(
+        f"cpu{number} 1 0 0 8 0 0 0 {number} 0 0\n" for number in range(12)
+    )
+    root = machine(tmp_path, INTEL | {"proc/stat": f"{stat}intr 7 7\n"})
+    assert (activity(root).ticks, activity(root).steal) == (72, 9)
+    some = activity(root, "1,10-11")
+    assert (some.ticks, some.steal) == (3 * 9 + 1 + 10 + 11, 1 + 10 + 11)
+
+
+@pytest.mark.parametrize("text", ["0", "0-3", "0-3,8", "1,3,5-6,120-127"])
+def test_lists_of_cpus_are_those_of_the_kernel(text: str) -> None:
+    assert list_cpus(listed_cpus(text)) == text
+
+
+def test_circumstances_of_before_cpus_were_kept_have_all_of_them() -> None:
+    before = json.loads(json.dumps(paired.CIRCUMSTANCES))
+    before["environment"].pop("cpu_list", None)
+    assert from_record(before).environment.own_cpus == paired.QUIET.cpus
 
 
 def test_a_load_that_the_experiment_itself_makes() -> None:

@@ -22,6 +22,7 @@ from fastlab.backend.contract import run_experiment
 from fastlab.base.model import Experiment, FastError, Kernel, Machine, Run, Watchdogs
 from fastlab.guest import hardware, kvm, vm
 from fastlab.plan.blocks import Dataset, make_dataset, make_plan
+from fastlab.plan.circumstances import list_cpus
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 
@@ -259,6 +260,17 @@ def test_another_kernel_in_the_middle_of_an_experiment_is_refused(lab: Guests) -
     lab.run()
     lab.kernels = {**KERNELS, "fast": replace(KERNELS["fast"], id="6.12-fast-4567")}
     with pytest.raises(FastError, match="planned otherwise"):
+        lab.run()
+
+
+def test_other_cpus_of_the_host_in_the_middle_of_an_experiment_are_refused(
+    lab: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (row, *_) = lab.run().rows
+    had = os.sched_getaffinity(0)
+    assert row["circumstances"]["environment"]["cpu_list"] == list_cpus(had)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: had | {1000})
+    with pytest.raises(FastError, match=r"planned otherwise:\n +cpu_list: "):
         lab.run()
 
 

@@ -36,6 +36,19 @@ def test_a_plan_comes_back(tmp_path: Path) -> None:
     assert plan_file.load(tmp_path) == plan
 
 
+def test_a_plan_of_before_cpus_were_kept_is_read_and_not_gone_on_with(tmp_path: Path) -> None:
+    plan = make_plan(EXPERIMENT, "soft")
+    plan_file.keep(tmp_path, plan, EXPERIMENT, "tools", begun=False)
+    path = tmp_path / plan_file.NAME
+    before = json.loads(path.read_text())
+    del before["cpu_list"]
+    path.write_text(json.dumps(before))
+    assert plan_file.load(tmp_path) == plan
+    now = replace(plan, cpu_list="0-3")
+    with pytest.raises(FastError, match=r'cpu_list: not kept then, "0-3" now\n.*--output'):
+        plan_file.keep(tmp_path, now, EXPERIMENT, "tools", begun=True)
+
+
 def test_a_full_disk_leaves_the_plan_that_was(tmp_path: Path) -> None:
     plan_file.keep_simulations(tmp_path, EXPERIMENT, BUILDS)
     before = (tmp_path / plan_file.NAME).read_bytes()

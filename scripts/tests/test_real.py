@@ -76,7 +76,8 @@ def test_what_a_row_says(machine: FakeMachine) -> None:
     assert row["migrations"] in (4, 5)
     assert row["counters"]["task_clock"]["total"] == 2 * (row["elapsed_ns"] or 0)
     assert row["throughput"] == pytest.approx(2e12 / (row["elapsed_ns"] or 0))
-    assert row["machine"] == {"cpu": "Some CPU", "cpus": 4, "virtual": False, "vendor": None}
+    machine_of_row = {"cpu": "Some CPU", "cpus": 4, "cpu_list": my_cpus()}
+    assert row["machine"] == {**machine_of_row, "virtual": False, "vendor": None}
     assert from_record(row["circumstances"]).environment.kernel == "6.12.30-fast"
 
 
@@ -130,7 +131,7 @@ def test_the_program_is_kept_to_the_cpus_of_fast(
     call = Call(["true"], 9.0, True, my_cpus(), machine.root, machine.root)
     count_run(call, script, "none", machine.root)
     words = (machine.root / "words").read_text()
-    assert words.startswith("--events none --cpus 2,3,5 --json ")
+    assert words.startswith("--events none --cpus 2-3,5 --json ")
 
 
 def test_a_backend_that_may_not_count_is_an_error(machine: FakeMachine) -> None:
@@ -237,6 +238,31 @@ def test_a_plan_that_changed_after_the_first_run(machine: FakeMachine) -> None:
     with pytest.raises(FastError, match='tools: "tools" then, "newer" now'):
         execute(machine)
     assert len(machine.runs()) == 2
+
+
+def test_other_cpus_in_the_middle_of_an_experiment_are_refused(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.boot(1, fast=True)
+    machine.mode("at 2 interrupt")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {5, 2, 3})
+    with pytest.raises(KeyboardInterrupt):
+        execute(machine)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {2, 3})
+    with pytest.raises(FastError, match=r'planned otherwise:\n +cpu_list: "2-3,5" then, "2-3" now'):
+        execute(machine)
+    assert len(machine.runs()) == 2
+
+
+def test_the_cpus_of_a_run_are_told(machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.boot(1, fast=True)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {5, 2, 3})
+    dataset = execute(machine).dataset
+    assert {row["machine"]["cpu_list"] for row in dataset.rows} == {"2-3,5"}
+    environment = from_record(dataset.rows[0]["circumstances"]).environment
+    assert (environment.cpu_list, environment.own_cpus, environment.cpus) == ("2-3,5", 3, 4)
+    setting = analyse(dataset).setting
+    assert (setting["cpus"], setting["cpu_list"]) == ("3", "2-3,5")
 
 
 def test_before_the_first_run_the_plan_may_change(machine: FakeMachine) -> None:

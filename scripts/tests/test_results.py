@@ -346,6 +346,15 @@ del LACKING["environment"]["smt"]
             for part in ("environment", "before", "after")
         ),
         ({"circumstances": {**paired.CIRCUMSTANCES, "x": 1}}, ".* further fields: x"),
+        (
+            {
+                "circumstances": {
+                    **paired.CIRCUMSTANCES,
+                    "environment": {**paired.CIRCUMSTANCES["environment"], "cpu_list": "0-x"},
+                }
+            },
+            "circumstances: '0-x' is no list of CPUs such as 0-3,8",
+        ),
         ({"latency": {"nap": []}}, "unknown latency 'nap'; there are handoff, wakeup"),
         ({"latency": {"handoff": [[1000]]}}, r"a bucket of handoff is \[1000\], and it is"),
         ({"latency": {"handoff": [[1000, -1]]}}, "a bucket of handoff is -1"),

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from fastlab.base.model import FastError
 from fastlab.base.process import ask, run_group
 from fastlab.base.tools import require
 from fastlab.plan.blocks import SOFTWARE
-from fastlab.plan.circumstances import Circumstances
+from fastlab.plan.circumstances import Circumstances, list_cpus
 from fastlab.plan.rows import Counter, Ending
 from fastlab.statistics import environment
 
@@ -66,7 +66,7 @@ def _not_available(backend: str, why: str) -> FastError:
 def my_cpus() -> str:
     """The CPUs that this process may use, as fast-stat takes them. To be asked before the first
     run: while fast-stat has them for a program alone they are not this process's."""
-    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    return list_cpus(os.sched_getaffinity(0))
 
 
 def check_latencies(fast_latency: Path) -> dict[str, str]:
@@ -144,9 +144,10 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
     path.unlink(missing_ok=True)
     options = ["--json", str(path), *(["--roi"] if call.roi else [])]
     command = [*program, *options, "--", *call.argv]
-    surroundings = environment.capture(root)
+    # fast-stat ends with an error where the program cannot be kept to just these CPUs.
+    surroundings = replace(environment.capture(root), cpu_list=call.cpus)
     fired = mechanism(root)
-    before = environment.activity(root)
+    before = environment.activity(root, call.cpus)
     begun = time.monotonic()
     with call.output.open("wb") as out, call.errors.open("wb") as err:
         try:
@@ -154,7 +155,7 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
         except subprocess.TimeoutExpired:
             status = None
     duration = time.monotonic() - begun
-    after = environment.activity(root)
+    after = environment.activity(root, call.cpus)
     return Observed(
         None,
         difference(fired, mechanism(root)),

@@ -20,7 +20,7 @@ from typing import Any
 
 from fastlab.backend.boots import agenda
 from fastlab.backend.contract import Request
-from fastlab.backend.counting import GROUPS, Observed
+from fastlab.backend.counting import GROUPS, Observed, my_cpus
 from fastlab.backend.host import PMU, only_user
 from fastlab.backend.slot_rows import (
     LAST_LATENCY_RUN,
@@ -75,7 +75,8 @@ class Guests:
         probe: Callable[[], str],
         root: Path = Path("/"),
     ) -> None:
-        self.plan = make_plan(experiment, GUESTS)
+        self._cpus = my_cpus()
+        self.plan = replace(make_plan(experiment, GUESTS), cpu_list=self._cpus)
         self._experiment = experiment
         self._toolbox = toolbox
         self._kernels = kernels
@@ -173,8 +174,9 @@ class Guests:
             kernel=kernel.id,
             command_line=kvm.ACCELERATOR.command_line,
             virtual=True,
+            cpu_list=self._cpus,
         )
-        before = environment.activity(self._root)
+        before = environment.activity(self._root, self._cpus)
         begun = time.monotonic()
         outcome, failure = None, ""
         try:
@@ -182,7 +184,7 @@ class Guests:
         except vm.GuestError as error:
             failure = str(error)
         duration = time.monotonic() - begun
-        after = environment.activity(self._root)
+        after = environment.activity(self._root, self._cpus)
         circumstances = Circumstances(surroundings, before, after)
         if not outcome:
             check_room(self._directory)

@@ -66,13 +66,13 @@ class RunningKernel:
         reporter: Reporter,
         root: Path = Path("/"),
     ) -> None:
-        self.plan = make_plan(experiment, backend)
+        self._cpus = my_cpus()
+        self.plan = replace(make_plan(experiment, backend), cpu_list=self._cpus)
         self._experiment = experiment
         self._toolbox = toolbox
         self._directory = directory
         self._reporter = reporter
         self._root = root
-        self._cpus = my_cpus()
         self._running = what_runs(root)
         self._sched_fast = SchedFast(root)
         self._others: dict[str, int] = {}

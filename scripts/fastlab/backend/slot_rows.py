@@ -81,7 +81,8 @@ def paired_row(
     measured = Measured(
         backend=plan.backend,
         machine={
-            name: getattr(surroundings, name) for name in ("cpu", "cpus", "virtual", "vendor")
+            name: getattr(surroundings, name)
+            for name in ("cpu", "cpus", "cpu_list", "virtual", "vendor")
         },
         counters=counters,
         elapsed_ns=(observed.output or {}).get("elapsed_ns"),

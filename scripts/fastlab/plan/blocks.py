@@ -80,7 +80,8 @@ class Plan:
     takes, up to `max_blocks`. It is one number for the whole experiment, and no result changes it.
     `boots`: the variants run on two kernels, and a boot is part of a block. `groups` are lists of
     events as fast-stat takes them, and a run counts one of them; times are those of the first's
-    runs. `latencies`: a second run follows each of these, and measures them.
+    runs. `latencies`: a second run follows each of these, and measures them. `cpu_list` has the
+    machine's CPUs that all runs are kept to; None in plans of before that was looked at.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Plan:
     boots: bool = False
     latencies: bool = False
     groups: tuple[str, ...] = (SOFTWARE,)
+    cpu_list: str | None = None
 
 
 @dataclass(frozen=True)

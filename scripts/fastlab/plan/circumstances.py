@@ -3,9 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
+
+from fastlab.base.cut import shown
+
+_CPU_LIST = re.compile(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*")
+
+
+def list_cpus(cpus: Iterable[int]) -> str:
+    """The set as the kernel writes it, such as 0-3,8."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if ranges and ranges[-1][-1] == cpu - 1:
+            ranges[-1][1:] = [cpu]
+        else:
+            ranges.append([cpu])
+    return ",".join("-".join(map(str, one)) for one in ranges)
+
+
+def listed_cpus(text: str) -> set[int]:
+    """The set that is written so. Raises ValueError."""
+    if not _CPU_LIST.fullmatch(text):
+        raise ValueError(f"{shown(text)} is no list of CPUs such as 0-3,8")
+    ends = [part.partition("-") for part in text.split(",")]
+    return {cpu for low, _, high in ends for cpu in range(int(low), int(high or low) + 1)}
 
 
 @dataclass(frozen=True)
@@ -19,7 +43,8 @@ class IdleState:
 @dataclass(frozen=True)
 class Environment:
     """What stays the same for a whole run. `governors` and `idle_states` are those of any CPU, each
-    once; None says "not available"."""
+    once; None says "not available". `cpus` are online; `cpu_list` has those that the run was kept
+    to, None in results of before that was looked at."""
 
     kernel: str | None
     command_line: str | None
@@ -36,12 +61,19 @@ class Environment:
     mitigations: Mapping[str, str]
     virtual: bool | None
     vendor: str | None
+    cpu_list: str | None = None
+
+    @property
+    def own_cpus(self) -> int:
+        """How many CPUs the run had."""
+        return self.cpus if self.cpu_list is None else len(listed_cpus(self.cpu_list))
 
 
 @dataclass(frozen=True)
 class Activity:
-    """What changes all the time: CPU ticks since boot, the load of the last minute, tasks that run
-    or want to (without the reader), and how often heat has slowed a core."""
+    """What changes all the time: ticks since boot of the CPUs that the run has, and of these the
+    stolen ones; and of the whole machine the load of the last minute, tasks that run or want to
+    (without the reader), and how often heat has slowed a core."""
 
     ticks: int
     steal: int
@@ -68,6 +100,8 @@ def from_record(data: Mapping[str, Any]) -> Circumstances:
     further = sorted(_further(data))
     if further:
         raise ValueError(f"circumstances have further fields: {', '.join(further)}")
+    if found.environment.cpu_list is not None:
+        listed_cpus(found.environment.cpu_list)
     return found
 
 

@@ -191,4 +191,5 @@ def _change(before: Any, now: Any) -> str:
         new = [json.dumps(one) for one in now if one not in before]
         if gone or new:
             return f"no more {', '.join(gone) or 'nothing'}; new {', '.join(new) or 'nothing'}"
-    return f"{json.dumps(before)} then, {json.dumps(now)} now"
+    then, now = ("not kept" if one is None else json.dumps(one) for one in (before, now))
+    return f"{then} then, {now} now"

@@ -14,13 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.base.model import FastError
-from fastlab.plan.circumstances import Activity, Circumstances, Environment, IdleState
+from fastlab.plan.circumstances import (
+    Activity,
+    Circumstances,
+    Environment,
+    IdleState,
+    listed_cpus,
+)
 
 # A hand-off takes a few microseconds: a CPU that sleeps longer is what would be measured.
 SLOW_IDLE_US = 10
 # Less CPU time than this, taken away by the hypervisor, is lost in the noise of any run.
 STEAL_SHARE = 0.001
-# Load per CPU, before anything was run, that is more than the system's own housekeeping.
+# Load per CPU of the run's, before anything was run, that is more than the system's housekeeping.
 IDLE_LOAD = 0.1
 
 CPUS = "sys/devices/system/cpu"
@@ -63,18 +69,21 @@ def host() -> dict[str, Any]:
     }
 
 
-def activity(root: Path = Path("/")) -> Activity:
-    """Read what the machine is doing. Raises FastError where there is no /proc."""
+def activity(root: Path = Path("/"), cpu_list: str | None = None) -> Activity:
+    """Read what the machine is doing, and of these CPUs, or all, the ticks. Raises FastError where
+    there is no /proc."""
     stat, loadavg = _read(root / "proc/stat"), _read(root / "proc/loadavg")
     if not stat or not loadavg:
         raise FastError(f"{root / 'proc'}: stat and loadavg cannot be read; is it mounted?")
     # user nice system idle iowait irq softirq steal; guest time is part of user.
-    ticks = [int(word) for word in stat.splitlines()[0].split()[1:9]]
+    wanted = {"cpu"} if cpu_list is None else {f"cpu{one}" for one in listed_cpus(cpu_list)}
+    lines = [line.split() for line in stat.splitlines()]
+    ticks = [[int(word) for word in words[1:9]] for words in lines if words[0] in wanted]
     load = loadavg.split()
     heat = [_read(path) for path in root.glob(f"{CPUS}/cpu[0-9]*/thermal_throttle/*_count")]
     return Activity(
-        ticks=sum(ticks),
-        steal=ticks[7],
+        ticks=sum(map(sum, ticks)),
+        steal=sum(one[7] for one in ticks),
         load=float(load[0]),
         others=max(int(load[3].split("/")[0]) - 1, 0),
         throttled=sum(int(text) for text in heat if text) if heat else None,
@@ -178,10 +187,12 @@ def _words(value: object) -> str:
 def _dynamic(runs: Sequence[Circumstances]) -> list[str]:
     found = []
     first = runs[0]
-    if first.before.load > IDLE_LOAD * max(first.environment.cpus, 1):
+    own, online = first.environment.own_cpus, first.environment.cpus
+    if first.before.load > IDLE_LOAD * max(own, 1):
+        measured = "" if own == online else f", of which {own} are measured"
         found.append(
-            f"Before the first run the load was {first.before.load:g} on "
-            f"{first.environment.cpus} CPUs: other programs were running."
+            f"Before the first run the load was {first.before.load:g} on {online} CPUs{measured}: "
+            "other programs were running."
         )
 
     def say(what: str, holds: Callable[[Circumstances], bool]) -> None:
@@ -274,9 +285,4 @@ def _chosen(text: str | None) -> str | None:
 
 def _count(ranges: str | None) -> int:
     """How many numbers a list such as 0-3,8 has."""
-    total = 0
-    for part in (ranges or "").split(","):
-        if part:
-            low, _, high = part.partition("-")
-            total += int(high or low) - int(low) + 1
-    return total
+    return len(listed_cpus(ranges)) if ranges else 0

@@ -290,7 +290,8 @@ def _setting(
         one = runs[0].environment
         setting |= {
             "cpu": one.cpu or "not available",
-            "cpus": str(one.cpus),
+            "cpus": str(one.own_cpus),
+            **({"cpu_list": one.cpu_list} if one.cpu_list else {}),
             "microcode": one.microcode or "not available",
             "governor": ", ".join(one.governors or ()) or "not available",
             "boots": str(len({row["boot"] for row in dataset.rows})),
