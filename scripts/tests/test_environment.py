@@ -237,9 +237,59 @@ def test_what_is_usual_is_no_reason_to_doubt_a_run() -> None:
 
 
 def test_a_change_between_runs() -> None:
-    other = replace(paired.QUIET, governors=("powersave",), kernel="6.12.30", mitigations={})
-    sentences = doubts([run({}, {}), Circumstances(other, paired.IDLE, paired.IDLE)])
-    (changed,) = [one for one in sentences if "changed" in one]
-    assert changed == (
-        "The environment changed between runs: governors was performance and powersave."
-    )
+    assert told({}, {"governors": ("powersave",)}) == [
+        "The frequency governor is powersave: the clock follows the load, and a variant that "
+        "gathers threads changes the clock too. Set it to performance.",
+        "The environment changed between runs: governors was performance and powersave.",
+    ]
+
+
+def told(*changes: dict[str, Any]) -> list[str]:
+    """The doubts about a run on each of the machines that are the quiet one, but for this."""
+    environments = [replace(paired.QUIET, **one) for one in changes]
+    return doubts([Circumstances(one, paired.IDLE, paired.IDLE) for one in environments])
+
+
+def test_a_change_between_runs_of_one_kernel() -> None:
+    safe = {"meltdown": "Mitigation: PTI", "l1tf": "Not affected"}
+    open_to_it = {**safe, "meltdown": "Vulnerable"}
+    first = {"command_line": "BOOT_IMAGE=/a root=/dev/sda1 quiet", "mitigations": safe}
+    again = {"command_line": "root=/dev/sdb1 quiet nopti", "mitigations": open_to_it}
+    assert told(first, again, first) == [
+        "The environment changed between runs: command line had nothing else, then nopti.",
+        "The environment changed between runs: mitigations had meltdown: Mitigation: PTI, "
+        "then meltdown: Vulnerable.",
+    ]
+
+
+def test_two_kernels_that_differ_in_their_image_only() -> None:
+    unpatched = "BOOT_IMAGE=/vmlinuz-6.12.30 root=UUID=1 ro initrd=/a.img quiet"
+    patched = "BOOT_IMAGE=/vmlinuz-6.12.30-fast root=UUID=2 ro initrd=/b.img quiet"
+    one = {"kernel": "6.12.30", "command_line": unpatched}
+    other = {"kernel": "6.12.30-fast", "command_line": patched}
+    assert told(one, other, one, other) == []
+
+
+@pytest.mark.parametrize(
+    ("unpatched", "patched", "words"),
+    [
+        (
+            {"command_line": "root=/dev/sda1 quiet"},
+            {"command_line": "root=/dev/sda1 quiet nosmt idle=poll"},
+            ", in the command line: 6.12.30 has nothing else, 6.12.30-fast has nosmt, idle=poll.",
+        ),
+        (
+            {"mitigations": {"meltdown": "Mitigation: PTI", "l1tf": "Not affected"}},
+            {"mitigations": {"meltdown": "Vulnerable", "l1tf": "Not affected"}},
+            ", in the mitigations: 6.12.30 has meltdown: Mitigation: PTI, 6.12.30-fast has "
+            "meltdown: Vulnerable.",
+        ),
+        ({"kernel": "6.12.29"}, {}, ": 6.12.29 and 6.12.30-fast are of different releases."),
+        ({"kernel": "6.12"}, {}, ": 6.12 and 6.12.30-fast are of different releases."),
+    ],
+)
+def test_two_kernels_that_differ_in_more_than_fast(
+    unpatched: dict[str, Any], patched: dict[str, Any], words: str
+) -> None:
+    both = {"kernel": "6.12.30", **unpatched}, {"kernel": "6.12.30-fast", **patched}
+    assert told(*both, *both) == [f"The kernels differ in more than FAST{words}"]

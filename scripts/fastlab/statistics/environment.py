@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ def doubts(runs: Sequence[Circumstances]) -> list[str]:
     if not runs:
         return []
     sentences = [sentence for run in runs for sentence in _static(run.environment)]
-    return [*dict.fromkeys(sentences), *_changes(runs), *_dynamic(runs)]
+    return [*dict.fromkeys(sentences), *_changes(runs), *_kernels(runs), *_dynamic(runs)]
 
 
 def _static(one: Environment) -> list[str]:
@@ -163,21 +163,72 @@ def _static(one: Environment) -> list[str]:
     return found
 
 
-# What may differ between the runs of two kernels, since they are two kernels.
-_EXPECTED = ("kernel", "command_line", "mitigations")
+# Of the kernel's command line, which image is booted: that of two kernels has to differ.
+_IMAGE = ("BOOT_IMAGE=", "root=", "initrd=")
+
+
+def _command_line(one: Environment) -> list[str]:
+    return [word for word in (one.command_line or "").split() if not word.startswith(_IMAGE)]
+
+
+def _mitigations(one: Environment) -> list[str]:
+    return [f"{name}: {text}" for name, text in one.mitigations.items()]
+
+
+# What belongs to a boot of a kernel, and of two kernels should be the same.
+_OF_KERNEL: Mapping[str, Callable[[Environment], list[str]]] = {
+    "command line": _command_line,
+    "mitigations": _mitigations,
+}
+
+
+def _by_kernel(runs: Sequence[Circumstances]) -> dict[str, list[Environment]]:
+    found: dict[str, list[Environment]] = {}
+    for run in runs:
+        found.setdefault(run.environment.kernel or "?", []).append(run.environment)
+    return found
+
+
+def _apart(given: Iterable[Sequence[str]]) -> list[str]:
+    """Of each what not all of them have."""
+    lists = list(given)
+    common = set(lists[0]).intersection(*lists)
+    return [", ".join(one for one in own if one not in common) or "nothing else" for own in lists]
 
 
 def _changes(runs: Sequence[Circumstances]) -> list[str]:
-    """What was not the same in all runs."""
+    """What was not the same in all runs, or in all of one kernel."""
     found = []
+    for name, words in _OF_KERNEL.items():
+        for own in _by_kernel(runs).values():
+            values = list(dict.fromkeys(_apart(map(words, own))))
+            if len(values) > 1:
+                found.append(
+                    f"The environment changed between runs: {name} had {', then '.join(values)}."
+                )
     for name in Environment.__dataclass_fields__:
         values = list(dict.fromkeys(_words(getattr(run.environment, name)) for run in runs))
-        if name not in _EXPECTED and len(values) > 1:
+        if name not in ("kernel", "command_line", "mitigations") and len(values) > 1:
             found.append(
                 f"The environment changed between runs: {name.replace('_', ' ')} was "
                 f"{' and '.join(values)}."
             )
     return found
+
+
+def _kernels(runs: Sequence[Circumstances]) -> list[str]:
+    """What two kernels differ in besides FAST."""
+    firsts = {kernel: own[0] for kernel, own in _by_kernel(runs).items()}
+    found = []
+    releases = {re.split(r"[^\d.]", kernel, maxsplit=1)[0] for kernel in firsts}
+    if len(releases) > 1:
+        found.append(f": {' and '.join(firsts)} are of different releases")
+    for name, words in _OF_KERNEL.items():
+        apart = _apart(map(words, firsts.values()))
+        if len(set(apart)) > 1:
+            told = [f"{kernel} has {own}" for kernel, own in zip(firsts, apart, strict=True)]
+            found.append(f", in the {name}: {', '.join(told)}")
+    return [f"The kernels differ in more than FAST{one}." for one in found]
 
 
 def _words(value: object) -> str:
