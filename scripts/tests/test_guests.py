@@ -21,6 +21,7 @@ from fastlab.backend import kvm_guests
 from fastlab.backend.contract import run_experiment
 from fastlab.base.model import Experiment, FastError, Kernel, Machine, Run, Watchdogs
 from fastlab.guest import hardware, kvm, vm
+from fastlab.plan import presets
 from fastlab.plan.blocks import Dataset, make_dataset, make_plan
 from fastlab.plan.circumstances import list_cpus
 from fastlab.statistics.calibration import calibrate
@@ -272,6 +273,36 @@ def test_other_cpus_of_the_host_in_the_middle_of_an_experiment_are_refused(
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: had | {1000})
     with pytest.raises(FastError, match=r"planned otherwise:\n +cpu_list: "):
         lab.run()
+
+
+SMALLER = pytest.param({"cpus": 1}, marks=pytest.mark.skipif(CPUS == 1, reason="there is one CPU"))
+
+
+@pytest.mark.parametrize("change", [SMALLER, {"memory_mb": 1024}, {"preset": "epyc-milan"}])
+def test_another_guest_in_the_middle_of_an_experiment_is_refused(
+    lab: Guests, change: dict[str, Any]
+) -> None:
+    lab.run()
+    made = len(lab.jobs)
+    other = replace(EXPERIMENT, machine=replace(EXPERIMENT.machine, **change))
+    with pytest.raises(FastError, match=r"planned otherwise:\n +machine: \{.*\} then, \{.*\} now"):
+        lab.run(other)
+    assert len(lab.jobs) == made
+
+
+def test_the_guest_is_told(lab: Guests) -> None:
+    machine = Machine(cpus=1, memory_mb=300, preset="epyc-milan")
+    dataset = lab.run(replace(EXPERIMENT, machine=machine))
+    guest = {
+        "cpus": 1,
+        "memory_mb": 300,
+        "preset": "epyc-milan",
+        "preset_id": presets.load("epyc-milan").id,
+    }
+    assert all(guest.items() <= row["machine"].items() for row in dataset.rows)
+    assert "quantum" not in dataset.rows[0]["machine"]
+    setting = analyse(dataset).setting
+    assert (setting["cpus"], setting["memory_mb"], setting["preset"]) == ("1", "300", "epyc-milan")
 
 
 def test_hardware_counters_that_are_not_there_are_no_primary_metric(lab: Guests) -> None:

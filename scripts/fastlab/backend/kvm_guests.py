@@ -41,7 +41,7 @@ from fastlab.plan import plan_file
 from fastlab.plan.blocks import GUESTS, SOFTWARE, PairedRow, make_dataset, make_plan, with_groups
 from fastlab.plan.circumstances import Circumstances
 from fastlab.plan.experiment import workload_argv
-from fastlab.plan.rows import Row
+from fastlab.plan.rows import Row, guest_record
 from fastlab.statistics import environment
 
 FAST_STAT = "/bin/fast-stat"
@@ -157,7 +157,8 @@ class Guests:
         kernel = self._kernels[run.variant.kernel]
         argv = workload_argv(slot.workload, run.seed)
         counted = self._execute(kernel, run, [FAST_STAT, "--events", slot.events], argv, LAST_RUN)
-        where = Surroundings(kernel, str(uuid.uuid4()), self._tools_id)
+        guest = guest_record(self._experiment.machine)
+        where = Surroundings(kernel, str(uuid.uuid4()), self._tools_id, guest)
         row = paired_row(self.plan, slot, run, argv, where, counted)
         if not wants_latencies(self.plan, row):
             return row

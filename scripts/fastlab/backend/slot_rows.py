@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +65,12 @@ def _program_path(build: Path, name: str) -> Path:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """On which boot of which kernel, and with which programs."""
+    """On which boot of which kernel, with which programs, and in which guest (guest_record())."""
 
     kernel: Kernel
     boot: str
     tools_id: str
+    guest: Mapping[str, Any] = field(default_factory=dict)
 
 
 def paired_row(
@@ -81,8 +82,12 @@ def paired_row(
     measured = Measured(
         backend=plan.backend,
         machine={
-            name: getattr(surroundings, name)
-            for name in ("cpu", "cpus", "cpu_list", "virtual", "vendor")
+            **{
+                name: getattr(surroundings, name)
+                for name in ("cpu", "cpus", "cpu_list", "virtual", "vendor")
+            },
+            # The CPUs that the workload sees are the guest's.
+            **where.guest,
         },
         counters=counters,
         elapsed_ns=(observed.output or {}).get("elapsed_ns"),

@@ -14,9 +14,9 @@ from fastlab.base.cut import shown
 from fastlab.base.files import write_json
 from fastlab.base.metrics import REAL
 from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine
-from fastlab.plan.blocks import Plan, events_of
+from fastlab.plan.blocks import GUESTS, Plan, events_of
 from fastlab.plan.experiment import load_experiment
-from fastlab.plan.rows import Builds, KernelId, machine_record
+from fastlab.plan.rows import Builds, KernelId, guest_record, machine_record
 
 NAME = "plan.json"
 
@@ -169,7 +169,8 @@ def _named(machine: Machine) -> Machine:
 
 
 def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, Any]:
-    """The plan; `kernels` has each variant's side, `tools` stands for all programs."""
+    """The plan; `kernels` has each variant's side, `tools` stands for all programs, and `machine`
+    is the guest."""
     document = {
         "schema": SCHEMA_VERSION,
         **asdict(plan),
@@ -180,6 +181,8 @@ def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, An
         },
         "tools": tools_id,
     }
+    if plan.backend == GUESTS:
+        document["machine"] = guest_record(experiment.machine)
     # As it comes back from the file.
     parsed: dict[str, Any] = json.loads(json.dumps(document))
     return parsed

@@ -28,6 +28,7 @@ import numpy as np
 from fastlab.base.metrics import HARDWARE, REAL, Metric
 from fastlab.base.model import Axes, Workload
 from fastlab.plan.blocks import (
+    GUESTS,
     Dataset,
     Label,
     PairedRow,
@@ -297,6 +298,11 @@ def _setting(
             "boots": str(len({row["boot"] for row in dataset.rows})),
             "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
         }
+    if runs and plan.backend == GUESTS:
+        # Rows of before the guest was kept have only the host's CPUs.
+        machine = dataset.rows[0]["machine"]
+        asked = ("cpus", "memory_mb", "preset")
+        setting |= {name: str(machine[name]) for name in asked if name in machine}
     return setting
 
 
