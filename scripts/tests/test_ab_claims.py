@@ -186,6 +186,22 @@ def test_who_else_may_have_run_there_is_said() -> None:
     )
 
 
+def test_company_in_some_runs_only_is_said() -> None:
+    dataset = counted({})
+    assert not analyse(dataset).doubts
+    alone, together = {"others": None}, {"others": "no cgroup"}
+    assert not analyse(edited(dataset, {}, together)).doubts
+    mixed = edited(edited(dataset, {}, alone), {"block": 3}, together)
+    count = sum(row["block"] == 3 for row in mixed.rows)
+    assert analyse(mixed).doubts == (
+        f"In {count} of {len(mixed.rows)} runs others may have run on the measured CPUs, and in "
+        "the rest not, which changes times, too: no cgroup.",
+    )
+    # Of a run that failed it is not known, and it is in no comparison.
+    failed = {"status": "failed", "reason": "watchdog", "others": None}
+    assert not analyse(edited(edited(dataset, {}, together), {"block": 3}, failed)).doubts
+
+
 def test_the_rank_test_must_agree() -> None:
     # Ranks: two of six are on the other side, so that the least p is far away; t is convinced.
     ratios = [0.2, 0.21, 0.22, 0.23, 0.24, -0.01]

@@ -20,7 +20,7 @@ that were planned are there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,11 +34,12 @@ from fastlab.plan.blocks import (
     PairedRow,
     Plan,
     events_of,
+    first_reasons,
     runs_of_a_block,
     why_missing,
 )
 from fastlab.plan.circumstances import Circumstances, from_record
-from fastlab.plan.rows import Counter, value, without_silent
+from fastlab.plan.rows import value, without_silent
 from fastlab.statistics import environment
 from fastlab.statistics.calibration import Blocks, Calibration, blocks_of, calibrate, nothing
 from fastlab.statistics.findings import Finding, Findings, LeftOut, Raw, Verdict, no_run, side
@@ -80,7 +81,7 @@ def analyse(dataset: Dataset) -> Findings:
         calibration=tuple(_calibration_lines(plan, calibration)),
         doubts=(
             *environment.doubts(runs),
-            *company((row["counters"], row["others"]) for row in dataset.rows),
+            *company(dataset.rows),
         ),
         left_out=(
             *(_left_out(row) for row in dataset.rows if row["status"] != "ok"),
@@ -306,14 +307,22 @@ def _setting(
     return setting
 
 
-def company(runs: Iterable[tuple[Mapping[str, Counter], str | None]]) -> Iterable[str]:
-    """Doubts about runs, given as their counters and why others may have run on their CPUs.
-    Hardware events are those of CPUs, whoever runs there."""
-    found = [why for counters, why in runs if why and not counters.keys().isdisjoint(HARDWARE)]
+def company(rows: Iterable[PairedRow]) -> Iterable[str]:
+    """Doubts about runs on whose CPUs others may have run. Hardware events are those of CPUs,
+    whoever runs there; times are comparable where all runs had company, or none."""
+    good = [row for row in rows if row["status"] == "ok"]
+    shared = [row for row in good if row["others"]]
+    found = [row["others"] for row in shared if not row["counters"].keys().isdisjoint(HARDWARE)]
     for why in dict.fromkeys(found):
         yield (
             "Hardware events are those of the measured CPUs, and others may have run on these: "
             f"{why}."
+        )
+    if 0 < len(shared) < len(good):
+        yield (
+            f"In {len(shared)} of {len(good)} runs others may have run on the measured CPUs, and "
+            "in the rest not, which changes times, too: "
+            f"{first_reasons(row['others'] or '' for row in shared)}."
         )
 
 

@@ -239,7 +239,7 @@ def doubts(trial: Trial) -> list[str]:
     rows = cast(Sequence[PairedRow], trial.rows)
     return [
         *environment.doubts([from_record(row["circumstances"]) for row in rows]),
-        *paired.company((row["counters"], row["others"]) for row in rows),
+        *paired.company(rows),
         "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
     ]
 
