@@ -111,6 +111,27 @@ def test_no_difference(machine: FakeMachine) -> None:
         )
 
 
+def test_without_all_of_its_runs_there_is_no_answer(
+    machine: FakeMachine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.mode("at 30 doubtful")
+    assert main.main(["try", "--backend=soft", "--json=all.json", "--", "./program"]) == 3
+    said = capsys.readouterr().out
+    document = json.loads(Path("all.json").read_text())
+    kinds = {one["policy"]: one["kind"] for one in document["verdicts"]}
+    (policy,) = {row["pair"] for row in document["runs"] if row["status"] == "failed"}
+    (other,) = set(POLICIES) - {policy}
+    assert kinds == {policy: "not available", other: "helps"}
+    assert (
+        f"What policy {policy} does to this program's time is not available: 11 of 12 blocks are "
+        "whole; more l2_misses than l2_references. Run it again.\n"
+    ) in said
+    assert "improves by n/a" not in said
+    # What the other's runs say of off is shown.
+    (time,) = [line for line in said.splitlines() if line.startswith(" time, ms")]
+    assert time.count("n/a") == 2
+
+
 def test_nothing_to_act_on_whatever_the_times_are(machine: FakeMachine) -> None:
     machine.mode("idle")
     one, adaptive = verdict.judge(attempt())

@@ -12,7 +12,7 @@ from fastlab.base.model import Machine, UsageError, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
 from fastlab.cli import annotation
-from fastlab.cli.common import OK, Commands, check_directory, check_writable, keep, show
+from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
 from fastlab.plan import presets
 from fastlab.trial.runs import MAX_MEMORY_MB, RELEVANT_PCT, Trial, TrialRequest
@@ -125,7 +125,8 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
 
 
 def _show_trial(found: Trial, file: Path | None) -> int:
-    """The answer, the tables, and what is doubtful; of --json the document."""
+    """The answer, the tables, and what is doubtful; of --json the document. INCOMPLETE if some
+    policy has no answer."""
     from fastlab.trial import verdict, verdict_tables
 
     verdicts = verdict.judge(found)
@@ -137,4 +138,4 @@ def _show_trial(found: Trial, file: Path | None) -> int:
     if found.attributed:
         document["attribution"] = [asdict(one) for one in annotation.show_attribution(found)]
     keep(file, document)
-    return OK
+    return INCOMPLETE if any(one.kind == "not available" for one in verdicts) else OK

@@ -4,7 +4,8 @@
 In the simulation a difference counts when every run of the one arm stands on the same side of every
 run of the other: then it is larger than what another beginning makes of the same program. On a
 real machine it counts when both tests of ab say so; how much the same policy differs from itself is
-not known there, and that is said. One that counts and is small does not matter.
+not known there, and that is said. One that counts and is small does not matter. Where the time was
+not measured in every run there is no answer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from statistics import fmean, median
 from typing import Literal, cast
 
 from fastlab.base.metrics import HINTS, REAL, SIMULATED, Metric, improvement
-from fastlab.plan.blocks import PairedRow
+from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
 from fastlab.plan.rows import Row, fired
 from fastlab.plan.rows import value as figure
 from fastlab.report.tables import NOT_AVAILABLE, value
@@ -23,7 +24,7 @@ from fastlab.statistics import calibration, significance
 from fastlab.trial.on_kernel import BLOCKS
 from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Trial
 
-Kind = Literal["helps", "hurts", "no difference", "nothing to act on"]
+Kind = Literal["helps", "hurts", "no difference", "nothing to act on", "not available"]
 Direction = Literal["better", "worse", ""]
 
 TIME = "elapsed_ns"
@@ -107,6 +108,7 @@ def _values(rows: Sequence[Row], name: str) -> list[float]:
 
 def _tested(trial: Trial, policy: str) -> dict[str, Change]:
     rows = [row for row in cast(Sequence[PairedRow], trial.rows) if row["pair"] == policy]
+    failed = first_reasons(row["reason"] for row in rows if row["status"] == "failed")
     blocks = {one: calibration.blocks_of(rows, one, BLOCKS) for one in metrics(trial)}
     tests = {
         one: significance.paired_test(found.ratios) for one, found in blocks.items() if found.ratios
@@ -116,17 +118,23 @@ def _tested(trial: Trial, policy: str) -> dict[str, Change]:
     corrected = significance.holm(tests[one].p if one in tests else 1.0 for one in others)
     p_values = {one.name: p for one, p in zip(others, corrected, strict=True)}
     return {
-        one.name: _change(one, found, tests.get(one), p_values.get(one.name))
+        one.name: _change(one, found, tests.get(one), p_values.get(one.name), failed)
         for one, found in blocks.items()
     }
 
 
 def _change(
-    metric: Metric, blocks: calibration.Blocks, test: significance.Test | None, p: float | None
+    metric: Metric,
+    blocks: calibration.Blocks,
+    test: significance.Test | None,
+    p: float | None,
+    failed: str = "",
 ) -> Change:
-    off, on = (fmean(side) if side else None for side in blocks.sides)
+    # Of a part of the runs there is no mean, either.
+    whole = all(len(side) == BLOCKS * BLOCK // 2 for side in blocks.sides)
+    off, on = (fmean(side) if whole else None for side in blocks.sides)
     if test is None:
-        return Change(off, on, reason=blocks.reason)
+        return Change(off, on, reason="; ".join(filter(None, (blocks.reason, failed))))
     low, high = sorted(significance.percent(end, metric) for end in (test.low, test.high))
     middle = significance.percent(test.mean, metric)
     p = test.p if p is None else p
@@ -149,6 +157,12 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
         return TrialVerdict(policy, "nothing to act on", sentence)
     found = changes(trial, policy)
     time = found[TIME]
+    if time.middle is None:
+        sentence = (
+            f"What policy {policy} does to this program's time is not available: {time.reason}. "
+            "Run it again."
+        )
+        return TrialVerdict(policy, "not available", sentence)
     size = size_of(time, trial)
     lost = size_of(_negative(time), trial)
     kind: Kind = "no difference"
