@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import signal
+import threading
+import time
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -177,6 +181,56 @@ def test_what_another_experiment_had_set_is_not_put_back(machine: FakeMachine) -
     with only_user(machine.root), sched_fast:
         sched_fast.set({"policy": "soft"})
     assert machine.setting("policy") == "off"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_interruption_leaves_no_policy(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """As in `fast` itself there is another thread, which blocks nothing."""
+    machine.boot(1, fast=True)
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    write = SchedFast._write
+
+    def again(sched_fast: SchedFast, name: str, value: str) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(0.05)
+        write(sched_fast, name, value)
+
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), SchedFast(machine.root) as sched_fast:
+            sched_fast.set({"depth": "2", "policy": "strict"})
+            monkeypatch.setattr(SchedFast, "_write", again)
+            raise KeyboardInterrupt
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
+        over.set()
+        other.join()
+    assert (machine.setting("policy"), machine.setting("depth")) == ("off", "64")
+
+
+def test_a_knob_that_cannot_be_put_back_keeps_no_other_from_it(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.boot(1, fast=True)
+    write = Path.write_text
+
+    def refuse(path: Path, text: str) -> int:
+        if path.name == "depth" and text == "64\n":
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with (
+        pytest.raises(FastError, match="depth cannot be set to 64: Invalid argument; it is 2"),
+        SchedFast(machine.root) as sched_fast,
+    ):
+        sched_fast.set({"depth": "2", "opt_in": "1", "policy": "strict"})
+    assert (machine.setting("policy"), machine.setting("opt_in")) == ("off", "0")
 
 
 def test_what_no_variant_names_stays_as_it_was_at_first(machine: FakeMachine) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from fastlab.base.model import FastError, Kernel
+from fastlab.base.process import ENDING
 from fastlab.base.typed import typed
 
 # Where the kernel says that it can count with the hardware.
@@ -141,7 +142,8 @@ class SchedFast:
         self._directory = root / _FAST
         self._names: list[str] = []
         if _has_fast(root):
-            self._names = [*sorted(_files(root) - {_STAT, _POLICY}), _POLICY]
+            # In the order to put them back: whatever the knobs are, off is off.
+            self._names = [_POLICY, *sorted(_files(root) - {_STAT, _POLICY})]
         self.found: dict[str, str] = {}
 
     @property
@@ -157,7 +159,8 @@ class SchedFast:
     def _write(self, name: str, value: str) -> None:
         if name not in self.found:
             raise FastError(
-                f"the running kernel has no {name} in sched/fast; it has {', '.join(self.found)}"
+                f"the running kernel has no {name} in sched/fast; it has "
+                + ", ".join(sorted(self.found))
             )
         path = self._directory / name
         try:
@@ -173,10 +176,22 @@ class SchedFast:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # A second Ctrl-C waits.
-        deaf = {signal.SIGINT, signal.SIGTERM}
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, deaf)
+        # A second Ctrl-C is not heard. To block it would not do: where there are other threads one
+        # of them takes it, and its handler runs in this one all the same.
+        handlers = {number: signal.signal(number, signal.SIG_IGN) for number in ENDING}
         try:
-            self.set(self.found)
+            self._put_back()
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def _put_back(self) -> None:
+        """One that cannot be keeps no other from it."""
+        refused = []
+        for name, value in self.found.items():
+            try:
+                self._write(name, value)
+            except FastError as error:
+                refused.append(str(error))
+        if refused:
+            raise FastError("\n".join(refused))

@@ -15,6 +15,8 @@ from typing import IO
 
 from fastlab.base.model import FastError
 
+# What asks a program to end: a Ctrl-C, a kill, a terminal that is gone.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Of a program's last words.
 LAST_CHARACTERS = 200
 
