@@ -11,13 +11,16 @@ import pytest
 from command_line import EXPERIMENT
 from kernel_lab import Lab
 
+from fastlab.base.process import ENDING
+
 
 @pytest.fixture(autouse=True)
 def signals() -> Iterator[None]:
-    """main() handles SIGTERM; the tests give it back."""
-    before = signal.getsignal(signal.SIGTERM)
+    """main() handles SIGTERM and SIGHUP; the tests give them back."""
+    before = {number: signal.getsignal(number) for number in ENDING}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

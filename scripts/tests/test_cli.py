@@ -149,12 +149,16 @@ def test_an_interrupt_before_all_else() -> None:
     assert (answer.returncode, answer.stderr) == (130, "")
 
 
-def test_termination_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_termination_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    signal.signal(number, signal.SIG_DFL)
     tidied = []
 
     def long_work(*_: object) -> None:
         try:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), number)
             time.sleep(30)
         finally:
             tidied.append(True)
@@ -162,6 +166,13 @@ def test_termination_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "build", long_work)
     assert main.main(["kernel", "build"]) == 130
     assert tidied == [True]
+
+
+def test_what_nohup_ignores_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    monkeypatch.setattr(kernels, "build", lambda *_: os.kill(os.getpid(), signal.SIGHUP) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main.main(["kernel", "build"])
 
 
 def test_a_reader_that_leaves_is_no_traceback(experiment_file: Path) -> None:

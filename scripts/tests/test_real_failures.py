@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +19,7 @@ from real_runs import OFF, POLICIES, STRICT, execute, rows_of
 
 from fastlab.backend.host import only_user
 from fastlab.base.model import FastError, Watchdogs
+from fastlab.base.process import run_group
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 
@@ -136,3 +142,44 @@ def test_one_experiment_at_a_time(machine: FakeMachine) -> None:
     ):
         execute(machine)
     assert machine.runs() == []
+
+
+def test_what_a_killed_experiment_has_started_still_measures(machine: FakeMachine) -> None:
+    child = machine.root / "child"
+    words = ["sh", "-c", f"echo $$ >{child}.new; mv {child}.new {child}; exec sleep 60"]
+    script = (
+        "from pathlib import Path; from subprocess import DEVNULL\n"
+        "from fastlab.backend.host import only_user; from fastlab.base.process import run_group\n"
+        f"with only_user(Path({str(machine.root)!r})):\n"
+        f"    run_group({words!r}, 60, cwd=Path(), stdout=DEVNULL)\n"
+    )
+    search = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    killed = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, **search})
+    while not child.exists():
+        assert killed.poll() is None
+        time.sleep(0.05)
+    killed.kill()
+    killed.wait()
+    left = int(child.read_text())
+    with (
+        pytest.raises(FastError, match="or what one had started that was killed"),
+        only_user(machine.root),
+    ):
+        pass
+    with os.fdopen(os.pidfd_open(left)) as ended:
+        os.kill(left, signal.SIGKILL)
+        select.select([ended], [], [], 60)
+    with only_user(machine.root):
+        pass
+
+
+def test_what_was_left_behind_by_a_run_does_not_measure(machine: FakeMachine) -> None:
+    child = machine.root / "child"
+    with only_user(machine.root):
+        words = ["sh", "-c", f"setsid sleep 60 & echo $! >{child}"]
+        run_group(words, 60, cwd=Path(), stdout=subprocess.DEVNULL)
+    try:
+        with only_user(machine.root):
+            pass
+    finally:
+        os.kill(int(child.read_text()), signal.SIGKILL)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -103,16 +104,22 @@ def _setting(path: Path) -> str:
 
 @contextmanager
 def only_user(root: Path) -> Iterator[None]:
-    """Be the only one who measures on this machine: two would set each other's policy."""
+    """Be the only one who measures on this machine: two would set each other's policy. What is
+    started meanwhile (process.run_group()) holds the lock, too: it outlives us if we are killed."""
     with (root / _BOOT_ID).open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FastError(
-                f"another `{typed('run')}` or `{typed('try')}` is measuring here; wait for it or "
-                "stop it first"
+                f"another `{typed('run')}` or `{typed('try')}` is measuring here, or what one had "
+                "started that was killed; wait for it or stop it first"
             ) from error
-        yield
+        os.set_inheritable(file.fileno(), True)
+        try:
+            yield
+        finally:
+            # Whoever still has it has nothing to do with a measurement.
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def mechanism(root: Path) -> dict[str, int] | None:

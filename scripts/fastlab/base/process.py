@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
+from types import FrameType
+from typing import IO, NoReturn
 
 from fastlab.base.model import FastError
 
@@ -19,6 +20,17 @@ from fastlab.base.model import FastError
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Of a program's last words.
 LAST_CHARACTERS = 200
+
+
+def end_as_interrupted() -> None:
+    """Take each of ENDING for a Ctrl-C. One that is ignored stays so: nohup has asked for that."""
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def run_group(
@@ -42,6 +54,8 @@ def run_group(
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
+        # Of ours it gets what was made inheritable: the lock of host.only_user().
+        close_fds=False,
         start_new_session=True,
     )
     try:

@@ -13,15 +13,13 @@ import importlib
 import io
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from fastlab.base.model import FastError, UsageError
 from fastlab.base.place import version
+from fastlab.base.process import end_as_interrupted
 from fastlab.base.progress import Reporter, make_reporter
 from fastlab.base.typed import typed
 from fastlab.cli.common import BAD_USAGE, ERROR, INTERRUPTED, complain
@@ -59,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parse(words)
         # A terminated `fast` tidies up as an interrupted one does: no child outlives it.
-        signal.signal(signal.SIGTERM, _interrupt)
+        end_as_interrupted()
         _check_place()
         command: Command = arguments.command
         with make_reporter(sys.stderr) as reporter:
@@ -129,10 +127,6 @@ def _check_place() -> None:
 def _forget_output() -> None:
     """Nobody takes it, and the exit would write what is left once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -67,7 +67,8 @@ def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -
     trace, document = (request.directory / f"{title}{end}" for end in (".dat", ".json"))
     command = [str(fast_trace), "--output", str(trace), "--json", str(document)]
     command += ["--roi"] if is_marked(path) else []
-    process = subprocess.Popen([*command, "--", *request.argv])
+    # As what process.run_group() starts it holds the lock.
+    process = subprocess.Popen([*command, "--", *request.argv], close_fds=False)
     try:
         status = process.wait()
     except BaseException:
