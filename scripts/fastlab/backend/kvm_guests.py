@@ -228,10 +228,15 @@ class Guests:
 def _documents(
     said: Iterable[str],
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """The benchmark's JSON document, and fast-stat's or fast-latency's."""
+    """The benchmark's JSON document, and fast-stat's or fast-latency's. What was killed in the
+    middle of one has written none."""
     found: dict[bool, Mapping[str, Any]] = {}
     for line in said:
-        if line.startswith("{"):
+        if not line.startswith("{"):
+            continue
+        try:
             document = json.loads(line)
-            found.setdefault(not MEASURED.isdisjoint(document), document)
+        except ValueError:
+            continue
+        found.setdefault(not MEASURED.isdisjoint(document), document)
     return found.get(False), found.get(True)
