@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from fastlab.backend import kvm_guests
 from fastlab.backend.slot_rows import find_real_toolbox, requests
 from fastlab.base.metrics import MECHANISM
 from fastlab.base.model import Experiment, Machine, Variant, Watchdogs, Workload
+from fastlab.base.progress import PlainReporter
 from fastlab.guest import kvm
 from fastlab.plan.blocks import PairedRow, slots
 
@@ -55,6 +57,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PairedRow]:
             {name: kernel(name) for name in ("baseline", "fast")},
             tmp_path_factory.mktemp("guests"),
             lambda: "",
+            PlainReporter(io.StringIO()),
         )
         with machine.opened([]):
             of_a_block = {slot.side: slot for slot in slots(machine.plan, ["strict"], 1)}

@@ -2,7 +2,7 @@
 """The backend `kvm`: an experiment's blocks in guests that KVM executes, each run a boot.
 
 The guest measures with fast-stat and fast-latency, as the backends on the running kernel do; it
-counts with the hardware's counters where the host has them, else with the kernel's.
+counts with the hardware's counters where the host has them and lends them, else with the kernel's.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from fastlab.base import tools
 from fastlab.base.cache import check_room
 from fastlab.base.metrics import HARDWARE
 from fastlab.base.model import Experiment, FastError, Kernel, Run
+from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, kvm, vm
 from fastlab.plan import plan_file
 from fastlab.plan.blocks import GUESTS, SOFTWARE, PairedRow, make_dataset, make_plan, with_groups
@@ -51,10 +52,12 @@ HANDOFF_LIBRARY = "/bin/libfast-handoff.so"
 OUTPUT = "/proc/self/fd/1"
 # What only the documents of these two have.
 MEASURED = {"counters", "latencies"}
+# As fast-stat says it.
+NO_PMU = "no PMU"
 
 
 def _has_pmu(root: Path) -> bool:
-    """Has the guest one? It depends on who executes it, not only on the host."""
+    """Can the guest have one? It depends on who executes it, too, and only the guest knows."""
     return kvm.ACCELERATOR.lends_pmu and (root / PMU).exists()
 
 
@@ -73,6 +76,7 @@ class Guests:
         kernels: Mapping[str, Kernel],
         directory: Path,
         probe: Callable[[], str],
+        reporter: Reporter,
         root: Path = Path("/"),
     ) -> None:
         self._cpus = my_cpus()
@@ -82,6 +86,7 @@ class Guests:
         self._kernels = kernels
         self._directory = directory
         self._probe = probe
+        self._reporter = reporter
         self._root = root
         self._qemu = tools.require("qemu-system-x86_64")
         self._build = build
@@ -127,8 +132,8 @@ class Guests:
             parts += [kernel.id.encode() for kernel in self._kernels.values()]
             # Of the kernels, too: none may be another one in the middle of an experiment.
             self._tools_id = initramfs.digest_all(parts)
-            groups = (*self._groups(), SOFTWARE) if _has_pmu(self._root) else (SOFTWARE,)
-            self.plan = with_groups(self.plan, groups)
+            hardware = self._groups() if _has_pmu(self._root) else []
+            self.plan = with_groups(self.plan, (*hardware, SOFTWARE))
             begun = bool(rows)
             plan_file.keep(self._directory, self.plan, self._experiment, self._tools_id, begun)
             yield
@@ -142,10 +147,15 @@ class Guests:
         """Asks a guest what its CPUs can count at once: they may have less than the host's."""
         kernel = next(iter(self._kernels.values()))
         outcome = self._boot(kernel, vm.Job({}, [FAST_STAT, *GROUPS]), LAST_RUN)
-        if outcome.exit_status:
-            raise FastError(
-                f"backend {GUESTS}: fast-stat cannot count in the guest: {' '.join(outcome.errors)}"
+        errors = " ".join(outcome.errors)
+        if outcome.exit_status and NO_PMU in errors:
+            self._reporter.say(
+                "the guest has no PMU, though this machine has one (is the module kvm's enable_pmu "
+                "N?): its hardware counters are not available"
             )
+            return []
+        if outcome.exit_status:
+            raise FastError(f"backend {GUESTS}: fast-stat cannot count in the guest: {errors}")
         return [line.strip() for line in outcome.said if line.strip()]
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:

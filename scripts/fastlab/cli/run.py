@@ -85,7 +85,9 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
         built = kernels.build(request, reporter)
         probe = partial(kvm.probe, built[0], build / initramfs.INIT, reporter)
         by_name = dict(zip(request.variants, built, strict=True))
-        machines = kvm_guests.Guests(experiment, build, toolbox, by_name, directory, probe)
+        machines = kvm_guests.Guests(
+            experiment, build, toolbox, by_name, directory, probe, reporter
+        )
         contract.run_experiment(machines, experiment, source, directory, reporter)
     else:
         here = running_kernel.RunningKernel(experiment, name, toolbox, directory, reporter)
