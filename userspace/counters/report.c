@@ -38,7 +38,7 @@ static void put_spread(FILE *out, const struct spread *spread)
 static void put_doubts(FILE *out, const struct report *report)
 {
 	const char *doubts[DOUBTS];
-	int count = doubts_find(report->results, doubts);
+	int count = doubts_find(report->results, report->session->elapsed_ns, doubts);
 
 	for (int i = 0; i < count; i++)
 		fprintf(out, "impossible: %s\n", doubts[i]);
@@ -112,7 +112,7 @@ void report_json(FILE *out, const struct report *report)
 {
 	const struct events *events = report->events;
 	const char *doubts[DOUBTS];
-	int count = doubts_find(report->results, doubts);
+	int count = doubts_find(report->results, report->session->elapsed_ns, doubts);
 	bool first = true;
 
 	fprintf(out, "{\"schema\":2,\"cpu\":\"%s\",\"modes\":[\"user\"%s]", events->cpu,

@@ -123,22 +123,36 @@ static void what_cannot_be_is_said(void **state)
 	free(text);
 }
 
-static void assert_doubts(uint64_t cycles, uint64_t instructions, const char *expected)
+static void assert_doubts_of(uint64_t elapsed_ns, uint64_t cycles, uint64_t instructions,
+			     const char *expected)
 {
 	const char *doubts[DOUBTS];
 
 	results[CYCLES] = (struct counters_result){ .available = true, .value = cycles };
 	results[INSTRUCTIONS] = (struct counters_result){ .available = true,
 							  .value = instructions };
-	assert_int_equal(doubts_find(results, doubts), expected ? 1 : 0);
+	assert_int_equal(doubts_find(results, elapsed_ns, doubts), expected ? 1 : 0);
 	if (expected)
 		assert_memory_equal(doubts[0], expected, strlen(expected));
 }
 
+static void assert_doubts(uint64_t cycles, uint64_t instructions, const char *expected)
+{
+	assert_doubts_of(1000, cycles, instructions, expected);
+}
+
 static void doubts_of_cycles(void **state)
 {
+	const char *doubts[DOUBTS];
+
 	(void)state;
-	assert_doubts(0, 0, NULL);
+	/* Of no region nothing is counted. */
+	assert_doubts_of(0, 0, 0, NULL);
+	assert_doubts(0, 0, "time without a cycle or an instruction: this machine shows");
+	results[INSTRUCTIONS].available = false;
+	assert_int_equal(doubts_find(results, 1000, doubts), 1);
+	results[CYCLES].available = false;
+	assert_int_equal(doubts_find(results, 1000, doubts), 0);
 	assert_doubts(100, 1600, NULL);
 	assert_doubts(100, 1700, "more instructions than any CPU");
 	assert_doubts(0, 5, "instructions in no cycle");
