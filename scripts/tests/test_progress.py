@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 
 import pytest
@@ -107,6 +108,25 @@ def test_rich_shows_task_count_and_note(stream: io.StringIO) -> None:
     reporter.finish("build")
     for part in ("build", "395/790", "kernel/fork.o", "[not markup]"):
         assert part in stream.getvalue()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_rich_draws_only_what_it_is_told_where_something_is_measured(
+    stream: io.StringIO, before: bool
+) -> None:
+    reporter = terminal(stream)
+    if before:
+        reporter.hold_still()
+    reporter.start("running ab", 500)
+    if not before:
+        reporter.hold_still()
+    reporter.advance("running ab", 100, "strict")
+    assert "100/500" in stream.getvalue()
+    drawn = stream.getvalue()
+    time.sleep(0.3)
+    assert stream.getvalue() == drawn
+    assert not [one for one in threading.enumerate() if "RefreshThread" in type(one).__name__]
+    reporter.finish("running ab")
 
 
 def test_rich_gives_the_cursor_back_after_an_error(

@@ -49,6 +49,8 @@ class Silent:
 
     def finish(self, task: str) -> None: ...
 
+    def hold_still(self) -> None: ...
+
 
 class Machines:
     """Stands in for vm.save_machine() and vm.run_job()."""

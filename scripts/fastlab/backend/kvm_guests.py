@@ -119,6 +119,7 @@ class Guests:
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
         with only_user(self._root):
+            self._reporter.hold_still()
             programs = {f"/bin/{name}": path for name, path in self._toolbox.programs.items()}
             ours = {
                 "/init": self._build / initramfs.INIT,

@@ -105,6 +105,7 @@ class RunningKernel:
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
         with only_user(self._root), self._sched_fast:
+            self._reporter.hold_still()
             tools = self._toolbox.id
             plan_file.keep(self._directory, self.plan, self._experiment, tools, bool(rows))
             _check_pins(make_dataset(self.plan, rows).rows, self._running)

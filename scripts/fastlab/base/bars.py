@@ -43,16 +43,31 @@ class RichReporter:
         if not self._tasks:
             self._progress.start()
         self._tasks[task] = self._progress.add_task(task, total=total or None, note="")
+        self._draw()
 
     def advance(self, task: str, done: int, note: str = "") -> None:
         """Move the bar to `done` steps."""
         self._progress.update(self._tasks[task], completed=done, note=note)
+        self._draw()
 
     def finish(self, task: str) -> None:
         """Take the bar away; what it leaves to say, its stage says."""
         self._progress.remove_task(self._tasks.pop(task))
         if not self._tasks:
             self._progress.stop()
+
+    def hold_still(self) -> None:
+        """Draw when something is told only: the thread that refreshes the display takes more than a
+        hundredth of a CPU."""
+        self._progress.stop()
+        self._progress.live.auto_refresh = False
+        if self._tasks:
+            self._progress.start()
+
+    def _draw(self) -> None:
+        """Where nothing else does it."""
+        if not self._progress.live.auto_refresh:
+            self._progress.refresh()
 
     def close(self) -> None:
         """Give the terminal back, also after an error in the middle of a task."""

@@ -27,6 +27,9 @@ class Reporter(Protocol):
     def finish(self, task: str) -> None:
         """The task is over."""
 
+    def hold_still(self) -> None:
+        """From now on do nothing between two calls: it would be on a CPU that is measured."""
+
 
 @dataclass
 class _Task:
@@ -80,6 +83,9 @@ class PlainReporter:
         took = self._clock() - state.begun
         if took >= self._interval:
             self.say(f"{task}: over after {_duration(took)}")
+
+    def hold_still(self) -> None:
+        """It does nothing else."""
 
 
 def steps(

@@ -120,6 +120,7 @@ class NativeSession:
 
     def run(self, reporter: Reporter) -> None:
         """All rounds. A run that fails is a FastError: these programs are ours."""
+        reporter.hold_still()
         for point in steps(reporter, "measuring", [*self._runs] * self._rounds, str):
             if point not in self._iterations:
                 self._iterations[point] = self._needed(point)
