@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from fastlab.backend import host
 from fastlab.backend.slot_rows import RealToolbox
 
 SCRIPT = Path(__file__).parent / "fake_fast_stat.sh"
@@ -22,6 +23,7 @@ class FakeMachine:
         self._write("proc/loadavg", "0.00 0.00 0.00 1/99 1234\n")
         self._write("proc/cpuinfo", "model name\t: Some CPU\nflags\t\t: fpu\n")
         self._write("sys/devices/system/cpu/online", "0-3\n")
+        self._write(host.PARANOID, "2\n")
         self.boot(0)
         measuring = (directory / "fast-stat", directory / "fast-latency")
         for program in measuring:

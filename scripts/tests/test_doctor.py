@@ -11,6 +11,7 @@ import pytest
 from fake_machine import FakeMachine
 
 from fastlab.backend import readiness
+from fastlab.backend.host import HYBRID_PMU, PARANOID, PMU, only_user
 from fastlab.base import tools
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.place import PROJECT
@@ -124,6 +125,39 @@ def test_what_stops_the_probe_of_kvm_does_not_stop_the_doctor(
     )
     assert "this kernel" in found
     assert not (tmp_path / "build/user/build.ninja").exists()
+
+
+def test_kvm_is_not_tried_while_somebody_measures(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kvm.DEVICE.touch()
+    init = tmp_path / "build/user/userspace/guest/init"
+    init.parent.mkdir(parents=True)
+    init.touch()
+    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
+    built = [kernels.Build(kernel, "6.12.1", (), tmp_path)]
+    monkeypatch.setattr(kernels, "built", lambda cache: built)
+    monkeypatch.setattr(kvm, "probe", lambda *_: pytest.fail("it was tried"))
+    with only_user(machine.root):
+        one = examine(tmp_path, machine)["KVM"]
+    assert one.state == "note"
+    assert "is measuring here" in one.text
+
+
+def test_a_pmu_that_cannot_be_used_is_not_ok(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine.root / PMU).mkdir(parents=True)
+    assert examine(tmp_path, machine)["PMU"].state == "ok"
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    one = examine(tmp_path, machine)["PMU"]
+    assert (one.state, "kernel.perf_event_paranoid is 2" in one.text) == ("note", True)
+    (machine.root / PARANOID).write_text("0\n")
+    assert examine(tmp_path, machine)["PMU"].state == "ok"
+    (machine.root / PMU).rmdir()
+    assert "no hardware counters" in examine(tmp_path, machine)["PMU"].text
+    (machine.root / HYBRID_PMU).mkdir()
+    assert "cores of two kinds" in examine(tmp_path, machine)["PMU"].text
 
 
 def test_a_kernel_with_fast_is_told(tmp_path: Path, machine: FakeMachine) -> None:

@@ -22,6 +22,10 @@ from fastlab.base.typed import typed
 
 # Where the kernel says that it can count with the hardware.
 PMU = "sys/bus/event_source/devices/cpu"
+# The same of one of two kinds of cores, which fast-stat does not add up.
+HYBRID_PMU = f"{PMU}_core"
+# Who may: above 0 only root counts whole CPUs.
+PARANOID = "proc/sys/kernel/perf_event_paranoid"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
 # A kernel with FAST has a field there, which anybody may read.
 _TASK, _FIELD = "proc/self/sched", "fast.cpu_lock"

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from fastlab.backend.host import PMU, what_runs
+from fastlab.backend.host import HYBRID_PMU, PARANOID, PMU, only_user, what_runs
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError
@@ -54,7 +54,7 @@ def examine(project: Path, reporter: Reporter, root: Path = Path("/")) -> Iterat
     built = kernels.built(cache_dir())
     yield _programs(project)
     yield _kernels(built)
-    yield _kvm(project, built, reporter)
+    yield _kvm(project, built, reporter, root)
     yield _pmu(root)
     yield _running(root)
 
@@ -130,8 +130,9 @@ def _kernels(built: list[kernels.Build]) -> Examined:
     return Examined("kernels", "note", "none is built yet; what needs one builds it")
 
 
-def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter) -> Examined:
-    """Only a guest that has booted says that KVM is real."""
+def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter, root: Path) -> Examined:
+    """Only a guest that has booted says that KVM is real. That takes a CPU for seconds, which
+    nobody who measures is to lack."""
     if not kvm.DEVICE.exists():
         return Examined("KVM", "note", f"there is no {kvm.DEVICE}; the simulation needs none")
     # As it is: whoever asks what is missing wants nothing built.
@@ -140,16 +141,23 @@ def _kvm(project: Path, built: list[kernels.Build], reporter: Reporter) -> Exami
         why = "is there, but nobody knows whether it is real: there is no kernel to boot yet"
         return Examined("KVM", "note", f"{kvm.DEVICE} {why}")
     try:
-        why = kvm.probe(built[-1].kernel, init, reporter)
+        with only_user(root):
+            why = kvm.probe(built[-1].kernel, init, reporter)
     except FastError as error:
         why = str(error)
     return Examined("KVM", "note", why) if why else Examined("KVM", "ok", "a guest has booted")
 
 
 def _pmu(root: Path) -> Examined:
-    if (root / PMU).exists():
-        return Examined("PMU", "ok", "hardware counters are there (fast-stat --list tells which)")
-    return Examined("PMU", "note", "no hardware counters: --backend perf cannot be used")
+    if (root / HYBRID_PMU).exists():
+        return Examined("PMU", "note", "cores of two kinds: --backend perf cannot be used")
+    if not (root / PMU).exists():
+        return Examined("PMU", "note", "no hardware counters: --backend perf cannot be used")
+    level = int((root / PARANOID).read_text())
+    if level > 0 and os.geteuid():
+        why = f"only root may use them: kernel.perf_event_paranoid is {level}, and has to be 0"
+        return Examined("PMU", "note", f"hardware counters are there, but {why}")
+    return Examined("PMU", "ok", "hardware counters are there (fast-stat --list tells which)")
 
 
 def _running(root: Path) -> Examined:

@@ -48,8 +48,14 @@ def probe(kernel: Kernel, init: Path, reporter: Reporter) -> str:
         simulation = vm.Simulation(qemu, kernel, image, Machine(cpus=2), accelerator=ACCELERATOR)
         try:
             vm.boot(simulation, directory, Watchdogs(boot=BOOT_SECONDS), threading.Event())
+        except vm.WatchdogError:
+            # There is no experiment that could give it more.
+            return _useless(f"boot took longer than {BOOT_SECONDS:g} s")
         except vm.GuestError as error:
             # All but where the log is, which goes with the directory.
-            lines = [line for line in str(error).splitlines() if name not in line]
-            return f"{DEVICE} is there, but no guest boots with it: {'; '.join(lines)}"
+            return _useless("; ".join(one for one in str(error).splitlines() if name not in one))
     return ""
+
+
+def _useless(why: str) -> str:
+    return f"{DEVICE} is there, but no guest boots with it: {why}"
