@@ -17,13 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_machine import FakeMachine
 
+from fastlab.backend.host import only_user, without_fast
 from fastlab.base.model import FastError
 from fastlab.bench import calibrate
 from fastlab.bench.calibrate import Estimate, Measurements, estimate
+from fastlab.cli import calibrate as cli_calibrate
 from fastlab.cli import common, main
 from fastlab.guest import meson
 from fastlab.plan import presets
+from fastlab.statistics import environment
 
 PRIVATE = {"size": 32768, "ways": 8, "line": 64, "cpus": 1}
 CYCLES_OF = {
@@ -321,6 +325,9 @@ class Lab:
         monkeypatch.setattr(meson, "build_programs", lambda *_: directory)
         monkeypatch.setattr(signal, "signal", lambda *_: None)
         says(directory, DOCUMENT)
+        self.machine = FakeMachine(directory / "machine")
+        root = self.machine.root
+        monkeypatch.setattr(cli_calibrate, "without_fast", lambda _: without_fast(root))
 
 
 @pytest.fixture
@@ -357,6 +364,21 @@ def test_without_a_file_it_only_prints(lab: Lab, capsys: pytest.CaptureFixture[s
     assert sorted(lab.directory.iterdir()) == sorted([*before, lab.directory / "words"])
     assert (lab.directory / "words").read_text() == "--repeat 11\n"
     assert "wrote" not in capsys.readouterr().out
+
+
+def test_what_makes_the_machine_doubtful_is_said(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "doubts", lambda runs: [f"of {len(runs)}: a governor."])
+    assert main.main(["calibrate"]) == 0
+    assert "- of 1: a governor.\n" in capsys.readouterr().out
+
+
+def test_nobody_else_may_measure(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    with only_user(lab.machine.root):
+        assert main.main(["calibrate"]) == 1
+    assert "is measuring here" in capsys.readouterr().err
+    assert not (lab.directory / "words").exists()
 
 
 def test_noise_is_said(
@@ -403,7 +425,8 @@ def test_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
     fake(tmp_path, f"touch {tmp_path}/running; exec sleep 60")
     program = (
         "import sys; from pathlib import Path; "
-        "from fastlab.cli import main; from fastlab.guest import meson; "
+        "from contextlib import nullcontext; from fastlab.cli import calibrate, main; "
+        "from fastlab.guest import meson; calibrate.without_fast = lambda _: nullcontext(); "
         f"meson.build_programs = lambda *_: Path({str(tmp_path)!r}); "
         f"sys.exit(main.main(['calibrate', '--out', {str(tmp_path / 'mine.toml')!r}]))"
     )

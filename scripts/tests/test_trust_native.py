@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 import samples
+from fake_machine import FAST, FakeMachine
 
+from fastlab.backend.host import only_user, without_fast
 from fastlab.base.model import BENCHMARKS, Experiment, FastError, Machine, Variant
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import trust, trust_native
@@ -200,6 +202,10 @@ class Command:
         monkeypatch.setattr(meson, "build_programs", lambda *_: lab.build)
         monkeypatch.setattr(cli_trust, "load_experiment", lambda _: samples.experiment())
         monkeypatch.setattr(cli_trust, "simulate", self._simulate)
+        self.machine = FakeMachine(directory / "machine")
+        self.machine.boot(1, fast=True)
+        root = self.machine.root
+        monkeypatch.setattr(cli_trust, "without_fast", lambda _: without_fast(root))
 
     def _simulate(
         self, experiment: Experiment, source: Path, directory: Path, reporter: object
@@ -247,6 +253,33 @@ def test_measured_here(
     files = {path.name for path in directory.iterdir()}
     assert files == {"mine.toml", "trust-mine.toml", "trust.json", "trust.md"}
     assert len(json.loads((directory / "trust.json").read_text())["rows"]) == 14
+
+
+def test_here_is_measured_without_fast_and_by_nobody_else(
+    command: Command, lab: Lab, capsys: Capture
+) -> None:
+    policy = command.machine.root / FAST / "policy"
+    lab.program("affinity", f"cat {policy} >>{lab.log}.policies\n{PRINTS}")
+    command.machine.set("policy", "off [strict] soft adaptive")
+    command.predict(1.1)
+    with only_user(command.machine.root):
+        assert main.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == common.ERROR
+    assert "is measuring here" in capsys.readouterr().err
+    assert not lab.log.exists()
+    assert main.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == common.OK
+    assert set(Path(f"{lab.log}.policies").read_text().split()) == {"off"}
+    assert command.machine.setting("policy") == "strict"
+
+
+def test_one_cpu_of_each_core_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    for cpu in range(8):
+        path = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"{cpu // 2 * 2}-{cpu // 2 * 2 + 1}\n")
+    assert trust_native.usable_cpus(tmp_path) == (0, 2, 4, 6)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert trust_native.usable_cpus(tmp_path) == (0, 2)
 
 
 def test_without_predictions_nothing_is_proved(command: Command, capsys: Capture) -> None:

@@ -126,6 +126,15 @@ def only_user(root: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
 
 
+@contextmanager
+def without_fast(root: Path) -> Iterator[None]:
+    """Be the only user of a kernel that schedules as one without FAST; its policy is put back."""
+    with only_user(root), SchedFast(root) as sched_fast:
+        if sched_fast.found:
+            sched_fast.set({_POLICY: "off"})
+        yield
+
+
 def mechanism(root: Path) -> dict[str, int] | None:
     """FAST's counters since boot; None where the kernel has no FAST."""
     if not _has_fast(root):

@@ -8,6 +8,7 @@ The arms take turns in blocks of four, ABBA, so that what changes slowly meets b
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,16 +42,30 @@ SEEDS = (1, 2, 3)
 QUANTUM = 100
 
 
-def usable_cpus() -> tuple[int, ...]:
-    """The CPUs to measure on: four or two, an even number as some benchmarks need. Raises FastError
-    where there is one only."""
+def usable_cpus(root: Path = Path("/")) -> tuple[int, ...]:
+    """The CPUs to measure on: four or two, an even number as some benchmarks need; of as many cores
+    as there are, since hyperthreads share the caches that the model gives to each CPU. Raises
+    FastError where there is one only."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         raise FastError(
             "this machine, or the affinity mask, has one CPU only: free and confined to one CPU "
             "are the same there; run this where there are two"
         )
-    return tuple(allowed[: 4 if len(allowed) >= 4 else 2])
+    cores: dict[str, list[int]] = defaultdict(list)
+    for cpu in allowed:
+        cores[_core(root, cpu)].append(cpu)
+    first = sorted(allowed, key=lambda cpu: cores[_core(root, cpu)].index(cpu))
+    return tuple(sorted(first[: 4 if len(allowed) >= 4 else 2]))
+
+
+def _core(root: Path, cpu: int) -> str:
+    """Its CPUs, as the kernel lists them; this one, where that does not say."""
+    try:
+        path = f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        return (root / path).read_text().strip()
+    except OSError:
+        return str(cpu)
 
 
 def threads_for(cpus: Sequence[int]) -> tuple[int, int]:

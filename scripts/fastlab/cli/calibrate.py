@@ -7,6 +7,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
+from fastlab.backend.host import without_fast
 from fastlab.base import files
 from fastlab.base.progress import Reporter
 from fastlab.bench import calibrate
@@ -14,6 +15,8 @@ from fastlab.cli.common import OK, Commands, check_writable, project, show
 from fastlab.cli.options import number, path
 from fastlab.guest import meson
 from fastlab.plan import presets
+from fastlab.plan.circumstances import Circumstances
+from fastlab.statistics import environment
 
 
 def add(commands: Commands) -> None:
@@ -36,10 +39,15 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     check_writable(out)
     build = meson.build_programs(project(), reporter)
     reporter.say(f"measuring {arguments.repeat} times")
-    found = calibrate.measure(build, arguments.repeat)
+    with without_fast(Path("/")):
+        surroundings, before = environment.capture(), environment.activity()
+        found = calibrate.measure(build, arguments.repeat)
+    circumstances = Circumstances(surroundings, before, environment.activity())
     show([calibrate.table(found)])
     for quantity in found.noisy():
         print(f"{quantity} is too noisy: measure again when this machine has nothing else to do")
+    for doubt in environment.doubts([circumstances]):
+        print(f"- {doubt}")
     if out:
         text = calibrate.preset_text(found, name, date.today().isoformat())
         files.write_files(out.parent, [(out.name, text)])

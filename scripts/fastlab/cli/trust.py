@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from fastlab.backend.host import without_fast
 from fastlab.base import files
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.progress import Reporter
@@ -72,7 +73,8 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
         return _show_trust(machine, compared, trust.CLOCK_BOUNDS, directory)
 
     try:
-        session.run(reporter)
+        with without_fast(Path("/")):
+            session.run(reporter)
     except KeyboardInterrupt:
         if session.measured():
             tell()
