@@ -4,8 +4,11 @@ nothing."""
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
+
+import pytest
 
 from fastlab.backend import host
 from fastlab.backend.slot_rows import RealToolbox
@@ -64,6 +67,17 @@ class FakeMachine:
     def set(self, name: str, text: str) -> None:
         """What a file of sched/fast has."""
         self._write(f"{FAST}/{name}", f"{text}\n")
+
+    def refuse(self, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+        """Let its kernel refuse this value of that file of FAST's."""
+        write = Path.write_text
+
+        def write_text(path: Path, given: str) -> int:
+            if path.name == name and given == f"{text}\n":
+                raise OSError(errno.EINVAL, "Invalid argument")
+            return write(path, given)
+
+        monkeypatch.setattr(Path, "write_text", write_text)
 
     def setting(self, name: str) -> str:
         """What was last written to it."""

@@ -44,6 +44,7 @@ class Nobody:
     def start(self, task: str, total: int) -> None: ...
     def advance(self, task: str, done: int, note: str = "") -> None: ...
     def finish(self, task: str) -> None: ...
+    def hold_still(self) -> None: ...
 
 
 def examine(tmp_path: Path, machine: FakeMachine) -> dict[str, readiness.Examined]:
@@ -85,17 +86,24 @@ def test_what_is_missing_is_said(
     assert "set FAST_CACHE elsewhere" in found["disk"].text
 
 
-def test_kvm_is_real_only_if_a_guest_boots(
-    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def let_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """KVM's device, a built kernel and the guest's init, which is returned."""
     kvm.DEVICE.touch()
-    assert "nobody knows whether it is real" in examine(tmp_path, machine)["KVM"].text
     init = tmp_path / "build/user/userspace/guest/init"
     init.parent.mkdir(parents=True)
     init.touch()
     kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
     built = [kernels.Build(kernel, "6.12.1", (), tmp_path)]
     monkeypatch.setattr(kernels, "built", lambda cache: built)
+    return init
+
+
+def test_kvm_is_real_only_if_a_guest_boots(
+    tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kvm.DEVICE.touch()
+    assert "nobody knows whether it is real" in examine(tmp_path, machine)["KVM"].text
+    let_probe(tmp_path, monkeypatch)
     for why, state in (("no guest boots with it", "note"), ("", "ok")):
         monkeypatch.setattr(kvm, "probe", lambda *_, why=why: why)
         one = examine(tmp_path, machine)["KVM"]
@@ -105,14 +113,7 @@ def test_kvm_is_real_only_if_a_guest_boots(
 def test_what_stops_the_probe_of_kvm_does_not_stop_the_doctor(
     tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kvm.DEVICE.touch()
-    init = tmp_path / "build/user/userspace/guest/init"
-    init.parent.mkdir(parents=True)
-    init.touch()
-    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
-    monkeypatch.setattr(
-        kernels, "built", lambda cache: [kernels.Build(kernel, "6.12.1", (), tmp_path)]
-    )
+    init = let_probe(tmp_path, monkeypatch)
 
     def no_strip(kernel: Kernel, given: Path, reporter: object) -> str:
         assert given == init
@@ -130,13 +131,7 @@ def test_what_stops_the_probe_of_kvm_does_not_stop_the_doctor(
 def test_kvm_is_not_tried_while_somebody_measures(
     tmp_path: Path, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kvm.DEVICE.touch()
-    init = tmp_path / "build/user/userspace/guest/init"
-    init.parent.mkdir(parents=True)
-    init.touch()
-    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
-    built = [kernels.Build(kernel, "6.12.1", (), tmp_path)]
-    monkeypatch.setattr(kernels, "built", lambda cache: built)
+    let_probe(tmp_path, monkeypatch)
     monkeypatch.setattr(kvm, "probe", lambda *_: pytest.fail("it was tried"))
     with only_user(machine.root):
         one = examine(tmp_path, machine)["KVM"]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
@@ -217,14 +216,7 @@ def test_a_knob_that_cannot_be_put_back_keeps_no_other_from_it(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.boot(1, fast=True)
-    write = Path.write_text
-
-    def refuse(path: Path, text: str) -> int:
-        if path.name == "depth" and text == "64\n":
-            raise OSError(errno.EINVAL, "Invalid argument")
-        return write(path, text)
-
-    monkeypatch.setattr(Path, "write_text", refuse)
+    machine.refuse(monkeypatch, "depth", "64")
     with (
         pytest.raises(FastError, match="depth cannot be set to 64: Invalid argument; it is 2"),
         SchedFast(machine.root) as sched_fast,

@@ -108,14 +108,7 @@ def test_a_policy_that_the_kernel_does_not_know(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.boot(1, fast=True)
-    write = Path.write_text
-
-    def refuse(path: Path, text: str) -> int:
-        if text == "strict\n":
-            raise OSError(22, "Invalid argument")
-        return write(path, text)
-
-    monkeypatch.setattr(Path, "write_text", refuse)
+    machine.refuse(monkeypatch, "policy", "strict")
     with pytest.raises(FastError, match=r"policy cannot be set to strict: Invalid argument; it is"):
         execute(machine)
     assert machine.runs() == []

@@ -8,7 +8,7 @@ The arms take turns in blocks of four, ABBA, so that what changes slowly meets b
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,11 +52,13 @@ def usable_cpus(root: Path = Path("/")) -> tuple[int, ...]:
             "this machine, or the affinity mask, has one CPU only: free and confined to one CPU "
             "are the same there; run this where there are two"
         )
-    cores: dict[str, list[int]] = defaultdict(list)
+    # Each with how many of its core come before it.
+    ranked, of_core = [], Counter[str]()
     for cpu in allowed:
-        cores[_core(root, cpu)].append(cpu)
-    first = sorted(allowed, key=lambda cpu: cores[_core(root, cpu)].index(cpu))
-    return tuple(sorted(first[: 4 if len(allowed) >= 4 else 2]))
+        core = _core(root, cpu)
+        ranked.append((of_core[core], cpu))
+        of_core[core] += 1
+    return tuple(sorted(cpu for _, cpu in sorted(ranked)[: 4 if len(allowed) >= 4 else 2]))
 
 
 def _core(root: Path, cpu: int) -> str:

@@ -59,14 +59,6 @@ static struct ivl_config with_feedback(unsigned int workers)
 	return config;
 }
 
-static struct ivl_statistics counts(const ivl_runtime *runtime)
-{
-	struct ivl_statistics statistics;
-
-	ivl_statistics_read(runtime, &statistics);
-	return statistics;
-}
-
 /*
  * The desire.
  */
@@ -175,8 +167,8 @@ static void test_off_by_default(void **state)
 	runtime = test_start(&config);
 	assert_null(runtime->feedback);
 	test_run(runtime, nothing, NULL);
-	assert_int_equal(counts(runtime).desire, 0);
-	assert_int_equal(counts(runtime).quanta, 0);
+	assert_int_equal(test_counts(runtime).desire, 0);
+	assert_int_equal(test_counts(runtime).quanta, 0);
 	ivl_stop(runtime);
 	setenv("INTERVALS_FEEDBACK", "on", 1);
 	assert_true(test_config(2).feedback);
@@ -356,9 +348,9 @@ static void test_one_is_awake(void **state)
 		}
 		assert_int_equal(crowd.ran, 30);
 		/* Where it was slow, the quantum is over, and one more was wanted. */
-		if (!counts(runtime).quanta)
+		if (!test_counts(runtime).quanta)
 			assert_int_equal(crowd.most, 1);
-		naps += counts(runtime).naps;
+		naps += test_counts(runtime).naps;
 		/* While they fall asleep. */
 		ivl_stop(runtime);
 	}
@@ -401,7 +393,7 @@ struct phase {
 
 static bool wanted(const struct phase *phase)
 {
-	const uint64_t desire = counts(phase->runtime).desire;
+	const uint64_t desire = test_counts(phase->runtime).desire;
 
 	return phase->least <= desire && desire <= phase->most;
 }
@@ -471,7 +463,7 @@ static void test_desire_follows(void **state)
 	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
-	assert_int_equal(counts(runtime).desire, 1);
+	assert_int_equal(test_counts(runtime).desire, 1);
 	for (int i = 0; i < 3; i++) {
 		struct phase much = { .runtime = runtime, .least = 8, .most = 8,
 				      .task = wait_for_end };
@@ -480,8 +472,8 @@ static void test_desire_follows(void **state)
 		assert_true(comes(&much, much_to_do));
 		assert_true(comes(&little, little_to_do));
 	}
-	assert_true(counts(runtime).quanta >= 5);
-	assert_true(counts(runtime).naps > 0);
+	assert_true(test_counts(runtime).quanta >= 5);
+	assert_true(test_counts(runtime).naps > 0);
 	ivl_stop(runtime);
 }
 
@@ -551,7 +543,7 @@ static void test_unsteady_clock(void **state)
 	for (int i = 0; i < 100; i++) {
 		usleep(11000);
 		test_run(runtime, nothing, NULL);
-		more += counts(runtime).desire > 1;
+		more += test_counts(runtime).desire > 1;
 	}
 	/* Where others had the CPU, it may have taken as long as a quantum, at times. */
 	assert_true(more < 10);
@@ -634,8 +626,8 @@ static void test_deprived_tasks_meet(void **state)
 	test_run(runtime, meeting_body, &meeting);
 	assert_int_equal(meeting.came, 4);
 	/* Once one may have been seen waiting for a page. */
-	assert_true(counts(runtime).desire < 4);
-	assert_true(counts(runtime).naps >= IVL_THROTTLED_QUANTA);
+	assert_true(test_counts(runtime).desire < 4);
+	assert_true(test_counts(runtime).naps >= IVL_THROTTLED_QUANTA);
 	ivl_stop(runtime);
 	no_cpus = false;
 }
@@ -705,7 +697,7 @@ static void test_each_place_keeps_one(void **state)
 		assert_int_equal(visits.strayed, 0);
 		/* With one for each, none of them is too many. */
 		if (workers == 2)
-			assert_int_equal(counts(visits.runtime).naps, 0);
+			assert_int_equal(test_counts(visits.runtime).naps, 0);
 		ivl_stop(visits.runtime);
 		later = false;
 	}

@@ -161,32 +161,22 @@ static void test_pinned(void **state)
 	assert_non_null(strstr(ivl_last_error(), "worker 1 on CPU"));
 }
 
-static uint64_t counted(const ivl_runtime *runtime, size_t field)
-{
-	struct ivl_statistics statistics;
-
-	ivl_statistics_read(runtime, &statistics);
-	return *(const uint64_t *)((const char *)&statistics + field);
-}
-
 /* So that the first tasks of all do not wait for each other's; where there are few, none is kept. */
 static void test_first_stacks(void **state)
 {
-	const size_t fibers = offsetof(struct ivl_statistics, fibers),
-		     idles = offsetof(struct ivl_statistics, idles);
 	struct ivl_config config = test_config(4);
 	ivl_runtime *runtime;
 
 	(void)state;
 	config.statistics = true;
 	runtime = test_start(&config);
-	assert_true(test_comes_true(counted(runtime, fibers) == 4));
+	assert_true(test_comes_true(test_counts(runtime).fibers == 4));
 	ivl_stop(runtime);
 
 	config.fibers_per_worker = 1;
 	runtime = test_start(&config);
-	assert_true(test_comes_true(counted(runtime, idles) >= 4));
-	assert_int_equal(counted(runtime, fibers), 0);
+	assert_true(test_comes_true(test_counts(runtime).idles >= 4));
+	assert_int_equal(test_counts(runtime).fibers, 0);
 	ivl_stop(runtime);
 }
 

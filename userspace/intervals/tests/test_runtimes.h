@@ -49,6 +49,14 @@ static inline ivl_runtime *test_start(const struct ivl_config *config)
 	return runtime;
 }
 
+static inline struct ivl_statistics test_counts(const ivl_runtime *runtime)
+{
+	struct ivl_statistics statistics;
+
+	ivl_statistics_read(runtime, &statistics);
+	return statistics;
+}
+
 static inline void test_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	assert_int_equal(ivl_run(runtime, body, arg), 0);
