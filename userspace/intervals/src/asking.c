@@ -82,7 +82,7 @@ void ivl_statistics_read_size(const ivl_runtime *runtime, struct ivl_statistics 
 			add_counts(sums, &seat->worker);
 		all.fibers = ivl_stacks_made(runtime->stacks);
 		if (runtime->feedback)
-			all.desire = ivl_feedback_desire(runtime->feedback);
+			ivl_feedback_ask(runtime, &all);
 	}
 	memset(sum, 0, size);
 	memcpy(sum, &all, size < sizeof(all) ? size : sizeof(all));
@@ -94,4 +94,6 @@ void ivl_statistics_reset(ivl_runtime *runtime)
 		reset_counts(&runtime->workers[i]);
 	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
 		reset_counts(&seat->worker);
+	if (runtime->feedback)
+		ivl_feedback_forget(runtime->feedback);
 }

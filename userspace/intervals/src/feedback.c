@@ -24,6 +24,7 @@ struct account {
 struct ivl_feedback {
 	_Atomic(unsigned int) desire;
 	_Atomic(uint64_t) ends;		/* the quantum, in ns of CLOCK_MONOTONIC */
+	_Atomic(uint64_t) quanta;	/* are over */
 	_Atomic(bool) ending;		/* somebody looks into what is below */
 	uint64_t began;
 	struct account accounts[];	/* by the worker's number */
@@ -87,7 +88,7 @@ void ivl_feedback_enter(struct ivl_worker *worker)
 	ivl_feedback_resume(worker);
 }
 
-unsigned int ivl_feedback_desire(struct ivl_feedback *feedback)
+static unsigned int desire_now(struct ivl_feedback *feedback)
 {
 	return atomic_load_explicit(&feedback->desire, memory_order_relaxed);
 }
@@ -146,18 +147,23 @@ static bool thread_waits(int thread)
 	return state && (!strncmp(state, ") S", 3) || !strncmp(state, ") D", 3));
 }
 
-/* Asked where it had work and no CPU: a task that is blocked is no sign of a want of CPUs. */
+/*
+ * Asked where it had work and no CPU: a task that is blocked is no sign of a want of CPUs, nor is one
+ * that has just come to ask.
+ */
 static bool is_blocked(const struct ivl_worker *worker, const struct account *account)
 {
+	const int thread = atomic_load_explicit(&account->thread, memory_order_relaxed);
+
 	return atomic_load_explicit(&worker->worked, memory_order_relaxed) & IVL_AT_WORK &&
-	       thread_waits(atomic_load_explicit(&account->thread, memory_order_relaxed));
+	       (thread == (int)syscall(SYS_gettid) || thread_waits(thread));
 }
 
 /*
  * The end of a quantum: by whoever comes by then.
  */
 
-static void add_worker(struct ivl_quantum *quantum, struct ivl_worker *worker, uint64_t now)
+static void add_worker(struct ivl_quantum *quantum, const struct ivl_worker *worker, uint64_t now)
 {
 	struct account *account = &worker->feedback->accounts[worker->number];
 	const int64_t in_all = worked_ns(worker, now);
@@ -176,18 +182,18 @@ static void add_worker(struct ivl_quantum *quantum, struct ivl_worker *worker, u
 	quantum->ran += ran;
 }
 
-static void end_quantum(struct ivl_worker *worker, uint64_t now)
+static void end_quantum(const ivl_runtime *runtime, uint64_t now)
 {
-	struct ivl_feedback *feedback = worker->feedback;
-	struct ivl_quantum quantum = { .desire = ivl_feedback_desire(feedback),
-				       .workers = worker->runtime->topology->workers,
+	struct ivl_feedback *feedback = runtime->feedback;
+	struct ivl_quantum quantum = { .desire = desire_now(feedback),
+				       .workers = runtime->topology->workers,
 				       .length = now - feedback->began };
 
 	feedback->began = now;
 	for (unsigned int i = 0; i < quantum.workers; i++)
-		add_worker(&quantum, &worker->runtime->workers[i], now);
+		add_worker(&quantum, &runtime->workers[i], now);
 	atomic_store_explicit(&feedback->desire, ivl_next_desire(&quantum), memory_order_relaxed);
-	ivl_count(worker, quanta);
+	atomic_fetch_add_explicit(&feedback->quanta, 1, memory_order_relaxed);
 }
 
 static uint64_t quantum_ends(struct ivl_feedback *feedback)
@@ -195,9 +201,9 @@ static uint64_t quantum_ends(struct ivl_feedback *feedback)
 	return atomic_load_explicit(&feedback->ends, memory_order_relaxed);
 }
 
-static void come_by(struct ivl_worker *worker, uint64_t now)
+static void come_by(const ivl_runtime *runtime, uint64_t now)
 {
-	struct ivl_feedback *feedback = worker->feedback;
+	struct ivl_feedback *feedback = runtime->feedback;
 
 	if (now < quantum_ends(feedback) ||
 	    atomic_exchange_explicit(&feedback->ending, true, memory_order_acquire))
@@ -205,7 +211,7 @@ static void come_by(struct ivl_worker *worker, uint64_t now)
 	/* First, so that nobody who naps finds that it is over again. */
 	if (now >= quantum_ends(feedback)) {
 		atomic_store_explicit(&feedback->ends, now + IVL_QUANTUM_NS, memory_order_relaxed);
-		end_quantum(worker, now);
+		end_quantum(runtime, now);
 	}
 	atomic_store_explicit(&feedback->ending, false, memory_order_release);
 }
@@ -216,7 +222,20 @@ void ivl_feedback_rest(struct ivl_worker *worker)
 	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
 
 	atomic_store_explicit(&worker->worked, word - IVL_AT_WORK + 2 * now, memory_order_relaxed);
-	come_by(worker, now);
+	come_by(worker->runtime, now);
+}
+
+void ivl_feedback_ask(const ivl_runtime *runtime, struct ivl_statistics *statistics)
+{
+	/* All that are awake may have work, so that none of them comes by. */
+	come_by(runtime, ivl_clock_ns(CLOCK_MONOTONIC));
+	statistics->desire = desire_now(runtime->feedback);
+	statistics->quanta = atomic_load_explicit(&runtime->feedback->quanta, memory_order_relaxed);
+}
+
+void ivl_feedback_forget(struct ivl_feedback *feedback)
+{
+	atomic_store_explicit(&feedback->quanta, 0, memory_order_relaxed);
 }
 
 /*
@@ -244,7 +263,7 @@ static bool is_too_many(const struct ivl_worker *worker, bool naps)
 		return false;
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
 		awake += awake_at(runtime, i);
-	return awake > (int)ivl_feedback_desire(worker->feedback);
+	return awake > (int)desire_now(worker->feedback);
 }
 
 /* True: it was throttled to the end, as there is nothing to do any more. */
@@ -262,7 +281,7 @@ static bool nap(struct ivl_worker *worker, struct ivl_hall *hall)
 		ivl_count(worker, naps);
 		if (!ivl_nap_on(&hall->nap, quantum_ends(worker->feedback)))
 			break;
-		come_by(worker, ivl_clock_ns(CLOCK_MONOTONIC));
+		come_by(worker->runtime, ivl_clock_ns(CLOCK_MONOTONIC));
 	}
 	ivl_nap_end(&hall->nap);
 	atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst);

@@ -30,8 +30,11 @@ void ivl_feedback_destroy(struct ivl_feedback *feedback);
 /* The worker has a thread now; and, by that, its thread begins to work. */
 void ivl_feedback_add(struct ivl_worker *worker);
 void ivl_feedback_enter(struct ivl_worker *worker);
-/* So many workers are wanted in this quantum. Any thread. */
-unsigned int ivl_feedback_desire(struct ivl_feedback *feedback);
+
+/* How many workers are wanted in this quantum, and how many quanta are over. Any thread. */
+void ivl_feedback_ask(const ivl_runtime *runtime, struct ivl_statistics *statistics);
+/* Counts quanta from now on. */
+void ivl_feedback_forget(struct ivl_feedback *feedback);
 
 /*
  * By a worker of which worker->feedback is not NULL.

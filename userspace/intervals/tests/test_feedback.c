@@ -514,6 +514,32 @@ static void test_trifles_want_nobody(void **state)
 	ivl_stop(runtime);
 }
 
+static int ask(ivl_interval *self, void *arg)
+{
+	struct phase *phase = arg;
+
+	(void)self;
+	phase->came = test_comes_true(wanted(phase));
+	return 0;
+}
+
+/* Its quanta end though one worker has work and the other one sleeps: who asks has come by. */
+static void test_asked_at_work(void **state)
+{
+	struct ivl_config config = with_feedback(2);
+	struct phase phase = { .least = 2, .most = 2 };
+
+	(void)state;
+	config.places = IVL_PLACES_ONE;
+	phase.runtime = test_start(&config);
+	assert_true(all_asleep(phase.runtime));
+	test_run(phase.runtime, ask, &phase);
+	assert_true(phase.came);
+	ivl_statistics_reset(phase.runtime);
+	assert_true(test_counts(phase.runtime).quanta <= 1);
+	ivl_stop(phase.runtime);
+}
+
 /* Without the clocks of CPUs nobody is deprived, whatever else the machine does. */
 static void test_no_cpu_clocks(void **state)
 {
@@ -717,6 +743,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_bursts),
 		cmocka_unit_test(test_desire_follows),
 		cmocka_unit_test(test_trifles_want_nobody),
+		cmocka_unit_test(test_asked_at_work),
 		cmocka_unit_test(test_no_cpu_clocks),
 		cmocka_unit_test(test_unsteady_clock),
 		cmocka_unit_test(test_tasks_meet),
