@@ -142,6 +142,27 @@ def test_what_stands_beside_a_weaker_oracle_is_in_no_mean_and_marked() -> None:
     assert [words.count(one) for one in ("1.67 †", "1.00 †", "1.00")] == [2, 1, 1]
 
 
+def test_the_oracle_is_whole_beside_an_arm_that_had_nothing_to_act_on() -> None:
+    experiment, rows = samples.arms(TIMES, (4, 16), 2)
+    idle = {name: 0 for name in samples.MECHANISM}
+    for row in rows:
+        if (row["variant"], row["threads"]) == ("fast", 16):
+            row["mechanism"] = idle
+    summary = summarise(experiment, rows)
+    assert all(one.complete for one in summary.regrets)
+    assert of(summary, "fast", 16).regret is None
+    assert of(summary, "wakecpu", 16).regret == pytest.approx(0.9)
+    arms = {one.variant_name: one.rows for one in summary.standings}
+    assert arms == {"baseline": 2, "onecpu": 2, "fast": 1, "wakecpu": 2}
+    assert "in 0 of 2 some run is" in standings(summary).note
+    # Whether it had, is not known of a run that is missing.
+    missing = [row for row in rows if (row["variant"], row["seed"]) != ("fast", 2)]
+    assert {one.threads for one in summarise(experiment, missing).regrets if not one.complete} == {
+        4,
+        16,
+    }
+
+
 def test_arms_without_a_seed_in_common_have_no_oracle() -> None:
     experiment, rows = samples.arms(TIMES, seeds=2)
     rows = [row for row in rows if (row["variant"] == "onecpu") == (row["seed"] == 1)]

@@ -9,7 +9,7 @@ choice, 2 takes twice as long, and an arm that beats them all is below 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -28,7 +28,8 @@ Times = Mapping[tuple[str, Case], Mapping[int, float]]
 class Regret(Place):
     """One arm in one workload. Times are ns, means over the seeds that the arm and the oracle's
     have. `oracle` names the oracle's arm, `over_baseline` is the elapsed time over the baseline's.
-    None: not available. `complete`: every seed of every arm concerned is in it."""
+    None: not available. `complete`: every seed of every arm concerned is in it, but for an arm that
+    had nothing to act on."""
 
     variant_name: str
     oracle: str | None
@@ -68,14 +69,22 @@ class Standing:
     worse: int
 
 
-def regrets(experiment: Experiment, times: Times) -> Iterator[Regret]:
-    """Every arm in every workload, the baseline included; nothing if there is no oracle."""
+def regrets(
+    experiment: Experiment, times: Times, silent: Container[tuple[str, Case]]
+) -> Iterator[Regret]:
+    """Every arm in every workload, the baseline included; nothing if there is no oracle.
+
+    `silent` are arms that have been run with all seeds and have no times, since nothing of them
+    ever acted. The oracle is whole without them: it would have done as the baseline does.
+    """
     if experiment.oracle:
         for case in experiment.cases:
-            yield from _of_case(experiment, case, times)
+            yield from _of_case(experiment, case, times, silent)
 
 
-def _of_case(experiment: Experiment, case: Case, times: Times) -> Iterator[Regret]:
+def _of_case(
+    experiment: Experiment, case: Case, times: Times, silent: Container[tuple[str, Case]]
+) -> Iterator[Regret]:
     def of(name: str) -> Mapping[int, float]:
         return times.get((name, case), {})
 
@@ -87,7 +96,8 @@ def _of_case(experiment: Experiment, case: Case, times: Times) -> Iterator[Regre
         if present and common
         else None
     )
-    whole = present == list(experiment.oracle) and len(common) == len(experiment.seeds)
+    acting = [name for name in experiment.oracle if (name, case) not in silent]
+    whole = present == acting and len(common) == len(experiment.seeds)
     for variant in experiment.variants:
         mine, best = _paired(of(variant.name), of(oracle) if oracle else {})
         own, base = _paired(of(variant.name), of(experiment.baseline))
@@ -99,7 +109,8 @@ def _of_case(experiment: Experiment, case: Case, times: Times) -> Iterator[Regre
             elapsed_ns=mine,
             regret=mine / best if mine and best else None,
             over_baseline=own / base if own and base else None,
-            complete=whole and len(of(variant.name)) == len(experiment.seeds),
+            complete=whole
+            and ((variant.name, case) in silent or len(of(variant.name)) == len(experiment.seeds)),
         )
 
 

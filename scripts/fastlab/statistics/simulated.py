@@ -52,6 +52,11 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
     selected, outdated, builds = _select(made, rows)
     arms = {row["key"]: cell[:2] for cell, row in selected.items()}
     judged = without_silent(selected.values(), lambda row: arms[row["key"]])
+    silent = Counter(
+        arms[after["key"]]
+        for before, after in zip(selected.values(), judged, strict=True)
+        if after is not before
+    )
     selected = dict(zip(selected, judged, strict=True))
     good: _Good = defaultdict(dict)
     left_out = []
@@ -100,7 +105,13 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
         synchronization=tuple(_synchronization(experiment, good)),
         locks=tuple(_locks(experiment, good)),
         oracle=experiment.oracle,
-        regrets=tuple(regrets(experiment, times)),
+        regrets=tuple(
+            regrets(
+                experiment,
+                times,
+                {arm for arm, runs in silent.items() if runs == len(experiment.seeds)},
+            )
+        ),
         raw=tuple(_raw(experiment, selected)),
     )
 
