@@ -65,8 +65,8 @@ class Stages:
         monkeypatch.setattr(contract, "run_experiment", self.run)
 
     @staticmethod
-    def find_toolbox(build: str, further: tuple[str, ...]) -> str:
-        return " and ".join([f"toolbox of {build}", *further])
+    def find_toolbox(build: str, further: tuple[str, ...], more: dict[str, Path]) -> str:
+        return " and ".join([f"toolbox of {build}", *further, *more])
 
     def build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:
         self.asked.append((request.series, request.variants))

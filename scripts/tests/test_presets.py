@@ -65,6 +65,9 @@ def test_a_file(tmp_path: Path) -> None:
 def test_how_many_l3s(name: str, l3s: dict[int, int]) -> None:
     preset = presets.load(name)
     assert {cpus: preset.l3s(cpus) for cpus in l3s} == l3s
+    assert {cpus for cpus in l3s if preset.shares_l3(cpus)} == {
+        cpus for cpus, caches in l3s.items() if caches < cpus
+    }
 
 
 @pytest.mark.parametrize(

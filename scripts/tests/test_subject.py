@@ -44,7 +44,7 @@ def compiled(
 def find(
     ours: Path, directory: Path, *argv: str, more: tuple[Path, ...] = (), memory_mb: int = 512
 ) -> Subject:
-    return find_subject(argv, more, directory, (ours, ours), memory_mb)
+    return find_subject(argv, more, directory, {"/init": ours, RUNNER: ours}, memory_mb)
 
 
 def unpacked(found: Subject, root: Path) -> Path:

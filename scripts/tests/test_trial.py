@@ -17,10 +17,12 @@ from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.cli import main
 from fastlab.guest import vm
+from fastlab.guest.initramfs import BALANCED_PATH
 from fastlab.kernel import kernels
 from fastlab.trial import in_simulation
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import Trial, TrialRequest
+from fastlab.trial.subject import RUNNER
 from fastlab.trial.verdict_tables import tables
 
 DOCUMENT = {
@@ -78,11 +80,12 @@ class Lab:
         self.seconds = 5.0
         self.jobs: list[tuple[vm.Job, int, str]] = []
         self.boots = 0
+        self.images: set[bytes] = set()
         self.reporter = Silent()
         self._lock = threading.Lock()
 
-    def run(self, *argv: str, memory_mb: int = 512) -> Trial:
-        machine = Machine(memory_mb=memory_mb)
+    def run(self, *argv: str, memory_mb: int = 512, preset: str = Machine.preset) -> Trial:
+        machine = Machine(memory_mb=memory_mb, preset=preset)
         words = argv or ("./program",)
         request = TrialRequest(words, self.directory, self.seconds, machine=machine)
         return in_simulation.run(request, self.reporter)
@@ -115,6 +118,7 @@ class Lab:
 
     def save_machine(self, simulation: vm.Simulation, directory: Path, *others: object) -> None:
         self.boots += 1
+        self.images.add(simulation.image.read_bytes())
         directory.mkdir(parents=True)
         (directory / vm.SNAPSHOT).write_bytes(b"machine")
 
@@ -127,7 +131,7 @@ def compiled(directory: Path, status: int) -> None:
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     build = tmp_path / "project/build/user"
-    for name in ("guest/init", "guest/subject", "cachesim/libcachesim.so"):
+    for name in ("guest/init", "guest/subject", "guest/balanced", "cachesim/libcachesim.so"):
         (build / "userspace" / name).parent.mkdir(parents=True, exist_ok=True)
         (build / "userspace" / name).write_bytes(Path("/bin/true").read_bytes())
     compiled(tmp_path, 0)
@@ -161,6 +165,18 @@ def refusal(lab: Lab, *argv: str) -> str:
 def saved() -> list[Path]:
     """The machines in the cache."""
     return [path for path in (cache_dir() / "try").iterdir() if path.is_dir() and not path.suffix]
+
+
+def test_where_cpus_share_an_l3_the_guest_has_balanced(lab: Lab) -> None:
+    lab.run(preset="epyc-milan")
+    assert {tuple(job.argv[:2]) for job, *_ in lab.jobs} == {(BALANCED_PATH, RUNNER)}
+    assert all(BALANCED_PATH.lstrip("/").encode() in image for image in lab.images)
+    lab.jobs.clear()
+    lab.images.clear()
+    lab.run()
+    assert {job.argv[0] for job, *_ in lab.jobs} == {RUNNER}
+    # What else is in its file system moves what the caches see.
+    assert not any(BALANCED_PATH.lstrip("/").encode() in image for image in lab.images)
 
 
 def test_every_arm_is_run_with_every_quantum(lab: Lab) -> None:

@@ -77,6 +77,23 @@ def find_sim_toolbox(
     return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image, built.programs)
 
 
+def balancer(build: Path, machines: Iterable[Machine]) -> dict[str, Path]:
+    """The program that guest_argv() needs in the guests of these machines, if one does."""
+    if not any(presets.load(machine.preset).shares_l3(machine.cpus) for machine in machines):
+        return {}
+    program = build / initramfs.BALANCED
+    initramfs.check_built(build, (program,))
+    return {initramfs.BALANCED_PATH: program}
+
+
+def guest_argv(machine: Machine, argv: Sequence[str]) -> list[str]:
+    """What the guest executes for a workload. Where CPUs have an L3 in common, and the scheduler
+    looks among them for idle ones, it balances first, as it would have in a machine that has been
+    up for a while (userspace/guest/balanced.c)."""
+    shares = presets.load(machine.preset).shares_l3(machine.cpus)
+    return [*((initramfs.BALANCED_PATH,) if shares else ()), *argv]
+
+
 def machine_directory(results: Path, request: Request) -> Path:
     """What the machine of a run wrote."""
     run = request.run
@@ -252,7 +269,7 @@ class Simulator:
             simulation,
             snapshot,
             self._toolbox.plugin,
-            vm.Job(arm.settings, self._words(run), arm.features, arm.cpus),
+            vm.Job(arm.settings, guest_argv(run.machine, self._words(run)), arm.features, arm.cpus),
             self._machine_directory(request),
             self._experiment.watchdogs,
             self._cancelled,
@@ -262,7 +279,7 @@ class Simulator:
         )
 
     def _words(self, run: Run) -> Sequence[str]:
-        """What the guest executes."""
+        """The workload's command line in the guest."""
         return workload_argv(run.workload, run.seed)
 
     def _machine_directory(self, request: Request) -> Path:

@@ -33,7 +33,9 @@ def simulate(
     request = kernels.BuildRequest(experiment.series, names)
     # Before the kernels: what is missing is said in seconds.
     build = meson.build_programs(request.places.project, reporter)
-    toolbox = sim.find_sim_toolbox(build, further_programs(experiment))
+    toolbox = sim.find_sim_toolbox(
+        build, further_programs(experiment), sim.balancer(build, experiment.machines)
+    )
     built = dict(zip(names, kernels.build(request, reporter), strict=True))
     machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)
     made = contract.run_experiment(machines, experiment, source, directory, reporter)

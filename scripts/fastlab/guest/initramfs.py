@@ -27,6 +27,10 @@ CONSOLE = 0o020600
 # In Meson's build directory.
 INIT = "userspace/guest/init"
 
+# Runs a program in a machine that is to have balanced, and where that guest has it.
+BALANCED = "userspace/guest/balanced"
+BALANCED_PATH = "/fast-balanced"
+
 # The benchmarks of the intervals runtime, by what runs them there.
 THESES_PROGRAMS: Mapping[str, str] = {
     runtime: f"theses_{runtime}"

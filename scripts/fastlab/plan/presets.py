@@ -64,6 +64,10 @@ class Preset:
         ahead of the model's, as userspace/cachesim/clock.h says."""
         return -(-_BURNER_BLOCK * self.cpi // 100)
 
+    def shares_l3(self, cpus: int) -> bool:
+        """Do some of so many CPUs have an L3 in common? Raises FastError as l3s() does."""
+        return self.l3s(cpus) < cpus
+
     def l3s(self, cpus: int) -> int:
         """How many L3s so many CPUs have, all shared by equally many.
 

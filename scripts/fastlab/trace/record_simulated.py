@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastlab.backend.sim import find_sim_toolbox
+from fastlab.backend.sim import balancer, find_sim_toolbox, guest_argv
 from fastlab.base import tools
 from fastlab.base.cache import check_room
 from fastlab.base.choice import pick
@@ -96,6 +96,7 @@ class _Machines:
         initramfs.check_built(build, [build / FAST_TRACE])
         more = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
         more["/bin/fast-trace"] = build / FAST_TRACE
+        more |= balancer(build, [request.case.machine])
         self._toolbox = find_sim_toolbox(build, further_programs(request.experiment), more)
         self._program = initramfs.program_path(build, request.case.workload.benchmark)
         write_files(self._directory, [("guest.cpio", self._toolbox.image)])
@@ -111,7 +112,8 @@ class _Machines:
             simulation, [self._toolbox.id], watchdogs, cancelled, self._reporter, "machines"
         )
         argv = workload_argv(request.case.workload, request.experiment.seeds[0])
-        job = vm.Job(variant.settings, [*_COMMAND, *argv], variant.features, variant.cpus)
+        words = guest_argv(machine, [*_COMMAND, *argv])
+        job = vm.Job(variant.settings, words, variant.features, variant.cpus)
         directory = self._directory / "machines" / variant.name
         try:
             outcome = vm.run_job(

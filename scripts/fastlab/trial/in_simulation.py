@@ -17,7 +17,7 @@ from typing import Any
 
 from fastlab.backend.contract import Request, run_experiment
 from fastlab.backend.costs import read_costs
-from fastlab.backend.sim import Simulator, Toolbox
+from fastlab.backend.sim import Simulator, Toolbox, balancer
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir, locked
 from fastlab.base.metrics import SIMULATED
@@ -45,7 +45,7 @@ from fastlab.trial.runs import (
     how_it_failed,
     too_long,
 )
-from fastlab.trial.subject import Subject, find_subject
+from fastlab.trial.subject import RUNNER, Subject, find_subject
 
 # The quantum of each run, in cycles: around the default, which the machine is known at. With four,
 # runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.
@@ -66,9 +66,10 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     build_request = kernels.BuildRequest(variants=(KERNEL,))
     project = build_request.places.project
     build = build_programs(project, reporter)
-    ours = (build / initramfs.INIT, build / "userspace/guest/subject")
+    ours = {"/init": build / initramfs.INIT, RUNNER: build / "userspace/guest/subject"}
+    ours |= balancer(build, [request.machine])
     plugin = build / "userspace/cachesim/libcachesim.so"
-    initramfs.check_built(build, (*ours, plugin))
+    initramfs.check_built(build, (*ours.values(), plugin))
     subject = find_subject(
         request.argv, request.more, request.directory, ours, request.machine.memory_mb
     )

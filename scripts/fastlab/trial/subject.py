@@ -10,7 +10,7 @@ import os
 import shutil
 import stat
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote_from_bytes
@@ -21,7 +21,7 @@ from fastlab.guest import initramfs
 # The runner's path in the guest (userspace/guest/subject.c).
 RUNNER = "/fast-subject"
 # What the guest mounts itself, and what is ours.
-RESERVED = ("/dev", "/proc", "/sys", "/init", RUNNER)
+RESERVED = ("/dev", "/proc", "/sys", "/init", RUNNER, initramfs.BALANCED_PATH)
 # Tells the loader where the libraries are that are not in its usual directories.
 LOADER_CACHE = Path("/etc/ld.so.cache")
 # roi_begin() of userspace/roi/roi.h.
@@ -65,17 +65,18 @@ def find_subject(
     argv: Sequence[str],
     more: Sequence[Path],
     directory: Path,
-    ours: tuple[Path, Path],
+    ours: Mapping[str, Path],
     memory_mb: int,
 ) -> Subject:
     """The program that `argv` runs in the directory, and a guest that has it, its libraries, the
     files that its words name, and `more` files and directories.
 
-    `ours` are our init and runner. A FastError says what does not go into the guest, and why.
+    `ours` are our init, RUNNER and what else the guest is to have of ours, by their paths in it. A
+    FastError says what does not go into the guest, and why.
     """
     path = find_program(argv[0], directory)
     files = _Files(memory_mb)
-    for file, name in zip(ours, ("/init", RUNNER), strict=True):
+    for name, file in ours.items():
         files.put(name, initramfs.PROGRAM, initramfs.stripped(file))
     files.put("/tmp", _TEMPORARY)
     files.put("/dev", initramfs.DIRECTORY)
