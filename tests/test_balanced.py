@@ -29,6 +29,11 @@ def test_woken_threads_find_idle_cpus(lab: Lab) -> None:
     assert outcome.output == {"cpus": CPUS - 1}
 
 
+def test_without_that_they_share_cpus(lab: Lab) -> None:
+    """Else there would be no need of it."""
+    assert lab.run("young", ["/bin/spread", str(CPUS - 1)]).output == {"cpus": 2}
+
+
 def test_it_is_said_what_cannot_be_run(lab: Lab) -> None:
     path = initramfs.BALANCED_PATH
     outcome = lab.run("no-program", [path, "/bin/none"])

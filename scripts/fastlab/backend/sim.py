@@ -77,9 +77,13 @@ def find_sim_toolbox(
     return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image, built.programs)
 
 
+def _balances(machine: Machine) -> bool:
+    return presets.load(machine.preset).shares_l3(machine.cpus)
+
+
 def balancer(build: Path, machines: Iterable[Machine]) -> dict[str, Path]:
     """The program that guest_argv() needs in the guests of these machines, if one does."""
-    if not any(presets.load(machine.preset).shares_l3(machine.cpus) for machine in machines):
+    if not any(map(_balances, machines)):
         return {}
     program = build / initramfs.BALANCED
     initramfs.check_built(build, (program,))
@@ -90,8 +94,7 @@ def guest_argv(machine: Machine, argv: Sequence[str]) -> list[str]:
     """What the guest executes for a workload. Where CPUs have an L3 in common, and the scheduler
     looks among them for idle ones, it balances first, as it would have in a machine that has been
     up for a while (userspace/guest/balanced.c)."""
-    shares = presets.load(machine.preset).shares_l3(machine.cpus)
-    return [*((initramfs.BALANCED_PATH,) if shares else ()), *argv]
+    return [initramfs.BALANCED_PATH, *argv] if _balances(machine) else [*argv]
 
 
 def machine_directory(results: Path, request: Request) -> Path:

@@ -52,11 +52,12 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
     selected, outdated, builds = _select(made, rows)
     arms = {row["key"]: cell[:2] for cell, row in selected.items()}
     judged = without_silent(selected.values(), lambda row: arms[row["key"]])
-    silent = Counter(
+    runs = Counter(
         arms[after["key"]]
         for before, after in zip(selected.values(), judged, strict=True)
         if after is not before
     )
+    silent = {arm for arm, count in runs.items() if count == len(experiment.seeds)}
     selected = dict(zip(selected, judged, strict=True))
     good: _Good = defaultdict(dict)
     left_out = []
@@ -105,13 +106,7 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
         synchronization=tuple(_synchronization(experiment, good)),
         locks=tuple(_locks(experiment, good)),
         oracle=experiment.oracle,
-        regrets=tuple(
-            regrets(
-                experiment,
-                times,
-                {arm for arm, runs in silent.items() if runs == len(experiment.seeds)},
-            )
-        ),
+        regrets=tuple(regrets(experiment, times, silent)),
         raw=tuple(_raw(experiment, selected)),
     )
 

@@ -535,6 +535,7 @@ static void test_asked_at_work(void **state)
 	assert_true(all_asleep(phase.runtime));
 	test_run(phase.runtime, ask, &phase);
 	assert_true(phase.came);
+	assert_true(test_comes_true(test_counts(phase.runtime).quanta >= 3));
 	ivl_statistics_reset(phase.runtime);
 	assert_true(test_counts(phase.runtime).quanta <= 1);
 	ivl_stop(phase.runtime);
