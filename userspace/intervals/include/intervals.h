@@ -239,7 +239,8 @@ ivl_point *ivl_end_point(ivl_interval *interval);	/**< After its body and subint
 
 /**
  * Let all that the calling task has created so far run, and what the spawned parts of
- * the current interval have; also done when its body returns. [task]
+ * the current interval have; also done when its body returns. What a group's async creates after
+ * that is scheduled at once. [task]
  */
 void ivl_schedule(void);
 

@@ -451,6 +451,7 @@ static void enter(struct ivl_finish *finish, struct ivl_interval *current)
 	if (interval_of(finish) || !current)
 		return;
 	ivl_retain(current);
+	ivl_outlast(current);
 	atomic_store_explicit(&finish->interval, current, memory_order_relaxed);
 }
 

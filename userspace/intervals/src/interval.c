@@ -7,6 +7,7 @@
 #include <watch/watch.h>
 
 #include "exception.h"
+#include "fence.h"
 #include "model.h"
 
 /*
@@ -246,6 +247,12 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 	}
 }
 
+void ivl_outlast(ivl_interval *interval)
+{
+	/* Relaxed: by the body, or by what it waits for; or by who is there by a group already. */
+	atomic_store_explicit(&interval->outlasted, true, memory_order_relaxed);
+}
+
 /* The caller returns from run() or waits for the interval next. */
 static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 {
@@ -278,6 +285,11 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 			ivl_fail_interval(interval, error);
 		if (interval->made)
 			schedule_made(interval, &batch);
+		if (atomic_load_explicit(&interval->outlasted, memory_order_relaxed)) {
+			/* Pairs with remember(): what we do not find there finds that we are gone. */
+			atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
+			ivl_fence(memory_order_seq_cst);
+		}
 		schedule_made_elsewhere(interval, &batch);
 		atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
 	}
@@ -373,6 +385,7 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 			      atomic_load_explicit(&parent->clean_at, memory_order_relaxed),
 			      memory_order_relaxed);
 	atomic_store_explicit(&interval->entered, false, memory_order_relaxed);
+	atomic_store_explicit(&interval->outlasted, false, memory_order_relaxed);
 	interval->holds = NULL;
 	interval->reached = ivl_is_watching() ? ivl_watch_make() : NULL;
 	interval->name = copy;
@@ -416,6 +429,12 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 	} while (!atomic_compare_exchange_weak_explicit(&current->made_elsewhere, &before,
 							interval, memory_order_release,
 							memory_order_relaxed));
+	if (!atomic_load_explicit(&current->outlasted, memory_order_relaxed))
+		return;
+	/* Has the body returned? Then it has found the interval, or it is for us to schedule. */
+	ivl_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&current->owner, memory_order_relaxed))
+		ivl_schedule();
 }
 
 /*

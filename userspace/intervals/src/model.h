@@ -124,6 +124,7 @@ struct ivl_interval {
 	_Atomic(bool) contained;	/* its error does not fail its parent */
 	_Atomic(bool) has_children;
 	_Atomic(bool) entered;		/* an edge leads to one of its points */
+	_Atomic(bool) outlasted;	/* asyncs of a group may go on when its body has returned */
 	IVL_SHARED(bool) high;		/* its body comes before those that are not */
 	IVL_SHARED(unsigned char) edges_used;
 	struct ivl_edge edges[IVL_EDGES_INSIDE];
@@ -231,6 +232,11 @@ struct ivl_interval *ivl_common(struct ivl_interval *a, struct ivl_interval *b);
 bool ivl_tree_before(const struct ivl_point *before, const struct ivl_point *after);
 /* Is there a path? As ivl_search(); `from` cannot occur as long as the caller lets it not. */
 int ivl_reaches(struct ivl_point *from, struct ivl_point *to);
+/*
+ * From the end of what the caller is inside of, which a group's async may outlast. To nothing
+ * leads a path from what has occurred.
+ */
+int ivl_reaches_from_end(struct ivl_interval *current, struct ivl_point *point);
 /*
  * Is it certain that no path leads to `from`, of an interval beside `to`, since no edge leads
  * to one of its points, and it has nothing inside? Who has made an edge to `to`, marked its

@@ -216,6 +216,19 @@ int ivl_reaches(struct ivl_point *from, struct ivl_point *to)
 	return ivl_may_reach(from, to) ? ivl_search(from, to) : 0;
 }
 
+int ivl_reaches_from_end(struct ivl_interval *current, struct ivl_point *point)
+{
+	int error;
+
+	if (ivl_tree_before(&current->end, point))
+		return EDEADLK;
+	if (!ivl_may_reach(&current->end, point) || !ivl_expect(&current->end))
+		return 0;
+	error = ivl_search(&current->end, point);
+	ivl_expect_no_more(&current->end);
+	return error;
+}
+
 bool ivl_ahead(struct ivl_point *point)
 {
 	struct ivl_local *local = ivl_local_here();
@@ -227,7 +240,7 @@ bool ivl_ahead(struct ivl_point *point)
 		return false;
 	if (owner == local)
 		return point->is_end || !interval->started;
-	return point == &current->end || ivl_reaches(&current->end, point) == EDEADLK;
+	return point == &current->end || ivl_reaches_from_end(current, point) == EDEADLK;
 }
 
 bool ivl_may_be_ahead(struct ivl_point *point)

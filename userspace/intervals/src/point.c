@@ -348,7 +348,7 @@ static int comes_after(struct ivl_interval *current, struct ivl_point *point)
 {
 	if (!current || current->model != ivl_interval_of(point)->model)
 		return 0;
-	return point == &current->end ? EDEADLK : ivl_reaches(&current->end, point);
+	return point == &current->end ? EDEADLK : ivl_reaches_from_end(current, point);
 }
 
 int ivl_join(ivl_point *point)

@@ -109,6 +109,9 @@ static inline void ivl_task_ends(struct ivl_local *local)
 /* Where the model of intervals keeps what belongs to a runtime (model.h). */
 void **ivl_runtime_model(ivl_runtime *runtime);
 
+/* Asyncs of a group may go on in it when its body has returned. */
+void ivl_outlast(ivl_interval *interval);
+
 /* Was it started before a fork() of which this process is the child? It has no workers. */
 bool ivl_is_parents(const ivl_runtime *runtime);
 

@@ -433,8 +433,9 @@ static void test_waits_without_stack(void **state)
 struct grouped {
 	struct ivl_group group, other;
 	_Atomic int ran, begun;
-	_Atomic bool go;
-	int error;
+	_Atomic bool go, looked;
+	ivl_interval *beside;
+	int error, pause;
 };
 
 static void count_grouped(void *arg)
@@ -497,6 +498,143 @@ static void makes_children(void *arg)
 	    !strstr(ivl_last_error(), "its parent has ended"))
 		atomic_store(&test->ran, -1);
 	atomic_fetch_add(&test->ran, 1);
+}
+
+/* Nothing comes after the end of its current interval any more. */
+static void looks_from_the_end(void *arg)
+{
+	struct grouped *test = *(struct grouped **)arg;
+	ivl_interval *other = test->beside;
+
+	while (!atomic_load(&test->go))
+		sched_yield();
+	if (ivl_happens_before(ivl_end_point(ivl_current()), ivl_end_point(other)) ||
+	    ivl_create(other, "late", NULL, NULL, NULL) ||
+	    ivl_add_edge(ivl_end_point(ivl_current()), ivl_end_point(other)) != EALREADY)
+		atomic_store(&test->ran, -1);
+	atomic_store(&test->looked, true);
+	if (ivl_join(ivl_end_point(other)))
+		atomic_store(&test->ran, -1);
+	atomic_fetch_add(&test->ran, 1);
+}
+
+static int wait_until_looked(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	while (!atomic_load(&test->looked))
+		sched_yield();
+	return 0;
+}
+
+static int begin_looking(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, looks_from_the_end, &arg,
+				  sizeof(arg), NULL);
+}
+
+static int looking_body(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+	int error;
+
+	(void)self;
+	test->beside = ivl_launch("beside", wait_until_looked, arg, NULL);
+	error = test->beside ? ivl_inline("ended", begin_looking, arg) : ENOMEM;
+	atomic_store(&test->go, true);
+	if (!error)
+		error = ivl_group_wait(&test->group);
+	ivl_release(test->beside);
+	return error;
+}
+
+static void test_nothing_comes_after_what_has_ended(void **state)
+{
+	struct ivl_config config = test_config(3);
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct grouped test = { .group = IVL_GROUP_INIT };
+
+		test_run(runtime, looking_body, &test);
+		assert_int_equal(atomic_load(&test.ran), 1);
+	}
+	ivl_stop(runtime);
+}
+
+static int counts_itself(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+
+	(void)self;
+	atomic_fetch_add(&test->ran, 1);
+	return 0;
+}
+
+/* The body of its current interval returns before, meanwhile, or after that. */
+static void makes_one_more(void *arg)
+{
+	struct grouped *test = *(struct grouped **)arg;
+	ivl_interval *made;
+
+	while (!atomic_load(&test->go))
+		sched_yield();
+	for (int i = 0; i < test->pause; i++)
+		atomic_load(&test->go);
+	made = ivl_create(ivl_current(), "one more", counts_itself, test, NULL);
+	if (made)
+		ivl_release(made);
+	else
+		atomic_store(&test->ran, -1);
+	atomic_store(&test->looked, true);
+}
+
+static int begin_making(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+	ivl_interval *beside = ivl_launch("beside", wait_until_looked, arg, NULL);
+	int error;
+
+	(void)self;
+	if (!beside)
+		return ENOMEM;
+	ivl_release(beside);
+	error = ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_one_more, &arg, sizeof(arg),
+				   NULL);
+	atomic_store(&test->go, true);
+	for (int i = 0; i < 100; i++)
+		atomic_load(&test->go);
+	return error;
+}
+
+static int making_body(ivl_interval *self, void *arg)
+{
+	struct grouped *test = arg;
+	const int error = ivl_inline("may have returned", begin_making, arg);
+
+	(void)self;
+	return error ? error : ivl_group_wait(&test->group);
+}
+
+/* Nobody waits for ever for what is made then. */
+static void test_made_after_the_body(void **state)
+{
+	struct ivl_config config = test_config(3);
+	ivl_runtime *runtime = test_start(&config);
+
+	(void)state;
+	for (int i = 0; i < (TEST_SLOW ? 300 : 3000); i++) {
+		struct grouped test = { .group = IVL_GROUP_INIT, .pause = i % 300 };
+
+		test_run(runtime, making_body, &test);
+		assert_int_equal(atomic_load(&test.ran), 1);
+	}
+	ivl_stop(runtime);
 }
 
 static int begin_group(ivl_interval *self, void *arg)
@@ -797,6 +935,8 @@ int main(void)
 		cmocka_unit_test(test_async_outside_of_a_finish),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_no_children_of_what_has_ended),
+		cmocka_unit_test(test_nothing_comes_after_what_has_ended),
+		cmocka_unit_test(test_made_after_the_body),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_cancelled_group),
 		cmocka_unit_test(test_large),

@@ -33,6 +33,7 @@ static struct ivl_work *take(struct ivl_worker *worker)
 /* Of a group alone. */
 void ivl_retain(ivl_interval *) {}
 void ivl_release(ivl_interval *) {}
+void ivl_outlast(ivl_interval *) {}
 
 /* How asyncs are spawned. */
 enum way { WORK_FIRST, HELP_FIRST, EITHER };
