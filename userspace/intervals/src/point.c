@@ -57,7 +57,12 @@ static inline bool expect(struct ivl_point *point, bool own)
 	int32_t left;
 
 	if (own) {
+		/* What has arrived meanwhile has been taken from `left`, which is not to become 0. */
 		point->expected++;
+		if (__builtin_expect(point->expected == IVL_OPEN / 4, 0)) {
+			atomic_fetch_add_explicit(&point->left, IVL_OPEN / 4, memory_order_relaxed);
+			point->expected = 0;
+		}
 		return true;
 	}
 	/* Relaxed: the caller knows that the point is ahead, or is told that it is not. */

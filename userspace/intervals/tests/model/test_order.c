@@ -692,6 +692,36 @@ static void runtimes_run_inside_each_other(void **state)
 	ivl_stop(other);
 }
 
+/* As if it had made so many that have ended since: each is expected, and has arrived. */
+static void skip_children(ivl_interval *self, int32_t count)
+{
+	self->end.expected += count;
+	atomic_fetch_sub(&self->end.left, count);
+}
+
+static int makes_too_many(ivl_interval *self, void *arg)
+{
+	/* Together more than `left` begins with. */
+	for (int i = 0; i < 5; i++) {
+		skip_children(self, IVL_OPEN / 4 - 100);
+		for (int j = 0; j < 120; j++)
+			CHECK(ivl_inline(NULL, nothing, NULL) == 0);
+		CHECK(!ivl_occurred(END(self)));
+	}
+	*(bool *)arg = true;
+	return 0;
+}
+
+static void does_not_end_before_its_body(void **state)
+{
+	bool returned = false;
+
+	(void)state;
+	test_run(makes_too_many, &returned);
+	assert_true(returned);
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+}
+
 static int makes_a_sibling(ivl_interval *self, void *arg)
 {
 	ivl_interval **sibling = arg;
@@ -746,6 +776,7 @@ int main(void)
 		test(runs_inline_intervals_at_once),
 		test(keeps_nothing_when_it_goes_on),
 		test(spawned_parts_make_intervals),
+		test(does_not_end_before_its_body),
 		test(several_threads_run_at_once),
 		test(runtimes_run_inside_each_other),
 	};
