@@ -257,13 +257,17 @@ bool ivl_may_be_ahead(struct ivl_point *point)
 bool ivl_happens_before(ivl_point *from, ivl_point *to)
 {
 	struct ivl_interval *interval = ivl_interval_of(from);
+	bool before;
 
 	if (from == to || interval->model != ivl_interval_of(to)->model)
 		return false;
 	if (ivl_tree_before(from, to))
 		return true;
-	if (ivl_ahead(from))
-		return ivl_reaches(from, to) == EDEADLK;
+	if (ivl_may_be_ahead(from) && ivl_expect(from)) {
+		before = ivl_reaches(from, to) == EDEADLK;
+		ivl_expect_no_more(from);
+		return before;
+	}
 	return !from->is_end && ivl_ahead(&interval->end) &&
 	       ivl_reaches(&interval->end, to) == EDEADLK;
 }

@@ -722,6 +722,59 @@ static void does_not_end_before_its_body(void **state)
 	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
 }
 
+/* A spawned child knows what it has ordered, whoever runs it. */
+struct part {
+	bool stolen;
+	_Atomic bool begun;
+};
+
+static void orders_two(void *arg)
+{
+	struct part *part = arg;
+	ivl_interval *one = make(ivl_current(), "one", nothing, NULL);
+	ivl_interval *two = make(ivl_current(), "two", nothing, NULL);
+
+	atomic_store(&part->begun, true);
+	CHECK(ivl_add_edge(END(one), START(two)) == 0);
+	CHECK(ivl_happens_before(END(one), START(two)));
+	CHECK(!ivl_happens_before(END(two), START(one)));
+	ivl_release(one);
+	ivl_release(two);
+}
+
+static int spawns_who_orders(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct part *part = arg;
+	struct ivl_task task;
+
+	(void)self;
+	CHECK(ivl_spawn(&scope, &task, orders_two, part) == 0);
+	while (part->stolen && !atomic_load(&part->begun))
+		sched_yield();
+	ivl_sync(&scope);
+	return 0;
+}
+
+static void spawned_parts_know_their_order(void **state)
+{
+	(void)state;
+	for (unsigned int workers = 1; workers <= 2; workers++) {
+		struct part part = { .stolen = workers == 2 };
+		struct ivl_config config;
+		ivl_runtime *runtime;
+
+		assert_int_equal(ivl_config_init(&config), 0);
+		config.workers = workers;
+		/* Work-first, somebody would take its spawner. */
+		config.policy = IVL_HELP_FIRST;
+		assert_int_equal(ivl_start(&config, &runtime), 0);
+		assert_int_equal(ivl_run(runtime, spawns_who_orders, &part), 0);
+		ivl_stop(runtime);
+	}
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+}
+
 static int makes_a_sibling(ivl_interval *self, void *arg)
 {
 	ivl_interval **sibling = arg;
@@ -776,6 +829,7 @@ int main(void)
 		test(runs_inline_intervals_at_once),
 		test(keeps_nothing_when_it_goes_on),
 		test(spawned_parts_make_intervals),
+		test(spawned_parts_know_their_order),
 		test(does_not_end_before_its_body),
 		test(several_threads_run_at_once),
 		test(runtimes_run_inside_each_other),
