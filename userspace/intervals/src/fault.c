@@ -179,8 +179,7 @@ void ivl_fail(int error)
 void ivl_cancel(ivl_interval *interval)
 {
 	/* Not beyond itself: who cancels a part does not want the whole to fail. */
-	if (ivl_set_cancel(interval, ivl_fault_of(ECANCELED, interval->depth - 1)))
-		atomic_store_explicit(&interval->contained, true, memory_order_relaxed);
+	ivl_set_cancel(interval, ivl_fault_of(ECANCELED, interval->depth - 1));
 }
 
 bool ivl_cancelled(void)

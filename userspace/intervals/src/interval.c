@@ -94,12 +94,15 @@ static void start_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 static void tell_parent(struct ivl_interval *interval)
 {
 	struct ivl_interval *parent = interval->parent;
-	ivl_fault fault = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+	const ivl_fault cancel = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
+	/* By ivl_cancel(): whatever happens inside stays there. */
+	const bool cancelled = cancel && ivl_fault_beyond(cancel) == parent->depth;
+	ivl_fault fault;
 
-	if (fault)
-		ivl_set_fault(&interval->end, fault);
+	if (cancel)
+		ivl_set_fault(&interval->end, cancel);
 	fault = atomic_load_explicit(&interval->end.fault, memory_order_relaxed);
-	if (fault && parent->depth > ivl_fault_beyond(fault) &&
+	if (fault && !cancelled && parent->depth > ivl_fault_beyond(fault) &&
 	    !atomic_load_explicit(&interval->contained, memory_order_relaxed))
 		ivl_set_fault(&parent->end, fault);
 }

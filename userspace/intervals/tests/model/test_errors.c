@@ -620,6 +620,95 @@ static void many_are_cancelled(void **state)
 	assert_int_equal(test_failures, 0);
 }
 
+/* One that fails is cancelled at the same time: of that its parent hears EIO, or nothing. */
+struct failing {
+	ivl_interval *child;
+	_Atomic(ivl_interval *) victim;
+	_Atomic bool go;
+	_Atomic int delay;
+	bool over;
+};
+
+static void spin(int turns)
+{
+	for (volatile int i = 0; i < turns; i++)
+		;
+}
+
+static int fails_soon(ivl_interval *self, void *arg)
+{
+	struct failing *failing = arg;
+
+	(void)self;
+	while (!atomic_load(&failing->go))
+		sched_yield();
+	spin(atomic_load(&failing->delay));
+	return EIO;
+}
+
+static int has_one_that_fails(ivl_interval *self, void *arg)
+{
+	struct failing *failing = arg;
+
+	failing->child = make(self, NULL, fails_soon, failing);
+	atomic_store(&failing->victim, failing->child);
+	return 0;
+}
+
+static void *cancel_who_fails(void *arg)
+{
+	struct failing *failing = arg;
+	ivl_interval *victim;
+
+	for (;;) {
+		while (!(victim = atomic_load(&failing->victim)))
+			sched_yield();
+		if (failing->over)
+			return NULL;
+		atomic_store(&failing->go, true);
+		spin(100);
+		ivl_cancel(victim);
+		atomic_store(&failing->victim, NULL);
+	}
+}
+
+static int fail_and_cancel(ivl_interval *self, void *arg)
+{
+	struct failing *failing = arg;
+
+	(void)self;
+	for (int i = 0; i < 5000; i++) {
+		int outer, inner;
+
+		atomic_store(&failing->go, false);
+		atomic_store(&failing->delay, i % 250);
+		outer = ivl_inline(NULL, has_one_that_fails, failing);
+		inner = ivl_join(END(failing->child));
+		while (atomic_load(&failing->victim))
+			sched_yield();
+		ivl_release(failing->child);
+		CHECK(inner == EIO || inner == ECANCELED);
+		CHECK(!outer || (outer == EIO && inner == EIO));
+		if (atomic_load(&test_failures))
+			break;
+	}
+	failing->over = true;
+	atomic_store(&failing->victim, failing->child);
+	return 0;
+}
+
+static void parents_do_not_hear_of_cancelling(void **state)
+{
+	struct failing failing = { 0 };
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, cancel_who_fails, &failing), 0);
+	test_run(fail_and_cancel, &failing);
+	pthread_join(thread, NULL);
+	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
+}
+
 /* One far around is cancelled, and others that are not; what is made afterwards does not run. */
 struct far {
 	int level, levels, cancelled, others;
@@ -698,6 +787,7 @@ int main(void)
 		test(long_chains_fail),
 		test(cancelled_intervals_do_not_run),
 		test(later_errors_are_forgotten),
+		test(parents_do_not_hear_of_cancelling),
 		test(running_intervals_notice),
 		test(many_are_cancelled),
 		test(what_is_far_around_is_cancelled),
