@@ -237,8 +237,9 @@ __attribute__((always_inline)) static inline struct ivl_work *find_own(struct iv
 		work = ivl_mailbox_take(&worker->bound->returning, &more);
 	if (!work && ivl_high_there(worker)) {
 		ivl_stay();
-		worker->mail_first = false;
 		work = open_high(worker);
+		if (work)
+			worker->mail_first = false;
 	}
 	/* What is next comes before mail: nobody else can have it. */
 	if (!work && worker->mail_first && !worker->next)

@@ -387,6 +387,107 @@ static void test_mail(void **state)
 		}
 }
 
+/*
+ * Mail is read in time, too, while an interval of high priority waits at another place, which the
+ * worker may not take.
+ */
+struct beside {
+	ivl_runtime *runtime;
+	_Atomic bool ready, mailed, over;
+	long spawns;
+};
+
+static void count_mail(void *arg)
+{
+	atomic_store(&(*(struct beside **)arg)->mailed, true);
+}
+
+static int end_at_once(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+static void stay_busy(void *arg)
+{
+	struct beside *beside = arg;
+	const ivl_place *there = ivl_place_at(beside->runtime, 1);
+	ivl_interval *high;
+
+	ivl_async(count_mail, &beside, sizeof(beside), ivl_place_at(beside->runtime, 0));
+	high = ivl_create(ivl_current(), "high", end_at_once, NULL, there);
+	if (high && !ivl_set_priority(high, IVL_PRIORITY_HIGH))
+		ivl_release(high);
+	ivl_schedule();
+	atomic_store(&beside->ready, true);
+	while (!atomic_load(&beside->over))
+		usleep(1000);
+}
+
+static int busy_place(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_finish(stay_busy, arg);
+}
+
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static int spawning_place(ivl_interval *self, void *arg)
+{
+	struct beside *beside = arg;
+
+	(void)self;
+	while (!atomic_load(&beside->ready))
+		usleep(1000);
+	while (beside->spawns < 10000000 && !atomic_load(&beside->mailed)) {
+		struct ivl_scope scope = IVL_SCOPE_INIT;
+		struct ivl_task task;
+
+		if (!ivl_spawn(&scope, &task, do_nothing, NULL))
+			ivl_sync(&scope);
+		beside->spawns++;
+	}
+	atomic_store(&beside->over, true);
+	return 0;
+}
+
+static int beside_each_other(ivl_interval *self, void *arg)
+{
+	struct beside *beside = arg;
+	ivl_interval *busy = ivl_launch("busy", busy_place, arg, ivl_place_at(beside->runtime, 1));
+	ivl_interval *other = ivl_launch("other", spawning_place, arg,
+					 ivl_place_at(beside->runtime, 0));
+	int error;
+
+	(void)self;
+	if (!busy || !other)
+		return ENOMEM;
+	error = ivl_join(ivl_end_point(busy));
+	if (!error)
+		error = ivl_join(ivl_end_point(other));
+	ivl_release(busy);
+	ivl_release(other);
+	return error;
+}
+
+static void test_mail_beside_high_priority(void **state)
+{
+	struct ivl_config config = test_config(2);
+	struct beside beside = { 0 };
+
+	(void)state;
+	config.cross_place = false;
+	beside.runtime = test_start(&config);
+	assert_int_equal(ivl_place_count(beside.runtime), 2);
+	test_run(beside.runtime, beside_each_other, &beside);
+	ivl_stop(beside.runtime);
+	print_message("# after %ld spawns\n", beside.spawns);
+	assert_in_range(beside.spawns, 0, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_cross_place_off),
 		cmocka_unit_test(test_steal_half),
 		cmocka_unit_test(test_mail),
+		cmocka_unit_test(test_mail_beside_high_priority),
 	};
 
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:4", 1);
