@@ -327,11 +327,14 @@ def test_more_than_it_may_have(tmp_path: Path) -> None:
     assert 0 <= told + dropped - 2 * (spawned(22) + 1) < 100
 
 
+def viewer() -> Path:
+    return program().parents[1] / "tools/intervals-view"
+
+
 def view(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = program().parents[1] / "tools/intervals-view"
     path = os.environ["PATH"]
     environment = {"PATH": path, "INTERVALS_WORKERS": "1", **variables}
-    return subprocess.run([command, *words], env=environment, capture_output=True, text=True)
+    return subprocess.run([viewer(), *words], env=environment, capture_output=True, text=True)
 
 
 def test_work_and_span_in_tasks() -> None:
@@ -374,6 +377,9 @@ def test_whose_status_it_is(tmp_path: Path) -> None:
     done = view("sh", "-c", "kill -TERM $$")
     assert done.returncode == 128 + signal.SIGTERM
     assert "has said nothing" in done.stderr
+    # Who started it may wait for nobody.
+    ignoring = ["env", "--ignore-signal=CHLD", viewer(), "false"]
+    assert subprocess.run(ignoring, capture_output=True).returncode == 1
     done = view("/no/such/program")
     assert done.returncode == 127
     assert done.stderr == "intervals-view: /no/such/program: No such file or directory\n"

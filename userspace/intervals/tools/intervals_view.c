@@ -93,8 +93,11 @@ static int print_all(const char *path)
 static int run(char **words)
 {
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	/* Where it is ignored nobody learns how a child has ended. */
+	signal(SIGCHLD, SIG_DFL);
+	child = fork();
 	if (child < 0) {
 		perror("intervals-view: fork");
 		return EXIT_FAILURE;
