@@ -244,7 +244,7 @@ static long run_async_first(struct spawner *spawner)
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_fiber *const fiber = worker->fiber;
 	struct ivl_work *const work = (struct ivl_work *)spawner->task.work;
-	_Alignas(max_align_t) char arg[spawner->bytes + 1];	/* IVL_ASYNC_COPIED at most */
+	_Alignas(max_align_t) char arg[spawner->bytes + 1];	/* not is_large() */
 	ivl_function *function = spawner->task.function;
 	const uint64_t ends = atomic_load_explicit(&fiber->ends, memory_order_relaxed);
 	struct ivl_waiter *waiter = NULL;
@@ -321,6 +321,12 @@ static inline bool goes_help_first(enum ivl_policy policy, struct ivl_worker *wo
 	return policy == IVL_ADAPTIVE ? adapts_help_first(worker) : policy == IVL_HELP_FIRST;
 }
 
+static inline bool is_large(const struct ivl_worker *worker, size_t bytes)
+{
+	return bytes > IVL_ASYNC_COPIED &&
+	       (!ivl_is_watched(worker) || bytes > IVL_ASYNC_NOTED + IVL_ASYNC_COPIED);
+}
+
 /* Inlined, and the policy known: an async does not ask which one it is. */
 __attribute__((always_inline)) static inline int
 start(enum ivl_policy policy, struct ivl_worker *worker, struct ivl_finish *finish,
@@ -334,7 +340,7 @@ start(enum ivl_policy policy, struct ivl_worker *worker, struct ivl_finish *fini
 		ivl_give_way(worker);
 		worker = ivl_self();
 	}
-	if ((place && place != worker->place) || bytes > IVL_ASYNC_COPIED ||
+	if ((place && place != worker->place) || is_large(worker, bytes) ||
 	    goes_help_first(policy, worker))
 		return async_help_first(worker, finish, function, arg, bytes, place);
 	spawner.task.function = function;

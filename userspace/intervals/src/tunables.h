@@ -41,9 +41,13 @@ static_assert(IVL_HOLE % 4096 == 0 && IVL_HOLE < IVL_STACK_AREA, "stacks are map
 static_assert(IVL_ASYNC_BYTES % 16 == 0 && IVL_MAGAZINE * IVL_ASYNC_BYTES < IVL_SLAB_BYTES,
 	      "asyncs are blocks");
 
-/* Up to so many bytes of an async's argument are copied to its stack; more, to memory. */
+/*
+ * Up to so many bytes of an async's argument are copied to its stack; more, to memory. Where
+ * somebody watches, what is noted of it is in front of these.
+ */
 #define IVL_ASYNC_COPIED 1024
-static_assert(IVL_ASYNC_COPIED < IVL_SYNC_STACK, "a stack has room for it");
+#define IVL_ASYNC_NOTED 48
+static_assert(IVL_ASYNC_NOTED + IVL_ASYNC_COPIED < IVL_SYNC_STACK, "a stack has room for it");
 
 /* Edges with room in the interval that they lead to. */
 #define IVL_EDGES_INSIDE 3

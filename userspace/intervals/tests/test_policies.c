@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #define ASYNCS 200		/* of each policy */
 
@@ -266,7 +267,7 @@ static void make_large(void *arg)
 
 	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, &large, sizeof(large), NULL), 0);
 	assert_int_equal(atomic_load(large.ran), 0);
-	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, &large, 512, NULL), 0);
+	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, &large, 1024, NULL), 0);
 	assert_int_equal(atomic_load(large.ran), 1);
 }
 
@@ -278,14 +279,22 @@ static int large_body(ivl_interval *self, void *arg)
 
 static void test_large(void **state)
 {
-	struct ivl_config config = test_config(1);
-	_Atomic int ran = 0;
-	ivl_runtime *runtime = test_start(&config);
+	static const char *const probes[] = { "off", "on" };
 
 	(void)state;
-	test_run(runtime, large_body, &ran);
-	ivl_stop(runtime);
-	assert_int_equal(atomic_load(&ran), 2);
+	/* What is noted of it for the probes takes no part of that room. */
+	for (int i = 0; i < 2; i++) {
+		struct ivl_config config = test_config(1);
+		_Atomic int ran = 0;
+		ivl_runtime *runtime;
+
+		setenv("INTERVALS_PROBES", probes[i], 1);
+		runtime = test_start(&config);
+		test_run(runtime, large_body, &ran);
+		ivl_stop(runtime);
+		assert_int_equal(atomic_load(&ran), 2);
+	}
+	unsetenv("INTERVALS_PROBES");
 }
 
 static int wrong_body(ivl_interval *self, void *arg)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tasks that are watched: how they begin and end, and meet others. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,7 @@ struct async {
 	struct ivl_span span;
 	_Alignas(max_align_t) char arg[];
 };
+static_assert(sizeof(struct async) == IVL_ASYNC_NOTED, "the argument is copied as ever");
 
 static void run_async(void *arg)
 {
