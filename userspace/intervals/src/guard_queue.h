@@ -76,10 +76,10 @@ static inline bool ivl_guard_queue_try(struct ivl_guard_queue *queue)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* Was it free a moment ago? Orders nothing. */
+/* Was it free a moment ago? Acquire, where it was: its last holder does no more with it. */
 static inline bool ivl_guard_queue_free(struct ivl_guard_queue *queue)
 {
-	return atomic_load_explicit(&queue->newest, memory_order_relaxed) == IVL_GUARD_FREE;
+	return atomic_load_explicit(&queue->newest, memory_order_acquire) == IVL_GUARD_FREE;
 }
 
 /* Only by the holder: does anybody wait? */

@@ -213,6 +213,57 @@ static void test_mutex_errors(void **state)
 	assert_int_equal(ivl_numa_mutex_destroy(mutex), 0);
 }
 
+/* Two on two nodes share one; who leaves it last destroys it. */
+struct sharing {
+	_Atomic(ivl_numa_mutex *) mutex;
+	int users;			/* the mutex' */
+	_Atomic int begun, over;
+};
+
+static void use_and_leave(struct sharing *sharing)
+{
+	ivl_numa_mutex *mutex = atomic_load(&sharing->mutex);
+	bool last;
+
+	CHECK(!ivl_numa_mutex_lock(mutex));
+	last = !--sharing->users;
+	CHECK(!ivl_numa_mutex_unlock(mutex));
+	if (last)
+		CHECK(!ivl_numa_mutex_destroy(mutex));
+}
+
+static void share(unsigned int number, void *arg)
+{
+	struct sharing *sharing = arg;
+
+	for (int i = 1; i <= 20 * turns; i++) {
+		if (number) {
+			while (atomic_load(&sharing->begun) < i)
+				;
+		} else {
+			ivl_numa_mutex *mutex;
+
+			while (atomic_load(&sharing->over) < i - 1)
+				;
+			CHECK(!ivl_numa_mutex_init(&mutex));
+			atomic_store(&sharing->mutex, mutex);
+			sharing->users = 2;
+			atomic_store(&sharing->begun, i);
+		}
+		use_and_leave(sharing);
+		if (number)
+			atomic_store(&sharing->over, i);
+	}
+}
+
+static void test_mutex_last_user(void **state)
+{
+	struct sharing sharing = { .users = 0 };
+
+	(void)state;
+	run_crowd(2, 0, share, &sharing);
+}
+
 /* The owner is the task, and neither the worker nor the stack that it has run on. */
 
 static ivl_numa_mutex *left_locked, *held;
@@ -505,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_mutex),
 		cmocka_unit_test(test_mutex_one_cpu),
 		cmocka_unit_test(test_mutex_errors),
+		cmocka_unit_test(test_mutex_last_user),
 		cmocka_unit_test(test_mutex_owner),
 		cmocka_unit_test(test_cond_signal),
 		cmocka_unit_test(test_cond_one_cpu),

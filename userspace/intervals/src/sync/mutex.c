@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <sched.h>
 
 #include "sync/mutex.h"
 
@@ -41,9 +42,14 @@ int ivl_numa_mutex_init(ivl_numa_mutex **result)
 
 int ivl_numa_mutex_destroy(ivl_numa_mutex *mutex)
 {
-	for (unsigned int i = 0; i < mutex->object.nodes; i++)
-		if (!ivl_guard_queue_free(&cohort_of(mutex, i)->queue))
-			return EBUSY;
+	for (unsigned int i = 0; i < mutex->object.nodes; i++) {
+		while (!ivl_guard_queue_free(&cohort_of(mutex, i)->queue)) {
+			if (mutex->object.nodes == 1 || !ivl_guard_queue_free(&mutex->lock.global))
+				return EBUSY;
+			/* Its last holder on that node is about to give up the queue, too. */
+			sched_yield();
+		}
+	}
 	ivl_sync_destroy(mutex);
 	return 0;
 }
