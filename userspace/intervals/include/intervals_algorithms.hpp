@@ -345,7 +345,8 @@ template <typename T>
 class commutative {
 public:
 	/** Each view begins as a copy of the operation's identity. */
-	explicit commutative(const runtime &of, T zero = T()) : identity(std::move(zero))
+	explicit commutative(const runtime &of, T zero = T())
+		: runtime_of(of.get()), identity(std::move(zero))
 	{
 		static_assert(alignof(slot) <= alignof(std::max_align_t), "T is aligned too much");
 		const slot none;
@@ -374,7 +375,7 @@ public:
 		slot *one = static_cast<slot *>(ivl_commutative_view(it));
 
 		if (!one)
-			throw error(ivl_here() ? ENOMEM : EINVAL);
+			throw error(is_here() ? ENOMEM : EINVAL);
 		if (!one->made) {
 			::new (static_cast<void *>(one->room)) T(identity);
 			one->made = true;
@@ -419,6 +420,15 @@ private:
 		const T *get() const { return reinterpret_cast<const T *>(room); }
 	};
 
+	/* Is the caller a task of its runtime? */
+	bool is_here() const
+	{
+		const ivl_place *here = ivl_here();
+
+		return here && here == ivl_place_at(runtime_of, ivl_place_index(here));
+	}
+
+	ivl_runtime *runtime_of;
 	ivl_commutative *it = nullptr;
 	T identity;
 };

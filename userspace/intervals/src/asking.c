@@ -80,7 +80,8 @@ void ivl_statistics_read_size(const ivl_runtime *runtime, struct ivl_statistics 
 			add_counts(sums, &runtime->workers[i]);
 		for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
 			add_counts(sums, &seat->worker);
-		all.fibers = ivl_stacks_made(runtime->stacks);
+		all.fibers = ivl_stacks_made(runtime->stacks) -
+			     atomic_load_explicit(&runtime->fibers_before, memory_order_relaxed);
 		if (runtime->feedback)
 			ivl_feedback_ask(runtime, &all);
 	}
@@ -94,6 +95,8 @@ void ivl_statistics_reset(ivl_runtime *runtime)
 		reset_counts(&runtime->workers[i]);
 	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
 		reset_counts(&seat->worker);
+	atomic_store_explicit(&runtime->fibers_before, ivl_stacks_made(runtime->stacks),
+			      memory_order_relaxed);
 	if (runtime->feedback)
 		ivl_feedback_forget(runtime->feedback);
 }

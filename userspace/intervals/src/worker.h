@@ -147,6 +147,7 @@ struct ivl_runtime {
 	_Atomic(struct ivl_seat *) seats;	/* seat.h */
 	struct ivl_hall *halls;		/* one per place, by its number */
 	struct ivl_stacks *stacks;
+	_Atomic(unsigned int) fibers_before;	/* of these, when the statistics were reset */
 	unsigned int fibers_kept;	/* free ones by a worker, which has up to twice as many */
 	struct ivl_stealability *mask;
 	struct ivl_depot asyncs;

@@ -493,9 +493,11 @@ static void test_statistics(void **state)
 	ivl_statistics_read(runtime, &statistics);
 	assert_true(statistics.takes > 0 && statistics.take_failures <= statistics.takes);
 	assert_int_equal(statistics.mailbox, 1);
+	assert_true(statistics.fibers > 0);
 	ivl_statistics_reset(runtime);
 	ivl_statistics_read(runtime, &statistics);
 	assert_int_equal(statistics.mailbox, 0);
+	assert_int_equal(statistics.fibers, 0);
 	ivl_stop(runtime);
 }
 

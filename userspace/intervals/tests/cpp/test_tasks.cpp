@@ -575,6 +575,13 @@ void test_nothing()
 	CHECK_ERROR(EINVAL, "moved", ivl::guard(two, "guard"));
 	CHECK_ERROR(EINVAL, "moved", ivl::commutative<int>(two, 0));
 	CHECK(one.run([] { return 3; }) == 3);
+	two = ivl::runtime();
+	{
+		ivl::commutative<int> sum(one, 0);
+
+		two.run([&] { CHECK_ERROR(EINVAL, "no task of its runtime", sum.view()); });
+		CHECK_ERROR(EINVAL, "no task of its runtime", sum.view());
+	}
 }
 
 /* Places around others, on a machine that is not there: two packages of two caches. */
