@@ -38,6 +38,13 @@ def run(directory: Path, *argv: str, seconds: float = 600.0, attribute: bool = F
     return in_simulation.run(request, PlainReporter(io.StringIO()))
 
 
+@pytest.fixture
+def twice(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often each arm is run, for what more runs do not tell."""
+    monkeypatch.setattr(in_simulation, "QUANTA", QUANTA[:2])
+    return 2
+
+
 def handoffs(found: Trial) -> list[dict[str, int]]:
     """Of each run, by the names of the locks that had any."""
     return [
@@ -103,6 +110,7 @@ def test_known_hand_offs_of_named_locks(directory: Path) -> None:
         assert re.search(r"^fn=try_to_wake_up$", text, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("twice")
 def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None:
     found = run(directory, "./two_locks", "inherit")
     for timed in found.timed:
@@ -115,6 +123,7 @@ def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None
     assert "priority inheritance alone, which the kernel unlocked 10 times a run" in remark
 
 
+@pytest.mark.usefixtures("twice")
 def test_it_is_known_where_locks_were_allocated(directory: Path) -> None:
     lines = SOURCE.read_text().splitlines()
     places = {
@@ -145,9 +154,9 @@ def test_it_is_known_where_locks_were_allocated(directory: Path) -> None:
         }
 
 
-def test_a_program_without_locks_gives_nothing_to_act_on(directory: Path) -> None:
+def test_a_program_without_locks_gives_nothing_to_act_on(directory: Path, twice: int) -> None:
     found = run(directory, "./two_locks", "alone")
-    assert handoffs(found) == [{}] * (len(ARMS) * len(QUANTA))
+    assert handoffs(found) == [{}] * (len(ARMS) * twice)
     strict, adaptive = verdict.judge(found)
     assert strict.kind == "nothing to act on"
     assert adaptive.sentence.endswith(" It gathered no threads.")
