@@ -120,7 +120,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 	child->depth = spawner->depth + 1;
 	worker->fiber = child;
 	ivl_leave_exceptions(worker, spawner);
-	ivl_enter_exceptions(worker, &worker->base);
+	ivl_begin_exceptions(worker);
 	ivl_fiber_leave(spawner, child, false);
 	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
 	if (__builtin_expect(error == 1, 0)) {
@@ -204,6 +204,9 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 	}
 	fiber->depth = 0;
 	worker->fiber = fiber;
+	/* At the base of an attended runtime is the thread's own code, and may handle one. */
+	ivl_leave_exceptions(worker, &worker->base);
+	ivl_begin_exceptions(worker);
 	ivl_fiber_leave(&worker->base, fiber, false);
 	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
 	switched();

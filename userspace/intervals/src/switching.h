@@ -76,6 +76,13 @@ static inline void ivl_leave_exceptions(struct ivl_worker *worker, struct ivl_fi
 		fiber->exceptions = *worker->exceptions;
 }
 
+/* What begins on a stack handles none. */
+static inline void ivl_begin_exceptions(struct ivl_worker *worker)
+{
+	if (__builtin_expect(worker->exceptions != NULL, 0))
+		*worker->exceptions = (struct ivl_exceptions){ NULL, 0 };
+}
+
 static inline void ivl_enter_exceptions(struct ivl_worker *worker, const struct ivl_fiber *fiber)
 {
 	if (__builtin_expect(worker->exceptions != NULL, 0))
