@@ -59,7 +59,7 @@ GOMP_PUBLIC void omp_display_env(int verbose)
 	if (environment->bind_levels)
 		show_list("OMP_PROC_BIND", binds, environment->binds, environment->bind_levels);
 	else
-		fputs("  OMP_PROC_BIND = 'FALSE'\n", stderr);
+		fprintf(stderr, "  OMP_PROC_BIND = '%s'\n", binds[icv->bind]);
 	fprintf(stderr, "  OMP_STACKSIZE = '%zu'\n  OMP_THREAD_LIMIT = '%u'\n",
 		environment->stack_bytes, icv->thread_limit);
 	fprintf(stderr, "  OMP_MAX_ACTIVE_LEVELS = '%u'\n  OMP_CANCELLATION = '%s'\n",

@@ -46,6 +46,7 @@ static void complain(const char *name, const char *value)
 void gomp_environment_used(void)
 {
 	gomp_places_init();
+	gomp_display_init();
 	for (unsigned int i = 0; i < complaints_count; i++)
 		fprintf(stderr, "libintervals-gomp: %s: \"%s\" %s\n", complaints[i].name,
 			complaints[i].value, complaints[i].what);
@@ -350,5 +351,4 @@ __attribute__((constructor)) static void read_environment(void)
 	stack(environment);
 	waiting(environment);
 	environment->icv.allocator = gomp_allocator_parse(getenv("OMP_ALLOCATOR"));
-	gomp_display_init();
 }

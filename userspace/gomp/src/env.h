@@ -27,8 +27,9 @@ struct environment {
 extern struct environment gomp_environment;
 
 /*
- * A variable's value is not as it should be. That is told, and places are found, when the program
- * first asks for something: one that only inherits the environment, as a shell does, is spared.
+ * A variable's value is not as it should be. That is told, places are found, and OMP_DISPLAY_ENV is
+ * obeyed, when the program first asks for something: one that only inherits the environment, as a
+ * shell does, is spared.
  */
 #define GOMP_NO_VALUE "is no such value; it is ignored"
 void gomp_complain(const char *name, const char *value, const char *what);

@@ -72,7 +72,14 @@ def main() -> None:
 
     # A program that has no use for the library is as it is without it.
     alone = subprocess.run(["nproc"], capture_output=True, text=True, check=True)
-    told = run(library, "nproc", OMP_PLACES="threads", OMP_PROC_BIND="close", OMP_DYNAMIC="maybe")
+    told = run(
+        library,
+        "nproc",
+        OMP_PLACES="threads",
+        OMP_PROC_BIND="close",
+        OMP_DYNAMIC="maybe",
+        OMP_DISPLAY_ENV="true",
+    )
     assert (told.stdout, told.stderr) == (alone.stdout, ""), told
 
     check_places(library, program)
@@ -97,6 +104,9 @@ def main() -> None:
 
     displayed = run(library, program, OMP_DISPLAY_ENV="true", OMP_SCHEDULE="guided,4")
     assert "OMP_SCHEDULE = 'GUIDED,4'" in displayed.stderr, displayed
+    assert "OMP_PROC_BIND = 'FALSE'" in displayed.stderr, displayed
+    displayed = run(library, program, OMP_DISPLAY_ENV="true", OMP_PLACES="cores")
+    assert "OMP_PROC_BIND = 'TRUE'" in displayed.stderr, displayed
 
 
 if __name__ == "__main__":
