@@ -65,6 +65,12 @@ struct taskgroup {
 	atomic_bool cancelled;
 };
 
+/*
+ * In task.nesting, of each lock that the task holds, or one in whose frame it runs: what they create
+ * may take it, too, and is not run in their frames.
+ */
+#define GOMP_LOCKED 0x10000u
+
 struct task {
 	struct ivl_task spawned;
 	struct ivl_scope scope;		/* its children */
@@ -79,6 +85,7 @@ struct task {
 	struct member *creator;		/* in whose queue it was put */
 	size_t bytes;			/* of this and its data, where it was allocated */
 	bool in_frame;			/* of who runs it: gomp_task_keep() */
+	unsigned int nesting;		/* in the frames of so many others; and GOMP_LOCKED */
 	bool final;
 	bool high;			/* of its priorities: before all that are not */
 	bool constructed;		/* its data have a copy constructor's work, which it undoes */

@@ -44,27 +44,56 @@ static void unlock(atomic_int *word)
 		gomp_unpark_one(word);
 }
 
+/* As lock() and unlock(), of what the program's code runs under. */
+static void hold(void)
+{
+	if (gomp_self)
+		gomp_self->task->nesting += GOMP_LOCKED;
+}
+
+static void begin_section(atomic_int *word)
+{
+	lock(word);
+	hold();
+}
+
+static void end_section(atomic_int *word)
+{
+	if (gomp_self && gomp_self->task->nesting >= GOMP_LOCKED)
+		gomp_self->task->nesting -= GOMP_LOCKED;
+	unlock(word);
+}
+
+static bool try_section(atomic_int *word)
+{
+	const bool locked = try(word);
+
+	if (locked)
+		hold();
+	return locked;
+}
+
 static atomic_int critical, atomics;
 
 GOMP_PUBLIC void GOMP_critical_start(void)
 {
-	lock(&critical);
+	begin_section(&critical);
 }
 
 GOMP_PUBLIC void GOMP_critical_end(void)
 {
-	unlock(&critical);
+	end_section(&critical);
 }
 
 /* The ABI gives a pointer to each named section, of which the first four bytes do. */
 GOMP_PUBLIC void GOMP_critical_name_start(void **name)
 {
-	lock((atomic_int *)name);
+	begin_section((atomic_int *)name);
 }
 
 GOMP_PUBLIC void GOMP_critical_name_end(void **name)
 {
-	unlock((atomic_int *)name);
+	end_section((atomic_int *)name);
 }
 
 GOMP_PUBLIC void GOMP_atomic_start(void)
@@ -99,17 +128,17 @@ GOMP_PUBLIC void omp_destroy_lock(omp_lock_t *mutex)
 
 GOMP_PUBLIC void omp_set_lock(omp_lock_t *mutex)
 {
-	lock((atomic_int *)mutex);
+	begin_section((atomic_int *)mutex);
 }
 
 GOMP_PUBLIC void omp_unset_lock(omp_lock_t *mutex)
 {
-	unlock((atomic_int *)mutex);
+	end_section((atomic_int *)mutex);
 }
 
 GOMP_PUBLIC int omp_test_lock(omp_lock_t *mutex)
 {
-	return try((atomic_int *)mutex);
+	return try_section((atomic_int *)mutex);
 }
 
 GOMP_PUBLIC void omp_init_nest_lock(omp_nest_lock_t *mutex)
@@ -139,7 +168,7 @@ GOMP_PUBLIC void omp_set_nest_lock(omp_nest_lock_t *mutex)
 	struct nested *nested = (struct nested *)mutex;
 
 	if (!is_ours(nested))
-		lock(&nested->word);
+		begin_section(&nested->word);
 	begin(nested);
 }
 
@@ -150,12 +179,12 @@ GOMP_PUBLIC void omp_unset_nest_lock(omp_nest_lock_t *mutex)
 	if (--nested->count)
 		return;
 	atomic_store_explicit(&nested->owner, NULL, memory_order_relaxed);
-	unlock(&nested->word);
+	end_section(&nested->word);
 }
 
 GOMP_PUBLIC int omp_test_nest_lock(omp_nest_lock_t *mutex)
 {
 	struct nested *nested = (struct nested *)mutex;
 
-	return is_ours(nested) || try(&nested->word) ? begin(nested) : 0;
+	return is_ours(nested) || try_section(&nested->word) ? begin(nested) : 0;
 }

@@ -19,6 +19,8 @@
 #define QUEUED_LEAST 4
 #define QUEUED_MOST(size) (8 + 8 * (size))
 #define REVIEWED 64			/* after so many that were queued */
+/* In the frames of so many others: then it is queued whatever is in the queue. Each has a frame. */
+#define DEEPEST 128u
 
 #define BLOCK_BYTES 512
 
@@ -195,6 +197,7 @@ init_plain(struct task *task, struct task *parent, unsigned int flags)
 	task->depends = NULL;
 	task->final = parent->final || flags & TASK_FINAL;
 	task->in_frame = true;
+	task->nesting = parent->nesting + 1;
 }
 
 static void init(struct task *task, struct task *parent, const struct order *order)
@@ -284,7 +287,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 	/* What it depends on may be an event that the caller is about to fulfil. */
 	if (!self->team || order->now || self->task->final || self->team->light ||
-	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) &&
+	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) && self->task->nesting < DEEPEST &&
 	     ivl_attend_has_queued(self->queued_most))) {
 		run_included(self, order);
 		return;
@@ -296,6 +299,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	parent = gomp_task_keep(self);
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
 	init(task, parent, order);
+	task->nesting = 0;
 	task->creator = self;
 	task->high = is_high(order);
 	/* The parent may go on and change its own. */
@@ -336,7 +340,8 @@ static inline bool is_plain(const struct member *self, void (*copy_data)(void *,
 			    unsigned int flags)
 {
 	return !copy_data && !(flags & (TASK_DEPEND | TASK_DETACH)) && self->plain &&
-	       (self->task->final || ivl_attend_sees_queued(self->queued_most));
+	       (self->task->final || (self->task->nesting < DEEPEST &&
+				      ivl_attend_sees_queued(self->queued_most)));
 }
 
 /* Volatile are those on the stack that are seldom asked for: they stay there until then. */

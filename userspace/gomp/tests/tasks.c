@@ -609,10 +609,85 @@ static void reductions(void)
 	CHECK(all == 4950);
 }
 
+/* A list, nearly: each node makes a leaf and the rest, and waits for neither. */
+#define NODES 40000
+
+static int nodes;
+
+static void visit(int rest)
+{
+#pragma omp atomic
+	nodes++;
+#pragma omp task
+	{
+#pragma omp atomic
+		nodes++;
+	}
+	if (rest > 1) {
+#pragma omp task
+		visit(rest - 1);
+	}
+}
+
+/* No stack is as deep as that. */
+static void long_chains(void)
+{
+#pragma omp parallel
+#pragma omp single
+	visit(NODES);
+	CHECK(nodes == 2 * NODES);
+}
+
+static void take(int *taken)
+{
+#pragma omp critical
+	++*taken;
+}
+
+/* Who makes tasks under a lock that they take does not run them before it gives it back. */
+static void made_under_a_lock(void)
+{
+	omp_nest_lock_t nested;
+	omp_lock_t lock;
+	int taken = 0;
+
+	omp_init_lock(&lock);
+	omp_init_nest_lock(&nested);
+#pragma omp parallel
+#pragma omp single
+	{
+		omp_set_lock(&lock);
+		omp_set_nest_lock(&nested);
+		for (int i = 0; i < 100; i++) {
+#pragma omp task
+			{
+				omp_set_lock(&lock);
+				omp_set_nest_lock(&nested);
+				taken++;
+				omp_unset_nest_lock(&nested);
+				omp_unset_lock(&lock);
+			}
+		}
+		omp_unset_nest_lock(&nested);
+		omp_unset_lock(&lock);
+#pragma omp taskwait
+#pragma omp critical
+		for (int i = 0; i < 100; i++) {
+#pragma omp task
+			take(&taken);
+		}
+	}
+	CHECK(taken == 200);
+	omp_destroy_lock(&lock);
+	omp_destroy_nest_lock(&nested);
+}
+
 int main(void)
 {
 	recursion();
 	waiting();
+	long_chains();
+	made_under_a_lock();
 #pragma omp parallel
 #pragma omp single
 	stay(7);
