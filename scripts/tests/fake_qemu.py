@@ -75,6 +75,8 @@ def run_job() -> None:
         time.sleep(60)
     if MODE == "killed-late":
         die()
+    if MODE == "killed-unnamed":
+        os.kill(os.getpid(), 40)
     if MODE == "reset":
         sys.exit(0)
     if MODE == "plugin-dies":

@@ -178,6 +178,24 @@ def test_what_is_being_made_stays(
     assert (cache / "trees/6.12-fast").is_dir()
 
 
+@pytest.mark.parametrize("lock", ["user.lock", "bench-runtime.lock"])
+def test_what_is_being_built_of_an_installed_fast_stays(
+    lock: str, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its directories are built each under a lock of its own."""
+    work = cache / "work/abcd"
+    (work / "user").mkdir(parents=True)
+    for name in ("bench-runtime.lock", "user.lock"):
+        (work / name).touch()
+    with (work / lock).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        status, _, err = fast(capsys, "clean", "work")
+    assert (status, (work / "user").is_dir()) == (1, True)
+    assert err.startswith("fast: these are being made now, and stay:\n")
+    assert fast(capsys, "clean", "work")[0] == 0
+    assert not work.exists()
+
+
 @pytest.mark.parametrize(
     ("half", "lock"),
     [

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 from experiment_files import GOOD, SPLASH, write
 
-from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS, Machine, Workload
+from fastlab.base.model import (
+    BENCHMARKS,
+    INTERVALS_BENCHMARKS,
+    SPLASH_PROGRAMS,
+    Experiment,
+    FastError,
+    Machine,
+    Workload,
+)
 from fastlab.plan import presets
 from fastlab.plan.experiment import (
     KERNELS,
@@ -84,6 +92,18 @@ def test_primary_metric(tmp_path: Path) -> None:
     assert load_experiment(write(tmp_path, GOOD)).primary == "elapsed_ns"
     named = GOOD.replace("threads = [4, 16]", 'threads = [4, 16]\nprimary = "handoff_p99"')
     assert load_experiment(write(tmp_path, named)).primary == "handoff_p99"
+
+
+def test_a_simulated_machine_has_so_much_memory(tmp_path: Path) -> None:
+    def experiment(memory_mb: int) -> Experiment:
+        more = f"cpus = 4\nmemory_mb = {memory_mb}"
+        return load_experiment(write(tmp_path, GOOD.replace("cpus = 4", more, 1)))
+
+    presets.check_memory(experiment(3072))
+    # Guests of KVM may have it.
+    larger = experiment(3073)
+    with pytest.raises(FastError, match=r"has 3073 MB.* set memory_mb = 3072 or less under"):
+        presets.check_memory(larger)
 
 
 def test_latencies_are_asked_for(tmp_path: Path) -> None:

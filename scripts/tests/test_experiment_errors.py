@@ -71,6 +71,7 @@ BAD = {
     "table for a value": ('series = "6.12"', "series = 6.12", ["series", "6.12"]),
     "value for a table": ("[machine]\ncpus = 4", "machine = 4", ["machine", "4", "a table"]),
     "name that is a path": ('name = "tiny"', 'name = "../x"', ["name", "../x", "letters"]),
+    "name that begins otherwise": ('name = "tiny"', 'name = "-x"', ["-x", "digit is the first"]),
     "long name": ('name = "tiny"', f'name = "{"x" * 65}"', ["name", "up to 64 small letters"]),
     "long variant": ('name = "fast"', f'name = "{"x" * 65}"', ["[[variant]] 2", "up to 64"]),
     "unknown option": ("cs_lines", "cs_line", ["options", "cs_line", "did you mean cs_lines?"]),

@@ -4,17 +4,24 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_kernel import Heard, bin_without
 from kernel_lab import ALL, Lab
 
 from fastlab.base import cache
-from fastlab.kernel import kernels
+from fastlab.kernel import kbuild, kernels
+from fastlab.kernel.kbuild import Tree
 
 
 def test_a_compile_error_is_quoted_with_file_and_line(lab: Lab) -> None:
@@ -72,6 +79,63 @@ def test_an_interrupted_build_goes_on_where_it_stopped(lab: Lab) -> None:
     assert "kernel/slow19.o" in rest
     assert "kernel/fork.o" not in rest
     assert len(lab.builds()) == 1
+
+
+def test_an_interrupt_amid_the_start_of_make_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = waiting_tree(tmp_path)
+    popen, started = subprocess.Popen, []
+
+    def start(*words: Any, **options: Any) -> subprocess.Popen[str]:
+        started.append(popen(*words, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            kbuild.make(tree, "wait", cache=tmp_path)
+        assert started[0].returncode is not None
+        assert not tree.running.exists()
+    finally:
+        # Of what has failed nothing is left either.
+        started[0].kill()
+
+
+def test_a_make_that_outlives_its_killed_fast_has_the_tree(tmp_path: Path) -> None:
+    tree = waiting_tree(tmp_path)
+    script = (
+        "import sys; from pathlib import Path; from fastlab.base.cache import locked\n"
+        "from fastlab.base.progress import PlainReporter\n"
+        "from fastlab.kernel import kbuild; from fastlab.kernel.kbuild import Tree\n"
+        f"tree = Tree(Path({str(tree.root)!r}))\n"
+        "with locked(tree.lock, PlainReporter(sys.stderr)):\n"
+        "    kbuild.make(tree, 'wait', cache=tree.root)\n"
+    )
+    search = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    killed = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, **search})
+    while not (tree.root / "make").exists():
+        assert killed.poll() is None
+        time.sleep(0.05)
+    killed.kill()
+    killed.wait()
+    with tree.lock.open() as file:
+        try:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.killpg(int((tree.root / "make").read_text()), signal.SIGKILL)
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def waiting_tree(directory: Path) -> Tree:
+    """Its `make wait` writes the number of make to the file of that name, and goes on."""
+    tree = Tree(directory / "tree")
+    tree.source.mkdir(parents=True)
+    rule = "wait:\n\t@echo $$PPID >../make.new; mv ../make.new ../make; sleep 60\n"
+    (tree.source / "Makefile").write_text(rule)
+    return tree
 
 
 def test_objects_of_a_killed_make_are_not_trusted(lab: Lab) -> None:
@@ -138,7 +202,7 @@ def test_two_builds_at_once_take_turns(lab: Lab) -> None:
         other = threading.Thread(target=lambda: lab.build("baseline", heard=heard))
         other.start()
         while not heard.said and other.is_alive():
-            pass
+            time.sleep(0.01)
         assert heard.said == [f"somebody is at work here, waiting for the end of it ({lock})"]
         assert heard.objects == []
     other.join()

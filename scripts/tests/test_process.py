@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fastlab.base.model import FastError
-from fastlab.base.process import Answer, ask, ending, run_group
+from fastlab.base.process import Answer, ask, end_as_interrupted, ending, run_group
 
 # It leaves behind a child that holds its output open.
-LEAVING = "sleep 60 & echo $! >child; exit 3"
-STAYING = "sleep 60 & echo $! >child; wait"
+LEAVING = "sleep 60 & echo $! >child.new; mv child.new child; exit 3"
+STAYING = "sleep 60 & echo $! >child.new; mv child.new child; wait"
 
 
 def run(script: str, seconds: float, directory: Path) -> int:
@@ -67,6 +70,48 @@ def test_an_interrupt_ends_what_was_asked(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         ask(["sh", "-c", script], 60)
     assert has_ended(tmp_path)
+
+
+@pytest.fixture
+def asked_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """We are asked to end when a program runs, and subprocess has not returned it yet."""
+    popen = subprocess.Popen
+
+    def start(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process = popen(*words, **options)
+        while not (tmp_path / "child").is_file():
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGTERM)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    end_as_interrupted()
+
+
+def test_an_interrupt_amid_the_start_ends_what_was_started(
+    asked_at_the_start: None, tmp_path: Path
+) -> None:
+    handler = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt):
+        run(STAYING, 60, tmp_path)
+    assert has_ended(tmp_path)
+    assert signal.getsignal(signal.SIGTERM) is handler
+
+
+def test_what_does_not_end_us_does_not_end_what_is_started(
+    asked_at_the_start: None, tmp_path: Path
+) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    assert run(LEAVING, 60, tmp_path) == 3
+    heard: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    assert run(LEAVING, 60, tmp_path) == 3
+    assert heard == [signal.SIGTERM]
+
+
+def test_programs_are_started_by_other_threads(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(run, "exit 3", 60, tmp_path).result() == 3
 
 
 def test_what_cannot_be_run(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from fastlab.base.bars import RichReporter
-from fastlab.base.progress import PlainReporter, make_reporter
+from fastlab.base.progress import PlainReporter, make_reporter, steps
 
 
 class Clock:
@@ -140,6 +140,17 @@ def test_rich_gives_the_cursor_back_after_an_error(
         raise RuntimeError
     hide, show = "\x1b[?25l", "\x1b[?25h"
     assert stream.getvalue().count(hide) == stream.getvalue().count(show) == 1
+
+
+def test_steps_that_are_broken_off_are_over(stream: io.StringIO) -> None:
+    reporter = terminal(stream)
+    with pytest.raises(KeyboardInterrupt):
+        for _ in steps(reporter, "measuring", range(3)):
+            raise KeyboardInterrupt
+    # The terminal is whoever's is next.
+    assert stream.getvalue().endswith("\x1b[?25h")
+    reporter.start("measuring", 5)
+    reporter.finish("measuring")
 
 
 def test_rich_draws_again_after_all_tasks_were_over(stream: io.StringIO) -> None:

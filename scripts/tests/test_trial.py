@@ -270,6 +270,9 @@ def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:
     lab.answer = lambda job, quantum: outcome(exit_status=139, document=None, output=None)
     assert "was ended by SIGSEGV with policy" in refusal(lab)
     assert "said nothing on its standard error" in refusal(lab)
+    # A signal that has no name.
+    lab.answer = lambda job, quantum: outcome(exit_status=128 + 40, document=None, output=None)
+    assert "was ended by signal 40 with policy" in refusal(lab)
 
 
 def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:

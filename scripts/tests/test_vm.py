@@ -196,6 +196,7 @@ def test_the_workloads_complaints_are_handed_over(lab: Lab) -> None:
         ("hang", Lab.run, ["watchdog: run took longer than 1 s"]),
         ("killed", Lab.run, ["killed by SIGKILL"]),
         ("killed-late", Lab.run, ["killed by SIGKILL"]),
+        ("killed-unnamed", Lab.run, ["QEMU was killed by signal 40"]),
         ("reset", Lab.run, ["ended without saying how its job went"]),
         ("plugin-dies", Lab.run, ["cachesim: plugin.jsonl: No space left on device"]),
         ("refused", Lab.run, ["cannot do its job", "cannot set sched/fast/policy"]),

@@ -33,7 +33,9 @@ def cache_dir() -> Path:
 def locked(path: Path, reporter: Reporter) -> Iterator[None]:
     """Hold the lock file `path`, across processes; waits, and says so, while another holds it.
 
-    The kernel drops the lock with the process that held it, however that ends.
+    The kernel drops the lock with the process that held it, however that ends; and what that had
+    started so that it inherits descriptors, as make and run_group()'s programs: they may outlive a
+    killed one.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
@@ -42,7 +44,12 @@ def locked(path: Path, reporter: Reporter) -> Iterator[None]:
         except BlockingIOError:
             reporter.say(f"somebody is at work here, waiting for the end of it ({path})")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        os.set_inheritable(file.fileno(), True)
+        try:
+            yield
+        finally:
+            # Whoever still has it is not at work here.
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def publish(staging: Path, final: Path) -> None:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,18 +138,20 @@ def _freed_with(path: Path) -> int:
 
 @contextmanager
 def _idle(entry: CacheEntry) -> Iterator[bool]:
-    """Nobody holds its lock meanwhile. The lock's file stays: somebody may be waiting with it."""
+    """Nobody holds a lock of it meanwhile: one beside it, whose file stays, for somebody may be
+    waiting with it; or, of what has several builders, one of those inside."""
     path = entry.path
-    lock = path.with_name(f"{path.stem if entry.is_half else path.name}.lock")
-    if not lock.is_file():
-        yield True
-        return
-    with lock.open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
+    beside = path.with_name(f"{path.stem if entry.is_half else path.name}.lock")
+    with ExitStack() as held:
+        for lock in (beside, *path.rglob("*.lock")):
+            if not lock.is_file():
+                continue
+            try:
+                file = held.enter_context(lock.open())
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
         yield True
 
 

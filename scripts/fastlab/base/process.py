@@ -7,12 +7,13 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import FrameType
-from typing import IO, NoReturn
+from typing import IO, NoReturn, TypeVar
 
 from fastlab.base.model import FastError
 
@@ -20,6 +21,8 @@ from fastlab.base.model import FastError
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Of a program's last words.
 LAST_CHARACTERS = 200
+
+_P = TypeVar("_P")
 
 
 def end_as_interrupted() -> None:
@@ -31,6 +34,51 @@ def end_as_interrupted() -> None:
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
+
+
+class _Held:
+    """Of ENDING only notes are taken, until release(). Handlers are the main thread's: where others
+    start programs there is nothing to hold."""
+
+    def __init__(self) -> None:
+        self._holds = False
+        self._noted: list[int] = []
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in ENDING:
+            # What is ignored stays so, also in what is started.
+            if callable(handler := signal.getsignal(number)):
+                self._handlers[number] = handler
+                signal.signal(number, self._take)
+        # Not before all are there: whoever is interrupted in the middle knows of none to release.
+        self._holds = True
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if self._holds:
+            self._noted.append(number)
+        else:
+            self._handlers[number](number, frame)
+
+    def release(self) -> None:
+        """Take them as before, and what came meanwhile now."""
+        self._holds = False
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        for number in self._noted:
+            signal.raise_signal(number)
+
+
+def start(popen: Callable[[], _P]) -> tuple[_P, Callable[[], None]]:
+    """A program that is started now, by subprocess.Popen, and what is to be called first where it
+    would be ended: before that nothing asks us to end. Amid Popen that would be an exception that
+    leaves the program running, and nobody to know of it."""
+    held = _Held()
+    try:
+        return popen(), held.release
+    except BaseException:
+        held.release()
+        raise
 
 
 def run_group(
@@ -47,18 +95,22 @@ def run_group(
 
     Raises subprocess.TimeoutExpired.
     """
-    process = subprocess.Popen(  # type: ignore[call-overload]
-        command,
-        cwd=cwd,
-        env=env,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        # Of ours it gets what was made inheritable: the lock of host.only_user().
-        close_fds=False,
-        start_new_session=True,
+    process, heed = start(
+        lambda: subprocess.Popen(  # type: ignore[call-overload]
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            # Of ours it gets what was made inheritable: the lock of host.only_user(), and those of
+            # cache.locked().
+            close_fds=False,
+            start_new_session=True,
+        )
     )
     try:
+        heed()
         in_time = _is_over_within(process.pid, seconds)
     finally:
         # What it has started may go on after it. Until it is waited for, the group's number is
@@ -126,11 +178,12 @@ def _read(file: IO[bytes]) -> str:
 def ending(status: int, said: str) -> str:
     """How a program ended that should not have ended so, with its last words."""
     words = last_words(said)
-    end = f"killed by {_signal(-status)}" if status < 0 else f"ended with status {status}"
+    end = f"killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
     return f"{end}: {words}" if words else end
 
 
-def _signal(number: int) -> str:
+def signal_name(number: int) -> str:
+    """As people know it."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -94,10 +94,13 @@ def steps(
     """Each in its turn, as the steps of a task."""
     known = list(every)
     reporter.start(task, len(known))
-    for done, one in enumerate(known):
-        reporter.advance(task, done, note(one))
-        yield one
-    reporter.finish(task)
+    try:
+        for done, one in enumerate(known):
+            reporter.advance(task, done, note(one))
+            yield one
+    finally:
+        # Also where whoever takes the steps is interrupted: a bar that is left has the terminal.
+        reporter.finish(task)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from fastlab.cli.simulation import kernels_of, simulate
 from fastlab.guest import meson
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import BuildRequest
+from fastlab.plan import presets
 from fastlab.plan.blocks import GUESTS, make_plan
 from fastlab.plan.experiment import check_primary, load_experiment
 from fastlab.plan.rows import counters_digest
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.backend != "sim":
         return _run_real(arguments, experiment, reporter)
     check_primary(experiment, "sim", SIMULATED)
+    presets.check_memory(experiment)
     directory: Path = arguments.output or Path("results", experiment.name)
     check_results(directory, experiment)
     if arguments.dry_run:

@@ -11,6 +11,7 @@ from fastlab.base.model import Place, UsageError
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import OK, Commands, show
 from fastlab.cli.options import names, path
+from fastlab.plan import presets
 from fastlab.plan.experiment import load_experiment
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def _experiment(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list
     from fastlab.trace import record_simulated
 
     experiment = load_experiment(arguments.experiment)
+    presets.check_memory(experiment)
     case = record_simulated.pick_case(experiment, arguments.run)
     variants = record_simulated.pick_variants(experiment, arguments.variants)
     default = Path("results", experiment.name, "trace", Place(*case.place).workload)

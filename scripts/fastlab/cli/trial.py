@@ -15,7 +15,7 @@ from fastlab.cli import annotation
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
 from fastlab.plan import presets
-from fastlab.trial.runs import MAX_MEMORY_MB, RELEVANT_PCT, Trial, TrialRequest
+from fastlab.trial.runs import RELEVANT_PCT, Trial, TrialRequest
 from fastlab.trial.subject import check_there, find_program
 
 USAGE = f"{typed('try')} [options] -- PROGRAM [ARGUMENT ...]"
@@ -93,9 +93,10 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         raise UsageError(
             f"--cpus {machine.cpus}: the simulated machine has at most {presets.MAX_CPUS}"
         )
-    if machine.memory_mb > MAX_MEMORY_MB:
+    if machine.memory_mb > presets.MAX_MEMORY_MB:
         raise UsageError(
-            f"--memory-mb {machine.memory_mb}: the simulated machine has at most {MAX_MEMORY_MB}"
+            f"--memory-mb {machine.memory_mb}: the simulated machine has at most "
+            f"{presets.MAX_MEMORY_MB}"
         )
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))

@@ -18,6 +18,7 @@ from fastlab.cli.options import number, path
 from fastlab.cli.simulation import simulate
 from fastlab.guest import meson
 from fastlab.kernel import catalogue
+from fastlab.plan import presets
 from fastlab.plan.experiment import check_primary, load_experiment
 
 
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     record = trust_file.load(arguments.measured)
     experiment = load_experiment(record.experiment)
     check_primary(experiment, "sim", SIMULATED)
+    presets.check_memory(experiment)
     directory: Path = arguments.output or Path("results", f"trust-{experiment.name}")
     rows = simulate(experiment, record.experiment, directory / trust.SIMULATION, reporter)
     compared = trust.compare(record.side, trust.predicted(rows), trust.COUNTER_BOUNDS)

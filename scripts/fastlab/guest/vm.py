@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import threading
@@ -22,7 +21,7 @@ from typing import Any
 
 from fastlab.base import tools
 from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
-from fastlab.base.process import ends_within
+from fastlab.base.process import ends_within, signal_name
 from fastlab.guest import hardware
 from fastlab.guest.alarms import Console
 from fastlab.guest.qmp import Qmp, QmpError
@@ -309,7 +308,7 @@ class _Vm:
             raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
         said = "\n".join(self._errors()) or self._console.excerpt()
         if status < 0:
-            name = signal.Signals(-status).name
+            name = signal_name(-status)
             raise self.failure(f"QEMU was killed by {name} before the guest's end\n{said}")
         if status == 0:
             raise self.failure(f"the guest ended without saying how its job went\n{said}")

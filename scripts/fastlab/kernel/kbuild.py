@@ -16,6 +16,7 @@ from pathlib import Path
 from fastlab.base import tools
 from fastlab.base.cache import full_disk
 from fastlab.base.model import FastError
+from fastlab.base.process import start
 from fastlab.kernel import kconfig
 
 # Fixed, so that equal input gives an equal vmlinux on every machine with the same compiler.
@@ -168,36 +169,40 @@ def _run(
     passed = {name: value for name, value in os.environ.items() if _PASSED_ON.fullmatch(name)}
     ccache = {"CCACHE_BASEDIR": str(tree.root), "CCACHE_ABSSTDERR": "1"}
     tree.running.touch()
-    with (
-        tree.log.open("a") as log,
-        subprocess.Popen(
-            command,
-            cwd=tree.root,
-            env={**passed, **ccache, "LC_ALL": "C", **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            # A group of its own, to be ended as a whole: below dpkg-buildpackage is a make that
-            # would not hear of it from the make above, and go on.
-            process_group=0,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                log.write(line)
-                if match := _OBJECT.match(line):
-                    on_object(match[1])
-            status = process.wait()
-        except BaseException:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-            process.stdout.read()  # make waits for its children, then deletes what is half done
-            process.wait()
-            tree.running.unlink()
-            raise
+    with tree.log.open("a") as log:
+        process, heed = start(
+            lambda: subprocess.Popen(
+                command,
+                cwd=tree.root,
+                env={**passed, **ccache, "LC_ALL": "C", **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                # It gets the tree's lock: a make that outlives us is still at work there.
+                close_fds=False,
+                # A group of its own, to be ended as a whole: below dpkg-buildpackage is a make that
+                # would not hear of it from the make above, and go on.
+                process_group=0,
+            )
+        )
+        with process:
+            assert process.stdout is not None
+            try:
+                heed()
+                for line in process.stdout:
+                    log.write(line)
+                    if match := _OBJECT.match(line):
+                        on_object(match[1])
+                status = process.wait()
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+                process.stdout.read()  # make waits for its children, then deletes what is half done
+                process.wait()
+                tree.running.unlink()
+                raise
     tree.running.unlink()
     if status != 0:
         text = tree.log.read_text(errors="replace")

@@ -79,7 +79,7 @@ MAX_SEED = 2**32 - 1
 
 # Part of the name of a directory, beside others.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_NAMES = "up to 64 small letters, digits, '-', '_' and '.'"
+_NAMES = "up to 64 small letters, digits, '-', '_' and '.', of which a letter or digit is the first"
 _PRESET = re.compile(r"[A-Za-z0-9_.-]+")
 _SERIES = re.compile(r"[0-9]+\.[0-9]+")
 _FEATURE = re.compile(r"[A-Z]+(_[A-Z]+)*")

@@ -17,7 +17,7 @@ from typing import Any
 
 from fastlab.base import toml_table
 from fastlab.base.choice import closest
-from fastlab.base.model import FastError
+from fastlab.base.model import Experiment, FastError
 
 DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"
 # It has every key that there is, and each is needed.
@@ -25,6 +25,8 @@ COMPLETE = "rx4640"
 
 # As userspace/cachesim/cachesim.h has it.
 MAX_CPUS = 64
+# In one piece, as its plugin wants it: QEMU has the rest above 4 GB.
+MAX_MEMORY_MB = 3072
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
 # CLOCK_BURNER_BLOCK of userspace/cachesim/clock.h.
 _BURNER_BLOCK = 127
@@ -89,6 +91,17 @@ class Preset:
         return l3s
 
 
+def check_memory(experiment: Experiment) -> None:
+    """Raises FastError where no simulated machine has as much."""
+    asked = experiment.machine.memory_mb
+    if asked > MAX_MEMORY_MB:
+        raise FastError(
+            f"the experiment's machine has {asked} MB of memory, and a simulated one has at most "
+            f"{MAX_MEMORY_MB}; in the experiment file, set memory_mb = {MAX_MEMORY_MB} or less "
+            "under [machine]"
+        )
+
+
 def names() -> tuple[str, ...]:
     """The built-in presets."""
     return tuple(sorted(path.stem for path in DIRECTORY.glob("*.toml")))
@@ -128,7 +141,10 @@ def _read(path: Path) -> dict[str, Any]:
     complete = _flat(DIRECTORY / f"{COMPLETE}.toml")
     for key, value in data.items():
         if key not in complete:
-            raise FastError(f"{path}: unknown key {key}{closest(key, complete)}")
+            raise FastError(
+                f"{path}: unknown key {key}{closest(key, complete)}; correct or remove it: "
+                f"{COMPLETE}.toml has every key"
+            )
         if type(value) is not type(complete[key]):
             kind = {int: "a whole number", bool: "true or false", str: "a string"}
             allowed = kind[type(complete[key])]

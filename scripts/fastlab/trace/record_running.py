@@ -12,6 +12,7 @@ from pathlib import Path
 from fastlab.backend.host import SchedFast, only_user, what_runs
 from fastlab.base import tools
 from fastlab.base.model import FastError
+from fastlab.base.process import start
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
@@ -68,8 +69,10 @@ def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -
     command = [str(fast_trace), "--output", str(trace), "--json", str(document)]
     command += ["--roi"] if is_marked(path) else []
     # As what process.run_group() starts it holds the lock.
-    process = subprocess.Popen([*command, "--", *request.argv], close_fds=False)
+    words = [*command, "--", *request.argv]
+    process, heed = start(lambda: subprocess.Popen(words, close_fds=False))
     try:
+        heed()
         status = process.wait()
     except BaseException:
         # It ends the program, and leaves nothing in tracefs.

@@ -21,6 +21,7 @@ from fastlab.base.model import (
     Watchdogs,
     Workload,
 )
+from fastlab.base.process import signal_name
 from fastlab.plan.rows import Row
 
 BASELINE = "off"
@@ -37,8 +38,6 @@ ARMS: tuple[Variant, ...] = (
 )
 # Less of the time, in percent, makes no difference that matters, unless somebody says otherwise.
 RELEVANT_PCT = 2.0
-# In one piece, as the cache model wants it.
-MAX_MEMORY_MB = 3072
 # On a host that is busy with other things.
 BOOT_SECONDS = 600.0
 # Of a program that fails.
@@ -169,5 +168,5 @@ def _words(arm: Variant) -> str:
 def _ending(status: int) -> str:
     """How a program with this status ended, as a shell has it."""
     if status - 128 in signal.valid_signals():
-        return f"was ended by {signal.Signals(status - 128).name}"
+        return f"was ended by {signal_name(status - 128)}"
     return f"ended with status {status}"
