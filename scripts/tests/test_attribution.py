@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import EXPERIMENT
+import samples
 
 from fastlab.attribution.callgrind import callgrind_text
 from fastlab.attribution.names import CodePlace, KernelNames, Names, ProgramNames
@@ -25,6 +25,8 @@ from fastlab.base.model import FastError, Kernel
 from fastlab.base.progress import PlainReporter
 from fastlab.guest import source_lines
 from fastlab.guest.symbols import Symbols, static_maps
+from fastlab.plan import plan_file
+from fastlab.plan.rows import Builds
 from fastlab.report.attribution_tables import attribution_tables
 from fastlab.report.contents import html_text, markdown
 from fastlab.statistics import analysis, attributed
@@ -35,6 +37,7 @@ TOLD = (
     *("l1i_misses", "l1d_misses", "l2_misses", "l3_misses"),
     *("bus_requests", "cache_to_cache", "stall_cycles", "cycles"),
 )
+BUILDS = Builds({}, "tools")
 PER_CPU = 0xFFFF888000000000
 WAKE = 0xFFFFFFFF81000010
 
@@ -371,11 +374,12 @@ def test_false_sharing_that_matters(kernel: Kernel, program: Path, tmp_path: Pat
 
 def test_the_report_has_the_tables(kernel: Kernel, program: Path, tmp_path: Path) -> None:
     """Of a results directory, by way of its summary."""
-    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    (tmp_path / "experiment.toml").touch()
     (tmp_path / "runs.jsonl").touch()
+    plan_file.keep_simulations(tmp_path, replace(samples.experiment(), attribute=True), BUILDS)
     codes = [code("kernel", False, row(WAKE, 100_000_00))]
     costs = written(tmp_path, document(codes, [line(0x30, 100, 90, 5_000_00)]))
-    attributed.keep(tmp_path, [profiled(kernel, program, [costs], tmp_path)])
+    attributed.keep(tmp_path, [profiled(kernel, program, [costs], tmp_path)], BUILDS)
     found = analysis.analyse(tmp_path, PlainReporter(io.StringIO()))
     page, text = html_text(found), markdown(found)
     for words in ("Stall cycles by function: work-4", "False sharing: work-4", "try_to_wake_up"):
@@ -390,12 +394,12 @@ def test_the_summary_is_kept(kernel: Kernel, program: Path, tmp_path: Path) -> N
     codes = [code("kernel", False, row(WAKE, 100_000_00))]
     costs = written(tmp_path, document(codes, [line(far, 100, 90, 5_000_00)]))
     found = profiled(kernel, program, [costs], tmp_path)
-    assert attributed.load(tmp_path) == ()
-    attributed.keep(tmp_path, [found])
-    (again,) = attributed.load(tmp_path)
+    assert attributed.load(tmp_path, BUILDS) == ()
+    attributed.keep(tmp_path, [found], BUILDS)
+    (again,) = attributed.load(tmp_path, BUILDS)
     assert attribution_tables([again]) == attribution_tables([found])
     path = tmp_path / "attribution/attribution.json"
     for text in ("", "[]", '{"attributed": [{}]}'):
         path.write_text(text)
         with pytest.raises(FastError, match=f"{path}: is not what a run with attribution writes"):
-            attributed.load(tmp_path)
+            attributed.load(tmp_path, BUILDS)

@@ -82,6 +82,18 @@ def test_the_total_watchdog(machine: FakeMachine) -> None:
     assert machine.setting("policy") == "off"
 
 
+def test_what_was_built_anew_meanwhile_ends_the_experiment(machine: FakeMachine) -> None:
+    machine.boot(1, fast=True)
+    program = machine.toolbox.fast_stat
+    machine.toolbox = replace(machine.toolbox, written={program: 1})
+    with pytest.raises(FastError, match=f"^{program}: built anew while the experiment was measu"):
+        execute(machine)
+    assert rows_of(machine) == []
+    machine.toolbox = replace(machine.toolbox, written={program: program.stat().st_mtime_ns})
+    execute(machine)
+    assert rows_of(machine)
+
+
 def test_fast_that_never_fires_is_invalid(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     machine.mode("idle")

@@ -7,24 +7,28 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import samples
 
 from fastlab.attribution.in_experiment import profile_experiment
+from fastlab.backend import contract
 from fastlab.backend.contract import run_experiment
-from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each
+from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each, read_libraries
 from fastlab.base import cache
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import vm
 from fastlab.plan import presets
 from fastlab.plan.experiment import load_experiment
+from fastlab.plan.rows import builds_of
 from fastlab.plan.run_log import RunLog, read_rows
 from fastlab.report import contents
 from fastlab.statistics import analysis, attributed
@@ -59,6 +63,7 @@ class Machines:
         self.boots: Counter[str] = Counter()
         self.booted: list[Machine] = []
         self.jobs: list[vm.Job] = []
+        self.plugins: set[Path] = set()
         self.before: Callable[[vm.Job, threading.Event], None] = lambda job, cancelled: None
 
     def save(self, simulation: vm.Simulation, directory: Path, *_: Any) -> None:
@@ -82,6 +87,7 @@ class Machines:
     ) -> vm.Outcome:
         assert futexes == "own"
         self.jobs.append(job)
+        self.plugins.add(plugin)
         if attribute:
             directory.mkdir(parents=True)
             (directory / vm.ATTRIBUTION).write_text(json.dumps(samples.ATTRIBUTED) + "\n")
@@ -104,11 +110,13 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machines:
     return machines
 
 
-def execute(path: Path, experiment: Experiment = EXPERIMENT, jobs: int = 2) -> Any:
+def execute(
+    path: Path, experiment: Experiment = EXPERIMENT, jobs: int = 2, toolbox: Toolbox = TOOLBOX
+) -> Any:
     source = path / "source.toml"
     source.write_text("# the experiment\n")
     results = path / "results"
-    machines = Simulator(experiment, KERNELS, TOOLBOX, results, Silent(), jobs)
+    machines = Simulator(experiment, KERNELS, toolbox, results, Silent(), jobs)
     return machines.current(run_experiment(machines, experiment, source, results, Silent()))
 
 
@@ -207,6 +215,37 @@ def test_the_total_watchdog_ends_the_machines(machines: Machines, tmp_path: Path
         execute(tmp_path, replace(EXPERIMENT, watchdogs=Watchdogs(total=0.2)))
 
 
+def test_what_the_last_run_completes_is_complete_however_late(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, append = [time.monotonic()], RunLog.append
+
+    def take_long(log: RunLog, row: Any) -> None:
+        append(log, row)
+        now[0] += 10 * Watchdogs.total
+
+    monkeypatch.setattr(contract, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(RunLog, "append", take_long)
+    with pytest.raises(FastError, match="the 1 rows written are safe"):
+        execute(tmp_path)
+    (alone := tmp_path / "alone").mkdir()
+    assert len(execute(alone, replace(EXPERIMENT, seeds=(1,), variants=(samples.BASELINE,)))) == 1
+
+
+def test_runs_are_of_the_plugin_that_was_hashed(machines: Machines, tmp_path: Path) -> None:
+    plugin = tmp_path / "build/libcachesim.so"
+    plugin.parent.mkdir()
+    both = (plugin, plugin.with_name(vm.PACE))
+    for file in both:
+        file.write_text("first")
+    toolbox = replace(TOOLBOX, plugin=plugin, libraries=read_libraries(plugin))
+    for file in both:
+        file.write_text("built anew")
+    execute(tmp_path, toolbox=toolbox)
+    (used,) = machines.plugins
+    assert used.read_text() == used.with_name(vm.PACE).read_text() == "first"
+
+
 def test_a_full_disk_ends_the_experiment(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,8 +309,8 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
     simulator = Simulator(of, kernels, TOOLBOX, results, Silent(), 2)
     made = run_experiment(simulator, of, tmp_path / "source.toml", results, Silent())
     rows = simulator.current(made)
-    profile_experiment(simulator.requests, rows, kernels, tmp_path, results)
-    found = attributed.load(results)
+    profile_experiment(simulator.requests, rows, kernels, TOOLBOX.id, tmp_path, results)
+    found = analysis.analyse(results, Silent()).attributed
     assert {(one.variant_name, one.workload) for one in found} == {
         (row["variant"], f"{row['benchmark']}-{row['threads']}") for row in rows
     }
@@ -285,9 +324,25 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
         file = results / "attribution" / one.workload / f"{one.variant_name}.callgrind"
         assert f"summary: {5 * one.runs} " in file.read_text()
     # A run that failed is in no comparison, and not here.
-    profile_experiment(simulator.requests, rows[:1], kernels, tmp_path, results)
-    (alone,) = attributed.load(results)
+    profile_experiment(simulator.requests, rows[:1], kernels, TOOLBOX.id, tmp_path, results)
+    (alone,) = analysis.analyse(results, Silent()).attributed
     assert alone.runs == 1
+
+
+@pytest.mark.parametrize(
+    ("tools_id", "attribute", "shown"),
+    [("tools", True, True), ("others", True, False), ("tools", False, False)],
+    ids=["its own", "another build's", "not asked for"],
+)
+def test_what_was_attributed_before_is_not_this_experiments(
+    tools_id: str, attribute: bool, shown: bool, machines: Machines, tmp_path: Path
+) -> None:
+    of = replace(EXPERIMENT, attribute=attribute)
+    execute(tmp_path, of)
+    results = tmp_path / "results"
+    before = attributed.Attributed("fast", "single_ctr-4", 1, {}, (), ())
+    attributed.keep(results, [before], builds_of(KERNELS, tools_id))
+    assert analysis.analyse(results, Silent()).attributed == ((before,) if shown else ())
 
 
 def report_of(results: Path, into: Path) -> dict[str, bytes]:

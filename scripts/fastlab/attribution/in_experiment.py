@@ -15,7 +15,7 @@ from fastlab.base.model import Kernel, Place
 from fastlab.guest import initramfs, vm
 from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.plan.experiment import workload_argv
-from fastlab.plan.rows import Row
+from fastlab.plan.rows import Row, builds_of
 from fastlab.statistics import attributed
 from fastlab.statistics.attributed import Attributed
 
@@ -24,6 +24,7 @@ def profile_experiment(
     requests: Iterable[Request],
     rows: Iterable[Row],
     kernels: Mapping[str, Kernel],
+    tools_id: str,
     build: Path,
     directory: Path,
 ) -> None:
@@ -46,7 +47,7 @@ def profile_experiment(
         variants = _variants(runs, names, directory)
         below = directory / attributed.DIRECTORY / place.workload
         found += profile(place.workload, argv, program, variants, below)
-    attributed.keep(directory, found)
+    attributed.keep(directory, found, builds_of(kernels, tools_id))
 
 
 def _variants(

@@ -81,7 +81,9 @@ def _execute(backend: Backend, experiment: Experiment, log: RunLog, reporter: Re
     reporter.start(title, 0)
     try:
         while now := [one for one in backend.pending(log.rows) if one.key not in tried]:
-            reporter.start(title, done + len(now))
+            _check_time(deadline)
+            total = done + len(now)
+            reporter.start(title, total)
             tried |= {one.key for one in now}
             for row in backend.measure(now, deadline):
                 log.append(row)
@@ -91,8 +93,9 @@ def _execute(backend: Backend, experiment: Experiment, log: RunLog, reporter: Re
                 reporter.advance(title, done, note)
                 if row["status"] != "ok":
                     reporter.say(f"{row['status']}: {note}: {row['reason']}")
-                if time.monotonic() > deadline:
-                    raise TimeoutError
+                # What the last one completes is complete, however late.
+                if done < total:
+                    _check_time(deadline)
     except TimeoutError as error:
         raise FastError(
             f"watchdog: the experiment took longer than {experiment.watchdogs.total:g} s in all; "
@@ -101,3 +104,8 @@ def _execute(backend: Backend, experiment: Experiment, log: RunLog, reporter: Re
         ) from error
     finally:
         reporter.finish(title)
+
+
+def _check_time(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError

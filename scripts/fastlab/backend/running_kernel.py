@@ -28,6 +28,7 @@ from fastlab.backend.slot_rows import (
     LAST_RUN,
     RealToolbox,
     Surroundings,
+    check_not_rebuilt,
     paired_row,
     requests,
     wants_latencies,
@@ -144,7 +145,10 @@ class RunningKernel:
         return agenda(make_dataset(self.plan, rows), kernels)
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
-        return (self._measure(request) for request in requests)
+        for request in requests:
+            row = self._measure(request)
+            check_not_rebuilt(self._toolbox)
+            yield row
 
     def _measure(self, request: Request) -> PairedRow:
         assert request.slot

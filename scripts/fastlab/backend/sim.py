@@ -34,12 +34,11 @@ from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.plan import plan_file, presets
 from fastlab.plan.experiment import plan, run_key, workload_argv
 from fastlab.plan.rows import (
-    Builds,
     Ending,
     Row,
     build_row,
+    builds_of,
     finished_keys,
-    kernel_id,
     latest,
     simulated,
 )
@@ -50,13 +49,15 @@ _T = TypeVar("_T")
 @dataclass(frozen=True)
 class Toolbox:
     """What every run of an experiment uses besides its kernel. `id` changes with any of it.
-    `programs` are those of the image, by their paths in it, with their symbols."""
+    `programs` are those of the image, by their paths in it, with their symbols; `libraries` what
+    QEMU loads, by name, as it was when the id was made."""
 
     id: str
     qemu: Path
     plugin: Path
     image: bytes
     programs: Mapping[str, Path] = field(default_factory=dict)
+    libraries: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def find_sim_toolbox(
@@ -69,12 +70,20 @@ def find_sim_toolbox(
     """
     qemu = tools.require_qemu()
     built = initramfs.find_built(build, further)
+    libraries = read_libraries(built.plugin)
     image = initramfs.build_image({**built.programs, **more})
     machines = [Machine(preset=name) for name in presets.names()]
     words = [word for machine in machines for word in hardware.arguments(machine)]
     parts = [tools.version(qemu), initramfs.stripped(built.plugin), image]
     parts += [word.encode() for word in (*words, CLOCK_SETTLED)]
-    return Toolbox(initramfs.digest_all(parts), qemu, built.plugin, image, built.programs)
+    digest = initramfs.digest_all(parts)
+    return Toolbox(digest, qemu, built.plugin, image, built.programs, libraries)
+
+
+def read_libraries(plugin: Path) -> dict[str, bytes]:
+    """The plugin and, if it is there, the library that belongs beside it."""
+    files = (plugin, plugin.with_name(vm.PACE))
+    return {path.name: path.read_bytes() for path in files if path.is_file()}
 
 
 def _balances(machine: Machine) -> bool:
@@ -152,8 +161,7 @@ class Simulator:
 
     @contextmanager
     def opened(self, rows: Sequence[Row]) -> Iterator[None]:
-        kernels = {name: kernel_id(kernel) for name, kernel in self._kernels.items()}
-        builds = Builds(kernels, self._toolbox.id)
+        builds = builds_of(self._kernels, self._toolbox.id)
         plan_file.keep_simulations(self._directory, self._experiment, builds)
         yield
 
@@ -169,6 +177,9 @@ class Simulator:
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
         image = self._directory / "guest.cpio"
         image.write_bytes(self._toolbox.image)
+        # Runs that follow a rebuild are of the plugin that their id stands for.
+        for name, content in self._toolbox.libraries.items():
+            (self._directory / name).write_bytes(content)
         pool = ThreadPoolExecutor(self._jobs, initializer=one_cpu_each(self._jobs))
         try:
             of_request = [
@@ -271,7 +282,7 @@ class Simulator:
         return vm.run_job(
             simulation,
             snapshot,
-            self._toolbox.plugin,
+            self._directory / self._toolbox.plugin.name,
             vm.Job(arm.settings, guest_argv(run.machine, self._words(run)), arm.features, arm.cpus),
             self._machine_directory(request),
             self._experiment.watchdogs,

@@ -18,7 +18,15 @@ from fastlab.backend.counting import (
     latencies_of,
 )
 from fastlab.base.metrics import LATENCIES
-from fastlab.base.model import BENCHMARKS, SPLASH_PROGRAMS, Case, Experiment, Kernel, Run
+from fastlab.base.model import (
+    BENCHMARKS,
+    SPLASH_PROGRAMS,
+    Case,
+    Experiment,
+    FastError,
+    Kernel,
+    Run,
+)
 from fastlab.guest import initramfs
 from fastlab.plan.blocks import PairedRow, Plan, Slot, variant_of
 from fastlab.plan.rows import Counter, Measured, build_row, how_it_ended
@@ -37,13 +45,15 @@ NOT_ASKED = "the experiment does not ask for it with latencies = true"
 @dataclass(frozen=True)
 class RealToolbox:
     """What every run uses besides the kernel. `id` changes with any of it. `handoff` is the library
-    that fast-latency, which stands beside it, loads into programs."""
+    that fast-latency, which stands beside it, loads into programs. `written` says of each file when
+    that was, in nanoseconds."""
 
     id: str
     fast_stat: Path
     fast_latency: Path
     handoff: Path
     programs: Mapping[str, Path]
+    written: Mapping[Path, int | None] = field(default_factory=dict)
 
 
 def find_real_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
@@ -53,9 +63,26 @@ def find_real_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
     programs = {name: _program_path(build, name) for name in sorted(names)}
     used = (*ours, *programs.values())
     initramfs.check_built(build, used)
+    written = {path: _written(path) for path in used}
     parts = [initramfs.stripped(path) for path in used]
     parts += [Path(path).read_bytes() for path in initramfs.libraries(used)]
-    return RealToolbox(initramfs.digest_all(parts), *ours, programs)
+    return RealToolbox(initramfs.digest_all(parts), *ours, programs, written)
+
+
+def check_not_rebuilt(toolbox: RealToolbox) -> None:
+    """After a run: raise FastError if it may have been of other files than the toolbox's id."""
+    changed = [path for path, then in toolbox.written.items() if _written(path) != then]
+    if changed:
+        raise FastError(
+            f"{', '.join(map(str, changed))}: built anew while the experiment was measured with "
+            "it; the last run is thrown away, and the rows written before it are safe. Run the "
+            "same command again to go on"
+        )
+
+
+def _written(path: Path) -> int | None:
+    """None: it is not there, as while it is being built."""
+    return path.stat().st_mtime_ns if path.exists() else None
 
 
 def _program_path(build: Path, name: str) -> Path:

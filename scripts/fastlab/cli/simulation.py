@@ -41,5 +41,7 @@ def simulate(
     made = contract.run_experiment(machines, experiment, source, directory, reporter)
     rows = machines.current(made)
     if experiment.attribute:
-        in_experiment.profile_experiment(machines.requests, rows, built, build, directory)
+        in_experiment.profile_experiment(
+            machines.requests, rows, built, toolbox.id, build, directory
+        )
     return rows

@@ -26,6 +26,7 @@ CONSOLE = 0o020600
 
 # In Meson's build directory.
 INIT = "userspace/guest/init"
+PLUGIN = "userspace/cachesim/libcachesim.so"
 
 # Runs a program in a machine that is to have balanced, and where that guest has it.
 BALANCED = "userspace/guest/balanced"
@@ -74,7 +75,7 @@ def find_built(build: Path, further: Sequence[str] = ()) -> Built:
     programs = {"/init": build / INIT} | {
         f"/bin/{name}": program_path(build, name) for name in (*BENCHMARKS, *further)
     }
-    plugin = build / "userspace/cachesim/libcachesim.so"
+    plugin = build / PLUGIN
     check_built(build, (*programs.values(), plugin))
     return Built(programs, plugin)
 

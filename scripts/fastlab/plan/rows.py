@@ -242,6 +242,11 @@ def kernel_id(kernel: Kernel) -> KernelId:
     return KernelId(series=kernel.series, variant=kernel.variant, id=kernel.id)
 
 
+def builds_of(kernels: Mapping[str, Kernel], tools_id: str) -> Builds:
+    """Of kernels by the name that variants give."""
+    return Builds({name: kernel_id(kernel) for name, kernel in kernels.items()}, tools_id)
+
+
 def how_it_ended(run: Run, ending: Ending, complaint: str) -> tuple[Status, str]:
     """The run's status, and why it is not ok; `complaint` is the backend's.
 

@@ -39,4 +39,7 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
         )
     made = plan or plan_file.simulations(load_experiment(file))
     found = summarise(made, rows)
-    return replace(found, attributed=attributed.load(directory))
+    if not made.experiment.attribute:
+        # What is there is an older experiment's.
+        return found
+    return replace(found, attributed=attributed.load(directory, made.builds))

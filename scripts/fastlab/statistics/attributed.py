@@ -12,6 +12,7 @@ from typing import Any
 
 from fastlab.base.files import write_json
 from fastlab.base.model import SCHEMA_VERSION, FastError
+from fastlab.plan.rows import Builds
 
 # Below a results directory.
 DIRECTORY = "attribution"
@@ -55,20 +56,25 @@ class Attributed:
     false_sharing: Sequence[FalseSharing]
 
 
-def keep(directory: Path, found: Iterable[Attributed]) -> None:
-    """Write it below the results directory."""
-    content = {"schema": SCHEMA_VERSION, "attributed": [asdict(one) for one in found]}
+def keep(directory: Path, found: Iterable[Attributed], builds: Builds) -> None:
+    """Write it below the results directory, with the builds whose runs these are."""
+    content = {
+        "schema": SCHEMA_VERSION,
+        **asdict(builds),
+        "attributed": [asdict(one) for one in found],
+    }
     write_json(directory / DIRECTORY / _FILE, content)
 
 
-def load(directory: Path) -> tuple[Attributed, ...]:
-    """What keep() wrote; none if it wrote nothing."""
+def load(directory: Path, builds: Builds | None) -> tuple[Attributed, ...]:
+    """What keep() wrote of these builds; none if it wrote nothing, or of others."""
     path = directory / DIRECTORY / _FILE
     if not path.is_file():
         return ()
     try:
         content = json.loads(path.read_text())
-        return tuple(_attributed(one) for one in content["attributed"])
+        found = tuple(_attributed(one) for one in content["attributed"])
+        return found if Builds(content.get("kernels"), content.get("tools")) == builds else ()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FastError(
             f"{path}: is not what a run with attribution writes: {error!r}; remove the file, or "

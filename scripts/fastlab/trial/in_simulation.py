@@ -17,7 +17,7 @@ from typing import Any
 
 from fastlab.backend.contract import Request, run_experiment
 from fastlab.backend.costs import read_costs
-from fastlab.backend.sim import Simulator, Toolbox, balancer
+from fastlab.backend.sim import Simulator, Toolbox, balancer, read_libraries
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir, locked
 from fastlab.base.metrics import SIMULATED
@@ -68,7 +68,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     build = build_programs(project, reporter)
     ours = {"/init": build / initramfs.INIT, RUNNER: build / "userspace/guest/subject"}
     ours |= balancer(build, [request.machine])
-    plugin = build / "userspace/cachesim/libcachesim.so"
+    plugin = build / initramfs.PLUGIN
     initramfs.check_built(build, (*ours.values(), plugin))
     subject = find_subject(
         request.argv, request.more, request.directory, ours, request.machine.memory_mb
@@ -78,7 +78,8 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     (kernel,) = kernels.build(build_request, reporter)
     qemu = tools.require_qemu()
     made_of = [tools.version(qemu), CLOCK_SETTLED.encode(), subject.image]
-    toolbox = Toolbox(initramfs.digest_all(made_of), qemu, plugin, subject.image)
+    digest, libraries = initramfs.digest_all(made_of), read_libraries(plugin)
+    toolbox = Toolbox(digest, qemu, plugin, subject.image, libraries=libraries)
     machines = [
         (replace(request.machine, quantum=quantum), (("quantum", quantum),)) for quantum in QUANTA
     ]
