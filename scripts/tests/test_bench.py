@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import signal
 import threading
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from fastlab.backend.sim import Toolbox
-from fastlab.base.model import FastError, Kernel
+from fastlab.base.model import FastError, Kernel, Machine
 from fastlab.base.progress import PlainReporter
 from fastlab.bench import bench_machine, cost
 from fastlab.guest.vm import Outcome
@@ -90,6 +91,16 @@ def test_the_least_disturbed_round_counts(outcomes: list[Outcome]) -> None:
     assert found.slowdown == 2.5
     assert found.attribution == 1.2
     assert found.unpacing == 1.3
+
+
+def test_a_machines_directory_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_machine(monkeypatch, tmp_path, lambda *_: PLAIN)
+    machine = bench_machine.BenchMachine("bench", Machine(), PlainReporter(io.StringIO()))
+    with machine.directory.with_name("bench.lock").open() as lock:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        del machine
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_people_read_millions() -> None:

@@ -307,7 +307,8 @@ def test_the_program_is_asked_for_repetitions(tmp_path: Path, document: dict[str
 def test_a_program_that_fails_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, what: str
 ) -> None:
-    monkeypatch.setattr(calibrate, "SECONDS_A_REPETITION", 0.5)
+    seconds = 0.5 if "sleep" in script else 60.0
+    monkeypatch.setattr(calibrate, "SECONDS_A_REPETITION", seconds)
     with pytest.raises(FastError, match=re.escape(what)):
         calibrate.measure(fake(tmp_path, script), 1)
 
@@ -315,6 +316,16 @@ def test_a_program_that_fails_is_an_error(
 def test_a_program_that_is_not_built_is_named(tmp_path: Path) -> None:
     with pytest.raises(FastError, match="fast-calibrate: not built; build the programs first"):
         calibrate.measure(tmp_path, 1)
+
+
+def test_without_one_chase_alone_loads_do_not_overlap(document: dict[str, Any]) -> None:
+    assert preset(missing(document, "chases_4"))["overlap"] == 8
+    assert preset(missing(document, "chases_1"))["overlap"] == 1
+    assert re.search(
+        "^overlap = 1 +# not available$",
+        calibrate.preset_text(of(document), "some", "2026-01-02"),
+        re.MULTILINE,
+    )
 
 
 class Lab:

@@ -149,6 +149,23 @@ def test_an_interrupt_before_all_else() -> None:
     assert (answer.returncode, answer.stderr) == (130, "")
 
 
+UNREADABLE = """
+import argparse, sys
+from fastlab.cli import main
+def command(arguments, reporter):
+    print("a row")
+    return open("/no/such/file").fileno()
+main.parse = lambda words: argparse.Namespace(command=command)
+sys.exit(main.main([]))
+"""
+
+
+def test_what_was_printed_before_an_error_is_not_lost() -> None:
+    answer = python("-c", UNREADABLE)
+    assert (answer.returncode, answer.stdout) == (1, "a row\n")
+    assert answer.stderr == "fast: /no/such/file: No such file or directory\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_termination_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals

@@ -28,6 +28,17 @@ def test_dry_run_lists_the_runs_and_does_nothing(
     assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
 
 
+def test_more_memory_than_a_simulated_machine_has_is_refused_before_anything_is_built(
+    experiment_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = experiment_file.read_text()
+    experiment_file.write_text(text + "[machine]\nmemory_mb = 4096\n")
+    for words in (["run"], ["run", "--dry-run"], ["trace"]):
+        assert main.main([*words, "small.toml"]) == 1
+        assert "4096 MB of memory, and a simulated one has at most 3072" in capsys.readouterr().err
+    assert [path.name for path in experiment_file.parent.iterdir()] == ["small.toml"]
+
+
 @pytest.mark.parametrize(
     ("words", "asked"),
     [

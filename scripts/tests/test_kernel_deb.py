@@ -60,6 +60,19 @@ def test_deb_without_a_configuration_says_how_to_give_one(lab: Lab) -> None:
         kernels.deb(request, Heard())
 
 
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(bytes(100))[:-9], gzip.compress(bytes(100))[:10] + b"\xff" * 20, b"\x1f\x8bx"],
+    ids=["cut short", "altered", "another format"],
+)
+def test_deb_names_a_configuration_that_is_damaged(lab: Lab, content: bytes) -> None:
+    config = lab.root / "config.gz"
+    config.write_bytes(content)
+    request = DebRequest(lab.root, config=config, places=lab.places)
+    with pytest.raises(FastError, match=f"^{config}: cannot be read: .*; give another one with"):
+        kernels.deb(request, Heard())
+
+
 def test_deb_names_the_packages_it_needs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bin_without(lab.root / "bin", "dh", "rsync")))
     with pytest.raises(FastError, match=r"apt-get install debhelper rsync"):

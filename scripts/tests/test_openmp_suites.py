@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -15,6 +17,9 @@ from fastlab.base.progress import PlainReporter
 from fastlab.bench import openmp_suites
 from fastlab.bench.openmp import OpenmpPoint, OpenmpRow
 from fastlab.bench.openmp_suites import BOTS, SuitesRequest, SuitesSession
+from fastlab.cli import main
+from fastlab.cli import openmp as cli_openmp
+from fastlab.guest import meson
 
 CONFIGURE = "mkdir -p config; echo LABEL=$2 > config/make.config\n"
 # Each program notes how it is run; ours takes 1 s, and others 2.
@@ -148,6 +153,40 @@ def test_a_suite_that_cannot_be_built(bots: Path, build: Path) -> None:
     write(bots / "omp-tasks/uts/Makefile", "all:\n\t@echo no header >&2; false\n")
     with pytest.raises(FastError, match=r"^make -s -C \S+/omp-tasks/uts: ended with status 2"):
         SuitesSession(SuitesRequest(bots, None), build, build / "suites")
+
+
+def test_a_suite_whose_build_hangs(
+    epcc: Path, build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openmp_suites, "BUILD_SECONDS", 0.5)
+    write(epcc / "Makefile", "syncbench schedbench:\n\t@sleep 60\n")
+    with pytest.raises(FastError, match=r"^make -s -C \S+/epcc-gcc .* did not end within 0\.5 s"):
+        SuitesSession(SuitesRequest(None, epcc), build, build / "suites")
+
+
+def test_a_checkout_may_have_links_that_lead_nowhere(epcc: Path, build: Path) -> None:
+    (epcc / "link").symlink_to("nowhere")
+    rows = measure(SuitesRequest(None, epcc, (1,), rounds=1), build)
+    assert rows[OpenmpPoint("PARALLEL", "libomp", 1)].status == "ok"
+    # What cannot be copied is named.
+    os.mkfifo(epcc / "pipe")
+    with pytest.raises(FastError, match=r"/epcc/pipe: cannot be copied: .* is a named pipe"):
+        SuitesSession(SuitesRequest(None, epcc), build, build / "suites")
+
+
+def test_nobody_else_has_the_copies_meanwhile(
+    epcc: Path, build: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def session(request: SuitesRequest, build: Path, work: Path) -> None:
+        with work.with_name("suites.lock").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        raise FastError("it is ours")
+
+    monkeypatch.setattr(meson, "build_benchmarks", lambda *_: build)
+    monkeypatch.setattr(cli_openmp, "project", lambda: build)
+    monkeypatch.setattr(openmp_suites, "SuitesSession", session)
+    assert main.main(["bench", "openmp-suites", "--epcc", str(epcc)]) == 1
+    assert capsys.readouterr().err == "fast: it is ours\n"
 
 
 def test_what_is_no_checkout_is_refused(tmp_path: Path) -> None:

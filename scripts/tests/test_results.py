@@ -224,8 +224,9 @@ def test_garbage_at_the_end_is_a_torn_line(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ('{"schema": 3, ', "not a row"),
-        ("null", "no schema version"),
-        ('{"schema": 3}', "lacks argv"),
+        ("null", "no schema version; delete the line (its run is then made again) or restore"),
+        ('{"schema": 3}', "kernel, key"),
+        ('{"schema": 3}', "; delete the line (its run is then made again) or restore the file"),
         ('{"schema": 2}', "schema version 2, this program knows 3"),
         pytest.param("[" * 100_000, "not a row", id="brackets without end"),
     ],

@@ -97,8 +97,19 @@ def test_a_source_of_another_series(tarball: Path, cache: Path) -> None:
 
 
 def test_a_directory_that_is_no_kernel(tmp_path: Path, cache: Path) -> None:
-    with pytest.raises(FastError, match="is no kernel source"):
+    with pytest.raises(FastError, match=r"is no kernel source: .*; name the directory that"):
         sources.unpack(Source(tmp_path, "d" * 64), "6.12", cache, Heard())
+
+
+def test_a_directory_that_is_no_kernel_is_not_read(
+    tmp_path: Path, tarball: Path, cache: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    heard = Heard()
+    with pytest.raises(FastError, match="home is no kernel source"):
+        sources.locate(origin(tarball), home, cache, heard)
+    assert heard.said == []
 
 
 def test_a_directory_with_a_build_in_it(tmp_path: Path, cache: Path) -> None:

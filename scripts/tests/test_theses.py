@@ -182,6 +182,10 @@ def test_the_command_lists_refuses_and_measures(
 ) -> None:
     assert main.main(["bench", "theses"]) == 0
     assert "| sample | Nobody, Table 1 | What nobody measured |" in capsys.readouterr().out
+    for words in (["--quick"], ["--simulate"], ["--output", "x"], ["--rounds=10"], ["--only=fib"]):
+        assert main.main(["bench", "theses", *words]) == 2
+        said = capsys.readouterr()
+        assert f"{words[0].partition('=')[0]} is about a measurement" in said.err and not said.out
     assert main.main(["bench", "theses", "simple"]) == 2
     assert "no such evaluation: simple; there are sample" in capsys.readouterr().err
     assert main.main(["bench", "theses", "sample", "--only", "sor"]) == 2

@@ -328,8 +328,8 @@ def test_a_file_may_do_without_a_resolution(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ('machine = "some"\n', "", "machine is missing; allowed: a text"),
-        ('"../some.toml"', "1", "experiment = 1 is not allowed; allowed: a text"),
+        ('machine = "some"\n', "", "machine is missing; allowed: a text that names it"),
+        ('"../some.toml"', "1", "experiment = 1 is not allowed; allowed: the path of the"),
         ("machine =", "machina =", "unknown key machina (did you mean machine?); allowed: machine"),
         ("l2_misses = 0.8", "l2_misses = 0", "resolution: l2_misses = 0 is not allowed"),
         ("l2_misses = 0.8", "l3_misses = 1", "unknown key l3_misses (did you mean l2_misses?)"),

@@ -7,12 +7,14 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from fastlab.backend import sim
+from fastlab.base.cache import locked
 from fastlab.base.model import FastError, Machine, Watchdogs
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter, steps
@@ -35,7 +37,8 @@ class NoResultError(FastError):
 class BenchMachine:
     """A machine whose guest has the benchmarks and the `further` programs (initramfs.find_built()).
 
-    `name` is its directory in the project's build/, which keeps what the machine says. With more
+    `name` is its directory in the project's build/, which keeps what the machine says, and is
+    nobody else's while this object is there. With more
     than one of `nodes` it has NUMA nodes, and a kernel that knows of them. `variant` is one of
     Kbuild/kernels.toml, `fragments` are further ones of its configuration. run() may be called by
     several threads, each with a name of its own.
@@ -59,6 +62,9 @@ class BenchMachine:
         self.toolbox = sim.find_sim_toolbox(build_programs(project, reporter), further)
         (kernel,) = kernels.build(request, reporter)
         self.directory = work_dir(project) / name
+        self._lock = ExitStack()
+        lock = self.directory.with_name(f"{self.directory.name}.lock")
+        self._lock.enter_context(locked(lock, reporter))
         self.directory.mkdir(parents=True, exist_ok=True)
         content = self.toolbox.image
         if nodes > 1:

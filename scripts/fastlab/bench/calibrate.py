@@ -237,7 +237,7 @@ def _values(values: _Values) -> list[str]:
 def _core(calibration: Measurements) -> _Values:
     mhz, cpi = (_needed(calibration, name, False) for name in ("frequency", "cpi"))
     chases = [calibration.cycles(f"chases_{count}") for count in CHASES]
-    known = [cycles for cycles in chases if cycles]
+    alone, known = chases[0], [cycles for cycles in chases if cycles]
     l3 = calibration.caches["l3"] or {}
     return {
         "mhz": (_whole(mhz, 1), "frequency"),
@@ -246,7 +246,11 @@ def _core(calibration: Measurements) -> _Values:
             _whole(100 * max(_needed(calibration, "refused_wait") / WAIT_INSTRUCTIONS, cpi), 1),
             f"refused_wait / {WAIT_INSTRUCTIONS} instructions",
         ),
-        "overlap": (_whole(known[0] / min(known) if known else 1, 1), "chases_1 by the best"),
+        "overlap": (
+            (_whole(alone / min(known), 1), "chases_1 by the best")
+            if alone
+            else (1, "not available")
+        ),
         "overlap_window": (ASSUMED_WINDOW, "assumed: the reorder buffer of a current core"),
         "clusters": (0, "its L3s have"),
         "cluster_cpus": (min(max(l3.get("cpus", 1), 1), presets.MAX_CPUS), "CPUs each"),

@@ -106,7 +106,10 @@ def check_library(library: Path) -> None:
     except OSError as error:
         raise FastError(f"{library}: {error.strerror}; without --library it is built") from error
     if not ours:
-        raise FastError(f"{library} is not libintervals-gomp.so: it has no intervals_gomp()")
+        raise FastError(
+            f"{library} is not libintervals-gomp.so: it has no intervals_gomp(); without --library "
+            "it is built"
+        )
 
 
 def read_case(text: str) -> SuiteCase:
@@ -207,10 +210,17 @@ def _extract(archive: Path, directory: Path) -> Path:
             command, capture_output=True, text=True, timeout=EXTRACT_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise FastError(f"{archive}: not extracted after {EXTRACT_SECONDS:.0f} s") from error
+        raise FastError(
+            f"{archive}: not extracted after {EXTRACT_SECONDS:.0f} s; is it a tarball of GCC's "
+            "sources? Run this again when the machine is less busy"
+        ) from error
     found = sorted(directory.glob("*/libgomp/testsuite"))
     if answer.returncode or not found:
-        raise FastError(f"{archive} has no libgomp/testsuite: {answer.stderr.strip()[-200:]}")
+        said = answer.stderr.strip()[-200:]
+        raise FastError(
+            f"{archive} has no libgomp/testsuite; name a tarball of GCC's sources with --archive, "
+            f"or leave it out: {PACKAGE}'s is taken then{'; tar says: ' if said else ''}{said}"
+        )
     return found[0]
 
 
@@ -231,7 +241,10 @@ def measure(reporter: Reporter, request: SuiteRequest) -> list[SuiteResult]:
         reporter.say(f"extracting the tests of {request.archive}")
         tests = list(_tests(_extract(request.archive, directory), request.only))
         if not tests:
-            raise FastError(f"no test is named {', '.join(request.only)}")
+            raise FastError(
+                f"no test is named {', '.join(request.only)}; names and patterns are such as "
+                "libgomp.c/task*"
+            )
         return [
             judge(source, name, request.library, directory)
             for name, source in steps(reporter, "tests", tests)

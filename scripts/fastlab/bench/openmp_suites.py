@@ -191,11 +191,20 @@ def build_suites(request: SuitesRequest, compiler: str, work: Path) -> None:
 
 def _copy(checkout: Path, copy: Path) -> Path:
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(".git"))
+    ignored = shutil.ignore_patterns(".git")
+    try:
+        # What a link that leads nowhere stands for, nothing needs.
+        shutil.copytree(checkout, copy, ignore=ignored, ignore_dangling_symlinks=True)
+    except shutil.Error as error:
+        source, _, why = error.args[0][0]
+        raise FastError(f"{source}: cannot be copied: {why}") from error
     return copy
 
 
 def _build(command: Sequence[str]) -> None:
-    answer = ask(command, BUILD_SECONDS)
+    try:
+        answer = ask(command, BUILD_SECONDS)
+    except FastError as error:
+        raise FastError(f"{' '.join(command)}: {error}") from error
     if answer.status:
         raise FastError(f"{' '.join(command)}: {ending(answer.status, answer.errors)}")

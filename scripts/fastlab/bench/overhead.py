@@ -12,6 +12,7 @@ from fastlab.base.model import SCHEMA_VERSION, FastError, Machine
 from fastlab.base.progress import Reporter
 from fastlab.bench.bench_machine import BenchMachine, counted, instructions, run_each
 from fastlab.guest.vm import Outcome
+from fastlab.plan.experiment import POLICIES
 from fastlab.report.tables import Cell, Table
 
 PROGRAM = "overhead"
@@ -20,7 +21,6 @@ MACHINE = Machine(cpus=2)
 # Where a policy is off, what is left of it is a static key.
 FRAGMENTS = ("jump-label",)
 UNPATCHED = "unpatched"
-POLICIES = ("off", "strict", "soft", "adaptive")
 # These place each hand-off; adaptive does where it gathers.
 PLACING = ("strict", "soft")
 

@@ -17,12 +17,12 @@ import numpy as np
 from scipy import stats
 
 from fastlab.bench.one_run import PeerStatus
+from fastlab.statistics.significance import ALPHA
 
 ThesisOutcome = Literal["upheld", "not upheld", "not testable here"]
 Quantifier = Literal["all", "most", "any"]
 QUANTIFIERS: tuple[Quantifier, ...] = ("all", "most", "any")
 
-ALPHA = 0.05
 # What is added to each value before ratios are made, since counts may be 0.
 SHARES = ("steal_miss_ratio", "remote_share")
 OFFSETS = {"time": 0.0, "peak_kib": 0.0, **dict.fromkeys(SHARES, 0.01)}

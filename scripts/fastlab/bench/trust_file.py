@@ -17,6 +17,7 @@ from fastlab.bench.trust import Arms, Figures, Point, SideFigures
 PER = {"cycles": 1, "l2_misses": 1, "context_switches": 10_000}
 
 _TEXT = re.compile(r".+")
+_EXPERIMENT = "the path of the experiment's file that predicts it, from this file's directory"
 _MOST_THREADS = 1024
 
 
@@ -37,8 +38,8 @@ def load(path: Path) -> Record:
     top.only("machine", "experiment", "resolution", "row")
     resolution = _resolution(top.table("resolution"))
     return Record(
-        machine=top.text("machine", _TEXT, "a text"),
-        experiment=path.parent / top.text("experiment", _TEXT, "a text"),
+        machine=top.text("machine", _TEXT, "a text that names it"),
+        experiment=path.parent / top.text("experiment", _TEXT, _EXPERIMENT),
         side=dict(_row(row, resolution) for row in top.tables("row")),
     )
 

@@ -15,6 +15,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fastlab.base.model import FastError, UsageError
@@ -80,6 +81,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Only a stream has no name: what was printed did not all arrive.
         if error.filename is None and error.errno not in LOST:
             raise
+        if error.filename:
+            # What was printed before it is good.
+            with suppress(OSError):
+                sys.stdout.flush()
         _forget_output()
         where = error.filename or "standard output"
         return complain(f"{where}: {error.strerror}", ERROR)

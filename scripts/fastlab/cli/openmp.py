@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 
+from fastlab.base.cache import locked
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 from fastlab.bench import openmp, openmp_suites
@@ -52,8 +53,12 @@ def _bench_suites(arguments: argparse.Namespace, reporter: Reporter) -> int:
     )
     check_writable(arguments.json)
     build = meson.build_benchmarks(project(), [], reporter, meson.OPENMP)
-    session = openmp_suites.SuitesSession(request, build, work_dir(project()) / "suites")
-    return compare(session, openmp.table, openmp.record, openmp.failures, arguments.json, reporter)
+    work = work_dir(project()) / "suites"
+    with locked(work.with_name(f"{work.name}.lock"), reporter):
+        session = openmp_suites.SuitesSession(request, build, work)
+        return compare(
+            session, openmp.table, openmp.record, openmp.failures, arguments.json, reporter
+        )
 
 
 def _bench_openmp(arguments: argparse.Namespace, reporter: Reporter) -> int:

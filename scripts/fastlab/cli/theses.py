@@ -6,10 +6,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fastlab.base.model import UsageError
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import OK, Commands, check_directory, complain_of, project
 from fastlab.cli.options import names, number, path
 from fastlab.cli.rounds import measure, own_command
+
+ROUNDS = 10
 
 
 def add_theses(what: Commands) -> None:
@@ -25,7 +28,7 @@ def add_theses(what: Commands) -> None:
     parser.add_argument(
         "--only", type=names, metavar="NAME,...", default=(), help="only these of its programs"
     )
-    number(parser, "--rounds", "how often each point is run (default: 10)", 10)
+    number(parser, "--rounds", f"how often each point is run (default: {ROUNDS})")
     sizes = parser.add_mutually_exclusive_group()
     sizes.add_argument(
         "--quick", action="store_true", help="the sizes of tests: does all of it run?"
@@ -43,18 +46,29 @@ def add_theses(what: Commands) -> None:
     )
 
 
+def _refuse_options(arguments: argparse.Namespace) -> None:
+    """Of a measurement, where none is asked for."""
+    for option in ("only", "rounds", "quick", "simulate", "output"):
+        if getattr(arguments, option):
+            raise UsageError(
+                f"--{option} is about a measurement, and without a NAME there is none, only the "
+                f"list of names: give one of these, or leave --{option} out"
+            )
+
+
 def _bench_theses(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from fastlab.bench import theses, theses_catalogue, theses_report, theses_simulated
     from fastlab.guest import meson
     from fastlab.report.markup import markdown_table
 
     if not arguments.name:
+        _refuse_options(arguments)
         print(markdown_table(theses_report.listing(theses_catalogue.EVALUATIONS)), end="")
         return OK
     evaluation = theses_catalogue.find(arguments.name)
     machine = theses_simulated.machine() if arguments.simulate else theses.this_machine()
     request = theses.ThesisRequest(
-        *(evaluation, arguments.only, arguments.rounds),
+        *(evaluation, arguments.only, arguments.rounds or ROUNDS),
         quick=arguments.quick,
         simulate=machine.cpus if arguments.simulate else 0,
     )

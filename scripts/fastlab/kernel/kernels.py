@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -358,5 +359,10 @@ def _whole_config(given: Path | None, reporter: Reporter) -> bytes:
         missing = " nor ".join(map(str, candidates))
         raise FastError(f"there is no configuration {missing}: give one with --config FILE")
     reporter.say(f"starting from the configuration {path}")
-    content = path.read_bytes()
-    return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise FastError(
+            f"{path}: cannot be read: {error}; give another one with --config FILE"
+        ) from error

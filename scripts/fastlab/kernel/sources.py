@@ -45,6 +45,8 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
     if given is not None:
         if given.is_dir():
             _check_clean(given)
+            # Any directory may be given, and to read all of it takes long.
+            version(given)
             reporter.say(f"reading {given}: its content tells whether a build is needed")
             return Source(given, _tree_digest(given, _files(given)))
         if given.is_file():
@@ -90,7 +92,10 @@ def version(tree: Path) -> str:
     text = makefile.read_text(errors="replace") if makefile.is_file() else ""
     found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) = *(\S*)$", text, re.M))
     if not found.get("VERSION") or not found.get("PATCHLEVEL"):
-        raise FastError(f"{tree} is no kernel source: its Makefile states no VERSION, PATCHLEVEL")
+        raise FastError(
+            f"{tree} is no kernel source: its Makefile states no VERSION, PATCHLEVEL; name the "
+            "directory that a kernel's own Makefile is in, or its tarball"
+        )
     numbers = (found[key] for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL") if found.get(key))
     return f"{'.'.join(numbers)}{found.get('EXTRAVERSION', '')}"
 

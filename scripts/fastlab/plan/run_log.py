@@ -14,6 +14,9 @@ from fastlab.base.typed import typed
 from fastlab.plan.row_check import impossible
 from fastlab.plan.rows import Row
 
+# What to do about a line that is no row.
+_CURE = "delete the line (its run is then made again) or restore the file"
+
 
 def read_rows(path: Path) -> tuple[list[Row], str]:
     """The rows of a runs.jsonl, oldest first, and a warning ("" if none) about a dropped last line.
@@ -42,10 +45,7 @@ def _parse(path: Path, data: bytes) -> tuple[list[Row], int, str]:
             row = json.loads(line)
         # Of brackets in brackets, thousands deep.
         except (ValueError, RecursionError) as error:
-            raise FastError(
-                f"{path}:{number}: not a row: {error}; "
-                "delete the line (its run is then made again) or restore the file"
-            ) from error
+            raise FastError(f"{path}:{number}: not a row: {error}; {_CURE}") from error
         rows.append(_checked(path, number, row))
         good += len(line) + 1
     dropped = f"{path}:{len(lines) + 1}: the last row was cut short and is dropped; "
@@ -54,7 +54,7 @@ def _parse(path: Path, data: bytes) -> tuple[list[Row], int, str]:
 
 def _checked(path: Path, number: int, row: Any) -> Row:
     if not isinstance(row, dict) or "schema" not in row:
-        raise FastError(f"{path}:{number}: not a row: no schema version")
+        raise FastError(f"{path}:{number}: not a row: no schema version; {_CURE}")
     if row["schema"] != SCHEMA_VERSION:
         raise FastError(
             f"{path}:{number}: schema version {row['schema']}, this program knows "
@@ -62,13 +62,11 @@ def _checked(path: Path, number: int, row: Any) -> Row:
         )
     missing = Row.__required_keys__ - row.keys()
     if missing:
-        raise FastError(f"{path}:{number}: not a row: lacks {', '.join(sorted(missing))}")
+        lacks = ", ".join(sorted(missing))
+        raise FastError(f"{path}:{number}: not a row: lacks {lacks}; {_CURE}")
     why = impossible(row)
     if why:
-        raise FastError(
-            f"{path}:{number}: impossible: {why}; delete the line (its run is then made again) or "
-            "restore the file"
-        )
+        raise FastError(f"{path}:{number}: impossible: {why}; {_CURE}")
     return cast(Row, row)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM
+from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
 from fastlab.base.model import Place
 from fastlab.report import paper
 from fastlab.report.tables import (
@@ -24,7 +24,7 @@ from fastlab.report.tables import (
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.regret import WORSE_PCT, Regret
 
-LATENCY_COLUMNS = {"mean": "mean", "p50": "median", "p99": "99 %", "max": "most"}
+LATENCY_COLUMNS = {"mean": "mean", **SHOWN_PERCENTILES, "max": "most"}
 _ORACLE = (
     "The oracle is the best of the arms that the experiment names for it, in each row anew; regret "
     "is an arm's elapsed time over the oracle's, means over the seeds that both have: 1.00 is as "
