@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 from fastlab.base.model import Workload
+from fastlab.statistics import paired as statistics_paired
 from fastlab.statistics.calibration import planned_blocks
 from fastlab.statistics.findings import Finding
 from fastlab.statistics.paired import analyse
@@ -39,10 +40,13 @@ MANY = tuple(Workload("single_ctr", threads) for threads in range(1, 11))
 def rates(seed: int, **how: float) -> tuple[Counter[str], list[Finding]]:
     """The verdicts of 1,000 experiments, each calibrated and planned by itself."""
     rng = np.random.default_rng(seed)
-    findings = [
-        paired.primary(analyse(paired.experiment(paired.PLAN, paired.simulator(rng, **how))))
-        for _ in range(EXPERIMENTS)
-    ]
+    with pytest.MonkeyPatch.context() as patch:
+        # No verdict uses it, and it takes most of the time.
+        patch.setattr(statistics_paired, "false_positive_rate", lambda noises: None)
+        findings = [
+            paired.primary(analyse(paired.experiment(paired.PLAN, paired.simulator(rng, **how))))
+            for _ in range(EXPERIMENTS)
+        ]
     return Counter(one.verdict for one in findings), findings
 
 
@@ -118,11 +122,15 @@ def test_an_effect_of_5_percent_is_found_in_2_percent_noise(
     assert 0.93 <= covered <= 0.97
 
 
-def test_false_claims_of_a_table_of_ten(capsys: pytest.CaptureFixture[str]) -> None:
+def test_false_claims_of_a_table_of_ten(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Holm's correction keeps them rare in the whole table, not only in each of its lines."""
     plan = replace(paired.PLAN, workloads=MANY)
     experiments = 100
     wrong = 0
+    # As in rates().
+    monkeypatch.setattr(statistics_paired, "false_positive_rate", lambda noises: None)
     for seed in range(experiments):
         found = analyse(paired.simulate(plan, seed, noise=0.02)).of_metric("elapsed_ns")
         wrong += any(one.verdict in CLAIMS for one in found)
@@ -131,11 +139,14 @@ def test_false_claims_of_a_table_of_ten(capsys: pytest.CaptureFixture[str]) -> N
     assert wrong / experiments <= 0.05
 
 
-def test_why_no_bootstrap(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "more", [pytest.param((), id="few"), pytest.param((20, 40), id="all", marks=pytest.mark.full)]
+)
+def test_why_no_bootstrap(more: tuple[int, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """Its intervals miss 0 too often where there are as few blocks as an experiment has."""
     rng = np.random.default_rng(7)
     rates = {}
-    for blocks in (6, 8, 12, 20, 40):
+    for blocks in (6, 8, 12, *more):
         noise = rng.standard_normal((4000, blocks))
         found = [both_tests(noise)[0].confidence_interval(0.95)]
         found += [

@@ -12,6 +12,9 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst import Directive, directives, roles
 
+from fastlab.base.model import Machine, Watchdogs
+from fastlab.plan import experiment, splash_sizes
+
 PROJECT = Path(__file__).parents[2]
 PAGES = sorted((PROJECT / "Documentation").glob("*.rst"))
 NAMES = {page.stem for page in PAGES}
@@ -53,6 +56,16 @@ def test_a_page_is_well_formed(page: Path) -> None:
 @pytest.mark.parametrize("text", ["a_ leads nowhere", ":dco:`try`", "===  =\nfour 4\n===  ="])
 def test_what_is_malformed_is_seen(text: str) -> None:
     assert wrong(text) != ""
+
+
+def test_the_page_of_experiment_files_has_every_key() -> None:
+    text = (PROJECT / "Documentation/experiments.rst").read_text("utf-8")
+    named = set(re.findall(r'``[\["]*(\w+)[\]"]*``', text))
+    known = {*experiment.KEYS, *experiment.KNOBS, *experiment.OPTIONS, *experiment.POLICIES}
+    known |= {*experiment.KERNELS, *experiment.MACHINE_AXES, *experiment.PAIRED}
+    known |= {*vars(Machine()), *vars(Watchdogs()), *splash_sizes.OPTIONS}
+    known |= {key for options in splash_sizes.OPTIONS.values() for key in options}
+    assert known - named == set()
 
 
 def test_the_readme_leads_to_what_is_there() -> None:

@@ -145,30 +145,43 @@ def test_a_wheel_has_all_that_the_package_reads() -> None:
     assert {path for path in every if path.suffix not in (".py", ".pyc")} == shipped != set()
 
 
-def test_its_packages_are_installed_once(root: Path, tmp_path: Path) -> None:
-    """By a Python that notes what it is asked for."""
+@pytest.fixture
+def noting(tmp_path: Path) -> str:
+    """A PATH whose Python notes which packages it is asked for."""
     programs = tmp_path / "bin"
     programs.mkdir()
     python = programs / "python3"
     python.write_text(
         "#!/bin/sh\n"
         f'case "$*" in "-m venv"*) for last; do :; done; mkdir -p "$last/bin"\n'
-        f"printf '#!/bin/sh\\ncat > {tmp_path}/asked\\n' > \"$last/bin/pip\"\n"
+        f"printf '#!/bin/sh\\ncat >> {tmp_path}/asked\\n' > \"$last/bin/pip\"\n"
         f'printf \'#!/bin/sh\\necho run "$@"\\n\' > "$last/bin/python"\n'
         'chmod +x "$last"/bin/*;; *) exec /usr/bin/python3 "$@";; esac\n'
     )
     python.chmod(0o755)
-    path = f"{programs}:{os.environ['PATH']}"
-    answer = fast(root, "kernel", "list", PATH=path, FAST_CACHE=str(tmp_path / "cache"))
+    return f"{programs}:{os.environ['PATH']}"
+
+
+def test_its_packages_are_installed_once(root: Path, tmp_path: Path, noting: str) -> None:
+    answer = fast(root, "kernel", "list", PATH=noting, FAST_CACHE=str(tmp_path / "cache"))
     assert answer.stdout.startswith("run"), answer.stderr
     assert "fast: installing its Python packages into" in answer.stderr
     assert "rich>=13" in (tmp_path / "asked").read_text()
     version = "import sys; print('%d.%d' % sys.version_info[:2])"
     said = subprocess.run(["/usr/bin/python3", "-c", version], capture_output=True, text=True)
-    (venv,) = (tmp_path / "cache/venv").iterdir()
+    (venv,) = (one for one in (tmp_path / "cache/venv").iterdir() if one.is_dir())
     assert venv.name.endswith(f"-{said.stdout.strip()}")
-    again = fast(root, "kernel", "list", PATH=path, FAST_CACHE=str(tmp_path / "cache"))
+    again = fast(root, "kernel", "list", PATH=noting, FAST_CACHE=str(tmp_path / "cache"))
     assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_of_two_at_once_the_second_waits_for_the_firsts_packages(
+    tmp_path: Path, noting: str
+) -> None:
+    words = [PROJECT / "scripts/make-venv", PROJECT / "pyproject.toml", tmp_path / "venv"]
+    both = [subprocess.Popen(words, env={**os.environ, "PATH": noting}) for _ in range(2)]
+    assert [one.wait() for one in both] == [0, 0]
+    assert (tmp_path / "asked").read_text().count("rich>=13") == 1
 
 
 def test_every_command_has_a_page(root: Path) -> None:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -42,6 +43,7 @@ GOLDEN = HERE / "golden"
 ASKED = -5.0
 
 
+@cache
 def simulated() -> Findings:
     """Exact: a gain and a loss; prod_cons never fires, and affinity lacks a run."""
     of = samples.experiment(("single_ctr", "prod_cons", "affinity"), (4, 16), (1, 2))
@@ -59,6 +61,7 @@ def simulated() -> Findings:
     return summarise(of, rows)
 
 
+@cache
 def real() -> Findings:
     """On a real machine: a gain, nothing, a loss, and a FAST that never fired."""
     effects = {"single_ctr": 0.2, "multiple_ctr": 0.0, "doubly_list": -0.15, "prod_cons": 0.3}
@@ -72,6 +75,11 @@ def real() -> Findings:
 
     dataset = paired.experiment(of, one)
     return analyse(replace(dataset, rows=tuple(map(_furnished, dataset.rows))))
+
+
+@cache
+def real_page() -> str:
+    return html_text(real())
 
 
 def _furnished(row: PairedRow) -> PairedRow:
@@ -281,14 +289,13 @@ def test_an_empty_dataset_is_still_rendered() -> None:
 
 
 def test_the_page_loads_nothing() -> None:
-    page = Page(html_text(real()))
+    page = Page(real_page())
     assert page.loads == []
     assert {link.partition("#")[0] for link in page.links} - {""} == BESIDE
 
 
 def test_the_page_shows_every_block() -> None:
-    found = real()
-    text = html_text(found)
+    found, text = real(), real_page()
     assert "a dot is one block" in text
     assert len(primary(found)["single_ctr-4"].singles) == 12
     # Three of the four workloads have an answer.

@@ -89,16 +89,27 @@ def test_a_program_that_ended_between_its_cases_is_named(
     ]
 
 
+@pytest.mark.parametrize("status", [-9, 0])
 @pytest.mark.parametrize("content", [None, "", JUNIT[:90]])
 def test_a_tool_that_died_is_a_failed_case(
-    run_tests: ModuleType, tmp_path: Path, content: str | None
+    run_tests: ModuleType, tmp_path: Path, content: str | None, status: int
 ) -> None:
+    """And so is one that says that it did not, and has told of no case."""
     path = tmp_path / "junit.xml"
     if content is not None:
         path.write_text(content)
-    ((outcome, reason),) = outcomes(run_tests, path, -9)
+    ((outcome, reason),) = outcomes(run_tests, path, status)
     assert outcome == "failed"
-    assert reason.startswith(f"status -9, {path}")
+    assert reason.startswith(f"status {status}, {path}")
+
+
+def test_a_selection_may_have_no_tests(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run_tests, "LOGS", tmp_path)
+    for status, outcomes in ((5, []), (0, ["failed"])):
+        monkeypatch.setattr(run_tests, "run", lambda command, status=status: status)
+        assert [case.outcome for case in run_tests.python("none", full=False)] == outcomes
 
 
 def test_a_program_that_is_not_there_is_a_failed_case(
