@@ -11,10 +11,10 @@ The first word is the kind of table, a function of measured/; the second the exp
 results/<experiment>/summary.json it is made of (of `fast trust`: trust.json; of `fast bench
 overhead`: costs.json; of `fast bench theses`: theses.json; of `fast bench stealing`, `runtime`
 and `openmp` with --json: stealing.json, runtime.json, openmp.json; of `fast try --json`: all
-try-*.json of a directory); words that follow are the kind's own. A table whose experiment has
-no results in RESULTS (default: results) is left as it is, and named. What the sentences around a
-table say must be read again by somebody. README's picture, images/demo.svg, is that of the
-experiment demo's report.
+try-*.json of a directory); words that follow are the kind's own. A table whose experiment has no
+results in RESULTS (default: results), or was interrupted before each row had some, is left as it
+is, and named. What the sentences around a table say must be read again by somebody. README's
+picture, images/demo.svg, is that of the experiment demo's report.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from measured import commands, experiments, theses
-from measured.results import Lines, Results
+from measured.results import Lines, Results, Unfinished
 
 PAGES = Path(__file__).resolve().parent
 BLOCK = re.compile(
@@ -88,8 +88,8 @@ def simple_table(lines: Lines) -> str:
 
 
 def write(page: str, load: Callable[[str], Results | None]) -> tuple[str, list[str]]:
-    """The page with its tables written anew, and the experiments that have no results."""
-    missing: list[str] = []
+    """The page with its tables written anew, and why some are left as they are."""
+    left: list[str] = []
 
     def table(block: re.Match[str]) -> str:
         kind, experiment, *rest = block["words"].split()
@@ -97,16 +97,19 @@ def write(page: str, load: Callable[[str], Results | None]) -> tuple[str, list[s
             raise Wrong(f"no kind of table is called {kind}: there are {', '.join(KINDS)}")
         results = load(experiment)
         if results is None:
-            missing.append(experiment)
+            left.append(f"no results of {experiment}")
             return block[0]
         try:
             made = KINDS[kind](results, *rest)
+        except Unfinished as unfinished:
+            left.append(f"{experiment} has not been measured to its end ({unfinished})")
+            return block[0]
         except (KeyError, TypeError, StopIteration) as error:
             raise Wrong(f"{block['words']}: its results have no such table: {error!r}") from error
         text = made if isinstance(made, str) else simple_table(made)
         return f".. measured: {block['words']}\n\n{text}\n\n.. end of measured"
 
-    return BLOCK.sub(table, page), missing
+    return BLOCK.sub(table, page), left
 
 
 def read(path: Path) -> Any:
@@ -128,15 +131,15 @@ def main() -> int:
         tried = sorted((directory / experiment).glob("try-*.json"))
         return Results({"trials": [read(one) for one in tried]}) if tried else None
 
-    missing: set[str] = set()
+    left: set[str] = set()
     for path in sorted(PAGES.glob("*.rst")):
         page = path.read_text("utf-8")
         try:
-            new, without = write(page, load)
+            new, why = write(page, load)
         except Wrong as wrong:
             print(f"{path}: {wrong}", file=sys.stderr)
             return 2
-        missing.update(without)
+        left.update(why)
         if new != page:
             path.write_text(new, "utf-8")
             print(f"wrote {path.name}")
@@ -145,8 +148,8 @@ def main() -> int:
         # README's: of the same results as the tables.
         shutil.copyfile(picture, PAGES / "images/demo.svg")
         print("wrote images/demo.svg")
-    for experiment in sorted(missing):
-        print(f"no results of {experiment}: its tables are left as they are")
+    for why in sorted(left):
+        print(f"{why}: its tables are left as they are")
     return 0
 
 

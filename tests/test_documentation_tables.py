@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -63,8 +64,8 @@ DEMO = {
 
 
 def test_a_block_gets_its_table_and_the_rest_stays(tables: ModuleType) -> None:
-    page, missing = tables.write(PAGE, {"demo": tables.Results(DEMO)}.get)
-    assert missing == []
+    page, left = tables.write(PAGE, {"demo": tables.Results(DEMO)}.get)
+    assert left == []
     assert (
         page
         == """\
@@ -87,7 +88,7 @@ After.
 
 
 def test_without_results_a_page_is_left_as_it_is(tables: ModuleType) -> None:
-    assert tables.write(PAGE, lambda _: None) == (PAGE, ["demo"])
+    assert tables.write(PAGE, lambda _: None) == (PAGE, ["no results of demo"])
 
 
 @pytest.mark.parametrize(
@@ -118,11 +119,16 @@ def test_programs_that_were_tried(tables: ModuleType) -> None:
 
 
 def test_medians_stand_beside_what_a_thesis_has(tables: ModuleType) -> None:
+    def row(contender: str, *rounds: dict[str, float]) -> dict[str, Any]:
+        point = {"program": "sort", "contender": contender, "status": "ok"}
+        return {**point, "rounds": list(rounds)}
+
     rounds = [{"time": time, "l3_misses": misses} for time, misses in ((2e-6, 10), (3e-6, 10))]
     document = {
         "rows": [
-            {"program": "sort", "contender": "near", "rounds": [*rounds, rounds[0]]},
-            {"program": "sort", "contender": "far", "rounds": [{"time": 1e-3, "l3_misses": 0}]},
+            row("near", *rounds, rounds[0]),
+            row("far", {"time": 1e-3, "l3_misses": 0}),
+            row("gone") | {"status": "failed"},
         ],
         "published": [
             {"program": "sort", "metric": "time", "unit": "s", "values": {"near": 1.5}},
@@ -133,6 +139,7 @@ def test_medians_stand_beside_what_a_thesis_has(tables: ModuleType) -> None:
         ["program", "contender", "time, us", "L3 misses", "time there, s"],
         ["``sort``", "near", "2 ± 50.0 %", "10 ± 0.0 %", "1.5"],
         ["``sort``", "far", "1,000 ± 0.0 %", "0", ""],
+        ["``sort``", "gone", "failed", "failed", ""],
     ]
 
 
@@ -231,6 +238,38 @@ def test_conclusions_are_a_list_of_definitions(tables: ModuleType) -> None:
     assert len(said) == 3 and all(len(line) <= 100 for line in said)
     page = ".. measured: verdicts some\n\nold\n.. end of measured"
     assert said[0] in tables.write(page, lambda _: tables.Results(THESES))[0]
+
+
+@pytest.mark.parametrize("kind", ["localities some", "contenders some time", "verdicts some"])
+def test_interrupted_rounds_leave_a_table_as_it_is(tables: ModuleType, kind: str) -> None:
+    row = THESES["rows"][1] | {"rounds": []}
+    results = tables.Results({**THESES, "rows": [THESES["rows"][0], row]})
+    page = f".. measured: {kind}\n\nold\n.. end of measured\n\n{PAGE}"
+    made, left = tables.write(page, {"some": results, "demo": tables.Results(DEMO)}.get)
+    assert left == ["some has not been measured to its end (fib, near: no round)"]
+    # And the others are written.
+    assert made.count("old") == 1 and "50.0 ± 0.2" in made
+
+
+def test_interrupted_seeds_leave_a_table_as_it_is(tables: ModuleType) -> None:
+    rows = [STEALS["rows"][0], STEALS["rows"][1] | {"runs": []}]
+    page = ".. measured: steal-misses some random\n\nold\n.. end of measured"
+    made, left = tables.write(page, lambda _: tables.Results({"rows": rows}))
+    assert made == page
+    assert left == [
+        "some has not been measured to its end (sort, 2 workers, victims domains: no run)"
+    ]
+
+
+def test_the_command_goes_on_where_a_table_is_left(tmp_path: Path) -> None:
+    name = "theses-cachestress-simulated"
+    (tmp_path / name).mkdir()
+    document = THESES | {"rows": [THESES["rows"][1] | {"rounds": []}]}
+    (tmp_path / name / "theses.json").write_text(json.dumps(document))
+    done = subprocess.run([sys.executable, SCRIPT, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    assert f"{name} has not been measured to its end" in done.stdout
+    assert "no results of demo: its tables are left as they are" in done.stdout
 
 
 def test_runtimes_stand_side_by_side(tables: ModuleType) -> None:

@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from measured.results import METRICS, NOTHING, Lines, Results, decimal, millis
+from measured.results import (
+    FAILED,
+    METRICS,
+    NOTHING,
+    Lines,
+    Results,
+    Unfinished,
+    decimal,
+    millis,
+)
 
 
 def costs(results: Results) -> Lines:
@@ -52,14 +61,17 @@ def localities(results: Results) -> Lines:
         "l3_misses": "L3 misses",
         "remote_memory": "remote",
     }
-    published = results.document["published"]
+    rows, published = results.rows_of_rounds(), results.document["published"]
     told = [name for name in heads if any(one["metric"] == name for one in published)]
     units = {one["metric"]: one["unit"] for one in published}
-    shown = [metric for metric in heads if metric in results.document["rows"][0]["rounds"][0]]
+    shown = [name for name in heads if any(name in one for row in rows for one in row["rounds"])]
     there = [f"{heads[name].split(',')[0]} there, {units[name]}" for name in told]
     lines: Lines = [["program", "contender", *(heads[one] for one in shown), *there]]
-    for row in results.document["rows"]:
-        cells = [_with_range([one[metric] for one in row["rounds"]], metric) for metric in shown]
+    for row in rows:
+        cells = [FAILED] * len(shown)
+        if row["status"] != FAILED:
+            of_metrics = ([one[metric] for one in row["rounds"]] for metric in shown)
+            cells = [_with_range(*one) for one in zip(of_metrics, shown, strict=True)]
         values = [_published(published, row, name) for name in told]
         lines.append([f"``{row['program']}``", row["contender"], *cells, *values])
     return lines
@@ -67,6 +79,8 @@ def localities(results: Results) -> Lines:
 
 def _with_range(values: Sequence[float], metric: str) -> str:
     """The median, and how far the rounds lie apart from it at the most."""
+    if not values:
+        return NOTHING
     middle = median(values)
     far = max(abs(one - middle) for one in values)
     shown = middle * 1e6 if metric == "time" else middle
@@ -118,6 +132,9 @@ def _points(results: Results) -> list[tuple[list[str], dict[str, list[Run]]]]:
     """Each kernel and number of workers, with the runs of each choice of victims."""
     found: dict[tuple[str, str], dict[str, list[Run]]] = {}
     for row in results.document["rows"]:
+        if not row["runs"]:
+            where = f"{row['benchmark']}, {row['workers']} workers, victims {row['victims']}"
+            raise Unfinished(f"{where}: no run")
         point = found.setdefault((row["benchmark"], str(row["workers"])), {})
         point[row["victims"]] = row["runs"]
     return [(list(point), by_victims) for point, by_victims in found.items()]
@@ -165,7 +182,7 @@ def _value(row: Mapping[str, Any], unit: str) -> str:
         return ""
     value = row.get(unit)
     if value is None:
-        return "failed" if row["status"] == "failed" else NOTHING
+        return FAILED if row["status"] == FAILED else NOTHING
     shown = value * UNITS[unit][1]
     return f"{shown:.3g}" if abs(shown) < 1000 else f"{shown:,.0f}"
 
@@ -190,6 +207,6 @@ def openmp(results: Results, *only: str) -> Lines:
 
 def _openmp_value(row: Mapping[str, Any], factor: float) -> str:
     if row["value"] is None:
-        return "failed" if row["status"] == "failed" else NOTHING
+        return FAILED if row["status"] == FAILED else NOTHING
     spread = "" if row["spread"] is None else f" ± {100 * row['spread']:.0f} %"
     return f"{row['value'] * factor:.3g}{spread}"

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 NOTHING = "n/a"
+# A row's status, and what stands for its figures then.
+FAILED = "failed"
 
 Lines = list[Sequence[str]]
 Key = tuple[str, int]
+
+
+class Unfinished(Exception):
+    """Of which row nothing is there yet, though it has not failed."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,14 @@ class Results:
     def keys(self) -> list[Key]:
         found = dict.fromkeys((row["benchmark"], row["threads"]) for row in self.document["rows"])
         return list(found)
+
+    def rows_of_rounds(self) -> list[dict[str, Any]]:
+        """Those of `fast bench theses`, of which none was still to be measured."""
+        rows = list(self.document["rows"])
+        for row in rows:
+            if row["status"] == "ok" and not row["rounds"]:
+                raise Unfinished(f"{row['program']}, {row['contender']}: no round")
+        return rows
 
     @property
     def baseline(self) -> str:

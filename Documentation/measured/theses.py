@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from measured.results import NOTHING, Lines, Results
+from measured.results import FAILED, NOTHING, Lines, Results
 
 HERE = "here"
 WIDTH = 100
@@ -24,10 +24,11 @@ def contenders(results: Results, metric: str) -> Lines:
     document = results.document
     names = [one["name"] for one in document["contenders"]]
     serial = {one["name"] for one in document["contenders"] if one["runtime"] == "serial"}
-    found = {(row["program"], row["contender"], row["workers"]): row for row in document["rows"]}
+    measured = results.rows_of_rounds()
+    found = {(row["program"], row["contender"], row["workers"]): row for row in measured}
     sizes = document["sizes"]
     lines: Lines = [["program", "size here", "workers", "where", *names]]
-    for program in dict.fromkeys(row["program"] for row in document["rows"]):
+    for program in dict.fromkeys(row["program"] for row in measured):
         counts = {count for name, other, count in found if name == program and other not in serial}
         for workers in sorted(counts):
             rows = [found[program, one, 1 if one in serial else workers] for one in names]
@@ -44,6 +45,8 @@ def contenders(results: Results, metric: str) -> Lines:
 
 def verdicts(results: Results) -> str:
     """A definition list: each conclusion in the source's words, and whether it is upheld here."""
+    # Nothing is concluded from a part of the rows.
+    results.rows_of_rounds()
     lines: list[str] = []
     for one in results.document["conclusions"]:
         lines.append(f'"{_plain(one["words"])}" ({one["source"]})')
@@ -76,8 +79,8 @@ def _values(published: Mapping[str, Any], names: list[str]) -> list[str]:
 
 
 def _cell(row: Mapping[str, Any], metric: str) -> str:
-    if row["status"] == "failed":
-        return "failed"
+    if row["status"] == FAILED:
+        return FAILED
     values = [one[metric] for one in row["rounds"] if metric in one]
     if not values:
         return NOTHING
