@@ -14,10 +14,6 @@ from lab import compile_guest, pristine, series_folder
 from fastlab.kernel import patches
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: takes too long for `make test`; in `make test-full`")
-
-
 @pytest.fixture(scope="session")
 def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the kernel that the series touches, as it leaves them.

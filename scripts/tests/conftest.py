@@ -14,10 +14,6 @@ from kernel_lab import Lab
 from fastlab.base.process import ENDING
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "full: takes too long for `make test`; in `make test-full`")
-
-
 @pytest.fixture(autouse=True)
 def signals() -> Iterator[None]:
     """main() handles SIGTERM and SIGHUP; the tests give them back."""
