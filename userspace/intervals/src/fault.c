@@ -49,7 +49,7 @@ void ivl_deliver(ivl_fault fault, struct ivl_point *from, struct ivl_point *to)
 	ivl_set_fault(to, ivl_fault_of(ivl_fault_error(fault), bound->depth));
 }
 
-bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
+void ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
 {
 	struct ivl_model *model = interval->model;
 	ivl_fault none = 0;
@@ -58,13 +58,12 @@ bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
 	/* Relaxed: who must see it comes after us by an edge; for others it is a race. */
 	if (!atomic_compare_exchange_strong_explicit(&interval->cancel, &none, fault,
 						     memory_order_relaxed, memory_order_relaxed))
-		return false;
+		return;
 	/* Release, to ivl_find_cancel(): who sees this one sees the `cancel`. */
 	number = atomic_fetch_add_explicit(&model->cancels, 1, memory_order_release) + 1;
 	/* Relaxed: who does not see it looks everywhere. */
 	atomic_store_explicit(&model->cancelled[number % IVL_CANCELS_KEPT],
 			      number << 32 | interval->depth, memory_order_relaxed);
-	return true;
 }
 
 static ivl_fault known_cancel(struct ivl_interval *interval)

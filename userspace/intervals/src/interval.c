@@ -288,13 +288,11 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 			ivl_fail_interval(interval, error);
 		if (interval->made)
 			schedule_made(interval, &batch);
-		if (atomic_load_explicit(&interval->outlasted, memory_order_relaxed)) {
-			/* Pairs with remember(): what we do not find there finds that we are gone. */
-			atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
-			ivl_fence(memory_order_seq_cst);
-		}
-		schedule_made_elsewhere(interval, &batch);
 		atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
+		/* Pairs with remember(): what we do not find there finds that we are gone. */
+		if (atomic_load_explicit(&interval->outlasted, memory_order_relaxed))
+			ivl_fence(memory_order_seq_cst);
+		schedule_made_elsewhere(interval, &batch);
 	}
 	ivl_arrive_open(&interval->end, &batch);
 	ivl_settle(&batch);

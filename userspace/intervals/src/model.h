@@ -259,8 +259,8 @@ bool ivl_may_be_ahead(struct ivl_point *point);
 void ivl_set_fault(struct ivl_point *point, ivl_fault fault);
 /* An error at one point, seen from another that comes after it. */
 void ivl_deliver(ivl_fault fault, struct ivl_point *from, struct ivl_point *to);
-/* False: it has one. */
-bool ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault);
+/* Unless it has one. */
+void ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault);
 /* `now`: of ivl_model.cancels, which is not 0. */
 ivl_fault ivl_look_for_cancel(struct ivl_interval *interval, uint64_t now);
 /* Of the interval, or one around it. */
