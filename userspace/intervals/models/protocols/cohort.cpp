@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cohort lock: one owner at a time, who sees what the one before wrote. */
+/*
+ * The cohort lock: one owner at a time, who sees what the one before wrote; and the last
+ * one may destroy it, as ivl_numa_mutex_destroy() does.
+ */
 #include "model.hpp"
 #include "scheduler.h"
 #include "sync/cohort.h"
@@ -30,15 +33,27 @@ struct cohort : rl::test_suite<cohort<threads, nodes, passes>, threads> {
 			if (index || !ivl_cohort_trylock(&lock, mine))
 				ivl_cohort_lock(&lock, mine);
 			guarded = guarded + 1;
+			const bool last = guarded == threads * TURNS;
 			ivl_cohort_unlock(&lock);
+			if (last)
+				destroy();
+		}
+	}
+
+	/* The owner before may have given up the lock, and not yet the queue of its node. */
+	void destroy()
+	{
+		for (auto &c : cohorts) {
+			while (!ivl_guard_queue_free(&c.queue))
+				rl::yield(1, $);
+			c.queue.oldest = nullptr;
+			c.has_global = false;
 		}
 	}
 
 	void after()
 	{
 		RL_ASSERT(guarded == threads * TURNS);
-		for (auto &c : cohorts)
-			RL_ASSERT(ivl_guard_queue_free(&c.queue));
 		RL_ASSERT(nodes == 1 || ivl_guard_queue_free(&lock.global));
 	}
 };
