@@ -148,8 +148,8 @@ def main() -> int:
         # README's: of the same results as the tables.
         shutil.copyfile(picture, PAGES / "images/demo.svg")
         print("wrote images/demo.svg")
-    for why in sorted(left):
-        print(f"{why}: its tables are left as they are")
+    for reason in sorted(left):
+        print(f"{reason}: its tables are left as they are")
     return 0
 
 
