@@ -205,7 +205,7 @@ def test_who_runs_here_has_a_line(tmp_path: Path) -> None:
 
 
 def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
-    """Once each, however many regions there are."""
+    """Once each, however many regions there are; the largest of this program has seven."""
     build = PROJECT / "build/user/userspace/gomp"
     library, program = build / "libintervals-gomp.so", build / "tests/test-gomp-locks"
     if not program.exists():
@@ -219,12 +219,12 @@ def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
     subprocess.run([program], env=environment, check=True)
     packets = protos.Trace.FromString(file.read_bytes()).packet
     threads = [one.track_descriptor.thread for one in packets if one.HasField("track_descriptor")]
-    assert [one.thread_name for one in threads if one.tid] == ["attends (machine)"] * 4
+    assert [one.thread_name for one in threads if one.tid] == ["attends (machine)"] * 7
     trace = read(file)
     # Those that are run at once are not in it; at a region's beginning so many are queued.
     assert trace.tasks("run") >= 8 + 8 * 4
     # When the program ends its first thread has left the last region; others may be about to.
-    assert trace.unended <= 3
+    assert trace.unended <= 6
 
 
 def test_a_program_that_does_not_stop_its_runtime(tmp_path: Path) -> None:

@@ -16,9 +16,10 @@
  *
  * An *explicit task* is a child spawned into its parent's scope; taskwait is a sync, which runs a
  * child that nobody has stolen as a call. A stolen one runs on a fiber of the thief and, where
- * it waits, goes on in that thread alone: every task is tied. All that waits (taskwait, locks,
- * critical, ordered) suspends the fiber and never blocks the thread, so the order in which tasks
- * are run on a thread needs no further rule.
+ * it waits, goes on in that thread alone: every task is tied. What waits suspends the fiber and
+ * leaves the thread to other tasks; but who waits for a lock (critical, ordered, doacross), or holds
+ * one while it waits, does so alone: its thread does nothing else as long as another can
+ * (ivl_attend_alone()).
  *
  * A *taskgroup*, and the team itself for its barriers, is a group of the runtime, in which each
  * task is counted; workers count ahead, so that tasks share no line that all write to.
@@ -185,23 +186,29 @@ static inline struct member *gomp_member(void)
 
 /*
  * Around a wait, in which other tasks run in this thread: they see whose worker it is. Where that
- * is not the caller, but a member around its light teams, it goes on with its own task, too.
+ * is not the caller, but a member around its light teams, it goes on with its own task, too. None
+ * run while it waits for a lock, or holds one.
  */
 struct gomp_waits {
 	struct member *self;
 	struct task *task, *attending;
+	bool alone, before;		/* for ivl_attend_alone() */
 };
 
-static inline struct gomp_waits gomp_waits_begin(void)
+static inline struct gomp_waits gomp_waits_begin(bool for_lock)
 {
 	struct member *self = gomp_member();
+	const bool alone = for_lock || self->task->nesting >= GOMP_LOCKED;
 
 	gomp_self = self->attends;
-	return (struct gomp_waits){ self, self->task, self->attends->task };
+	return (struct gomp_waits){ self, self->task, self->attends->task, alone,
+				    alone && ivl_attend_alone(true) };
 }
 
 static inline void gomp_waits_end(struct gomp_waits waits)
 {
+	if (__builtin_expect(waits.alone, 0))
+		ivl_attend_alone(waits.before);
 	gomp_self = waits.self;
 	waits.self->attends->task = waits.attending;
 	waits.self->task = waits.task;

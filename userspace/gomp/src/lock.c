@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Locks, critical sections and the lock of atomics. A word is 0: free, 1: held, 2: held, and
- * somebody may wait (Drepper, "Futexes Are Tricky", the second mutex). Held by a task: who waits
- * leaves its thread to others.
+ * somebody may wait (Drepper, "Futexes Are Tricky", the second mutex). Held by a task, and waited
+ * for by tasks: the thread of one that waits does nothing else meanwhile, if others can (attend.h).
  */
 #include <errno.h>
 #include <omp.h>
@@ -35,7 +35,7 @@ static void lock(atomic_int *word)
 		return;
 	gomp_spin_while(atomic_load_explicit(word, memory_order_relaxed) != FREE);
 	while (atomic_exchange_explicit(word, CONTENDED, memory_order_acquire) != FREE)
-		gomp_park(word, is_contended, 0);
+		gomp_park_for_lock(word, is_contended, 0);
 }
 
 static void unlock(atomic_int *word)

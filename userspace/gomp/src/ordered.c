@@ -22,7 +22,7 @@ static void wait_for_turn(struct member *self, struct workshare *share)
 {
 	gomp_spin_while(not_yet(&share->turn, (unsigned long)self));
 	while (not_yet(&share->turn, (unsigned long)self))
-		gomp_park(&share->turn, not_yet, (unsigned long)self);
+		gomp_park_for_lock(&share->turn, not_yet, (unsigned long)self);
 }
 
 void gomp_ordered_pass(struct member *self, struct workshare *share)
@@ -149,7 +149,7 @@ static void wait_for(uint64_t first, va_list rest)
 	word = post_of(doacross, first);
 	gomp_spin_while(not_posted(word, number));
 	while (not_posted(word, number))
-		gomp_park(word, not_posted, number);
+		gomp_park_for_lock(word, not_posted, number);
 }
 
 GOMP_PUBLIC void GOMP_doacross_post(long *counts)

@@ -76,14 +76,24 @@ static bool publish(void *arg, struct ivl_waiter *waiter)
 	return waits;
 }
 
-void gomp_park(const void *word, bool (*still)(const void *word, unsigned long arg),
-	       unsigned long arg)
+static void park(struct parking parking, bool for_lock)
 {
-	struct parking parking = { { .word = word }, still, arg };
-	struct gomp_waits waits = gomp_waits_begin();
+	struct gomp_waits waits = gomp_waits_begin(for_lock);
 
 	ivl_wait(publish, &parking);
 	gomp_waits_end(waits);
+}
+
+void gomp_park(const void *word, bool (*still)(const void *word, unsigned long arg),
+	       unsigned long arg)
+{
+	park((struct parking){ { .word = word }, still, arg }, false);
+}
+
+void gomp_park_for_lock(const void *word, bool (*still)(const void *word, unsigned long arg),
+			unsigned long arg)
+{
+	park((struct parking){ { .word = word }, still, arg }, true);
 }
 
 /* Who came last is the first in the list. */

@@ -19,6 +19,9 @@
 /* Wait, if still(word, arg), until somebody unparks the word. It returns for no reason, too. */
 void gomp_park(const void *word, bool (*still)(const void *word, unsigned long arg),
 	       unsigned long arg);
+/* As it, where no task may begin meanwhile in the thread: for a lock, or a turn. */
+void gomp_park_for_lock(const void *word, bool (*still)(const void *word, unsigned long arg),
+			unsigned long arg);
 /* Who has waited longest for the word looks again; and all who wait for it. Any thread. */
 void gomp_unpark_one(const void *word);
 void gomp_unpark_all(const void *word);

@@ -367,7 +367,7 @@ GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
 
 static void sync(struct task *task)
 {
-	struct gomp_waits waits = gomp_waits_begin();
+	struct gomp_waits waits = gomp_waits_begin(false);
 
 	ivl_sync(&task->scope);
 	gomp_waits_end(waits);
@@ -398,7 +398,7 @@ GOMP_PUBLIC void GOMP_taskwait_depend(void **depend)
 
 GOMP_PUBLIC void GOMP_taskyield(void)
 {
-	struct gomp_waits waits = gomp_waits_begin();
+	struct gomp_waits waits = gomp_waits_begin(false);
 
 	if (waits.self->team)
 		ivl_attend_yield();
@@ -407,7 +407,7 @@ GOMP_PUBLIC void GOMP_taskyield(void)
 
 void gomp_group_wait(struct taskgroup *taskgroup)
 {
-	struct gomp_waits waits = gomp_waits_begin();
+	struct gomp_waits waits = gomp_waits_begin(false);
 
 	ivl_group_wait(&taskgroup->group);
 	gomp_waits_end(waits);

@@ -344,6 +344,8 @@ static struct team *begin_light(struct member *self)
 	icv = inherited(self->task->icv);
 	inherit(member, self);
 	gomp_base_begin(member, self->task, &icv);
+	/* It is in the frame of who begins it. */
+	member->base.nesting = self->task->nesting & -GOMP_LOCKED;
 	gomp_share_begin(member);
 	member->place = member->bound = self->place;
 	member->part = self->part;

@@ -2,6 +2,10 @@
 /* Critical sections and locks: by threads, and by tasks that wait while they hold one. */
 #include "check.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
 enum { ROUNDS = 500 };
 
 /* Long enough for another thread to come in between, if it may. */
@@ -47,7 +51,7 @@ static void excluded(void)
 	omp_destroy_nest_lock(&nest);
 }
 
-/* A task that holds the lock waits for its children, and its thread goes on with others' tasks. */
+/* A task that holds the lock waits for its children, which others want, too. */
 static void held_over_waits(void)
 {
 	omp_lock_t lock;
@@ -72,9 +76,331 @@ static void held_over_waits(void)
 	CHECK(count == 600);
 }
 
+/* Atomics of the program, that need no lock of the library. */
+#define LOAD(flag) __atomic_load_n(&(flag), __ATOMIC_ACQUIRE)
+#define STORE(flag, value) __atomic_store_n(&(flag), value, __ATOMIC_RELEASE)
+#define AWAIT(flag) \
+	do { \
+		while (!LOAD(flag)) \
+			sched_yield(); \
+	} while (0)
+
+/* Who waits for a lock goes on with it, though nobody else sleeps. */
+static void handed_over(void)
+{
+	int taken = 0, waits = 0, got = 0;
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+	if (omp_get_thread_num()) {
+		AWAIT(taken);
+		STORE(waits, 1);
+		omp_set_lock(&lock);
+		STORE(got, 1);
+		omp_unset_lock(&lock);
+	} else {
+		omp_set_lock(&lock);
+		STORE(taken, 1);
+		AWAIT(waits);
+		usleep(20000);
+		omp_unset_lock(&lock);
+		AWAIT(got);
+	}
+	omp_destroy_lock(&lock);
+}
+
+/* In the thread of one that waits for a critical section no other begins: it would block there. */
+static void beside_another_lock(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	int inside = 0, waits = 0, count = 0;
+
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	{
+#pragma omp task shared(inside, waits)
+#pragma omp critical
+		{
+			STORE(inside, 1);
+			AWAIT(waits);
+			usleep(20000);
+		}
+		for (int i = 0; i < 8; i++) {
+#pragma omp task shared(mutex, inside, waits, count)
+			{
+				AWAIT(inside);
+				pthread_mutex_lock(&mutex);
+				STORE(waits, 1);
+#pragma omp critical
+				count++;
+				pthread_mutex_unlock(&mutex);
+			}
+		}
+	}
+	CHECK(count == 8);
+}
+
+/*
+ * Nor one in the thread of who holds a lock and waits; it goes on when its children have ended,
+ * though others do something else until then.
+ */
+static void beside_who_spins(void)
+{
+	int begun = 0, wanted = 0, done = 0, count = 0;
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+#pragma omp parallel num_threads(3)
+#pragma omp single
+	{
+#pragma omp task shared(begun, wanted, done, lock, count)
+		{
+			omp_set_lock(&lock);
+#pragma omp task shared(begun, wanted)
+			{
+				STORE(begun, 1);
+				AWAIT(wanted);
+				usleep(20000);
+			}
+			AWAIT(begun);
+#pragma omp taskwait
+			count++;
+			omp_unset_lock(&lock);
+			STORE(done, 1);
+		}
+		AWAIT(begun);
+		for (int i = 0; i < 4; i++) {
+#pragma omp task shared(lock, count)
+			{
+				omp_set_lock(&lock);
+				count++;
+				omp_unset_lock(&lock);
+			}
+		}
+		STORE(wanted, 1);
+		AWAIT(done);
+	}
+	CHECK(count == 5);
+	omp_destroy_lock(&lock);
+}
+
+/* Nor does the implicit task of that thread go on, which may take the other lock, too. */
+static void above_another_lock(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	int begun = 0, waits = 0, count = 0, child = 0;
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+#pragma omp parallel num_threads(3)
+#pragma omp single
+	{
+#pragma omp task shared(begun, waits) depend(out : child)
+		{
+			STORE(begun, 1);
+			AWAIT(waits);
+			child = 1;
+		}
+		AWAIT(begun);
+#pragma omp task shared(begun, waits, mutex, lock, count)
+		{
+			omp_set_lock(&lock);
+			/* For the thread that is in taskwait by then. */
+#pragma omp task shared(waits, mutex, lock, count)
+			{
+				pthread_mutex_lock(&mutex);
+				STORE(waits, 1);
+				omp_set_lock(&lock);
+				count++;
+				omp_unset_lock(&lock);
+				pthread_mutex_unlock(&mutex);
+			}
+			STORE(begun, 2);
+			AWAIT(waits);
+			usleep(20000);
+			omp_unset_lock(&lock);
+		}
+		while (LOAD(begun) < 2)
+			sched_yield();
+#pragma omp taskwait depend(in : child)
+		pthread_mutex_lock(&mutex);
+		count += child;
+		pthread_mutex_unlock(&mutex);
+	}
+	CHECK(count == 2);
+	omp_destroy_lock(&lock);
+}
+
+/* Threads that wait for a lock are not woken for tasks, which the others begin. */
+static void beside_sleepers(void)
+{
+	omp_lock_t lock;
+	int begun = 0, count = 0;
+
+	omp_init_lock(&lock);
+#pragma omp parallel num_threads(7)
+#pragma omp single
+	{
+		omp_set_lock(&lock);
+		for (int i = 0; i < 5; i++) {
+#pragma omp task shared(begun, lock, count)
+			{
+#pragma omp atomic
+				begun++;
+				omp_set_lock(&lock);
+				count++;
+				omp_unset_lock(&lock);
+			}
+		}
+		while (LOAD(begun) < 5)
+			sched_yield();
+		for (int i = 0; i < 5; i++) {
+			int here = 0;
+
+			usleep(2000);
+#pragma omp task shared(here)
+			STORE(here, 1);
+			AWAIT(here);
+		}
+		omp_unset_lock(&lock);
+	}
+	CHECK(count == 5);
+	omp_destroy_lock(&lock);
+}
+
+struct held {
+	omp_lock_t lock;
+	int taken;
+};
+
+/* Until somebody waits for it: its first four bytes are 2 then (lock.c). */
+static void *hold_for_a_while(void *arg)
+{
+	struct held *held = arg;
+
+	omp_set_lock(&held->lock);
+	STORE(held->taken, 1);
+	while (__atomic_load_n((int *)&held->lock, __ATOMIC_RELAXED) != 2)
+		sched_yield();
+	usleep(20000);
+	omp_unset_lock(&held->lock);
+	return NULL;
+}
+
+/*
+ * The first task waits for its child; another begins in its thread, and waits for the lock of the
+ * thread that waits for the first. All wait, and so the first goes on beside the other. When it
+ * has ended its thread does no more, again.
+ */
+static void when_all_wait(void)
+{
+	int begun = 0, wanted = 0, first = 0, count = 0, more = 0, checked = 0;
+	struct held held = { .taken = 0 };
+	pthread_t thread;
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+	omp_init_lock(&held.lock);
+	CHECK(!pthread_create(&thread, NULL, hold_for_a_while, &held));
+	AWAIT(held.taken);
+#pragma omp parallel num_threads(3)
+#pragma omp single
+	{
+		omp_set_lock(&lock);
+#pragma omp task shared(begun, wanted, count, more, checked, held) depend(out : first)
+		{
+#pragma omp task shared(begun, wanted)
+			{
+				STORE(begun, 1);
+				AWAIT(wanted);
+				usleep(20000);
+			}
+			AWAIT(begun);
+#pragma omp taskwait
+			/* The third thread is busy, and would see that the next begins here. */
+#pragma omp task shared(begun, wanted, more, checked)
+			{
+				STORE(begun, 2);
+				while (LOAD(wanted) < 2)
+					sched_yield();
+				usleep(20000);
+				CHECK(!LOAD(more));
+				STORE(checked, 1);
+			}
+			while (LOAD(begun) < 2)
+				sched_yield();
+#pragma omp task shared(more)
+			STORE(more, 1);
+			omp_set_lock(&held.lock);
+			omp_unset_lock(&held.lock);
+			first = 1;
+			STORE(wanted, 2);
+		}
+		AWAIT(begun);
+#pragma omp task shared(wanted, lock, count)
+		{
+			STORE(wanted, 1);
+			omp_set_lock(&lock);
+			count++;
+			omp_unset_lock(&lock);
+		}
+#pragma omp taskwait depend(in : first)
+		CHECK(first == 1 && count == 0);
+		AWAIT(checked);
+		omp_unset_lock(&lock);
+	}
+	CHECK(count == 1 && more == 1);
+	pthread_join(thread, NULL);
+	omp_destroy_lock(&lock);
+	omp_destroy_lock(&held.lock);
+}
+
+static void *fulfil_later(void *event)
+{
+	usleep(20000);
+	omp_fulfill_event(*(omp_event_handle_t *)event);
+	return NULL;
+}
+
+/* All wait, and the one with a lock for what another thread tells. */
+static void for_an_event(void)
+{
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+	for (int threads = 1; threads < 3; threads++) {
+		int completed = 1;
+
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+		{
+			omp_event_handle_t event;
+			pthread_t thread;
+
+			omp_set_lock(&lock);
+#pragma omp task detach(event) depend(out : completed) shared(completed)
+			completed = 0;
+			CHECK(!pthread_create(&thread, NULL, fulfil_later, &event));
+#pragma omp taskwait depend(in : completed)
+			CHECK(!completed);
+			omp_unset_lock(&lock);
+			pthread_join(thread, NULL);
+		}
+	}
+	omp_destroy_lock(&lock);
+}
+
 int main(void)
 {
 	excluded();
 	held_over_waits();
+	handed_over();
+	beside_another_lock();
+	above_another_lock();
+	beside_sleepers();
+	beside_who_spins();
+	when_all_wait();
+	for_an_event();
 	return 0;
 }

@@ -333,10 +333,14 @@ static void control_variables(void)
 	CHECK(inside == 3 && after == 9);
 }
 
-/* Two tasks of a thread wait, the first inside of a region of its own. It goes on as itself. */
+/*
+ * Two tasks of a thread wait, the first inside of a region of its own. It goes on as itself, when the
+ * other, which waits for a lock, has got that.
+ */
 static void waits_inside(void)
 {
-	atomic_int held = 0, waiting = 0;
+	atomic_int held = 0, waiting = 0, locked = 0;
+	omp_event_handle_t event;
 	omp_lock_t lock;
 
 	omp_init_lock(&lock);
@@ -346,28 +350,29 @@ static void waits_inside(void)
 		atomic_store(&held, 1);
 		while (atomic_load(&waiting) < 2)
 			sched_yield();
+		omp_fulfill_event(event);
 		usleep(20000);
 		omp_unset_lock(&lock);
 	} else {
 		while (!atomic_load(&held))
 			sched_yield();
+		/* Begun after the next. */
 #pragma omp task
 		{
 			atomic_fetch_add(&waiting, 1);
 			omp_set_lock(&lock);
+			atomic_store(&locked, 1);
 			omp_unset_lock(&lock);
 		}
 #pragma omp task final(1)
 		{
 #pragma omp parallel num_threads(2)
-			{
-				atomic_fetch_add(&waiting, 1);
-				omp_set_lock(&lock);
-				omp_unset_lock(&lock);
-			}
-			CHECK(omp_in_final());
+#pragma omp task detach(event)
+			atomic_fetch_add(&waiting, 1);
+			CHECK(omp_in_final() && atomic_load(&locked));
 		}
 	}
+	omp_destroy_lock(&lock);
 }
 
 /*

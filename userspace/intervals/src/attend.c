@@ -62,6 +62,19 @@ void ivl_attend_yield(void)
 		ivl_run_work(worker, work);
 }
 
+bool ivl_attend_alone(bool alone)
+{
+	struct ivl_worker *worker = ivl_self();
+	bool before = false;
+
+	/* Elsewhere a task may go on in any thread. */
+	if (worker && worker->bound) {
+		before = worker->fiber->alone;
+		worker->fiber->alone = alone;
+	}
+	return before;
+}
+
 bool ivl_attend_has_queued(size_t count)
 {
 	const struct ivl_worker *worker = ivl_self();

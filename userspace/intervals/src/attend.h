@@ -49,6 +49,14 @@ void ivl_attend_no_more(struct ivl_worker *before);
 void ivl_attend_yield(void);
 /* Are there so many tasks, more than 0, in the caller's own queue? */
 bool ivl_attend_has_queued(size_t count);
+/*
+ * As long as what runs here waits, its thread does nothing else: no task begins there, and none goes
+ * on but what waits alone, too; unless all who attend the runtime wait, when one goes on with what
+ * there is. For what holds a lock, or waits for one: a task beside it may block the thread for a lock
+ * of which the runtime does not know. Returns what it was; base or task.
+ */
+bool ivl_attend_alone(bool alone);
+
 /* Say what the caller's worker has counted and told nobody. */
 void ivl_attend_tell(void);
 

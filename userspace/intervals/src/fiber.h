@@ -43,6 +43,7 @@ struct ivl_waiter {
 	struct ivl_seat *seat;		/* of that thread; NULL: it only waits */
 	const struct ivl_place *place;	/* where it waits, and goes on */
 	struct ivl_seat *bound;		/* who alone makes the fiber go on; NULL: anybody */
+	bool alone;			/* ivl_attend_alone(): goes on before all else there */
 	_Atomic(uint32_t) word;
 };
 
@@ -55,6 +56,7 @@ struct ivl_fiber {
 	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
 	unsigned int known;		/* by what number valgrind knows of the stack */
 	char *mapped;			/* where its mapping begins */
+	bool alone;			/* while it waits: ivl_attend_alone() */
 	/*
 	 * Twice the number of asyncs that have ended on it without their spawner;
 	 * plus one: the one that runs on it is counted by its finish (finish.c).

@@ -231,10 +231,9 @@ static struct ivl_work *open_first(struct ivl_worker *worker)
 __attribute__((always_inline)) static inline struct ivl_work *find_own(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
-	bool more;
 
 	if (ivl_returns(worker))
-		work = ivl_mailbox_take(&worker->bound->returning, &more);
+		work = ivl_seat_take(worker->bound);
 	if (!work && ivl_high_there(worker)) {
 		ivl_stay();
 		work = open_high(worker);
@@ -256,10 +255,20 @@ struct ivl_work *ivl_find_own(struct ivl_worker *worker)
 	return find_own(worker);
 }
 
+/* What waits alone; but others may wait for what the worker has to tell. */
+static struct ivl_work *find_first(struct ivl_worker *worker)
+{
+	ivl_hold_nothing_back(worker, NULL, false);
+	return ivl_seat_take(worker->bound);
+}
+
 struct ivl_work *ivl_find(struct ivl_worker *worker)
 {
-	struct ivl_work *work = find_own(worker);
+	struct ivl_work *work;
 
+	if (ivl_is_held_up(worker))
+		return find_first(worker);
+	work = find_own(worker);
 	if (!work)
 		work = steal(worker);
 	for (unsigned int i = worker->place->levels; i < ivl_hall_count(worker) && !work; i++) {

@@ -34,6 +34,9 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 {
 	struct ivl_work *work = NULL;
 
+	/* Nobody may rely on it. */
+	if (ivl_is_held_up(worker))
+		return ivl_find(worker);
 	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
 	for (int round = 0; round < IVL_SEARCH_ROUNDS && !work; round++) {
 		if (round % 8 == 7)
@@ -55,7 +58,26 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 /* The last look. Who is throttled leaves it to the one that naps, which is to come yet. */
 static bool sees_work(struct ivl_worker *worker, const struct ivl_hall *hall, bool throttled)
 {
+	if (ivl_is_held_up(worker))
+		return ivl_returns(worker);
 	return (!throttled || !ivl_napped(&hall->nap)) && ivl_anything(worker);
+}
+
+/*
+ * Do all sleep but the caller, who was the so manyth to say so? True: there is something that it
+ * can do. Who waits alone is told by another who comes to be the last: it looks again, now that it
+ * can be woken, for that one may have come since it said so.
+ */
+static bool serve_last(struct ivl_worker *worker, unsigned int asleep)
+{
+	ivl_runtime *runtime = worker->runtime;
+	const unsigned int all = atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst);
+
+	if (worker->bound &&
+	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) == all &&
+	    ivl_seats_let_off(worker))
+		return worker->let_off;
+	return asleep == all && ivl_serve_stackless(runtime);
 }
 
 static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool throttled)
@@ -63,12 +85,17 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 	ivl_runtime *runtime = worker->runtime;
 	struct ivl_sleepers *sleepers = worker->seat ? &worker->seat->sleepers : &hall->sleepers;
 	unsigned int asleep;
+	bool awaits_work;
 	uint64_t key;
 
 	/* There are few: of as many as there are workers it would keep one from who needs two. */
 	if (runtime->fibers_kept == 1)
 		ivl_fiber_put_all(worker);
-	atomic_fetch_add_explicit(&sleepers->asleep, 1, memory_order_seq_cst);
+	/* Who is held up can do nothing of what others are woken for. */
+	worker->let_off = false;
+	awaits_work = !ivl_is_held_up(worker);
+	if (awaits_work)
+		atomic_fetch_add_explicit(&sleepers->asleep, 1, memory_order_seq_cst);
 	asleep = (uint32_t)atomic_fetch_add_explicit(&runtime->attention, 1,
 						     memory_order_seq_cst) + 1;
 	key = ivl_eventcount_prepare(&sleepers->eventcount);
@@ -77,8 +104,7 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 	if (worker->feedback)
 		ivl_feedback_leave(worker, hall);
 	if (sees_work(worker, hall, throttled) || ivl_over(worker) ||
-	    (asleep == atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst) &&
-	     ivl_serve_stackless(runtime))) {
+	    serve_last(worker, asleep)) {
 		ivl_eventcount_cancel(&sleepers->eventcount);
 	} else {
 		ivl_count(worker, idles);
@@ -92,7 +118,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 		ivl_count(worker, wakes);
 	}
 	atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_relaxed);
-	atomic_fetch_sub_explicit(&sleepers->asleep, 1, memory_order_relaxed);
+	if (awaits_work)
+		atomic_fetch_sub_explicit(&sleepers->asleep, 1, memory_order_relaxed);
 }
 
 /*

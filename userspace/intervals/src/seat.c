@@ -15,23 +15,36 @@
  * Waiting.
  */
 
-bool ivl_seat_called(const struct ivl_seat *seat)
+/* Has what it waits for come? */
+static bool is_called(const struct ivl_seat *seat)
 {
 	/* Acquire: what was written before ivl_wake(). */
 	return atomic_load_explicit(&seat->waiter.word, memory_order_acquire);
 }
 
+bool ivl_seat_called(const struct ivl_seat *seat)
+{
+	return is_called(seat) && (!ivl_is_held_up(&seat->worker) || seat->worker.base.alone);
+}
+
 void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_waiter *waiter),
 		   void *arg)
 {
+	struct ivl_worker *worker = &seat->worker;
+
 	atomic_store_explicit(&seat->waiter.word, 0, memory_order_relaxed);
+	ivl_waits_alone(worker, &worker->base);
 	if (publish(arg, &seat->waiter))
-		ivl_thread_work(&seat->worker);
+		ivl_thread_work(worker);
+	ivl_waited_alone(worker, &worker->base);
+	/* Until it waits again nobody has called it. */
+	atomic_store_explicit(&seat->waiter.word, 0, memory_order_relaxed);
 }
 
-static void wake(struct ivl_seat *seat)
+/* Was anybody asleep there? */
+static bool wake(struct ivl_seat *seat)
 {
-	ivl_eventcount_notify(&seat->sleepers.eventcount, 1);
+	return ivl_eventcount_notify(&seat->sleepers.eventcount, 1);
 }
 
 void ivl_seat_call(struct ivl_seat *seat)
@@ -46,22 +59,73 @@ void ivl_seat_call(struct ivl_seat *seat)
 
 bool ivl_seat_returned(struct ivl_seat *seat)
 {
-	return !ivl_mailbox_empty(&seat->returning);
+	return !ivl_mailbox_empty(&seat->first) ||
+	       (!ivl_mailbox_empty(&seat->returning) && !ivl_is_held_up(&seat->worker));
 }
 
-void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work)
+struct ivl_work *ivl_seat_take(struct ivl_seat *seat)
 {
+	bool more;
+	struct ivl_work *work = ivl_mailbox_take(&seat->first, &more);
+
+	if (!work && !ivl_is_held_up(&seat->worker))
+		work = ivl_mailbox_take(&seat->returning, &more);
+	return work;
+}
+
+void ivl_seat_return(struct ivl_waiter *waiter)
+{
+	struct ivl_seat *seat = waiter->bound;
 	ivl_runtime *runtime = seat->worker.runtime;
 	const bool visits = ivl_visit(runtime);
 
-	ivl_mailbox_put(&seat->returning, work);
+	ivl_mailbox_put(waiter->alone ? &seat->first : &seat->returning, &waiter->work);
 	wake(seat);
 	ivl_leave(runtime, visits);
 }
 
 /*
+ * Waiting alone, while all sleep.
+ */
+
+/* What only its thread can go on with, whatever keeps it from that. */
+static bool has_something(struct ivl_seat *seat)
+{
+	return is_called(seat) || !ivl_mailbox_empty(&seat->returning);
+}
+
+bool ivl_seats_let_off(struct ivl_worker *worker)
+{
+	bool any = false;
+
+	worker->let_off = worker->alone && (has_something(worker->seat) || ivl_anything(worker));
+	if (worker->let_off)
+		return true;
+	/* Who is told goes to sleep again, and is the last then if nobody else has come. */
+	for (struct ivl_seat *seat = ivl_seats(worker->runtime); seat; seat = seat->next)
+		any |= seat != worker->seat && has_something(seat) && wake(seat);
+	return any;
+}
+
+void ivl_seats_rouse(ivl_runtime *runtime)
+{
+	struct ivl_seat *seat = ivl_seats(runtime);
+
+	/* Those of threads that have no part in this are asleep elsewhere. */
+	while (seat && !wake(seat))
+		seat = seat->next;
+}
+
+/*
  * Making.
  */
+
+static void destroy(struct ivl_seat *seat)
+{
+	ivl_mailbox_destroy(&seat->returning);
+	ivl_mailbox_destroy(&seat->first);
+	free(seat);
+}
 
 struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *place)
 {
@@ -75,11 +139,11 @@ struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *pla
 	seat->worker.bound = runtime->attended ? seat : NULL;
 	atomic_init(&seat->taken, true);
 	ivl_mailbox_init(&seat->returning);
+	ivl_mailbox_init(&seat->first);
 	ivl_eventcount_init(&seat->sleepers.eventcount);
 	if (ivl_worker_init(&seat->worker, runtime, place, UINT_MAX)) {
 		ivl_worker_destroy(&seat->worker);
-		ivl_mailbox_destroy(&seat->returning);
-		free(seat);
+		destroy(seat);
 		return NULL;
 	}
 	seat->next = atomic_load_explicit(&runtime->seats, memory_order_relaxed);
@@ -101,8 +165,7 @@ void ivl_seats_destroy(ivl_runtime *runtime)
 		if (seat->worker.free)
 			ivl_stacks_put(runtime->stacks, seat->worker.free);
 		ivl_worker_destroy(&seat->worker);
-		ivl_mailbox_destroy(&seat->returning);
-		free(seat);
+		destroy(seat);
 		seat = next;
 	}
 }

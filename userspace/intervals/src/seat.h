@@ -18,6 +18,7 @@ struct ivl_seat {
 	struct ivl_waiter waiter;
 	struct ivl_sleepers sleepers;
 	struct ivl_mailbox returning;	/* fibers that can go on here alone */
+	struct ivl_mailbox first;	/* those of them that have waited alone */
 	struct ivl_seat *next;
 	_Atomic(bool) taken;
 	struct ivl_exceptions before;	/* those of its thread, from before it sat down */
@@ -50,7 +51,15 @@ void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_
 void ivl_seat_call(struct ivl_seat *seat);
 
 /* What waited here, and can go on nowhere else, goes on. Any thread. */
-void ivl_seat_return(struct ivl_seat *seat, struct ivl_work *work);
+void ivl_seat_return(struct ivl_waiter *waiter);
+
+/*
+ * By the last that is awake: what is kept from going on by what waits alone, goes on; nothing
+ * else can. True: there is any, and who can do it, maybe the caller, has been told.
+ */
+bool ivl_seats_let_off(struct ivl_worker *worker);
+/* Work is there, and all sleep: one of them looks again. */
+void ivl_seats_rouse(ivl_runtime *runtime);
 
 /* A seat that is taken already, at this place; NULL: ENOMEM. */
 struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *place);

@@ -154,7 +154,8 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		if (!work && ivl_mail_due(worker)) {
 			ivl_stay();
 			worker->mail_first = true;
-		} else if (!work && !ivl_leaves(worker) && !ivl_returns(worker)) {
+		} else if (!work && !ivl_leaves(worker) && !ivl_returns(worker) &&
+			   !ivl_is_held_up(worker)) {
 			work = ivl_take_next(worker);
 		}
 		work = tell_before(worker, work);
@@ -234,9 +235,14 @@ static void suspend(struct ivl_worker *worker,
 	fiber->waiter.runtime = worker->runtime;
 	fiber->waiter.place = worker->place;
 	fiber->waiter.bound = worker->bound;
+	fiber->waiter.alone = fiber->alone;
+	ivl_waits_alone(worker, fiber);
 	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
 	go_on_with(worker, &worker->base);
 	switched();
+	/* Who waits alone has not changed its worker. */
+	if (__builtin_expect(fiber->alone, 0))
+		ivl_waited_alone(worker, fiber);
 }
 
 /* A foreign thread. */
@@ -282,7 +288,7 @@ static void wake_thread(struct ivl_waiter *waiter)
 void ivl_wake(struct ivl_waiter *waiter)
 {
 	if (waiter->bound)
-		ivl_seat_return(waiter->bound, &waiter->work);
+		ivl_seat_return(waiter);
 	else if (waiter->runtime)
 		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
 	else
@@ -292,7 +298,7 @@ void ivl_wake(struct ivl_waiter *waiter)
 void ivl_wake_next(struct ivl_waiter *waiter)
 {
 	if (waiter->bound)
-		ivl_seat_return(waiter->bound, &waiter->work);
+		ivl_seat_return(waiter);
 	else if (waiter->runtime)
 		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
 	else

@@ -69,6 +69,22 @@ void ivl_give_way(struct ivl_worker *worker);
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
 
+/*
+ * Around a wait: as ivl_attend_alone() has said of the fiber.
+ */
+static inline void ivl_waits_alone(struct ivl_worker *worker, const struct ivl_fiber *fiber)
+{
+	if (__builtin_expect(!fiber->alone, 1))
+		return;
+	worker->alone++;
+	worker->let_off = false;
+}
+
+static inline void ivl_waited_alone(struct ivl_worker *worker, const struct ivl_fiber *fiber)
+{
+	worker->alone -= fiber->alone;
+}
+
 /* Exceptions belong to the fiber: the running one's away, and those of the next there. */
 static inline void ivl_leave_exceptions(struct ivl_worker *worker, struct ivl_fiber *fiber)
 {

@@ -55,6 +55,11 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 		if (ivl_seat_near(seat, place) && wake_one(&seat->sleepers))
 			return;
 	}
+	/* Who goes to sleep after this look sees the work. */
+	if (runtime->attended &&
+	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) ==
+		    atomic_load_explicit(&runtime->all_asleep, memory_order_relaxed))
+		ivl_seats_rouse(runtime);
 }
 
 void ivl_idle_wake_for_all(struct ivl_worker *worker)

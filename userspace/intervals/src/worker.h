@@ -104,6 +104,8 @@ struct ivl_worker {
 	struct ivl_magazines intervals, edges;
 	struct ivl_seat *seat;		/* of a thread that is not the runtime's; or NULL */
 	struct ivl_seat *bound;		/* that, where tasks stay in their thread (attend.h) */
+	unsigned int alone;		/* how many that have begun here wait alone (attend.h) */
+	bool let_off;			/* nobody of the runtime can go on but by what alone forbids */
 	pthread_t thread;
 	struct ivl_feedback *feedback;	/* feedback.h; NULL: it is never throttled */
 	/* Written by itself alone: see IVL_AT_WORK. */
@@ -234,10 +236,18 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 		    const struct ivl_place *place, unsigned int number);
 void ivl_worker_destroy(struct ivl_worker *worker);
 
-/* seat.c: has what its thread waits for come? */
+/* Does what waits alone keep it from all else? */
+static inline bool ivl_is_held_up(const struct ivl_worker *worker)
+{
+	return __builtin_expect(worker->alone != 0, 0) && !worker->let_off;
+}
+
+/* seat.c: has what its thread waits for come, and may it go on? */
 bool ivl_seat_called(const struct ivl_seat *seat);
-/* Has what a fiber waits for that can go on there alone? */
+/* Has what a fiber waits for that can go on there alone, and may it? */
 bool ivl_seat_returned(struct ivl_seat *seat);
+/* What that makes go on; NULL: nothing. By its thread. */
+struct ivl_work *ivl_seat_take(struct ivl_seat *seat);
 
 /* Must the worker do nothing more, so that its thread goes on with its own? */
 static inline bool ivl_leaves(const struct ivl_worker *worker)

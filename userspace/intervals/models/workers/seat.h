@@ -7,7 +7,6 @@
 
 struct ivl_seat {
 	struct ivl_worker worker;
-	struct ivl_mailbox returning;
 	struct ivl_seat *next;
 };
 
@@ -40,6 +39,17 @@ inline bool ivl_seat_returned(struct ivl_seat *)
 	return false;
 }
 
-inline void ivl_seat_return(struct ivl_seat *, struct ivl_work *) {}
+inline struct ivl_work *ivl_seat_take(struct ivl_seat *)
+{
+	return NULL;
+}
+
+inline void ivl_seat_return(struct ivl_waiter *) {}
+inline bool ivl_seats_let_off(struct ivl_worker *)
+{
+	return false;
+}
+
+inline void ivl_seats_rouse(ivl_runtime *) {}
 
 #endif

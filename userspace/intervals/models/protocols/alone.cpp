@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Threads that wait alone (src/attend.h), and one that goes on with something else when all wait:
+ * ivl_seats_let_off() and ivl_seats_rouse() in src/seat.c, and their callers in src/idle.c and
+ * src/waking.c, step by step. All wait for locks that are given up only when all pieces of work
+ * have been done: a deadlock means that there is one, and nobody who may do it.
+ */
+#include "model.hpp"
+#include "eventcount.c"
+
+/*
+ * Thread 0 has what it alone can go on with; all can do the other pieces. It is there from the
+ * beginning, or it is made by a thread that waits alone afterwards, or by one that never sleeps.
+ */
+enum maker { NOBODY, ONE_OF_THEM, GUEST };
+
+template <int threads, int pieces, maker made_by>
+struct alone
+	: rl::test_suite<alone<threads, pieces, made_by>, threads + (made_by == GUEST)> {
+	ivl_model_futex futex;
+	ivl_eventcount ec[threads];
+	rl::atomic<int> work, returned, done;
+	rl::atomic<unsigned int> called[threads], asleep;
+
+	void before()
+	{
+		for (auto &e : ec)
+			ivl_eventcount_init(&e);
+		for (auto &c : called)
+			c.store(0, rl::mo_relaxed, $);
+		work.store(made_by == NOBODY ? pieces : 0, rl::mo_relaxed, $);
+		returned.store(made_by == NOBODY, rl::mo_relaxed, $);
+		done.store(0, rl::mo_relaxed, $);
+		asleep.store(0, rl::mo_relaxed, $);
+	}
+
+	bool wake(int thread)
+	{
+		return ivl_eventcount_notify(&ec[thread], 1);
+	}
+
+	void rouse()
+	{
+		ivl_model_fence(rl::mo_seq_cst, $);
+		if (asleep.load(rl::mo_relaxed, $) != threads ||
+		    ivl_has_defect("who brings work rouses nobody"))
+			return;
+		for (int i = 0; i < threads; i++)
+			if (wake(i))
+				return;
+	}
+
+	void make()
+	{
+		returned.store(1, rl::mo_release, $);
+		wake(0);
+		for (int i = 0; i < pieces; i++) {
+			work.fetch_add(1, rl::mo_acq_rel, $);
+			rouse();
+		}
+	}
+
+	static bool take(rl::atomic<int> &count)
+	{
+		int there = count.load(rl::mo_relaxed, $);
+
+		while (there > 0)
+			if (count.compare_exchange_strong(there, there - 1, rl::mo_acq_rel, $))
+				return true;
+		return false;
+	}
+
+	bool find(int me)
+	{
+		if (!(me == 0 && take(returned)) && !take(work))
+			return false;
+		if (done.fetch_add(1, rl::mo_acq_rel, $) == pieces)
+			for (int i = 0; i < threads; i++) {
+				called[i].store(1, rl::mo_release, $);
+				wake(i);
+			}
+		return true;
+	}
+
+	/* By the last that is awake. */
+	bool let_off(int me)
+	{
+		if (work.load(rl::mo_relaxed, $) || (me == 0 && returned.load(rl::mo_relaxed, $)))
+			return !ivl_has_defect("the last awake goes on with nothing");
+		if (me && returned.load(rl::mo_relaxed, $) &&
+		    !ivl_has_defect("the last awake tells nobody"))
+			wake(0);
+		return false;
+	}
+
+	bool go_to_sleep(int me)
+	{
+		const unsigned int before = asleep.fetch_add(1, rl::mo_seq_cst, $) + 1;
+		const uint64_t key = ivl_eventcount_prepare(&ec[me]);
+		bool is_let_off = false;
+		unsigned int now;
+
+		now = asleep.load(rl::mo_relaxed, $);
+		if (ivl_has_defect("who says that it sleeps does not look again"))
+			now = before;
+		if (!called[me].load(rl::mo_acquire, $) && now == threads)
+			is_let_off = let_off(me);
+		if (is_let_off || (called[me].load(rl::mo_acquire, $) &&
+				   !ivl_has_defect("no look after prepare")))
+			ivl_eventcount_cancel(&ec[me]);
+		else
+			ivl_eventcount_sleep(&ec[me], key);
+		asleep.fetch_sub(1, rl::mo_relaxed, $);
+		return is_let_off;
+	}
+
+	void thread(unsigned int index)
+	{
+		if (index == threads) {
+			make();
+			return;
+		}
+		if (made_by == ONE_OF_THEM && index == threads - 1)
+			make();
+		while (!called[index].load(rl::mo_acquire, $))
+			if (go_to_sleep(index))
+				find(index);
+	}
+
+	void after()
+	{
+		RL_ASSERT(done.load(rl::mo_relaxed, $) == pieces + 1);
+	}
+};
+
+int main(int argc, char **argv)
+{
+	return ivl_model<alone<2, 0, NOBODY>, alone<2, 1, NOBODY>, alone<2, 1, ONE_OF_THEM>,
+			 alone<3, 1, ONE_OF_THEM>, alone<1, 1, GUEST>, alone<2, 1, GUEST>>::main(
+		argc, argv,
+		{ "who brings work rouses nobody", "the last awake goes on with nothing",
+		  "the last awake tells nobody", "no look after prepare",
+		  "who says that it sleeps does not look again" });
+}
