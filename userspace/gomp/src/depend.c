@@ -37,7 +37,19 @@ struct depends {
 	struct address **chains;	/* of addresses with the same hash, 2^bits of them */
 	unsigned int bits;
 	size_t count;			/* of addresses: not more than chains */
+	/*
+	 * Queued children that have not ended; and of these how many can, whatever else happens:
+	 * they wait for no other, and have no event that the parent may be about to fulfil.
+	 */
+	unsigned int left, ending;
+	unsigned int enough;		/* to how many left the parent waits for them to fall */
+	atomic_bool many;		/* it does */
 };
+
+static bool ends(const struct node *node)
+{
+	return !node->pending && !node->task->event;
+}
 
 static void append(struct node ***list, size_t *count, size_t *room, struct node *node)
 {
@@ -201,6 +213,10 @@ bool gomp_depend(struct task *parent, struct task *task, void **depend, bool cal
 	pthread_mutex_lock(&parent->depends->lock);
 	enter(parent->depends, depend, node);
 	waits = node->pending;
+	if (!caller_waits) {
+		parent->depends->left++;
+		parent->depends->ending += ends(node);
+	}
 	atomic_store_explicit(&node->ready, !waits, memory_order_relaxed);
 	pthread_mutex_unlock(&parent->depends->lock);
 	return waits;
@@ -221,19 +237,60 @@ void gomp_depend_wait(struct task *task)
 		gomp_park(ready, not_ready, 0);
 }
 
+static bool are_many(const void *word, unsigned long arg)
+{
+	(void)arg;
+	return atomic_load_explicit((const atomic_bool *)word, memory_order_relaxed);
+}
+
+void gomp_depend_throttle(struct task *parent, unsigned int most)
+{
+	struct depends *depends = parent->depends;
+
+	if (!depends)
+		return;
+	pthread_mutex_lock(&depends->lock);
+	if (depends->left > most && depends->ending) {
+		depends->enough = most / 2;
+		atomic_store_explicit(&depends->many, true, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&depends->lock);
+	while (are_many(&depends->many, 0))
+		gomp_park(&depends->many, are_many, 0);
+}
+
+/* One of the queued children has ended. True: their parent goes on. */
+static bool are_few(struct depends *depends, const struct node *node)
+{
+	depends->left--;
+	depends->ending -= ends(node);
+	if ((depends->left > depends->enough && depends->ending) ||
+	    !are_many(&depends->many, 0))
+		return false;
+	atomic_store_explicit(&depends->many, false, memory_order_relaxed);
+	return true;
+}
+
 void gomp_depend_end(struct task *task)
 {
 	struct depends *depends = task->parent->depends;
 	struct node *node = task->node;
+	bool goes_on = false;
 	size_t ready = 0;
 
 	pthread_mutex_lock(&depends->lock);
 	node->done = true;
 	for (size_t i = 0; i < node->after_count; i++)
-		if (!--node->after[i]->pending)
+		if (!--node->after[i]->pending) {
+			depends->ending += !node->after[i]->waits && ends(node->after[i]);
 			node->after[ready++] = node->after[i];
+		}
+	if (!node->waits)
+		goes_on = are_few(depends, node);
 	/* Not under the lock: what is started may run at once. Each has one who makes it ready. */
 	pthread_mutex_unlock(&depends->lock);
+	if (goes_on)
+		gomp_unpark_all(&depends->many);
 	for (size_t i = 0; i < ready; i++) {
 		struct node *next = node->after[i];
 

@@ -22,6 +22,12 @@
 /* In the frames of so many others: then it is queued whatever is in the queue. Each has a frame. */
 #define DEEPEST 128u
 
+/*
+ * Of those that are queued whatever is in the queue, as they have dependences or priority, so many
+ * for each thread; libgomp has the same bound.
+ */
+#define UNBEGUN_MOST 64
+
 #define BLOCK_BYTES 512
 
 static struct ivl_depot depot;
@@ -275,6 +281,13 @@ static void run_included(struct member *self, const struct order *order)
 	end_memory(self, task);
 }
 
+/* Are there so many tasks to begin that the caller runs this one itself? */
+static bool has_enough(const struct member *self, const struct order *order)
+{
+	return ivl_attend_has_queued(self->queued_most) ||
+	       (is_high(order) && ivl_attend_has_high(UNBEGUN_MOST * self->team->size));
+}
+
 void gomp_task_create(struct member *self, const struct order *order)
 {
 	const bool waits = order->flags & TASK_DEPEND;
@@ -288,7 +301,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	/* What it depends on may be an event that the caller is about to fulfil. */
 	if (!self->team || order->now || self->task->final || self->team->light ||
 	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) && self->task->nesting < DEEPEST &&
-	     ivl_attend_has_queued(self->queued_most))) {
+	     has_enough(self, order))) {
 		run_included(self, order);
 		return;
 	}
@@ -297,6 +310,9 @@ void gomp_task_create(struct member *self, const struct order *order)
 	if (!--self->unreviewed)
 		review(self);
 	parent = gomp_task_keep(self);
+	/* Not by who has a lock for which they may be waiting. */
+	if (waits && parent->nesting < GOMP_LOCKED)
+		gomp_depend_throttle(parent, UNBEGUN_MOST * self->team->size);
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
 	init(task, parent, order);
 	task->nesting = 0;

@@ -53,6 +53,11 @@ void gomp_task_complete(struct member *self, struct task *task, struct ivl_group
  */
 bool gomp_depend(struct task *parent, struct task *task, void **depend, bool caller_waits);
 void gomp_depend_wait(struct task *task);
+/*
+ * Before it makes one more: where more than so many of its queued children that have dependences
+ * have not ended, the parent waits for some, unless all may be waiting for something that it does.
+ */
+void gomp_depend_throttle(struct task *parent, unsigned int most);
 void gomp_depend_end(struct task *task);
 void gomp_depends_free(struct task *parent);
 

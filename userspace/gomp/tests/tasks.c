@@ -195,6 +195,77 @@ static void many_dependences(void)
 	CHECK(depend_on_many(32000) < 5 * 16 * few);
 }
 
+/* Who makes tasks faster than others end them does not have memory for all of them. */
+static void bounded(void)
+{
+	const int most = 64 * omp_get_max_threads() + 1;
+	atomic_int ended = 0, begun = 0;
+	int chain = 0;
+
+#pragma omp parallel
+#pragma omp single
+	for (int i = 0; i < 20000; i++) {
+#pragma omp task depend(inout : chain) shared(ended)
+		{
+			chain++;
+			atomic_fetch_add(&ended, 1);
+		}
+		CHECK(i + 1 - atomic_load(&ended) <= most);
+	}
+	CHECK(chain == 20000);
+#pragma omp parallel
+#pragma omp single
+	for (int i = 0; i < 20000; i++) {
+#pragma omp task priority(1) shared(begun)
+		atomic_fetch_add(&begun, 1);
+		/* And those that each has taken and not yet begun. */
+		CHECK(i + 1 - atomic_load(&begun) <= most + omp_get_num_threads());
+	}
+	CHECK(atomic_load(&begun) == 20000);
+}
+
+/* It does not wait for what waits for it: for an event, or a lock. */
+static void unbounded(void)
+{
+	const int count = 64 * omp_get_max_threads() + 100;
+	atomic_int after = 0, locked = 0;
+	char body[10] = { 0 };
+	omp_lock_t lock;
+
+	omp_init_lock(&lock);
+#pragma omp parallel
+#pragma omp single
+	{
+		omp_event_handle_t event;
+
+#pragma omp task detach(event) depend(out : body[0]) shared(body)
+		body[0] = 1;
+		for (int i = 0; i < 9; i++) {
+#pragma omp task depend(out : body[i + 1]) shared(body)
+			usleep(1000 * !body[i + 1]);
+		}
+		for (int i = 0; i < count; i++) {
+#pragma omp task depend(in : body[0]) shared(after)
+			atomic_fetch_add(&after, 1);
+		}
+		CHECK(!atomic_load(&after));
+		omp_fulfill_event(event);
+		omp_set_lock(&lock);
+		for (int i = 0; i < count; i++) {
+#pragma omp task depend(in : body[1]) shared(locked)
+			{
+				omp_set_lock(&lock);
+				atomic_fetch_add(&locked, 1);
+				omp_unset_lock(&lock);
+			}
+		}
+		CHECK(!atomic_load(&locked));
+		omp_unset_lock(&lock);
+	}
+	CHECK(atomic_load(&after) == count && atomic_load(&locked) == count);
+	omp_destroy_lock(&lock);
+}
+
 static void detached(void)
 {
 	int body = 0, fulfilled = 0, after = 0;
@@ -699,6 +770,8 @@ int main(void)
 	data();
 	dependences();
 	many_dependences();
+	bounded();
+	unbounded();
 	detached();
 	detached_alone();
 	detached_copied();

@@ -82,3 +82,8 @@ bool ivl_attend_has_queued(size_t count)
 	return worker->deque ? ivl_attend_sees_queued(count) :
 			       ivl_pool_size(worker->pool) >= count;
 }
+
+bool ivl_attend_has_high(size_t count)
+{
+	return atomic_load_explicit(&ivl_self()->runtime->high, memory_order_relaxed) >= count;
+}

@@ -49,6 +49,8 @@ void ivl_attend_no_more(struct ivl_worker *before);
 void ivl_attend_yield(void);
 /* Are there so many tasks, more than 0, in the caller's own queue? */
 bool ivl_attend_has_queued(size_t count);
+/* Of high priority, in all of the runtime? */
+bool ivl_attend_has_high(size_t count);
 /*
  * As long as what runs here waits, its thread does nothing else: no task begins there, and none goes
  * on but what waits alone, too; unless all who attend the runtime wait, when one goes on with what
