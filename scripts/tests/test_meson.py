@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,3 +74,29 @@ def test_meson_that_is_missing_is_named_with_its_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(FastError, match="meson is missing: install the Debian package meson "):
         meson.build_programs(tmp_path, PlainReporter(io.StringIO()))
+
+
+def test_a_ninja_that_outlives_its_killed_fast_has_the_directory(log: Path, tmp_path: Path) -> None:
+    ninja = tmp_path / "bin/ninja"
+    ninja.write_text("#!/bin/sh\necho $$ >ninja.new; mv ninja.new ninja; exec sleep 60\n")
+    script = (
+        "import sys; from pathlib import Path; from fastlab.base.progress import PlainReporter\n"
+        "from fastlab.guest import meson\n"
+        f"meson.build_programs(Path({str(tmp_path)!r}), PlainReporter(sys.stderr))\n"
+    )
+    search = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    killed = subprocess.Popen(
+        [sys.executable, "-c", script], env={**os.environ, **search}, cwd=tmp_path
+    )
+    while not (tmp_path / "ninja").exists():
+        assert killed.poll() is None
+        time.sleep(0.05)
+    killed.kill()
+    killed.wait()
+    with (tmp_path / "build/user.lock").open() as file:
+        try:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.kill(int((tmp_path / "ninja").read_text()), signal.SIGKILL)
+        fcntl.flock(file, fcntl.LOCK_EX)

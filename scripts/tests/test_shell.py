@@ -7,12 +7,15 @@ import io
 import os
 import pty
 import select
+import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -285,6 +288,24 @@ def test_what_the_kernel_complains_about_is_said_and_kept(lab: Lab) -> None:
     said = lab.said.getvalue()
     assert "remark: the guest's kernel complained: [    0.5] WARNING: CPU: 1" in said
     assert str(directory / "serial.log") in said
+
+
+@pytest.mark.parametrize("begin", [session.Session.command, session.Session.interactive])
+def test_an_interrupt_amid_the_start_ends_the_machine(
+    begin: Callable[[session.Session], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    popen, started = subprocess.Popen, []
+
+    def start(*words: Any, **options: Any) -> Any:
+        started.append(popen(*words, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    reporter = PlainReporter(io.StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        begin(session.Session(["sleep", "60"], tmp_path, Streams(), reporter))
+    assert started[0].returncode is not None
 
 
 def test_an_interrupt_ends_the_machine(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

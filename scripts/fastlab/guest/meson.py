@@ -69,6 +69,8 @@ def _run(command: list[str]) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        # It gets the directory's lock: a ninja that outlives us is still at work there.
+        close_fds=False,
     )
     if answer.returncode:
         raise FastError(

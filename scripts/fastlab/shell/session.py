@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from fastlab.base.model import FastError
-from fastlab.base.process import ends_within
+from fastlab.base.process import ends_within, start
 from fastlab.base.progress import Reporter
 from fastlab.guest.alarms import ALARM, Console, Tail
 
@@ -77,13 +77,15 @@ class Session:
         """Boot, and run a command; returns its status. An OSError names the output of ours that
         cannot be written."""
         # QEMU would truncate a file that is its output, and wants no socket; Ctrl-C is ours.
-        process = subprocess.Popen(
-            self._words,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+        process, heed = start(
+            lambda: subprocess.Popen(
+                self._words,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
         )
         assert process.stdin and process.stdout and process.stderr
         # Our own input may never end.
@@ -96,6 +98,7 @@ class Session:
         for drain in drains:
             drain.start()
         try:
+            heed()
             self._reporter.start("booting", 0)
             try:
                 self._wait_for(process, lambda: self._started, BOOT_SECONDS)
@@ -122,8 +125,9 @@ class Session:
         errors = self._directory / "virtme.log"
         with errors.open("wb") as log:
             # In our process group: only the one in the foreground may read the terminal.
-            process = subprocess.Popen(self._words, stderr=log)
+            process, heed = start(lambda: subprocess.Popen(self._words, stderr=log))
         try:
+            heed()
             self._mark = INIT_STARTED
             self._wait_for(process, lambda: self._started, BOOT_SECONDS)
             self._wait_for(process, lambda: False)
