@@ -22,9 +22,12 @@
 
 /* Until the condition is true, or 20 seconds have passed: is it? */
 #define test_comes_true(condition) ({ \
-	for (int ms_ = 0; ms_ < 20000 && !(condition); ms_++) \
+	bool came_ = (condition); \
+	for (int ms_ = 0; ms_ < 20000 && !came_; ms_++) { \
 		usleep(1000); \
-	(bool)(condition); \
+		came_ = (condition); \
+	} \
+	came_; \
 })
 
 /* On 1, 2 and 8 workers: a statement for each. */
