@@ -158,10 +158,13 @@ def test_the_last_line_counts_and_the_status_tells(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["run-tests"])
     stage = [run_tests.Case(name, outcome, "because") for name, outcome in cases]
-    monkeypatch.setattr(run_tests, "stages", lambda full: [iter(stage[:1]), iter(stage[1:])])
+    monkeypatch.setattr(
+        run_tests, "stages", lambda full: [("one", iter(stage[:1])), ("other", iter(stage[1:]))]
+    )
     assert run_tests.main() == status
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == last
+    assert lines[-4:-1] == ["  0.0 minutes: one", "  0.0 minutes: other", "  0.0 minutes"]
     named = [f"{case.outcome}: {case.name}: because" for case in stage if case.outcome != "passed"]
     assert [line for line in lines if "because" in line] == named
 
@@ -171,7 +174,7 @@ def test_what_is_started_can_be_interrupted_though_we_may_not(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["run-tests"])
     stage = (run_tests.check("one", ["sh", "-c", "kill -INT $$"]) for _ in range(1))
-    monkeypatch.setattr(run_tests, "stages", lambda full: [stage])
+    monkeypatch.setattr(run_tests, "stages", lambda full: [("one", stage)])
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         assert run_tests.main() == 1
