@@ -115,14 +115,21 @@ class Lab:
         )
 
 
+# In the order in which the kernel links them, and the files of their cases.
+KUNIT_SUITES = {"sched_fast_adaptive": "fast_adaptive_test.c", "sched_fast": "fast_test.c"}
+
+
 def kunit_passed(lab: Lab, patched: Path) -> None:
     """Every case of the series' KUnit tests, while the machine booted."""
     results = [line for line in lab.booted() if re.match(r" *(not )?ok \d", line)]
-    source = (patched / "kernel/sched/fast_test.c").read_text()
-    cases = re.findall(r"\bKUNIT_CASE\((\w+)\)", source)
-    assert cases
-    expected = [f"    ok {number} {name}" for number, name in enumerate(cases, start=1)]
-    assert results == [*expected, "ok 1 sched_fast"]
+    expected = []
+    for number, (suite, source) in enumerate(KUNIT_SUITES.items(), start=1):
+        text = (patched / "kernel/sched" / source).read_text()
+        cases = re.findall(r"\bKUNIT_CASE\((\w+)\)", text)
+        assert cases
+        expected += [f"    ok {place} {name}" for place, name in enumerate(cases, start=1)]
+        expected.append(f"ok {number} {suite}")
+    assert results == expected
 
 
 def survived(outcome: vm.Outcome) -> None:
