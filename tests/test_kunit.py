@@ -18,4 +18,4 @@ class Booted(Lab):
 
 
 def test_every_case_passes(tmp_path: Path, patched: Path) -> None:
-    kunit_passed(Booted(tmp_path / "lab", kernel("fast", "kunit")), patched)
+    kunit_passed(Booted(tmp_path / "lab", kernel("fast", "kunit", "numa")), patched)

@@ -20,7 +20,9 @@ def machine() -> BenchMachine:
     reporter = PlainReporter(io.StringIO())
     programs = tuple(THESES_PROGRAMS.values())
     two = replace(MACHINE, cpus=2)
-    return BenchMachine("test-nodes", two, reporter, programs, BOOT_SECONDS, NODES)
+    return BenchMachine(
+        "test-nodes", two, reporter, programs, BOOT_SECONDS, NODES, "fast", ("kunit",)
+    )
 
 
 def counted(machine: BenchMachine, program: str) -> Mapping[str, int]:

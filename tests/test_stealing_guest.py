@@ -26,6 +26,8 @@ def machine() -> BenchMachine:
         (stealing.PROGRAM,),
         stealing.BOOT_SECONDS,
         stealing.NODES,
+        "fast",
+        ("kunit",),
     )
 
 
