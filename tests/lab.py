@@ -21,6 +21,11 @@ from fastlab.kernel.catalogue import SERIES, load_catalogue, patch_folder
 
 PROJECT = Path(__file__).parents[1]
 
+# One kernel for KUnit's tests and for machines of several nodes, to which BenchMachine adds `numa`:
+# each of its own would be a whole build more (scripts/run-tests).
+SHARED_VARIANT = "fast"
+SHARED_FRAGMENTS = ("kunit",)
+
 
 @cache
 def kernel(variant: str, *fragments: str) -> Kernel:

@@ -75,7 +75,7 @@ def at_once(directory: Path) -> hardware.Accelerator:
         [compile_guest("tsc_khz", directory)], capture_output=True, check=True
     )
     frequencies = f"tsc_early_khz={int(measured.stdout)} lapic_timer_khz=1000000"
-    words = f"console=ttyS0 panic=-1 nokaslr maxcpus=1 tsc=reliable {frequencies} {CHECKED}"
+    words = f"{hardware.COMMAND_LINE} {frequencies} {CHECKED}"
     return hardware.Accelerator("max", ("-accel", "tcg,thread=multi"), words)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab import Lab, kernel, kunit_passed
+from lab import SHARED_FRAGMENTS, SHARED_VARIANT, Lab, kernel, kunit_passed
 
 
 class Booted(Lab):
@@ -18,4 +18,6 @@ class Booted(Lab):
 
 
 def test_every_case_passes(tmp_path: Path, patched: Path) -> None:
-    kunit_passed(Booted(tmp_path / "lab", kernel("fast", "kunit", "numa")), patched)
+    kunit_passed(
+        Booted(tmp_path / "lab", kernel(SHARED_VARIANT, *SHARED_FRAGMENTS, "numa")), patched
+    )

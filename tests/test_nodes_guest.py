@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from lab import SHARED_FRAGMENTS, SHARED_VARIANT
 
 from fastlab.base.progress import PlainReporter
 from fastlab.bench.bench_machine import BenchMachine
@@ -21,7 +22,14 @@ def machine() -> BenchMachine:
     programs = tuple(THESES_PROGRAMS.values())
     two = replace(MACHINE, cpus=2)
     return BenchMachine(
-        "test-nodes", two, reporter, programs, BOOT_SECONDS, NODES, "fast", ("kunit",)
+        "test-nodes",
+        two,
+        reporter,
+        programs,
+        BOOT_SECONDS,
+        NODES,
+        SHARED_VARIANT,
+        SHARED_FRAGMENTS,
     )
 
 

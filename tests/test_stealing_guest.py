@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from lab import SHARED_FRAGMENTS, SHARED_VARIANT
 
 from fastlab.base.model import Machine
 from fastlab.base.progress import PlainReporter
@@ -26,8 +27,8 @@ def machine() -> BenchMachine:
         (stealing.PROGRAM,),
         stealing.BOOT_SECONDS,
         stealing.NODES,
-        "fast",
-        ("kunit",),
+        SHARED_VARIANT,
+        SHARED_FRAGMENTS,
     )
 
 
