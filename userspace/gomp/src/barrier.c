@@ -57,7 +57,7 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 		return false;
 	if (cancellable && atomic_load(&team->cancelled))
 		return true;
-	if (!team->light)
+	if (!team->at_once)
 		ivl_attend_tell();
 	passing.phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
 	/* Release and acquire: with all who have come. */

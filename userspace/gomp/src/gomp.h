@@ -106,7 +106,8 @@ struct member {
 	uint64_t taken;			/* static: chunks that it has had */
 	uint64_t begin, end;		/* ordered and doacross: the chunk that it has */
 	struct member *outer;		/* of the same thread, around this team */
-	struct pool *pool;		/* the threads of the regions that it begins; or NULL */
+	struct pool *pool;		/* the threads of regions; or NULL */
+	struct member *begins;		/* whose pool the regions have that it begins: as attends */
 	struct ivl_magazines tasks;	/* free blocks */
 	bool plain;			/* it has a queue, and nothing can be cancelled */
 	unsigned int queued_most;	/* of its tasks in its queue, before it runs new ones itself */
@@ -137,7 +138,8 @@ struct barrier {
 struct team {
 	unsigned int size;
 	unsigned int level, active_level;
-	bool light;			/* of one thread, whose tasks all run at once */
+	bool light;			/* of one thread, inside of another region */
+	bool at_once;			/* its tasks are run by who creates them */
 	void (*function)(void *);
 	void *data;
 	struct member **members;
@@ -224,6 +226,8 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind);
 void gomp_team_release(struct team *team, void (*function)(void *), void *data);
 /* All have ended, with all their tasks; the caller is who it was before. */
 void gomp_team_end(void);
+/* The caller is in a team whose tasks were run at once: from now on they may be queued. */
+void gomp_team_queue_tasks(struct member *self);
 /* Does anybody wait there? */
 static inline bool gomp_team_leaves(const atomic_uint *waiting)
 {

@@ -33,7 +33,7 @@ static void after_fork(void)
 	/* The threads are the parent's, and what they were about to do to the pool. */
 	outside.pool = NULL;
 	if (gomp_self)
-		gomp_self->pool = NULL;
+		gomp_self->begins->pool = NULL;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -50,6 +50,7 @@ struct member *gomp_member_begin(void)
 	pthread_setspecific(key, &outside);
 	outside.teams = 1;
 	outside.busy = &busy;
+	outside.begins = &outside;
 	outside.attends = &outside;
 	gomp_base_begin(&outside, NULL, &gomp_environment.icv);
 	gomp_places_enter(&outside);

@@ -47,18 +47,17 @@ static void read_arguments(struct icv *icv, void **arguments)
 static void run_apart(void (*function)(void *), void *data, void **arguments)
 {
 	atomic_uint busy = 0;
-	struct member *self = gomp_member(), apart = { .attends = self->attends, .teams = 1,
+	struct member *self = gomp_member(), apart = { .begins = self->begins,
+				 .attends = self->attends, .teams = 1,
 				 .busy = &busy, .place = self->place,
 				 .bound = self->bound, .part_count = gomp_places.count };
 	struct icv icv = gomp_environment.icv;
 
 	read_arguments(&icv, arguments);
 	gomp_base_begin(&apart, NULL, &icv);
-	apart.pool = self->pool;
 	gomp_self = &apart;
 	function(data);
 	gomp_self = self;
-	self->pool = apart.pool;
 	gomp_share_leave(&apart);
 	gomp_share_free_spares(&apart);
 }

@@ -231,49 +231,27 @@ static void *align(void *memory, size_t alignment)
 	return (void *)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
-/*
- * In a light team a detached task is run at once, too, and completes as any other: its creator may
- * be who fulfils the event afterwards.
- */
-static bool completes_later(const struct member *self, const struct order *order)
-{
-	return self->team && self->team->light && !order->now && !self->task->final;
-}
-
 /* The caller's frame has the data, where it must be copied. */
 static void run_included(struct member *self, const struct order *order)
 {
 	struct task *parent = self->task, *task = allocate(self, sizeof(*task));
-	bool later = false;
 	char room[order->copy || order->head ? order->bytes + order->alignment : 1];
 	char *data = order->data;
 
 	init(task, parent, order);
-	if (order->flags & TASK_DETACH) {
+	if (order->flags & TASK_DETACH)
 		gomp_event_make(task, order);
-		later = completes_later(self, order);
-		if (later) {
-			struct ivl_group *group = gomp_group_of(self, task->taskgroup);
-
-			gomp_event_prepare(parent, task, group);
-			ivl_group_count(group);
-		}
-	}
 	if (order->copy || order->head) {
 		data = align(room, order->alignment);
 		copy(data, order);
 	}
-	if (order->flags & TASK_DEPEND && (parent->depends || later)) {
+	if (order->flags & TASK_DEPEND && parent->depends) {
 		gomp_depend(parent, task, order->depend, true);
 		gomp_depend_wait(task);
 	}
 	self->task = task;
 	task->function(data);
 	self->task = parent;
-	if (later) {
-		gomp_event_happened(task->event);
-		return;
-	}
 	if (task->event)
 		gomp_event_wait(task);
 	if (task->node)
@@ -292,14 +270,18 @@ void gomp_task_create(struct member *self, const struct order *order)
 {
 	const bool waits = order->flags & TASK_DEPEND;
 	struct task *parent, *task;
+	bool now;
 
 	if (__builtin_expect(gomp_task_cancelled(self, self->task), 0)) {
 		if (order->flags & TASK_DETACH)
 			*(void **)order->detach = NULL;
 		return;
 	}
-	/* What it depends on may be an event that the caller is about to fulfil. */
-	if (!self->team || order->now || self->task->final || self->team->light ||
+	now = !self->team || order->now || self->task->final;
+	/* The caller may be about to fulfil its event, or that of one that it depends on. */
+	if (!now && self->team->at_once && order->flags & TASK_DETACH)
+		gomp_team_queue_tasks(self);
+	if (now || self->team->at_once ||
 	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) && self->task->nesting < DEEPEST &&
 	     has_enough(self, order))) {
 		run_included(self, order);

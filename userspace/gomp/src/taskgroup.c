@@ -9,7 +9,7 @@
 
 static bool has_tasks(const struct member *self)
 {
-	return self->team && !self->team->light;
+	return self->team && !self->team->at_once;
 }
 
 static void set_finish(struct member *self, struct taskgroup *taskgroup)

@@ -3,7 +3,7 @@
  * Parallel regions. The threads that a thread has for its regions are its pool: they keep their
  * numbers, and so their threadprivate variables, and sleep between regions outside of the
  * runtime, where they would steal tasks. A region inside of another that gets one thread is
- * light: it needs no runtime, since its tasks are run at once.
+ * light: it needs no runtime, since its tasks are run at once, until one is detached.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -17,6 +17,7 @@
 #include "park.h"
 #include "share.h"
 #include "task.h"
+#include "taskgroup.h"
 
 struct thread {
 	struct member member;
@@ -43,6 +44,8 @@ struct light {
 	struct team team;
 	struct member member;
 	struct member *members[1];
+	struct pool *pool;		/* where its tasks are queued; NULL: they are run at once */
+	struct ivl_worker *before;	/* what the thread was before that */
 };
 
 static void *allocate(size_t bytes)
@@ -220,6 +223,7 @@ static struct thread *make_thread(struct pool *pool, unsigned int number)
 	thread->pool = pool;
 	member->number = number;
 	member->team = &pool->team;
+	member->begins = member;
 	member->attends = member;
 	member->seat = ivl_attend_prepare(pool->runtime, 0);
 	if (!member->seat)
@@ -286,6 +290,7 @@ void gomp_pool_end(struct member *self)
 		rouse(pool->threads[i]);
 		pthread_join(pool->threads[i]->thread, NULL);
 	}
+	gomp_pool_end(&pool->threads[0]->member);
 	for (unsigned int i = 0; i < pool->count; i++) {
 		if (pool->threads[i]->member.base.depends)
 			gomp_depends_free(&pool->threads[i]->member.base);
@@ -335,10 +340,12 @@ static struct team *begin_light(struct member *self)
 
 	begin_team(&light->team, self, 1);
 	light->team.light = true;
+	light->team.at_once = true;
 	light->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
 	light->members[0] = member;
 	light->team.members = light->members;
 	member->team = &light->team;
+	member->begins = self->begins;
 	member->attends = self->attends;
 	member->seat = self->seat;
 	icv = inherited(self->task->icv);
@@ -354,6 +361,51 @@ static struct team *begin_light(struct member *self)
 	return &light->team;
 }
 
+static struct pool *pool_of(struct member *self, unsigned int size)
+{
+	struct pool **pool = &self->begins->pool;
+
+	if (!*pool)
+		*pool = make_pool();
+	grow(*pool, size);
+	return *pool;
+}
+
+/*
+ * In the runtime that the thread attends another might take them. The pool that it would have for a
+ * region in this one has a runtime for this thread alone; such a region gets another pool then.
+ */
+void gomp_team_queue_tasks(struct member *self)
+{
+	struct light *light = (struct light *)self->team;
+
+	light->pool = pool_of(self, 1);
+	light->team.at_once = false;
+	self->begins = self;
+	self->attends = self;
+	ivl_attend_count(light->pool->runtime, 1);
+	light->before = ivl_attend(light->pool->threads[0]->member.seat);
+	gomp_tasks_begin(self);
+	ivl_local()->finish = (struct ivl_finish *)gomp_group_of(self, self->task->taskgroup);
+}
+
+static void end_light(struct member *self)
+{
+	struct light *light = (struct light *)self->team;
+
+	if (light->pool) {
+		gomp_pool_end(self);
+		ivl_attend_discount(light->pool->runtime, 1);
+		ivl_attend_no_more(light->before);
+		gomp_tasks_leave(self);
+		gomp_events_free(&light->team);
+	}
+	if (self->base.depends)
+		gomp_depends_free(&self->base);
+	gomp_share_free_spares(self);
+	free(light);
+}
+
 struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 {
 	struct member *self = gomp_member(), *member;
@@ -362,10 +414,7 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 
 	if (size == 1 && self->team)
 		return begin_light(self);
-	if (!self->pool)
-		self->pool = make_pool();
-	pool = self->pool;
-	grow(pool, size);
+	pool = pool_of(self, size);
 	begin_team(&pool->team, self, size);
 	icv = inherited(self->task->icv);
 	if (memcmp(&pool->icv, &icv, sizeof(icv)))
@@ -402,10 +451,7 @@ void gomp_team_end(void)
 		atomic_fetch_sub_explicit(self->busy, team->reserved, memory_order_relaxed);
 	gomp_self = self->outer;
 	if (team->light) {
-		if (self->base.depends)
-			gomp_depends_free(&self->base);
-		gomp_share_free_spares(self);
-		free((struct light *)team);
+		end_light(self);
 	} else {
 		struct pool *pool = ((struct thread *)self)->pool;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Regions: who is in them, nested, serialized; threadprivate; barriers. */
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -193,6 +194,47 @@ static void processors(void)
 	CHECK(!sched_setaffinity(0, sizeof(before), &before));
 }
 
+static int count_threads(void)
+{
+	DIR *threads = opendir("/proc/self/task");
+	int count = 0;
+
+	CHECK(threads);
+	while (readdir(threads))
+		count++;
+	closedir(threads);
+	return count - 2;
+}
+
+static void *nest(void *arg)
+{
+	const int before = *(int *)arg;
+
+	omp_set_max_active_levels(3);
+	for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(1)
+#pragma omp parallel num_threads(2)
+		CHECK(omp_get_active_level() == 2);
+	}
+	/* This, one more in the region, and one for each of these two. */
+	CHECK(count_threads() <= before + 4);
+	return NULL;
+}
+
+/* Threads of nested regions are used again, and end with the thread that began the outermost. */
+static void nested_threads(void)
+{
+	int before = count_threads();
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, nest, &before));
+	CHECK(!pthread_join(thread, NULL));
+	/* What is joined may be counted for a moment. */
+	while (count_threads() > before)
+		usleep(1000);
+}
+
 int main(void)
 {
 	processors();
@@ -202,6 +244,7 @@ int main(void)
 	barriers();
 	two_callers();
 	many_callers();
+	nested_threads();
 	forked();
 	return 0;
 }

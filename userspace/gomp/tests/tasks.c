@@ -266,36 +266,38 @@ static void unbounded(void)
 	omp_destroy_lock(&lock);
 }
 
-static void detached(void)
+static void fulfilled_by_creator(void)
 {
 	int body = 0, fulfilled = 0, after = 0;
+	omp_event_handle_t event;
 
+#pragma omp task detach(event) depend(out : body) shared(body)
+	body = 1;
+#pragma omp task depend(in : body) shared(body, fulfilled, after)
+	{
+		CHECK(body == 1 && fulfilled == 1);
+		after = 1;
+	}
+	/* However many are queued. */
+	for (int i = 0; i < 100; i++) {
+#pragma omp task depend(in : body) shared(fulfilled)
+		CHECK(fulfilled == 1);
+	}
+	/* The second must not begin at the end of the first's body. */
+	spin(20000);
+#pragma omp taskyield
+	CHECK(!after);
+	fulfilled = 1;
+	omp_fulfill_event(event);
+#pragma omp taskwait
+	CHECK(after);
+}
+
+static void detached(void)
+{
 #pragma omp parallel
 #pragma omp single
-	{
-		omp_event_handle_t event;
-
-#pragma omp task detach(event) depend(out : body)
-		body = 1;
-#pragma omp task depend(in : body)
-		{
-			CHECK(body == 1 && fulfilled == 1);
-			after = 1;
-		}
-		/* However many are queued. */
-		for (int i = 0; i < 100; i++) {
-#pragma omp task depend(in : body)
-			CHECK(fulfilled == 1);
-		}
-		/* The second must not begin at the end of the first's body. */
-		spin(20000);
-#pragma omp taskyield
-		CHECK(!after);
-		fulfilled = 1;
-		omp_fulfill_event(event);
-#pragma omp taskwait
-		CHECK(after);
-	}
+	fulfilled_by_creator();
 }
 
 static atomic_int fulfilled;
@@ -308,7 +310,7 @@ static void *fulfil(void *event)
 	return NULL;
 }
 
-/* In a nested region of one thread, where all tasks are run at once. */
+/* In a nested region of one thread, where tasks are run at once until one is detached. */
 static void detached_alone(void)
 {
 #pragma omp parallel num_threads(2)
@@ -316,40 +318,42 @@ static void detached_alone(void)
 #pragma omp parallel num_threads(1)
 	{
 		omp_event_handle_t event, inner, outer;
+		int body = 0, at_once = 0;
 		pthread_t other;
-		int body = 0, after = 0;
 
-#pragma omp task detach(event) shared(body)
-		body = 1;
-		CHECK(body == 1);
-		omp_fulfill_event(event);
-#pragma omp taskwait
+#pragma omp task shared(at_once)
+		at_once = 1;
+		CHECK(at_once);
+		/* In the frame of one that is run at once, and in a taskgroup. */
+#pragma omp task
+#pragma omp taskgroup
+		fulfilled_by_creator();
 		/* The one outside of the taskgroup is not waited for at its end. */
 #pragma omp task detach(outer) shared(body)
-		body = 2;
+		body++;
 #pragma omp taskgroup
 		{
-#pragma omp task shared(body, inner)
-			{
-#pragma omp task detach(inner) depend(out : body) shared(body)
-				body = 3;
-			}
+#pragma omp task detach(inner) depend(out : inner) shared(body)
+			body++;
 			CHECK(!pthread_create(&other, NULL, fulfil, (void *)(uintptr_t)inner));
 		}
 		CHECK(atomic_load(&fulfilled) == 1 && !pthread_join(other, NULL));
-#pragma omp task detach(event) depend(out : body) shared(body)
-		body = 4;
-		CHECK(!pthread_create(&other, NULL, fulfil, (void *)(uintptr_t)event));
-#pragma omp task depend(in : body) shared(body, after)
-		after = atomic_load(&fulfilled) == 2 ? body : 0;
-		CHECK(after == 4);
 		omp_fulfill_event(outer);
-		CHECK(!pthread_join(other, NULL));
+#pragma omp taskwait
+		CHECK(body == 2);
 #pragma omp task detach(event) shared(body)
 		body = 5;
 		CHECK(!pthread_create(&other, NULL, fulfil, (void *)(uintptr_t)event));
 #pragma omp barrier
-		CHECK(body == 5 && atomic_load(&fulfilled) == 3 && !pthread_join(other, NULL));
+		CHECK(body == 5 && atomic_load(&fulfilled) == 2 && !pthread_join(other, NULL));
+		CHECK(omp_get_level() == 2 && omp_get_num_threads() == 1);
+		/* As often as there are such regions, and with others in them. */
+#pragma omp parallel num_threads(1)
+		{
+			fulfilled_by_creator();
+#pragma omp parallel num_threads(1)
+			fulfilled_by_creator();
+		}
 #pragma omp task if (0) detach(event)
 		omp_fulfill_event(event);
 #pragma omp task final(1)
@@ -405,24 +409,23 @@ static void control_variables(void)
 }
 
 /*
- * Two tasks of a thread wait, the first inside of a region of its own. It goes on as itself, when the
- * other, which waits for a lock, has got that.
+ * A task waits for a lock, inside of a region of its own, whose owner waits for what its thread runs
+ * meanwhile, since all wait. It goes on as itself.
  */
 static void waits_inside(void)
 {
-	atomic_int held = 0, waiting = 0, locked = 0;
+	atomic_int held = 0, ran = 0;
 	omp_event_handle_t event;
 	omp_lock_t lock;
 
 	omp_init_lock(&lock);
 #pragma omp parallel num_threads(2)
 	if (omp_get_thread_num() == 1) {
+#pragma omp task detach(event)
+		atomic_fetch_add(&ran, 1);
 		omp_set_lock(&lock);
 		atomic_store(&held, 1);
-		while (atomic_load(&waiting) < 2)
-			sched_yield();
-		omp_fulfill_event(event);
-		usleep(20000);
+#pragma omp taskwait
 		omp_unset_lock(&lock);
 	} else {
 		while (!atomic_load(&held))
@@ -430,17 +433,20 @@ static void waits_inside(void)
 		/* Begun after the next. */
 #pragma omp task
 		{
-			atomic_fetch_add(&waiting, 1);
-			omp_set_lock(&lock);
-			atomic_store(&locked, 1);
-			omp_unset_lock(&lock);
+			CHECK(!omp_in_final() && omp_get_level() == 1);
+			atomic_fetch_add(&ran, 1);
+			omp_fulfill_event(event);
 		}
 #pragma omp task final(1)
 		{
-#pragma omp parallel num_threads(2)
-#pragma omp task detach(event)
-			atomic_fetch_add(&waiting, 1);
-			CHECK(omp_in_final() && atomic_load(&locked));
+#pragma omp parallel num_threads(1)
+			{
+				usleep(20000);
+				omp_set_lock(&lock);
+				CHECK(!omp_in_final() && omp_get_level() == 2);
+				omp_unset_lock(&lock);
+			}
+			CHECK(omp_in_final() && omp_get_level() == 1 && atomic_load(&ran) == 2);
 		}
 	}
 	omp_destroy_lock(&lock);
