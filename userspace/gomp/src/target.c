@@ -25,6 +25,14 @@
 
 void GOMP_taskwait_depend(void **depend);
 
+/* A region that may be run later: what it is told is in its creator's frame. */
+struct target {
+	void (*function)(void *);
+	struct icv icv;
+	char *copies;			/* of what is firstprivate; NULL: nothing is */
+	void *addresses[];
+};
+
 static void limit_threads(struct icv *icv, unsigned long limit)
 {
 	if (limit)
@@ -44,17 +52,15 @@ static void read_arguments(struct icv *icv, void **arguments)
 }
 
 /* As on another device: outside of all regions; but the caller's threads are used. */
-static void run_apart(void (*function)(void *), void *data, void **arguments)
+static void run_apart(void (*function)(void *), void *data, const struct icv *icv)
 {
 	atomic_uint busy = 0;
 	struct member *self = gomp_member(), apart = { .begins = self->begins,
 				 .attends = self->attends, .teams = 1,
 				 .busy = &busy, .place = self->place,
 				 .bound = self->bound, .part_count = gomp_places.count };
-	struct icv icv = gomp_environment.icv;
 
-	read_arguments(&icv, arguments);
-	gomp_base_begin(&apart, NULL, &icv);
+	gomp_base_begin(&apart, NULL, icv);
 	gomp_self = &apart;
 	function(data);
 	gomp_self = self;
@@ -96,25 +102,67 @@ static char *copy_private(size_t count, void **addresses, const size_t *sizes,
 	return copies;
 }
 
+static void end_target(struct target *target, bool runs)
+{
+	if (runs)
+		run_apart(target->function, target->addresses, &target->icv);
+	free(target->copies);
+	free(target);
+}
+
+static void target_task(void *data)
+{
+	const struct member *self = gomp_member();
+
+	end_target(*(struct target **)data, !gomp_task_cancelled(self, self->task));
+}
+
+static void copy_pointer(void *to, void *from)
+{
+	memcpy(to, from, sizeof(void *));
+}
+
+/* What it is given is its own to free: so it runs even if it is cancelled, as with a destructor. */
+static void make_task(void (*function)(void *), void *data, void **depend)
+{
+	const struct order order = { .function = function, .data = &data, .copy = copy_pointer,
+				     .bytes = sizeof(data), .alignment = _Alignof(void *),
+				     .flags = depend ? TASK_DEPEND : 0, .depend = depend };
+
+	gomp_task_create(gomp_member(), &order);
+}
+
 GOMP_PUBLIC void GOMP_target_ext(int device, void (*function)(void *), size_t count,
 				 void **addresses, size_t *sizes, unsigned short *kinds,
 				 unsigned int flags, void **depend, void **arguments)
 {
-	char *copies;
+	const struct member *self = gomp_member();
+	const bool nowait = flags & TARGET_NOWAIT;
+	struct target *target;
 
-	(void)device, (void)flags;
-	if (depend)
+	(void)device;
+	if (nowait && gomp_task_cancelled(self, self->task))
+		return;
+	if (depend && !nowait)
 		GOMP_taskwait_depend(depend);
-	copies = copy_private(count, addresses, sizes, kinds);
-	run_apart(function, addresses, arguments);
-	free(copies);
+	target = gomp_allocate(sizeof(*target) + count * sizeof(*addresses));
+	target->function = function;
+	target->icv = gomp_environment.icv;
+	read_arguments(&target->icv, arguments);
+	if (count)
+		memcpy(target->addresses, addresses, count * sizeof(*addresses));
+	target->copies = copy_private(count, target->addresses, sizes, kinds);
+	if (nowait)
+		make_task(target_task, target, depend);
+	else
+		end_target(target, true);
 }
 
 GOMP_PUBLIC void GOMP_target(int device, void (*function)(void *), const void *unused,
 			     size_t count, void **addresses, size_t *sizes, unsigned char *kinds)
 {
 	(void)device, (void)unused, (void)count, (void)sizes, (void)kinds;
-	run_apart(function, addresses, NULL);
+	run_apart(function, addresses, &gomp_environment.icv);
 }
 
 /* The host's memory is the device's: nothing is mapped. */
@@ -140,11 +188,18 @@ GOMP_PUBLIC void GOMP_target_update(int device, const void *unused, size_t count
 	(void)device, (void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
 }
 
+static void do_nothing(void *data)
+{
+	(void)data;
+}
+
 GOMP_PUBLIC void GOMP_target_update_ext(int device, size_t count, void **addresses, size_t *sizes,
 					unsigned short *kinds, unsigned int flags, void **depend)
 {
-	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds, (void)flags;
-	if (depend)
+	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds;
+	if (depend && flags & TARGET_NOWAIT)
+		make_task(do_nothing, NULL, depend);
+	else if (depend)
 		GOMP_taskwait_depend(depend);
 }
 

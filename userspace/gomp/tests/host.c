@@ -29,6 +29,54 @@ static void target(void)
 	CHECK(sum == 5550 + 4950);
 }
 
+/* Their creator goes on, which fulfils what they wait for. */
+static void later(void)
+{
+#pragma omp parallel
+#pragma omp single
+	{
+		int before = 0, array[10] = { 0 }, private = 3;
+		omp_event_handle_t event;
+
+#pragma omp task detach(event) depend(out : before) shared(before)
+		before = 1;
+		for (int i = 0; i < 10; i++) {
+#pragma omp target nowait depend(in : before) depend(out : array[i]) \
+	map(tofrom : array[i : 1]) map(to : before) firstprivate(private)
+			{
+				array[i] = private + before;
+				private = 0;
+			}
+		}
+		private = 100;
+#pragma omp target enter data nowait map(to : array) depend(inout : array[0])
+		CHECK(!array[0] && !array[9]);
+		omp_fulfill_event(event);
+#pragma omp taskwait
+		for (int i = 0; i < 10; i++)
+			CHECK(array[i] == 4);
+	}
+}
+
+/* One that has not begun; what it was told is freed. */
+static void cancelled(void)
+{
+	int ran = 0;
+
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+	{
+#pragma omp task depend(out : ran)
+		{
+#pragma omp cancel taskgroup
+		}
+#pragma omp target nowait depend(in : ran) map(tofrom : ran)
+		ran++;
+	}
+	CHECK(ran == !omp_get_cancellation());
+}
+
 /* The child has threads of its own, which ThreadSanitizer does not allow. */
 static void forked(void)
 {
@@ -110,6 +158,8 @@ static void allocators(void)
 int main(void)
 {
 	target();
+	later();
+	cancelled();
 	forked();
 	limits();
 	teams();
