@@ -68,7 +68,8 @@ void ivl_stacks_destroy(struct ivl_stacks *stacks)
 		struct ivl_fiber *next = fiber->next;
 
 #ifdef IVL_TSAN
-		__tsan_destroy_fiber(fiber->tsan);
+		if (fiber->tsan)
+			__tsan_destroy_fiber(fiber->tsan);
 #endif
 		VALGRIND_STACK_DEREGISTER(fiber->known);
 		munmap(fiber->mapped, stacks->bytes + (size_t)(fiber->lowest - fiber->mapped));
@@ -147,9 +148,6 @@ static struct ivl_fiber *make(struct ivl_stacks *stacks)
 	fiber->known = VALGRIND_STACK_REGISTER(lowest, fiber);
 #ifdef IVL_ASAN
 	fiber->highest = (char *)fiber;
-#endif
-#ifdef IVL_TSAN
-	fiber->tsan = __tsan_create_fiber(0);
 #endif
 	stacks->made++;
 	return fiber;

@@ -70,11 +70,7 @@ static void switched(void)
 		ivl_fiber_arrive(worker->fiber, false);
 		worker->after = (struct ivl_after){ 0 };
 		if (after.over) {
-#ifdef IVL_TSAN
-			/* It believes that the functions of the one that has ended go on. */
-			__tsan_destroy_fiber(after.over->tsan);
-			after.over->tsan = __tsan_create_fiber(0);
-#endif
+			ivl_fiber_over(after.over);
 			ivl_fiber_put(worker, after.over);
 		}
 		/* At the base alone: who waits has come here. From publish() on it may run. */
