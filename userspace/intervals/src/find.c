@@ -145,26 +145,23 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	return element;
 }
 
-/* Before looking for a victim: was the last one worth it? */
+/* Before looking for a victim: was stealing worth it? */
 static void hesitate(struct ivl_worker *worker)
 {
 	const uint64_t stolen = worker->stolen_ns;
 	const uint64_t now = stolen ? ivl_clock_ns(CLOCK_MONOTONIC) : 0;
-	uint64_t paused;
+	uint64_t pause, paused;
 
 	if (!stolen)
 		return;
 	worker->stolen_ns = 0;
-	if (now - stolen >= IVL_STEAL_WORTH_NS) {
-		worker->pause_ns = 0;
+	pause = ivl_pause_after(&worker->hesitation, now - stolen);
+	if (!pause)
 		return;
-	}
-	if (worker->pause_ns < IVL_LONGEST_PAUSE_NS)
-		worker->pause_ns = worker->pause_ns ? 2 * worker->pause_ns : IVL_LEAST_PAUSE_NS;
 	do {
 		sched_yield();
 		paused = ivl_clock_ns(CLOCK_MONOTONIC) - now;
-	} while (paused < worker->pause_ns);
+	} while (paused < pause);
 	/* Others may have had the CPU for longer than it wanted to wait. */
 	ivl_idled(worker, paused);
 }

@@ -112,6 +112,8 @@ static_assert(IVL_REFERENCES >= 1, "each child's has one");
  * long. Not asleep: being woken it would come in the way of its victim, too.
  */
 #define IVL_STEAL_WORTH_NS 400
+/* What took more pays for as much that takes less, but not for long: that may be over. */
+#define IVL_MOST_GAINED_NS 128000
 #define IVL_LEAST_PAUSE_NS 1000
 #define IVL_LONGEST_PAUSE_NS 128000
 static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");

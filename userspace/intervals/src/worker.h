@@ -21,6 +21,7 @@
 #include "blocks.h"
 #include "eventcount.h"
 #include "fiber.h"
+#include "hesitation.h"
 #include "mailbox.h"
 #include "nap.h"
 #include "place.h"
@@ -91,7 +92,7 @@ struct ivl_worker {
 	struct ivl_credit credit;
 	struct ivl_ended ended;
 	uint64_t stolen_ns;		/* when what runs was stolen; 0: it was not */
-	uint64_t pause_ns;		/* before the next steal */
+	struct ivl_hesitation hesitation;
 	struct ivl_magazines asyncs;
 	struct ivl_statistics *statistics;	/* NULL: none are kept */
 	struct ivl_watch *watch;	/* watch/watch.h; NULL: nobody watches */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hesitation.h"
 #include "test_allocation.h"
 #include "tunables.h"
 #include "victim.h"
@@ -299,6 +300,43 @@ static void test_alone(void **state)
 	ivl_topology_destroy(t);
 }
 
+/* Where each steal gets a trifle it pauses, twice as long each time, and what is worth it ends that. */
+static void test_trifles(void)
+{
+	struct ivl_hesitation of = { 0 };
+	uint64_t pause = IVL_LEAST_PAUSE_NS;
+
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(ivl_pause_after(&of, 50), pause);
+		if (pause < IVL_LONGEST_PAUSE_NS)
+			pause *= 2;
+	}
+	assert_int_equal(ivl_pause_after(&of, IVL_STEAL_WORTH_NS), 0);
+	assert_int_equal(ivl_pause_after(&of, IVL_STEAL_WORTH_NS - 1), IVL_LEAST_PAUSE_NS);
+}
+
+/* Where one in eight takes long, or one in many very long, it never does. */
+static void test_few_pay_for_many(void)
+{
+	struct ivl_hesitation of = { 0 };
+
+	assert_int_equal(ivl_pause_after(&of, 8 * IVL_STEAL_WORTH_NS), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(ivl_pause_after(&of, i % 8 ? 0 : 8 * IVL_STEAL_WORTH_NS), 0);
+	/* Not for ever. */
+	assert_int_equal(ivl_pause_after(&of, 1000000000), 0);
+	for (int i = 0; i < IVL_MOST_GAINED_NS / IVL_STEAL_WORTH_NS; i++)
+		assert_int_equal(ivl_pause_after(&of, 0), 0);
+	assert_int_equal(ivl_pause_after(&of, 0), IVL_LEAST_PAUSE_NS);
+}
+
+static void test_hesitation(void **state)
+{
+	(void)state;
+	test_trifles();
+	test_few_pay_for_many();
+}
+
 static void test_no_memory(void **state)
 {
 	const struct ivl_config config = { .victims = IVL_VICTIMS_RANDOM };
@@ -326,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_domains_with_mask),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_hesitation),
 		cmocka_unit_test(test_no_memory),
 	};
 
