@@ -151,7 +151,8 @@ def test_one_experiment_at_a_time(machine: FakeMachine) -> None:
 
 def test_what_a_killed_experiment_has_started_still_measures(machine: FakeMachine) -> None:
     child = machine.root / "child"
-    words = ["sh", "-c", f"echo $$ >{child}.new; mv {child}.new {child}; exec sleep 60"]
+    # In the shell alone: a mv that has done its work and not ended would hold the lock, too.
+    words = ["sh", "-c", f"echo $$ >{child}; exec sleep 60"]
     script = (
         "from pathlib import Path; from subprocess import DEVNULL\n"
         "from fastlab.backend.host import only_user; from fastlab.base.process import run_group\n"
@@ -160,7 +161,7 @@ def test_what_a_killed_experiment_has_started_still_measures(machine: FakeMachin
     )
     search = {"PYTHONPATH": str(Path(__file__).parents[1])}
     killed = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, **search})
-    while not child.exists():
+    while not child.exists() or not child.read_text():
         assert killed.poll() is None
         time.sleep(0.05)
     killed.kill()
