@@ -25,7 +25,17 @@
 
 void GOMP_taskwait_depend(void **depend);
 
-/* A region that may be run later: what it is told is in its creator's frame. */
+/* What a target region is told, in its creator's frame. */
+struct told {
+	void (*function)(void *);
+	size_t count;
+	void **addresses;
+	size_t *sizes;
+	unsigned short *kinds;
+	void **arguments;
+};
+
+/* The same of its own: it may run later. */
 struct target {
 	void (*function)(void *);
 	struct icv icv;
@@ -102,6 +112,20 @@ static char *copy_private(size_t count, void **addresses, const size_t *sizes,
 	return copies;
 }
 
+static struct target *make_target(const struct told *told)
+{
+	const size_t bytes = told->count * sizeof(*told->addresses);
+	struct target *target = gomp_allocate(sizeof(*target) + bytes);
+
+	target->function = told->function;
+	target->icv = gomp_environment.icv;
+	read_arguments(&target->icv, told->arguments);
+	if (bytes)
+		memcpy(target->addresses, told->addresses, bytes);
+	target->copies = copy_private(told->count, target->addresses, told->sizes, told->kinds);
+	return target;
+}
+
 static void end_target(struct target *target, bool runs)
 {
 	if (runs)
@@ -117,45 +141,34 @@ static void target_task(void *data)
 	end_target(*(struct target **)data, !gomp_task_cancelled(self, self->task));
 }
 
-static void copy_pointer(void *to, void *from)
+/* Of no task that is not made: what is made here is that task's to free. */
+static void copy_target(void *to, void *from)
 {
-	memcpy(to, from, sizeof(void *));
-}
+	struct target *target = make_target(from);
 
-/* What it is given is its own to free: so it runs even if it is cancelled, as with a destructor. */
-static void make_task(void (*function)(void *), void *data, void **depend)
-{
-	const struct order order = { .function = function, .data = &data, .copy = copy_pointer,
-				     .bytes = sizeof(data), .alignment = _Alignof(void *),
-				     .flags = depend ? TASK_DEPEND : 0, .depend = depend };
-
-	gomp_task_create(gomp_member(), &order);
+	memcpy(to, &target, sizeof(target));
 }
 
 GOMP_PUBLIC void GOMP_target_ext(int device, void (*function)(void *), size_t count,
 				 void **addresses, size_t *sizes, unsigned short *kinds,
 				 unsigned int flags, void **depend, void **arguments)
 {
-	const struct member *self = gomp_member();
-	const bool nowait = flags & TARGET_NOWAIT;
-	struct target *target;
+	struct told told = { .function = function, .count = count, .addresses = addresses,
+			     .sizes = sizes, .kinds = kinds, .arguments = arguments };
+	/* With a copy as of a constructor it runs even if it is cancelled by then. */
+	const struct order order = { .function = target_task, .data = &told, .copy = copy_target,
+				     .bytes = sizeof(struct target *),
+				     .alignment = _Alignof(struct target *),
+				     .flags = depend ? TASK_DEPEND : 0, .depend = depend };
 
 	(void)device;
-	if (nowait && gomp_task_cancelled(self, self->task))
+	if (flags & TARGET_NOWAIT) {
+		gomp_task_create(gomp_member(), &order);
 		return;
-	if (depend && !nowait)
+	}
+	if (depend)
 		GOMP_taskwait_depend(depend);
-	target = gomp_allocate(sizeof(*target) + count * sizeof(*addresses));
-	target->function = function;
-	target->icv = gomp_environment.icv;
-	read_arguments(&target->icv, arguments);
-	if (count)
-		memcpy(target->addresses, addresses, count * sizeof(*addresses));
-	target->copies = copy_private(count, target->addresses, sizes, kinds);
-	if (nowait)
-		make_task(target_task, target, depend);
-	else
-		end_target(target, true);
+	end_target(make_target(&told), true);
 }
 
 GOMP_PUBLIC void GOMP_target(int device, void (*function)(void *), const void *unused,
@@ -196,9 +209,12 @@ static void do_nothing(void *data)
 GOMP_PUBLIC void GOMP_target_update_ext(int device, size_t count, void **addresses, size_t *sizes,
 					unsigned short *kinds, unsigned int flags, void **depend)
 {
+	const struct order order = { .function = do_nothing, .alignment = 1,
+				     .flags = TASK_DEPEND, .depend = depend };
+
 	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds;
 	if (depend && flags & TARGET_NOWAIT)
-		make_task(do_nothing, NULL, depend);
+		gomp_task_create(gomp_member(), &order);
 	else if (depend)
 		GOMP_taskwait_depend(depend);
 }

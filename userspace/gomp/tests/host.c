@@ -58,10 +58,24 @@ static void later(void)
 	}
 }
 
-/* One that has not begun; what it was told is freed. */
+/* One that has not begun, and one that is not made; what they were told is freed. */
 static void cancelled(void)
 {
-	int ran = 0;
+	int ran = 0, private = 1;
+
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+	{
+#pragma omp task if (0)
+		{
+#pragma omp cancel taskgroup
+		}
+#pragma omp target nowait map(tofrom : ran) firstprivate(private)
+		ran += private;
+	}
+	CHECK(ran == !omp_get_cancellation());
+	ran = 0;
 
 #pragma omp parallel
 #pragma omp single
