@@ -102,7 +102,11 @@ def alarm(patched: Path) -> re.Pattern[str]:
     return re.compile(rf"^(?!.*{let_pass}).*(?:{alarms.ALARM.pattern})")
 
 
-@pytest.fixture(scope="module", params=KERNELS)
+# A process of pytest-xdist's has all the tests of a kernel, or each would build it.
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in KERNELS],
+)
 def lab(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,

@@ -109,7 +109,7 @@ def test_a_selection_may_have_no_tests(
     monkeypatch.setattr(run_tests, "LOGS", tmp_path)
     for status, outcomes in ((5, []), (0, ["failed"])):
         monkeypatch.setattr(run_tests, "run", lambda command, status=status: status)
-        assert [case.outcome for case in run_tests.python("none", full=False)] == outcomes
+        assert [case.outcome for case in run_tests.python("none")] == outcomes
 
 
 def test_a_program_that_is_not_there_is_a_failed_case(
