@@ -142,14 +142,17 @@ ivl_fiber_arrive(struct ivl_fiber *fiber, bool first)
 }
 
 /*
- * A fiber was left for good. ThreadSanitizer believes that the functions on it go on, and has no room
- * for too many; but another of its fibers, of nearly a megabyte, takes longer than most tasks.
+ * ThreadSanitizer believes that the functions on a fiber that was left for good go on, and has no
+ * room for too many; but another of its fibers, of nearly a megabyte, takes longer than most tasks.
  */
+#define IVL_TSAN_TASKS 8
+
+/* A fiber was left for good. */
 static inline void ivl_fiber_over(struct ivl_fiber *fiber)
 {
 	(void)fiber;
 #ifdef IVL_TSAN
-	if (++fiber->left < 8)
+	if (++fiber->left < IVL_TSAN_TASKS)
 		return;
 	__tsan_destroy_fiber(fiber->tsan);
 	fiber->tsan = NULL;
