@@ -126,7 +126,7 @@ def test_races_of_the_series_are_alarms(patched: Path) -> None:
     for name in (
         *("crowd_home", "futex_wake", "sched_fast_place", "sched_fast_wake"),
         *("__sched_fast_can_migrate", "__sched_fast_release", "sched_fast_cpu_lock"),
-        *("sched_fast_can_migrate", "select_handoff_rq", "finish_delayed_dequeue.isra.0"),
+        *("sched_fast_can_migrate", "finish_delayed_dequeue.isra.0"),
     ):
         assert alarm(patched).search(f"BUG: KCSAN: data-race in idle_cpu / {name}")
         assert alarm(patched).search(f"BUG: KCSAN: data-race in {name} / update_rq_clock")

@@ -4,7 +4,8 @@
  * CPU 0. The region of interest is COUNT of them, of which a simulated machine counts
  * the instructions of that CPU. Beside what wakes a thread, CPU 1 is kept busy: the thread
  * may go there, so that the kernel has to choose, and does not, so that what is counted is
- * the same each time.
+ * the same each time. Who is woken preempts nobody (SCHED_BATCH), or it would be chance how
+ * often the other one finds that it need not sleep.
  * Prints one line of JSON, with the CPU that it was on in the end.
  *
  *	overhead OPERATION COUNT
@@ -193,6 +194,15 @@ static pthread_t start(void *(*run)(void *arg), void *arg)
 	return thread;
 }
 
+static void preempt_nobody(void)
+{
+	const struct sched_param normal = { 0 };
+
+	/* Threads inherit it. */
+	if (sched_setscheduler(0, SCHED_BATCH, &normal))
+		error(1, errno, "cannot be a batch process");
+}
+
 static unsigned long number(const char *text)
 {
 	char *end;
@@ -216,6 +226,7 @@ int main(int argc, char **argv)
 	operation = find(argv[1]);
 	count = number(argv[2]);
 
+	preempt_nobody();
 	run_on(pthread_self(), MEASURED_CPU, MEASURED_CPU);
 	if (pipe(pipes[MINE]) || pipe(pipes[PARTNERS]))
 		error(1, errno, "cannot make a pipe");
