@@ -205,7 +205,7 @@ static void test_find(void **state)
 	memset(touched, 1, bytes);
 	error = ivl_node_of(touched, bytes, &node);
 	if (error == EPERM || error == ENOSYS) {
-		print_message("the kernel does not say where pages are\n");
+		print_message("# the kernel does not say where pages are\n");
 	} else {
 		assert_int_equal(error, 0);
 		assert_int_equal(node, 0);
@@ -246,15 +246,21 @@ static void test_no_memory(void **state)
 	stop();
 }
 
+#define NO_LIMIT 77
+
 /* Who asks needs no memory, even if nobody has asked before. */
 static int ask_without_memory(void)
 {
+	const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	struct rlimit none = { 0, 0 };
 	const void *uses[] = { memory };
 
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	if (setrlimit(RLIMIT_AS, &none))
 		return EXIT_FAILURE;
+	/* By qemu-user, which would be limited itself, and all of the machine's memory is ours. */
+	if (mmap(NULL, 1, protection, flags, -1, 0) != MAP_FAILED)
+		return NO_LIMIT;
 	for (size_t bytes = 1 << 16; bytes; bytes /= 2)
 		while (malloc(bytes))
 			;
@@ -274,7 +280,11 @@ static void test_asks_without_memory(void **state)
 	if (!child)
 		_exit(ask_without_memory());
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_LIMIT)
+		print_message("# left out: memory cannot be limited here\n");
+	else
+		assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* Entries are used again, in other buckets; and more objects than buckets. */
