@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Do nodes run at the places that they are given? */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -94,19 +95,21 @@ static void run_dispatch(void)
 	dispatched[2] = par_dispatch(uses, 2);
 }
 
-static bool kernel_says_where_pages_are(void)
+/* It has no such call, or does not allow it, as in many containers. */
+static bool kernel_hides_where_pages_are(void)
 {
 	void *page = &where;
 	int node;
 
-	return !syscall(SYS_move_pages, 0, 1, &page, NULL, &node, 0);
+	return syscall(SYS_move_pages, 0, 1, &page, NULL, &node, 0) < 0 &&
+	       (errno == EPERM || errno == ENOSYS);
 }
 
 /* The kernel knows of one node here, and it is the first of those that are described. */
 static void test_a_task_is_sent_to_what_is_bound(void **state)
 {
 	(void)state;
-	if (!kernel_says_where_pages_are()) {
+	if (kernel_hides_where_pages_are()) {
 		print_message("# left out: the kernel does not say where pages are\n");
 		return;
 	}
