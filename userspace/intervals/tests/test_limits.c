@@ -130,8 +130,8 @@ static int spawn_in_little_memory(unsigned int workers)
 static void test_little_memory(void **state)
 {
 	(void)state;
-	if (TEST_SLOW)
-		return;		/* the sanitizers' own memory is beyond any limit */
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers' own memory is beyond any limit");
 	on_all_counts(spawn_in_little_memory);
 }
 
@@ -350,9 +350,14 @@ static void test_crowds(void **state)
 	(void)state;
 	on_all_counts(meet_9000);
 	on_all_counts(meet_5_of_4);
-	/* ThreadSanitizer has less room for stacks. */
-	if (!TEST_SLOW)
-		on_all_counts(meet_34000);
+}
+
+static void test_large_crowd(void **state)
+{
+	(void)state;
+	if (TEST_SANITIZED)
+		test_leave_out("there is less room for stacks under the sanitizers");
+	on_all_counts(meet_34000);
 }
 
 /*
@@ -431,13 +436,18 @@ static int descend_farther(unsigned int workers)
 
 static void test_refused_children(void **state)
 {
+	(void)state;
+	on_all_counts(descend_to_the_end);
+}
+
+/* Alone, where nobody has another stack: as if it had called itself. */
+static void test_descent_too_deep(void **state)
+{
 	int status;
 
 	(void)state;
-	on_all_counts(descend_to_the_end);
-	if (TEST_SLOW)
-		return;		/* the sanitizers say it themselves */
-	/* Alone, where nobody has another stack: as if it had called itself. */
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers say it themselves");
 	status = in_process(descend_farther, 1);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
@@ -511,9 +521,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_children),
+		cmocka_unit_test(test_descent_too_deep),
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_every_allocation),
 		cmocka_unit_test(test_crowds),
+		cmocka_unit_test(test_large_crowd),
 		cmocka_unit_test(test_joins),
 	};
 

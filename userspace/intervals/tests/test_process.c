@@ -106,8 +106,8 @@ static void test_overflow(void **state)
 	int status;
 
 	(void)state;
-	if (TEST_SLOW)
-		return;		/* the sanitizers say it themselves */
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers say it themselves");
 	test_on_counts(workers) {
 		status = in_process(overflow, workers);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
@@ -176,10 +176,7 @@ static int get_fault(unsigned int workers)
 /* qemu-user says something of a signal itself, and may not survive a fork() beside threads. */
 static bool emulated(void)
 {
-	if (!getenv("MESON_EXE_WRAPPER"))
-		return false;
-	print_message("# left out: not under qemu-user\n");
-	return true;
+	return getenv("MESON_EXE_WRAPPER");
 }
 
 static void test_other_fault(void **state)
@@ -187,8 +184,10 @@ static void test_other_fault(void **state)
 	int status;
 
 	(void)state;
-	if (TEST_SLOW || emulated())
-		return;
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers say it themselves");
+	if (emulated())
+		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
 		status = in_process(fault, workers);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
@@ -321,7 +320,7 @@ static void test_fork(void **state)
 {
 	(void)state;
 	if (emulated())
-		return;
+		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
 		assert_int_equal(in_process(fork_beside, workers), 0);
 		assert_int_equal(in_process(fork_inside, workers), 0);

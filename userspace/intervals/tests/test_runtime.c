@@ -189,8 +189,8 @@ static void test_small_threads(void **state)
 	ivl_runtime *runtime;
 
 	(void)state;
-	if (TEST_SLOW)
-		return;		/* their threads need more */
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers' threads need more");
 	assert_int_equal(pthread_getattr_default_np(&before), 0);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 << 10);
@@ -422,7 +422,7 @@ static void test_bound_to_places(void **state)
 
 	(void)state;
 	if (!list_cpus(first, second, both))
-		skip();
+		test_leave_out("there is one CPU only");
 	config.places = IVL_PLACES_GIVEN;
 	config.place_cpus = cpus;
 	config.place_count = 2;

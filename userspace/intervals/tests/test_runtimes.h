@@ -3,22 +3,14 @@
 #ifndef TEST_RUNTIMES_H
 #define TEST_RUNTIMES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "intervals.h"
+#include "test_leave_out.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TEST_SLOW 1	/* many times slower than what it tests */
-#else
-#define TEST_SLOW 0
-#endif
+/* Many times slower than what it tests. */
+#define TEST_SLOW TEST_SANITIZED
 
 /* Until the condition is true, or 20 seconds have passed: is it? */
 #define test_comes_true(condition) ({ \

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Do nodes run at the places that they are given? */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtimes/intervals.c"
 
-#include <cmocka.h>
+#include "../../tests/test_leave_out.h"
 
 #define NODES 8
 
@@ -109,10 +107,8 @@ static bool kernel_hides_where_pages_are(void)
 static void test_a_task_is_sent_to_what_is_bound(void **state)
 {
 	(void)state;
-	if (kernel_hides_where_pages_are()) {
-		print_message("# left out: the kernel does not say where pages are\n");
-		return;
-	}
+	if (kernel_hides_where_pages_are())
+		test_leave_out("the kernel does not say where pages are");
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
 	assert_int_equal(start(4), 0);
 	enter(run_dispatch);
