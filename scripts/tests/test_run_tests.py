@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -72,6 +73,40 @@ def test_a_program_says_why_it_skips_a_case(run_tests: ModuleType, tmp_path: Pat
         ("skipped", ""),
         ("skipped", "no real-time scheduling here"),
         ("skipped", ""),
+    ]
+
+
+def test_unittest_says_what_it_skips(run_tests: ModuleType, tmp_path: Path) -> None:
+    """As it really does: one with a docstring, one that has parts, and a whole class."""
+    program, path = tmp_path / "test_some.py", tmp_path / "junit.xml"
+    program.write_text(
+        """import unittest
+class Some(unittest.TestCase):
+    def test_fine(self): "It is (fine)."
+    def test_told(self):
+        "It needs one (or two) CPUs."
+        self.skipTest("one CPU: 'cpu0'")
+    def test_parts(self):
+        for part in "a", "b":
+            with self.subTest(part=part):
+                part == "a" or self.skipTest("no b\\nhere")
+@unittest.skip("not root")
+class All(unittest.TestCase):
+    def test_all(self): pass
+unittest.main(verbosity=2)
+"""
+    )
+    done = subprocess.run([sys.executable, program], text=True, stderr=subprocess.PIPE)
+    suite = ElementTree.Element("testsuite")
+    case = ElementTree.SubElement(suite, "testcase", name="some")
+    ElementTree.SubElement(case, "system-err").text = done.stderr
+    ElementTree.ElementTree(suite).write(path)
+    cases = [(one.name, one.outcome, one.reason) for one in run_tests.junit("gcc", path, 0)]
+    assert cases == [
+        ("gcc:  some", "passed", ""),
+        ("gcc:  some test_all", "skipped", "not root"),
+        ("gcc:  some test_parts", "skipped", r"no b\nhere"),
+        ("gcc:  some test_told", "skipped", "one CPU: 'cpu0'"),
     ]
 
 
