@@ -62,8 +62,10 @@ def test_a_program_says_why_it_skips_a_case(run_tests: ModuleType, tmp_path: Pat
         <testcase name="4 - silent"><skipped/></testcase>
         <system-out>1..4\nok 1 - fine\n# left out: one CPU only\nok 2 - not here
         # so it is\nok 3 - loud\nok 4 - silent # SKIP</system-out></testsuite>
-        <testsuite><testcase name="crowded"><skipped/>
-        <system-out>begins\nno real-time scheduling here\n</system-out></testcase>
+        <testsuite><testcase name="spread"><skipped/>
+        <system-out>begins\nCPU 0 is none of this process\n</system-out></testcase>
+        <testcase name="crowded"><skipped/>
+        <system-err>no real-time scheduling here\n</system-err></testcase>
         <testcase name="mute"><skipped/></testcase></testsuite></testsuites>"""
     )
     assert outcomes(run_tests, path, 0) == [
@@ -71,6 +73,7 @@ def test_a_program_says_why_it_skips_a_case(run_tests: ModuleType, tmp_path: Pat
         ("skipped", "one CPU only"),
         ("passed", ""),
         ("skipped", ""),
+        ("skipped", "CPU 0 is none of this process"),
         ("skipped", "no real-time scheduling here"),
         ("skipped", ""),
     ]
@@ -114,7 +117,7 @@ def test_a_tool_that_failed_without_a_failed_case_is_one(
     run_tests: ModuleType, tmp_path: Path
 ) -> None:
     path = tmp_path / "junit.xml"
-    path.write_text('<testsuites><testsuite><testcase name="good"/></testsuite></testsuites>')
+    path.write_text('<testsuites><testcase name="good"/></testsuites>')
     assert outcomes(run_tests, path, 3) == [("passed", ""), ("failed", "status 3")]
 
 
@@ -124,8 +127,8 @@ def test_a_program_that_ended_between_its_cases_is_named(
     race = "SUMMARY: ThreadSanitizer: data race a.c:7 in f"
     path, ends = tmp_path / "junit.xml", tmp_path / "testlog.json"
     path.write_text(
-        """<testsuites><testsuite><testcase classname="p.told" name="1"><failure/></testcase>
-        <testcase classname="p.race" name="1"/></testsuite></testsuites>"""
+        """<testsuites><testcase classname="p.told" name="1"><failure/></testcase>
+        <testcase classname="p.race" name="1"/></testsuites>"""
     )
     rows: list[dict[str, object]] = [
         {"name": "p:s / fine", "result": "OK", "returncode": 0},
