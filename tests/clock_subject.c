@@ -9,6 +9,11 @@
  *					preempted
  *	clock_subject wakeups N		two CPUs' threads wake each other, each N times
  *	clock_subject interrupts N	N interrupts of a busy CPU, each waited for
+ *	clock_subject pauses N		N times PAUSE
+ *	clock_subject spin N		a CPU spins with PAUSE until another one has computed for N
+ *					cycles: how often it has
+ *	clock_subject turns N SPINS	two threads take turns, N in all, by a lock that spins with
+ *					PAUSE before it sleeps: the CPU time of a turn
  *	clock_subject stop		the burner, stopped by an interrupt; then it computes on
  */
 #define _GNU_SOURCE
@@ -205,6 +210,153 @@ static void interrupts(int number)
 	pthread_join(other, NULL);
 }
 
+/* Spin until the word has the value, `most` times at most: six instructions each, with the PAUSE. */
+static long pause_until(_Atomic uint32_t *word, uint32_t value, long most)
+{
+	long pauses = 0;
+
+	asm volatile("jmp 2f\n"
+		     "1:\n"
+		     "pause\n"
+		     "inc %[pauses]\n"
+		     "2:\n"
+		     "cmp %[value], %[word]\n"
+		     "je 3f\n"
+		     "cmp %[most], %[pauses]\n"
+		     "jl 1b\n"
+		     "3:\n"
+		     : [pauses] "+r" (pauses)
+		     : [value] "r" (value), [word] "m" (*word), [most] "r" (most)
+		     : "cc", "memory");
+	return pauses;
+}
+
+static void pauses(int number)
+{
+	pin(0);
+	pause_until(&turn, 1, 1);
+	ROI_MARK(ROI_BEGIN);
+	pause_until(&turn, 1, number);
+	ROI_MARK(ROI_END);
+	printf("{}\n");
+}
+
+static _Atomic uint32_t begun;
+static uint64_t cycles_left;
+
+/* Two instructions for each two cycles, without a PAUSE. */
+static void *compute(void *unused)
+{
+	uint64_t left = cycles_left / 2;
+
+	pin(1);
+	turn = 1;
+	while (!begun)
+		;
+	asm volatile("1:\n"
+		     "sub $1, %[left]\n"
+		     "jnz 1b\n"
+		     : [left] "+r" (left)
+		     :
+		     : "cc");
+	turn = 2;
+	return unused;
+}
+
+static void spin_for(int cycles)
+{
+	pthread_t other;
+	long number;
+
+	pin(0);
+	cycles_left = cycles;
+	if (pthread_create(&other, NULL, compute, NULL))
+		abort();
+	while (turn != 1)
+		sched_yield();
+	ROI_MARK(ROI_BEGIN);
+	begun = 1;
+	number = pause_until(&turn, 2, cycles);
+	ROI_MARK(ROI_END);
+	pthread_join(other, NULL);
+	printf("{\"pauses\": %ld}\n", number);
+}
+
+enum { FREE, HELD, CONTENDED };
+
+static _Atomic uint32_t lock_word, condition;
+static long spins, turns_taken, turns_in_all;
+
+static void wait_for_change(_Atomic uint32_t *word, uint32_t value)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void wake_one(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void lock(void)
+{
+	uint32_t seen = FREE;
+
+	if (atomic_compare_exchange_strong(&lock_word, &seen, HELD))
+		return;
+	for (;;) {
+		pause_until(&lock_word, FREE, spins);
+		if (!atomic_exchange(&lock_word, CONTENDED))
+			return;
+		wait_for_change(&lock_word, CONTENDED);
+	}
+}
+
+static void unlock(void)
+{
+	if (atomic_exchange(&lock_word, FREE) == CONTENDED)
+		wake_one(&lock_word);
+}
+
+/* The lock is held while the other thread is woken, so that one finds it held on the same CPU. */
+static void *take_locked_turns(void *mine)
+{
+	lock();
+	while (turns_taken < turns_in_all) {
+		if (turns_taken % 2 == (intptr_t)mine) {
+			turns_taken++;
+			condition++;
+			wake_one(&condition);
+		} else {
+			uint32_t seen = condition;
+
+			unlock();
+			wait_for_change(&condition, seen);
+			lock();
+		}
+	}
+	condition++;
+	wake_one(&condition);
+	unlock();
+	return NULL;
+}
+
+static void locked_turns(int number, int most_spins)
+{
+	struct timespec used;
+	pthread_t other;
+
+	turns_in_all = number;
+	spins = most_spins;
+	ROI_MARK(ROI_BEGIN);
+	if (pthread_create(&other, NULL, take_locked_turns, (void *)1))
+		abort();
+	take_locked_turns(NULL);
+	pthread_join(other, NULL);
+	ROI_MARK(ROI_END);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	printf("{\"turn_ns\": %ld}\n", (used.tv_sec * 1000000000l + used.tv_nsec) / number);
+}
+
 static void stop(void)
 {
 	int fd = open("/dev/mem", O_RDWR | O_SYNC);
@@ -230,6 +382,12 @@ int main(int argc, char **argv)
 		wakeups(number);
 	else if (argc > 1 && !strcmp(argv[1], "interrupts"))
 		interrupts(number);
+	else if (argc > 1 && !strcmp(argv[1], "pauses"))
+		pauses(number);
+	else if (argc > 1 && !strcmp(argv[1], "spin"))
+		spin_for(number);
+	else if (argc > 3 && !strcmp(argv[1], "turns"))
+		locked_turns(number, atoi(argv[3]));
 	else if (argc > 1 && !strcmp(argv[1], "stop"))
 		stop();
 	else

@@ -108,7 +108,7 @@ def test_a_slice_is_as_long_as_on_a_real_machine(
     assert 0.7 * expected <= told.guest["preempted"] <= 1.4 * expected
 
 
-WAKING = [("rx4640", 2000), ("xeon-2s", 127), ("epyc-milan-vm", 100), ("epyc-milan-vm", 2000)]
+WAKING = [("rx4640", 2000), ("xeon-2s", 100), ("epyc-milan-vm", 100), ("epyc-milan-vm", 2000)]
 
 
 @pytest.mark.parametrize(("name", "quantum"), WAKING)
@@ -130,6 +130,43 @@ def test_an_interrupt_takes_what_the_preset_says(
     told = machines(2, name, quantum).tell("interrupts", "interrupts", "50")
     took = told.guest["each_ns"] * preset.mhz / 1000
     assert preset.interrupt <= took <= preset.interrupt + 20000 + 2 * quantum
+
+
+SPINNING = [(name, quantum) for name in ("rx4640", "epyc-milan") for quantum in (500, 4000)]
+# Of clock_subject's loop, with the PAUSE.
+LOOP_INSTRUCTIONS = 6
+
+
+def loop_cycles(name: str) -> float:
+    """What an iteration of clock_subject's loop with PAUSE takes."""
+    preset = presets.load(name)
+    return preset.pause + LOOP_INSTRUCTIONS * preset.cpi / 100
+
+
+@pytest.mark.parametrize(("name", "quantum"), SPINNING)
+def test_a_pause_takes_what_the_preset_says(machines: Machines, name: str, quantum: int) -> None:
+    told = machines(2, name, quantum).tell("pauses", "pauses", "20000")
+    assert told.document["elapsed_cycles"] / 20000 == pytest.approx(loop_cycles(name), rel=0.05)
+
+
+@pytest.mark.parametrize(("name", "quantum"), SPINNING)
+def test_a_spinning_cpu_sees_in_time_what_ends_it(
+    machines: Machines, name: str, quantum: int
+) -> None:
+    instructions = 1_000_000
+    told = machines(2, name, quantum).tell("spin", "spin", str(instructions))
+    expected = instructions * presets.load(name).cpi / 100 / loop_cycles(name)
+    assert told.guest["pauses"] == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("spins", [0, 20, 100, 1000])
+def test_threads_that_spin_on_one_cpu_know_no_quantum(machines: Machines, spins: int) -> None:
+    """What the waiter spins for comes from its own CPU, so each PAUSE is in vain."""
+    short, long = (
+        machines(1, "epyc-milan", quantum).tell(f"turns{spins}", "turns", "2000", str(spins))
+        for quantum in (500, 4000)
+    )
+    assert short.guest["turn_ns"] == pytest.approx(long.guest["turn_ns"], rel=0.03)
 
 
 def test_a_burner_that_dies_is_told_of(machines: Machines) -> None:

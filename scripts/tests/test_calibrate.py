@@ -32,6 +32,7 @@ from fastlab.statistics import environment
 PRIVATE = {"size": 32768, "ways": 8, "line": 64, "cpus": 1}
 CYCLES_OF = {
     "refused_wait": 819.0,
+    "pause": 40.0,
     "latency_l1": 4.0,
     "latency_l2": 14.0,
     "latency_l3": 46.0,
@@ -186,6 +187,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "latency.cache_to_cache": 254,
         "latency.upgrade": 150,
         "bus": 0,
+        "pause": 40,
         "wakeup": 4000,
         "interrupt": 1000,
     }
@@ -233,6 +235,11 @@ def test_what_takes_two_cpus_is_0_on_one(document: dict[str, Any]) -> None:
     names = ("transfer_near", "transfer_far", "interrupt", "handoff_other_cpu", "handoff_idle_cpu")
     found = preset(missing(document, *names))
     assert (found["wakeup"], found["interrupt"], found["latency.transfer"]) == (0, 0, 0)
+
+
+def test_a_pause_is_no_shorter_than_the_model_takes(document: dict[str, Any]) -> None:
+    document["quantities"]["pause"]["values"] = [1.0] * 3
+    assert preset(document)["pause"] == presets.LEAST_PAUSE
 
 
 def test_noise_makes_no_latency_negative(document: dict[str, Any]) -> None:
@@ -366,7 +373,7 @@ def test_a_preset_that_the_simulation_would_refuse_is_not_said_to_be_one(
     said = capsys.readouterr()
     assert "latency_memory" in said.out
     assert f"wrote {out}" not in said.out
-    assert "mine.toml: cpi = 20000; allowed: 1 to 10000" in said.err
+    assert "mine.toml: cpi = 20000; allowed: 1 to 600" in said.err
 
 
 def test_without_a_file_it_only_prints(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:

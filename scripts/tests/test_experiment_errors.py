@@ -122,11 +122,6 @@ BAD = {
         ["oracle", "a list of names"],
     ),
     "quantum": ("cpus = 4", "quantum = 99", ["quantum = 99", "100 to 100000"]),
-    "quantum for the preset": (
-        "cpus = 4",
-        'quantum = 126\npreset = "xeon-2s"',
-        ["quantum = 126", "xeon-2s", "cpi is 100", "allowed: 127 to 100000"],
-    ),
     "latencies": (
         "seeds = [1, 2]",
         'seeds = [1]\nlatencies = "yes"',

@@ -122,11 +122,6 @@ BAD = {
     "preset": ("cpus = [4, 2]", 'preset = ["rx4641"]', ["matrix", "rx4641"]),
     "preset for cpus": ("cpus = [4, 2]", 'cpus = [4, 9]\npreset = ["epyc-milan"]', ["cpus = 9"]),
     "quantum": ("cpus = [4, 2]", "quantum = [99]", ["matrix", "quantum", "100 to 100000"]),
-    "quantum for a preset": (
-        "cpus = [4, 2]",
-        'quantum = [127, 100]\npreset = ["epyc-milan", "rx4640"]',
-        ["quantum = 100", "rx4640", "cpi is 100", "allowed: 127 to 100000"],
-    ),
     "range": ("think = [100, 400]", "think = [-1]", ["matrix", "think", "0 to 1000000"]),
     "line": ("think = [100, 400]", "line = [64, 96]", ["matrix", "line = 96", "power of two"]),
     "fraction": ("[matrix]", "[matrix]\nfraction = 0", ["matrix", "fraction", "1 to 1000"]),

@@ -40,12 +40,9 @@ def test_the_built_in_ones() -> None:
     assert len({presets.load(name).id for name in presets.names()}) == len(presets.names())
 
 
-def test_the_least_quantum_is_the_plugins(tmp_path: Path) -> None:
-    header = (presets.DIRECTORY.parent / "clock.h").read_text()
-    assert f"#define CLOCK_BURNER_BLOCK {presets._BURNER_BLOCK}u" in header
-    assert presets.load("xeon-2s").least_quantum == 127
-    assert presets.load("epyc-milan").least_quantum == 64
-    assert presets.load(mine(tmp_path, "cpi = 100", "cpi = 101")).least_quantum == 129
+def test_the_least_pause_is_the_plugins() -> None:
+    header = (presets.DIRECTORY.parent / "cachesim.h").read_text()
+    assert f"#define CACHESIM_LEAST_PAUSE {presets.LEAST_PAUSE}u" in header
 
 
 def test_a_file(tmp_path: Path) -> None:

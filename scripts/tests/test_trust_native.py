@@ -166,11 +166,6 @@ def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
     ]
 
 
-def test_the_quantum_is_no_shorter_than_the_preset_takes(tmp_path: Path) -> None:
-    path = trust_native.write_experiment(tmp_path / "r", mine(tmp_path, "rx4640"), "6.12", (3, 5))
-    assert load_experiment(path).machine.quantum == 127
-
-
 def test_the_simulation_keeps_copies_of_its_own(tmp_path: Path) -> None:
     directory = tmp_path / "results"
     path = trust_native.write_experiment(directory, mine(tmp_path, "rx4640"), "6.12", (3, 5))

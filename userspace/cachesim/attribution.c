@@ -160,7 +160,7 @@ int attribution_enter(struct attribution *a, unsigned int cpu, struct code *code
 /* Nearly every access hits the L1, and then nothing is counted but references, which are not told. */
 static bool only_hits(const struct cachesim_counts *now, const struct cachesim_counts *seen)
 {
-	return now->stall_cycles == seen->stall_cycles && now->bus_requests == seen->bus_requests &&
+	return now->cycles == seen->cycles && now->bus_requests == seen->bus_requests &&
 	       now->l1d_misses == seen->l1d_misses && now->l1i_misses == seen->l1i_misses &&
 	       now->l2_misses == seen->l2_misses && now->invalidations == seen->invalidations;
 }

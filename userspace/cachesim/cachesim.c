@@ -421,6 +421,15 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
 		fetch_line(cs, c, lines[i]);
 }
 
+void cachesim_pause(struct cachesim *cs, unsigned int cpu)
+{
+	struct cpu *c = &cs->cpu[cpu];
+	uint64_t time = TIME(cs, pause);
+
+	c->now->cycles += time;
+	*c->clock += time;
+}
+
 void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size)
 {
 	struct cpu *c = &cs->cpu[cpu];

@@ -50,6 +50,15 @@
 /* Time inside the model is counted in hundredths of a cycle: a CPI need not be whole. */
 #define CACHESIM_CYCLE 100u
 
+/*
+ * PAUSE takes this many cycles at least. QEMU gives every vCPU a turn after each PAUSE, and a turn
+ * is one block at least: with less, that work alone would take longer than the PAUSE.
+ */
+#define CACHESIM_LEAST_PAUSE 10u
+
+/* Hundredths of a cycle that an instruction of a program takes at most, without misses. */
+#define CACHESIM_MOST_CPI 600u
+
 /* Bytes of a machine's name, with its terminating zero. */
 #define CACHESIM_NAME_SIZE 32
 
@@ -105,6 +114,7 @@ struct cachesim_machine {
 	struct cachesim_level l1i, l1d, l2, l3;
 	struct cachesim_latency latency;
 	uint32_t bus;		/* cycles for which a line that is moved occupies the bus; 0: none */
+	uint32_t pause;		/* cycles that PAUSE takes */
 	/* Cycles; the model itself makes no use of these two. */
 	uint32_t wakeup;	/* leaving the idle state, with the interrupt that ends it */
 	uint32_t interrupt;	/* until another CPU's interrupt arrives at a busy CPU */
@@ -135,7 +145,7 @@ struct cachesim_counts {
 	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
 	uint64_t writebacks;	 /* modified lines evicted to memory */
 	/* Time, in hundredths of a cycle. */
-	uint64_t cycles;	 /* instructions * their CPI + stall_cycles */
+	uint64_t cycles;	 /* instructions * their CPI + PAUSEs + stall_cycles */
 	uint64_t stall_cycles;	 /* waiting for what the L1s did not have */
 	uint64_t bus_wait_cycles; /* of these, because the bus was busy */
 };
@@ -181,6 +191,9 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
  */
 void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
+
+/* `cpu` executes PAUSE, in the mode of its last cachesim_execute(), which has counted the instruction. */
+void cachesim_pause(struct cachesim *cs, unsigned int cpu);
 
 unsigned int cachesim_cpus(const struct cachesim *cs);
 const struct cachesim_machine *cachesim_machine(const struct cachesim *cs);

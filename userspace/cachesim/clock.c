@@ -6,17 +6,13 @@
 uint64_t clock_rate(unsigned int cpus, unsigned int cpi)
 {
 	/*
-	 * The burner's turn is a block at least, wanted or not. It has a share for that, which must
-	 * be as much: clock_least_quantum(). Rounded up, it has a little more.
+	 * The burner's turn is a block at least, wanted or not. It has a share for that, which is as
+	 * much in the shortest quantum, and in a PAUSE, with the turns of the CPUs. Rounded up, it
+	 * has a little more.
 	 */
+	_Static_assert(CLOCK_BURNER_BLOCK * CACHESIM_MOST_CPI <= CLOCK_MIN_QUANTUM * CACHESIM_CYCLE,
+		       "the guest's time would run ahead of the model's");
 	return ((uint64_t)(cpus + 1) * CACHESIM_CYCLE + cpi - 1) / cpi;
-}
-
-unsigned int clock_least_quantum(unsigned int cpi)
-{
-	unsigned int least = (CLOCK_BURNER_BLOCK * cpi + CACHESIM_CYCLE - 1) / CACHESIM_CYCLE;
-
-	return least > CLOCK_MIN_QUANTUM ? least : CLOCK_MIN_QUANTUM;
 }
 
 void clock_start(struct parallel_clock *clock, const struct cachesim_machine *machine,
@@ -29,6 +25,7 @@ void clock_start(struct parallel_clock *clock, const struct cachesim_machine *ma
 		.rate = clock_rate(cpus, machine->cpi),
 	};
 	clock->end = clock->quantum;
+	clock->turn = cpus;
 	memset(local, 0, cpus * sizeof(*local));
 }
 
@@ -38,10 +35,42 @@ static void wait_for_end(struct parallel_clock *clock, unsigned int cpu)
 		clock->local[cpu] = clock->end;
 }
 
+/* Where the turn of `cpu` ends: with the quantum, or where another CPU spins. */
+static uint64_t turn_end(const struct parallel_clock *clock, unsigned int cpu)
+{
+	uint64_t end = clock->end;
+
+	for (unsigned int other = 0; other < clock->cpus; other++)
+		if (other != cpu && clock->doing[other] == CLOCK_WORKS &&
+		    clock->local[other] < clock->spins[other] &&
+		    clock->local[other] < end)
+			end = clock->local[other];
+	return end;
+}
+
+/* Note what the turn that is over has overrun its end by, if it began there. */
+static void begin_turn(struct parallel_clock *clock, unsigned int cpu, uint64_t until)
+{
+	unsigned int last = clock->turn;
+
+	if (last < clock->cpus) {
+		uint64_t took = clock->local[last] - clock->left[last];
+
+		if (clock->doing[last] == CLOCK_WORKS && clock->left[last] >= clock->until &&
+		    took > clock->overrun_now)
+			clock->overrun_now = took;
+		clock->left[last] = clock->local[last];
+	}
+	clock->turn = cpu;
+	clock->until = until;
+}
+
 bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
 		    enum clock_doing doing)
 {
 	clock->executed += instructions;
+	if (clock->turn != cpu)
+		begin_turn(clock, cpu, turn_end(clock, cpu));
 	if (doing != CLOCK_WORKS) {
 		clock->unburnt++;
 		if (doing == CLOCK_IDLES && clock->doing[cpu] != CLOCK_WAITS) {
@@ -60,20 +89,31 @@ bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int
 			clock->local[cpu] = clock->end - clock->quantum;
 	}
 	clock->active = true;
-	if (clock->local[cpu] < clock->end)
+	if (clock->local[cpu] < clock->until)
 		return false;
-	clock->unburnt++;
+	if (clock->local[cpu] >= clock->end)
+		clock->unburnt++;
 	return true;
 }
 
 void clock_pause(struct parallel_clock *clock, unsigned int cpu)
 {
-	wait_for_end(clock, cpu);
+	uint64_t least = clock->left[cpu] + clock->overrun;
+
+	if (clock->local[cpu] < least)
+		clock->local[cpu] = least;
+	clock->spins[cpu] = clock->local[cpu] + CLOCK_SPIN * CACHESIM_CYCLE;
+}
+
+uint64_t clock_ahead(const struct parallel_clock *clock, unsigned int cpu)
+{
+	return clock->rate * clock->local[cpu] / CACHESIM_CYCLE - clock->executed;
 }
 
 void clock_charge(struct parallel_clock *clock, unsigned int cpu, unsigned int cycles)
 {
 	clock->local[cpu] += (uint64_t)cycles * CACHESIM_CYCLE;
+	clock->left[cpu] += (uint64_t)cycles * CACHESIM_CYCLE;
 }
 
 void clock_correct(struct parallel_clock *clock, uint64_t executed, uint64_t ns)
@@ -96,12 +136,16 @@ static uint64_t earliest(const struct parallel_clock *clock)
 
 bool clock_burnt(struct parallel_clock *clock, unsigned int instructions)
 {
-	uint64_t next = earliest(clock);
 	bool active = clock->active;
 
+	if (clock->turn != clock->cpus) {
+		begin_turn(clock, clock->cpus, earliest(clock));
+		clock->overrun = clock->overrun_now;
+		clock->overrun_now = 0;
+	}
 	clock->unburnt = 0;
 	clock->executed += instructions;
-	if (next < clock->end)
+	if (clock->until < clock->end)
 		return true;
 	if (clock->executed * CACHESIM_CYCLE < clock->rate * clock->end)
 		return false;
@@ -111,5 +155,5 @@ bool clock_burnt(struct parallel_clock *clock, unsigned int instructions)
 	 * Where nobody has done anything, and nobody will in the next quantum, it can begin
 	 * at once: an interrupt that changes that ends this turn in QEMU.
 	 */
-	return active || next < clock->end;
+	return active || clock->until < clock->end;
 }

@@ -13,7 +13,18 @@
  *	burner   |-------- no-ops -------|	until QEMU's clock has reached the end, too
  *	         begin         end of the quantum
  *
- * An idle CPU, and one that spins with PAUSE, waits for the end of the quantum. The burner
+ * An idle CPU waits for the end of the quantum. A CPU that spins with PAUSE does not: what it spins
+ * for may come from its own next thread. But no other CPU's turn goes beyond the local clock of a
+ * CPU that spins, so that the store that ends the spinning is seen when it is made:
+ *
+ *	CPU 0    |-- runs --> PAUSE -> PAUSE -> PAUSE	the two go on side by side, by turns of
+ *	CPU 1    |-- runs -------->------->-------> 	one PAUSE
+ *
+ * A turn is one block of instructions at least, also of a CPU that is there already. So where such a
+ * block takes longer than a PAUSE, the PAUSE takes as long as the block: else the CPU that spins
+ * would see the other one go faster than it does.
+ *
+ * The burner
  * (userspace/guest/burner.h) is a CPU that Linux does not know: when all others
  * have reached the end, it executes no-ops until as many instructions as a quantum
  * is worth have been executed by all together. So at each quantum's end
@@ -24,9 +35,11 @@
  * time in every clock that it has.
  *
  * Instructions are executed in blocks, so a CPU goes past the end by up to a block, and the
- * burner too; both are paid back in the next quantum. But the burner has a turn in each, of a
- * block at least: where quanta are so short that its share is less (clock_least_quantum()), it
- * pays back nothing while all CPUs compute, and the guest's time runs ahead.
+ * burner too; both are paid back in the next quantum.
+ *
+ * Within a quantum QEMU's clock is behind a CPU that computes. Who measures by it what a thread
+ * has run charges it nothing, or a quantum. So the guest's scheduler is told the difference
+ * (clock_ahead()), and has the CPU's local clock.
  *
  * All times are hundredths of a cycle (CACHESIM_CYCLE) unless the name says cycles.
  * Not thread-safe.
@@ -44,7 +57,13 @@
 #define CLOCK_MAX_QUANTUM 100000u
 
 /* Instructions of the burner's longest block: RUN of userspace/guest/burner.c. */
-#define CLOCK_BURNER_BLOCK 127u
+#define CLOCK_BURNER_BLOCK 15u
+
+/*
+ * A CPU spins from a PAUSE on for this many cycles of its local clock: longer than it takes to the
+ * loop's next PAUSE, with a miss between them.
+ */
+#define CLOCK_SPIN 1000u
 
 /* Quanta begun without the burner before it is taken for dead. */
 #define CLOCK_BURNER_PATIENCE 1000000u
@@ -69,6 +88,13 @@ struct parallel_clock {
 	uint64_t origin;	/* QEMU's clock at time 0; 0: it has not been read yet */
 	bool active;		/* something but the idle loop was executed in this quantum */
 	unsigned int unburnt;	/* blocks in a row that could only wait for the burner */
+	unsigned int turn;	/* the CPU whose turn it is; `cpus` is the burner */
+	uint64_t until;		/* a CPU's turn ends there; the burner's: the others' earliest time */
+	uint64_t left[CACHESIM_MAX_CPUS];	/* local clocks where the CPUs' last turns ended */
+	/* The longest turn of a CPU that was past its end before: in this round of turns, */
+	uint64_t overrun_now;
+	uint64_t overrun;	/* and in the last one */
+	uint64_t spins[CACHESIM_MAX_CPUS];	/* the CPU spins until its local clock is there */
 	enum clock_doing doing[CACHESIM_MAX_CPUS];
 };
 
@@ -78,13 +104,7 @@ struct parallel_clock {
  */
 uint64_t clock_rate(unsigned int cpus, unsigned int cpi);
 
-/*
- * The shortest quantum, in cycles, of which the burner's share, that of a CPU, is a block of its
- * own at least. `cpi` is in hundredths.
- */
-unsigned int clock_least_quantum(unsigned int cpi);
-
-/* Begin at time 0. `local`, of `cpus` entries, is set to it. The quantum is the least or longer. */
+/* Begin at time 0. `local`, of `cpus` entries, is set to it. */
 void clock_start(struct parallel_clock *clock, const struct cachesim_machine *machine,
 		 uint64_t *local, unsigned int cpus, unsigned int quantum_cycles);
 
@@ -98,8 +118,17 @@ bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int
 /* The burner has executed a block. Returns true when its turn is over. */
 bool clock_burnt(struct parallel_clock *clock, unsigned int instructions);
 
-/* `cpu` executes PAUSE: what it waits for can come from another CPU only. */
+/*
+ * `cpu` has executed PAUSE, which the model has added to its local clock already. QEMU ends the turn
+ * by itself.
+ */
 void clock_pause(struct parallel_clock *clock, unsigned int cpu);
+
+/*
+ * By how many instructions, as QEMU's clock counts them, the local clock of `cpu` is ahead of QEMU's;
+ * as a two's complement where it is behind.
+ */
+uint64_t clock_ahead(const struct parallel_clock *clock, unsigned int cpu);
 
 /* `cpu` stands still for so many cycles, from now on. */
 void clock_charge(struct parallel_clock *clock, unsigned int cpu, unsigned int cycles);

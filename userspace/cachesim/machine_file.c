@@ -26,7 +26,7 @@ static const struct key {
 	FIELD(level.replacement, REPLACEMENT, 0, 0)
 	FIELD(name, NAME, 0, 0),
 	FIELD(mhz, NUMBER, 1, 100000),
-	FIELD(cpi, NUMBER, 1, 10000),
+	FIELD(cpi, NUMBER, 1, CACHESIM_MOST_CPI),
 	FIELD(kernel_cpi, NUMBER, 1, 10000),
 	FIELD(overlap, NUMBER, 1, 256),
 	FIELD(overlap_window, NUMBER, 0, 10000),
@@ -46,6 +46,7 @@ static const struct key {
 	FIELD(latency.cache_to_cache, NUMBER, 0, 100000),
 	FIELD(latency.upgrade, NUMBER, 0, 100000),
 	FIELD(bus, NUMBER, 0, 10000),
+	FIELD(pause, NUMBER, CACHESIM_LEAST_PAUSE, 10000),
 	FIELD(wakeup, NUMBER, 0, 1000000),
 	FIELD(interrupt, NUMBER, 0, 1000000),
 #undef LEVEL

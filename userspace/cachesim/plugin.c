@@ -74,6 +74,7 @@ enum kernel_symbol {
 	IDLE_START,
 	IDLE_END,
 	PER_CPU_OFFSET,
+	SCHED_CLOCK_AHEAD,
 	/* What takes longer than its instructions (Kbuild/patches/6.12/simulator): functions. */
 	IDLE_EXIT,
 	INTERRUPT_ARRIVES,
@@ -89,6 +90,7 @@ static struct symbol kernel[KERNEL_SYMBOLS] = {
 	[IDLE_START] = { .name = "__cpuidle_text_start" },
 	[IDLE_END] = { .name = "__cpuidle_text_end" },
 	[PER_CPU_OFFSET] = { .name = "__per_cpu_offset" },
+	[SCHED_CLOCK_AHEAD] = { .name = "sched_clock_ahead" },
 	[IDLE_EXIT] = { .name = "arch_cpu_idle_exit" },
 	[INTERRUPT_ARRIVES] = { .name = "interrupt_arrives" },
 	[TRY_TO_WAKE_UP] = { .name = "try_to_wake_up" },
@@ -570,11 +572,25 @@ static void look_at_tsc(void)
 	sim.tsc.read = false;
 }
 
-/* The instruction itself says so: a block that a fault leaves in its midst never gets there. */
+/* The guest kernel's array, by CPU, which its scheduler's clock adds to the TSC. */
+static void tell_scheduler(void)
+{
+	uint64_t *ahead = (uint64_t *)(sim.ram_base + (address_of(SCHED_CLOCK_AHEAD) -
+						       KERNEL_MAP_START));
+
+	if (sim.ram_base)
+		ahead[sim.vcpu] = clock_ahead(&sim.clock, sim.vcpu);
+}
+
+/*
+ * The instruction itself says so: a block that a fault leaves in its midst never gets there. It ends
+ * its block, so all that has been counted has been executed.
+ */
 static void on_rdtsc(unsigned int passed, void *userdata)
 {
 	(void)passed;
 	(void)userdata;
+	tell_scheduler();
 	/* Once a quantum is enough. */
 	if (sim.tsc.read || sim.tsc.checked == sim.clock.end)
 		return;
@@ -660,11 +676,16 @@ void cachesim_block_executed(unsigned int passed, void *userdata, uintptr_t env)
 	end_turn();
 }
 
-static void on_pause(unsigned int passed, void *userdata)
+/* Its place in its block. An idle CPU polls with PAUSE, and sits out what it is charged with it. */
+static void on_pause(unsigned int passed, void *place)
 {
 	(void)passed;
-	(void)userdata;
+	if (sim.clock.doing[sim.vcpu] != CLOCK_WORKS)
+		return;
+	cachesim_pause(sim.model, sim.vcpu);
 	clock_pause(&sim.clock, sim.vcpu);
+	if (sim.attribution && sim.state == COUNTING)
+		attribution_charge(sim.attribution, sim.vcpu, (uintptr_t)place);
 }
 
 static bool is_pause(const struct qemu_plugin_insn *insn)
@@ -939,7 +960,8 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		watch_accesses(insn, b);
 		if (is_pause(insn))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pause,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+							       QEMU_PLUGIN_CB_NO_REGS,
+							       (void *)(uintptr_t)(b->instructions - 1));
 		if (b->reads_tsc)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_rdtsc,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);

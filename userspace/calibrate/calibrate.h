@@ -51,6 +51,9 @@ double measure_cpi(double mhz);
  */
 double measure_refused_wait(void);
 
+/* Nanoseconds of a PAUSE. */
+double measure_pause(void);
+
 /* Memory whose lines are linked to one random cycle: no prefetcher knows the next. */
 struct chase {
 	size_t size;	/* bytes */

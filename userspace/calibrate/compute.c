@@ -11,6 +11,7 @@
 #define THINK_STEPS 50000
 #define THINK_INSTRUCTIONS 11
 #define WAITS 500
+#define PAUSES 1000
 
 /*
  * A cycle. Registers on both sides: with a constant on one, current cores compute several
@@ -84,6 +85,20 @@ double measure_refused_wait(void)
 		for (unsigned int call = 0; call < WAITS; call++)
 			syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 		ns[i] = (double)(now_ns() - begun) / WAITS;
+	}
+	return least(ns);
+}
+
+double measure_pause(void)
+{
+	double ns[BATCHES];
+
+	for (unsigned int i = 0; i < BATCHES; i++) {
+		uint64_t begun = now_ns();
+
+		for (unsigned int pause = 0; pause < PAUSES; pause++)
+			__builtin_ia32_pause();
+		ns[i] = (double)(now_ns() - begun) / PAUSES;
 	}
 	return least(ns);
 }

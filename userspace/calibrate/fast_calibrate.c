@@ -33,7 +33,7 @@
 #define LONG_REST_NS 1000000
 
 enum quantity {
-	FREQUENCY, CPI, REFUSED_WAIT,
+	FREQUENCY, CPI, REFUSED_WAIT, PAUSE,
 	LATENCY_L1, LATENCY_L2, LATENCY_L3, LATENCY_MEMORY,
 	CHASES_1, CHASES_2, CHASES_4, CHASES_8, CHASES_16,
 	TRANSFER_NEAR, TRANSFER_FAR, INTERRUPT,
@@ -47,6 +47,7 @@ static const struct {
 	[FREQUENCY] = { "frequency", "MHz" },
 	[CPI] = { "cpi", "cycles per instruction" },
 	[REFUSED_WAIT] = { "refused_wait", "ns" },
+	[PAUSE] = { "pause", "ns" },
 	[LATENCY_L1] = { "latency_l1", "ns" },
 	[LATENCY_L2] = { "latency_l2", "ns" },
 	[LATENCY_L3] = { "latency_l3", "ns" },
@@ -200,6 +201,8 @@ static double measure(struct calibration *c, enum quantity q, double mhz)
 		return measure_cpi(mhz);
 	case REFUSED_WAIT:
 		return measure_refused_wait();
+	case PAUSE:
+		return measure_pause();
 	case LATENCY_L1 ... LATENCY_MEMORY:
 		return measure_chases(&c->sets[q - LATENCY_L1], 1);
 	case CHASES_1 ... CHASES_16:

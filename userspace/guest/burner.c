@@ -20,7 +20,7 @@
  * a block there. A burner whose turn it is not wastes a block, so blocks are short.
  */
 #define NOP 0x90
-#define RUN 128u
+#define RUN 16u
 static const uint8_t to_next[] = { 0xeb, 0x00 }, to_begin[] = { 0xe9, 0x00, 0xf0 };
 
 static void write_no_ops(uint8_t *page)

@@ -246,6 +246,7 @@ def _core(calibration: Measurements) -> _Values:
             _whole(100 * max(_needed(calibration, "refused_wait") / WAIT_INSTRUCTIONS, cpi), 1),
             f"refused_wait / {WAIT_INSTRUCTIONS} instructions",
         ),
+        "pause": (_whole(_needed(calibration, "pause"), presets.LEAST_PAUSE), "pause"),
         "overlap": (
             (_whole(alone / min(known), 1), "chases_1 by the best")
             if alone

@@ -21,7 +21,6 @@ from fastlab.base.typed import typed
 from fastlab.bench.calibrate import preset_name
 from fastlab.bench.trust import CONFINED, FREE, Point, Rates, SideFigures, paired
 from fastlab.guest.initramfs import check_built, program_path
-from fastlab.plan import presets
 from fastlab.plan.experiment import benchmark_result
 
 ROUNDS = 5
@@ -85,13 +84,12 @@ def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[
         raise FastError(
             f"{preset}: {error.strerror}; `{typed('calibrate', '--out', str(preset))}` writes it"
         ) from error
-    quantum = max(QUANTUM, presets.load(preset).least_quantum)
-    text = _experiment(name, preset.name, series, cpus, quantum)
+    text = _experiment(name, preset.name, series, cpus)
     _, path = write_files(directory, [(preset.name, content), (f"trust-{name}.toml", text)])
     return path
 
 
-def _experiment(name: str, preset: str, series: str, cpus: Sequence[int], quantum: int) -> str:
+def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str:
     lines = [
         f'name = "trust-{name}"',
         f'series = "{series}"',
@@ -101,7 +99,7 @@ def _experiment(name: str, preset: str, series: str, cpus: Sequence[int], quantu
         "[machine]",
         f"cpus = {len(cpus)}",
         f'preset = "{preset}"',
-        f"quantum = {quantum}",
+        f"quantum = {QUANTUM}",
         "[[variant]]",
         f'name = "{FREE}"',
         'kernel = "baseline"',

@@ -98,7 +98,7 @@ def load_experiment(path: Path) -> Experiment:
     names = [variant.name for variant in variants]
     top.no_duplicates("variant", names)
     metrics = [metric.name for metric in VOCABULARY if metric.where != "nowhere"]
-    experiment = Experiment(
+    return Experiment(
         name=top.text("name", _NAME, _NAMES),
         series=top.text("series", _SERIES, 'a kernel series such as "6.12"'),
         machine=machine,
@@ -113,9 +113,6 @@ def load_experiment(path: Path) -> Experiment:
         oracle=_oracle(top, names),
         matrix=cases,
     )
-    for one in experiment.machines:
-        _check_quantum(path, one)
-    return experiment
 
 
 def check_primary(experiment: Experiment, backend: str, measured: Iterable[Metric]) -> None:
@@ -295,16 +292,6 @@ def _machine(table: TomlTable) -> Machine:
         preset=_known_preset(table, cpus, table.data.get("preset", default.preset)),
         quantum=table.integer("quantum", *QUANTUM, default.quantum),
     )
-
-
-def _check_quantum(path: Path, machine: Machine) -> None:
-    """Is it long enough for the preset's CPI? The plugin would refuse, too."""
-    preset = presets.load(machine.preset)
-    if machine.quantum < preset.least_quantum:
-        raise FastError(
-            f"{path}: quantum = {machine.quantum} is too short for preset {preset.name}, whose cpi "
-            f"is {preset.cpi}; allowed: {preset.least_quantum} to {QUANTUM[1]}"
-        )
 
 
 def _known_preset(table: TomlTable, cpus: int, given: object) -> str:

@@ -28,14 +28,14 @@ MAX_CPUS = 64
 # In one piece, as its plugin wants it: QEMU has the rest above 4 GB.
 MAX_MEMORY_MB = 3072
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
-# CLOCK_BURNER_BLOCK of userspace/cachesim/clock.h.
-_BURNER_BLOCK = 127
+LEAST_PAUSE = 10
 # Ranges as userspace/cachesim/machine_file.c has them.
 _RANGES = {
     "mhz": (1, 100_000),
-    "cpi": (1, 10_000),
+    "cpi": (1, 600),
     "clusters": (0, MAX_CPUS),
     "cluster_cpus": (0, MAX_CPUS),
+    "pause": (LEAST_PAUSE, 10_000),
     "wakeup": (0, 1_000_000),
     "interrupt": (0, 1_000_000),
 }
@@ -43,7 +43,8 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class Preset:
-    """A machine. `cpi` is hundredths of a cycle; `wakeup` and `interrupt` are cycles.
+    """A machine. `cpi` is hundredths of a cycle; `pause`, `wakeup` and `interrupt` are
+    cycles.
 
     Its CPUs form `clusters` of equal size or, where that is 0, clusters of `cluster_cpus`; those
     of a cluster have an L3 in common if it is `shared`. `id` stands for all that the file says.
@@ -57,14 +58,9 @@ class Preset:
     clusters: int
     cluster_cpus: int
     shared: bool
+    pause: int
     wakeup: int
     interrupt: int
-
-    @property
-    def least_quantum(self) -> int:
-        """The cycles of the clock's shortest quantum: in a shorter one the guest's time would run
-        ahead of the model's, as userspace/cachesim/clock.h says."""
-        return -(-_BURNER_BLOCK * self.cpi // 100)
 
     def shares_l3(self, cpus: int) -> bool:
         """Do some of so many CPUs have an L3 in common? Raises FastError as l3s() does."""

@@ -12,11 +12,12 @@
 #define QUANTUM 1000u
 #define BLOCK 10u	/* instructions */
 #define BURNT CLOCK_BURNER_BLOCK
+#define PAUSE 40u	/* cycles */
 
 /* What a CPU executes next. */
 struct program {
 	unsigned int stall;	/* hundredths of a cycle, with every block */
-	unsigned int spin;	/* blocks after which it spins for ever; 0: never */
+	unsigned int spin;	/* blocks after which each ends in a PAUSE; 0: none does */
 	enum clock_doing doing;
 };
 
@@ -50,6 +51,7 @@ static bool block_of(unsigned int cpu, unsigned int cpi)
 		local[cpu] += BLOCK * cpi + p->stall;
 	if (p->spin && blocks[cpu] > p->spin) {
 		clock_executed(&clk, cpu, BLOCK, p->doing);
+		local[cpu] += PAUSE * CACHESIM_CYCLE;
 		clock_pause(&clk, cpu);
 		return true;
 	}
@@ -106,7 +108,7 @@ static void run_quanta(unsigned int cpus, unsigned int cpi, unsigned int quantum
 			.spin = cpu == 2 ? 1 : 0,
 			.doing = cpu > 2 ? CLOCK_IDLES : CLOCK_WORKS,
 		};
-	for (int n = 0; n < 3000; n++)
+	for (int n = 0; n < 1000000 && clk.end <= 2000 * clk.quantum; n++)
 		round_of_turns(cpi, 100000);
 }
 
@@ -118,25 +120,12 @@ static void test_guest_time_is_modelled_time(void **state)
 	for (int i = 0; i < 5 * 4 * 4; i++) {
 		unsigned int n = cpus[i / 16], cpi = cpis[i / 4 % 4];
 
-		run_quanta(n, cpi, i % 2 ? QUANTUM : clock_least_quantum(cpi), i / 2 % 2);
+		run_quanta(n, cpi, i % 2 ? QUANTUM : CLOCK_MIN_QUANTUM, i / 2 % 2);
 		assert_true(clk.end > 2000 * clk.quantum);
 		assert_true(difference(guest_time(), clk.end - clk.quantum) < clk.quantum);
 		for (unsigned int cpu = 0; cpu < n; cpu++)
 			assert_true(difference(local[cpu], clk.end) <= 2 * clk.quantum);
 	}
-}
-
-/* The share of the burner is then less than the block that it executes at least. */
-static void test_guest_time_runs_ahead_in_shorter_quanta(void **state)
-{
-	(void)state;
-	assert_int_equal(clock_least_quantum(100), 127);
-	assert_int_equal(clock_least_quantum(300), 381);
-	assert_int_equal(clock_least_quantum(101), 129);
-	/* What can be told in a cycle or two is too short anyway. */
-	assert_int_equal(clock_least_quantum(35), CLOCK_MIN_QUANTUM);
-	run_quanta(1, 100, clock_least_quantum(100) - 1, true);
-	assert_true(guest_time() > clk.end + clk.quantum);
 }
 
 /* QEMU ends turns at any block: near a timer's deadline they are of a few instructions. */
@@ -172,6 +161,119 @@ static void test_a_turn_ends_with_the_quantum(void **state)
 		assert_int_equal(clk.end, clk.quantum);
 	assert_int_equal(n, (QUANTUM + BURNT - 1) / BURNT);
 	assert_int_equal(clk.end, 2 * clk.quantum);
+}
+
+/* A CPU whose next thread is to end the spinning gets there as soon as on a real machine. */
+static void test_a_pause_takes_what_it_takes(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin(2, 100);
+	programs[0].spin = 1;
+	programs[1].doing = CLOCK_IDLES;
+	block_of(0, 100);
+	for (n = 1; local[0] < clk.end; n++) {
+		assert_true(block_of(0, 100));
+		assert_int_equal(local[0], (n * (BLOCK + PAUSE) + BLOCK) * CACHESIM_CYCLE);
+		block_of(1, 100);
+		clock_burnt(&clk, BURNT);
+		assert_int_equal(clk.end, clk.quantum);
+	}
+	assert_int_equal(n, 1 + QUANTUM / (BLOCK + PAUSE));
+}
+
+/* A turn is a block at least: one that takes longer than a PAUSE would run away from it. */
+static void test_a_pause_takes_as_long_as_the_block_that_it_costs(void **state)
+{
+	(void)state;
+	begin(3, 100);
+	programs[0].spin = 1;
+	programs[1].stall = 7 * PAUSE * CACHESIM_CYCLE;
+	programs[2].doing = CLOCK_IDLES;
+	for (unsigned int n = 0; n < 10000; n++)
+		round_of_turns(100, 1000);
+	assert_true(local[1] > 10000 * PAUSE * CACHESIM_CYCLE);
+	assert_true(difference(local[0], local[1]) <= clk.quantum);
+	/* A charge is no block's. */
+	clock_charge(&clk, 1, 50 * QUANTUM);
+	round_of_turns(100, 1);
+	round_of_turns(100, 1);
+	assert_true(difference(local[0], local[1]) > 40 * clk.quantum);
+}
+
+static void test_no_turn_goes_beyond_a_cpu_that_spins(void **state)
+{
+	(void)state;
+	begin(3, 100);
+	programs[0].spin = 2;
+	programs[2].doing = CLOCK_IDLES;
+	for (unsigned int n = 0; n < 3; n++)
+		block_of(0, 100);
+	assert_int_equal(local[0], (3 * BLOCK + PAUSE) * CACHESIM_CYCLE);
+	while (!block_of(1, 100))
+		;
+	assert_int_equal(local[1], local[0]);
+	/* It is there already: a turn is a block at least. */
+	block_of(2, 100);
+	clock_burnt(&clk, BURNT);
+	assert_true(block_of(1, 100));
+	assert_int_equal(local[1], local[0] + BLOCK * CACHESIM_CYCLE);
+	/* And neither does that of a CPU that spins, too. */
+	block_of(0, 100);
+	programs[1].spin = 1;
+	assert_true(local[0] > local[1]);
+	assert_true(block_of(1, 100));
+	programs[0].spin = 0;
+	while (!block_of(0, 100))
+		;
+	assert_int_equal(local[0], local[1]);
+}
+
+static void test_spinning_is_over_after_a_while(void **state)
+{
+	(void)state;
+	begin_quanta(2, 100, 4 * CLOCK_SPIN);
+	programs[0].spin = 1;
+	block_of(0, 100);
+	block_of(0, 100);
+	programs[0].spin = 0;
+	while (local[0] < clk.spins[0])
+		block_of(0, 100);
+	while (!block_of(1, 100))
+		;
+	assert_true(local[1] >= clk.end);
+	/* An idle CPU does not spin, whatever its clock says. */
+	begin(2, 100);
+	programs[1].spin = 1;
+	block_of(1, 100);
+	block_of(1, 100);
+	programs[1].doing = CLOCK_IDLES;
+	block_of(1, 100);
+	clk.end += clk.quantum;
+	while (!block_of(0, 100))
+		;
+	assert_true(local[0] >= clk.end);
+}
+
+/* How often a CPU executes PAUSE until another one has got on so far does not hang on the quantum. */
+static void test_a_spinning_cpu_sees_in_time_what_ends_it(void **state)
+{
+	const uint64_t far = 50000 * CACHESIM_CYCLE;
+
+	(void)state;
+	for (unsigned int quantum = 500; quantum <= 4000; quantum *= 2) {
+		unsigned int expected = 50000 / (BLOCK + PAUSE);
+
+		for (unsigned int spins = 0; spins < 2; spins++) {
+			begin_quanta(3, 100, quantum);
+			programs[spins].spin = 1;
+			programs[2].doing = CLOCK_IDLES;
+			while (local[!spins] < far)
+				round_of_turns(100, 1000);
+			assert_true(difference(blocks[spins], expected) <= expected / 50);
+		}
+	}
 }
 
 static void test_a_stall_sits_out_quanta(void **state)
@@ -250,7 +352,7 @@ static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
 	programs[0].doing = CLOCK_IDLES;
 	programs[1].doing = CLOCK_IDLES;
 	round_of_turns(100, 1000);
-	for (unsigned int n = 0; n < 10000; n++)
+	for (unsigned int n = 0; n < 100000; n++)
 		assert_false(clock_burnt(&clk, BURNT));
 	assert_true(clk.end > 100 * clk.quantum);
 	programs[1].doing = CLOCK_WORKS;
@@ -320,9 +422,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate_is_what_all_execute_in_a_cycle),
 		cmocka_unit_test(test_guest_time_is_modelled_time),
-		cmocka_unit_test(test_guest_time_runs_ahead_in_shorter_quanta),
 		cmocka_unit_test(test_short_turns_change_no_time),
 		cmocka_unit_test(test_a_turn_ends_with_the_quantum),
+		cmocka_unit_test(test_a_pause_takes_what_it_takes),
+		cmocka_unit_test(test_a_pause_takes_as_long_as_the_block_that_it_costs),
+		cmocka_unit_test(test_no_turn_goes_beyond_a_cpu_that_spins),
+		cmocka_unit_test(test_spinning_is_over_after_a_while),
+		cmocka_unit_test(test_a_spinning_cpu_sees_in_time_what_ends_it),
 		cmocka_unit_test(test_a_stall_sits_out_quanta),
 		cmocka_unit_test(test_who_is_charged_stands_still),
 		cmocka_unit_test(test_time_passes_while_all_are_idle),

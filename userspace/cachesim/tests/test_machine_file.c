@@ -31,6 +31,8 @@ static void presets_are_the_documented_machines(void **state)
 	assert_int_equal(rx.l3.line, 128);
 	assert_false(rx.l3.shared);
 	assert_int_equal(rx.bus, 26);
+	assert_int_equal(rx.pause, CACHESIM_LEAST_PAUSE);
+	assert_int_equal(milan.pause, 78);
 	assert_int_equal(quarter.l1d.size * 4, rx.l1d.size);
 	assert_int_equal(quarter.l2.size * 4, rx.l2.size);
 	assert_int_equal(quarter.l3.size * 4, rx.l3.size);
@@ -126,6 +128,7 @@ static void bad_files_are_told_what_is_wrong_and_where(void **state)
 	static const struct {
 		const char *old, *new, *says;
 	} cases[] = {
+		{ "pause = 10 ", "pause = 9 ", "pause = 9: a whole number from 10 to 10000" },
 		{ "mhz = 1300", "mhz = 0", ":5: mhz = 0: a whole number from 1 to 100000" },
 		{ "mhz = 1300", "mhz = 100001", "mhz = 100001: a whole number from 1 to 100000" },
 		{ "mhz = 1300", "mhz = -1", "mhz = -1: a whole number" },

@@ -23,6 +23,7 @@
 #define IDLE (KERNEL + 0x5000)
 #define USER 0x400000ull
 #define PER_CPU_OFFSET (KERNEL + 0x6000)
+#define AHEAD 0x1f000	/* in `ram`: sched_clock_ahead[] of the kernel */
 /* Functions of the kernel. */
 #define IDLE_EXIT (KERNEL + 0x8000)
 #define INTERRUPT (KERNEL + 0x8100)
@@ -386,6 +387,7 @@ static void translate(struct qemu_plugin_tb *tb, unsigned int vcpu)
 }
 
 static const uint8_t rdtsc[] = { 0x0f, 0x31 };
+static const uint8_t spin_hint[] = { 0xf3, 0x90 };	/* PAUSE */
 
 /* Execute a translated block on `vcpu`; then do what is pending, as QEMU does. */
 static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
@@ -667,18 +669,34 @@ static void a_turn_ends_once_when_the_quantum_does(void **state)
 	assert_int_equal(qemu.turns_ended, 3);
 }
 
-static void pause_waits_for_the_end_of_the_quantum(void **state)
+static void pause_takes_what_the_machine_says(void **state)
 {
-	static const uint8_t pause[] = { 0xf3, 0x90 };
-	struct qemu_plugin_tb tb = { .n = 0 };
+	const char *doc;
 
 	(void)state;
+	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);	/* into the cache */
 	run_marker(begin);
-	run_bytes(USER, pause, sizeof(pause), 0);
-	add(&tb, USER);
-	run(&tb, 0);
+	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);
+	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);
 	run_marker(end);
-	assert_in_range(elapsed(documents()), 1000, 2100);
+	/* With both markers; rx4640.toml's PAUSE takes 10. */
+	doc = documents();
+	assert_int_equal(total(doc, "user", "cycles"), 3 + 2 * 10);
+	assert_int_equal(elapsed(doc), 3 + 2 * 10);
+}
+
+/* An idle CPU polls. */
+static void pause_takes_nothing_in_the_idle_loop(void **state)
+{
+	const char *doc;
+
+	(void)state;
+	run_bytes(IDLE, spin_hint, sizeof(spin_hint), 1);	/* into the cache */
+	run_marker(begin);
+	run_bytes(IDLE, spin_hint, sizeof(spin_hint), 1);
+	run_marker(end);
+	doc = documents();
+	assert_int_equal(total(doc, "idle", "cycles"), 1);
 }
 
 /* An instruction of these bytes. */
@@ -721,12 +739,12 @@ static void a_wait_in_the_idle_loop_does_not(void **state)
 /* The CPUs wait for the end of the quantum, and the burner executes what is left of it. */
 static void end_quantum(void)
 {
-	static const uint8_t pause[] = { 0xf3, 0x90 };
-	struct qemu_plugin_tb burner = { .n = 0 };
+	struct qemu_plugin_tb burner = { .n = 0 }, idle = { .n = 0 };
 	unsigned int ended;
 
-	run_bytes(USER, pause, sizeof(pause), 0);
-	run_bytes(USER, pause, sizeof(pause), 1);
+	add(&idle, IDLE);
+	run(&idle, 0);
+	run(&idle, 1);
 	add(&burner, KERNEL + BURNER_PAGE);
 	translate(&burner, 2);
 	ended = qemu.turns_ended;
@@ -770,6 +788,32 @@ static void the_guests_clock_corrects_the_count(void **state)
 	run_bytes(USER, rdtsc, sizeof(rdtsc), 0);
 	end_quantum();
 	assert_int_equal(qemu.clock - begun, IN_QUANTA(3));
+}
+
+/* Two CPUs and the burner: three instructions in a cycle. */
+static void the_scheduler_knows_the_time_within_a_turn(void **state)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+	int64_t ahead[2];
+
+	(void)state;
+	start_known_clock();
+	for (uint64_t i = 0; i < 8; i++)
+		add(&tb, USER + 4 * i);
+	run(&tb, 0);	/* into the caches */
+	execute(&tb, 1);
+	run_bytes(USER, rdtsc, sizeof(rdtsc), 1);
+	end_quantum();
+	for (int i = 0; i < 10; i++)
+		execute(&tb, 0);
+	run_bytes(USER, rdtsc, sizeof(rdtsc), 0);
+	execute(&tb, 1);
+	run_bytes(USER, rdtsc, sizeof(rdtsc), 1);
+	memcpy(ahead, ram + AHEAD, sizeof(ahead));
+	/* From the quantum's begin it is 81 cycles, and 81 instructions have been executed. */
+	assert_in_range(ahead[0], 2 * 81, 2 * 81 + 3 * 20);
+	/* The other CPU's turn comes after it, in the same quantum. */
+	assert_true(ahead[1] < ahead[0]);
 }
 
 /* What the registers hold before the instruction is no reading. */
@@ -1634,6 +1678,7 @@ static void some_traffic(void)
 	qemu.cr3 = 0x2000;
 	run(&second, 1);
 	run(&kernel_too, 1);
+	run_bytes(USER + 68, spin_hint, sizeof(spin_hint), 1);
 	add_access(&last, USER + 16, true, 0x2000);
 	add_marker(&last, USER + 20, end);
 	add_access(&last, USER + 28, false, 0x3000);
@@ -1870,10 +1915,10 @@ static int write_map(void **state)
 
 	(void)state;
 	fprintf(map, "%llx T __cpuidle_text_start\n%llx T __cpuidle_text_end\n"
-		"%llx D __per_cpu_offset\n%llx T arch_cpu_idle_exit\n%llx t interrupt_arrives\n"
+		"%llx D __per_cpu_offset\n%llx B sched_clock_ahead\n%llx T arch_cpu_idle_exit\n%llx t interrupt_arrives\n"
 		"%llx T try_to_wake_up\n%llx T wake_up_new_task\n%llx t dequeue_task_fair\n"
 		"%llx T __switch_to_asm\n",
-		IDLE, IDLE + 0x100, PER_CPU_OFFSET, IDLE_EXIT, INTERRUPT, WAKE, NEW_TASK, DEQUEUE,
+		IDLE, IDLE + 0x100, PER_CPU_OFFSET, KERNEL + AHEAD, IDLE_EXIT, INTERRUPT, WAKE, NEW_TASK, DEQUEUE,
 		SWITCH);
 	return fclose(map);
 }
@@ -1893,10 +1938,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_counted_after_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_region_takes_as_long_as_its_stalls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_turn_ends_once_when_the_quantum_does, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pause_waits_for_the_end_of_the_quantum, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pause_takes_what_the_machine_says, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(pause_takes_nothing_in_the_idle_loop, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_idle_cpu_waits_for_the_end_of_the_quantum, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wait_in_the_idle_loop_does_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_guests_clock_corrects_the_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_scheduler_knows_the_time_within_a_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_what_rdtsc_has_left_is_a_reading, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_region_that_ends_before_it_began_takes_no_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
