@@ -12,8 +12,9 @@
  *	clock_subject pauses N		N times PAUSE
  *	clock_subject spin N		a CPU spins with PAUSE until another one has computed for N
  *					cycles: how often it has
- *	clock_subject turns N SPINS	two threads take turns, N in all, by a lock that spins with
- *					PAUSE before it sleeps: the CPU time of a turn
+ *	clock_subject turns N SPINS CPUS	two threads take turns, N in all, on one CPU or on
+ *					two, by a lock that spins with PAUSE before it sleeps: the
+ *					CPU time of a turn
  *	clock_subject stop		the burner, stopped by an interrupt; then it computes on
  */
 #define _GNU_SOURCE
@@ -285,7 +286,7 @@ static void spin_for(int cycles)
 enum { FREE, HELD, CONTENDED };
 
 static _Atomic uint32_t lock_word, condition;
-static long spins, turns_taken, turns_in_all;
+static long spins, turns_taken, turns_in_all, turns_cpus;
 
 static void wait_for_change(_Atomic uint32_t *word, uint32_t value)
 {
@@ -320,6 +321,7 @@ static void unlock(void)
 /* The lock is held while the other thread is woken, so that one finds it held on the same CPU. */
 static void *take_locked_turns(void *mine)
 {
+	pin((intptr_t)mine % turns_cpus);
 	lock();
 	while (turns_taken < turns_in_all) {
 		if (turns_taken % 2 == (intptr_t)mine) {
@@ -340,13 +342,14 @@ static void *take_locked_turns(void *mine)
 	return NULL;
 }
 
-static void locked_turns(int number, int most_spins)
+static void locked_turns(int number, int most_spins, int cpus)
 {
 	struct timespec used;
 	pthread_t other;
 
 	turns_in_all = number;
 	spins = most_spins;
+	turns_cpus = cpus;
 	ROI_MARK(ROI_BEGIN);
 	if (pthread_create(&other, NULL, take_locked_turns, (void *)1))
 		abort();
@@ -386,8 +389,8 @@ int main(int argc, char **argv)
 		pauses(number);
 	else if (argc > 1 && !strcmp(argv[1], "spin"))
 		spin_for(number);
-	else if (argc > 3 && !strcmp(argv[1], "turns"))
-		locked_turns(number, atoi(argv[3]));
+	else if (argc > 4 && !strcmp(argv[1], "turns"))
+		locked_turns(number, atoi(argv[3]), atoi(argv[4]));
 	else if (argc > 1 && !strcmp(argv[1], "stop"))
 		stop();
 	else

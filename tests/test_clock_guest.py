@@ -159,12 +159,15 @@ def test_a_spinning_cpu_sees_in_time_what_ends_it(
     assert told.guest["pauses"] == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("spins", [0, 20, 100, 1000])
-def test_threads_that_spin_on_one_cpu_know_no_quantum(machines: Machines, spins: int) -> None:
-    """What the waiter spins for comes from its own CPU, so each PAUSE is in vain."""
+def test_threads_that_spin_for_each_other_know_no_quantum(
+    machines: Machines, spins: int, cpus: int
+) -> None:
+    """On one CPU what the waiter spins for comes from that CPU: each PAUSE is in vain."""
+    words = ("turns", "2000", str(spins), str(cpus))
     short, long = (
-        machines(1, "epyc-milan", quantum).tell(f"turns{spins}", "turns", "2000", str(spins))
-        for quantum in (500, 4000)
+        machines(2, "epyc-milan", quantum).tell("-".join(words), *words) for quantum in (500, 4000)
     )
     assert short.guest["turn_ns"] == pytest.approx(long.guest["turn_ns"], rel=0.03)
 
