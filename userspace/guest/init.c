@@ -9,7 +9,7 @@
  *
  *	fast NAME=VALUE		to a file of sched/fast in debugfs; any number, in their order
  *	feature NAME		of the scheduler, as debugfs has them; any number, after those
- *	cpus N			the workload keeps to the CPUs 0..N-1; all, without it
+ *	cpus N			the workload keeps to the CPUs 0..N-1, and is not told; all, without it
  *	clock			time is that of the plugin (userspace/cachesim/clock.h)
  *	run PATH WORD...	the workload and its arguments, separated by spaces
  *
@@ -206,7 +206,7 @@ static pid_t start_workload(const struct job *job, int *out, int *err)
 	if (!pid) {
 		dup2(out_pipe[1], STDOUT_FILENO);
 		dup2(err_pipe[1], STDERR_FILENO);
-		if (!settings_confine(job->cpus)) {
+		if (!settings_confine(job->cpus, "")) {
 			dprintf(STDERR_FILENO, "init: cannot confine the workload to %u CPUs: %s\n",
 				job->cpus, strerror(errno));
 			_exit(CANNOT_PREPARE);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,21 +57,13 @@ bool settings_apply(const struct job *job, const char *root)
 	return true;
 }
 
-bool settings_confine(unsigned int cpus)
+bool settings_confine(unsigned int cpus, const char *root)
 {
-	cpu_set_t set;
+	char path[256], list[16];
 
 	if (!cpus)
 		return true;
-	CPU_ZERO(&set);
-	for (unsigned int cpu = 0; cpu < cpus; cpu++)
-		CPU_SET(cpu, &set);
-	/* The kernel takes a set of which only some CPUs are there. */
-	if (sched_setaffinity(0, sizeof(set), &set) || sched_getaffinity(0, sizeof(set), &set))
-		return false;
-	if ((unsigned int)CPU_COUNT(&set) != cpus) {
-		errno = ENODEV;
-		return false;
-	}
-	return true;
+	snprintf(path, sizeof(path), "%s" SETTINGS_CONFINE, root);
+	snprintf(list, sizeof(list), "0-%u", cpus - 1);
+	return write_setting(path, list);
 }

@@ -9,6 +9,8 @@
 
 /* Only a kernel with FAST has it. */
 #define SETTINGS_FAST "/sys/kernel/debug/sched/fast"
+/* All kernels of the simulation have it (Kbuild/patches). */
+#define SETTINGS_CONFINE "/sys/kernel/debug/sched/confine"
 
 /*
  * Set what the job says of sched/fast, then the scheduler's features, each in its order.
@@ -18,9 +20,11 @@
 bool settings_apply(const struct job *job, const char *root);
 
 /*
- * Confine the calling thread, and the children that it will have, to the CPUs 0..cpus-1;
- * 0 confines to nothing. False with errno set when one of them is not there.
+ * Confine the calling thread, and the children that it will have, to the CPUs 0..cpus-1,
+ * without changing what they are told of the machine's CPUs and of their affinity; 0 confines
+ * to nothing. `root` as above. False with errno set when one of the CPUs is not there, or the
+ * kernel cannot do it.
  */
-bool settings_confine(unsigned int cpus);
+bool settings_confine(unsigned int cpus, const char *root);
 
 #endif
