@@ -59,7 +59,6 @@ def test_an_interrupted_experiment_has_as_much_of_everything() -> None:
 @pytest.mark.parametrize(
     "control",
     [
-        Variant("c", "baseline", cpus=1),
         Variant("c", "fast", features=("A",)),
         Variant("c", "wakecpu"),
     ],
@@ -68,6 +67,14 @@ def test_controls_are_the_simulations(control: Variant) -> None:
     of = samples.experiment(variants=(samples.BASELINE, control))
     with pytest.raises(FastError, match="variant c is a control of the simulation"):
         make_plan(of, "kvm")
+
+
+def test_only_a_kernel_of_ours_hides_that_a_program_is_confined() -> None:
+    of = samples.experiment(variants=(samples.BASELINE, Variant("c", "baseline", cpus=1)))
+    assert make_plan(of, "kvm").variants == ("c",)
+    for backend in ("perf", "soft"):
+        with pytest.raises(FastError, match="variant c has cpus = 1: the running kernel cannot"):
+            make_plan(of, backend)
 
 
 def block_of(pair: str, order: str, plan: Plan) -> list[str]:

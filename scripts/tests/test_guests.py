@@ -186,6 +186,14 @@ def test_the_job_sets_the_policy_and_counts_with_fast_stat(lab: Guests) -> None:
     assert words[words.index("--") + 1 :][:3] == ["/bin/single_ctr", "--threads", "4"]
 
 
+def test_a_variant_is_confined_by_its_job(lab: Guests) -> None:
+    one, other = EXPERIMENT.variants[:2]
+    variants = (one, replace(other, cpus=1))
+    lab.run(replace(EXPERIMENT, variants=variants, latencies=True))
+    confined = {job.cpus for _, job in lab.jobs if job.fast}
+    assert (confined, {job.cpus for _, job in lab.jobs if not job.fast}) == ({1}, {None})
+
+
 def test_latencies_are_a_second_boot(lab: Guests) -> None:
     rows = lab.run(replace(EXPERIMENT, latencies=True)).rows
     uncounted = [row for row in rows if row["events"] == "none"]

@@ -180,7 +180,8 @@ class Guests:
         self, kernel: Kernel, run: Run, program: list[str], argv: list[str], scratch: str
     ) -> Observed:
         """A guest in which the program, fast-stat or fast-latency, measures the benchmark."""
-        job = vm.Job(run.variant.settings, [*program, "--roi", "--json", OUTPUT, "--", *argv])
+        words = [*program, "--roi", "--json", OUTPUT, "--", *argv]
+        job = vm.Job(run.variant.settings, words, cpus=run.variant.cpus)
         surroundings = replace(
             environment.capture(self._root),
             kernel=kernel.id,

@@ -153,11 +153,18 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
             "of the experiment file, or use --backend sim"
         )
     for variant in experiment.variants:
-        if variant.features or variant.cpus or variant.kernel not in ("baseline", "fast"):
+        if variant.features or variant.kernel not in ("baseline", "fast"):
             raise FastError(
-                f"variant {variant.name} is a control of the simulation (cpus, features, kernel "
+                f"variant {variant.name} is a control of the simulation (features, kernel "
                 f"{variant.kernel}), which backend {backend} does not have; leave it out of the "
                 "experiment file, or use --backend sim"
+            )
+        if variant.cpus and backend != GUESTS:
+            raise FastError(
+                f"variant {variant.name} has cpus = {variant.cpus}: the running kernel cannot "
+                "confine a program without telling it, and a program that is told starts fewer "
+                "threads; leave the variant out of the experiment file, or use --backend sim or "
+                "kvm, whose kernels can"
             )
     measured = [
         metric
