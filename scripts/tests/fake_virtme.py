@@ -61,6 +61,8 @@ def main() -> int:
         return 0
     if MODE == "complains":
         log("WARNING: CPU: 1 PID: 9 at kernel/sched/fast.c:12")
+    if MODE == "counts-ticks":
+        log("sched/fast: sched_clock() counts ticks: adaptive cannot measure")
     status = command() if MODE != "dies" else 255
     if MODE == "dies":
         log("FAST start")

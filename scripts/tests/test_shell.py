@@ -290,6 +290,14 @@ def test_what_the_kernel_complains_about_is_said_and_kept(lab: Lab) -> None:
     assert str(directory / "serial.log") in said
 
 
+def test_a_clock_that_adaptive_cannot_measure_with_is_said(lab: Lab) -> None:
+    lab.mode("counts-ticks")
+    assert lab.run("true")[0] == 0
+    assert "remark: in the guest, the kernel's scheduler clock counts ticks" in lab.said.getvalue()
+    # It is no complaint.
+    assert lab.kept() == []
+
+
 @pytest.mark.parametrize("begin", [session.Session.command, session.Session.interactive])
 def test_an_interrupt_amid_the_start_ends_the_machine(
     begin: Callable[[session.Session], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -16,8 +17,10 @@ from fake_machine import FakeMachine
 from test_run import Silent
 from test_this_machine import built
 
+from fastlab.backend import host
 from fastlab.base.metrics import NAMED
 from fastlab.base.model import FastError
+from fastlab.base.progress import PlainReporter
 from fastlab.cli import main
 from fastlab.kernel import kernels
 from fastlab.plan.blocks import BLOCK, ORDERS
@@ -138,6 +141,29 @@ def test_nothing_to_act_on_whatever_the_times_are(machine: FakeMachine) -> None:
     assert adaptive.sentence.endswith(" It gathered no threads.")
     assert one.kind == "nothing to act on"
     assert "no thread was woken by a lock's hand-off (hint_set = 0)" in one.sentence
+
+
+@pytest.mark.parametrize("reads", ["aaa", "abb", "abc", ""])
+def test_a_clock_that_adaptive_cannot_measure_with_is_said(
+    machine: FakeMachine, monkeypatch: pytest.MonkeyPatch, reads: str
+) -> None:
+    """It counts ticks if it stands still between two of three reads; one tick may come."""
+    read = iter(reads)
+    path = machine.root / "sys/kernel/debug/sched/debug"
+    original = host._scheduler_clock
+
+    def scheduler_clock(root: Path) -> str:
+        if reads:
+            head = f"Sched Debug Version: v0.11\nktime  : 1\nsched_clk : 5.{next(read)}\n"
+            path.write_text(head + "cpu_clk : 5.1\n")
+        return original(root)
+
+    monkeypatch.setattr(host, "_scheduler_clock", scheduler_clock)
+    said = io.StringIO()
+    request = TrialRequest(("./program",), Path.cwd(), 20.0, "soft")
+    on_kernel.run(request, PlainReporter(said))
+    expected = reads in ("aaa", "abb")
+    assert ("remark: the kernel's scheduler clock counts ticks" in said.getvalue()) == expected
 
 
 def test_policies_take_turns_in_blocks(machine: FakeMachine) -> None:

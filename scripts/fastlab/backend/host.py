@@ -13,6 +13,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +33,17 @@ _TASK, _FIELD = "proc/self/sched", "fast.cpu_lock"
 _DEBUGFS = "sys/kernel/debug"
 _FAST = f"{_DEBUGFS}/sched/fast"
 _STAT, _POLICY = "stat", "policy"
+# It begins with the kernel's clocks.
+_CLOCKS, _CLOCK = f"{_DEBUGFS}/sched/debug", "sched_clk"
+_HEAD = 512
+# A tick may come between two reads, but not between each two of these.
+_CLOCK_READS = 3
+
+# What adaptive's user has to know of a kernel whose clock it is.
+COARSE_CLOCK = (
+    "the kernel's scheduler clock counts ticks, as it does without a TSC whose frequency is known: "
+    "the policy adaptive cannot measure with it and places no thread; strict and soft need no clock"
+)
 
 
 @dataclass(frozen=True)
@@ -150,6 +162,23 @@ def difference(
     if before is None or after is None:
         return None
     return {name: count - before.get(name, 0) for name, count in after.items()}
+
+
+def counts_ticks(root: Path) -> bool:
+    """Does the scheduler's clock stand still between two ticks? False where that cannot be read."""
+    reads = [_scheduler_clock(root) for _ in range(_CLOCK_READS)]
+    return any(one and one == other for one, other in pairwise(reads))
+
+
+def _scheduler_clock(root: Path) -> str:
+    """As the kernel says it; "" where it does not."""
+    try:
+        with (root / _CLOCKS).open("rb", buffering=0) as file:
+            head = file.read(_HEAD).decode(errors="replace")
+    except OSError:
+        return ""
+    lines = (line.partition(":") for line in head.splitlines())
+    return next((value.strip() for name, _, value in lines if name.strip() == _CLOCK), "")
 
 
 class SchedFast:

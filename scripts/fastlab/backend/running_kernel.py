@@ -22,7 +22,14 @@ from fastlab.backend.counting import (
     my_cpus,
     time_run,
 )
-from fastlab.backend.host import Running, SchedFast, only_user, what_runs
+from fastlab.backend.host import (
+    COARSE_CLOCK,
+    Running,
+    SchedFast,
+    counts_ticks,
+    only_user,
+    what_runs,
+)
 from fastlab.backend.slot_rows import (
     LAST_LATENCY_RUN,
     LAST_RUN,
@@ -113,6 +120,9 @@ class RunningKernel:
             # What a variant does not name is as it was when the first runs were made.
             self._others = self._sched_fast.knobs
             variants = {variant.name: variant for variant in self._experiment.variants}
+            adaptive = any(variant.policy == "adaptive" for variant in variants.values())
+            if adaptive and counts_ticks(self._root):
+                self._reporter.say(f"remark: {COARSE_CLOCK}")
             for row in rows:
                 named = variants[row["variant"]].knobs
                 self._others |= {key: one for key, one in row["knobs"].items() if key not in named}

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from fastlab.backend.host import COARSE_CLOCK
 from fastlab.base.model import FastError
 from fastlab.base.process import ends_within, start
 from fastlab.base.progress import Reporter
@@ -29,6 +30,8 @@ INIT_STARTED = re.compile(r"\bRun \S+ as init process$")
 COMMAND_STARTED = re.compile(r"\bFAST start$")
 COMMAND_ENDED = re.compile(r"\bFAST exit \d+$")
 PANIC = "Kernel panic"
+# As the series says it when adaptive is chosen.
+CLOCK_COUNTS_TICKS = "sched/fast: sched_clock() counts ticks"
 # What virtme-run says of a machine that ended by itself; a command may say it, too.
 UNEXPECTED = 255
 
@@ -71,6 +74,7 @@ class Session:
         self._ended = False
         self._panicked = False
         self._complaint = ""
+        self._coarse_clock = False
         self._unwritten: OSError | None = None
 
     def command(self) -> int:
@@ -163,10 +167,13 @@ class Session:
             self._started |= bool(self._mark.search(line))
             self._ended |= bool(COMMAND_ENDED.search(line))
             self._panicked |= PANIC in line
+            self._coarse_clock |= CLOCK_COUNTS_TICKS in line
             if not self._complaint and ALARM.search(line):
                 self._complaint = line
 
     def _remark(self) -> None:
+        if self._coarse_clock:
+            self._reporter.say(f"remark: in the guest, {COARSE_CLOCK}")
         if self._complaint:
             self._reporter.say(
                 f"remark: the guest's kernel complained: {self._complaint} (all of it: {self._log})"
