@@ -204,6 +204,9 @@ def test_what_is_shown(machine: FakeMachine) -> None:
     assert [[cell.text for cell in row] for row in mechanism.rows] == [
         [policy, "7", "7", "7"] for policy in POLICIES
     ]
+    assert metrics.note.endswith(
+        "no control onecpu: the running kernel cannot confine a program without telling it."
+    )
     assert any("of the whole machine" in line for line in verdict_tables.doubts(found))
 
 

@@ -103,7 +103,8 @@ _REAL_NOTE = (
     f"of as many of {BASELINE} beside each; the improvement is the mean of the blocks', with its "
     "95 % interval. Coloured: the t test (of all but the time after Holm's correction) and the "
     "rank test find a difference. "
-    f"{NOT_AVAILABLE}: not available. -: in some block it was 0."
+    f"{NOT_AVAILABLE}: not available. -: in some block it was 0. There is no control {ONE_CPU}: "
+    "the running kernel cannot confine a program without telling it."
 )
 
 
