@@ -106,13 +106,14 @@ class Lab:
         fast: Mapping[str, str] | None = None,
         attribute: bool = False,
         plugin: Path | None = None,
+        cpus: int | None = None,
     ) -> vm.Outcome:
         """The job's, with the plugin that is built or another copy of it."""
         return vm.run_job(
             self.simulation,
             self.path / saved / vm.SNAPSHOT,
             (plugin or built().plugin) if self.measures else None,
-            vm.Job(fast or {}, argv),
+            vm.Job(fast or {}, argv, cpus=cpus),
             self.path / name,
             watchdogs or Watchdogs(),
             threading.Event(),
