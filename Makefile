@@ -18,6 +18,9 @@ FILES := meson.build pyproject.toml
 # Also where there is no `make` yet, as when a Debian package is built.
 PYTHON := $(firstword $(wildcard $(VENV)/bin/python) python3)
 
+# What Python and Meson have made names the place where it was made.
+$(if $(wildcard build),$(shell scripts/forget-moved $(VENV) $(USER) $(LIBRARY) >&2))
+
 all: programs
 
 demo: programs
@@ -38,6 +41,7 @@ install:
 	umask 022 && install -d $(SHARE)/fastlab $(DESTDIR)$(PREFIX)/bin
 	tar -c --mode=u=rwX,go=rX --exclude=__pycache__ --exclude='*.egg-info' --exclude=.gitignore \
 		--exclude=scripts/tests --exclude=scripts/run-tests \
+		--exclude=scripts/forget-moved \
 		$(SOURCES) $(FILES) | \
 		(umask 022 && tar -x --no-same-owner -C $(SHARE)/fastlab)
 	umask 022 && cd $(SHARE)/fastlab && find . -type f ! -name installed -exec sha256sum {} + | sort > installed
@@ -53,20 +57,18 @@ clean:
 	rm -rf build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-programs: deps $(VENV)/installed $(USER)/build.ninja
+programs: deps $(VENV)/complete $(USER)/build.ninja
 	ninja -C $(USER)
 
 deps:
 	@scripts/install-deps
 
 # The stamp, not the directory: a set-up that was interrupted is made again.
-$(VENV)/installed: pyproject.toml | deps
+$(VENV)/complete: pyproject.toml | deps
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "make: $$(command -v python3) is older than Python 3.11, which Debian 12 has" >&2; exit 1; }
 	@echo "installing the Python packages of pyproject.toml into $(VENV)"
-	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@
+	scripts/make-venv pyproject.toml $(VENV) dev
 
 $(USER)/build.ninja: | deps
 	meson setup $(USER)

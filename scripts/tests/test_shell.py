@@ -47,6 +47,7 @@ class Lab:
         self.bin_dir = path / "bin"
         self.bin_dir.mkdir()
         self.install("virtme-run", FAKE)
+        self.install("python", Path(sys.executable))
         # "QEMU": it tells that it lives, as long as it does.
         self.alive = path / "alive"
         script = self.bin_dir / "qemu-system-x86_64"
@@ -185,10 +186,11 @@ def test_it_says_how_the_machine_is_executed(why: str, words: str, lab: Lab) -> 
 def test_virtme_is_told_the_kernel_and_to_leave_kvm_alone(tmp_path: Path) -> None:
     for tcg in (True, False):
         line = words(tmp_path, tcg, ["true"])
-        assert line[:4] == [
+        assert line[:5] == [
             str(tools.require("setpriv")),
             "--pdeathsig",
             "KILL",
+            sys.executable,
             "/venv/virtme-run",
         ]
         assert following(line, "--kimg") == "/cache/vmlinux"

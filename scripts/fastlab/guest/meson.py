@@ -12,6 +12,7 @@ from pathlib import Path
 from fastlab.base import tools
 from fastlab.base.cache import locked
 from fastlab.base.model import FastError
+from fastlab.base.moved import forget_moved, source_of
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 
@@ -28,6 +29,7 @@ def build_programs(project: Path, reporter: Reporter) -> Path:
     """
     directory = work_dir(project) / "user"
     with _only_builder(directory, reporter):
+        _check_place(directory, project, reporter)
         if not (directory / "build.ninja").is_file():
             reporter.say(f"setting up {directory}")
             _run(["meson", "setup", str(directory), str(project)])
@@ -43,6 +45,7 @@ def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter, 
     directory = work_dir(project) / "bench-runtime"
     setup = ["meson", "setup", str(directory), str(project), "-Dbuildtype=release", *options]
     with _only_builder(directory, reporter):
+        _check_place(directory, project, reporter)
         if (directory / "build.ninja").is_file():
             setup.append("--reconfigure")
         reporter.say(f"building the benchmarks in {directory}")
@@ -58,6 +61,18 @@ def _only_builder(directory: Path, reporter: Reporter) -> Iterator[None]:
         # `fast cache` tells when it was last used.
         os.utime(directory.parent)
         yield
+
+
+def _check_place(directory: Path, project: Path, reporter: Reporter) -> None:
+    """What a moved checkout has built is thrown away; what is another checkout's is an error."""
+    if why := forget_moved(directory):
+        reporter.say(why)
+    source = source_of(directory)
+    if source and source.resolve() != project.resolve():
+        raise FastError(
+            f"{directory} has the programs of {source}, not of {project}: remove the link that "
+            "leads there, then run the same command again"
+        )
 
 
 def _run(command: list[str]) -> None:

@@ -114,7 +114,9 @@ def command_line(
     """virtme-run and its arguments; what they refer to is written into the directory."""
     log = str(directory / "serial.log").replace(",", ",,")
     return [
-        *(str(tools.require("setpriv")), "--pdeathsig", "KILL", str(virtme)),
+        *(str(tools.require("setpriv")), "--pdeathsig", "KILL"),
+        # Its first line names the place where the environment was made.
+        *(sys.executable, str(virtme)),
         *("--kimg", kernel.vmlinux, "--mods", "none"),
         *("--qemu-bin", str(_mortal_qemu(directory))),
         *("--force-9p", *(("--disable-kvm",) if tcg else ())),

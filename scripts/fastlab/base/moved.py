@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What was built in a checkout, or in a cache, that was then moved or copied.
+
+Meson's directories and Python's environments have absolute paths in them. Elsewhere they fail, or
+take the files of the place where they were made, if that is still there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+# The first line of a script of an environment; a long path, or one with a space, is a shell's word.
+_ENVIRONMENT = re.compile(r"(?:#!|exec' \"?)(/[^\n]*)/bin/python")
+# make-sysroot's.
+_SYSROOT = re.compile(r"^root = '(.*)'$", re.MULTILINE)
+_PYTHON = re.compile(r"python3\.\d+")
+
+
+def forget_moved(directory: Path) -> str:
+    """Remove the directory if it was made elsewhere, or for another Python; returns what is to be
+    said of it, or "". What nobody can tell of is left."""
+    made = _made_at(directory)
+    if made and made.resolve() != directory.resolve():
+        why = f"was made as {made}"
+    elif _is_of_another_python(directory):
+        why = "was made for another Python"
+    else:
+        return ""
+    if directory.is_symlink():
+        directory.unlink()
+    else:
+        shutil.rmtree(directory)
+    return f"{directory} {why}: it is removed, to be made again"
+
+
+def source_of(directory: Path) -> Path | None:
+    """What Meson builds there; None: it is not Meson's, or was not finished."""
+    return _meson_says(directory, "source")
+
+
+def _meson_says(directory: Path, what: str) -> Path | None:
+    try:
+        info = json.loads((directory / "meson-info/meson-info.json").read_bytes())
+        return Path(info["directories"][what])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _made_at(directory: Path) -> Path | None:
+    if made := _meson_says(directory, "build"):
+        return made
+    for name, pattern in (("bin/pip", _ENVIRONMENT), ("meson.ini", _SYSROOT)):
+        path = directory / name
+        found = pattern.search(path.read_text(errors="replace")) if path.is_file() else None
+        if found:
+            return Path(found[1])
+    return None
+
+
+def _is_of_another_python(directory: Path) -> bool:
+    """An environment's Python is a link to the system's, which may be another one meanwhile."""
+    link = directory / "bin/python"
+    if not link.is_symlink():
+        return False
+    python = link.resolve()
+    if not python.exists():
+        return True
+    named = _PYTHON.fullmatch(python.name)
+    return bool(named) and not (directory / "lib" / python.name).is_dir()
