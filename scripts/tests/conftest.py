@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,21 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     """For builds of a fake kernel, whose ccache is its own."""
     monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
     return Lab(tmp_path)
+
+
+@pytest.fixture
+def read_only() -> Iterator[Callable[[Path], None]]:
+    """Lets nobody, not even root, write below a directory, until the test is over."""
+    mounted: list[Path] = []
+
+    def mount(directory: Path) -> None:
+        for words in (["--bind", directory, directory], ["-o", "remount,bind,ro", directory]):
+            answer = subprocess.run(["mount", *words], capture_output=True, text=True)
+            if answer.returncode:
+                pytest.skip(f"nothing can be mounted: {answer.stderr.strip()}")
+            if not mounted:
+                mounted.append(directory)
+
+    yield mount
+    for directory in mounted:
+        subprocess.run(["umount", directory], check=True)

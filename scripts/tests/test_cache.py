@@ -9,16 +9,18 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fastlab.base import cache_list, checksums
-from fastlab.base.cache import cache_dir, publish, reusable
-from fastlab.base.model import Kernel, Machine, Watchdogs
+from fastlab.base.cache import cache_dir, locked, publish, reusable
+from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.base.progress import PlainReporter
 from fastlab.cli import main
 from fastlab.guest import machines, vm
+from fastlab.trial import in_simulation
 
 MB = 1 << 20
 
@@ -286,28 +288,93 @@ def test_bad_usage(words: list[str], cache: Path, capsys: pytest.CaptureFixture[
     assert (cache / "machines/aaaa").is_dir()
 
 
-def test_a_damaged_machine_is_booted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAST_CACHE", str(tmp_path))
-    boots = []
+class Saving:
+    """Machines that are saved in a moment; `boots` are the directories that they were saved in."""
 
-    def save(simulation: object, directory: Path, *_: object) -> None:
-        boots.append(directory)
-        directory.mkdir()
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.boots: list[Path] = []
+        self.heard = io.StringIO()
+        monkeypatch.setattr(vm, "save_machine", self._save)
+
+    def _save(self, simulation: object, directory: Path, *_: object) -> None:
+        self.boots.append(directory)
+        directory.mkdir(parents=True)
         (directory / vm.SNAPSHOT).write_bytes(b"memory" * 1000)
 
-    monkeypatch.setattr(vm, "save_machine", save)
-    kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
-    simulation = vm.Simulation(Path("qemu"), kernel, Path("image"), Machine())
-    heard = io.StringIO()
-
-    def saved() -> Path:
+    def saved(self, tools: str = "tools") -> Path:
+        kernel = Kernel("6.12", "fast", "6.12-fast-1", "vmlinux", "System.map")
+        simulation = vm.Simulation(Path("qemu"), kernel, Path("image"), Machine())
+        reporter = PlainReporter(self.heard)
         return machines.saved_machine(
-            simulation, ["tools"], Watchdogs(), threading.Event(), PlainReporter(heard), "machines"
+            simulation, [tools], Watchdogs(), threading.Event(), reporter, "machines"
         )
 
-    snapshot = saved()
-    assert saved() == snapshot and len(boots) == 1
+
+@pytest.fixture
+def saving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Saving:
+    monkeypatch.setenv("FAST_CACHE", str(tmp_path))
+    return Saving(monkeypatch)
+
+
+def test_a_damaged_machine_is_booted_again(saving: Saving) -> None:
+    snapshot = saving.saved()
+    assert saving.saved() == snapshot and len(saving.boots) == 1
     os.truncate(snapshot, 3000)
-    assert saved() == snapshot and len(boots) == 2
+    assert saving.saved() == snapshot and len(saving.boots) == 2
     assert snapshot.stat().st_size == 6000
-    assert f"{snapshot.parent}: snapshot altered or cut short: damaged" in heard.getvalue()
+    assert f"{snapshot.parent}: snapshot altered or cut short: damaged" in saving.heard.getvalue()
+
+
+@pytest.mark.parametrize("locks", [True, False])
+def test_what_is_in_a_cache_that_is_only_read_is_used(
+    locks: bool, saving: Saving, tmp_path: Path, read_only: Callable[[Path], None]
+) -> None:
+    snapshot = saving.saved()
+    if not locks:
+        # As where the cache was copied.
+        for lock in tmp_path.rglob("*.lock"):
+            lock.unlink()
+    read_only(tmp_path)
+    assert saving.saved() == snapshot and len(saving.boots) == 1
+    with pytest.raises(FastError) as error:
+        saving.saved("other tools")
+    assert f"the cache {tmp_path}, and the cache cannot be written to" in str(error.value)
+    assert "Set FAST_CACHE to a directory" in str(error.value)
+
+
+def test_a_lock_can_be_waited_for_where_it_is_only_read(
+    tmp_path: Path, read_only: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "one.lock"
+    path.touch()
+    with path.open() as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        read_only(tmp_path)
+        heard = io.StringIO()
+        waiting = threading.Timer(0.3, lambda: fcntl.flock(holder, fcntl.LOCK_UN))
+        waiting.start()
+        with locked(path, PlainReporter(heard)):
+            pass
+        waiting.join()
+    assert "waiting for the end of it" in heard.getvalue()
+    # None is there, and none can be made.
+    with locked(tmp_path / "other.lock", PlainReporter(heard)):
+        pass
+
+
+def test_what_an_older_version_left_is_used_where_it_is_only_read(
+    cache: Path, read_only: Callable[[Path], None]
+) -> None:
+    directory = cache / "machines/bbbb"
+    (directory / checksums.NAME).unlink()
+    read_only(cache)
+    assert reusable(directory, "content", PlainReporter(io.StringIO()))
+
+
+def test_trials_leave_the_machines_of_a_cache_that_is_only_read(
+    cache: Path, read_only: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_simulation, "KEPT", 1)
+    read_only(cache)
+    in_simulation._forget_older(cache / "machines", [cache / "machines/aaaa"])
+    assert (cache / "machines/bbbb").is_dir()

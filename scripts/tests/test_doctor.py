@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,16 @@ def test_all_that_is_needed_is_there(tmp_path: Path, machine: FakeMachine) -> No
         "kernels", "note", "none is built yet; what needs one builds it"
     )
     assert "the simulation needs none" in found["KVM"].text
+
+
+def test_a_cache_that_is_only_read_is_said(
+    tmp_path: Path, machine: FakeMachine, read_only: Callable[[Path], None]
+) -> None:
+    (tmp_path / "cache").mkdir()
+    read_only(tmp_path / "cache")
+    disk = examine(tmp_path, machine)["disk"]
+    assert disk.state == "note"
+    assert f"{tmp_path}/cache cannot be written to" in disk.text
 
 
 def test_what_is_missing_is_said(

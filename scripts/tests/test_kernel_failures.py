@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,15 @@ def test_a_missing_ccache_is_only_a_remark(lab: Lab, monkeypatch: pytest.MonkeyP
     lab.build("baseline", heard=heard)
     assert "apt-get install ccache" in heard.text
     assert len(lab.builds()) == 1
+
+
+def test_a_kernel_of_a_cache_that_is_only_read_is_used(
+    lab: Lab, read_only: Callable[[Path], None]
+) -> None:
+    (kernel,) = lab.build("fast")
+    read_only(lab.places.cache)
+    heard = Heard()
+    assert lab.build("fast", heard=heard) == (kernel,)
+    assert f"{kernel.id} is built already" in heard.text
+    said = lab.error("baseline")
+    assert "Read-only file system: something must be made that is not in the cache" in said

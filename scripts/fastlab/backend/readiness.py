@@ -109,6 +109,9 @@ def _room() -> Examined:
     cache = cache_dir()
     there = next(path for path in (cache, *cache.parents) if path.is_dir())
     free = shutil.disk_usage(there).free / GIB
+    if not os.access(there, os.W_OK):
+        text = f"{cache} cannot be written to: what is there is used; to build more, set FAST_CACHE"
+        return Examined("disk", "note", text)
     text = f"{free:.1f} GiB free for {cache}"
     if free >= ROOM_GIB:
         return Examined("disk", "ok", text)

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cache of kernels: where it is, who may write to it now, and what a full disk means."""
+"""The cache of kernels: where it is, who may write to it now, and what a disk that is full, or may
+not be written to, means.
+
+What is in the cache can be used where it cannot be written to: a kernel that an administrator has
+built for all, or the file system of an image. Only what must be made is an error there.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,18 @@ import errno
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from fastlab.base import checksums
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
+
+# What a write fails with where it is not allowed.
+READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def cache_dir() -> Path:
@@ -35,10 +45,13 @@ def locked(path: Path, reporter: Reporter) -> Iterator[None]:
 
     The kernel drops the lock with the process that held it, however that ends; and what that had
     started so that it inherits descriptors, as make and run_group()'s programs: they may outlive a
-    killed one.
+    killed one. Where the file is not there and cannot be made, nothing is being made either: there
+    is no lock to be had, and none is needed.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    with _lock_file(path) as file:
+        if file is None:
+            yield
+            return
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -50,6 +63,35 @@ def locked(path: Path, reporter: Reporter) -> Iterator[None]:
         finally:
             # Whoever still has it is not at work here.
             fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def _lock_file(path: Path) -> Iterator[TextIO | None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        if error.errno not in READ_ONLY:
+            raise
+        try:
+            # It can be locked all the same.
+            file = path.open()
+        except OSError:
+            yield None
+            return
+    with file:
+        yield file
+
+
+def mark_used(path: Path, now: int | None = None) -> None:
+    """Let the path's time say when it was last used: now, or at `now` nanoseconds since the epoch.
+    A cache that cannot be written to does without."""
+    try:
+        now = time.time_ns() if now is None else now
+        os.utime(path, ns=(now, now))
+    except OSError as error:
+        if error.errno not in READ_ONLY:
+            raise
 
 
 def publish(staging: Path, final: Path) -> None:
@@ -77,10 +119,9 @@ def reusable(final: Path, named: str, reporter: Reporter) -> bool:
     if not final.is_dir():
         return False
     if is_whole(final, named):
-        if not checksums.is_sealed(final):
+        if not checksums.is_sealed(final) and os.access(final, os.W_OK):
             checksums.seal(final)
-        # When it was last used.
-        os.utime(final)
+        mark_used(final)
         return True
     why = checksums.damage(final)
     reporter.say(f"{final}: {why}: damaged; it is thrown away and made again")
@@ -117,11 +158,27 @@ def full_disk(cache: Path) -> FastError:
 
 
 @contextmanager
-def explained_full_disk(cache: Path) -> Iterator[None]:
+def explained_full_disk(directory: Path) -> Iterator[None]:
     """Turn "no space left on device" of this process into a FastError."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise full_disk(cache) from error
+            raise full_disk(directory) from error
+        raise
+
+
+@contextmanager
+def making_in(cache: Path) -> Iterator[None]:
+    """As explained_full_disk(), and a cache that cannot be written to is a FastError, too."""
+    try:
+        with explained_full_disk(cache):
+            yield
+    except OSError as error:
+        if error.errno in READ_ONLY and Path(str(error.filename)).is_relative_to(cache):
+            raise FastError(
+                f"{error.filename}: {error.strerror}: something must be made that is not in the "
+                f"cache {cache}, and the cache cannot be written to. Set FAST_CACHE to a directory "
+                "of your own, or have it made by a user who may write there"
+            ) from error
         raise

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from fastlab.base.cache import cache_dir, full_disk, is_full, locked, publish, reusable
+from fastlab.base.cache import cache_dir, full_disk, is_full, locked, making_in, publish, reusable
 from fastlab.base.model import Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, vm
@@ -35,7 +35,7 @@ def saved_machine(
     name = machine_id(simulation, made_of)
     cache = cache_dir()
     final = cache / directory / name
-    with locked(cache / directory / f"{name}.lock", reporter):
+    with making_in(cache), locked(cache / directory / f"{name}.lock", reporter):
         if not reusable(final, vm.SNAPSHOT, reporter):
             staging = cache / directory / f"{name}.new"
             try:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from fastlab.base import tools
-from fastlab.base.cache import locked
+from fastlab.base.cache import locked, mark_used
 from fastlab.base.model import FastError
 from fastlab.base.moved import forget_moved, source_of
 from fastlab.base.place import work_dir
@@ -59,7 +58,7 @@ def _only_builder(directory: Path, reporter: Reporter) -> Iterator[None]:
     """Neither meson nor ninja looks whether another one is at work in the directory."""
     with locked(directory.with_name(f"{directory.name}.lock"), reporter):
         # `fast cache` tells when it was last used.
-        os.utime(directory.parent)
+        mark_used(directory.parent)
         yield
 
 

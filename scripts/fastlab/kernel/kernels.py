@@ -12,7 +12,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import platform
 import shutil
 import zlib
@@ -23,7 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.base import checksums, tools
-from fastlab.base.cache import cache_dir, explained_full_disk, is_whole, locked, publish, reusable
+from fastlab.base.cache import (
+    cache_dir,
+    is_whole,
+    locked,
+    making_in,
+    mark_used,
+    publish,
+    reusable,
+)
 from fastlab.base.choice import pick
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.place import PROJECT
@@ -103,7 +110,7 @@ def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
     series = catalogue.pick_series(request.series)
     variants = catalogue.pick_variants(request.variants)
     tools.require_all(BUILD_TOOLS)
-    with explained_full_disk(places.cache):
+    with making_in(places.cache):
         source = sources.locate(series.origin, request.source, places.cache, reporter)
         kernels = tuple(
             _build(series, variant, request.fragments, source, places, reporter)
@@ -121,7 +128,7 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     start = _whole_config(request.config, reporter)
     fragments = _fragment_files(places.project, ("fast", "release", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
-    with explained_full_disk(places.cache), locked(tree.lock, reporter):
+    with making_in(places.cache), locked(tree.lock, reporter):
         source = sources.locate(series.origin, request.source, places.cache, reporter)
         series_patches = _patches(places.project, series.name, (SERIES,))
         _fill(tree, source, series.name, series_patches, places.cache, reporter)
@@ -183,7 +190,7 @@ def _try_build(document: Path) -> Build | None:
 
 
 def _reused(final: Path, reporter: Reporter) -> Kernel:
-    os.utime(final)
+    mark_used(final)
     reporter.say(f"{final.name} is built already")
     return _read_build(final).kernel
 

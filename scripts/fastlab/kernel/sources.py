@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.error import URLError
 
 from fastlab.base import tools
-from fastlab.base.cache import full_disk, locked
+from fastlab.base.cache import full_disk, locked, mark_used
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
 
@@ -62,8 +62,7 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
                 f"downloading {origin.url}"
             )
             _download(origin, tarball, reporter)
-        # When it was last used; so below.
-        os.utime(tarball)
+        mark_used(tarball)
         return Source(tarball, origin.sha256)
 
 
@@ -82,7 +81,7 @@ def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path
             _untar(source.path, partial, cache)
             _check_version(partial, series, source.path)
             partial.rename(tree)
-        os.utime(tree)
+        mark_used(tree)
     return tree
 
 

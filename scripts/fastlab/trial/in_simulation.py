@@ -19,7 +19,7 @@ from fastlab.backend.contract import Request, run_experiment
 from fastlab.backend.costs import read_costs
 from fastlab.backend.sim import Simulator, Toolbox, balancer, read_libraries
 from fastlab.base import tools
-from fastlab.base.cache import cache_dir, locked
+from fastlab.base.cache import cache_dir, locked, mark_used
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, FastError, Kernel, Run
 from fastlab.base.place import work_dir
@@ -115,7 +115,9 @@ def _forget_older(directory: Path, used: Collection[Path]) -> None:
     a trial have their time in common, by which they are told from others'."""
     now = time.time_ns()
     for path in used:
-        os.utime(path, ns=(now, now))
+        mark_used(path, now)
+    if not os.access(directory, os.W_OK):
+        return
     # What has a suffix is half a machine.
     saved = [path for path in directory.glob("*") if path.is_dir() and not path.suffix]
     last_used = {path: path.stat().st_mtime_ns for path in saved}
