@@ -10,7 +10,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from fastlab.backend.host import HYBRID_PMU, PARANOID, PMU, only_user, what_runs
-from fastlab.base import tools
+from fastlab.base import toml_table, tools
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError
 from fastlab.base.place import is_installed, work_dir
@@ -85,8 +84,8 @@ def _qemu() -> Examined:
 
 
 def _python(project: Path) -> Examined:
-    with (project / "pyproject.toml").open("rb") as file:
-        wanted = tomllib.load(file)["project"]["dependencies"]
+    table = toml_table.read(project / "pyproject.toml", "that of a checkout")
+    wanted = table["project"]["dependencies"]
     names = [one.partition(">")[0] for one in wanted]
     missing = [name for name in names if not _is_there(name)]
     if not missing:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from pathlib import Path
 
+from fastlab.base import toml_table
 from fastlab.base.cache import cache_dir
 
 # The directory with kernel-patches/, Kbuild/, the C sources and this package.
@@ -40,5 +40,5 @@ def python_package(name: str, project: Path = PROJECT) -> str:
 
 def version(project: Path = PROJECT) -> str:
     """This version's number."""
-    with (project / "pyproject.toml").open("rb") as file:
-        return str(tomllib.load(file)["project"]["version"])
+    table = toml_table.read(project / "pyproject.toml", "that of a checkout")
+    return str(table["project"]["version"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -22,13 +23,18 @@ _S = TypeVar("_S", bound=str)
 
 
 def read(path: Path, instead: str) -> dict[str, Any]:
-    """The file's content. Raises FastError: where it is wrong, or what to name `instead`."""
+    """The file's content; the byte order mark of some editors is no part of it. Raises FastError:
+    where it is wrong, or what to name `instead`."""
+    mark = 0
     try:
-        return tomllib.loads(path.read_bytes().decode())
+        data = path.read_bytes()
+        mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
+        return tomllib.loads(data[mark:].decode())
     except OSError as error:
         raise FastError(f"{path}: {error.strerror}; name {instead}") from error
     except UnicodeDecodeError as error:
-        raise FastError(f"{path}: byte {error.start} is not UTF-8 text, as TOML must be") from error
+        at = mark + error.start
+        raise FastError(f"{path}: byte {at} is not UTF-8 text, as TOML must be") from error
     except tomllib.TOMLDecodeError as error:
         raise FastError(f"{path}: not valid TOML: {error}") from error
     except (ValueError, RecursionError) as error:

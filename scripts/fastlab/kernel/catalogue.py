@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastlab.base import toml_table
 from fastlab.base.choice import pick
 from fastlab.base.model import FastError
 from fastlab.kernel.sources import Origin
@@ -63,8 +63,8 @@ def load_catalogue(project: Path) -> Catalogue:
     path = project / "Kbuild/kernels.toml"
     if not path.is_file():
         raise FastError(f"{path} is missing: `fast` runs from a checkout of the project")
+    table = toml_table.read(path, "that of a checkout")
     try:
-        table = tomllib.loads(path.read_text())
         series = {
             name: SeriesEntry(
                 name,
@@ -85,7 +85,7 @@ def load_catalogue(project: Path) -> Catalogue:
         }
     except KeyError as error:
         raise FastError(f"{path}: the key {error} is missing") from error
-    except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         raise FastError(f"{path}: {error}") from error
     if sum(entry.primary for entry in series.values()) != 1:
         raise FastError(f"{path}: exactly one series must be primary")

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def configure(
     if start is None:
         make(tree, "tinyconfig", cache=cache)
     else:
-        config.write_bytes(start)
+        config.write_bytes(start.removeprefix(BOM_UTF8))
     # The script splits names at spaces, which the project's path may have.
     names = [_copied(fragment, tree) for fragment in fragments]
     merge = tree.source / "scripts/kconfig/merge_config.sh"
@@ -124,10 +125,11 @@ def configure(
 
 
 def _copied(fragment: Path, tree: Tree) -> str:
-    """The name of a copy within the tree, where make and its scripts are run."""
+    """The name of a copy within the tree, where make and its scripts are run. Kconfig would take
+    an editor's byte order mark for part of the first line."""
     copy = tree.root / "fragments" / fragment.name
     copy.parent.mkdir(exist_ok=True)
-    shutil.copyfile(fragment, copy)
+    copy.write_bytes(fragment.read_bytes().removeprefix(BOM_UTF8))
     return str(copy.relative_to(tree.root))
 
 

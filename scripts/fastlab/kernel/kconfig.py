@@ -15,7 +15,7 @@ Config = Mapping[str, str]
 def read(path: Path) -> Config:
     """Symbol (without CONFIG_) -> value of a .config or a fragment; "n" for "is not set"."""
     values = {}
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
+    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), start=1):
         if match := re.fullmatch(r"CONFIG_(\w+)=(.+)", line):
             values[match[1]] = match[2]
         elif match := re.fullmatch(r"# CONFIG_(\w+) is not set", line):

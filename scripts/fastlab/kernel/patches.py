@@ -43,7 +43,7 @@ def read_series(directory: Path) -> list[Path]:
     index = directory / "series"
     if not index.is_file():
         raise FastError(f"{index} is missing: it lists the patches to apply, one per line")
-    lines = (line.partition("#")[0].strip() for line in index.read_text().splitlines())
+    lines = (line.partition("#")[0].strip() for line in index.read_text("utf-8-sig").splitlines())
     patches = [directory / line for line in lines if line]
     if not patches:
         raise FastError(f"{index} lists no patch: the patched kernel would be the unpatched one")

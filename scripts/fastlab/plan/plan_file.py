@@ -5,6 +5,7 @@ simulations, which are exact whenever they are made, what the last ones were mad
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -141,7 +142,7 @@ def _parsed(kind: type[_T], text: bytes) -> _T:
     # `fast doctor` needs no package.
     import msgspec
 
-    return msgspec.json.decode(text, type=kind)
+    return msgspec.json.decode(text.removeprefix(BOM_UTF8), type=kind)
 
 
 def _check_names(experiment: Experiment) -> None:
