@@ -11,9 +11,11 @@ import pytest
 import samples
 from command_line import Stages, write_results
 
+from fastlab.base.model import FastError
 from fastlab.cli import main
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import BuildRequest, DebRequest
+from fastlab.plan import plan_file
 from fastlab.shell import machine
 
 
@@ -100,6 +102,53 @@ def test_output_is_the_results_directory(
     assert main.main(["run", "small.toml", "--output", "elsewhere"]) == 0
     assert Path("elsewhere/report.html").is_file()
     assert not Path("results").exists()
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {str(one): one.read_bytes() for one in directory.rglob("*") if one.is_file()}
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"], ["--backend", "soft"]])
+def test_the_results_of_another_experiment_stay(
+    more: list[str],
+    experiment_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stages = Stages(monkeypatch)
+    assert main.main(["run", "small.toml"]) == 0
+    before, asked = contents(Path("results")), len(stages.asked)
+    Path("other.toml").write_text(experiment_file.read_text().replace("small", "other", 1))
+    capsys.readouterr()
+    assert main.main(["run", "other.toml", "--output", "results/small", *more]) == 1
+    assert capsys.readouterr().err.startswith(
+        "fast: results/small has the runs of the experiment 'small', made by backend 'sim'"
+    )
+    assert contents(Path("results")) == before and len(stages.asked) == asked
+
+
+def test_an_experiment_that_is_changed_goes_on_in_its_results(
+    experiment_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Stages(monkeypatch)
+    write_results(experiment_file, Path("results/small"))
+    changed = experiment_file.read_text().replace("seeds = [1, 2]", "seeds = [1, 2, 3]")
+    experiment_file.write_text(changed)
+    assert main.main(["run", "small.toml", "--dry-run"]) == 0
+    assert "9 runs" in capsys.readouterr().out
+
+
+def test_results_of_another_backend_stay(experiment_file: Path) -> None:
+    kept = Path("results/small")
+    write_results(experiment_file, kept)
+    (kept / "plan.json").write_text('{"backend": "soft"}')
+    with pytest.raises(FastError, match="made by backend 'soft'"):
+        plan_file.check_own(kept, "small", "sim")
+    plan_file.check_own(kept, "small", "soft")
+    # Where no run has been made, nothing is lost.
+    (kept / "runs.jsonl").write_text("")
+    plan_file.check_own(kept, "other", "sim")
+    plan_file.check_own(Path("nowhere"), "other", "sim")
 
 
 def test_a_run_that_says_nothing_is_status_3_after_the_report(

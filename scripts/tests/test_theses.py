@@ -257,6 +257,41 @@ def test_a_directory_that_is_none_is_said_before_the_measurement(
     assert "is a file; name a directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("kept", "quick", "stays"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({"quick": True}, False, False),
+        ({"evaluation": "other"}, False, True),
+        ({"evaluation": "other", "quick": True}, False, False),
+        ({"simulated": True}, False, True),
+    ],
+)
+def test_results_that_would_not_be_measured_again_stay(
+    kept: dict[str, object], quick: bool, stays: bool, tmp_path: Path
+) -> None:
+    before = {"evaluation": SAMPLE.name, "simulated": False, "quick": False, "command": "fast x"}
+    (tmp_path / "theses.json").write_text(json.dumps({**before, **kept}))
+    request = ThesisRequest(SAMPLE, quick=quick)
+    if not stays:
+        theses_report.check_own(tmp_path, request)
+        return
+    with pytest.raises(FastError, match=r"has what `fast x` measured, and it would be replaced"):
+        theses_report.check_own(tmp_path, request)
+
+
+@pytest.mark.usefixtures("command")
+def test_that_is_said_before_the_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = {"evaluation": "other", "simulated": False, "quick": False, "command": "fast x"}
+    (tmp_path / "theses.json").write_text(json.dumps(kept))
+    assert main.main(["bench", "theses", "sample", "--output", str(tmp_path)]) == 1
+    assert "give --output another directory" in capsys.readouterr().err
+    assert json.loads((tmp_path / "theses.json").read_text()) == kept
+
+
 def test_real_programs_count_and_are_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -250,6 +250,18 @@ def test_measured_here(
     assert len(json.loads((directory / "trust.json").read_text())["rows"]) == 14
 
 
+@pytest.mark.parametrize("place", ["", "simulation"])
+def test_an_experiments_results_stay(command: Command, capsys: Capture, place: str) -> None:
+    kept = Path("out") / place
+    kept.mkdir(parents=True)
+    (kept / "experiment.toml").write_text('name = "mine"\n')
+    (kept / "runs.jsonl").write_text("{}\n")
+    assert main.main(["trust", "--preset", "mine.toml", "--output", "out"]) == common.ERROR
+    assert f"{kept} has the runs of the experiment 'mine'" in capsys.readouterr().err
+    assert {one.name for one in kept.iterdir()} == {"experiment.toml", "runs.jsonl"}
+    assert not command.asked
+
+
 def test_here_is_measured_without_fast_and_by_nobody_else(
     command: Command, lab: Lab, capsys: Capture
 ) -> None:

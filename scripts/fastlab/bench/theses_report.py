@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from fastlab.base.cut import cut
 from fastlab.base.files import write_files, write_json
-from fastlab.base.model import SCHEMA_VERSION
+from fastlab.base.model import SCHEMA_VERSION, FastError
 from fastlab.bench.calibrate import Estimate, estimate
 from fastlab.bench.peers import SERIAL, UNITS
 from fastlab.bench.rounds import telling_environment
@@ -22,6 +24,8 @@ from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone
 from fastlab.statistics.environment import host
 
 HERE = "here"
+# Of a command, so many characters.
+SHOWN = 200
 NOTE = (
     "Medians over the rounds; ± is half the distance of the quartiles; serial has one thread. A "
     "row of another machine is what the source has published."
@@ -76,6 +80,25 @@ def markdown(
     if evaluation.note:
         head += f"\n{evaluation.note}\n"
     return "\n".join([head, *map(markdown_table, tables(request, rows, found))])
+
+
+def check_own(directory: Path, request: ThesisRequest) -> None:
+    """Raise FastError if the directory has results that these would replace and do not measure
+    again: of another evaluation or machine, or of whole sizes where these are those of tests."""
+    path = directory / "theses.json"
+    try:
+        kept = json.loads(path.read_bytes())
+        before = kept["evaluation"], kept["simulated"], kept["quick"]
+        command = str(kept["command"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        # There are none.
+        return
+    now = request.evaluation.name, bool(request.simulate), request.quick
+    if before != now and not kept["quick"]:
+        raise FastError(
+            f"{path} has what `{cut(command, SHOWN)}` measured, and it would be replaced. Nothing "
+            "was changed; give --output another directory"
+        )
 
 
 def write(

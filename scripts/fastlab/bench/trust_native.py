@@ -74,10 +74,15 @@ def threads_for(cpus: Sequence[int]) -> tuple[int, int]:
     return len(cpus), 2 * len(cpus)
 
 
+def experiment_name(preset: Path) -> str:
+    """That of the experiment which predicts what a machine of this preset does."""
+    return f"trust-{preset_name(preset)}"
+
+
 def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[int]) -> Path:
     """The file of an experiment that predicts what a NativeSession measures, with the preset beside
     it. Raises FastError where that is no preset, or the files cannot be written."""
-    name = preset_name(preset)
+    name = experiment_name(preset)
     try:
         content = preset.read_bytes()
     except OSError as error:
@@ -85,13 +90,13 @@ def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[
             f"{preset}: {error.strerror}; `{typed('calibrate', '--out', str(preset))}` writes it"
         ) from error
     text = _experiment(name, preset.name, series, cpus)
-    _, path = write_files(directory, [(preset.name, content), (f"trust-{name}.toml", text)])
+    _, path = write_files(directory, [(preset.name, content), (f"{name}.toml", text)])
     return path
 
 
 def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str:
     lines = [
-        f'name = "trust-{name}"',
+        f'name = "{name}"',
         f'series = "{series}"',
         f'baseline = "{FREE}"',
         f"threads = {list(threads_for(cpus))}",

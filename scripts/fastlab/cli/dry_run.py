@@ -12,10 +12,11 @@ from fastlab.cli.simulation import kernels_of
 from fastlab.kernel.catalogue import load_catalogue
 from fastlab.plan.blocks import COUNTING, GUESTS, NOTHING, Plan, slots, variant_of
 from fastlab.plan.experiment import plan, workload_argv
+from fastlab.plan.plan_file import check_own
 from fastlab.plan.run_log import read_rows
 
 
-def check_results(directory: Path, experiment: Experiment) -> None:
+def check_results(directory: Path, experiment: Experiment, backend: str) -> None:
     """What needs no kernel to be seen: are there such kernels, and can results be kept here?"""
     catalogue = load_catalogue(project())
     catalogue.pick_series(experiment.series)
@@ -24,6 +25,7 @@ def check_results(directory: Path, experiment: Experiment) -> None:
     rows = directory / "runs.jsonl"
     if rows.exists():
         check_writable(rows)
+        check_own(directory, experiment.name, backend)
         read_rows(rows)
 
 

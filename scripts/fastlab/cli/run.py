@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     check_primary(experiment, "sim", SIMULATED)
     presets.check_memory(experiment)
     directory: Path = arguments.output or Path("results", experiment.name)
-    check_results(directory, experiment)
+    check_results(directory, experiment, "sim")
     if arguments.dry_run:
         return list_runs(experiment)
     made = simulate(experiment, arguments.experiment, directory, reporter, arguments.jobs)
@@ -73,7 +73,7 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
         raise UsageError(f"--jobs is for simulations; backend {name} makes one run at a time")
     planned = make_plan(experiment, name)
     directory: Path = arguments.output or Path("results", f"{experiment.name}-{name}")
-    check_results(directory, experiment)
+    check_results(directory, experiment, name)
     if arguments.dry_run:
         return list_slots(experiment, planned)
     if experiment.attribute:

@@ -75,6 +75,7 @@ def _bench_theses(arguments: argparse.Namespace, reporter: Reporter) -> int:
     check_directory(arguments.output)
     name = f"theses-{evaluation.name}{'-simulated' if arguments.simulate else ''}"
     directory = arguments.output or Path("results", name)
+    theses_report.check_own(directory, request)
     session: theses.ThesisMeasurement
     if arguments.simulate:
         session = theses_simulated.SimulatedSession(request, reporter)

@@ -20,6 +20,7 @@ from fastlab.guest import meson
 from fastlab.kernel import catalogue
 from fastlab.plan import presets
 from fastlab.plan.experiment import check_primary, load_experiment
+from fastlab.plan.plan_file import check_own
 
 
 def add(commands: Commands) -> None:
@@ -52,9 +53,16 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     check_primary(experiment, "sim", SIMULATED)
     presets.check_memory(experiment)
     directory: Path = arguments.output or Path("results", f"trust-{experiment.name}")
+    _check_own(directory, experiment.name)
     rows = simulate(experiment, record.experiment, directory / trust.SIMULATION, reporter)
     compared = trust.compare(record.side, trust.predicted(rows), trust.COUNTER_BOUNDS)
     return _show_trust(record.machine, compared, trust.COUNTER_BOUNDS, directory)
+
+
+def _check_own(directory: Path, experiment: str) -> None:
+    """The directory has a simulation of its own in it, and no runs beside that."""
+    check_own(directory, "", "sim")
+    check_own(directory / trust.SIMULATION, experiment, "sim")
 
 
 def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -62,6 +70,7 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
     cpus = trust_native.usable_cpus()
     series = catalogue.load_catalogue(project()).pick_series(None).name
     directory: Path = arguments.output or Path("results", f"trust-{preset.stem}")
+    _check_own(directory, trust_native.experiment_name(preset))
     source = trust_native.write_experiment(directory, preset, series, cpus)
     experiment = load_experiment(source)
     build = meson.build_programs(project(), reporter)

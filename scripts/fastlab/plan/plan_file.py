@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fastlab.base import toml_table
 from fastlab.base.cut import shown
 from fastlab.base.files import write_json
 from fastlab.base.metrics import REAL
@@ -59,6 +60,31 @@ def simulations(experiment: Experiment, builds: Builds | None = None) -> Simulat
 def _every(experiment: Experiment) -> dict[Machine, None]:
     """Its own machine, and those of its cases, each once."""
     return dict.fromkeys((experiment.machine, *experiment.machines))
+
+
+def check_own(directory: Path, name: str, backend: str) -> None:
+    """Raise FastError if the directory has runs, and they are of an experiment of another name or
+    of another backend: that one's files and report would be replaced."""
+    rows = directory / "runs.jsonl"
+    if not rows.is_file() or not rows.stat().st_size:
+        return
+    experiment, plan = directory / "experiment.toml", directory / NAME
+    of = toml_table.read(experiment, "another").get("name") if experiment.is_file() else name
+    try:
+        by = json.loads(plan.read_bytes())["backend"]
+    except FileNotFoundError:
+        # The oldest results of the simulation have none.
+        by = "sim"
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        # What is wrong with it is said where it is used.
+        by = backend
+    if (of, by) == (name, backend):
+        return
+    raise FastError(
+        f"{directory} has the runs of the experiment {shown(of)}, made by backend {shown(by)}: its "
+        f"report and its plan would be replaced by those of {name}, backend {backend}. Nothing was "
+        "changed; give --output another directory"
+    )
 
 
 def keep(directory: Path, plan: Plan, experiment: Experiment, tools_id: str, begun: bool) -> None:
