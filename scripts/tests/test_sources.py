@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_kernel import Heard, make_source, pack
@@ -31,26 +32,27 @@ def origin(tarball: Path, *, sha256: str | None = None, debian: Path = Path("/no
 
 
 def test_debians_tarball_comes_first(tarball: Path, cache: Path) -> None:
-    found = sources.locate(origin(tarball, sha256="0", debian=tarball), None, cache, Heard())
+    where = origin(tarball, sha256="0", debian=tarball)
+    found = sources.locate(where, "6.12", None, cache, Heard())
     assert found == Source(tarball, hashlib.sha256(tarball.read_bytes()).hexdigest())
 
 
 def test_kernel_orgs_tarball_is_downloaded_once_and_verified(tarball: Path, cache: Path) -> None:
     where = origin(tarball)
     heard = Heard()
-    found = sources.locate(where, None, cache, heard)
+    found = sources.locate(where, "6.12", None, cache, heard)
     assert found == Source(cache / "downloads" / tarball.name, where.sha256)
     assert found.path.read_bytes() == tarball.read_bytes()
     assert "linux-source-6.12" in heard.said[0] and "downloading file://" in heard.said[0]
     tarball.unlink()
     os.utime(found.path, (0, 0))
-    assert sources.locate(where, None, cache, Heard()) == found
+    assert sources.locate(where, "6.12", None, cache, Heard()) == found
     assert found.path.stat().st_mtime > 0  # it has been used
 
 
 def test_a_tarball_with_another_hash_is_thrown_away(tarball: Path, cache: Path) -> None:
     with pytest.raises(FastError, match=r"has the SHA-256 \w{64}, not beef as .*--source"):
-        sources.locate(origin(tarball, sha256="beef"), None, cache, Heard())
+        sources.locate(origin(tarball, sha256="beef"), "6.12", None, cache, Heard())
     assert not list((cache / "downloads").glob("*.tar.xz*[!k]"))
 
 
@@ -58,7 +60,7 @@ def test_an_unreachable_server_names_the_other_ways(tarball: Path, cache: Path) 
     where = origin(tarball)
     tarball.unlink()
     with pytest.raises(FastError, match=r"cannot be downloaded .*linux-source-6\.12.*--source"):
-        sources.locate(where, None, cache, Heard())
+        sources.locate(where, "6.12", None, cache, Heard())
 
 
 def test_a_tarball_is_unpacked_once(tarball: Path, cache: Path) -> None:
@@ -90,10 +92,67 @@ def test_a_broken_tarball(tarball: Path, cache: Path) -> None:
 
 def test_a_source_of_another_series(tarball: Path, cache: Path) -> None:
     source = Source(tarball, "d" * 64)
-    with pytest.raises(FastError, match=r"is Linux 6\.12\.117, not of series 6\.1$"):
+    with pytest.raises(FastError, match=r"is Linux 6\.12\.117, not of series 6\.1: give a"):
         sources.unpack(source, "6.1", cache, Heard())
     with pytest.raises(FastError, match="not of series"):  # and the failure is not remembered
         sources.unpack(source, "6.1", cache, Heard())
+
+
+def test_a_given_source_of_another_series_is_not_unpacked(
+    tarball: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_digest(path: Path) -> str:
+        raise AssertionError("all of it is read")
+
+    where = origin(tarball)
+    monkeypatch.setattr(sources, "_file_digest", no_digest)
+    directory = tarball.with_name("linux-6.12.117")
+    for given in (tarball, directory):
+        with pytest.raises(FastError, match=f"{given} is Linux 6.12.117, not of series 6.1: "):
+            sources.locate(where, "6.1", given, cache, Heard())
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize("name", ["linux/kernel/Makefile", "linux/Kconfig"])
+def test_a_given_tarball_that_is_no_kernel(name: str, tmp_path: Path, cache: Path) -> None:
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("VERSION = 6\nPATCHLEVEL = 12\n")
+    tarball = pack(tmp_path / "linux", tmp_path / "some.tar.xz")
+    with pytest.raises(FastError, match=r"some\.tar\.xz is no kernel source"):
+        sources.locate(origin(tarball), "6.12", tarball, cache, Heard())
+    tarball.write_bytes(tarball.read_bytes()[:100])
+    with pytest.raises(FastError, match=r"some\.tar\.xz cannot be unpacked; tar says: "):
+        sources.locate(origin(tarball), "6.12", tarball, cache, Heard())
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, FastError("the disk is full")])
+def test_what_ends_an_unpacking_leaves_nothing(
+    ends: Any, tarball: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = sources._tar
+
+    def interrupted(*words: Any) -> str:
+        real(*words)
+        raise ends
+
+    monkeypatch.setattr(sources, "_tar", interrupted)
+    with pytest.raises((KeyboardInterrupt, FastError)):
+        sources.unpack(Source(tarball, "d" * 64), "6.12", cache, Heard())
+    with pytest.raises((KeyboardInterrupt, FastError)):
+        sources.unpack(Source(tarball, "d" * 64), "6.1", cache, Heard())
+    assert [one.name for one in (cache / "sources").iterdir()] == ["dddddddddddddddd.lock"]
+
+
+def test_an_interrupted_download_leaves_nothing(
+    tarball: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Heard, task: str, done: int, note: str = "") -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Heard, "advance", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sources.locate(origin(tarball), "6.12", None, cache, Heard())
+    assert [one.suffix for one in (cache / "downloads").iterdir()] == [".lock"]
 
 
 def test_a_directory_that_is_no_kernel(tmp_path: Path, cache: Path) -> None:
@@ -108,7 +167,7 @@ def test_a_directory_that_is_no_kernel_is_not_read(
     home.mkdir()
     heard = Heard()
     with pytest.raises(FastError, match="home is no kernel source"):
-        sources.locate(origin(tarball), home, cache, heard)
+        sources.locate(origin(tarball), "6.12", home, cache, heard)
     assert heard.said == []
 
 
@@ -116,7 +175,7 @@ def test_a_directory_with_a_build_in_it(tmp_path: Path, cache: Path) -> None:
     tree = make_source(tmp_path / "linux")
     (tree / ".config").touch()
     with pytest.raises(FastError, match=f"run make -C {tree} mrproper"):
-        sources.locate(origin(tree / "Makefile"), tree, cache, Heard())
+        sources.locate(origin(tree / "Makefile"), "6.12", tree, cache, Heard())
 
 
 @pytest.mark.parametrize(

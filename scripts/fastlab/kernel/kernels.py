@@ -111,7 +111,9 @@ def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
     variants = catalogue.pick_variants(request.variants)
     tools.require_all(BUILD_TOOLS)
     with making_in(places.cache):
-        source = sources.locate(series.origin, request.source, places.cache, reporter)
+        source = sources.locate(
+            series.origin, series.name, request.source, places.cache, reporter
+        )
         kernels = tuple(
             _build(series, variant, request.fragments, source, places, reporter)
             for variant in variants
@@ -129,7 +131,9 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     fragments = _fragment_files(places.project, ("fast", "release", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
     with making_in(places.cache), locked(tree.lock, reporter):
-        source = sources.locate(series.origin, request.source, places.cache, reporter)
+        source = sources.locate(
+            series.origin, series.name, request.source, places.cache, reporter
+        )
         series_patches = _patches(places.project, series.name, (SERIES,))
         _fill(tree, source, series.name, series_patches, places.cache, reporter)
         for old in tree.root.glob("*.deb"):

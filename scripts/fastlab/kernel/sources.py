@@ -11,7 +11,8 @@ import shutil
 import stat
 import subprocess
 import urllib.request
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
@@ -20,6 +21,7 @@ from fastlab.base import tools
 from fastlab.base.cache import full_disk, locked, mark_used
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
+from fastlab.base.typed import typed
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,22 @@ class Source:
     digest: str
 
 
-def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) -> Source:
-    """The user's own source, else Debian's installed tarball, else kernel.org's, downloaded."""
+def locate(
+    origin: Origin, series: str, given: Path | None, cache: Path, reporter: Reporter
+) -> Source:
+    """The user's own source, else Debian's installed tarball, else kernel.org's, downloaded.
+
+    One that the user gives has to be of the series. Its Makefile tells, before all of it is read or
+    unpacked.
+    """
     if given is not None:
         if given.is_dir():
             _check_clean(given)
-            # Any directory may be given, and to read all of it takes long.
-            version(given)
+            _check_version(version(given), series, given)
             reporter.say(f"reading {given}: its content tells whether a build is needed")
             return Source(given, _tree_digest(given, _files(given)))
         if given.is_file():
+            _check_version(_packed_version(given, cache), series, given)
             return Source(given, _file_digest(given))
         raise FastError(f"{given}: there is no kernel source, neither a directory nor a tarball")
     if origin.debian_tarball.is_file():
@@ -69,7 +77,7 @@ def locate(origin: Origin, given: Path | None, cache: Path, reporter: Reporter) 
 def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path:
     """A directory with the unpacked source, never to be written to; it is unpacked only once."""
     if source.path.is_dir():
-        _check_version(source.path, series, source.path)
+        _check_version(version(source.path), series, source.path)
         return source.path
     tree = cache / "sources" / source.digest[:16]
     with locked(tree.with_name(f"{tree.name}.lock"), reporter):
@@ -78,18 +86,48 @@ def unpack(source: Source, series: str, cache: Path, reporter: Reporter) -> Path
             partial = tree.with_name(f"{tree.name}.partial")
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir(parents=True)
-            _untar(source.path, partial, cache)
-            _check_version(partial, series, source.path)
-            partial.rename(tree)
+            with _nothing_left(partial):
+                _tar(source.path, cache, "-x", "-C", str(partial), "--strip-components=1")
+                _check_version(version(partial), series, source.path)
+                partial.rename(tree)
         mark_used(tree)
     return tree
+
+
+@contextmanager
+def _nothing_left(partial: Path) -> Iterator[None]:
+    """What is made there is removed again unless all of it is made."""
+    try:
+        yield
+    except BaseException:
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def version(tree: Path) -> str:
     """The kernel's version, such as 6.12.117, as its top Makefile states it."""
     makefile = tree / "Makefile"
-    text = makefile.read_text(errors="replace") if makefile.is_file() else ""
-    found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) = *(\S*)$", text, re.M))
+    return _stated(makefile.read_text(errors="replace") if makefile.is_file() else "", tree)
+
+
+def _packed_version(tarball: Path, cache: Path) -> str:
+    """The same of a tarball, of which no more is read than is before that Makefile."""
+    top = ("--wildcards", "--no-wildcards-match-slash", "*/Makefile")
+    try:
+        makefile = _tar(tarball, cache, "-x", "-O", "--occurrence=1", *top)
+    except FastError as error:
+        if "Not found in archive" not in str(error):
+            raise
+        makefile = ""
+    return _stated(makefile, tarball)
+
+
+def _stated(makefile: str, tree: Path) -> str:
+    line = r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) = *(\S*)$"
+    found = dict(re.findall(line, makefile, re.MULTILINE))
     if not found.get("VERSION") or not found.get("PATCHLEVEL"):
         raise FastError(
             f"{tree} is no kernel source: its Makefile states no VERSION, PATCHLEVEL; name the "
@@ -206,20 +244,24 @@ def _check_clean(tree: Path) -> None:
         )
 
 
-def _check_version(tree: Path, series: str, origin: Path) -> None:
-    found = version(tree)
+def _check_version(found: str, series: str, origin: Path) -> None:
     if found != series and not found.startswith((f"{series}.", f"{series}-")):
-        raise FastError(f"{origin} is Linux {found}, not of series {series}")
+        raise FastError(
+            f"{origin} is Linux {found}, not of series {series}: give a source of that series, or "
+            f"name the series that it is of (`{typed('kernel', 'list')}` has all)"
+        )
 
 
-def _untar(tarball: Path, directory: Path, cache: Path) -> None:
+def _tar(tarball: Path, cache: Path, *words: str) -> str:
+    """What GNU tar prints for the tarball with these words."""
     program = tools.require("tar")
     if tarball.suffix == ".xz":
         tools.require("xz")
     answer = subprocess.run(
-        [program, "-xf", tarball, "-C", directory, "--strip-components=1"],
+        [program, "-f", tarball, *words],
         capture_output=True,
         text=True,
+        errors="replace",
         # Some tarballs are in blocks, which xz decompresses on all CPUs when asked to.
         env={**os.environ, "LC_ALL": "C", "XZ_DEFAULTS": "-T0"},
     )
@@ -227,6 +269,7 @@ def _untar(tarball: Path, directory: Path, cache: Path) -> None:
         raise full_disk(cache)
     if answer.returncode != 0:
         raise FastError(f"{tarball} cannot be unpacked; tar says: {answer.stderr.strip()[:500]}")
+    return answer.stdout
 
 
 def _download(origin: Origin, tarball: Path, reporter: Reporter) -> None:
@@ -238,22 +281,23 @@ def _download(origin: Origin, tarball: Path, reporter: Reporter) -> None:
     partial = tarball.with_name(f"{tarball.name}.partial")
     digest = hashlib.sha256()
     task = f"downloading {tarball.name} (MiB)"
-    try:
-        with urllib.request.urlopen(origin.url, timeout=30) as answer, partial.open("wb") as file:
-            reporter.start(task, int(answer.headers.get("Content-Length", 0)) >> 20)
-            try:
-                while block := answer.read(1 << 20):
-                    digest.update(block)
-                    file.write(block)
-                    reporter.advance(task, file.tell() >> 20)
-            finally:
-                reporter.finish(task)
-    except (URLError, TimeoutError, ConnectionError) as error:
-        raise FastError(f"{origin.url} cannot be downloaded ({error}): {advice}") from error
-    if digest.hexdigest() != origin.sha256:
-        partial.unlink()
-        raise FastError(
-            f"{origin.url} has the SHA-256 {digest.hexdigest()}, not {origin.sha256} as "
-            f"Kbuild/kernels.toml demands; it was thrown away: {advice}"
-        )
-    partial.rename(tarball)
+    with _nothing_left(partial):
+        try:
+            answer = urllib.request.urlopen(origin.url, timeout=30)
+            with answer, partial.open("wb") as file:
+                reporter.start(task, int(answer.headers.get("Content-Length", 0)) >> 20)
+                try:
+                    while block := answer.read(1 << 20):
+                        digest.update(block)
+                        file.write(block)
+                        reporter.advance(task, file.tell() >> 20)
+                finally:
+                    reporter.finish(task)
+        except (URLError, TimeoutError, ConnectionError) as error:
+            raise FastError(f"{origin.url} cannot be downloaded ({error}): {advice}") from error
+        if digest.hexdigest() != origin.sha256:
+            raise FastError(
+                f"{origin.url} has the SHA-256 {digest.hexdigest()}, not {origin.sha256} as "
+                f"Kbuild/kernels.toml demands; it was thrown away: {advice}"
+            )
+        partial.rename(tarball)
