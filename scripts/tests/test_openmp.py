@@ -80,25 +80,55 @@ def test_ours_is_a_multiple_of_libgomps(build: Path) -> None:
     assert record["ratio"] == 0.25 and record["library"] == openmp.OURS
 
 
-def test_a_round_is_one_value_and_less_than_nothing_has_no_ratio(build: Path) -> None:
-    samples = "\\n".join(line(value) for value in ("-3", "-1", "8"))
+def test_a_round_is_one_value(build: Path) -> None:
+    samples = "\\n".join(line(value) for value in ("3", "1", "8"))
     write(build / OVERHEADS.format("libgomp"), f"#!/bin/sh\nprintf '{samples}\\n'\n")
     rows = measure(build, OpenmpRequest(("atomic",), (1,), rounds=1))
-    assert (rows[0].value, rows[0].runs, rows[0].ratio, rows[2].ratio) == (-1, 1, None, None)
+    assert (rows[0].value, rows[0].runs, rows[0].ratio, rows[2].ratio) == (3, 1, 1, 1)
 
 
-def test_half_the_distance_of_the_quartiles_is_shown(build: Path) -> None:
+# By library: what its rounds gave.
+Given = dict[str, tuple[float, ...]]
+
+
+def given(build: Path, values: Given) -> OpenmpSession:
     session = OpenmpSession(OpenmpRequest(("barrier",), (1,)), build)
-    values = {openmp.REFERENCE: (8.0, 12.0, 10.0), openmp.OURS: (-2.0, -1.0, -3.0)}
     for point in session.samples:
         for number, value in enumerate(values.get(point.library, ())):
             session.add(Turn(number, point), BenchRun("ok", "", "ns", (value,)))
+    return session
+
+
+def test_half_the_distance_of_the_quartiles_is_shown(build: Path) -> None:
+    session = given(build, {openmp.REFERENCE: (8.0, 12.0, 10.0), openmp.OURS: (4.0, 5.0, 6.0)})
     libgomp, _, ours = session.rows()
-    assert (libgomp.value, libgomp.best) == (10, 8)
+    assert (libgomp.value, libgomp.best, ours.ratio) == (10, 8, 0.5)
     assert libgomp.spread == pytest.approx(0.1)
-    # Less than nothing is no part of something, either.
-    assert (ours.value, ours.ratio) == (-2, None)
     assert openmp.table(session.rows()).rows[0][3].text == "10 ± 10 %"
+
+
+@pytest.mark.parametrize(
+    "scattered",
+    [(-7270.0, -7000.0, -7500.0), (-30.0, 1.0, 40.0), (0.0, 0.0, 0.0)],
+    ids=["below", "around", "nothing"],
+)
+@pytest.mark.parametrize("library", [openmp.REFERENCE, openmp.OURS])
+def test_a_cost_that_cannot_be_told_from_nothing_is_none(
+    scattered: tuple[float, ...], library: str, build: Path
+) -> None:
+    values = {openmp.REFERENCE: (10.0, 10.0, 10.0), openmp.OURS: (5.0, 5.0, 5.0)}
+    session = given(build, {**values, library: scattered})
+    rows = {row.point.library: row for row in session.rows()}
+    row = rows[library]
+    assert (row.value, row.best, row.spread, row.runs) == (None, None, None, 3)
+    assert row.status == "not available"
+    assert row.reason == f"cannot be told from 0: the median is {sorted(scattered)[1]:.4g} ns"
+    assert rows[openmp.OURS].ratio is None
+    table = openmp.table(session.rows())
+    cells = dict(zip(table.columns, (cell.text for cell in table.rows[0]), strict=True))
+    assert cells[library] == "n/a" and cells["/ libgomp"] == "n/a"
+    assert "n/a where that difference cannot be told from 0" in table.note
+    assert not openmp.failures(session.rows())
 
 
 def test_what_fails_and_what_is_missing(build: Path) -> None:
@@ -109,7 +139,7 @@ def test_what_fails_and_what_is_missing(build: Path) -> None:
     assert "libomp-dev" in rows[1].reason
     assert openmp.failures(rows) == ["lock, libintervals-gomp, 1 threads: wrong result"]
     texts = [cell.text for cell in openmp.table(rows).rows[0]]
-    assert texts[3] == "failed: wrong result" and texts[4] == "n/a" and texts[6] == ""
+    assert texts[3] == "failed: wrong result" and texts[4] == "n/a" and texts[6] == "n/a"
 
 
 def test_bad_requests(build: Path) -> None:

@@ -94,7 +94,11 @@ class OpenmpPoint:
 @dataclass(frozen=True)
 class OpenmpRow:
     """A point's result: the median of its values, the least, half the distance of the quartiles as
-    a share of the median, and the median over libgomp's. None: not available."""
+    a share of the median, and the median over libgomp's. None: not available, `reason` says why.
+
+    What a construct costs is the difference of two times. Where its values are scattered around 0,
+    or below it, the machine has changed by more than that between the two, and there is none.
+    """
 
     point: OpenmpPoint
     unit: str
@@ -149,21 +153,41 @@ class LibrarySession(RoundSession[OpenmpPoint]):
     def _order(self, number: int, points: list[OpenmpPoint]) -> Sequence[OpenmpPoint]:
         return points if number % 2 == 0 else points[::-1]
 
+    def medians(self) -> dict[OpenmpPoint, float]:
+        """Of the points whose cost can be told from nothing."""
+        return {
+            point: value
+            for point, value in super().medians().items()
+            if _told(value, self._spread(point))
+        }
+
+    def _spread(self, point: OpenmpPoint) -> float | None:
+        measured = self.values(point)
+        return estimate(measured).spread / 2 if len(measured) > 1 else None
+
     def _row(self, point: OpenmpPoint, medians: Mapping[OpenmpPoint, float]) -> OpenmpRow:
         samples, measured, value = self.samples[point], self.values(point), medians.get(point)
         reference = medians.get(OpenmpPoint(point.benchmark, REFERENCE, point.threads))
-        # What costs less than nothing is below what the clock tells, and no multiple of anything.
-        comparable = value is not None and reference is not None and min(value, reference) > 0
+        status, reason = samples.ending()
+        if status == "ok" and value is None:
+            middle = f"{median(measured):.4g} {samples.unit}"
+            status, reason = "not available", f"cannot be told from 0: the median is {middle}"
         return OpenmpRow(
             point,
             samples.unit,
             value,
             min(measured) if value is not None else None,
-            estimate(measured).spread / 2 if len(measured) > 1 else None,
+            self._spread(point) if value is not None else None,
             len(measured),
-            value / reference if comparable and value and reference else None,
-            *samples.ending(),
+            value / reference if value and reference else None,
+            status,
+            reason,
         )
+
+
+def _told(value: float, spread: float | None) -> bool:
+    """Is it more than nothing, and more than half the distance of its quartiles?"""
+    return value > 0 and (spread is None or spread < 1)
 
 
 class OpenmpSession(LibrarySession):
@@ -216,7 +240,8 @@ def table(rows: Sequence[OpenmpRow]) -> Table:
         lines,
         "Median over the rounds, ± half the distance of the quartiles; / libgomp is ours as a "
         "multiple of libgomp's, less than 1 is faster. Constructs and schedules: of one of them, "
-        "less the time of the same work without it.",
+        f"less the time of the same work without it; {NOT_AVAILABLE} where that difference cannot "
+        "be told from 0, as on a machine that does something else, too.",
         labels=2,
     )
 
@@ -231,7 +256,7 @@ def _value_cell(row: OpenmpRow) -> Cell:
 
 def _ratio_cell(row: OpenmpRow) -> Cell:
     if row.ratio is None:
-        return Cell("")
+        return Cell(NOT_AVAILABLE, tone="aside")
     return ratio_cell(row.ratio, "lower")
 
 
