@@ -222,6 +222,18 @@ def test_what_is_no_tree_is_said(tree: Path, gone: str, words: str) -> None:
         run(tree)
 
 
+@pytest.mark.parametrize("place", [".", "Splash-4"])
+def test_splash_4_is_said_to_be_no_such_tree(place: str, tmp_path: Path) -> None:
+    """As it is published: programs side by side."""
+    for name in ("barnes/Makefile", "lu-contiguous_blocks/Makefile", "common/atomic.h"):
+        path = tmp_path / place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "Makefile.config").touch()
+    with pytest.raises(FastError, match=r"this is Splash-4, which is not supported: .*; name an"):
+        source_tree.find_tree(tmp_path)
+
+
 def test_the_directory_codes_is_a_tree_too(tree: Path) -> None:
     assert verdicts(run(tree / "codes", "fft")) == [("fft", 2, "ok")]
 

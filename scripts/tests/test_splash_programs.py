@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from fastlab.base.model import FastError
-from fastlab.splash import checks
+from fastlab.splash import checks, driver
 from fastlab.splash.checks import Said, differences
+from fastlab.splash.driver import TreeRow, TreeVerdict
 from fastlab.splash.programs import NAMES, PROGRAMS, SIZES, Invocation, Program, select
 
 STEP = 0.025
@@ -113,7 +114,12 @@ COMPUTESTART (after initialization) = 0
         ("cholesky", "9 operations for factorization\nPASSED\n", True, "PASSED"),
         ("cholesky", "9 operations for factorization\nMax error is 0.5\n", False, "0.5"),
         ("cholesky", "9 operations for factorization\n", False, "never said"),
-        ("water_spatial", WATER_STEP + "Exited Happily with XTT = 10.026 (note)\n", True, "303 K"),
+        (
+            "water_spatial",
+            WATER_STEP + "Exited Happily with XTT = 10.026 (note)\n",
+            True,
+            "; not judged: 303 K",
+        ),
         ("water_spatial", "Exited Happily with XTT = 10.026 (note)\n", False, "step's energies"),
         ("water_spatial", "Exited Happily with XTT = 1.998e+33 (note)\n", False, "1.998e+33"),
         ("water_spatial", "Exited Happily with XTT = nan (note)\n", False, "nan"),
@@ -193,5 +199,19 @@ def test_particles_are_all_there_once() -> None:
     assert not judged("fmm", "", *good[:3], good[3] + " 0").right
     assert not judged("fmm", "", *good, good[0]).right
     assert not judged("fmm", "", *good[:3], particle(3, math.nan)).right
+    assert "; not judged: forces " in judged("fmm", "", *good).detail
     moved = judged("fmm", "", *good[:3], particle(3, 0.6)).values
     assert differences(moved, judged("fmm", "", *good).values, named("fmm").tolerance)
+
+
+def tree_row(program: str, verdict: TreeVerdict) -> TreeRow:
+    return TreeRow(program, "512", 1, "", 1.0, 1, 0, verdict, "")
+
+
+def test_a_figure_that_is_not_judged_is_explained_below_the_table() -> None:
+    both = [tree_row(name, "ok") for name in ("water_nsquared", "water_spatial", "fmm")]
+    note = driver.table(both).note
+    assert note.count("Water's temperature is not judged") == 1
+    assert "Fmm's forces are not judged" in note and "1e+00 is as far off" in note
+    for rows in ([tree_row("fft", "ok")], [tree_row("fmm", "failed")]):
+        assert "judged" not in driver.table(rows).note

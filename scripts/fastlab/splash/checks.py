@@ -81,7 +81,7 @@ def water(said: Said) -> Judgement:
         return Judgement(False, "it never printed a step's energies")
     *_, potential = map(_number, steps[-1][0].split())
     _, temperature, pressure = map(_number, steps[-1][1].split())
-    detail = f"XTT {found[1]}, pressure {pressure:.5g}, {temperature:.0f} K"
+    detail = f"XTT {found[1]}, pressure {pressure:.5g}; not judged: {temperature:.0f} K"
     values = {"XTT": energy, "potential energy": potential, "pressure": pressure}
     return Judgement(all(map(math.isfinite, values.values())), detail, values)
 
@@ -142,7 +142,8 @@ def fmm(step: float) -> Judge:
             # Who is where, too.
             "sum of number times place": math.fsum(row[0] * row[3] for row in rows),
         }
-        detail = f"all {len(rows)} particles; forces {_fmm_error(rows, step):.0e} from direct sums"
+        error = f"{_fmm_error(rows, step):.0e}"
+        detail = f"all {len(rows)} particles; not judged: forces {error} from direct sums"
         return Judgement(all(map(math.isfinite, values.values())), detail, values)
 
     return judge

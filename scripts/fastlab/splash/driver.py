@@ -23,7 +23,7 @@ from fastlab.base.progress import Reporter, steps
 from fastlab.report.tables import Cell, Table, Tone
 from fastlab.splash import source_tree
 from fastlab.splash.checks import Said, differences
-from fastlab.splash.programs import Program, Size, select
+from fastlab.splash.programs import PROGRAMS, Program, Size, select
 from fastlab.splash.source_tree import SourceTree
 
 # "failed": it gave no result. "skipped": it was not tried, and `detail` says why.
@@ -196,10 +196,20 @@ def table(rows: Sequence[TreeRow]) -> Table:
             ]
             for row in rows
         ],
-        "The parallel phase is from CREATE to WAIT_FOR_END, with what a self-test adds to it (FFT: "
-        "the inverse transform).",
+        _note(rows),
         labels=4,
     )
+
+
+def _note(rows: Sequence[TreeRow]) -> str:
+    """What the columns are, and the figures that stand beside a verdict without deciding it."""
+    right = {row.program for row in rows if row.verdict == "ok"}
+    remarks = dict.fromkeys(one.remark for one in PROGRAMS if one.name in right and one.remark)
+    phase = (
+        "The parallel phase is from CREATE to WAIT_FOR_END, with what a self-test adds to it (FFT: "
+        "the inverse transform)"
+    )
+    return ". ".join((phase, *(f"{one[0].upper()}{one[1:]}" for one in remarks))) + "."
 
 
 def document(rows: Sequence[TreeRow], request: TreeRequest) -> dict[str, Any]:

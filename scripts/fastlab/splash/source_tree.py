@@ -23,6 +23,8 @@ from fastlab.base.process import run_group
 from fastlab.splash.programs import PROGRAMS, Program
 
 CONFIGS = ("Makefile.config", "makefile.config")
+# A program's directory in Splash-4, where all lie side by side.
+SPLASH_4 = "lu-contiguous_blocks"
 # What m4 makes of a source: X.C or X.c.in becomes X.c.
 GENERATED = {".C": ".c", ".H": ".h", ".c.in": ".c", ".h.in": ".h"}
 USES_MACROS = re.compile(r"\b(MAIN_ENV|EXTERN_ENV)\b")
@@ -54,6 +56,11 @@ def find_tree(root: Path) -> SourceTree:
     """What there is below the directory that a user names; FastError says what it is not."""
     if not root.is_dir():
         raise FastError(f"{root}: no such directory; name an unpacked SPLASH-2 or Splash-3")
+    if any((one / SPLASH_4).is_dir() for one in (root, root / "Splash-4")):
+        raise FastError(
+            f"{root}: this is Splash-4, which is not supported: its programs have atomic "
+            "operations instead of many locks and barriers; name an unpacked SPLASH-2 or Splash-3"
+        )
     codes = root / "codes"
     if not codes.is_dir() and any((root / name).is_dir() for name in ("kernels", "apps")):
         codes = root
