@@ -104,6 +104,14 @@ fails)
 	echo "single_ctr: cannot make threads" >&2
 	exit 2
 	;;
+fails-late)
+	seq 100000
+	echo "no more" >&2
+	exit 2
+	;;
+warns)
+	echo "xz: not found" >&2
+	;;
 killed)
 	echo '{"schema": 1, "bench'
 	kill -KILL $$

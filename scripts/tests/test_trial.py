@@ -19,7 +19,7 @@ from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.guest.initramfs import BALANCED_PATH
 from fastlab.kernel import kernels
-from fastlab.trial import in_simulation
+from fastlab.trial import in_simulation, verdict_tables
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import Trial, TrialRequest
 from fastlab.trial.subject import RUNNER
@@ -273,6 +273,60 @@ def test_a_program_that_fails_is_told_with_its_last_words(lab: Lab) -> None:
     # A signal that has no name.
     lab.answer = lambda job, quantum: outcome(exit_status=128 + 40, document=None, output=None)
     assert "was ended by signal 40 with policy" in refusal(lab)
+
+
+def test_the_end_of_its_output_is_told_too(lab: Lab) -> None:
+    printed = tuple(f"printed {i}" for i in range(20))
+
+    def answer(job: vm.Job, quantum: int) -> vm.Outcome:
+        """It passes its output on only where that is asked for."""
+        shown = job.argv[1].startswith("shown%00")
+        said = (*printed, 'no newline{"context_switches":1,"maps":[]}') if shown else ()
+        return outcome(exit_status=3, errors=("oops",), said=said)
+
+    lab.answer = answer
+    said = refusal(lab).splitlines()
+    assert said[1:3] == ["oops", "the end of its output:"]
+    assert said[3:13] == [*printed[-9:], "no newline"]
+
+    def ends_well_then(job: vm.Job, quantum: int) -> vm.Outcome:
+        return outcome(exit_status=0 if job.argv[1].startswith("shown%00") else 3, said=printed)
+
+    def hangs_then(job: vm.Job, quantum: int) -> vm.Outcome:
+        if job.argv[1].startswith("shown%00"):
+            raise vm.WatchdogError("watchdog")
+        return outcome(exit_status=3)
+
+    for lab.answer in (ends_well_then, hangs_then):
+        said = refusal(lab).splitlines()
+        assert "ended with status 3" in said[0] and "the end of its output:" not in said
+
+
+def test_what_it_wrote_on_its_standard_error_is_told_after_success(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(lab.directory)
+    words = (*(f"line {i}" for i in range(20)), f"./script: 2: \x1b[1mxz{'z' * 300}: not found")
+
+    def answer(job: vm.Job, quantum: int) -> vm.Outcome:
+        return outcome(errors=words if job.fast["policy"] != "adaptive" else ())
+
+    lab.answer = answer
+    lab.seconds = 600
+    assert main.main(["try", "--json=all.json", "--", "./program"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "- ./program ended with status 0, but wrote on its standard error in 12 of 16 runs" in said
+    )
+    assert "    line 10\n" not in said and "    line 11\n" in said
+    assert "    ./script: 2: ?[1mxzzz" in said and "z" * 201 not in said
+    (doubt,) = json.loads((lab.directory / "all.json").read_text())["doubts"]
+    assert doubt in said
+    lab.answer = lambda job, quantum: outcome(errors=("oops",))
+    (doubt,) = verdict_tables.doubts(lab.run())
+    assert "in each run" in doubt and doubt.endswith("\n    oops")
+    lab.answer = lambda job, quantum: outcome()
+    assert verdict_tables.doubts(lab.run()) == []
 
 
 def test_one_failure_of_many_runs_is_a_failure(lab: Lab) -> None:

@@ -331,6 +331,25 @@ def test_a_run_that_says_nothing_is_an_error(machine: FakeMachine, mode: str, sa
     assert machine.setting("policy") == FOUND
 
 
+def test_the_end_of_its_output_is_told_too(machine: FakeMachine) -> None:
+    machine.mode("at 5 fails-late")
+    said = refusal().splitlines()
+    assert said[1:3] == ["no more", "the end of its output:"]
+    assert said[3:13] == [str(number) for number in range(99991, 100001)]
+
+
+def test_what_it_wrote_on_its_standard_error_is_told_after_success(machine: FakeMachine) -> None:
+    machine.mode("at 5 warns")
+    doubt = verdict_tables.doubts(attempt())[0]
+    assert doubt.startswith("./program ended with status 0, but wrote on its standard error in ")
+    assert f" in 1 of {RUNS} runs: " in doubt and doubt.endswith("\n    xz: not found")
+
+
+def test_what_the_first_run_wrote_is_none_of_the_blocks(machine: FakeMachine) -> None:
+    machine.mode("at 1 warns")
+    assert attempt().errors is None
+
+
 def test_a_program_that_hangs(machine: FakeMachine) -> None:
     machine.mode("at 5 hang")
     said = refusal(seconds=1.0)

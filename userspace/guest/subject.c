@@ -5,12 +5,13 @@
  *
  *	subject WORDS
  *
- * WORDS are "whole" or "marked", how many nanoseconds to wait before it begins, the
+ * WORDS are "whole", "marked" or "shown", how many nanoseconds to wait before it begins, the
  * directory to run it in, the path of the program and its argv, as words_parse() takes
  * them, since a job's words end at spaces.
  *
- * The program's input is empty and its output is thrown away; its errors are ours. When it
- * is over, one JSON object tells
+ * The program's input is empty and its output is thrown away, since passing it on would be
+ * counted; its errors are ours. "shown" counts nothing: the output is ours, too. When the
+ * program is over, one JSON object tells
  *
  *	context_switches	of its threads and children; null: the kernel does not count
  *	migrations		the same
@@ -65,7 +66,8 @@ static _Noreturn void become(char **words)
 	if (null < 0)
 		fail("/dev/null");
 	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
+	if (strcmp(words[WHOLE], "shown"))
+		dup2(null, STDOUT_FILENO);
 	close(null);
 	if (chdir(words[DIRECTORY]))
 		fail(words[DIRECTORY]);

@@ -276,14 +276,17 @@ class Simulator:
         simulation: vm.Simulation,
         snapshot: Path,
         futexes: str = "own",
+        words: Sequence[str] = (),
     ) -> vm.Outcome:
+        """`words` stand for the workload's own."""
         run = request.run
         arm = run.variant
+        argv = guest_argv(run.machine, words or self._words(run))
         return vm.run_job(
             simulation,
             snapshot,
             self._directory / self._toolbox.plugin.name,
-            vm.Job(arm.settings, guest_argv(run.machine, self._words(run)), arm.features, arm.cpus),
+            vm.Job(arm.settings, argv, arm.features, arm.cpus),
             self._machine_directory(request),
             self._experiment.watchdogs,
             self._cancelled,

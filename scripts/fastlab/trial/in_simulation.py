@@ -41,11 +41,13 @@ from fastlab.trial.runs import (
     Timed,
     Trial,
     TrialRequest,
+    end_of_output,
+    error_output,
     experiment,
     how_it_failed,
     too_long,
 )
-from fastlab.trial.subject import RUNNER, Subject, find_subject
+from fastlab.trial.subject import RUNNER, RUNNER_TELLS, Subject, find_subject
 
 # The quantum of each run, in cycles: around the default, which the machine is known at. With four,
 # runs that differ by chance alone stand apart, all of one arm on one side, in 2 of 70 trials.
@@ -107,6 +109,7 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
         uncontrolled,
         subject.path,
         tuple(attributed),
+        error_output([trier.errors[row["key"]] for row in kept]),
     )
 
 
@@ -129,8 +132,9 @@ def _forget_older(directory: Path, used: Collection[Path]) -> None:
 
 
 class _TrialMachines(Simulator):
-    """Simulated machines that run the program. `timed` and `attributed` are by the rows' keys;
-    `used` are the saved machines, of which some presets have one for each quantum."""
+    """Simulated machines that run the program. `timed`, `attributed` and `errors`, lines of its
+    standard error, are by the rows' keys; `used` are the saved machines, of which some presets have
+    one for each quantum."""
 
     def __init__(
         self,
@@ -145,6 +149,7 @@ class _TrialMachines(Simulator):
         self._subject = subject
         self.timed: dict[str, Timed] = {}
         self.attributed: dict[str, AttributedRun] = {}
+        self.errors: dict[str, tuple[str, ...]] = {}
         self.used: set[Path] = set()
 
     def _saved_machine(self, simulation: vm.Simulation, cached: str = "try") -> Path:
@@ -181,6 +186,7 @@ class _TrialMachines(Simulator):
             _locks(outcome.document or {}, self._symbols(request.run, outcome)) if outcome else ()
         )
         figures = {one.name: value(row, one.name) for one in SIMULATED if one.latency}
+        self.errors[request.key] = outcome.errors if outcome else ()
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
         if self._experiment.attribute and outcome:
             costs = read_costs(self._machine_directory(request) / vm.ATTRIBUTION)
@@ -191,8 +197,8 @@ class _TrialMachines(Simulator):
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)
 
-    def _words(self, run: Run) -> Sequence[str]:
-        return self._subject.job(QUANTA.index(run.machine.quantum) * LATER_NS)
+    def _words(self, run: Run, shown: bool = False) -> Sequence[str]:
+        return self._subject.job(QUANTA.index(run.machine.quantum) * LATER_NS, shown)
 
     def _programs(self, run: Run) -> Sequence[Path]:
         return self._subject.binaries
@@ -217,6 +223,9 @@ class _TrialMachines(Simulator):
         everything = f"(all that the machine said: {directory})"
         if outcome.exit_status:
             lines = how_it_failed(path, outcome.exit_status, arm, outcome.errors)
+            # Of the control the first line is shown.
+            if arm.name != ONE_CPU:
+                lines += end_of_output(self._output(request, simulation, snapshot))
             lines += [self._subject.advice] if self._subject.advice else []
             said = "\n".join([*lines, everything])
             raise ProgramError(f"{said}{self._out_of_memory(directory)}")
@@ -226,6 +235,21 @@ class _TrialMachines(Simulator):
                 f"not pass them\n{everything}"
             )
         return outcome
+
+    def _output(self, request: Request, simulation: vm.Simulation, snapshot: Path) -> Sequence[str]:
+        """What the program prints, by one more run that passes it on. None, if that run ends
+        otherwise."""
+        try:
+            words = self._words(request.run, shown=True)
+            outcome = self._run_job(request, simulation, snapshot, words=words)
+        except vm.GuestError:
+            return ()
+        if not outcome.exit_status or not outcome.said:
+            return ()
+        # What the runner tells comes behind it, even in the middle of a line.
+        *lines, last = outcome.said
+        last, _, _ = last.rpartition(RUNNER_TELLS)
+        return [*lines, last] if last else lines
 
     def _out_of_memory(self, directory: Path) -> str:
         said = (directory / "serial.log").read_text(errors="replace")

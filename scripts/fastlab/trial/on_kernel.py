@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,13 +39,15 @@ from fastlab.plan.run_log import RunLog
 from fastlab.trial.runs import (
     ARMS,
     BASELINE,
-    LAST_LINES,
     Lock,
     Timed,
     Trial,
     TrialRequest,
+    end_of_output,
+    error_output,
     experiment,
     how_it_failed,
+    last_lines,
     too_long,
 )
 from fastlab.trial.subject import find_program, is_marked
@@ -53,6 +56,8 @@ from fastlab.trial.subject import find_program, is_marked
 BLOCKS = 12
 # Of each policy: their latencies are shown, not judged.
 LATENCY_RUNS = 3
+# Of what a program says, so many bytes are looked at.
+END = 1 << 16
 # Nothing is confined to one CPU here: the program has all that this process may use.
 OWN_ARMS = tuple(arm for arm in ARMS if not arm.cpus)
 
@@ -76,7 +81,8 @@ def run(request: TrialRequest, reporter: Reporter, root: Path = Path("/")) -> Tr
     RunLog.begin_anew(scratch)
     rows = run_experiment(trier, of, None, scratch, reporter)
     timed = trier.latencies(reporter)
-    return Trial(request, trier.kernel, trier.marked, tuple(rows), tuple(timed))
+    errors = error_output(trier.errors)
+    return Trial(request, trier.kernel, trier.marked, tuple(rows), tuple(timed), errors=errors)
 
 
 def _check_kernel(backend: str, root: Path) -> None:
@@ -89,8 +95,17 @@ def _check_kernel(backend: str, root: Path) -> None:
         )
 
 
+def _end_of(said: Path) -> Sequence[str]:
+    """The last lines of a file, however large it is."""
+    with said.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END))
+        return last_lines(file.read().decode(errors="replace").splitlines())
+
+
 class _TrialKernel(RunningKernel):
-    """The running kernel, for one program. A run of it that fails ends the trial."""
+    """The running kernel, for one program. A run of it that fails ends the trial. `errors` are the
+    last lines of each run's standard error."""
 
     def __init__(
         self,
@@ -107,6 +122,7 @@ class _TrialKernel(RunningKernel):
         self.marked = is_marked(path)
         self._request = request
         self._path = path
+        self.errors: list[Sequence[str]] = []
 
     def check(self) -> None:
         groups = find_groups(self._request.backend, self._toolbox.fast_stat)
@@ -119,6 +135,7 @@ class _TrialKernel(RunningKernel):
         with super().opened(rows):
             # Not one of the blocks': it brings the program and what it reads into memory.
             self._measure(self.pending(rows)[0])
+            self.errors.clear()
             yield
 
     def pending(self, rows: Sequence[Row]) -> list[Request]:
@@ -139,7 +156,8 @@ class _TrialKernel(RunningKernel):
         arm, everything = run.variant, f"(all that it said: {call.scratch})"
         if observed.exit_status != 0:
             check_room(call.scratch)
-            raise FastError("\n".join([*self._how_it_failed(call, observed, arm), everything]))
+            lines = self._how_it_failed(call, observed, arm) + end_of_output(_end_of(call.output))
+            raise FastError("\n".join([*lines, everything]))
         if not observed.document or not observed.document["elapsed_ns"]:
             raise FastError(
                 f"{self._path} ended well with policy {arm.name}, but fast-stat wrote no counts\n"
@@ -150,6 +168,7 @@ class _TrialKernel(RunningKernel):
                 f"FAST fired {times} times with policy {arm.name}: something else on this machine "
                 "sets the policy; stop it and try again"
             )
+        self.errors.append(_end_of(call.errors))
         # The program is no benchmark, and there is nothing that it could check.
         output = {
             "benchmark": run.workload.benchmark,
@@ -161,9 +180,9 @@ class _TrialKernel(RunningKernel):
         return replace(observed, output=output)
 
     def _how_it_failed(self, call: Call, observed: Observed, arm: Variant) -> list[str]:
-        errors = call.errors.read_text(errors="replace").splitlines()
+        errors = _end_of(call.errors)
         if observed.exit_status is None:
-            return [too_long(self._path, self._request.seconds, arm), *errors[-LAST_LINES:]]
+            return [too_long(self._path, self._request.seconds, arm), *last_lines(errors)]
         return how_it_failed(self._path, observed.exit_status, arm, errors)
 
     def latencies(self, reporter: Reporter) -> list[Timed]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fastlab.backend.costs import RunCosts
+from fastlab.base.cut import cut, one_line
 from fastlab.base.model import (
     Axes,
     Case,
@@ -40,8 +41,9 @@ ARMS: tuple[Variant, ...] = (
 RELEVANT_PCT = 2.0
 # On a host that is busy with other things.
 BOOT_SECONDS = 600.0
-# Of a program that fails.
+# Of what a program says, so many lines, and of each so many characters.
 LAST_LINES = 10
+LINE = 200
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,20 @@ class AttributedRun:
 
 
 @dataclass(frozen=True)
+class ErrorOutput:
+    """What a program wrote on its standard error in runs that ended well: in `runs` of `every` run,
+    and the last lines of the first of these."""
+
+    runs: int
+    every: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Trial:
     """All runs of a program. `uncontrolled`: why there is none on one CPU, or "". `path` is the
-    program's; `attributed` are the runs, if that was asked for."""
+    program's; `attributed` are the runs, if that was asked for; `errors` is None where it wrote
+    none."""
 
     request: TrialRequest
     kernel: Kernel
@@ -106,6 +119,7 @@ class Trial:
     uncontrolled: str = ""
     path: Path = Path()
     attributed: tuple[AttributedRun, ...] = ()
+    errors: ErrorOutput | None = None
 
     @property
     def simulated(self) -> bool:
@@ -157,8 +171,24 @@ def too_long(path: Path, seconds: float, arm: Variant) -> str:
 
 def how_it_failed(path: Path, status: int, arm: Variant, errors: Sequence[str]) -> list[str]:
     """Of a run with this status: how it ended, and its last words."""
-    said = errors[-LAST_LINES:] or ["(it said nothing on its standard error)"]
+    said = last_lines(errors) or ["(it said nothing on its standard error)"]
     return [f"{path} {_ending(status)} with policy {_words(arm)}", *said]
+
+
+def end_of_output(output: Sequence[str]) -> list[str]:
+    """Of a run that failed; nothing where it printed nothing."""
+    return ["the end of its output:", *last_lines(output)] if output else []
+
+
+def last_lines(said: Sequence[str]) -> tuple[str, ...]:
+    """As many as a screen has room for, without what a terminal would obey."""
+    return tuple(cut(one_line(line), LINE) for line in said[-LAST_LINES:])
+
+
+def error_output(runs: Sequence[Sequence[str]]) -> ErrorOutput | None:
+    """Of the lines of runs that ended well."""
+    wrote = [lines for lines in runs if lines]
+    return ErrorOutput(len(wrote), len(runs), last_lines(wrote[0])) if wrote else None
 
 
 def _words(arm: Variant) -> str:

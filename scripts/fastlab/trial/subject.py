@@ -20,6 +20,8 @@ from fastlab.guest import initramfs
 
 # The runner's path in the guest (userspace/guest/subject.c).
 RUNNER = "/fast-subject"
+# How begins what it says of a program that has ended.
+RUNNER_TELLS = '{"context_switches":'
 # What the guest mounts itself, and what is ours.
 RESERVED = ("/dev", "/proc", "/sys", "/init", RUNNER, initramfs.BALANCED_PATH)
 # Tells the loader where the libraries are that are not in its usual directories.
@@ -54,9 +56,10 @@ class Subject:
     advice: str = ""
     binaries: tuple[Path, ...] = ()
 
-    def job(self, delay: int) -> list[str]:
-        """The command line in the guest: the program begins after `delay` nanoseconds."""
-        region = "marked" if self.marked else "whole"
+    def job(self, delay: int, shown: bool = False) -> list[str]:
+        """The command line in the guest: the program begins after `delay` nanoseconds. `shown`: its
+        output is passed on, and nothing is counted."""
+        region = "shown" if shown else "marked" if self.marked else "whole"
         words = (region, str(delay), str(self.directory), str(self.path), *self.argv)
         return [RUNNER, quote_from_bytes("\0".join(words).encode(errors="surrogateescape"))]
 

@@ -19,7 +19,7 @@ from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value, witho
 from fastlab.statistics import environment, paired
 from fastlab.statistics.lock_uses import MOST, lock_uses
 from fastlab.trial.on_kernel import BLOCKS
-from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, Lock, Trial
+from fastlab.trial.runs import BASELINE, ONE_CPU, POLICIES, ErrorOutput, Lock, Trial
 from fastlab.trial.verdict import (
     Change,
     Direction,
@@ -234,15 +234,26 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def doubts(trial: Trial) -> list[str]:
-    """What makes a real machine's numbers doubtful: a sentence each."""
+    """What makes the numbers doubtful: a sentence each, and what the program itself said."""
+    said = [_wrote(trial.request.argv[0], trial.errors)] if trial.errors else []
     if trial.simulated:
-        return []
+        return said
     rows = cast(Sequence[PairedRow], trial.rows)
     return [
+        *said,
         *environment.doubts([from_record(row["circumstances"]) for row in rows]),
         *paired.company(rows),
         "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
     ]
+
+
+def _wrote(program: str, errors: ErrorOutput) -> str:
+    runs = "each run" if errors.runs == errors.every else f"{errors.runs} of {errors.every} runs"
+    sentence = (
+        f"{program} ended with status 0, but wrote on its standard error in {runs}: does it do "
+        "what it should?"
+    )
+    return "\n    ".join([sentence, *errors.lines])
 
 
 def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:

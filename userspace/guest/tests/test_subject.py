@@ -36,6 +36,11 @@ class Subject(unittest.TestCase):
         self.assertEqual(answer.stderr, "error\n")
         self.assertNotIn("said", answer.stdout)
 
+    def test_output_is_passed_on_where_nothing_is_counted(self):
+        answer = shell("echo said; echo error >&2; printf more; exit 3", whole="shown")
+        self.assertEqual((answer.returncode, answer.stderr), (3, "error\n"))
+        self.assertTrue(answer.stdout.startswith('said\nmore{"context_switches":'))
+
     def test_document(self):
         document = json.loads(shell("sleep 0; sleep 0").stdout)
         self.assertEqual(list(document), ["context_switches", "migrations", "maps"])
