@@ -259,8 +259,27 @@ def test_the_picture() -> None:
     assert "CPU 1" in svg
     assert "<title>thread 12 on CPU 0 for" in svg
     assert "<title>500 ns from thread 11 on CPU 0 to thread 12 on CPU 0</title>" in svg
-    # What comes later is not shown.
-    assert "strict: 1 hand-offs" in timeline.timeline([recording()], "svg", 1500).decode()
+    # What comes earlier or later is not shown.
+    assert "strict: 1 hand-offs" in timeline.timeline([recording()], "svg", 900).decode()
+
+
+def test_the_picture_is_of_the_busiest_stretch() -> None:
+    """A program begins with a millisecond without hand-offs, has one after 2 ms, two after 5."""
+    later = [replace(one, ns=one.ns + 5_000_000) for one in EVENTS]
+    early = [replace(one, ns=one.ns + 2_000_000) for one in EVENTS if one.ns <= 2500]
+    long = recording(events=[replace(EVENTS[0], ns=0), *early, *later])
+    svg = timeline.timeline([long], "svg").decode()
+    assert "strict: 2 hand-offs, 1 to another CPU" in svg
+    assert "<title>300 ns from thread 12 on CPU 0 to thread 13 on CPU 1</title>" in svg
+    # Not beyond the end.
+    assert timeline.busiest(long) == long.end - 1_000_000
+    # Each time is written out.
+    late = recording(events=[EVENTS[0], *(replace(one, ns=one.ns + 10**10) for one in EVENTS)])
+    assert ">9999.6</text>" in timeline.timeline([late], "svg").decode()
+    # Of stretches that are equally busy the first one; without any, the begin.
+    assert timeline.busiest(long, 500) == 2_002_000
+    assert timeline.busiest(long, 1001) == 5_002_000
+    assert timeline.busiest(recording(events=EVENTS[:3])) == EVENTS[0].ns
 
 
 def test_what_is_written(tmp_path: Path) -> None:

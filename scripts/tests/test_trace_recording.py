@@ -23,10 +23,15 @@ from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.plan.experiment import load_experiment
 from fastlab.trace import record_running, record_simulated
-from fastlab.trace.recording import Recording
+from fastlab.trace.recording import Loss, Recording, recording_of
 from fastlab.trial.subject import MARKER
 
 PROJECT = Path(__file__).resolve().parents[2]
+
+
+def document(**changes: Any) -> str:
+    """What fast-trace says of LINES."""
+    return json.dumps({"mechanism": COUNTED, "maps": None, "buffer_kb": 64, "lost": [], **changes})
 
 
 @pytest.fixture
@@ -45,7 +50,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
             test ! -d {fast} || cat {fast}/policy {fast}/opt_in >> settings
             test -e broken && exit 125
             test -e none && {{ : > "$4"; exit 126; }}
-            touch "$2"; echo '{json.dumps({"mechanism": COUNTED, "maps": None})}' > "$4"
+            test -e full && cp full "$4" || echo '{document()}' > "$4"
+            touch "$2"
             test ! -e failing""",
         tmp_path / "bin/trace-cmd": "cat <<END\n" + "\n".join(LINES) + "\nEND",
     }
@@ -90,6 +96,36 @@ def test_a_kernel_without_fast(machine: FakeMachine) -> None:
     request = record_running.ProgramRequest(["./program"], Path("traces"))
     (found,) = record_running.record_program(request, Silent())
     assert (found.title, len(found.handoffs)) == ("kernel", 2)
+
+
+def test_full_buffers(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) -> None:
+    """CPU 1's last event is at 3500, CPU 0's at 3250: from then on it is not known what it does."""
+    machine.boot(2, fast=False)
+    lost = [{"cpu": 0, "events": 1200}]
+    Path("full").write_text(document(lost=lost))
+    assert main.main(["trace", "--buffer-kb", "64", "--", "./program"]) == 0
+    assert "--buffer-kb 64 -- ./program" in Path("words").read_text()
+    said = capsys.readouterr().out
+    assert (
+        "- kernel: 1,200 events are lost, from 0.00 ms after its begin on: the buffers of CPU 0 "
+        "were full (64 KiB each). The table, timeline.svg and kernel.pftrace end there; kernel.dat "
+        "has all that was kept. Larger buffers: --buffer-kb\n"
+    ) in said
+    assert "FAST has looked at" not in said
+    request = record_running.ProgramRequest(["./program"], Path("traces"))
+    (found,) = record_running.record_program(request, Silent())
+    assert found.events[-1].ns == 3250
+    assert [(one.acquired, one.taken) for one in found.handoffs] == [(2500, True), (None, None)]
+
+
+def test_the_first_full_buffer_counts() -> None:
+    lost = [{"cpu": 1, "events": 5}, {"cpu": 0, "events": 7}]
+    said = json.loads(document(lost=lost))
+    found = recording_of("strict", recording().events, said, Path("/bin/true"))
+    assert found.events[-1].ns == 3250
+    assert found.lost == Loss(12, [0, 1], 64)
+    whole = recording_of("strict", recording().events, json.loads(document()), Path("/bin/true"))
+    assert (whole.events, whole.lost) == (recording().events, None)
 
 
 def test_a_program_with_markers_is_recorded_between_them(machine: FakeMachine) -> None:
@@ -156,9 +192,10 @@ def test_a_run_of_an_experiment(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(record_simulated, "record_experiment", record)
     words = ["trace", str(PROJECT / "experiments/demo.toml"), "--run", "single_ctr-16"]
-    assert main.main([*words, "--variants", "onecpu,strict"]) == 0
+    assert main.main([*words, "--variants", "onecpu,strict", "--buffer-kb", "8"]) == 0
     (request,) = asked
     assert [one.name for one in request.variants] == ["onecpu", "strict"]
+    assert request.buffer_kb == 8
     assert request.directory == Path("results/demo/trace/single_ctr-16")
     assert "- strict: FAST has looked at 2 woken threads in the trace, at 3 by" in (
         capsys.readouterr().out

@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static bool set_up(struct trace *t, pid_t pid)
 void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups)
 {
 	*t = (struct trace){ .wakeups = wakeups };
-	if (!instance_open(&t->instance, "fast-latency"))
+	if (!instance_open(&t->instance, "fast-latency", 0))
 		return;
 	if (set_up(t, pid))
 		wakeups_follow(wakeups, pid);
@@ -127,6 +128,20 @@ static int take(struct tep_event *event, struct tep_record *record, int cpu, voi
 	return 0;
 }
 
+/* Percentiles of what is left would not be those of the program. */
+static void look_for_losses(struct instance *i)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		uint64_t lost = instance_lost(i, cpu);
+
+		if (lost)
+			instance_give_up(i, "the trace buffers were full: %" PRIu64 " events of "
+					 "CPU %ld were lost; make the run shorter", lost, cpu);
+	}
+}
+
 void trace_end(struct trace *t)
 {
 	struct instance *i = &t->instance;
@@ -134,7 +149,7 @@ void trace_end(struct trace *t)
 	if (!i->tracefs)
 		return;
 	instance_record(i, false);
-	instance_look_for_losses(i);
+	look_for_losses(i);
 	if (tracefs_iterate_raw_events(t->formats, i->tracefs, NULL, 0, take, t))
 		instance_give_up(i, "tracefs: the events cannot be read: %s", strerror(errno));
 	/* Seen on a virtual machine: one CPU leaves its idle thread without an event. */

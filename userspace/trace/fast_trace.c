@@ -7,8 +7,10 @@
  * tracepoints themselves disturbs it. The file is written by trace-cmd.
  */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -36,6 +38,7 @@
 
 struct options {
 	bool print;
+	size_t buffer_kb;	/* of each CPU; 0: by the memory that is available */
 	const char *output;
 	struct command command;
 };
@@ -46,10 +49,26 @@ static const struct argp_option argp_options[] = {
 	{ "output", 'o', "FILE", 0, "where to write the trace (trace.dat)", 0 },
 	{ "json", 'j', "FILE", 0, "write how it ended, FAST's counters and the program's memory "
 	  "map to FILE as one JSON object on one line", 0 },
+	{ "buffer-kb", 'b', "KB", 0, "how large the kernel's buffer of each CPU is (65536, if an "
+	  "eighth of the available memory is enough for all)", 0 },
 	{ "print", 'p', NULL, 0,
 	  "then print the trace in base64: out of a guest that shares no files", 0 },
 	{ 0 }
 };
+
+static size_t parse_kb(const char *arg, const struct argp_state *state)
+{
+	unsigned long number;
+	char *end;
+
+	/* strtoul() would take blanks and signs, too. */
+	errno = isdigit((unsigned char)*arg) ? 0 : EINVAL;
+	number = strtoul(arg, &end, 10);
+	/* The kernel takes it as bytes, for 64 bits. */
+	if (errno || *end || !number || number > SIZE_MAX / 1024)
+		argp_error(state, "--buffer-kb: '%s' is no whole number of at least 1", arg);
+	return number;
+}
 
 static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
@@ -59,6 +78,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'r':
 		opt->command.roi = true;
+		break;
+	case 'b':
+		opt->buffer_kb = parse_kb(arg, state);
 		break;
 	case 'o':
 		opt->output = arg;
@@ -194,7 +216,7 @@ static int prepare(struct recording *r, const struct options *opt)
 {
 	struct instance *i = &r->instance;
 
-	if (!instance_open(i, "fast-trace"))
+	if (!instance_open(i, "fast-trace", opt->buffer_kb))
 		return complain("%s", i->why_not);
 	if (!is_installed(TRACE_CMD))
 		return complain("cannot run " TRACE_CMD ": %s; install it", strerror(errno));
@@ -261,9 +283,6 @@ static int write_trace(struct recording *r, const struct options *opt)
 	};
 	const char *const print[] = { "base64", "--wrap=65536", opt->output, NULL };
 
-	instance_look_for_losses(&r->instance);
-	if (r->instance.why_not[0])
-		return complain("%s", r->instance.why_not);
 	return call_quietly(extract) ?: opt->print ? call(print, -1) : 0;
 }
 
@@ -286,13 +305,50 @@ static void put_mechanism(FILE *json, const struct recording *r)
 	fputs(separator == '{' ? "null" : "}", json);
 }
 
+/* Of each CPU whose buffer was full, how many events found no room in it, the last ones. */
+static void put_lost(FILE *json, const struct instance *i)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	const char *comma = "";
+
+	document_number(json, "buffer_kb", true, i->buffer_kb);
+	fputs(",\"lost\":[", json);
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		uint64_t events = instance_lost(i, cpu);
+
+		if (!events)
+			continue;
+		fprintf(json, "%s{\"cpu\":%ld,\"events\":%" PRIu64 "}", comma, cpu, events);
+		comma = ",";
+	}
+	fputc(']', json);
+}
+
+/* The same for people, where no document says it. */
+static void tell_lost(const struct instance *i)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (long cpu = 0; cpu < cpus; cpu++) {
+		uint64_t events = instance_lost(i, cpu);
+
+		if (events)
+			complain("the buffer of CPU %ld was full: its last %" PRIu64 " events are "
+				 "not in the trace; more than %zu KiB: --buffer-kb", cpu, events,
+				 i->buffer_kb);
+	}
+}
+
 static int tell(const struct recording *r, const struct options *opt, FILE *json)
 {
-	if (!json)
+	if (!json) {
+		tell_lost(&r->instance);
 		return 0;
+	}
 	fputs("{\"schema\":1", json);
 	document_session(json, &r->session);
 	put_mechanism(json, r);
+	put_lost(json, &r->instance);
 	document_text(json, "maps", r->maps);
 	fputs("}\n", json);
 	return document_flush(json, opt->command.json);

@@ -94,14 +94,16 @@ bool instance_enable(struct instance *i, const char *system, const char *event,
 	return true;
 }
 
-static bool set_up(struct instance *i)
+static bool set_up(struct instance *i, size_t kb)
 {
+	i->buffer_kb = kb ? kb : buffer_kb();
 	i->on = tracefs_trace_on_get_fd(i->tracefs);
 	if (i->on < 0)
 		return instance_give_up(i, "tracefs: tracing_on: %s", strerror(errno));
 	tracefs_trace_off_fd(i->on);
-	if (tracefs_instance_set_buffer_size(i->tracefs, buffer_kb(), -1))
-		return instance_give_up(i, "tracefs: no memory for the buffers");
+	if (tracefs_instance_set_buffer_size(i->tracefs, i->buffer_kb, -1))
+		return instance_give_up(i, "tracefs: no memory for a buffer of %zu KiB for each CPU",
+					i->buffer_kb);
 	/* What comes last would push out what came first; so it is noticed instead. */
 	if (tracefs_option_disable(i->tracefs, TRACEFS_OPTION_OVERWRITE))
 		return instance_give_up(i, "tracefs: the kernel has no option overwrite");
@@ -109,7 +111,7 @@ static bool set_up(struct instance *i)
 	return instance_put(i, "trace_clock", "mono");
 }
 
-bool instance_open(struct instance *i, const char *program)
+bool instance_open(struct instance *i, const char *program, size_t kb)
 {
 	char name[32];
 
@@ -125,7 +127,7 @@ bool instance_open(struct instance *i, const char *program)
 	if (!i->tracefs)
 		return instance_give_up(i, "tracefs: no instance can be made: %s",
 					strerror(errno));
-	if (set_up(i))
+	if (set_up(i, kb))
 		return true;
 	instance_close(i);
 	return false;
@@ -151,20 +153,15 @@ bool instance_record(struct instance *i, bool on)
 }
 
 /* Events that found no room are in no buffer; the kernel counts them for each CPU. */
-void instance_look_for_losses(struct instance *i)
+uint64_t instance_lost(const struct instance *i, long cpu)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	char file[64], *text, *found;
+	uint64_t events;
 
-	for (long cpu = 0; cpu < cpus; cpu++) {
-		char file[64], *text, *found;
-
-		snprintf(file, sizeof(file), "per_cpu/cpu%ld/stats", cpu);
-		text = tracefs_instance_file_read(i->tracefs, file, NULL);
-		found = text ? strstr(text, "dropped events: ") : NULL;
-		if (found && atoll(found + strlen("dropped events: ")))
-			instance_give_up(i, "the trace buffers were full: %lld events of CPU %ld "
-					 "were lost; make the run shorter",
-					 atoll(found + strlen("dropped events: ")), cpu);
-		free(text);
-	}
+	snprintf(file, sizeof(file), "per_cpu/cpu%ld/stats", cpu);
+	text = tracefs_instance_file_read(i->tracefs, file, NULL);
+	found = text ? strstr(text, "dropped events: ") : NULL;
+	events = found ? strtoull(found + strlen("dropped events: "), NULL, 10) : 0;
+	free(text);
+	return events;
 }

@@ -11,22 +11,26 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct instance {
 	struct tracefs_instance *tracefs;	/* NULL: there is none */
 	int on;					/* the file tracing_on */
+	size_t buffer_kb;			/* of each CPU, in KiB */
 	char why_not[160];
 };
 
 /*
  * Make one that records nothing yet, by the clock CLOCK_MONOTONIC. It has the program's name and
- * its process's number; what a killed one of that name has left behind is removed.
+ * its process's number; what a killed one of that name has left behind is removed. `kb` is the
+ * size of the buffer of each CPU in KiB; 0: what instance_buffer_kb() says. A buffer that is full
+ * keeps what is in it.
  */
-bool instance_open(struct instance *i, const char *program);
+bool instance_open(struct instance *i, const char *program, size_t kb);
 void instance_close(struct instance *i);
 
-/* How large the buffer of each CPU is made, by what /proc/meminfo says. */
+/* How large the buffer of each CPU is made by default, by what /proc/meminfo says. */
 size_t instance_buffer_kb(FILE *meminfo, size_t cpus);
 
 /* To one of its files. */
@@ -39,8 +43,11 @@ bool instance_enable(struct instance *i, const char *system, const char *event,
 /* Record from now on, or no more. */
 bool instance_record(struct instance *i, bool on);
 
-/* Gives up if events found no room. To be called when nothing is recorded. */
-void instance_look_for_losses(struct instance *i);
+/*
+ * How many events of the CPU found no room in its buffer. From the first of them on the buffer has
+ * none of that CPU. To be called when nothing is recorded.
+ */
+uint64_t instance_lost(const struct instance *i, long cpu);
 
 /* Give up for this reason, if it is the first. Returns false. */
 __attribute__((format(printf, 2, 3)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fastlab.base.model import Place, UsageError
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import OK, Commands, show
-from fastlab.cli.options import names, path
+from fastlab.cli.options import names, number, path
 from fastlab.plan import presets
 from fastlab.plan.experiment import load_experiment
 
@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
         "[ARGUMENT ...]",
         description="Record one run of an experiment in the simulation, without FAST and with it, "
         "or a program on the running kernel. The traces are for ui.perfetto.dev (.pftrace) and "
-        "KernelShark (.dat); the picture is of their first millisecond.",
+        "KernelShark (.dat); the picture is of the millisecond with the most hand-offs of each.",
     )
     parser.set_defaults(command=run, argv=())
     parser.add_argument("experiment", type=Path, nargs="?", metavar="EXPERIMENT.toml")
@@ -40,6 +40,9 @@ def add(commands: Commands) -> None:
         default=(),
         help="in which variants (default: the baseline, and the first one with a policy)",
     )
+    says = "how large the kernel's buffer of each CPU is, in KiB (default: 65536, or less where an "
+    says += "eighth of the available memory is)"
+    number(parser, "--buffer-kb", says, metavar="KB")
     what = "directory for the traces (default: results/NAME/trace/RUN, results/trace-PROGRAM)"
     path(parser, "--output", what, "DIR")
 
@@ -64,7 +67,9 @@ def _experiment(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list
     variants = record_simulated.pick_variants(experiment, arguments.variants)
     default = Path("results", experiment.name, "trace", Place(*case.place).workload)
     directory: Path = arguments.output or default
-    request = record_simulated.TraceRequest(experiment, case, variants, directory)
+    request = record_simulated.TraceRequest(
+        experiment, case, variants, directory, arguments.buffer_kb
+    )
     return record_simulated.record_experiment(request, reporter), directory
 
 
@@ -76,7 +81,7 @@ def _program(arguments: argparse.Namespace, reporter: Reporter) -> tuple[list[Re
             raise UsageError(f"{option} is of an experiment; a program is recorded as it runs here")
     default = Path("results", f"trace-{Path(arguments.argv[0]).name}")
     directory: Path = arguments.output or default
-    request = record_running.ProgramRequest(arguments.argv, directory)
+    request = record_running.ProgramRequest(arguments.argv, directory, arguments.buffer_kb)
     return record_running.record_program(request, reporter), directory
 
 

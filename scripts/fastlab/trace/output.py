@@ -10,7 +10,7 @@ from statistics import median
 from fastlab.base.files import write_files
 from fastlab.report.tables import Cell, Table
 from fastlab.trace.perfetto_file import perfetto_trace
-from fastlab.trace.recording import Recording
+from fastlab.trace.recording import Loss, Recording
 from fastlab.trace.timeline import timeline
 
 TIMELINE = "timeline.svg"
@@ -35,13 +35,27 @@ def summary(recordings: Sequence[Recording]) -> Table:
 
 
 def doubts(recordings: Sequence[Recording]) -> list[str]:
-    """Where a recording and FAST's own counters differ: then it is not whole."""
+    """What recordings lack: events that found no room in the buffers; or else, where FAST's own
+    counters differ from them."""
     return [
-        f"{one.title}: FAST has looked at {one.looked_at} woken threads in the trace, at "
+        _lost(one, one.lost)
+        if one.lost
+        else f"{one.title}: FAST has looked at {one.looked_at} woken threads in the trace, at "
         f"{one.counted} by its counters"
         for one in recordings
-        if one.counted != one.looked_at
+        if one.lost or one.counted != one.looked_at
     ]
+
+
+def _lost(recording: Recording, lost: Loss) -> str:
+    cpus = ", ".join(str(one) for one in lost.cpus)
+    of = f"CPU {cpus}" if len(lost.cpus) == 1 else f"CPUs {cpus}"
+    title, ms = recording.title, (recording.end - recording.begin) / 1e6
+    return (
+        f"{title}: {lost.events:,} events are lost, from {ms:.2f} ms after its begin on: the "
+        f"buffers of {of} were full ({lost.buffer_kb:,} KiB each). The table, {TIMELINE} and "
+        f"{title}.pftrace end there; {title}.dat has all that was kept. Larger buffers: --buffer-kb"
+    )
 
 
 def _row(recording: Recording) -> list[Cell]:

@@ -18,8 +18,8 @@ from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
 from fastlab.kernel.kernels import Places
 from fastlab.trace.events import read_events
-from fastlab.trace.record_simulated import FAST_TRACE
-from fastlab.trace.recording import Recording, lock_names
+from fastlab.trace.record_simulated import FAST_TRACE, buffer_words
+from fastlab.trace.recording import Recording, recording_of
 from fastlab.trial.runs import ARMS, BASELINE
 from fastlab.trial.subject import find_program, is_marked
 
@@ -32,10 +32,12 @@ _OURS = 125
 
 @dataclass(frozen=True)
 class ProgramRequest:
-    """A command line, and the directory for what it leaves."""
+    """A command line, the directory for what it leaves, and the size of each CPU's buffer in KiB
+    (None: fast-trace's default)."""
 
     argv: Sequence[str]
     directory: Path
+    buffer_kb: int | None = None
 
 
 def record_program(
@@ -67,6 +69,7 @@ def record_program(
 def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -> Recording:
     trace, document = (request.directory / f"{title}{end}" for end in (".dat", ".json"))
     command = [str(fast_trace), "--output", str(trace), "--json", str(document)]
+    command += buffer_words(request.buffer_kb)
     command += ["--roi"] if is_marked(path) else []
     # As what process.run_group() starts it holds the lock.
     words = [*command, "--", *request.argv]
@@ -85,4 +88,4 @@ def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -
     if status:
         raise FastError(f"{path} ended with status {status}; what was recorded is {trace}")
     said, events = json.loads(text), read_events(trace)
-    return Recording(title, events, said["mechanism"], lock_names(events, said["maps"], path))
+    return recording_of(title, events, said, path)

@@ -28,24 +28,30 @@ from fastlab.guest.meson import build_programs
 from fastlab.kernel import kernels
 from fastlab.plan.experiment import further_programs, workload_argv
 from fastlab.trace.events import read_events
-from fastlab.trace.recording import Recording, lock_names
+from fastlab.trace.recording import Recording, recording_of
 
 FAST_TRACE = "userspace/trace/fast-trace"
 _COMMAND = (
     *("/bin/fast-trace", "--roi", "--json", "/proc/self/fd/1"),
-    *("--output", "/trace.dat", "--print", "--"),
+    *("--output", "/trace.dat", "--print"),
 )
 
 
 @dataclass(frozen=True)
 class TraceRequest:
     """A run of an experiment, and in which variants it is to be recorded. What it leaves goes to
-    the directory."""
+    the directory. `buffer_kb`: of each CPU, in KiB; None: fast-trace's default."""
 
     experiment: Experiment
     case: Case
     variants: Sequence[Variant]
     directory: Path
+    buffer_kb: int | None = None
+
+
+def buffer_words(kb: int | None) -> list[str]:
+    """fast-trace's option for the size of each CPU's buffer, if it is to have one."""
+    return [] if kb is None else ["--buffer-kb", str(kb)]
 
 
 def pick_case(experiment: Experiment, run: str | None) -> Case:
@@ -112,7 +118,7 @@ class _Machines:
             simulation, [self._toolbox.id], watchdogs, cancelled, self._reporter, "machines"
         )
         argv = workload_argv(request.case.workload, request.experiment.seeds[0])
-        words = guest_argv(machine, [*_COMMAND, *argv])
+        words = guest_argv(machine, [*_COMMAND, *buffer_words(request.buffer_kb), "--", *argv])
         job = vm.Job(variant.settings, words, variant.features, variant.cpus)
         directory = self._directory / "machines" / variant.name
         try:
@@ -126,8 +132,7 @@ class _Machines:
         write_files(self._directory, [(f"{variant.name}.dat", trace)])
         events = read_events(self._directory / f"{variant.name}.dat")
         maps = document["maps"].replace(argv[0], str(self._program))
-        locks = lock_names(events, maps, self._program)
-        return Recording(variant.name, events, document["mechanism"], locks)
+        return recording_of(variant.name, events, {**document, "maps": maps}, self._program)
 
 
 def handed_over(

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from fastlab.base.metrics import LOOKED_AT
 from fastlab.guest.symbols import Symbols, parse_maps
@@ -16,14 +17,25 @@ from fastlab.trace.handoffs import HandOff
 
 
 @dataclass(frozen=True)
+class Loss:
+    """Events that found no room: of these CPUs, whose buffers had so many KiB each."""
+
+    events: int
+    cpus: Sequence[int]
+    buffer_kb: int
+
+
+@dataclass(frozen=True)
 class Recording:
     """`title` says what ran, such as a variant's name. `mechanism` is what FAST's counters counted
-    meanwhile, None where there are none; `locks` has names for addresses."""
+    meanwhile, None where there are none; `locks` has names for addresses. Where buffers were full,
+    `events` end before the first event that is lost."""
 
     title: str
     events: Sequence[Event]
     mechanism: Mapping[str, int] | None
     locks: Mapping[int, str]
+    lost: Loss | None = None
 
     @cached_property
     def handoffs(self) -> list[HandOff]:
@@ -61,6 +73,25 @@ class Recording:
     def counted(self) -> int:
         """The same by its counters, which count nothing where it is off."""
         return sum(self.mechanism[name] for name in LOOKED_AT) if self.mechanism else 0
+
+
+def recording_of(
+    title: str, events: Sequence[Event], document: Mapping[str, Any], program: Path
+) -> Recording:
+    """Of all events of a trace, and of what fast-trace's document says of it."""
+    lost: dict[int, int] = {one["cpu"]: one["events"] for one in document["lost"]}
+    loss = Loss(sum(lost.values()), sorted(lost), document["buffer_kb"]) if lost else None
+    whole = _before_losses(events, set(lost))
+    locks = lock_names(whole, document["maps"], program)
+    return Recording(title, whole, document["mechanism"], locks, loss)
+
+
+def _before_losses(events: Sequence[Event], cpus: Collection[int]) -> Sequence[Event]:
+    """Those up to the time when the first buffer of these CPUs was full. A full buffer takes no
+    event more, so its CPU's last event is from then."""
+    last = {one.cpu: one.ns for one in events if one.cpu in cpus}
+    until = min((last.get(cpu, events[0].ns) for cpu in cpus), default=events[-1].ns)
+    return [one for one in events if one.ns <= until]
 
 
 def lock_names(events: Sequence[Event], maps: str | None, program: Path) -> dict[int, str]:

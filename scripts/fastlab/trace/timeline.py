@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The first milliseconds of recordings side by side: who runs where, and who hands over to whom.
+"""The busiest milliseconds of recordings side by side: which thread runs on which CPU, and which
+hands over to which.
 
 Equal recordings give equal bytes.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -23,7 +25,7 @@ _OTHERS = "#b8bec6"
 
 
 def timeline(recordings: Sequence[Recording], form: Form, shown_ns: int = SHOWN_NS) -> bytes:
-    """The picture as a file. Each recording is shown from its begin on."""
+    """The picture as a file: of each recording the `shown_ns` with the most hand-offs."""
     cpus = 1 + max(event.cpu for one in recordings for event in one.events)
 
     def draw(figure: Figure) -> None:
@@ -36,13 +38,28 @@ def timeline(recordings: Sequence[Recording], form: Form, shown_ns: int = SHOWN_
     return render("timeline", (5.5 * len(recordings), 0.8 + 0.55 * cpus), draw, form)
 
 
+def busiest(recording: Recording, shown_ns: int = SHOWN_NS) -> int:
+    """When the first of the stretches of `shown_ns` begins that have the most hand-offs, as a time
+    of the recording. Without any: when the recording begins."""
+    released = sorted(one.released for one in recording.handoffs)
+    within = [bisect_left(released, ns + shown_ns) - i for i, ns in enumerate(released)]
+    if not within:
+        return recording.begin
+    begin = released[within.index(max(within))]
+    # No time is shown that lies after the recording, if that is long enough.
+    return max(recording.begin, min(begin, recording.end - shown_ns))
+
+
 def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
-    begin, end = recording.begin, recording.begin + shown_ns
-    handoffs = [one for one in recording.handoffs if one.released < end]
+    begin = busiest(recording, shown_ns)
+    end = begin + shown_ns
+    handoffs = [one for one in recording.handoffs if begin <= one.released < end]
+    since = recording.begin
     colours = _colours(recording)
     for one in lanes.stretches(recording.events):
-        if one.begin < end:
-            where = (_ms(one.begin - begin), _ms(min(one.end, end) - one.begin))
+        if one.begin < end and one.end > begin:
+            shown = max(one.begin, begin)
+            where = (_ms(shown - since), _ms(min(one.end, end) - shown))
             across = (one.cpu - _HEIGHT / 2, _HEIGHT)
             colour = colours.get(one.tid, _OTHERS)
             bar = axes.broken_barh([where], across, color=colour, linewidth=0)
@@ -51,8 +68,8 @@ def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
         if handoff.acquired is not None and handoff.to_cpu is not None and handoff.acquired < end:
             arrow = axes.annotate(
                 "",
-                (_ms(handoff.acquired - begin), handoff.to_cpu),
-                (_ms(handoff.released - begin), handoff.from_cpu),
+                (_ms(handoff.acquired - since), handoff.to_cpu),
+                (_ms(handoff.released - since), handoff.from_cpu),
                 arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 0.5, "shrinkB": 0},
             )
             assert arrow.arrow_patch
@@ -65,8 +82,9 @@ def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
     axes.set_title(
         f"{recording.title}: {len(handoffs)} hand-offs, {crossed} to another CPU", loc="left"
     )
-    axes.set_xlim(0, _ms(shown_ns))
-    axes.set_xlabel("ms")
+    axes.set_xlim(_ms(begin - since), _ms(end - since))
+    axes.set_xlabel("ms since the recording began")
+    axes.ticklabel_format(axis="x", useOffset=False)
     axes.grid(axis="x", color=GRID, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.tick_params(length=0)

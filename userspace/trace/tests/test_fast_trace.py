@@ -58,11 +58,14 @@ class Recordings(Tracing):
         document: dict[str, Any] = json.loads(self.json.read_text())
         return document
 
-    def handoffs(self) -> int:
-        """FUTEX_WAKE of one that woke one, by the subject's threads."""
+    def events(self) -> list[str]:
         report = ["trace-cmd", "report", "-N", "-i", str(self.trace)]
         text = subprocess.run(report, capture_output=True, text=True, check=True).stdout
-        lines = [line for line in text.splitlines() if SUBJECT.name[:15] in line.split("[")[0]]
+        return [line for line in text.splitlines() if "[" in line]
+
+    def handoffs(self) -> int:
+        """FUTEX_WAKE of one that woke one, by the subject's threads."""
+        lines = [line for line in self.events() if SUBJECT.name[:15] in line.split("[")[0]]
         return sum(bool(re.search(r"sys_exit: +NR 202 = 1$", line)) for line in lines)
 
     def test_every_handoff_is_there(self) -> None:
@@ -73,12 +76,35 @@ class Recordings(Tracing):
         self.assertEqual(document["exit_status"], 0)
         self.assertIsNone(document["regions"])
         self.assertIsNone(document["maps"])
+        self.assertEqual(document["lost"], [])
 
     def test_only_the_region_is_recorded(self) -> None:
         document = self.record("--roi", "--", SUBJECT, "region", "5", "40")
         self.assertLess(self.handoffs(), 15)
         self.assertEqual(document["regions"], 1)
         self.assertIn(str(SUBJECT.resolve()), document["maps"])
+
+    def test_a_full_buffer_keeps_what_is_in_it(self) -> None:
+        document = self.record("--buffer-kb", "16", "--", SUBJECT, "handoffs", "200", "mutex")
+        self.assertEqual(document["buffer_kb"], 16)
+        lost = {one["cpu"]: one["events"] for one in document["lost"]}
+        self.assertTrue(lost)
+        self.assertTrue(all(lost.values()))
+        self.assertGreater(len(self.events()), 50)
+        self.assertLess(self.handoffs(), 190)
+        words = ["-o", self.trace, "-b", "16", "--", SUBJECT, "handoffs", "200", "mutex"]
+        done = subprocess.run([FAST_TRACE, *words], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(
+            done.stderr,
+            r"^fast-trace: the buffer of CPU \d+ was full: its last \d+ events are not in the "
+            r"trace; more than 16 KiB: --buffer-kb\n",
+        )
+
+    def test_a_buffer_that_no_memory_is_enough_for(self) -> None:
+        done = self.run_it("-b", str(1 << 50), "--", "echo", "x")
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn(f"no memory for a buffer of {1 << 50} KiB for each CPU", done.stderr)
 
     def test_statuses_are_the_programs(self) -> None:
         self.assertEqual(self.record("--", "sh", "-c", "exit 3", status=3)["exit_status"], 3)
@@ -146,14 +172,15 @@ class Refusals(Tracing):
         self.assertEqual((done.returncode, self.json.read_text()), (125, ""))
 
     def test_usage(self) -> None:
-        for words in ([], ["--nothing"], ["-o"]):
+        sizes = (["-b", text, "--", "true"] for text in ("0", "-1", " 1", "1x", "", "9" * 30))
+        for words in ([], ["--nothing"], ["-o"], *sizes):
             with self.subTest(words=words):
                 done = self.run_it(*words)
                 self.assertEqual(done.returncode, 125)
                 self.assertIn("fast-trace", done.stderr)
 
     def test_an_option_does_not_take_the_dashes_for_its_value(self) -> None:
-        for option in ("--json", "--output"):
+        for option in ("--json", "--output", "--buffer-kb"):
             with self.subTest(option), tempfile.TemporaryDirectory() as directory:
                 done = subprocess.run(
                     [FAST_TRACE.absolute(), option, "--", "true"],
