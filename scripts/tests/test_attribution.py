@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -212,6 +213,15 @@ def test_lines_of_source(tmp_path: Path, options: list[str]) -> None:
         assert file == str(tmp_path / "work.c")
         begin = next(i for i, text in enumerate(SOURCE.splitlines(), 1) if head in text)
         assert begin < number < begin + 4
+
+
+def test_a_source_whose_name_is_no_utf8(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"caf\xe9")
+    place.mkdir()
+    program = build(place, "-g")
+    work = symbol(program, "work")
+    file, _ = source_lines.find_lines(program, {work: 1})[work]
+    assert file == str(place / "work.c")
 
 
 def test_lines_are_bounded(program: Path) -> None:

@@ -27,7 +27,7 @@ from fastlab.report.document import document
 from fastlab.statistics.lock_uses import MOST, LockUse, lock_uses
 
 SOURCE = Path(__file__).with_name("futex_calls.c")
-MAPS = parse_maps(["1000-9000 rw-p 0 0:0 0 [heap]", "f000-ff000 rw-p 0 0:0 0"])
+MAPS = parse_maps("1000-9000 rw-p 0 0:0 0 [heap]\nf000-ff000 rw-p 0 0:0 0\n")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_who_takes_and_releases_a_lock_is_found(tmp_path: Path, options: Sequenc
     if ran.returncode == 77:
         pytest.skip("no seccomp filters here")
     maps, *calls, allocation = map(json.loads, ran.stdout.splitlines())
-    symbols = Symbols(parse_maps(maps["maps"][:-1]), program)
+    symbols = Symbols(parse_maps("\n".join(maps["maps"][:-1])), program)
     found = [
         (one["what"], call_site(symbols, Stopped(one["pc"], one["sp"], one["bp"], one["stack"])))
         for one in calls

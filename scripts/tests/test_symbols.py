@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def test_a_programs_own_addresses(tmp_path: Path, options: tuple[str, ...]) -> N
     subprocess.run(words, cwd=tmp_path, check=True)
     answer = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, check=True)
     said = json.loads(answer.stdout)
-    symbols = Symbols(parse_maps(said["maps"]), tmp_path / "program")
+    maps = "\n".join(said["maps"])
+    symbols = Symbols(parse_maps(maps), tmp_path / "program")
 
     assert symbols.describe(said["quiet"]) == "quiet"
     assert symbols.describe(said["quiet"] + 4) == "quiet+0x4"
@@ -93,22 +95,44 @@ def test_a_programs_own_addresses(tmp_path: Path, options: tuple[str, ...]) -> N
     assert symbols.describe(said["code"]).startswith("program+0x")
 
     subprocess.run(["strip", "program"], cwd=tmp_path, check=True)
-    stripped = Symbols(parse_maps(said["maps"]), tmp_path / "program")
+    stripped = Symbols(parse_maps(maps), tmp_path / "program")
     assert stripped.describe(said["quiet"]).startswith("program+0x")
+
+
+def test_files_whose_names_are_no_utf8(tmp_path: Path) -> None:
+    """Nor lines to Python: it ends one at a form feed. What is told of them is UTF-8."""
+    place = tmp_path / os.fsdecode(b"caf\xe9\x0c")
+    place.mkdir()
+    library = place / os.fsdecode(b"lib\xe9.so")
+    (tmp_path / "library.c").write_text("#include <pthread.h>\npthread_mutex_t shared;\n")
+    (tmp_path / "program.c").write_text(PROGRAM)
+    words = ["gcc", "-shared", "-fPIC", "-o", library, tmp_path / "library.c"]
+    subprocess.run(words, check=True)
+    # -fPIC: no copy of the library's object in the program.
+    words = ["gcc", "-pie", "-fPIC", "-o", place / "program", tmp_path / "program.c", library]
+    subprocess.run([*words, "-pthread"], check=True)
+    answer = subprocess.run([place / "program"], capture_output=True, check=True)
+    said = json.loads(os.fsdecode(answer.stdout), strict=False)
+    text = "".join(f"{line}\n" for line in said["maps"])
+    symbols = Symbols(parse_maps(text), place / "program")
+
+    assert symbols.describe(said["quiet"]) == "quiet"
+    assert symbols.describe(said["shared"]) == "lib\ufffd.so: shared"
+    mapping = parse_maps(f"10000000-10001000 rw-s 00002000 00:00 7   {place}/data\n")
+    told = Symbols(mapping, place / "program").describe(0x10000010)
+    assert told == f"{tmp_path}/caf\ufffd\x0c/data+0x2010"
 
 
 def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("no ELF")
     maps = parse_maps(
-        [
-            f"10000000-10001000 rw-s 00002000 00:00 7   {tmp_path}/data",
-            "10001000-10002000 rw-p 00000000 00:00 0   /gone (deleted)",
-            "10003000-10004000 rw-p 00000000 00:00 0",
-            "20000000-20010000 ---p 00000000 00:00 0",
-            "20010000-20020000 rw-p 00000000 00:00 0",
-            "30000000-38000000 ---p 00000000 00:00 0",
-            "38001000-38002000 rw-p 00000000 00:00 0",
-        ]
+        f"10000000-10001000 rw-s 00002000 00:00 7   {tmp_path}/data\n"
+        "10001000-10002000 rw-p 00000000 00:00 0   /gone (deleted)\n"
+        "10003000-10004000 rw-p 00000000 00:00 0\n"
+        "20000000-20010000 ---p 00000000 00:00 0\n"
+        "20010000-20020000 rw-p 00000000 00:00 0\n"
+        "30000000-38000000 ---p 00000000 00:00 0\n"
+        "38001000-38002000 rw-p 00000000 00:00 0\n"
     )
     symbols = Symbols(maps, tmp_path / "program")
     assert symbols.describe(0x10000010) == f"{tmp_path}/data+0x2010"

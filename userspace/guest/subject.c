@@ -39,6 +39,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "json_text.h"
 #include "roi.h"
 #include "words.h"
 
@@ -132,15 +133,13 @@ static char *read_maps(pid_t pid)
 static void print_maps(const char *maps)
 {
 	fputs("\"maps\":[", stdout);
-	for (const char *c = maps; *c; c++) {
-		if (c == maps || c[-1] == '\n')
-			fputs(c == maps ? "\"" : ",\"", stdout);
-		if (*c == '\n')
-			putchar('"');
-		else if ((unsigned char)*c < ' ')
-			printf("\\u%04x", (unsigned char)*c);
-		else
-			printf(*c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+	for (const char *line = maps; *line;) {
+		size_t length = strcspn(line, "\n");
+
+		json_text(stdout, line, length);
+		line += length + (line[length] == '\n');
+		if (*line)
+			putchar(',');
 	}
 	putchar(']');
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "json_text.h"
+
 int document_open(FILE **document, const char *path)
 {
 	*document = path ? fopen(path, "we") : NULL;
@@ -32,22 +34,10 @@ void document_number(FILE *document, const char *name, bool known, uint64_t valu
 void document_text(FILE *document, const char *name, const char *text)
 {
 	fprintf(document, ",\"%s\":", name);
-	if (!text) {
+	if (text)
+		json_text(document, text, strlen(text));
+	else
 		fputs("null", document);
-		return;
-	}
-	fputc('"', document);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(document, "\\%c", c);
-		else if (c < ' ')
-			fprintf(document, "\\u%04x", c);
-		else
-			fputc(c, document);
-	}
-	fputc('"', document);
 }
 
 void document_session(FILE *document, const struct session *session)

@@ -19,7 +19,7 @@ int document_flush(FILE *document, const char *path);
 
 /* Members, each behind a comma. What is not known is null. */
 void document_number(FILE *document, const char *name, bool known, uint64_t value);
-/* Any text. NULL is not known. */
+/* Any text (json_text.h). NULL is not known. */
 void document_text(FILE *document, const char *name, const char *text);
 /* How the program ended and what of it was measured. */
 void document_session(FILE *document, const struct session *session);

@@ -13,6 +13,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from fastlab.backend.costs import Site
+from fastlab.base.files import readable
 from fastlab.base.model import Kernel
 from fastlab.guest.functions import defined
 from fastlab.guest.source_lines import SourceLine, find_lines
@@ -178,7 +179,7 @@ class Names:
 
 def _unnamed(binary: str) -> str:
     """Readers of callgrind's format take functions of one name and file for one."""
-    return f"({Path(binary).name})"
+    return f"({readable(Path(binary).name)})"
 
 
 def _last(table: _Table, address: int) -> str:

@@ -19,7 +19,7 @@ from fastlab.attribution.names import (
     is_object,
 )
 from fastlab.backend.costs import EventCounts, LineUser, MovedLine, RunCosts, Site
-from fastlab.base.files import write_files
+from fastlab.base.files import readable, write_files
 from fastlab.base.metrics import EVENTS
 from fastlab.statistics.attributed import Attributed, FalseSharing, FunctionCost
 
@@ -109,9 +109,10 @@ def _functions(costs: Mapping[CodePlace, EventCounts]) -> tuple[FunctionCost, ..
     found = []
     for (binary, function), places in of.items():
         worst = max(places, key=lambda place: (costs[place][_STALL], place))
-        source = f"{Path(worst.file).name}:{worst.line}" if worst.file != UNKNOWN else ""
+        file = readable(Path(worst.file).name)
+        source = f"{file}:{worst.line}" if worst.file != UNKNOWN else ""
         sums = sum_costs(costs[place] for place in places)
-        name = Path(binary).name
+        name = readable(Path(binary).name)
         found.append(FunctionCost(function, name, source, dict(zip(EVENTS, sums, strict=True))))
     found.sort(key=lambda one: (-one.costs["stall_cycles"], one.binary, one.function))
     return tuple(found[:TOP])

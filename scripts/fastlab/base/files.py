@@ -13,6 +13,12 @@ from typing import Any
 from fastlab.base.model import FastError
 
 
+def readable(name: str) -> str:
+    """The name of a file, for people and for documents: U+FFFD stands for each byte that is no
+    UTF-8, and that the file can be opened by."""
+    return os.fsencode(name).decode(errors="replace")
+
+
 def write_files(directory: Path, files: Iterable[tuple[str, str | bytes]]) -> list[Path]:
     """Write each named file of the directory; a reader sees the old or the new one, never half."""
     paths = []

@@ -15,6 +15,7 @@ from elftools.common.exceptions import DWARFError, ELFError
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 
+from fastlab.base.files import readable
 from fastlab.guest.functions import function_at
 from fastlab.guest.source_lines import find_lines
 from fastlab.guest.symbols import Image, Symbols
@@ -80,7 +81,7 @@ def _outside(symbols: Symbols, thread: Stopped, first: int = 0) -> Iterator[tupl
 @cache
 def _line(path: Path, _changed: int, address: int) -> str:
     file, line = find_lines(path, {address: 1}).get(address, ("", 0))
-    return f"{Path(file).name}:{line}" if file else ""
+    return f"{readable(Path(file).name)}:{line}" if file else ""
 
 
 def chain(symbols: Symbols, thread: Stopped) -> list[int]:

@@ -32,7 +32,7 @@ def find_lines(
             if not elf.has_dwarf_info(strict=True):
                 return {}
             return _found(elf.get_dwarf_info(), weights, most)
-    except (ELFError, DWARFError, OSError, UnicodeDecodeError):
+    except (ELFError, DWARFError, OSError):
         return {}
 
 
@@ -108,12 +108,12 @@ def _in_unit(unit: Any, program: Any, addresses: list[int]) -> dict[int, SourceL
 def _files(unit: Any, header: Any) -> dict[int, str]:
     """The paths of a unit's files, by their numbers in its table."""
     top = unit.get_top_DIE().attributes
-    where = top["DW_AT_comp_dir"].value.decode() if "DW_AT_comp_dir" in top else ""
+    where = os.fsdecode(top["DW_AT_comp_dir"].value) if "DW_AT_comp_dir" in top else ""
     # Before DWARF 5 files count from 1, and directory 0, which is not in the table, is where the
     # compiler was started.
     first = 0 if header.version >= 5 else 1
-    directories = [""] * first + [one.decode() for one in header.include_directory]
+    directories = [""] * first + [os.fsdecode(one) for one in header.include_directory]
     return {
-        number: os.path.normpath(Path(where, directories[one.dir_index], one.name.decode()))
+        number: os.path.normpath(Path(where, directories[one.dir_index], os.fsdecode(one.name)))
         for number, one in enumerate(header.file_entry, first)
     }

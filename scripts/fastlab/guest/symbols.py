@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from fastlab.base.files import readable
 from fastlab.guest.functions import defined
 
 _PAGE = 4096
@@ -33,10 +34,12 @@ class MemoryMapping:
     path: str
 
 
-def parse_maps(lines: Iterable[str]) -> list[MemoryMapping]:
-    """The mappings of /proc/PID/maps (Linux: Documentation/filesystems/proc.rst)."""
+def parse_maps(text: str) -> list[MemoryMapping]:
+    """The mappings of /proc/PID/maps (Linux: Documentation/filesystems/proc.rst), as os.fsdecode()
+    makes text of it."""
     found = []
-    for line in lines:
+    # The name of a file may have what splitlines() takes for the end of a line.
+    for line in filter(None, text.split("\n")):
         fields = line.split(maxsplit=5)
         start, end = (int(number, 16) for number in fields[0].split("-"))
         path = fields[5] if len(fields) == 6 else ""
@@ -72,10 +75,10 @@ class _Symbol:
 
 
 class Image:
-    """An ELF file in memory: `bias` is what its own addresses are moved by."""
+    """An ELF file in memory: `bias` is what its own addresses are moved by, `name` is readable."""
 
     def __init__(self, path: Path, mapping: MemoryMapping) -> None:
-        self.name = path.name
+        self.name = readable(path.name)
         self.path = path
         with path.open("rb") as file:
             elf = ELFFile(file)
@@ -153,7 +156,8 @@ class Symbols:
         if mapping.path == "[stack]":
             return "stack of the first thread"
         if mapping.path:
-            return f"{mapping.path}+{address - mapping.start + mapping.offset:#x}"
+            where = readable(mapping.path)
+            return f"{where}+{address - mapping.start + mapping.offset:#x}"
         if mapping.start % _THREAD_HEAP == 0:
             return "heap of a thread"
         guard = self._mappings[index - 1]

@@ -98,6 +98,6 @@ def lock_names(events: Sequence[Event], maps: str | None, program: Path) -> dict
     """Names for the words that were handed over, by the program's memory map, if that is known."""
     if not maps:
         return {}
-    symbols = Symbols(parse_maps(maps.splitlines()), program)
+    symbols = Symbols(parse_maps(maps), program)
     addresses = {one.lock for one in handoffs.find_handoffs(events)}
     return {address: symbols.describe(address) for address in addresses}

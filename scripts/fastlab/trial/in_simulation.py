@@ -131,6 +131,11 @@ def _forget_older(directory: Path, used: Collection[Path]) -> None:
             path.with_suffix(".lock").unlink(missing_ok=True)
 
 
+def _maps(said: Mapping[str, Any] | None) -> str:
+    """The program's /proc/PID/maps, of which the runner tells the lines; "" if it is not known."""
+    return "\n".join((said or {}).get("maps", []))
+
+
 class _TrialMachines(Simulator):
     """Simulated machines that run the program. `timed`, `attributed` and `errors`, lines of its
     standard error, are by the rows' keys; `used` are the saved machines, of which some presets have
@@ -190,12 +195,12 @@ class _TrialMachines(Simulator):
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
         if self._experiment.attribute and outcome:
             costs = read_costs(self._machine_directory(request) / vm.ATTRIBUTION)
-            run = AttributedRun(request.run.variant.name, costs, said.get("maps", []))
+            run = AttributedRun(request.run.variant.name, costs, _maps(said))
             self.attributed[request.key] = run
         return row
 
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
-        return Symbols(parse_maps((outcome.output or {}).get("maps", [])), self._subject.path)
+        return Symbols(parse_maps(_maps(outcome.output)), self._subject.path)
 
     def _words(self, run: Run, shown: bool = False) -> Sequence[str]:
         return self._subject.job(QUANTA.index(run.machine.quantum) * LATER_NS, shown)

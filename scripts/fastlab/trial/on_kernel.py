@@ -221,7 +221,7 @@ class _TrialKernel(RunningKernel):
     def _locks(self, document: Mapping[str, Any]) -> tuple[Lock, ...]:
         """The locks of the process whose memory is known are the program's."""
         maps = document["maps"] or {"process": None, "text": ""}
-        symbols = Symbols(parse_maps(maps["text"].splitlines()), self._path)
+        symbols = Symbols(parse_maps(maps["text"]), self._path)
         found = []
         for one in document["locks"]:
             address = int(one["address"], 16)

@@ -88,11 +88,11 @@ class Timed:
 
 @dataclass(frozen=True)
 class AttributedRun:
-    """What the instructions of a run cost, and the program's memory: lines of /proc/PID/maps."""
+    """What the instructions of a run cost, and the program's memory: its /proc/PID/maps."""
 
     arm: str
     costs: RunCosts
-    maps: Sequence[str]
+    maps: str
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from statistics import fmean, median
 from typing import Any, cast
 
+from fastlab.base.files import readable
 from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
 from fastlab.base.model import SCHEMA_VERSION, Place
 from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
@@ -261,7 +262,7 @@ def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
     machine = {"machine": machine_record(trial.request.machine)} if trial.simulated else {}
     return {
         "schema": SCHEMA_VERSION,
-        "argv": list(trial.request.argv),
+        "argv": [readable(word) for word in trial.request.argv],
         "backend": trial.request.backend,
         **machine,
         "kernel": kernel_id(trial.kernel),

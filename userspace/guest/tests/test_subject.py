@@ -4,8 +4,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import urllib.parse
@@ -47,6 +49,15 @@ class Subject(unittest.TestCase):
         for name in ("context_switches", "migrations"):
             self.assertTrue(document[name] is None or document[name] >= 0)
         self.assertTrue(any(line.endswith("[heap]") for line in document["maps"]))
+
+    def test_a_file_whose_name_is_no_utf8(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = directory + os.fsdecode(b"/caf\xe9 \xc3\xa9")
+            shutil.copy("/bin/true", path)
+            words = os.fsencode("\0".join(["whole", "0", "/", path, "true"]))
+            answer = subprocess.run([SUBJECT, urllib.parse.quote(words)], capture_output=True)
+        maps = json.loads(answer.stdout.decode())["maps"]
+        self.assertTrue(any(line.endswith(path) for line in maps), maps)
 
     def test_addresses_repeat(self):
         first, second = (json.loads(shell("true").stdout)["maps"] for _ in range(2))

@@ -57,6 +57,21 @@ static void any_text(void **state)
 	assert_text(NULL, ",\"x\":null");
 }
 
+/* Python's surrogateescape codec makes the bytes of it again. */
+static void what_is_no_utf8(void **state)
+{
+	(void)state;
+	assert_text("/caf\xe9/\xc3\xa9", ",\"x\":\"/caf\\udce9/\xc3\xa9\"");
+	assert_text("\xe2\x82\xac\xf0\x9f\x98\x80", ",\"x\":\"\xe2\x82\xac\xf0\x9f\x98\x80\"");
+	/* Cut off, too long, a surrogate, beyond Unicode. */
+	assert_text("\xe2\x82", ",\"x\":\"\\udce2\\udc82\"");
+	assert_text("\xc0\xaf", ",\"x\":\"\\udcc0\\udcaf\"");
+	assert_text("\xe0\x80\xaf", ",\"x\":\"\\udce0\\udc80\\udcaf\"");
+	assert_text("\xed\xa0\x80", ",\"x\":\"\\udced\\udca0\\udc80\"");
+	assert_text("\xf4\x90\x80\x80", ",\"x\":\"\\udcf4\\udc90\\udc80\\udc80\"");
+	assert_text("\xf5\x80\x80\x80x", ",\"x\":\"\\udcf5\\udc80\\udc80\\udc80x\"");
+}
+
 /* A full disk is noticed when what is written goes there. */
 static void a_full_disk(void **state)
 {
@@ -77,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(how_it_ended),
 		cmocka_unit_test(any_text),
+		cmocka_unit_test(what_is_no_utf8),
 		cmocka_unit_test(a_full_disk),
 	};
 

@@ -106,6 +106,12 @@ class Recordings(Tracing):
         self.assertEqual((done.returncode, done.stdout), (125, ""))
         self.assertIn(f"no memory for a buffer of {1 << 50} KiB for each CPU", done.stderr)
 
+    def test_a_file_whose_name_is_no_utf8(self) -> None:
+        program = self.trace.parent / os.fsdecode(b"caf\xe9")
+        shutil.copy(SUBJECT, program)
+        document = self.record("--roi", "--", program, "region", "1", "1")
+        self.assertIn(f"{program}\n", document["maps"])
+
     def test_statuses_are_the_programs(self) -> None:
         self.assertEqual(self.record("--", "sh", "-c", "exit 3", status=3)["exit_status"], 3)
         killed = self.record("--", "sh", "-c", "kill -9 $$", status=128 + signal.SIGKILL)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef FAST_SUPERVISE_JSON_TEXT_H
+#define FAST_SUPERVISE_JSON_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Write `length` bytes as a JSON string. The output is valid UTF-8 whatever the bytes are: one that
+ * belongs to no valid sequence is written as the escape of U+DC00 + byte. Python's json.loads() and
+ * os.fsencode() make the same bytes of it again.
+ */
+void json_text(FILE *out, const char *text, size_t length);
+
+#endif
