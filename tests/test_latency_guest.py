@@ -73,6 +73,7 @@ def times(latency: dict[str, Any]) -> list[int]:
 def test_every_wakeup_of_a_sleeper_is_seen(lab: Measured) -> None:
     found = lab.latencies("sleeps", "/bin/subject", "sleeps", "50")
     assert found["handoff"]["events"] == 0
+    assert found["handoff"]["unseen"].startswith("no pthread mutex was seen")
     # And one of the thread that waits for the sleeper's end.
     assert found["wakeup"]["events"] == 51
     # Of a millisecond's sleep only what comes after its end.

@@ -26,10 +26,13 @@ latencies()
 		wakeup='"events": null, "buckets": null, "why_not": "tracefs cannot be used: denied"'
 	handoff='"events": 0, "buckets": []'
 	[ "$1" = 0 ] || handoff="\"events\": 100, \"buckets\": [[$1, 99], [64000, 1]]"
+	unseen=null
+	[ "$2" ] && unseen='"no pthread mutex was seen"'
 	printf '{"schema": 1, "exit_status": 0, "signal": null, "regions": %s, "elapsed_ns": 123, ' \
 		"$regions"
-	printf '"latencies": {"handoff": {"unit": "ns", %s, "why_not": null}, ' "$handoff"
-	printf '"wakeup": {"unit": "ns", %s}}, ' "$wakeup"
+	printf '"latencies": {"handoff": {"unit": "ns", %s, "why_not": null, "unseen": %s}, ' \
+		"$handoff" "$unseen"
+	printf '"wakeup": {"unit": "ns", %s, "unseen": null}}, ' "$wakeup"
 	if [ "$1" != 0 ]; then
 		printf '"locks": [{"process": 2, "address": "0x4c8080", "handoffs": 90}, '
 		printf '{"process": 1, "address": "0x4c8080", "handoffs": 10}], '
@@ -47,7 +50,8 @@ if [ $# -eq 0 ] && [ "$me" = fast-latency ]; then
 		echo "fast-latency: libfast-handoff.so: not found" >&2
 		exit 125
 	fi
-	latencies 0 > "$counts"
+	# A program that does nothing locks nothing.
+	latencies 0 unseen > "$counts"
 	exit
 elif [ $# -eq 0 ]; then
 	if [ "$mode" = pmu ]; then
@@ -158,8 +162,12 @@ counter()
 [ "$mode" = no-counts ] && exit
 if [ "$latency" ]; then
 	waits=$((4000 - 1000 * on + 10 * (number % 5)))
-	[ "$mode" = uncontended ] && waits=0
-	latencies $waits > "$counts"
+	unseen=
+	case $mode in
+	uncontended) waits=0 ;;
+	no-mutexes) waits=0 unseen=yes ;;
+	esac
+	latencies $waits $unseen > "$counts"
 	[ "$mode" = ends-badly ] && exit 3
 	exit 0
 fi

@@ -109,8 +109,10 @@ class Guests:
     @staticmethod
     def latencies() -> dict[str, Any]:
         """fast-latency's document."""
-        handoff = {"unit": "ns", "events": 3, "buckets": [[900, 2], [4000, 1]], "why_not": None}
-        wakeup = {"unit": "ns", "events": None, "buckets": None, "why_not": "no tracefs"}
+        handoff = {"unit": "ns", "events": 3, "buckets": [[900, 2], [4000, 1]]}
+        wakeup = {"unit": "ns", "events": None, "buckets": None}
+        handoff |= {"why_not": None, "unseen": None}
+        wakeup |= {"why_not": "no tracefs", "unseen": None}
         return {"schema": 1, "regions": 1, "latencies": {"handoff": handoff, "wakeup": wakeup}}
 
     @staticmethod

@@ -93,6 +93,16 @@ def test_no_event_is_no_latency(machine: FakeMachine) -> None:
     assert analyse(dataset).why_not_available("handoff_max") == "there was no handoff"
 
 
+def test_a_program_whose_locks_are_not_seen(machine: FakeMachine) -> None:
+    """It is not the machine that cannot measure them."""
+    machine.boot(1, fast=True)
+    machine.mode("no-mutexes")
+    reporter = Silent()
+    dataset = execute(machine, LATENCIES, reporter=reporter).dataset
+    assert reporter.lines == []
+    assert analyse(dataset).why_not_available("handoff_p50") == "no pthread mutex was seen"
+
+
 def test_a_latency_that_only_some_runs_have(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     # Of the last run of all, which is a latency run.

@@ -244,6 +244,14 @@ def test_a_latency_that_is_not_available(machine: FakeMachine) -> None:
     assert latencies.note.endswith(" Wake-up, in 1 of 9 runs: tracefs cannot be used: denied.")
 
 
+def test_locks_that_are_not_seen(machine: FakeMachine) -> None:
+    machine.mode("no-mutexes")
+    latencies = verdict_tables.tables(attempt())[2]
+    assert not any("hand-off" in column for column in latencies.columns)
+    reason = "Hand-off of a mutex, in 9 of 9 runs: no pthread mutex was seen."
+    assert latencies.note.endswith(reason)
+
+
 def test_no_hand_off_is_no_table_of_locks(machine: FakeMachine) -> None:
     machine.mode("uncontended")
     found = attempt()

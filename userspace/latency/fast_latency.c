@@ -117,6 +117,29 @@ static int share(struct measurement *m)
 	return 0;
 }
 
+/* The library sees no others; FAST does. */
+#define OTHER_LOCKS \
+	"fast trace shows the hand-offs of locks that call futex() by themselves, as Rust's do"
+
+static bool any_lock(const struct shared *shared)
+{
+	for (unsigned int i = 0; i < SHARED_LOCKS; i++)
+		if (shared->locks[i].key)
+			return true;
+	return false;
+}
+
+/* Why there is no hand-off to be seen, whatever the program does; NULL: there may be some. */
+static const char *unseen(const struct shared *shared)
+{
+	if (any_lock(shared))
+		return NULL;
+	if (shared->of_several)
+		return "all mutexes that were seen are for several processes "
+		       "(PTHREAD_PROCESS_SHARED)";
+	return "no pthread mutex was seen; " OTHER_LOCKS;
+}
+
 static const char *no_handoffs(const struct shared *shared)
 {
 	if (!shared->processes)
@@ -131,9 +154,18 @@ static const char *no_handoffs(const struct shared *shared)
 static int tell(const struct measurement *m, const struct command *command, FILE *json)
 {
 	const struct latency latencies[] = {
-		{ "handoff", &m->shared->handoff, no_handoffs(m->shared) },
-		{ "wakeup", &m->wakeups.histogram,
-		  m->trace.instance.why_not[0] ? m->trace.instance.why_not : NULL },
+		{
+			.name = "handoff",
+			.histogram = &m->shared->handoff,
+			.why_not = no_handoffs(m->shared),
+			.unseen = unseen(m->shared),
+			.if_none = "no pthread mutex was handed over; " OTHER_LOCKS,
+		},
+		{
+			.name = "wakeup",
+			.histogram = &m->wakeups.histogram,
+			.why_not = m->trace.instance.why_not[0] ? m->trace.instance.why_not : NULL,
+		},
 	};
 	const struct report report = { &m->session, latencies, 2, m->shared };
 

@@ -199,8 +199,12 @@ static struct shared_lock *entry(const pthread_mutex_t *mutex)
 	uint64_t key = shared_key(process, mutex);
 	uint64_t hash = key * 0x9e3779b97f4a7c15;
 
-	if (!shared || process > SHARED_PROCESSES || mutex->__data.__kind & KIND_SHARED)
+	if (!shared || process > SHARED_PROCESSES)
 		return NULL;
+	if (mutex->__data.__kind & KIND_SHARED) {
+		__atomic_store_n(&shared->of_several, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
 	for (unsigned int i = 0; i < PROBES; i++) {
 		struct shared_lock *lock = &shared->locks[((hash >> 32) + i) % SHARED_LOCKS];
 

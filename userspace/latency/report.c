@@ -40,10 +40,17 @@ void report_text(FILE *out, const struct report *report)
 		const struct latency *latency = &report->latencies[i];
 
 		fprintf(out, "%-10s", latency->name);
-		if (latency->why_not)
-			fprintf(out, "  not available: %s\n", latency->why_not);
+		if (latency->why_not || latency->unseen)
+			fprintf(out, "  not available: %s\n", latency->why_not ?: latency->unseen);
 		else
 			put_times(out, latency->histogram);
+	}
+	for (unsigned int i = 0; i < report->count; i++) {
+		const struct latency *latency = &report->latencies[i];
+
+		if (latency->if_none && !latency->why_not && !latency->unseen &&
+		    !histogram_events(latency->histogram))
+			fprintf(out, "\n%s: %s\n", latency->name, latency->if_none);
 	}
 	fprintf(out, "\n%.6f seconds elapsed\n", (double)s->elapsed_ns / 1e9);
 }
@@ -74,6 +81,7 @@ static void put_latency(FILE *out, const struct latency *latency)
 		put_buckets(out, latency->histogram);
 		document_text(out, "why_not", NULL);
 	}
+	document_text(out, "unseen", latency->why_not ? NULL : latency->unseen);
 	fputc('}', out);
 }
 

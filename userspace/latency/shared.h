@@ -35,7 +35,8 @@ struct shared {
 	uint32_t measuring;	/* 0 outside of regions of interest */
 	uint32_t processes;	/* that have loaded the library, each with a number from 1 on */
 	uint32_t no_room;	/* a lock was left out, for there were too many */
-	uint32_t maps_lock;	/* of the three below */
+	uint32_t maps_lock;	/* of maps and what begins with maps_ */
+	uint32_t of_several;	/* a lock was left out, for several processes may use it */
 	uint32_t maps_process;	/* of the ended processes, the one with the most hand-offs */
 	uint64_t maps_handoffs;
 	struct histogram handoff;

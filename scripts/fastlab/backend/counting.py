@@ -77,8 +77,9 @@ def check_latencies(fast_latency: Path) -> dict[str, str]:
             f"latencies cannot be measured here: {said or 'nothing was written'}; leave "
             "latencies = true out of the experiment file"
         )
-    _, missing = latencies_of(document)
-    return missing
+    # That `true` has no mutex says nothing of other programs.
+    why_not = {name: document["latencies"][name]["why_not"] for name in LATENCIES}
+    return {name: why for name, why in why_not.items() if why}
 
 
 def _try_out(program: Path, *options: str) -> tuple[Mapping[str, Any] | None, str]:
@@ -186,13 +187,15 @@ def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
 
 
 def latencies_of(document: Mapping[str, Any]) -> tuple[dict[str, Histogram], dict[str, str]]:
-    """The histograms of fast-latency's document, and of the others why they are not there."""
+    """The histograms of fast-latency's document, and of the others why they are not there: they
+    cannot be measured, or the program does nothing that could be seen."""
     histograms: dict[str, Histogram] = {}
     missing: dict[str, str] = {}
     for name in LATENCIES:
         one = document["latencies"][name]
-        if one["buckets"] is None:
-            missing[name] = one["why_not"]
+        why = one["why_not"] or one["unseen"]
+        if why:
+            missing[name] = why
         else:
             histograms[name] = one["buckets"]
     return histograms, missing

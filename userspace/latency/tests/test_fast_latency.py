@@ -48,7 +48,7 @@ class Measuring(unittest.TestCase):
 
     def handoffs(self, *words: str, roi: bool = False) -> int:
         latency = self.measure(SUBJECT, *words, roi=roi)["latencies"]["handoff"]
-        self.assertIsNone(latency["why_not"])
+        self.assertEqual((latency["why_not"], latency["unseen"]), (None, None))
         self.assertEqual(sum(count for _, count in latency["buckets"]), latency["events"])
         return int(latency["events"])
 
@@ -62,8 +62,24 @@ class Handoffs(Measuring):
     def test_what_is_none(self) -> None:
         self.assertEqual(self.handoffs("alone", "1000"), 0)
         self.assertEqual(self.handoffs("polls", "3"), 0)
+
+    def test_a_program_whose_mutexes_cannot_be_seen(self) -> None:
+        """None is no 0: there may be hand-offs, such as those of Rust's std::sync::Mutex."""
+        self.assertIn("no pthread mutex was seen", self.why_no_handoffs("sleeps", "1"))
+        self.assertIn("fast trace", self.why_no_handoffs("sleeps", "1"))
         # What another process does to it could not be seen.
-        self.assertEqual(self.handoffs("handoffs", "3", "shared"), 0)
+        self.assertIn("PTHREAD_PROCESS_SHARED", self.why_no_handoffs("handoffs", "3", "shared"))
+
+    def test_a_program_that_hands_no_mutex_over(self) -> None:
+        note = "handoff: no pthread mutex was handed over; fast trace shows"
+        self.assertIn(note, fast_latency("--", SUBJECT, "alone", "10").stderr)
+        self.assertNotIn(note, fast_latency("--", SUBJECT, "handoffs", "1").stderr)
+        self.assertNotIn(note, fast_latency("--", SUBJECT, "sleeps", "1").stderr)
+
+    def why_no_handoffs(self, *words: str) -> str:
+        latency = self.measure(SUBJECT, *words)["latencies"]["handoff"]
+        self.assertEqual((latency["events"], latency["why_not"]), (0, None))
+        return str(latency["unseen"])
 
     def test_only_the_region_is_measured(self) -> None:
         self.assertEqual(self.handoffs("region", "4", "3", roi=True), 4)
@@ -114,18 +130,19 @@ class Handoffs(Measuring):
             take = f'eval "exec ${{FAST_LATENCY##*/}}<>{path}"; '
             self.assertEqual(self.handoffs_of_a_shell(take), 2)
             self.assertEqual(path.read_bytes(), content)
-            self.assertEqual(self.handoffs_of_a_shell(take + self.ELSEWHERE), 0)
+            self.assertIsNone(self.handoffs_of_a_shell(take + self.ELSEWHERE))
             self.assertEqual(path.read_bytes(), content)
 
     # As another mount namespace may have it.
     ELSEWHERE = "FAST_LATENCY=/no/such/proc/${FAST_LATENCY##*/}; "
 
-    def handoffs_of_a_shell(self, script: str) -> int:
-        """Of two that are made by what a shell starts after the script."""
+    def handoffs_of_a_shell(self, script: str) -> int | None:
+        """Of two that are made by what a shell starts after the script; None: not available."""
         done = fast_latency("--", "bash", "-c", script + 'exec "$0" handoffs 2', SUBJECT)
         self.assertEqual(done.returncode, 0, done.stderr)
-        (events,) = re.findall(r"(?m)^handoff +(\d+) ", done.stderr)
-        return int(events)
+        ((events, why),) = re.findall(r"(?m)^handoff +(?:(\d+) |not available: (.*))", done.stderr)
+        self.assertTrue(events or why.startswith("no pthread mutex was seen"), why)
+        return int(events) if events else None
 
     def test_a_program_without_our_descriptors(self) -> None:
         """Python's subprocess closes what it does not know, and so do daemons."""
