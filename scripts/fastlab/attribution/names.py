@@ -13,6 +13,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 from fastlab.backend.costs import Site
+from fastlab.base.demangle import demangle, demangle_all
 from fastlab.base.files import readable
 from fastlab.base.model import Kernel
 from fastlab.guest.functions import defined
@@ -73,7 +74,8 @@ def _functions(elf: ELFFile) -> _Table:
         found[one.entry.st_value] = one.name
         if one.entry.st_size:
             ends[one.entry.st_value + one.entry.st_size] = ""
-    return sorted((ends | found).items())
+    named = dict(zip(found, demangle_all(found.values()), strict=True))
+    return sorted((ends | named).items())
 
 
 class KernelNames:
@@ -143,7 +145,7 @@ class ProgramNames:
     def data(self, address: int) -> str:
         """For people; no two addresses have the same."""
         if self._symbols.locate(address):
-            return self._symbols.describe(address)
+            return demangle(self._symbols.describe(address))
         return f"{self._elsewhere or self._symbols.describe(address)} ({address:#x})"
 
     def _binary(self, path: Path) -> _Binary:

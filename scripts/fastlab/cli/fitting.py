@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tables that are wider than the screen: their columns go on below, and no figure is cut."""
+"""Tables that are wider than the screen: their columns go on below, and no figure is cut, but
+long names are."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ ENDLESS = 10_000
 
 
 def drawn(table: Table, console: Console) -> Iterator[RichTable]:
-    """What to print of a table, one below the other."""
+    """What to print of a table, one below the other. Long names are cut."""
+    rows = [[replace(cell, text=cell.short or cell.text) for cell in row] for row in table.rows]
+    table = replace(table, rows=rows)
     for part in parts(table, console.width):
         one = rich_table(part)
         endless = console.options.update(max_width=ENDLESS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fastlab.base.demangle import short
 from fastlab.base.metrics import EVENTS
 from fastlab.report.tables import Cell, Table, value
 from fastlab.statistics.attributed import Attributed
@@ -34,7 +35,7 @@ def _functions(workload: str, found: Sequence[Attributed]) -> Table:
             rows.append(
                 [
                     Cell(one.variant_name),
-                    Cell(f"{function.function}{where}"),
+                    Cell(f"{function.function}{where}", short=f"{short(function.function)}{where}"),
                     Cell(function.binary),
                     Cell(value(stall / one.runs), strong=True),
                     Cell(f"{stall * 100 / stalls:.1f} %" if stalls else "-"),
@@ -54,9 +55,9 @@ def _false_sharing(workload: str, found: Sequence[Attributed]) -> Table:
     rows = [
         [
             Cell(one.variant_name),
-            Cell(line.name, strong=True),
+            Cell(line.name, strong=True, short=short(line.name)),
             Cell("; ".join(line.touched)),
-            Cell(", ".join(line.by)),
+            Cell(", ".join(line.by), short=", ".join(map(short, line.by))),
             Cell(value(line.moves / one.runs)),
             Cell(value(line.in_vain / one.runs)),
             Cell(value(line.stall_cycles / one.runs)),

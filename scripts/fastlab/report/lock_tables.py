@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fastlab.base.demangle import short
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, signed, value
 from fastlab.statistics.findings import Findings
 from fastlab.statistics.lock_uses import LockUse
@@ -81,7 +82,7 @@ def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
     rows = [
         [
             *_workload(of[0], workload),
-            Cell(of[0].name),
+            _name(of[0].name),
             _functions(one.allocated_in for one in of),
             _functions(one.taken_in for one in of),
             _functions(one.released_in for one in of),
@@ -98,12 +99,18 @@ def _workload(one: LockUse, column: Sequence[str]) -> list[Cell]:
 
 def _functions(names: Iterable[Iterable[str]]) -> Cell:
     every = sorted({name for some in names for name in some})
-    return Cell(", ".join(every)) if every else Cell(NOT_AVAILABLE, tone="aside")
+    if not every:
+        return Cell(NOT_AVAILABLE, tone="aside")
+    return Cell(", ".join(every), short=", ".join(dict.fromkeys(map(short, every))))
+
+
+def _name(lock: str) -> Cell:
+    return Cell(lock, short=short(lock))
 
 
 def _cells(one: LockUse) -> list[Cell]:
     return [
-        Cell(one.name),
+        _name(one.name),
         Cell(one.variant_name),
         Cell(value(one.handoffs)),
         _known(f"{one.left or 0:.2g}", one.left),

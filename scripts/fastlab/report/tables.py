@@ -47,13 +47,15 @@ SIGN = (
 @dataclass(frozen=True)
 class Cell:
     """`strong` marks a best case, `tone` a gain, a loss, or what is not measured here. On a page it
-    leads to `link`, and `anchor` is its name for links."""
+    leads to `link`, and `anchor` is its name for links. A terminal shows `short`, if that is not
+    empty."""
 
     text: str
     strong: bool = False
     tone: Tone = ""
     link: str = ""
     anchor: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)

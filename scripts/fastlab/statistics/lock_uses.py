@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fastlab.base.demangle import demangle, demangle_all
 from fastlab.base.metrics import improvement
 from fastlab.base.model import Place
 from fastlab.plan.rows import Row, RunLock, Spans
@@ -87,7 +88,7 @@ def _use(
     return LockUse(
         *(place.benchmark, place.threads, place.axes),
         variant_name=arm,
-        name=name,
+        name=demangle(name),
         taken_in=_union(one["taken_in"] for one in of),
         released_in=_union(one["released_in"] for one in of),
         allocated_in=_union(one.get("allocated_in", []) for one in of),
@@ -105,7 +106,7 @@ def _use(
 
 
 def _union(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    return tuple(sorted({name for some in names for name in some}))
+    return tuple(sorted(set(demangle_all({name for some in names for name in some}))))
 
 
 def _share(part: int, whole: int) -> float | None:

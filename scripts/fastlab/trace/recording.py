@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fastlab.base.demangle import demangle
 from fastlab.base.metrics import LOOKED_AT
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.trace import handoffs, lanes
@@ -100,4 +101,4 @@ def lock_names(events: Sequence[Event], maps: str | None, program: Path) -> dict
         return {}
     symbols = Symbols(parse_maps(maps), program)
     addresses = {one.lock for one in handoffs.find_handoffs(events)}
-    return {address: symbols.describe(address) for address in addresses}
+    return {address: demangle(symbols.describe(address)) for address in addresses}

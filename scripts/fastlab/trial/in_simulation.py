@@ -20,6 +20,7 @@ from fastlab.backend.costs import read_costs
 from fastlab.backend.sim import Simulator, Toolbox, balancer, read_libraries
 from fastlab.base import tools
 from fastlab.base.cache import cache_dir, locked, mark_used
+from fastlab.base.demangle import demangle
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, FastError, Kernel, Run
 from fastlab.base.place import work_dir
@@ -268,7 +269,7 @@ def _locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
     """The futexes of a run. Those of other programs cannot be told apart by name."""
     return tuple(
         Lock(
-            symbols.describe(one["address"]) if one["program"] else "",
+            demangle(symbols.describe(one["address"])) if one["program"] else "",
             one["address"],
             one["program"],
             one["wakes"],

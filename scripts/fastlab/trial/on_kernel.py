@@ -25,6 +25,7 @@ from fastlab.backend.host import only_user, what_runs
 from fastlab.backend.running_kernel import LACKS, NEEDED, RunningKernel
 from fastlab.backend.slot_rows import LAST_LATENCY_RUN, RealToolbox, requests
 from fastlab.base.cache import check_room
+from fastlab.base.demangle import demangle
 from fastlab.base.metrics import LATENCIES, PERCENTILES
 from fastlab.base.model import Experiment, FastError, Run, Variant
 from fastlab.base.place import work_dir
@@ -226,6 +227,6 @@ class _TrialKernel(RunningKernel):
         for one in document["locks"]:
             address = int(one["address"], 16)
             ours = one["process"] == maps["process"]
-            name = symbols.describe(address) if ours else ""
+            name = demangle(symbols.describe(address)) if ours else ""
             found.append(Lock(name, address, ours, None, one["handoffs"], None))
         return tuple(found)

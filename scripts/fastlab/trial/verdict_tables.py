@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from statistics import fmean, median
 from typing import Any, cast
 
+from fastlab.base.demangle import short
 from fastlab.base.files import readable
 from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
 from fastlab.base.model import SCHEMA_VERSION, Place
@@ -181,7 +182,7 @@ def _locks(found: Iterable[Lock], runs: int) -> list[Table]:
     columns = ["hand-offs come from", "address", f"per run ({BASELINE})", "share", ""]
     rows = [
         [
-            Cell(lock.name),
+            Cell(lock.name, short=short(lock.name)),
             Cell(f"{lock.address:#x}" if lock.program else ""),
             Cell(value(lock.handoffs / runs if lock.handoffs else None)),
             Cell(f"{lock.handoffs * 100 / total:.1f} %" if lock.handoffs else NOT_AVAILABLE),

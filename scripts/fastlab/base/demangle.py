@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""C++ and Rust names as their sources have them, by binutils' c++filt.
+
+What is recorded of a run keeps the linker's names, which are the same on every machine; only what
+is shown has the others.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from functools import lru_cache
+
+# The Itanium ABI's and Rust's. A name may stand in a text, as in `libx.so: _ZN1a1bE+0x8`.
+_MANGLED = re.compile(r"(?<![\w.$])_+[ZR]\w")
+# Of a name in a terminal's table, in characters.
+SHORT = 40
+
+
+def demangle_all(texts: Iterable[str]) -> list[str]:
+    """The same texts, with C++ and Rust names in place of the linker's; as they are where there is
+    no c++filt. A text is one line."""
+    found = list(texts)
+    mangled = [i for i, text in enumerate(found) if _MANGLED.search(text)]
+    filt = shutil.which("c++filt") if mangled else None
+    if filt:
+        # -i: without the hashes by which Rust tells builds of a crate apart.
+        lines = "".join(f"{found[i]}\n" for i in mangled).encode()
+        answer = subprocess.run([filt, "-i"], input=lines, capture_output=True)
+        told = answer.stdout.decode(errors="replace").split("\n")
+        if answer.returncode == 0 and len(told) == len(mangled) + 1:
+            for i, text in zip(mangled, told, strict=False):
+                found[i] = text
+    return found
+
+
+@lru_cache(maxsize=4096)
+def demangle(text: str) -> str:
+    """The same of one."""
+    return demangle_all([text])[0]
+
+
+def short(name: str, most: int = SHORT) -> str:
+    """A demangled name for where there is little room: without a function's parameters, and with
+    three dots for its middle if it is still longer than `most`."""
+    name = _without_parameters(name)
+    tail = most * 2 // 3
+    return name if len(name) <= most else f"{name[: most - tail - 3]}...{name[-tail:]}"
+
+
+def _without_parameters(name: str) -> str:
+    bare = name.removesuffix(" const")
+    depth = 0
+    for i in range(len(bare) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(bare[i], 0)
+        if not depth:
+            # Else it is a note behind the name, or the function is `operator()` itself.
+            begins = bare.endswith(")") and i and not bare[:i].endswith((" ", "operator"))
+            return bare[:i] if begins else name
+    return name
