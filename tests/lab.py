@@ -51,7 +51,8 @@ def series_folder() -> Path:
 @cache
 def built() -> initramfs.Built:
     """The guest's programs and the plugin, up to date."""
-    return initramfs.find_built(meson.build_programs(PROJECT, PlainReporter(io.StringIO())))
+    build = meson.build_programs(PROJECT, PlainReporter(io.StringIO()))
+    return initramfs.find_built(build, require_qemu().plugin_api)
 
 
 def compile_guest(name: str, directory: Path, *options: str) -> Path:
@@ -84,7 +85,7 @@ class Lab:
         accelerator = None if self.measures else hardware.EMULATED
         machine = machine or Machine()
         self.simulation = vm.Simulation(
-            require_qemu(), kernel, image, machine, accelerator=accelerator
+            require_qemu().path, kernel, image, machine, accelerator=accelerator
         )
         self.save("saved")
 

@@ -12,6 +12,7 @@ import pytest
 import samples
 
 from fastlab.backend import contract, sim
+from fastlab.base import tools
 from fastlab.base.model import Kernel
 from fastlab.guest import meson
 from fastlab.kernel import kernels
@@ -58,6 +59,7 @@ class Stages:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, broken: str = "") -> None:
         self.asked: list[Any] = []
         self.broken = broken
+        monkeypatch.setattr(tools, "require_qemu", lambda: tools.Qemu(Path("qemu"), 4))
         monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
         monkeypatch.setattr(sim, "find_sim_toolbox", self.find_toolbox)
         monkeypatch.setattr(kernels, "build", self.build)
@@ -65,7 +67,9 @@ class Stages:
         monkeypatch.setattr(contract, "run_experiment", self.run)
 
     @staticmethod
-    def find_toolbox(build: str, further: tuple[str, ...], more: dict[str, Path]) -> str:
+    def find_toolbox(
+        qemu: tools.Qemu, build: str, further: tuple[str, ...], more: dict[str, Path]
+    ) -> str:
         return " and ".join([f"toolbox of {build}", *further, *more])
 
     def build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:

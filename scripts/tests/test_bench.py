@@ -17,6 +17,7 @@ import pytest
 from fastlab.backend.sim import Toolbox
 from fastlab.base.model import FastError, Kernel, Machine
 from fastlab.base.progress import PlainReporter
+from fastlab.base.tools import Qemu
 from fastlab.bench import bench_machine, cost
 from fastlab.guest.vm import Outcome
 from fastlab.kernel.kernels import BuildRequest, Places
@@ -40,8 +41,10 @@ def fake_machine(
     monkeypatch.setattr(bench_machine.vm, "save_machine", lambda *_: None)
     monkeypatch.setattr(bench_machine.kernels, "build", lambda *_: (kernel,))
     monkeypatch.setattr(bench_machine, "build_programs", lambda *_: directory)
-    toolbox = Toolbox("id", Path("qemu"), plugin, b"")
-    monkeypatch.setattr(bench_machine.sim, "find_sim_toolbox", lambda build, further: toolbox)
+    qemu = Path("qemu")
+    monkeypatch.setattr(bench_machine.tools, "require_qemu", lambda: Qemu(qemu, 4))
+    toolbox = Toolbox("id", qemu, plugin, b"")
+    monkeypatch.setattr(bench_machine.sim, "find_sim_toolbox", lambda qemu, build, further: toolbox)
     request = BuildRequest(variants=("baseline",), places=Places(directory, directory))
     monkeypatch.setattr(bench_machine.kernels, "BuildRequest", lambda **_: request)
 

@@ -27,7 +27,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(readiness.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(readiness, "ROOM_GIB", 0)
-    monkeypatch.setattr(tools, "require_qemu", lambda: Path("/bin/true"))
+    monkeypatch.setattr(tools, "require_qemu", lambda: tools.Qemu(Path("/bin/true"), 4))
     monkeypatch.setattr(tools, "version", lambda path: b"QEMU 10\nCopyright\n")
     monkeypatch.setattr(kvm, "DEVICE", tmp_path / "kvm")
     script = tmp_path / "scripts/install-deps"

@@ -99,15 +99,15 @@ def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> N
         "intervals_idle": "microbench/intervals",
         "barnes": "splash2-harness",
     }
-    files = ["userspace/guest/init", "userspace/cachesim/libcachesim.so"]
+    files = ["userspace/guest/init", "userspace/cachesim/libcachesim-7.so"]
     files += [f"microbench/{name}" for name in BENCHMARKS]
     files += [f"{directory}/{name}" for name, directory in further.items()]
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    always = find_built(tmp_path).programs
+    always = find_built(tmp_path, 7).programs
     assert set(always) == {"/init", *(f"/bin/{name}" for name in BENCHMARKS)}
-    more = find_built(tmp_path, tuple(further)).programs
+    more = find_built(tmp_path, 7, tuple(further)).programs
     assert set(more) - set(always) == {f"/bin/{name}" for name in further}
 
 
@@ -118,5 +118,5 @@ def test_a_program_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_is_not_built_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FastError, match=r"guest/init.*libcachesim.so: not built.*ninja"):
-        find_built(tmp_path)
+    with pytest.raises(FastError, match=r"guest/init.*libcachesim-4.so: not built.*ninja"):
+        find_built(tmp_path, 4)

@@ -238,6 +238,34 @@ def test_the_package_needs_what_an_installed_one_asks_for(root: Path, tmp_path: 
     assert {"clang", "doxygen", "help2man"} <= more
 
 
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("1:11.1.3+ds-1~bpo13+1", ""),
+        ("1:12.0.0+ds-1", "QEMU 12.0 is installed, and the simulation runs with QEMU 9.2 to 11.1"),
+    ],
+)
+def test_install_deps_warns_of_a_qemu_that_is_too_new(
+    version: str, said: str, tmp_path: Path
+) -> None:
+    """On a Debian that has all packages, and this version of QEMU's."""
+    for name, text in (
+        ("dpkg-query", f"case $3 in *Version*) echo '{version}';; *) echo installed;; esac"),
+        ("apt-get", ""),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    answer = subprocess.run(
+        [PROJECT / "scripts/install-deps", "--dry-run"],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+    )
+    assert answer.returncode == 0
+    assert said in answer.stderr
+    assert bool(answer.stderr) == bool(said)
+
+
 def test_the_package_says_what_each_file_is_under() -> None:
     stanzas = (PROJECT / "debian/copyright").read_text().split("\n\n")
     fields = [dict(re.findall(r"^([\w-]+): (.*)$", one, re.MULTILINE)) for one in stanzas]

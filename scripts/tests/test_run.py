@@ -233,7 +233,7 @@ def test_what_the_last_run_completes_is_complete_however_late(
 
 
 def test_runs_are_of_the_plugin_that_was_hashed(machines: Machines, tmp_path: Path) -> None:
-    plugin = tmp_path / "build/libcachesim.so"
+    plugin = tmp_path / "build/libcachesim-4.so"
     plugin.parent.mkdir()
     both = (plugin, plugin.with_name(vm.PACE))
     for file in both:

@@ -71,23 +71,53 @@ def test_a_present_header_is_asked_of_the_compiler(bin_dir: Path, tmp_path: Path
     assert asked.read_text() == "#include <gelf.h>\n"
 
 
-@pytest.mark.parametrize("version", ["9.2.0", "10.0.2 (Debian 1:10.0.2+ds-2~bpo12+1)"])
-def test_a_new_qemu_is_taken(bin_dir: Path, version: str) -> None:
-    qemu = script(bin_dir / "qemu-system-x86_64", f"echo 'QEMU emulator version {version}'")
-    assert tools.require_qemu() == qemu
+def qemu(bin_dir: Path, version: str) -> Path:
+    return script(bin_dir / "qemu-system-x86_64", f"echo 'QEMU emulator version {version}'")
 
 
-def test_an_old_qemu_names_both_versions_and_the_backport(bin_dir: Path) -> None:
-    script(bin_dir / "qemu-system-x86_64", "echo 'QEMU emulator version 7.2.9 (Debian)'")
+@pytest.mark.parametrize(
+    ("version", "plugin_api"),
+    [
+        ("9.2.0", 4),
+        ("10.0.2 (Debian 1:10.0.2+ds-2~bpo12+1)", 4),
+        ("11.0.3", 4),
+        ("11.1.0", 7),
+        ("11.1.3 (Debian 1:11.1.3+ds-1~bpo13+1)", 7),
+    ],
+)
+def test_a_qemu_of_the_range_is_taken_with_its_plugin(
+    bin_dir: Path, version: str, plugin_api: int
+) -> None:
+    path = qemu(bin_dir, version)
+    assert tools.require_qemu() == tools.Qemu(path, plugin_api)
+
+
+@pytest.mark.parametrize("version", ["7.2.9 (Debian)", "9.1.3"])
+def test_an_old_qemu_names_the_range_and_the_backport(bin_dir: Path, version: str) -> None:
+    path = qemu(bin_dir, version)
     with pytest.raises(FastError) as error:
         tools.require_qemu()
-    for part in ("7.2.9", "9.2", "bookworm-backports", "qemu-system-x86"):
+    for part in (str(path), version.split()[0], "too old", "QEMU 9.2 to 11.1", "bookworm-back"):
         assert part in str(error.value)
 
 
-def test_a_missing_qemu_names_the_need(bin_dir: Path) -> None:
-    with pytest.raises(FastError, match=r"is missing, version 9\.2 or newer: .*backports"):
+@pytest.mark.parametrize("version", ["11.2.0", "12.0.0 (Debian 1:12.0.0+ds-1)"])
+def test_a_qemu_that_is_too_new_names_the_range(bin_dir: Path, version: str) -> None:
+    path = qemu(bin_dir, version)
+    with pytest.raises(FastError) as error:
         tools.require_qemu()
+    for part in (str(path), version.split()[0], "too new", "QEMU 9.2 to 11.1", "first in PATH"):
+        assert part in str(error.value)
+
+
+def test_a_missing_qemu_names_the_range(bin_dir: Path) -> None:
+    with pytest.raises(FastError, match=r"is missing; .* QEMU 9\.2 to 11\.1: .*backports"):
+        tools.require_qemu()
+
+
+def test_a_plugin_is_built_for_each_version_of_the_api() -> None:
+    text = (tools.PROJECT / "userspace/cachesim/meson.build").read_text()
+    assert f"plugin_versions = {sorted(set(tools.PLUGIN_APIS.values()))}" in text
 
 
 def test_a_qemu_that_does_not_start_is_quoted(bin_dir: Path) -> None:

@@ -15,6 +15,7 @@ import samples
 
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
+from fastlab.base.tools import Qemu
 from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.guest.initramfs import BALANCED_PATH
@@ -131,7 +132,7 @@ def compiled(directory: Path, status: int) -> None:
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     build = tmp_path / "project/build/user"
-    for name in ("guest/init", "guest/subject", "guest/balanced", "cachesim/libcachesim.so"):
+    for name in ("guest/init", "guest/subject", "guest/balanced", "cachesim/libcachesim-4.so"):
         (build / "userspace" / name).parent.mkdir(parents=True, exist_ok=True)
         (build / "userspace" / name).write_bytes(Path("/bin/true").read_bytes())
     compiled(tmp_path, 0)
@@ -150,7 +151,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     )
     request = kernels.BuildRequest(places=kernels.Places(tmp_path / "project"))
     monkeypatch.setattr(in_simulation.kernels, "BuildRequest", lambda variants: request)
-    monkeypatch.setattr(in_simulation.tools, "require_qemu", lambda: qemu)
+    monkeypatch.setattr(in_simulation.tools, "require_qemu", lambda: Qemu(qemu, 4))
     monkeypatch.setattr(in_simulation.vm, "run_job", lab.run_job)
     monkeypatch.setattr("fastlab.guest.machines.vm.save_machine", lab.save_machine)
     return lab

@@ -48,7 +48,7 @@ class Lab:
         return vm.boot_job(self.simulation, JOB, self.directory, self.watchdogs, self.cancelled)
 
     def run(self, attribute: bool = False, **asked: Any) -> vm.Outcome:
-        plugin, snapshot = Path("libcachesim.so"), Path("snapshot")
+        plugin, snapshot = Path("libcachesim-4.so"), Path("snapshot")
         return vm.run_job(
             self.simulation,
             snapshot,
@@ -82,7 +82,7 @@ def test_a_machine_whose_clock_qemu_moved_is_saved_like_one_whose_clock_it_did_n
     ("mode", "words"),
     [
         ("no-timer", "snapshot: no timer interrupt is to come"),
-        ("other-qemu", "snapshot: no 'timer/icount' in it as QEMU 9.2 to 10 saves it"),
+        ("other-qemu", "snapshot: no 'timer/icount' in it as QEMU 9.2 to 11.1 saves it"),
     ],
 )
 def test_a_machine_saved_in_another_way_is_refused(lab: Lab, mode: str, words: str) -> None:
@@ -234,7 +234,7 @@ def test_a_run_with_the_plugin_has_qemu_paced(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
-    plugin, pace = tmp_path / "libcachesim.so", tmp_path / "libpace.so"
+    plugin, pace = tmp_path / "libcachesim-4.so", tmp_path / "libpace.so"
     assert preloaded(lab, plugin) == "None"
     pace.touch()
     assert preloaded(lab, plugin) == str(pace)
@@ -250,7 +250,7 @@ def test_a_library_whose_path_is_two_for_the_linker_is_left_out(
     home = tmp_path / "my build"
     home.mkdir()
     (home / "libpace.so").touch()
-    assert preloaded(lab, home / "libcachesim.so") == "None"
+    assert preloaded(lab, home / "libcachesim-4.so") == "None"
 
 
 def test_a_run_is_attributed_if_asked_for(lab: Lab) -> None:

@@ -36,6 +36,7 @@
 #include "latencies.h"
 #include "lock_watch.h"
 #include "options.h"
+#include "qemu_callbacks.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
 #include "system_map.h"
@@ -66,6 +67,9 @@ enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END, MARKER_CLOCK
 #define GUEST_PAGE 4096u
 #define RAM_END (3ull << 30)
 #define NOT_RAM (1ull << (CACHESIM_PHYS_BITS - 1))
+
+/* base/tools.py says it earlier. */
+#define USE_ANOTHER_QEMU "use QEMU 9.2 to 11.1, and the plugin that belongs to it"
 
 /* Blocks between two checks that the vCPU is the one we think it is. */
 #define CHECK_INTERVAL 4096u
@@ -245,7 +249,7 @@ static void write_document(void)
 	latencies_free(&latencies.wakeup);
 }
 
-static void on_reset(qemu_plugin_id_t id);
+static void on_reset(void);
 
 static uint64_t address_space(void)
 {
@@ -263,7 +267,7 @@ static void begin_clock(void)
 		    sim.options.quantum);
 	sim.state = RUNNING;
 	sim.env = 0;	/* it is not known yet */
-	qemu_plugin_reset(sim.id, on_reset);
+	qemu_callbacks_reset(sim.id, on_reset);
 }
 
 static void begin_counting(void)
@@ -510,11 +514,10 @@ static uint64_t code_address(const struct qemu_plugin_insn *insn)
 	return NOT_RAM | (qemu_plugin_insn_vaddr(insn) & (NOT_RAM - 1));
 }
 
-static void on_translate_outside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void on_translate_outside(struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
-	(void)id;
 	learn_ram_base(qemu_plugin_tb_get_insn(tb, 0));
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
@@ -542,7 +545,7 @@ static void recognise_vcpu(const struct block *b, uintptr_t env)
 
 	if (env == sim.env && vcpu != sim.vcpu)
 		die("QEMU switched vCPUs unseen",
-		    "this QEMU's generated code is not as expected; use QEMU 9.2 to 10.0");
+		    "this QEMU's generated code is not as expected; " USE_ANOTHER_QEMU);
 	if (vcpu != sim.vcpu)
 		sim.turn_over = false;
 	sim.vcpu = vcpu;
@@ -941,12 +944,11 @@ static void add_instruction(struct block *b, const struct qemu_plugin_insn *insn
  * the parts up to the marker and after it, so that counting starts and stops at
  * the marker itself.
  */
-static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void on_translate_inside(struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 	struct block *b = NULL;
 
-	(void)id;
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		enum marker marker = marker_of(insn);
@@ -975,9 +977,8 @@ static void on_translate_inside(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 }
 
 /* QEMU has dropped all translations, and with them every use of a block. */
-static void on_flush(qemu_plugin_id_t id)
+static void on_flush(void)
 {
-	(void)id;
 	free_blocks();
 }
 
@@ -1001,36 +1002,35 @@ static void free_all(void)
 		close(sim.attributed);
 }
 
-static void on_qemu_exit(qemu_plugin_id_t id, void *userdata)
+static void on_qemu_exit(void)
 {
-	(void)id;
-	(void)userdata;
 	if (sim.state == COUNTING)
 		say("QEMU ends inside a region of interest: its document is not written");
 	free_all();
 }
 
-static void register_callbacks(qemu_plugin_id_t id)
+static void register_callbacks(void)
 {
-	qemu_plugin_register_vcpu_tb_trans_cb(id, sim.state == OUTSIDE ? on_translate_outside
-								       : on_translate_inside);
-	qemu_plugin_register_flush_cb(id, on_flush);
-	qemu_plugin_register_atexit_cb(id, on_qemu_exit, NULL);
+	const struct qemu_callbacks callbacks = {
+		.translated = sim.state == OUTSIDE ? on_translate_outside : on_translate_inside,
+		.flushed = on_flush,
+		.ended = on_qemu_exit,
+	};
+
+	qemu_callbacks_register(sim.id, &callbacks);
 }
 
-static void on_reset(qemu_plugin_id_t id)
+static void on_reset(void)
 {
 	free_blocks();
-	register_callbacks(id);
+	register_callbacks();
 }
 
 /* Runs in the thread that will run the vCPU. */
-static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
+static void on_vcpu_begun(void)
 {
 	const char *missing;
 
-	(void)id;
-	(void)vcpu;
 	if (sim.have_vcpu_thread && !pthread_equal(sim.vcpu_thread, pthread_self()))
 		die("vCPUs run in several threads", "start QEMU with -accel tcg,thread=single");
 	sim.vcpu_thread = pthread_self();
@@ -1038,7 +1038,7 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 		return;
 	missing = registers_find();
 	if (missing)
-		die(missing, "this QEMU does not tell this register; use QEMU 9.2 to 10.0");
+		die(missing, "this QEMU does not tell this register; " USE_ANOTHER_QEMU);
 	sim.have_vcpu_thread = true;
 }
 
@@ -1046,9 +1046,8 @@ static int check_qemu(const qemu_info_t *info, char *error, size_t size)
 {
 	if (info->version.cur < QEMU_PLUGIN_VERSION || info->version.min > QEMU_PLUGIN_VERSION) {
 		snprintf(error, size, "built for version %d of QEMU's plugin API, but this QEMU has "
-			 "%d to %d: use QEMU 9.2 or newer that still has version %d",
-			 QEMU_PLUGIN_VERSION, info->version.min, info->version.cur,
-			 QEMU_PLUGIN_VERSION);
+			 "%d to %d: " USE_ANOTHER_QEMU, QEMU_PLUGIN_VERSION, info->version.min,
+			 info->version.cur);
 		return -1;
 	}
 	if (!info->system_emulation || strcmp(info->target_name, "x86_64")) {
@@ -1063,8 +1062,8 @@ static int check_qemu(const qemu_info_t *info, char *error, size_t size)
 		return -1;
 	}
 	if (!qemu_plugin_request_time_control || !qemu_plugin_update_ns) {
-		snprintf(error, size, "this QEMU gives plugins no control of time: use QEMU 9.2 or "
-			 "newer");
+		snprintf(error, size, "this QEMU gives plugins no control of time: "
+			 USE_ANOTHER_QEMU);
 		return -1;
 	}
 	return 0;
@@ -1155,7 +1154,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		return -1;
 	}
 	sim.id = id;
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-	register_callbacks(id);
+	qemu_callbacks_at_vcpu(id, on_vcpu_begun);
+	register_callbacks();
 	return 0;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The subset of QEMU's TCG plugin interface that cachesim uses, as of API
- * version 4 (QEMU 9.2 to 10.x); Debian ships no header. The symbols are QEMU's
- * own and are bound when it loads the plugin. Reference: QEMU's
+ * The subset of QEMU's TCG plugin interface that cachesim uses; Debian ships no header. The
+ * symbols are QEMU's own and are bound when it loads the plugin. Reference: QEMU's
  * documentation, "QEMU TCG Plugins", section API.
+ *
+ * The plugin runs with QEMU 9.2 to 11.1. Up to 11.0 the API has version 4 to 6, and plugins of
+ * version 4 are accepted; 11.1 has version 7 and accepts no other. A plugin has one version, which
+ * QEMU reads before it calls anything. So there are two plugins of the same source (meson.build), of
+ * version 4 and of version 7. Of what is declared here, 7 differs in the callbacks of the plugin as a
+ * whole: they are passed `userdata`, what they were registered with, and not the plugin's id
+ * (qemu_callbacks.c).
  */
 #ifndef QEMU_PLUGIN_API_H
 #define QEMU_PLUGIN_API_H
@@ -14,8 +20,9 @@
 
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
-/* The API version this subset is declared after. */
-#define QEMU_PLUGIN_VERSION 4
+#if !defined(QEMU_PLUGIN_VERSION) || (QEMU_PLUGIN_VERSION != 4 && QEMU_PLUGIN_VERSION != 7)
+#error "QEMU_PLUGIN_VERSION is to be 4 or 7: the version of the API that the plugin is for"
+#endif
 
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
@@ -33,7 +40,9 @@ struct glib_array {
 
 struct glib_array *g_byte_array_new(void);
 void g_byte_array_unref(struct glib_array *array);
+unsigned int g_array_get_element_size(struct glib_array *array);
 
+/* Newer versions append members: an array's elements are as far apart as GLib says. */
 typedef struct {
 	struct qemu_plugin_register *handle;
 	const char *name;
@@ -65,11 +74,7 @@ enum qemu_plugin_mem_rw {
 	QEMU_PLUGIN_MEM_W,
 };
 
-typedef void (*qemu_plugin_simple_cb_t)(qemu_plugin_id_t id);
-typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
-typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu);
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu, void *userdata);
-typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int vcpu, qemu_plugin_meminfo_t info,
 					  uint64_t vaddr, void *userdata);
 
@@ -77,6 +82,12 @@ typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int vcpu, qemu_plugin_meminfo
 extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 					   int argc, char **argv);
+
+#if QEMU_PLUGIN_VERSION < 7
+typedef void (*qemu_plugin_simple_cb_t)(qemu_plugin_id_t id);
+typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
+typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned int vcpu);
+typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
 /* Drops all of the plugin's callbacks and all translations, then calls cb; asynchronous. */
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb);
@@ -87,6 +98,23 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 				    void *userdata);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 					   qemu_plugin_vcpu_tb_trans_cb_t cb);
+#else
+typedef void (*qemu_plugin_udata_cb_t)(void *userdata);
+typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(struct qemu_plugin_tb *tb, void *userdata);
+
+/* As above. */
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata);
+
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_udata_cb_t cb,
+				       void *userdata);
+void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb,
+				   void *userdata);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb,
+				    void *userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+					   qemu_plugin_vcpu_tb_trans_cb_t cb, void *userdata);
+#endif
+
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_vcpu_udata_cb_t cb,
 					    enum qemu_plugin_cb_flags flags, void *userdata);
@@ -106,8 +134,11 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
 /* An array of qemu_plugin_reg_descriptor; from a vCPU's init callback on. */
 struct glib_array *qemu_plugin_get_registers(void);
-/* Appends a register of the vCPU that runs now to buf; returns its size, or -1. */
-int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf);
+/*
+ * Appends a register of the vCPU that runs now to buf; nothing, if it cannot be read. What it
+ * returns is left out, since it depends on QEMU: an int up to API version 5, a bool from 6 on.
+ */
+void qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf);
 
 /* Makes data hold the len bytes at the guest's virtual address; in a vCPU's callback (version 4). */
 bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, size_t len);

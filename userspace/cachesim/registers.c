@@ -24,19 +24,30 @@ static struct {
 	struct glib_array *buffer;
 } registers;
 
+static const qemu_plugin_reg_descriptor *find(struct glib_array *offered, const char *name)
+{
+	const char *at = offered->data;
+
+	for (unsigned int i = 0; i < offered->len; i++, at += g_array_get_element_size(offered)) {
+		const qemu_plugin_reg_descriptor *descriptor = (const void *)at;
+
+		if (!strcmp(descriptor->name, name))
+			return descriptor;
+	}
+	return NULL;
+}
+
 const char *registers_find(void)
 {
 	struct glib_array *offered = qemu_plugin_get_registers();
-	const qemu_plugin_reg_descriptor *r = offered->data;
 
 	registers.buffer = g_byte_array_new();
 	for (unsigned int name = 0; name < REGISTERS; name++) {
-		registers.handles[name] = NULL;
-		for (unsigned int i = 0; i < offered->len; i++)
-			if (!strcmp(r[i].name, names[name]))
-				registers.handles[name] = r[i].handle;
-		if (!registers.handles[name])
+		const qemu_plugin_reg_descriptor *found = find(offered, names[name]);
+
+		if (!found)
 			return names[name];
+		registers.handles[name] = found->handle;
 	}
 	return NULL;
 }
@@ -44,13 +55,12 @@ const char *registers_find(void)
 uint64_t register_read(enum register_name name)
 {
 	uint64_t value = 0;
-	int size;
+	size_t size;
 
 	registers.buffer->len = 0;
-	size = qemu_plugin_read_register(registers.handles[name], registers.buffer);
-	if (size > 0)
-		memcpy(&value, registers.buffer->data,
-		       (size_t)size < sizeof(value) ? (size_t)size : sizeof(value));
+	qemu_plugin_read_register(registers.handles[name], registers.buffer);
+	size = registers.buffer->len;
+	memcpy(&value, registers.buffer->data, size < sizeof(value) ? size : sizeof(value));
 	return value;
 }
 

@@ -77,10 +77,10 @@ def _packages(project: Path) -> Examined:
 
 def _qemu() -> Examined:
     try:
-        path = tools.require_qemu()
+        qemu = tools.require_qemu()
     except FastError as error:
         return Examined("QEMU", "missing", str(error))
-    return Examined("QEMU", "ok", tools.version(path).decode().splitlines()[0])
+    return Examined("QEMU", "ok", tools.version(qemu.path).decode().splitlines()[0])
 
 
 def _python(project: Path) -> Examined:

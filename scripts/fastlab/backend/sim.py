@@ -61,23 +61,25 @@ class Toolbox:
 
 
 def find_sim_toolbox(
-    build: Path, further: Sequence[str] = (), more: Mapping[str, Path] = MappingProxyType({})
+    qemu: tools.Qemu,
+    build: Path,
+    further: Sequence[str] = (),
+    more: Mapping[str, Path] = MappingProxyType({}),
 ) -> Toolbox:
-    """The tools, from PATH and Meson's build directory; FastError names what is missing.
+    """QEMU and what is in Meson's build directory; FastError names what is missing there.
 
     `further` are more programs of the guest (initramfs.find_built()), `more` others, by their
     paths in it.
     """
-    qemu = tools.require_qemu()
-    built = initramfs.find_built(build, further)
+    built = initramfs.find_built(build, qemu.plugin_api, further)
     libraries = read_libraries(built.plugin)
     image = initramfs.build_image({**built.programs, **more})
     machines = [Machine(preset=name) for name in presets.names()]
     words = [word for machine in machines for word in hardware.arguments(machine)]
-    parts = [tools.version(qemu), initramfs.stripped(built.plugin), image]
+    parts = [tools.version(qemu.path), initramfs.stripped(built.plugin), image]
     parts += [word.encode() for word in (*words, CLOCK_SETTLED)]
     digest = initramfs.digest_all(parts)
-    return Toolbox(digest, qemu, built.plugin, image, built.programs, libraries)
+    return Toolbox(digest, qemu.path, built.plugin, image, built.programs, libraries)
 
 
 def read_libraries(plugin: Path) -> dict[str, bytes]:

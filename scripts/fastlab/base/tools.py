@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from fastlab.base.model import FastError
+from fastlab.base.place import PROJECT
 
 # What this project runs -> the Debian package that holds it.
 PACKAGES: dict[str, str] = {
@@ -53,9 +55,19 @@ HEADERS: dict[str, str] = {
     "openssl/opensslv.h": "libssl-dev",
 }
 
-# Before 8.1 the instruction budget of -icount is not shared fairly among CPUs; before 9.2 a plugin
-# cannot read the registers that tell which CPU executes.
-QEMU_MINIMUM = (9, 2)
+QEMU_VERSIONS = PROJECT / "scripts/qemu-versions"
+
+# The version of the plugin API that our plugin is built for, by the first QEMU that accepts it
+# (userspace/cachesim/qemu_plugin_api.h).
+PLUGIN_APIS: Mapping[tuple[int, int], int] = {(9, 2): 4, (11, 1): 7}
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """A QEMU that the simulation runs with. It takes the plugin that is built for `plugin_api`."""
+
+    path: Path
+    plugin_api: int
 
 
 def require(tool: str) -> Path:
@@ -78,27 +90,51 @@ def require_all(tools: Iterable[str], headers: Iterable[str] = ()) -> dict[str, 
     return {tool: Path(path) for tool, path in found.items() if path is not None}
 
 
-def require_qemu() -> Path:
-    """The path of qemu-system-x86_64, when it is new enough."""
-    need = ".".join(map(str, QEMU_MINIMUM))
+def require_qemu() -> Qemu:
+    """The qemu-system-x86_64 of PATH; a FastError says so where it is none for the simulation.
+
+    Whatever simulates asks before it builds anything.
+    """
+    oldest, newest = _qemu_range()
+    need = f"QEMU {oldest} to {newest}"
     advice = (
         "install the Debian package qemu-system-x86 (Debian 12: from bookworm-backports, "
         "apt-get install -t bookworm-backports qemu-system-x86)"
     )
     path = shutil.which("qemu-system-x86_64")
     if path is None:
-        raise FastError(f"qemu-system-x86_64 is missing, version {need} or newer: {advice}")
+        raise FastError(f"qemu-system-x86_64 is missing; the simulation runs with {need}: {advice}")
     answer = subprocess.run([path, "--version"], capture_output=True, text=True)
-    match = re.search(r"version (\d+)\.(\d+)(\.\d+)*", answer.stdout)
+    match = re.search(r"version (\d+\.\d+)(\.\d+)*", answer.stdout)
     if match is None:
         said = (answer.stdout + answer.stderr).strip() or f"nothing, status {answer.returncode}"
         raise FastError(f"{path} --version does not tell its version (it said: {said}): {advice}")
-    if (int(match[1]), int(match[2])) < QEMU_MINIMUM:
+    if _numbers(match[1]) < _numbers(oldest):
         raise FastError(
-            f"{path} is {match[0]}; the simulation needs QEMU {need} or newer, whose simulated "
-            f"CPUs take fair turns: {advice}"
+            f"{path} is {match[0]}, which is too old: the simulation runs with {need}: {advice}"
         )
-    return Path(path)
+    if _numbers(match[1]) > _numbers(newest):
+        raise FastError(
+            f"{path} is {match[0]}, which is too new: the simulation runs with {need}, and a newer "
+            "one may not accept its plugin; use a newer version of this project, or put one of "
+            "these QEMUs first in PATH"
+        )
+    return Qemu(Path(path), _plugin_api(_numbers(match[1])))
+
+
+def _qemu_range() -> tuple[str, str]:
+    """The oldest and the newest version, as QEMU_VERSIONS has them."""
+    found = dict(re.findall(r"^(\w+)=([\d.]+)$", QEMU_VERSIONS.read_text(), re.MULTILINE))
+    return found["qemu_minimum"], found["qemu_maximum"]
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")
+    return int(major), int(minor)
+
+
+def _plugin_api(version: tuple[int, int]) -> int:
+    return PLUGIN_APIS[max(first for first in PLUGIN_APIS if first <= version)]
 
 
 def version(program: Path) -> bytes:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from fastlab.backend import sim
+from fastlab.base import tools
 from fastlab.base.cache import locked
 from fastlab.base.model import FastError, Machine, Watchdogs
 from fastlab.base.place import work_dir
@@ -59,7 +60,9 @@ class BenchMachine:
             fragments = (*fragments, "numa")
         request = kernels.BuildRequest(variants=(variant,), fragments=tuple(fragments))
         project = request.places.project
-        self.toolbox = sim.find_sim_toolbox(build_programs(project, reporter), further)
+        # Before all that takes long: what is missing is said at once.
+        qemu = tools.require_qemu()
+        self.toolbox = sim.find_sim_toolbox(qemu, build_programs(project, reporter), further)
         (kernel,) = kernels.build(request, reporter)
         self.directory = work_dir(project) / name
         self._lock = ExitStack()

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from fastlab.backend import counting
+from fastlab.base import tools
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, UsageError
 from fastlab.base.progress import Reporter
@@ -78,6 +79,9 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
         return list_slots(experiment, planned)
     if experiment.attribute:
         reporter.say(f"attribute is the simulation's: backend {name} counts nothing by function")
+    if name == GUESTS:
+        # Of any version: only the simulation has a plugin.
+        tools.require("qemu-system-x86_64")
     request = BuildRequest(experiment.series, kernels_of(experiment))
     build = meson.build_programs(request.places.project, reporter)
     toolbox = slot_rows.find_real_toolbox(build, experiment)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fastlab.base import tools
 from fastlab.base.model import Experiment
 from fastlab.base.progress import Reporter
 from fastlab.guest import meson
@@ -31,10 +32,11 @@ def simulate(
 
     names = kernels_of(experiment)
     request = kernels.BuildRequest(experiment.series, names)
-    # Before the kernels: what is missing is said in seconds.
+    # Before all that takes long: what is missing is said at once.
+    qemu = tools.require_qemu()
     build = meson.build_programs(request.places.project, reporter)
     toolbox = sim.find_sim_toolbox(
-        build, further_programs(experiment), sim.balancer(build, experiment.machines)
+        qemu, build, further_programs(experiment), sim.balancer(build, experiment.machines)
     )
     built = dict(zip(names, kernels.build(request, reporter), strict=True))
     machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)

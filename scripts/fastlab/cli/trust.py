@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fastlab.backend.host import without_fast
-from fastlab.base import files
+from fastlab.base import files, tools
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.progress import Reporter
 from fastlab.bench import trust, trust_file, trust_native
@@ -73,6 +73,8 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
     _check_own(directory, trust_native.experiment_name(preset))
     source = trust_native.write_experiment(directory, preset, series, cpus)
     experiment = load_experiment(source)
+    # Before all that takes long: what is missing is said at once.
+    tools.require_qemu()
     build = meson.build_programs(project(), reporter)
     session = trust_native.NativeSession(build, cpus, arguments.rounds)
     rows = simulate(experiment, source, directory / trust.SIMULATION, reporter)

@@ -26,7 +26,6 @@ CONSOLE = 0o020600
 
 # In Meson's build directory.
 INIT = "userspace/guest/init"
-PLUGIN = "userspace/cachesim/libcachesim.so"
 
 # Runs a program in a machine that is to have balanced, and where that guest has it.
 BALANCED = "userspace/guest/balanced"
@@ -66,7 +65,12 @@ class Built:
     plugin: Path
 
 
-def find_built(build: Path, further: Sequence[str] = ()) -> Built:
+def plugin_path(build: Path, api: int) -> Path:
+    """Where Meson's build directory has the plugin for this version of QEMU's plugin API."""
+    return build / f"userspace/cachesim/libcachesim-{api}.so"
+
+
+def find_built(build: Path, plugin_api: int, further: Sequence[str] = ()) -> Built:
     """The files in Meson's build directory; a FastError names what is not there.
 
     `further` names programs of FURTHER. Only who runs them has them in the guest: what else is in
@@ -75,7 +79,7 @@ def find_built(build: Path, further: Sequence[str] = ()) -> Built:
     programs = {"/init": build / INIT} | {
         f"/bin/{name}": program_path(build, name) for name in (*BENCHMARKS, *further)
     }
-    plugin = build / PLUGIN
+    plugin = plugin_path(build, plugin_api)
     check_built(build, (*programs.values(), plugin))
     return Built(programs, plugin)
 

@@ -48,7 +48,7 @@ def _after(content: mmap.mmap, name: bytes, numbers: bytes, snapshot: Path) -> i
     start = content.rfind(header)
     if start < 0:
         raise FastError(
-            f"{snapshot}: no {name.decode()!r} in it as QEMU 9.2 to 10 saves it; "
+            f"{snapshot}: no {name.decode()!r} in it as QEMU 9.2 to 11.1 saves it; "
             "use one of these versions of QEMU"
         )
     return start + len(header)

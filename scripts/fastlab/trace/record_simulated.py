@@ -76,9 +76,10 @@ def record_experiment(request: TraceRequest, reporter: Reporter) -> list[Recordi
     experiment = request.experiment
     needed = tuple(dict.fromkeys(one.kernel for one in request.variants))
     build_request = kernels.BuildRequest(experiment.series, needed)
-    # Before the kernels: what is missing is said in seconds.
+    # Before all that takes long: what is missing is said at once.
+    qemu = tools.require_qemu()
     build = build_programs(build_request.places.project, reporter)
-    machines = _Machines(request, build, reporter)
+    machines = _Machines(request, qemu, build, reporter)
     built = dict(zip(needed, kernels.build(build_request, reporter), strict=True))
     task = f"recording {Place(*request.case.place).workload}"
     reporter.start(task, len(request.variants))
@@ -95,7 +96,9 @@ def record_experiment(request: TraceRequest, reporter: Reporter) -> list[Recordi
 class _Machines:
     """Those that have what records, besides what a run needs."""
 
-    def __init__(self, request: TraceRequest, build: Path, reporter: Reporter) -> None:
+    def __init__(
+        self, request: TraceRequest, qemu: tools.Qemu, build: Path, reporter: Reporter
+    ) -> None:
         self._request = request
         self._reporter = reporter
         self._directory = request.directory.absolute()
@@ -103,7 +106,7 @@ class _Machines:
         more = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
         more["/bin/fast-trace"] = build / FAST_TRACE
         more |= balancer(build, [request.case.machine])
-        self._toolbox = find_sim_toolbox(build, further_programs(request.experiment), more)
+        self._toolbox = find_sim_toolbox(qemu, build, further_programs(request.experiment), more)
         self._program = initramfs.program_path(build, request.case.workload.benchmark)
         write_files(self._directory, [("guest.cpio", self._toolbox.image)])
 

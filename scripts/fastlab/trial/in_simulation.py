@@ -68,10 +68,12 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     """
     build_request = kernels.BuildRequest(variants=(KERNEL,))
     project = build_request.places.project
+    # Before all that takes long: what is missing is said at once.
+    qemu = tools.require_qemu()
     build = build_programs(project, reporter)
     ours = {"/init": build / initramfs.INIT, RUNNER: build / "userspace/guest/subject"}
     ours |= balancer(build, [request.machine])
-    plugin = build / initramfs.PLUGIN
+    plugin = initramfs.plugin_path(build, qemu.plugin_api)
     initramfs.check_built(build, (*ours.values(), plugin))
     subject = find_subject(
         request.argv, request.more, request.directory, ours, request.machine.memory_mb
@@ -79,10 +81,9 @@ def run(request: TrialRequest, reporter: Reporter) -> Trial:
     if subject.advice:
         reporter.say(subject.advice)
     (kernel,) = kernels.build(build_request, reporter)
-    qemu = tools.require_qemu()
-    made_of = [tools.version(qemu), CLOCK_SETTLED.encode(), subject.image]
+    made_of = [tools.version(qemu.path), CLOCK_SETTLED.encode(), subject.image]
     digest, libraries = initramfs.digest_all(made_of), read_libraries(plugin)
-    toolbox = Toolbox(digest, qemu, plugin, subject.image, libraries=libraries)
+    toolbox = Toolbox(digest, qemu.path, plugin, subject.image, libraries=libraries)
     machines = [
         (replace(request.machine, quantum=quantum), (("quantum", quantum),)) for quantum in QUANTA
     ]

@@ -35,10 +35,14 @@
 #define TASK 0xffff888003000000ull
 #define NO_TASK 0xffff888003004000ull
 #define KERNEL_BASE 0xffff888000000000ull	/* CPU 0's GS base in the kernel */
-#define OUT "cachesim-plugin-test.jsonl"
-#define MAP "cachesim-plugin-test.map"
-#define ATTRIBUTED "cachesim-plugin-test.attributed"
-#define ALLOCATORS "cachesim-plugin-test.allocators"
+/* Of each version its own: both tests may run at a time. */
+#define TEXT(macro) TEXT_OF(macro)
+#define TEXT_OF(token) #token
+#define FILES "cachesim-plugin-" TEXT(QEMU_PLUGIN_VERSION) "-test"
+#define OUT FILES ".jsonl"
+#define MAP FILES ".map"
+#define ATTRIBUTED FILES ".attributed"
+#define ALLOCATORS FILES ".allocators"
 
 /* One instruction of the guest, and what the plugin asked for on it. */
 struct qemu_plugin_insn {
@@ -66,6 +70,14 @@ struct qemu_plugin_hwaddr {
 	uint64_t phys;
 };
 
+#if QEMU_PLUGIN_VERSION < 7
+typedef qemu_plugin_simple_cb_t plugin_cb;
+typedef qemu_plugin_vcpu_simple_cb_t plugin_vcpu_cb;
+#else
+typedef qemu_plugin_udata_cb_t plugin_cb;
+typedef qemu_plugin_vcpu_udata_cb_t plugin_vcpu_cb;
+#endif
+
 /*
  * As QEMU from 10.0 on, the stand-in passes callbacks the index of the vCPU that
  * translated the code; only its registers tell who runs.
@@ -76,9 +88,9 @@ static struct {
 	bool no_kernel;	/* and none has set one */
 	bool no_rdi;	/* an older QEMU */
 	uint64_t rax, rdi, rsi, rdx, fs_base, cr3, rsp, rbp;
-	qemu_plugin_vcpu_simple_cb_t vcpu_init;
+	plugin_vcpu_cb vcpu_init;
 	qemu_plugin_vcpu_tb_trans_cb_t translate;
-	qemu_plugin_simple_cb_t flush, reset;
+	plugin_cb flush, reset;
 	qemu_plugin_udata_cb_t at_exit;
 	bool io;
 	unsigned int turns_ended;
@@ -90,12 +102,6 @@ static struct {
 } qemu;
 
 static uint8_t ram[1 << 17];	/* guest physical memory from 0; user code lies 0x400000 above */
-
-void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
-{
-	(void)id;
-	qemu.reset = cb;
-}
 
 const void *qemu_plugin_request_time_control(void)
 {
@@ -109,30 +115,114 @@ void qemu_plugin_update_ns(const void *handle, int64_t time)
 	qemu.turns_ended++;
 }
 
+#define ID 1	/* the plugin's */
+
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
+{
+	assert_int_equal(id, ID);
+	assert_null(userdata);
+	qemu.at_exit = cb;
+}
+
+#if QEMU_PLUGIN_VERSION < 7
+
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
+{
+	assert_int_equal(id, ID);
+	qemu.reset = cb;
+}
+
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb)
 {
-	(void)id;
+	assert_int_equal(id, ID);
 	qemu.vcpu_init = cb;
 }
 
 void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
 {
-	(void)id;
+	assert_int_equal(id, ID);
 	qemu.flush = cb;
-}
-
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
-{
-	(void)id;
-	(void)userdata;
-	qemu.at_exit = cb;
 }
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb)
 {
-	(void)id;
+	assert_int_equal(id, ID);
 	qemu.translate = cb;
 }
+
+static void begin_vcpu(unsigned int vcpu)
+{
+	qemu.vcpu_init(ID, vcpu);
+}
+
+static void tell_translation(struct qemu_plugin_tb *tb)
+{
+	qemu.translate(ID, tb);
+}
+
+static void call(plugin_cb callback)
+{
+	callback(ID);
+}
+
+static void end_qemu(void)
+{
+	qemu.at_exit(ID, NULL);
+}
+
+#else
+
+void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
+{
+	assert_int_equal(id, ID);
+	assert_null(userdata);
+	qemu.reset = cb;
+}
+
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_udata_cb_t cb,
+				       void *userdata)
+{
+	assert_int_equal(id, ID);
+	assert_null(userdata);
+	qemu.vcpu_init = cb;
+}
+
+void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
+{
+	assert_int_equal(id, ID);
+	assert_null(userdata);
+	qemu.flush = cb;
+}
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb,
+					   void *userdata)
+{
+	assert_int_equal(id, ID);
+	assert_null(userdata);
+	qemu.translate = cb;
+}
+
+static void begin_vcpu(unsigned int vcpu)
+{
+	qemu.vcpu_init(vcpu, NULL);
+}
+
+static void tell_translation(struct qemu_plugin_tb *tb)
+{
+	qemu.translate(tb, NULL);
+}
+
+static void call(plugin_cb callback)
+{
+	callback(NULL);
+}
+
+static void end_qemu(void)
+{
+	qemu.at_exit(NULL);
+}
+
+#endif
 
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_vcpu_udata_cb_t cb,
@@ -252,19 +342,34 @@ bool qemu_plugin_read_memory_vaddr(uint64_t address, struct glib_array *data, si
 	return !qemu.unreadable;
 }
 
+/* As QEMU 11.1 has it. */
+struct descriptor {
+	qemu_plugin_reg_descriptor older;
+#if QEMU_PLUGIN_VERSION >= 7
+	bool is_readonly;
+#endif
+};
+
+unsigned int g_array_get_element_size(struct glib_array *array)
+{
+	(void)array;
+	return sizeof(struct descriptor);
+}
+
+/* A handle may be NULL. */
 struct glib_array *qemu_plugin_get_registers(void)
 {
-	static qemu_plugin_reg_descriptor registers[] = {
-		{ (void *)1, "rax", "core" },
-		{ (void *)2, "gs_base", "core" },
-		{ (void *)3, "k_gs_base", "core" },
-		{ (void *)4, "fs_base", "core" },
-		{ (void *)5, "cr3", "core" },
-		{ (void *)6, "rsi", "core" },
-		{ (void *)7, "rdx", "core" },
-		{ (void *)9, "rsp", "core" },
-		{ (void *)10, "rbp", "core" },
-		{ (void *)8, "rdi", "core" },
+	static struct descriptor registers[] = {
+		{ .older = { (void *)0, "rax", "core" } },
+		{ .older = { (void *)2, "gs_base", "core" } },
+		{ .older = { (void *)3, "k_gs_base", "core" } },
+		{ .older = { (void *)4, "fs_base", "core" } },
+		{ .older = { (void *)5, "cr3", "core" } },
+		{ .older = { (void *)6, "rsi", "core" } },
+		{ .older = { (void *)7, "rdx", "core" } },
+		{ .older = { (void *)9, "rsp", "core" } },
+		{ .older = { (void *)10, "rbp", "core" } },
+		{ .older = { (void *)8, "rdi", "core" } },
 	};
 	static struct glib_array array = { .data = registers };
 
@@ -272,11 +377,11 @@ struct glib_array *qemu_plugin_get_registers(void)
 	return &array;
 }
 
-int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf)
+void qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_array *buf)
 {
 	uint64_t kernel_base = qemu.no_kernel ? 0x7000 : KERNEL_BASE + 0x1000 * qemu.running;
 	const uint64_t values[] = {
-		[1] = qemu.rax,
+		[0] = qemu.rax,
 		[2] = qemu.swapped ? 0x7000 : kernel_base,
 		[3] = qemu.swapped ? kernel_base : 0x7000,
 		[4] = qemu.fs_base,
@@ -291,7 +396,6 @@ int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct glib_a
 
 	memcpy((uint8_t *)buf->data + buf->len, &value, sizeof(value));
 	buf->len += sizeof(value);
-	return sizeof(value);
 }
 
 /* Calls cb as generated code does, with the vCPU's state in the host register. */
@@ -383,7 +487,7 @@ static void translate(struct qemu_plugin_tb *tb, unsigned int vcpu)
 		tb->insn[i].n_exec = 0;
 		tb->insn[i].on_load = tb->insn[i].on_store = NULL;
 	}
-	qemu.translate(1, tb);
+	tell_translation(tb);
 }
 
 static const uint8_t rdtsc[] = { 0x0f, 0x31 };
@@ -392,7 +496,7 @@ static const uint8_t spin_hint[] = { 0xf3, 0x90 };	/* PAUSE */
 /* Execute a translated block on `vcpu`; then do what is pending, as QEMU does. */
 static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 {
-	qemu_plugin_simple_cb_t reset;
+	plugin_cb reset;
 
 	qemu.running = vcpu;
 	for (size_t i = 0; i < tb->n; i++) {
@@ -416,8 +520,8 @@ static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 	reset = qemu.reset;
 	qemu.reset = NULL;
 	if (reset) {
-		qemu.flush(1);
-		reset(1);
+		call(qemu.flush);
+		call(reset);
 	}
 }
 
@@ -474,7 +578,11 @@ static qemu_info_t info_of_qemu(void)
 {
 	qemu_info_t info = {
 		.target_name = "x86_64",
+#if QEMU_PLUGIN_VERSION < 7
 		.version = { .min = 2, .cur = 4 },
+#else
+		.version = { .min = 7, .cur = 7 },
+#endif
 		.system_emulation = true,
 		.system = { .smp_vcpus = 3, .max_vcpus = 3 },
 	};
@@ -490,7 +598,7 @@ static void install(void)
 {
 	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, (char *)option };
 
-	installed = qemu_plugin_install(1, &offered, option ? 4 : 3, argv);
+	installed = qemu_plugin_install(ID, &offered, option ? 4 : 3, argv);
 }
 
 /* A guest that has booted: the plugin knows where RAM begins, and who is who. */
@@ -501,7 +609,7 @@ static void boot(void)
 	offered = info_of_qemu();
 	install();
 	assert_int_equal(installed, 0);
-	qemu.vcpu_init(1, 0);
+	begin_vcpu(0);
 	add(&tb, KERNEL);
 	run(&tb, 0);
 	run(&tb, 1);
@@ -527,7 +635,7 @@ static void nothing_is_instrumented_before_the_clock(void **state)
 	struct qemu_plugin_tb tb = { .n = 0 };
 
 	(void)state;
-	qemu.at_exit(1, NULL);
+	end_qemu();
 	boot();
 	add(&tb, USER);
 	add_access(&tb, USER + 4, true, 0x1000);
@@ -763,7 +871,7 @@ static uint64_t start_known_clock(void)
 
 	/* Both halves of the reading count. */
 	qemu.clock = 5ull << 32;
-	qemu.at_exit(1, NULL);
+	end_qemu();
 	boot();
 	start_clock();
 	begun = qemu.clock;
@@ -1265,7 +1373,7 @@ static void end_alone(void)
 static void exit_inside(void)
 {
 	run_marker(begin);
-	qemu.at_exit(1, NULL);
+	end_qemu();
 	boot();
 }
 
@@ -1297,11 +1405,11 @@ static void what_does_not_fit_is_refused(void **state)
 	qemu_info_t info = info_of_qemu();
 
 	(void)state;
+	info.version.min = 2;
 	info.version.cur = 3;
-	assert_refused(info, "built for version 4 of QEMU's plugin API, but this QEMU has 2 to 3");
-	info.version.cur = 6;
-	info.version.min = 5;
-	assert_refused(info, "but this QEMU has 5 to 6");
+	assert_refused(info, " of QEMU's plugin API, but this QEMU has 2 to 3: use QEMU 9.2 to 11.1");
+	info.version.min = info.version.cur = 8;
+	assert_refused(info, "but this QEMU has 8 to 8");
 	info = info_of_qemu();
 	info.system_emulation = false;
 	assert_refused(info, "not in this x86_64 user emulation");
@@ -1328,7 +1436,7 @@ static void install_with_attribution(void)
 	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, "futexes=own",
 			 (char *)option, "allocators=" ALLOCATORS };
 
-	installed = qemu_plugin_install(1, &offered, 6, argv);
+	installed = qemu_plugin_install(ID, &offered, 6, argv);
 }
 
 static void assert_attribution_refused(const char *attribute, const char *why)
@@ -1598,7 +1706,7 @@ static void watch_allocations_of_locks(void)
 	fputs("malloc 9100 01020304\nposix_memalign 9200 05060708\n", file);
 	fclose(file);
 	offered = info_of_qemu();
-	if (qemu_plugin_install(1, &offered, 6, argv))
+	if (qemu_plugin_install(ID, &offered, 6, argv))
 		_exit(2);
 	start_clock();
 	/* Before the region begins. A block at the return address is not the return elsewhere. */
@@ -1858,21 +1966,21 @@ static void lose_the_burner(void)
 static void *start_second_vcpu(void *unused)
 {
 	(void)unused;
-	qemu.vcpu_init(1, 1);
+	begin_vcpu(1);
 	return NULL;
 }
 
 static void run_in_one_thread(void)
 {
-	qemu.vcpu_init(1, 0);
-	qemu.vcpu_init(1, 1);
+	begin_vcpu(0);
+	begin_vcpu(1);
 }
 
 static void run_in_two_threads(void)
 {
 	pthread_t thread;
 
-	qemu.vcpu_init(1, 0);
+	begin_vcpu(0);
 	pthread_create(&thread, NULL, start_second_vcpu, NULL);
 	pthread_join(thread, NULL);
 }
@@ -1905,7 +2013,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	qemu.at_exit(1, NULL);
+	end_qemu();
 	return 0;
 }
 
