@@ -71,6 +71,9 @@ enum marker { MARKER_NONE, MARKER_WARMUP, MARKER_BEGIN, MARKER_END, MARKER_CLOCK
 /* base/tools.py says it earlier. */
 #define USE_ANOTHER_QEMU "use QEMU 9.2 to 11.1, and the plugin that belongs to it"
 
+/* What a processor moves at a time of the state that XSAVE and its like save. */
+#define STATE_PIECE 16u
+
 /* Blocks between two checks that the vCPU is the one we think it is. */
 #define CHECK_INTERVAL 4096u
 
@@ -148,6 +151,10 @@ static struct {
 		uint64_t executed;
 		uint64_t checked;	/* clock.end when it was last looked at */
 	} tsc;
+	struct {
+		uint64_t number;	/* of the STATE_PIECE bytes that were accessed last, */
+		bool stored;		/* and how */
+	} piece;
 	unsigned int until_check;
 	pthread_t vcpu_thread;
 	bool have_vcpu_thread;
@@ -761,6 +768,14 @@ static inline void access_memory(unsigned int vcpu, qemu_plugin_meminfo_t info, 
 	access_page(vcpu, info, vaddr + here, size - here, store, by);
 }
 
+/* Of what kind an access is; a number of on_accesses[]. */
+enum access { LOAD, STORE, STATE_LOAD, STATE_STORE };
+
+static enum qemu_plugin_mem_rw direction(enum access access)
+{
+	return access == LOAD || access == STATE_LOAD ? QEMU_PLUGIN_MEM_R : QEMU_PLUGIN_MEM_W;
+}
+
 /* An access belongs to the block that on_block() saw last. */
 static void on_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
@@ -777,7 +792,42 @@ static void on_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t v
 	access_memory(sim.vcpu, info, vaddr, true, NOBODY);
 }
 
-/* The last argument is the instruction's place in its block. */
+/*
+ * An access of an instruction that saves or restores the state of FPU and vectors. QEMU makes it in
+ * parts, more or fewer by its version; hardware moves 16 bytes at a time, and so those are one here.
+ */
+static void access_state(qemu_plugin_meminfo_t info, uint64_t vaddr, bool store, unsigned int by)
+{
+	uint64_t piece = vaddr / STATE_PIECE;
+
+	if (piece == sim.piece.number && store == sim.piece.stored)
+		return;
+	sim.piece.number = piece;
+	sim.piece.stored = store;
+	access_memory(sim.vcpu, info, vaddr, store, by);
+}
+
+static void on_state_load(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			  void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	access_state(info, vaddr, false, NOBODY);
+}
+
+static void on_state_store(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			   void *userdata)
+{
+	(void)passed;
+	(void)userdata;
+	access_state(info, vaddr, true, NOBODY);
+}
+
+static const qemu_plugin_vcpu_mem_cb_t on_accesses[] = {
+	on_load, on_store, on_state_load, on_state_store,
+};
+
+/* Of these the last argument is the instruction's place in its block. */
 __attribute__((used, visibility("hidden")))
 void cachesim_load_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr, void *place)
 {
@@ -790,6 +840,22 @@ void cachesim_store_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t
 {
 	(void)passed;
 	access_memory(sim.vcpu, info, vaddr, true, (uintptr_t)place);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_state_load_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			    void *place)
+{
+	(void)passed;
+	access_state(info, vaddr, false, (uintptr_t)place);
+}
+
+__attribute__((used, visibility("hidden")))
+void cachesim_state_store_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			     void *place)
+{
+	(void)passed;
+	access_state(info, vaddr, true, (uintptr_t)place);
 }
 
 /*
@@ -810,39 +876,70 @@ void cachesim_store_by(unsigned int passed, qemu_plugin_meminfo_t info, uint64_t
 	".balign 16\n"			\
 	".set place, place + 1\n"	\
 	".endr\n"
-__asm__(".text\n" CALLBACKS(loads_by, cachesim_load_by) CALLBACKS(stores_by, cachesim_store_by));
+__asm__(".text\n" CALLBACKS(loads_by, cachesim_load_by) CALLBACKS(stores_by, cachesim_store_by)
+	CALLBACKS(state_loads_by, cachesim_state_load_by)
+	CALLBACKS(state_stores_by, cachesim_state_store_by));
 extern const char loads_by[] __attribute__((visibility("hidden")));
 extern const char stores_by[] __attribute__((visibility("hidden")));
+extern const char state_loads_by[] __attribute__((visibility("hidden")));
+extern const char state_stores_by[] __attribute__((visibility("hidden")));
 
-static void watch_access(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw, size_t place)
+static void watch_access_by(struct qemu_plugin_insn *insn, enum access access, size_t place)
 {
-	const char *callbacks = rw == QEMU_PLUGIN_MEM_R ? loads_by : stores_by;
-	uintptr_t callback = (uintptr_t)callbacks + (place < PLACES ? place : 0) * PLACE_SIZE;
+	static const char *const callbacks[] = {
+		loads_by, stores_by, state_loads_by, state_stores_by,
+	};
+	uintptr_t callback =
+		(uintptr_t)callbacks[access] + (place < PLACES ? place : 0) * PLACE_SIZE;
 
 	qemu_plugin_register_vcpu_mem_cb(insn, (qemu_plugin_vcpu_mem_cb_t)callback,
-					 QEMU_PLUGIN_CB_NO_REGS, rw, NULL);
+					 QEMU_PLUGIN_CB_NO_REGS, direction(access), NULL);
 }
 #else
-static void watch_access(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw, size_t place)
+static void watch_access_by(struct qemu_plugin_insn *insn, enum access access, size_t place)
 {
-	qemu_plugin_register_vcpu_mem_cb(insn, rw == QEMU_PLUGIN_MEM_R ? cachesim_load_by
-								       : cachesim_store_by,
-					 QEMU_PLUGIN_CB_NO_REGS, rw, (void *)place);
+	static const qemu_plugin_vcpu_mem_cb_t callbacks[] = {
+		cachesim_load_by, cachesim_store_by, cachesim_state_load_by,
+		cachesim_state_store_by,
+	};
+
+	qemu_plugin_register_vcpu_mem_cb(insn, callbacks[access], QEMU_PLUGIN_CB_NO_REGS,
+					 direction(access), (void *)place);
 }
 #endif
+
+static void watch_access(struct qemu_plugin_insn *insn, enum access access, const struct block *b)
+{
+	if (b->code)
+		watch_access_by(insn, access, b->instructions - 1);
+	else
+		qemu_plugin_register_vcpu_mem_cb(insn, on_accesses[access], QEMU_PLUGIN_CB_NO_REGS,
+						 direction(access), NULL);
+}
+
+/* fxsave, fxrstor, xsave, xrstor, xsaveopt; xrstors, xsavec, xsaves: by the bytes behind a REX. */
+static bool moves_state(const struct qemu_plugin_insn *insn)
+{
+	uint8_t bytes[4] = { 0 }, *opcode = bytes;
+	unsigned int operation;
+
+	qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
+	if ((*opcode & 0xf0) == 0x40)
+		opcode++;
+	operation = opcode[2] >> 3 & 7;
+	if (opcode[0] != 0x0f || opcode[2] >> 6 == 3)
+		return false;
+	return opcode[1] == 0xae ? operation < 2 || (operation >= 4 && operation <= 6) :
+	       opcode[1] == 0xc7 ? operation >= 3 && operation <= 5 : false;
+}
 
 /* The instruction that was added to the block last. */
 static void watch_accesses(struct qemu_plugin_insn *insn, const struct block *b)
 {
-	if (b->code) {
-		watch_access(insn, QEMU_PLUGIN_MEM_R, b->instructions - 1);
-		watch_access(insn, QEMU_PLUGIN_MEM_W, b->instructions - 1);
-		return;
-	}
-	qemu_plugin_register_vcpu_mem_cb(insn, on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
-					 NULL);
-	qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
-					 NULL);
+	bool state = moves_state(insn);
+
+	watch_access(insn, state ? STATE_LOAD : LOAD, b);
+	watch_access(insn, state ? STATE_STORE : STORE, b);
 }
 
 static bool is_burner(const struct qemu_plugin_insn *first)

@@ -51,6 +51,7 @@ struct qemu_plugin_insn {
 	const uint8_t *bytes;
 	enum { NOTHING, LOAD, STORE } access;
 	uint64_t data;		/* virtual and physical address of the access */
+	unsigned int parts;	/* 0: it is one of 8 bytes; so many of 4, one behind the other */
 	struct {
 		qemu_plugin_vcpu_udata_cb_t call;
 		void *userdata;
@@ -493,6 +494,16 @@ static void translate(struct qemu_plugin_tb *tb, unsigned int vcpu)
 static const uint8_t rdtsc[] = { 0x0f, 0x31 };
 static const uint8_t spin_hint[] = { 0xf3, 0x90 };	/* PAUSE */
 
+static void access_data(const struct qemu_plugin_insn *insn, qemu_plugin_vcpu_mem_cb_t call)
+{
+	if (!call)
+		return;
+	if (!insn->parts)
+		call(qemu.translator, 3, insn->data, insn->userdata);
+	for (unsigned int i = 0; i < insn->parts; i++)
+		call(qemu.translator, 2, insn->data + 4 * i, insn->userdata);
+}
+
 /* Execute a translated block on `vcpu`; then do what is pending, as QEMU does. */
 static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 {
@@ -512,10 +523,8 @@ static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 			qemu.rax = (uint32_t)qemu.clock;
 			qemu.rdx = qemu.clock >> 32;
 		}
-		if (insn->access == LOAD && insn->on_load)
-			insn->on_load(qemu.translator, 3, insn->data, insn->userdata);	/* 8 bytes */
-		if (insn->access == STORE && insn->on_store)
-			insn->on_store(qemu.translator, 3, insn->data, insn->userdata);
+		if (insn->access != NOTHING)
+			access_data(insn, insn->access == LOAD ? insn->on_load : insn->on_store);
 	}
 	reset = qemu.reset;
 	qemu.reset = NULL;
@@ -1121,6 +1130,63 @@ static void an_access_across_pages_goes_to_both(void **state)
 	doc = documents();
 	assert_int_equal(total(doc, "user", "l1d_references"), 3);
 	assert_int_equal(total(doc, "user", "l1d_misses"), 2);
+}
+
+/* An instruction of these bytes that accesses 48 bytes, in parts of 4. */
+static void add_state(struct qemu_plugin_tb *tb, uint64_t vaddr, const uint8_t *bytes, size_t size,
+		      bool store)
+{
+	struct qemu_plugin_insn *insn;
+
+	add_access(tb, vaddr, store, 0x4000);
+	insn = &tb->insn[tb->n - 1];
+	insn->bytes = bytes;
+	insn->size = size;
+	insn->parts = 12;
+}
+
+static long references_of(const uint8_t *bytes, size_t size, bool store)
+{
+	struct qemu_plugin_tb tb = { .n = 0 };
+
+	run_marker(begin);
+	add_state(&tb, KERNEL + 0x200, bytes, size, store);
+	run(&tb, 0);
+	run_marker(end);
+	return total(documents(), "kernel", "l1d_references");
+}
+
+static void state_is_moved_in_pieces_of_16_bytes(void **state)
+{
+	static const struct {
+		uint8_t bytes[4];
+		size_t size;
+		bool store;
+		long references;
+	} cases[] = {
+		{ { 0x48, 0x0f, 0xae, 0x27 }, 4, true, 3 },	/* xsave64 (%rdi) */
+		{ { 0x0f, 0xae, 0x2f }, 3, false, 3 },		/* xrstor (%rdi) */
+		{ { 0x0f, 0xae, 0x37 }, 3, true, 3 },		/* xsaveopt (%rdi) */
+		{ { 0x0f, 0xae, 0x07 }, 3, true, 3 },		/* fxsave (%rdi) */
+		{ { 0x48, 0x0f, 0xae, 0x0f }, 4, false, 3 },	/* fxrstor64 (%rdi) */
+		{ { 0x0f, 0xc7, 0x1f }, 3, false, 3 },		/* xrstors (%rdi) */
+		{ { 0x0f, 0xc7, 0x27 }, 3, true, 3 },		/* xsavec (%rdi) */
+		{ { 0x48, 0x0f, 0xc7, 0x2f }, 4, true, 3 },	/* xsaves64 (%rdi) */
+		/* Their neighbours. */
+		{ { 0x0f, 0xae, 0x1f }, 3, true, 12 },		/* stmxcsr (%rdi) */
+		{ { 0x0f, 0xae, 0x3f }, 3, true, 12 },		/* clflush (%rdi) */
+		{ { 0x0f, 0xc7, 0x0f }, 3, true, 12 },		/* cmpxchg8b (%rdi) */
+		{ { 0x0f, 0xae, 0xe8 }, 3, true, 12 },		/* lfence */
+		{ { 0x66, 0x0f, 0xae, 0x37 }, 4, true, 12 },	/* clwb (%rdi) */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		long found = references_of(cases[i].bytes, cases[i].size, cases[i].store);
+
+		if (found != cases[i].references)
+			fail_msg("case %zu: %ld references", i, found);
+	}
 }
 
 static void io_is_no_memory(void **state)
@@ -1768,6 +1834,7 @@ static void some_traffic(void)
 {
 	struct qemu_plugin_tb first = { .n = 0 }, second = { .n = 0 }, kernel_too = { .n = 0 };
 	struct qemu_plugin_tb last = { .n = 0 };
+	static const uint8_t fxsave[] = { 0x0f, 0xae, 0x07 }, fxrstor[] = { 0x0f, 0xae, 0x0f };
 
 	qemu.cr3 = 0x2000;
 	add_access(&first, USER, true, 0x3000);
@@ -1778,6 +1845,8 @@ static void some_traffic(void)
 	add_access(&second, USER + 64, true, 0x20ffc);	/* across pages */
 	add_access(&kernel_too, KERNEL + 0x40, true, 0x3040);
 	add_access(&kernel_too, IDLE + 0x40, true, 0x3080);
+	add_state(&kernel_too, KERNEL + 0x200, fxsave, sizeof(fxsave), true);
+	add_state(&kernel_too, KERNEL + 0x204, fxrstor, sizeof(fxrstor), false);
 	run(&second, 0);
 	run(&kernel_too, 0);
 	qemu.cr3 = 0x1000;	/* to another program */
@@ -2063,6 +2132,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_instruction_across_lines_enters_both, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_outside_ram_is_known_by_its_virtual_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_access_across_pages_goes_to_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(state_is_moved_in_pieces_of_16_bytes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(io_is_no_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clusters_can_be_nodes, set_up, tear_down),
