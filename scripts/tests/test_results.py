@@ -440,6 +440,10 @@ def test_digest_is_of_what_is_deterministic() -> None:
     digest = counters_digest(rows)
     slower: list[Any] = [{**row, "duration": 99.0} for row in reversed(rows)]
     assert counters_digest(slower) == digest
+    by_another_qemu: list[Any] = [
+        {**row, "key": f"another{i}", "tools": "another"} for i, row in enumerate(rows)
+    ]
+    assert counters_digest(by_another_qemu) == digest
     other = samples.row(EXPERIMENT, FAST_RUN, {"l2_misses": 1001})
     assert counters_digest([other, *rows[1:]]) != digest
     assert counters_digest(rows[:2]) != digest
