@@ -115,6 +115,24 @@ def test_a_missing_qemu_names_the_range(bin_dir: Path) -> None:
         tools.require_qemu()
 
 
+def test_the_range_is_the_same_wherever_it_is_said() -> None:
+    """scripts/qemu-versions has it; what cannot read that says the same."""
+    oldest, newest = re.findall(r"=([\d.]+)$", tools.QEMU_VERSIONS.read_text(), re.MULTILINE)
+    assert min(tools.PLUGIN_APIS) == tuple(map(int, oldest.split(".")))
+    for name in (
+        "userspace/cachesim/plugin.c",
+        "userspace/cachesim/qemu_plugin_api.h",
+        "scripts/fastlab/guest/snapshot.py",
+        "Documentation/cache-model.rst",
+        "Documentation/deterministic-mode.rst",
+        "Documentation/installing.rst",
+        "README.md",
+    ):
+        text = re.sub(r"[\s*`]+", " ", (tools.PROJECT / name).read_text())
+        assert f"QEMU {oldest} to {newest}" in text, name
+    assert f"qemu-system-x86 (>= 1:{oldest})" in (tools.PROJECT / "debian/control").read_text()
+
+
 def test_a_plugin_is_built_for_each_version_of_the_api() -> None:
     text = (tools.PROJECT / "userspace/cachesim/meson.build").read_text()
     assert f"plugin_versions = {sorted(set(tools.PLUGIN_APIS.values()))}" in text
