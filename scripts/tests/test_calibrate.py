@@ -188,6 +188,7 @@ def test_a_preset_has_every_key_and_what_was_measured(document: dict[str, Any]) 
         "latency.upgrade": 150,
         "bus": 0,
         "pause": 40,
+        "context_switch": 316,
         "wakeup": 4000,
         "interrupt": 1000,
     }

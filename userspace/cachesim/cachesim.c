@@ -421,10 +421,10 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
 		fetch_line(cs, c, lines[i]);
 }
 
-void cachesim_pause(struct cachesim *cs, unsigned int cpu)
+void cachesim_spend(struct cachesim *cs, unsigned int cpu, unsigned int cycles)
 {
 	struct cpu *c = &cs->cpu[cpu];
-	uint64_t time = TIME(cs, pause);
+	uint64_t time = (uint64_t)cycles * CACHESIM_CYCLE;
 
 	c->now->cycles += time;
 	*c->clock += time;

@@ -114,8 +114,9 @@ struct cachesim_machine {
 	struct cachesim_level l1i, l1d, l2, l3;
 	struct cachesim_latency latency;
 	uint32_t bus;		/* cycles for which a line that is moved occupies the bus; 0: none */
-	uint32_t pause;		/* cycles that PAUSE takes */
-	/* Cycles; the model itself makes no use of these two. */
+	/* Cycles; the model itself makes no use of what follows. */
+	uint32_t pause;		/* of PAUSE */
+	uint32_t context_switch; /* of a switch of threads, beside those of its instructions */
 	uint32_t wakeup;	/* leaving the idle state, with the interrupt that ends it */
 	uint32_t interrupt;	/* until another CPU's interrupt arrives at a busy CPU */
 };
@@ -145,7 +146,7 @@ struct cachesim_counts {
 	uint64_t invalidations;	 /* copies elsewhere that a store here removed */
 	uint64_t writebacks;	 /* modified lines evicted to memory */
 	/* Time, in hundredths of a cycle. */
-	uint64_t cycles;	 /* instructions * their CPI + PAUSEs + stall_cycles */
+	uint64_t cycles;	 /* instructions * their CPI + cachesim_spend() + stall_cycles */
 	uint64_t stall_cycles;	 /* waiting for what the L1s did not have */
 	uint64_t bus_wait_cycles; /* of these, because the bus was busy */
 };
@@ -192,8 +193,11 @@ void cachesim_execute(struct cachesim *cs, unsigned int cpu, enum cachesim_mode 
 void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 
-/* `cpu` executes PAUSE, in the mode of its last cachesim_execute(), which has counted the instruction. */
-void cachesim_pause(struct cachesim *cs, unsigned int cpu);
+/*
+ * What `cpu` has executed last takes so many cycles beside those of its instructions. They are its
+ * mode's.
+ */
+void cachesim_spend(struct cachesim *cs, unsigned int cpu, unsigned int cycles);
 
 unsigned int cachesim_cpus(const struct cachesim *cs);
 const struct cachesim_machine *cachesim_machine(const struct cachesim *cs);

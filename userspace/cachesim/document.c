@@ -76,9 +76,9 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 		m->latency.memory, m->latency.remote_memory, m->latency.cache_to_cache,
 		m->latency.upgrade);
 	fprintf(out, "\"cpi\":%u,\"kernel_cpi\":%u,\"overlap\":%u,\"overlap_window\":%u,\"bus\":%u,"
-		"\"pause\":%u,\"wakeup\":%u,\"interrupt\":%u",
+		"\"pause\":%u,\"context_switch\":%u,\"wakeup\":%u,\"interrupt\":%u",
 		m->cpi, m->kernel_cpi, m->overlap, m->overlap_window, m->bus, m->pause,
-		m->wakeup, m->interrupt);
+		m->context_switch, m->wakeup, m->interrupt);
 }
 
 /* Of no latencies there is no mean. */

@@ -47,6 +47,7 @@ static const struct key {
 	FIELD(latency.upgrade, NUMBER, 0, 100000),
 	FIELD(bus, NUMBER, 0, 10000),
 	FIELD(pause, NUMBER, CACHESIM_LEAST_PAUSE, 10000),
+	FIELD(context_switch, NUMBER, 0, 100000),
 	FIELD(wakeup, NUMBER, 0, 1000000),
 	FIELD(interrupt, NUMBER, 0, 1000000),
 #undef LEVEL

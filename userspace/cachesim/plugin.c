@@ -468,11 +468,20 @@ static void on_dequeue(unsigned int passed, void *userdata)
 		no_memory();
 }
 
+/* What the instruction at this place of its block takes beside its CPI and its misses. */
+static void spend(unsigned int cycles, size_t place)
+{
+	cachesim_spend(sim.model, sim.vcpu, cycles);
+	if (sim.attribution && sim.state == COUNTING)
+		attribution_charge(sim.attribution, sim.vcpu, place);
+}
+
 /* __switch_to_asm(prev, next) */
 static void on_switch(unsigned int passed, void *userdata)
 {
 	(void)passed;
 	(void)userdata;
+	spend(sim.options.machine.context_switch, 0);
 	if (wakeups_switch(sim.wakeups, sim.vcpu, register_read(REGISTER_RDI),
 			   register_read(REGISTER_RSI), now_ns()))
 		no_memory();
@@ -692,10 +701,8 @@ static void on_pause(unsigned int passed, void *place)
 	(void)passed;
 	if (sim.clock.doing[sim.vcpu] != CLOCK_WORKS)
 		return;
-	cachesim_pause(sim.model, sim.vcpu);
+	spend(sim.options.machine.pause, (uintptr_t)place);
 	clock_pause(&sim.clock, sim.vcpu);
-	if (sim.attribution && sim.state == COUNTING)
-		attribution_charge(sim.attribution, sim.vcpu, (uintptr_t)place);
 }
 
 static bool is_pause(const struct qemu_plugin_insn *insn)

@@ -40,6 +40,10 @@ ASSUMED_WINDOW = 256
 # Of a FUTEX_WAIT whose word is not the expected, with the few of its caller: on this laboratory's
 # kernel, counted in the simulation. What another kernel does more or less counts as its CPI.
 WAIT_INSTRUCTIONS = 630
+# Of a hand-off on one CPU, from the call of FUTEX_WAKE to its waiter's return, counted in the same
+# way: the kernel's instructions, and the cycles of their misses and of the program.
+HANDOFF_INSTRUCTIONS = 3065
+HANDOFF_CYCLES = 700
 # Of the time in which a line goes to another CPU and that one writes it: gaining the right to write
 # moves no data.
 UPGRADE_PART = 1 / 3
@@ -243,7 +247,7 @@ def _core(calibration: Measurements) -> _Values:
         "mhz": (_whole(mhz, 1), "frequency"),
         "cpi": (_whole(100 * cpi, 1), "hundredths of a cycle"),
         "kernel_cpi": (
-            _whole(100 * max(_needed(calibration, "refused_wait") / WAIT_INSTRUCTIONS, cpi), 1),
+            _whole(100 * _kernel_cpi(calibration), 1),
             f"refused_wait / {WAIT_INSTRUCTIONS} instructions",
         ),
         "pause": (_whole(_needed(calibration, "pause"), presets.LEAST_PAUSE), "pause"),
@@ -256,6 +260,11 @@ def _core(calibration: Measurements) -> _Values:
         "clusters": (0, "its L3s have"),
         "cluster_cpus": (min(max(l3.get("cpus", 1), 1), presets.MAX_CPUS), "CPUs each"),
     }
+
+
+def _kernel_cpi(calibration: Measurements) -> float:
+    measured = _needed(calibration, "refused_wait") / WAIT_INSTRUCTIONS
+    return max(measured, _needed(calibration, "cpi", in_cycles=False))
 
 
 def _latencies(calibration: Measurements) -> _Values:
@@ -288,6 +297,14 @@ def _latencies(calibration: Measurements) -> _Values:
             else (_whole(memory - l3), "as memory: all CPUs have one L3")
         ),
         "bus": (0, "not measured: lines do not wait for each other"),
+        "context_switch": (
+            (
+                _whole(same - HANDOFF_INSTRUCTIONS * _kernel_cpi(calibration) - HANDOFF_CYCLES),
+                f"handoff_same_cpu, without {HANDOFF_INSTRUCTIONS:,} instructions of the kernel",
+            )
+            if same
+            else (0, "not available")
+        ),
         "wakeup": (
             (_whole(other - same), "handoff_other_cpu - handoff_same_cpu")
             if other and same

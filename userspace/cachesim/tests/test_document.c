@@ -32,7 +32,7 @@ static const char expected[] =
 	",\"l2\":" LEVEL(1024, 4, 128, "back") ",\"l3\":" LEVEL(2048, 8, 128, "back")
 	",\"clusters\":1,\"cluster_cpus\":0},\"latency\":{\"l2\":1,\"l3\":10,\"transfer\":0,\"memory\":100,"
 	"\"remote_memory\":100000,\"cache_to_cache\":1000,\"upgrade\":10000},"
-	"\"cpi\":100,\"kernel_cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"pause\":12,\"wakeup\":7,\"interrupt\":6,"
+	"\"cpi\":100,\"kernel_cpi\":100,\"overlap\":1,\"overlap_window\":0,\"bus\":0,\"pause\":12,\"context_switch\":9,\"wakeup\":7,\"interrupt\":6,"
 	"\"latencies\":{\"handoff\":{\"count\":0,\"mean_ns\":null,\"p50_ns\":null,\"p90_ns\":null,"
 	"\"p99_ns\":null,\"p99.9_ns\":null,\"max_ns\":null},"
 	"\"wakeup\":{\"count\":20,\"mean_ns\":105,\"p50_ns\":100,\"p90_ns\":180,\"p99_ns\":200,"
@@ -50,6 +50,7 @@ static void the_document_is_exactly_this(void **state)
 	(void)state;
 	m.wakeup = 7;
 	m.pause = 12;
+	m.context_switch = 9;
 	m.interrupt = 6;
 	cs = model(&m, 2);
 	cachesim_execute(cs, 1, CACHESIM_USER, 5, &line, 1);

@@ -1626,6 +1626,41 @@ static void clusters_can_be_nodes(void **state)
 	assert_int_equal(status_of(count_remote_memory), 0);
 }
 
+/* rx4640's file with this line in place of its own. */
+#define MACHINE "cachesim-plugin-test.toml"
+static void write_machine(const char *line)
+{
+	size_t key = strcspn(line, "=");
+	FILE *from = fopen(PRESETS "/rx4640.toml", "r"), *to = fopen(MACHINE, "w");
+	char text[256];
+
+	while (from && to && fgets(text, sizeof(text), from))
+		fputs(strncmp(text, line, key) ? text : line, to);
+	if (!from || !to || fclose(from) || fclose(to))
+		_exit(2);
+}
+
+static void switch_threads(void)
+{
+	write_machine("context_switch = 500\n");
+	machine = "machine=" MACHINE;
+	install_with("quantum=2000");
+	start_clock();
+	step(SWITCH, 0, TASK, NO_TASK, 0);	/* into the cache */
+	run_marker(begin);
+	step(SWITCH, 0, NO_TASK, TASK, 0);
+	run_marker(end);
+	if (total(documents(), "kernel", "cycles") != 1 + 500)
+		_exit(3);
+}
+
+static void a_switch_of_threads_takes_what_the_machine_says(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(switch_threads), 0);
+	assert_int_equal(unlink(MACHINE), 0);
+}
+
 static void count_own(void)
 {
 	const char *doc;
@@ -2137,6 +2172,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clusters_can_be_nodes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_hand_off_is_timed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_switch_of_threads_takes_what_the_machine_says, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_wake_up_is_timed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(locks_are_watched, set_up, tear_down),
