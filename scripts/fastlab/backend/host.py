@@ -33,13 +33,13 @@ _TASK, _FIELD = "proc/self/sched", "fast.cpu_lock"
 _DEBUGFS = "sys/kernel/debug"
 _FAST = f"{_DEBUGFS}/sched/fast"
 _STAT, _POLICY = "stat", "policy"
-# It begins with the kernel's clocks.
+# The file begins with the kernel's clocks.
 _CLOCKS, _CLOCK = f"{_DEBUGFS}/sched/debug", "sched_clk"
 _HEAD = 512
 # A tick may come between two reads, but not between each two of these.
 _CLOCK_READS = 3
 
-# What adaptive's user has to know of a kernel whose clock it is.
+# A remark for the user of the policy adaptive.
 COARSE_CLOCK = (
     "the kernel's scheduler clock counts ticks, as it does without a TSC whose frequency is known: "
     "the policy adaptive cannot measure with it and places no thread; strict and soft need no clock"
@@ -171,7 +171,7 @@ def counts_ticks(root: Path) -> bool:
 
 
 def _scheduler_clock(root: Path) -> str:
-    """As the kernel says it; "" where it does not."""
+    """The clock's time, as the kernel writes it; "" where it cannot be read."""
     try:
         with (root / _CLOCKS).open("rb", buffering=0) as file:
             head = file.read(_HEAD).decode(errors="replace")

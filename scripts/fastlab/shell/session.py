@@ -30,7 +30,7 @@ INIT_STARTED = re.compile(r"\bRun \S+ as init process$")
 COMMAND_STARTED = re.compile(r"\bFAST start$")
 COMMAND_ENDED = re.compile(r"\bFAST exit \d+$")
 PANIC = "Kernel panic"
-# As the series says it when adaptive is chosen.
+# The kernel's warning when the policy adaptive is chosen (kernel-patches).
 CLOCK_COUNTS_TICKS = "sched/fast: sched_clock() counts ticks"
 # What virtme-run says of a machine that ended by itself; a command may say it, too.
 UNEXPECTED = 255
