@@ -165,6 +165,31 @@ def test_a_program_that_fails_is_an_error_with_its_words(directory: Path) -> Non
     assert "this is why" in said
 
 
+def script(directory: Path, *lines: str) -> str:
+    path = directory / "script"
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    return "./script"
+
+
+def test_a_script_whose_command_is_missing_is_told_although_it_ends_well(
+    tmp_path: Path, twice: int
+) -> None:
+    found = run(tmp_path, script(tmp_path, "no-such-command", "exit 0"))
+    assert found.errors and found.errors.runs == found.errors.every == len(ARMS) * twice
+    (line,) = found.errors.lines
+    assert line.startswith("./script: 2: no-such-command") and line.endswith("not found")
+
+
+def test_the_end_of_a_failed_scripts_output_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FastError) as caught:
+        run(tmp_path, script(tmp_path, "echo so far", "no-such-command", "exit 3"))
+    said = str(caught.value).splitlines()
+    assert "/script ended with status 3 with policy " in said[0]
+    assert "no-such-command" in said[1]
+    assert said[2:4] == ["the end of its output:", "so far"]
+
+
 def test_a_program_that_hangs_is_ended(directory: Path) -> None:
     with pytest.raises(FastError, match=r"took longer than 3 s with policy .* \(--timeout\)"):
         run(directory, "./two_locks", "hang", seconds=3.0)

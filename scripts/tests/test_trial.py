@@ -20,6 +20,7 @@ from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.guest.initramfs import BALANCED_PATH
 from fastlab.kernel import kernels
+from fastlab.plan import presets
 from fastlab.trial import in_simulation, verdict_tables
 from fastlab.trial.in_simulation import QUANTA
 from fastlab.trial.runs import Trial, TrialRequest
@@ -419,11 +420,13 @@ def test_the_command_prints_table_and_verdict(
 ) -> None:
     monkeypatch.chdir(lab.directory)
     lab.seconds = 7
-    assert (
-        main.main(["try", "--timeout=7", "--json=all.json", "--", "./program", "--json", "x"]) == 0
-    )
+    preset = presets.load("rx4640").path.read_text().replace('"rx4640"', '"mine"')
+    (lab.directory / "mine.toml").write_text(preset)
+    lab.answer = lambda job, quantum: outcome(document={**DOCUMENT, "preset": "mine"})
+    words = ["--timeout=7", "--json=all.json", "--preset=mine.toml"]
+    assert main.main(["try", *words, "--", "./program", "--json", "x"]) == 0
     said = capsys.readouterr().out
-    assert "./program --json x: all of it, on 4 CPUs of rx4640" in said
+    assert "./program --json x: all of it, on 4 CPUs of mine" in said
     for policy in ("strict", "adaptive"):
         assert f"Policy {policy} makes no difference to this program's time" in said
     document = json.loads((lab.directory / "all.json").read_text())

@@ -21,6 +21,7 @@ from fastlab.base.typed import typed
 from fastlab.bench.calibrate import preset_name
 from fastlab.bench.trust import CONFINED, FREE, Point, Rates, SideFigures, paired
 from fastlab.guest.initramfs import check_built, program_path
+from fastlab.plan import presets
 from fastlab.plan.experiment import benchmark_result
 
 ROUNDS = 5
@@ -89,6 +90,8 @@ def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[
         raise FastError(
             f"{preset}: {error.strerror}; `{typed('calibrate', '--out', str(preset))}` writes it"
         ) from error
+    # What is wrong with it is said of the file that was named, not of its copy.
+    presets.load(preset)
     text = _experiment(name, preset.name, series, cpus)
     _, path = write_files(directory, [(preset.name, content), (f"{name}.toml", text)])
     return path

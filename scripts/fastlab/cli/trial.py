@@ -46,8 +46,11 @@ def add(commands: Commands) -> None:
     path(parser, "--with", what, "PATH", dest="more", action="append", default=[])
     number(parser, "--cpus", f"CPUs of the simulated machine (default: {default.cpus})")
     number(parser, "--memory-mb", f"its memory (default: {default.memory_mb})")
-    what = f"its caches (default: {default.preset})"
-    parser.add_argument("--preset", choices=presets.names(), help=what)
+    what = (
+        f"its caches: {', '.join(presets.names())}, or a file that `fast calibrate` has written "
+        f"(default: {default.preset})"
+    )
+    parser.add_argument("--preset", metavar="PRESET", help=what)
     what = "a run that takes longer is an error (default: %(default)s)"
     number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
     parser.add_argument(
@@ -87,12 +90,13 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     machine = Machine(
         arguments.cpus or default.cpus,
         arguments.memory_mb or default.memory_mb,
-        arguments.preset or default.preset,
+        _preset(arguments.preset or default.preset),
     )
     if machine.cpus > presets.MAX_CPUS:
         raise UsageError(
             f"--cpus {machine.cpus}: the simulated machine has at most {presets.MAX_CPUS}"
         )
+    presets.load(machine.preset).l3s(machine.cpus)
     if machine.memory_mb > presets.MAX_MEMORY_MB:
         raise UsageError(
             f"--memory-mb {machine.memory_mb}: the simulated machine has at most "
@@ -105,6 +109,18 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         check_there(Path.cwd() / one)
     request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
+
+
+def _preset(given: str) -> str:
+    """A built-in preset's name, or a file's path, whatever the directory is later."""
+    if given.endswith(".toml"):
+        return str(Path(given).absolute())
+    if given not in presets.names():
+        raise UsageError(
+            f"--preset {given}: there is no such preset; allowed: {', '.join(presets.names())}, or "
+            "a file whose name ends in .toml"
+        )
+    return given
 
 
 def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Reporter) -> int:
