@@ -116,7 +116,7 @@ struct cachesim_machine {
 	uint32_t bus;		/* cycles for which a line that is moved occupies the bus; 0: none */
 	/* Cycles; the model itself makes no use of what follows. */
 	uint32_t pause;		/* of PAUSE */
-	uint32_t context_switch; /* of a switch of threads, beside those of its instructions */
+	uint32_t context_switch; /* of a switch of threads, beside its instructions' */
 	uint32_t wakeup;	/* leaving the idle state, with the interrupt that ends it */
 	uint32_t interrupt;	/* until another CPU's interrupt arrives at a busy CPU */
 };
@@ -194,8 +194,7 @@ void cachesim_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigne
 void cachesim_store(struct cachesim *cs, unsigned int cpu, uint64_t phys, unsigned int size);
 
 /*
- * What `cpu` has executed last takes so many cycles beside those of its instructions. They are its
- * mode's.
+ * What `cpu` has executed last takes `cycles` more than its instructions do. They count in its mode.
  */
 void cachesim_spend(struct cachesim *cs, unsigned int cpu, unsigned int cycles);
 

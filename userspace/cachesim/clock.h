@@ -37,9 +37,9 @@
  * Instructions are executed in blocks, so a CPU goes past the end by up to a block, and the
  * burner too; both are paid back in the next quantum.
  *
- * Within a quantum QEMU's clock is behind a CPU that computes. Who measures by it what a thread
- * has run charges it nothing, or a quantum. So the guest's scheduler is told the difference
- * (clock_ahead()), and has the CPU's local clock.
+ * Within a quantum QEMU's clock is behind a CPU that computes. By that clock alone a thread is
+ * charged nothing, or a quantum. So the guest's scheduler is told the difference (clock_ahead()),
+ * and has the CPU's local clock.
  *
  * All times are hundredths of a cycle (CACHESIM_CYCLE) unless the name says cycles.
  * Not thread-safe.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cache of kernels: where it is, who may write to it now, and what a disk that is full, or may
+"""The cache of kernels: where it is, its lock, and what a disk that is full, or may
 not be written to, means.
 
 What is in the cache can be used where it cannot be written to: a kernel that an administrator has

@@ -21,7 +21,7 @@ _PYTHON = re.compile(r"python3\.\d+")
 
 def forget_moved(directory: Path) -> str:
     """Remove the directory if it was made elsewhere, or for another Python; returns what is to be
-    said of it, or "". What nobody can tell of is left."""
+    said of it, or "". A directory that does not tell is left."""
     made = _made_at(directory)
     if made and made.resolve() != directory.resolve():
         why = f"was made as {made}"
