@@ -311,9 +311,13 @@ int main(void)
 		frame_line("err init: job: %s", error);
 		end_simulation(CANNOT_PREPARE);
 	}
-	start_cpus();
+	/*
+	 * While one CPU runs: where a setting changes the kernel's code, the kernel interrupts all
+	 * others and waits for them, and how their turns meet differs between versions of QEMU.
+	 */
 	if (!settings_apply(&job, ""))
 		end_simulation(CANNOT_PREPARE);
+	start_cpus();
 	if (job.clock)
 		start_clock();
 	frame_line("start");
