@@ -39,7 +39,7 @@ def pristine() -> Path:
     """The unpacked source of the kernels, unpatched; only to be read."""
     primary = load_catalogue(PROJECT).pick_series(None)
     reporter = PlainReporter(io.StringIO())
-    source = sources.locate(primary.origin, None, cache_dir(), reporter)
+    source = sources.locate(primary.origin, primary.name, None, cache_dir(), reporter)
     return sources.unpack(source, primary.name, cache_dir(), reporter)
 
 

@@ -14,6 +14,7 @@ from fastlab.backend.contract import run_experiment
 from fastlab.backend.sim import Simulator, find_sim_toolbox
 from fastlab.base.model import SPLASH_PROGRAMS, Experiment
 from fastlab.base.progress import PlainReporter
+from fastlab.base.tools import require_qemu
 from fastlab.guest import meson
 from fastlab.plan.experiment import further_programs, load_experiment
 from fastlab.plan.plan_file import simulations
@@ -27,7 +28,7 @@ THREADS = (1, 2, 4, 7, 16, 64)
 def make_runs(experiment: Experiment, directory: Path) -> list[Row]:
     reporter = PlainReporter(io.StringIO())
     build = meson.build_programs(PROJECT, reporter)
-    toolbox = find_sim_toolbox(build, further_programs(experiment))
+    toolbox = find_sim_toolbox(require_qemu(), build, further_programs(experiment))
     kernels = {variant.kernel: kernel(variant.kernel) for variant in experiment.variants}
     machines = Simulator(experiment, kernels, toolbox, directory, reporter)
     return machines.current(run_experiment(machines, experiment, FILE, directory, reporter))
