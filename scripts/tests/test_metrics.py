@@ -65,7 +65,7 @@ def test_the_cache_model_counts_by_these_names() -> None:
 
 def test_fast_latency_measures_by_these_names() -> None:
     table = source("userspace/latency/fast_latency.c").partition("struct latency latencies[]")[2]
-    assert list(LATENCIES) == re.findall(r'\{ "(\w+)", &m->', table.partition("};")[0])
+    assert list(LATENCIES) == re.findall(r'\.name = "(\w+)"', table.partition("};")[0])
 
 
 def test_benchmarks_print_these_names() -> None:

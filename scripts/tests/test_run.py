@@ -388,7 +388,7 @@ def test_the_report_is_made_by_the_plan_that_was_kept(
     # Today's defaults and presets are others, and so is the experiment's copy.
     monkeypatch.setattr(Machine.__init__, "__defaults__", (8, 1024, "rx4640", 3000))
     for path in (preset, results / "mine.toml"):
-        path.write_text(path.read_text().replace("cpi = ", "cpi = 1"))
+        path.write_text(path.read_text().replace("mhz = ", "mhz = 1"))
     (results / "experiment.toml").write_text(SOURCE.replace("[1, 2]", "[1]"))
     assert report_of(results, tmp_path / "after") == before
 

@@ -8,13 +8,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from fastlab.backend.counting import BACKENDS
-from fastlab.base.model import Machine, UsageError, Watchdogs
+from fastlab.base.model import UsageError, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.base.typed import typed
-from fastlab.cli import annotation
+from fastlab.cli import annotation, simulated_machine
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
-from fastlab.plan import presets
 from fastlab.trial.runs import RELEVANT_PCT, Trial, TrialRequest
 from fastlab.trial.subject import check_there, find_program
 
@@ -31,7 +30,6 @@ def add(commands: Commands) -> None:
         "run it on the running kernel, if that has FAST.",
     )
     parser.set_defaults(command=run, argv=())
-    default = Machine()
     parser.add_argument(
         "--backend",
         choices=("sim", *BACKENDS),
@@ -44,13 +42,7 @@ def add(commands: Commands) -> None:
         "the files its arguments name; may be repeated"
     )
     path(parser, "--with", what, "PATH", dest="more", action="append", default=[])
-    number(parser, "--cpus", f"CPUs of the simulated machine (default: {default.cpus})")
-    number(parser, "--memory-mb", f"its memory (default: {default.memory_mb})")
-    what = (
-        f"its caches: {', '.join(presets.names())}, or a file that `fast calibrate` has written "
-        f"(default: {default.preset})"
-    )
-    parser.add_argument("--preset", metavar="PRESET", help=what)
+    simulated_machine.add_options(parser)
     what = "a run that takes longer is an error (default: %(default)s)"
     number(parser, "--timeout", what, int(Watchdogs.run), "SECONDS")
     parser.add_argument(
@@ -86,22 +78,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     )
     if arguments.backend != "sim":
         return _try_real(arguments, request, reporter)
-    default = Machine()
-    machine = Machine(
-        arguments.cpus or default.cpus,
-        arguments.memory_mb or default.memory_mb,
-        _preset(arguments.preset or default.preset),
-    )
-    if machine.cpus > presets.MAX_CPUS:
-        raise UsageError(
-            f"--cpus {machine.cpus}: the simulated machine has at most {presets.MAX_CPUS}"
-        )
-    presets.load(machine.preset).l3s(machine.cpus)
-    if machine.memory_mb > presets.MAX_MEMORY_MB:
-        raise UsageError(
-            f"--memory-mb {machine.memory_mb}: the simulated machine has at most "
-            f"{presets.MAX_MEMORY_MB}"
-        )
+    machine = simulated_machine.asked_for(arguments)
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
     more = tuple(arguments.more)
@@ -109,18 +86,6 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         check_there(Path.cwd() / one)
     request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
-
-
-def _preset(given: str) -> str:
-    """A built-in preset's name, or a file's path, whatever the directory is later."""
-    if given.endswith(".toml"):
-        return str(Path(given).absolute())
-    if given not in presets.names():
-        raise UsageError(
-            f"--preset {given}: there is no such preset; allowed: {', '.join(presets.names())}, or "
-            "a file whose name ends in .toml"
-        )
-    return given
 
 
 def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Reporter) -> int:

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The options that describe a simulated machine without an experiment's file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fastlab.base.model import Machine, UsageError
+from fastlab.cli.options import number
+from fastlab.plan import presets
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    default = Machine()
+    number(parser, "--cpus", f"CPUs of the simulated machine (default: {default.cpus})")
+    number(parser, "--memory-mb", f"its memory (default: {default.memory_mb})")
+    what = (
+        f"its caches: {', '.join(presets.names())}, or a file that `fast calibrate` has written "
+        f"(default: {default.preset})"
+    )
+    parser.add_argument("--preset", metavar="PRESET", help=what)
+
+
+def asked_for(arguments: argparse.Namespace) -> Machine:
+    """The machine of these options. Raises UsageError, or a preset's FastError."""
+    default = Machine()
+    machine = Machine(
+        arguments.cpus or default.cpus,
+        arguments.memory_mb or default.memory_mb,
+        _preset(arguments.preset or default.preset),
+    )
+    if machine.cpus > presets.MAX_CPUS:
+        raise UsageError(
+            f"--cpus {machine.cpus}: the simulated machine has at most {presets.MAX_CPUS}"
+        )
+    if machine.memory_mb > presets.MAX_MEMORY_MB:
+        raise UsageError(
+            f"--memory-mb {machine.memory_mb}: the simulated machine has at most "
+            f"{presets.MAX_MEMORY_MB}"
+        )
+    presets.load(machine.preset).l3s(machine.cpus)
+    return machine
+
+
+def _preset(given: str) -> str:
+    """A built-in preset's name, or a file's path, whatever the directory is later."""
+    if given.endswith(".toml"):
+        return str(Path(given).absolute())
+    if given not in presets.names():
+        raise UsageError(
+            f"--preset {given}: there is no such preset; allowed: {', '.join(presets.names())}, or "
+            "a file whose name ends in .toml"
+        )
+    return given
