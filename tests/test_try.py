@@ -178,7 +178,7 @@ def test_a_script_whose_command_is_missing_is_told_although_it_ends_well(
     found = run(tmp_path, script(tmp_path, "no-such-command", "exit 0"))
     assert found.errors and found.errors.runs == found.errors.every == len(ARMS) * twice
     (line,) = found.errors.lines
-    assert line.startswith("./script: 2: no-such-command") and line.endswith("not found")
+    assert line.endswith("/script: 2: no-such-command: not found")
 
 
 def test_the_end_of_a_failed_scripts_output_is_told(tmp_path: Path) -> None:
