@@ -10,30 +10,15 @@
 #   once, and a look takes as long as a turn of the other vCPU. A lock that is to look 100 times before it sleeps
 #   spins for 100 turns.
 set -euo pipefail
+here=$(dirname "$(realpath "$0")")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 fail() { echo "$2" >&2; exit "$1"; }
+# shellcheck source=findings/debian-qemu
+. "$here/debian-qemu"
 
-# QEMU and what it needs, from Debian, beside what is installed and without root.
-version=1:10.0.13+ds-0+deb13u1
-export APT_CONFIG=$tmp/apt.conf
-cat >apt.conf <<EOF
-Dir::State "$tmp/apt"; Dir::State::status "/dev/null"; Dir::Cache "$tmp/apt";
-Dir::Etc::sourcelist "$tmp/sources"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
-APT::Architecture "amd64"; APT::Install-Recommends "false"; APT::Sandbox::User "root";
-EOF
-printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian %s main\n' \
-	trixie >sources
-mkdir -p apt/lists/partial apt/archives/partial
-{ apt-get -qq update && apt-get -qq -y -d install "qemu-system-x86=$version" >/dev/null; } ||
-	fail 2 "cannot be tried: there is no qemu-system-x86 $version to be had"
-for package in apt/archives/*.deb; do dpkg -x "$package" root; done
-libraries=$tmp/root/usr/lib/x86_64-linux-gnu
-qemu() {
-	QEMU_MODULE_DIR=$libraries/qemu timeout 300 "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" \
-		root/usr/bin/qemu-system-x86_64 -L root/usr/share/seabios -m 16 -nodefaults -display none "$@" </dev/null
-}
+debian_qemu 1:10.0.13+ds-0+deb13u1 trixie
 
 for hint in nop pause; do
 	# The guest is a firmware of 64 KiB: the second CPU begins at its first byte, the first CPU at 0x100.
@@ -59,7 +44,7 @@ off:	movb \$0xfe, %al; outb %al, \$0x64; jmp off				# reset
 	.org 0x10000
 EOF
 	objcopy -O binary -j .text guest.o guest.bin
-	qemu -accel tcg,thread=single -icount shift=0,sleep=off -smp 2 -cpu max -bios guest.bin -no-reboot \
+	qemu </dev/null -accel tcg,thread=single -icount shift=0,sleep=off -smp 2 -cpu max -bios guest.bin -no-reboot \
 		-debugcon file:looks || fail 2 "cannot be tried: QEMU fails"
 	looks=$(od -An -tu4 looks | tr -d ' ')
 	echo "$hint: the waiter looks $looks times (expected: with pause about as often as with nop)"

@@ -8,30 +8,15 @@
 # Seen: in 11.1.3 min and cur are both 7. The plugin of version 4 is refused, and 6, too. A plugin is for one
 #   range of releases, and a distribution's update of QEMU puts it out of use.
 set -euo pipefail
+here=$(dirname "$(realpath "$0")")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 fail() { echo "$2" >&2; exit "$1"; }
+# shellcheck source=findings/debian-qemu
+. "$here/debian-qemu"
 
-# QEMU and what it needs, from Debian, beside what is installed and without root.
-version=1:11.1.3+ds-1~bpo13+1
-export APT_CONFIG=$tmp/apt.conf
-cat >apt.conf <<EOF
-Dir::State "$tmp/apt"; Dir::State::status "/dev/null"; Dir::Cache "$tmp/apt";
-Dir::Etc::sourcelist "$tmp/sources"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
-APT::Architecture "amd64"; APT::Install-Recommends "false"; APT::Sandbox::User "root";
-EOF
-printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian %s main\n' \
-	trixie trixie-backports >sources
-mkdir -p apt/lists/partial apt/archives/partial
-{ apt-get -qq update && apt-get -qq -y -d install -t trixie-backports "qemu-system-x86=$version" >/dev/null; } ||
-	fail 2 "cannot be tried: there is no qemu-system-x86 $version to be had"
-for package in apt/archives/*.deb; do dpkg -x "$package" root; done
-libraries=$tmp/root/usr/lib/x86_64-linux-gnu
-qemu() {
-	QEMU_MODULE_DIR=$libraries/qemu timeout 300 "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" \
-		root/usr/bin/qemu-system-x86_64 -L root/usr/share/seabios -m 16 -nodefaults -display none "$@"
-}
+debian_qemu 1:11.1.3+ds-1~bpo13+1 trixie trixie-backports
 
 for api in 4 6 7; do
 	gcc -shared -fPIC "-DAPI=$api" -o plugin.so -x c - <<'EOF'

@@ -8,30 +8,15 @@
 # Seen: with -accel tcg,thread=single they count 3,001 and 0. The index is the one of the vCPU for which the
 #   block was translated, and vCPUs share translations. With thread=multi the counts are right.
 set -euo pipefail
+here=$(dirname "$(realpath "$0")")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 fail() { echo "$2" >&2; exit "$1"; }
+# shellcheck source=findings/debian-qemu
+. "$here/debian-qemu"
 
-# QEMU and what it needs, from Debian, beside what is installed and without root.
-version=1:10.0.13+ds-0+deb13u1
-export APT_CONFIG=$tmp/apt.conf
-cat >apt.conf <<EOF
-Dir::State "$tmp/apt"; Dir::State::status "/dev/null"; Dir::Cache "$tmp/apt";
-Dir::Etc::sourcelist "$tmp/sources"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
-APT::Architecture "amd64"; APT::Install-Recommends "false"; APT::Sandbox::User "root";
-EOF
-printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian %s main\n' \
-	trixie >sources
-mkdir -p apt/lists/partial apt/archives/partial
-{ apt-get -qq update && apt-get -qq -y -d install "qemu-system-x86=$version" >/dev/null; } ||
-	fail 2 "cannot be tried: there is no qemu-system-x86 $version to be had"
-for package in apt/archives/*.deb; do dpkg -x "$package" root; done
-libraries=$tmp/root/usr/lib/x86_64-linux-gnu
-qemu() {
-	QEMU_MODULE_DIR=$libraries/qemu timeout 300 "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" \
-		root/usr/bin/qemu-system-x86_64 -L root/usr/share/seabios -m 16 -nodefaults -display none "$@" </dev/null
-}
+debian_qemu 1:10.0.13+ds-0+deb13u1 trixie
 
 # The guest is a firmware of 64 KiB: the second CPU begins at its first byte, the first CPU at 0x100.
 as --32 -o guest.o - <<'EOF'
@@ -74,7 +59,7 @@ __attribute__((destructor)) static void ended(void) { printf("%d %d\n", runs[0],
 EOF
 
 for thread in multi single; do
-	seen=$(qemu -accel "tcg,thread=$thread" -smp 2 -cpu max -bios guest.bin -no-reboot -plugin ./plugin.so) ||
+	seen=$(qemu </dev/null -accel "tcg,thread=$thread" -smp 2 -cpu max -bios guest.bin -no-reboot -plugin ./plugin.so) ||
 		fail 2 "cannot be tried: QEMU fails"
 	echo "thread=$thread: vCPU 0 and 1 execute the loop $seen times (expected: 1 3000)"
 	case $thread:$seen in multi:"1 3000" | single:"3001 0") ;; *) fail 1 "this has changed" ;; esac
