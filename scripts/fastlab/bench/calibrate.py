@@ -38,7 +38,8 @@ COMMON_WAYS = 8
 # No measurement tells it: the reorder buffers of current cores hold 200 to 500 instructions.
 ASSUMED_WINDOW = 256
 # Of a FUTEX_WAIT whose word is not the expected, with the few of its caller: on this laboratory's
-# kernel, counted in the simulation. What another kernel does more or less counts as its CPI.
+# kernel, counted in the simulation (tests/test_calibration_guest.py counts again). What another
+# kernel does more or less counts as its CPI.
 WAIT_INSTRUCTIONS = 630
 # Of a hand-off on one CPU, from the call of FUTEX_WAKE to its waiter's return, counted in the same
 # way: the kernel's instructions, and the cycles of their misses and of the program.
