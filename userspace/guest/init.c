@@ -3,7 +3,7 @@
  * /init of the simulated guest. Before its machine is saved it brings up what all
  * runs share; each run continues from the saved machine with a job of its own: it
  * runs one workload, tells the host what that said and how it ended, and ends the
- * simulation. It reads no clock, and nothing but the job differs between two runs.
+ * simulation. Nothing but the job differs between two runs.
  *
  * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
@@ -39,6 +39,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "burner.h"
@@ -115,6 +116,20 @@ static void write_file(const char *path, const char *text)
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
 		fail(path);
 	close(fd);
+}
+
+/*
+ * All CPUs have their ticks at the same time, and versions of QEMU differ in the turns that CPUs
+ * then get. Until the next tick there is time to start them all, and the clock.
+ */
+static void wait_for_tick(void)
+{
+	struct timespec last, now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &last);
+	do
+		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	while (now.tv_sec == last.tv_sec && now.tv_nsec == last.tv_nsec);
 }
 
 /*
@@ -333,6 +348,7 @@ int main(void)
 	 */
 	if (!settings_apply(&job, ""))
 		end_simulation(CANNOT_PREPARE);
+	wait_for_tick();
 	start_cpus();
 	if (job.clock)
 		start_clock();

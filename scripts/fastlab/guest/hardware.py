@@ -14,7 +14,10 @@ from fastlab.plan import presets
 
 # The kernel's part of being deterministic and of starting CPUs late without waiting for real
 # hardware.
-COMMAND_LINE = "console=ttyS0 panic=-1 nokaslr maxcpus=1 tsc=reliable lpj=1000000 cpu_init_udelay=0"
+COMMAND_LINE = (
+    "console=ttyS0 panic=-1 nokaslr maxcpus=1 noreplace-smp tsc=reliable lpj=1000000 "
+    "cpu_init_udelay=0"
+)
 
 
 @dataclass(frozen=True)
