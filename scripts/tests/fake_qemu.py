@@ -90,7 +90,9 @@ def run_job() -> None:
     else:
         say(f"FAST out {json.dumps(OUTPUT)}\n")
     if MODE == "preloaded":
-        say(f"FAST err preloaded {os.environ.get('LD_PRELOAD')}\n")
+        libraries = os.environ.get("LD_PRELOAD", "None").split(":")
+        paths = (os.path.realpath(one) if "/" in one else one for one in libraries)
+        say(f"FAST err preloaded {':'.join(paths)}\n")
     say(f"FAST stat used 3\nFAST exit {status}\nFAST end\n")
     sys.exit(1)
 

@@ -243,14 +243,16 @@ def test_a_run_with_the_plugin_has_qemu_paced(
     assert preloaded(lab, plugin) == f"{pace}:libmine.so"
 
 
-def test_a_library_whose_path_is_two_for_the_linker_is_left_out(
+def test_a_library_whose_path_is_two_for_the_linker_is_preloaded(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     home = tmp_path / "my build"
     home.mkdir()
-    (home / "libpace.so").touch()
-    assert preloaded(lab, home / "libcachesim-4.so") == "None"
+    pace = home / "libpace.so"
+    pace.touch()
+    assert preloaded(lab, home / "libcachesim-4.so") == str(pace)
+    assert not (lab.directory / pace.name).is_symlink()
 
 
 def test_a_run_is_attributed_if_asked_for(lab: Lab) -> None:

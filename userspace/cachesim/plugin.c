@@ -36,6 +36,7 @@
 #include "latencies.h"
 #include "lock_watch.h"
 #include "options.h"
+#include "pace.h"
 #include "qemu_callbacks.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
@@ -263,6 +264,13 @@ static uint64_t address_space(void)
 	return register_read(REGISTER_CR3) & PAGE_TABLE_MASK;
 }
 
+/* A turn begins. */
+static void tell_pace(void)
+{
+	if (&pace_turns)
+		pace_turns++;
+}
+
 static void begin_clock(void)
 {
 	if (sim.state != OUTSIDE)
@@ -274,6 +282,7 @@ static void begin_clock(void)
 		    sim.options.quantum);
 	sim.state = RUNNING;
 	sim.env = 0;	/* it is not known yet */
+	tell_pace();
 	qemu_callbacks_reset(sim.id, on_reset);
 }
 
@@ -562,8 +571,10 @@ static void recognise_vcpu(const struct block *b, uintptr_t env)
 	if (env == sim.env && vcpu != sim.vcpu)
 		die("QEMU switched vCPUs unseen",
 		    "this QEMU's generated code is not as expected; " USE_ANOTHER_QEMU);
-	if (vcpu != sim.vcpu)
+	if (vcpu != sim.vcpu) {
 		sim.turn_over = false;
+		tell_pace();
+	}
 	sim.vcpu = vcpu;
 	sim.env = env;
 	sim.until_check = CHECK_INTERVAL;

@@ -321,14 +321,21 @@ class _Vm:
         return complaints + [line for line in self.said() if line.startswith("FAST err ")]
 
 
-def _environment(preload: Path | None) -> dict[str, str]:
-    """QEMU's. A library that is not there, or whose path ld.so would take for two, is left out: it
-    only saves time."""
+@contextmanager
+def _environment(directory: Path, preload: Path | None) -> Iterator[dict[str, str]]:
+    """QEMU's, with the library preloaded if it is there: by a link in its directory, since ld.so
+    would take a path with a space or a colon for two."""
     variables = dict(os.environ)
-    if preload and preload.is_file() and not set(str(preload)) & set(" :"):
-        others = variables.get("LD_PRELOAD", "")
-        variables["LD_PRELOAD"] = f"{preload}:{others}" if others else str(preload)
-    return variables
+    link = directory / PACE
+    link.unlink(missing_ok=True)
+    if preload and preload.is_file():
+        link.symlink_to(preload.absolute())
+        others = variables.get("LD_PRELOAD")
+        variables["LD_PRELOAD"] = f"./{PACE}:{others}" if others else f"./{PACE}"
+    try:
+        yield variables
+    finally:
+        link.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -358,11 +365,16 @@ def _started(
         *("-mon", "chardev=control,mode=control"),
         *further,
     ]
-    with ours, theirs, (directory / "qemu.log").open("wb") as log:
+    with (
+        ours,
+        theirs,
+        (directory / "qemu.log").open("wb") as log,
+        _environment(directory, preload) as environment,
+    ):
         process = subprocess.Popen(
             command,
             cwd=directory,
-            env=_environment(preload),
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Looking for events is paced for who waits for them, and they are found all the same. */
+/* Looking for events is paced for who waits for them, and they are found all the same; sleeps wait for turns. */
+#include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "pace.h"
 
 #define LOOKS 50u
 #define MS 1000000ull
@@ -98,11 +103,81 @@ static void nothing_comes_in_the_time_that_it_is_given(void **state)
 	assert_int_equal(ppoll(&fd, 1, &brief, NULL), 0);
 }
 
+static uint64_t sleep_for(uint64_t ns)
+{
+	const struct timespec time = { .tv_nsec = (long)ns };
+	uint64_t begun = now();
+
+	assert_int_equal(nanosleep(&time, NULL), 0);
+	return now() - begun;
+}
+
+static void a_sleep_takes_its_time_before_the_clock_begins(void **state)
+{
+	uint64_t least = UINT64_MAX;
+
+	(void)state;
+	pace_turns = 0;
+	for (unsigned int i = 0; i < 20; i++) {
+		uint64_t took = sleep_for(MS);
+
+		assert_true(took >= MS);
+		least = took < least ? took : least;
+	}
+	assert_true(least < 100 * MS);
+}
+
+static _Atomic bool slept;
+
+static void *sleep_shortly(void *unused)
+{
+	sleep_for(MS);
+	slept = true;
+	return unused;
+}
+
+static void a_sleep_takes_until_turns_have_ended(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	pace_turns = 1;
+	slept = false;
+	assert_int_equal(pthread_create(&thread, NULL, sleep_shortly, NULL), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		look_with_poll(-1);
+		assert_false(slept);
+		pace_turns++;
+	}
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(slept);
+}
+
+static void a_sleep_ends_though_no_turn_does(void **state)
+{
+	(void)state;
+	pace_turns = 1;
+	assert_true(sleep_for(MS) >= 1000 * MS);
+}
+
+static void a_time_that_is_none_is_told_of(void **state)
+{
+	const struct timespec none = { .tv_nsec = -1 };
+
+	(void)state;
+	assert_int_equal(nanosleep(&none, NULL), -1);
+	assert_int_equal(errno, EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_looks_once_in_a_millisecond),
 		cmocka_unit_test(who_does_not_wait_is_not_kept),
+		cmocka_unit_test(a_sleep_takes_its_time_before_the_clock_begins),
+		cmocka_unit_test(a_sleep_takes_until_turns_have_ended),
+		cmocka_unit_test(a_sleep_ends_though_no_turn_does),
+		cmocka_unit_test(a_time_that_is_none_is_told_of),
 		cmocka_unit_test(nothing_comes_in_the_time_that_it_is_given),
 	};
 
