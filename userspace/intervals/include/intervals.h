@@ -130,7 +130,8 @@ struct ivl_config {
 	size_t stack_bytes;		/**< of a fiber; 32768 or more; rounded up to pages */
 	/**
 	 * How many fibers there are of each worker before others are only made for work on
-	 * which all that run may wait: a bound on memory, where the program keeps it.
+	 * which all that run may wait: a bound on memory, where the program keeps it. They are fewer
+	 * where the kernel allows the process not twice as many mappings, or as much address space.
 	 */
 	unsigned int fibers_per_worker;
 	unsigned int adapt_interval;	/**< SLAW's INT: tasks between two evaluations */
@@ -410,8 +411,8 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 /**
  * As ivl_async(), by this policy and not the runtime's: SLAW's schedule clause, whose dyn is
  * IVL_ADAPTIVE. IVL_WORK_FIRST: the function is called before this returns, unless it is for
- * another place than the worker's or has more than 1024 bytes of arguments; ENOMEM: there is no
- * stack for it. EINVAL, too: there is no such policy. [task]
+ * another place than the worker's, has more than 1024 bytes of arguments, or no fiber is left.
+ * EINVAL, too: there is no such policy. [task]
  */
 int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg, size_t bytes,
 		 const ivl_place *place);

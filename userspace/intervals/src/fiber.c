@@ -12,9 +12,11 @@
 #include "fiber.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef IVL_HAVE_VALGRIND
@@ -46,6 +48,34 @@ static uintptr_t middle(size_t page)
 	return (uintptr_t)end / 2 / AREA * AREA;
 }
 
+/* How many mappings the kernel allows a process. */
+static unsigned long mappings(void)
+{
+	unsigned long most = 65530;
+	FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+
+	if (file) {
+		if (fscanf(file, "%lu", &most) != 1)
+			most = 65530;
+		fclose(file);
+	}
+	return most;
+}
+
+/*
+ * Half of the mappings and of the address space is left to the program, and to stacks for work on
+ * which all that runs waits: under the work-first policy a deep recursion takes all that it may.
+ */
+static unsigned int limit(const struct ivl_stacks *stacks, unsigned int most)
+{
+	unsigned long possible = mappings() / (stacks->next ? 2 : 4);
+	struct rlimit space;
+
+	if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur / 2 / stacks->bytes < possible)
+		possible = space.rlim_cur / 2 / stacks->bytes;
+	return possible < most ? (unsigned int)possible : most;
+}
+
 struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most)
 {
 	struct ivl_stacks *stacks = calloc(1, sizeof(*stacks));
@@ -54,8 +84,8 @@ struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most)
 		return NULL;
 	stacks->page = (size_t)sysconf(_SC_PAGESIZE);
 	stacks->bytes = (stack_bytes + stacks->page - 1) / stacks->page * stacks->page;
-	stacks->most = most;
 	stacks->next = middle(stacks->page);
+	stacks->most = limit(stacks, most);
 	pthread_mutex_init(&stacks->lock, NULL);
 	return stacks;
 }

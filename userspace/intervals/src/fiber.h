@@ -78,7 +78,10 @@ struct ivl_fiber {
 /* The stacks of a runtime. Any thread. */
 struct ivl_stacks;
 
-/* NULL: ENOMEM. */
+/*
+ * `most`: fewer where the kernel allows a process not twice as many mappings, or as much address
+ * space. NULL: ENOMEM.
+ */
 struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most);
 void ivl_stacks_destroy(struct ivl_stacks *stacks);
 /* A list of up to `count` fibers; NULL: `most` are in use, or ENOMEM. */

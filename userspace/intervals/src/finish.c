@@ -318,7 +318,14 @@ static bool adapts_help_first(struct ivl_worker *worker)
 
 static inline bool goes_help_first(enum ivl_policy policy, struct ivl_worker *worker)
 {
-	return policy == IVL_ADAPTIVE ? adapts_help_first(worker) : policy == IVL_HELP_FIRST;
+	switch (policy) {
+	case IVL_HELP_FIRST:
+		return true;
+	case IVL_WORK_FIRST:
+		return !ivl_fiber_there(worker);
+	default:
+		return adapts_help_first(worker);
+	}
 }
 
 static inline bool is_large(const struct ivl_worker *worker, size_t bytes)

@@ -5,7 +5,7 @@
  * Work-first: the child runs at once, on a fiber of its own, and what is put into
  * the queue is the one who spawned. When the child returns and its spawner is
  * still there, both go on as after a call. Help-first: the child is put into the
- * queue, and sync takes it out again.
+ * queue, and sync takes it out again. Work-first is help-first where no fiber is left.
  *
  * The adaptive policy spawns help-first. It adapts to save the cost of the other
  * way: but a task in its spawner's frame needs no memory that a number of fresh
@@ -113,17 +113,28 @@ static int put_slowly(struct ivl_worker *worker, struct ivl_task *task)
 	return error;
 }
 
-static int spawn_with_mail(struct ivl_worker *worker, struct ivl_task *task);
+static int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task);
+
+/* Mail comes first where it is due. The worker on which the caller goes on. */
+static struct ivl_worker *take_mail(struct ivl_worker *worker)
+{
+	if (ivl_mail_waited(worker))
+		ivl_give_way(worker);
+	return ivl_self();
+}
 
 /* Whatever the policy. */
 static int spawn_watched(struct ivl_worker *worker, struct ivl_task *task)
 {
+	const bool work_first = worker->runtime->config.policy == IVL_WORK_FIRST;
 	int error;
 
 	ivl_watch_spawn(task);
-	if (worker->runtime->config.policy == IVL_WORK_FIRST) {
+	if (work_first)
+		worker = take_mail(worker);
+	if (work_first && ivl_fiber_there(worker)) {
 		task->scope->elsewhere--;
-		error = spawn_with_mail(worker, task);
+		error = spawn_work_first(worker, task);
 	} else {
 		error = put_slowly(worker, task);
 	}
@@ -217,20 +228,23 @@ static const struct ivl_work_kind spawner_kind = {
 	.spawner = true,
 };
 
-static inline int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task)
+static int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task)
 {
 	work_of(task)->kind = &spawner_kind;
 	return ivl_work_first(worker, task, child_main);
 }
 
+/* Where no fiber is left the child waits in the queue, as under the other policies. */
+static inline int spawn_work_first_if_possible(struct ivl_worker *worker, struct ivl_task *task)
+{
+	return ivl_fiber_there(worker) ? spawn_work_first(worker, task) :
+					 spawn_help_first(worker, task);
+}
+
 __attribute__((noinline)) static int spawn_with_mail(struct ivl_worker *worker,
 						     struct ivl_task *task)
 {
-	if (ivl_mail_waited(worker)) {
-		ivl_give_way(worker);
-		worker = ivl_self();
-	}
-	return spawn_work_first(worker, task);
+	return spawn_work_first_if_possible(take_mail(worker), task);
 }
 
 int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *function, void *arg)
@@ -246,7 +260,7 @@ int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *func
 	task->scope = scope;
 	if (worker->spawns_work_first)
 		return ivl_mail_there(worker) ? spawn_with_mail(worker, task) :
-						spawn_work_first(worker, task);
+						spawn_work_first_if_possible(worker, task);
 	return spawn_help_first(worker, task);
 }
 

@@ -453,6 +453,61 @@ static void test_descent_too_deep(void **state)
 }
 
 /*
+ * A recursion under the work-first policy, where a stack for each level is more than there can be:
+ * of mappings, or in the address space. What is left of these is enough.
+ */
+#define LEVELS 100000
+#define SPACE ((size_t)512 << 20)
+
+static _Atomic int levels;
+
+static void recurse(void *arg)
+{
+	int left = *(int *)arg - 1;
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	atomic_fetch_add(&levels, 1);
+	if (!left)
+		return;
+	if (ivl_spawn(&scope, &task, recurse, &left))
+		_exit(EXIT_FAILURE);
+	ivl_sync(&scope);
+}
+
+static int recurse_body(ivl_interval *self, void *arg)
+{
+	(void)self;
+	recurse(arg);
+	return 0;
+}
+
+static int recurse_work_first(unsigned int workers)
+{
+	int all = LEVELS;
+	ivl_runtime *runtime = start(workers, IVL_WORK_FIRST, 0);
+	int error = ivl_run(runtime, recurse_body, &all);
+
+	ivl_stop(runtime);
+	return error || atomic_load(&levels) != LEVELS;
+}
+
+static int recurse_in_little_space(unsigned int workers)
+{
+	limit_memory(SPACE);
+	return recurse_work_first(workers);
+}
+
+static void test_work_first(void **state)
+{
+	(void)state;
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers' own memory is beyond any limit");
+	on_all_counts(recurse_work_first);
+	on_all_counts(recurse_in_little_space);
+}
+
+/*
  * A chain of tasks, each of which joins the one before it. They begin in another order,
  * so that some begin after those that wait for them, and some before.
  */
@@ -526,6 +581,7 @@ int main(void)
 		cmocka_unit_test(test_every_allocation),
 		cmocka_unit_test(test_crowds),
 		cmocka_unit_test(test_large_crowd),
+		cmocka_unit_test(test_work_first),
 		cmocka_unit_test(test_joins),
 	};
 

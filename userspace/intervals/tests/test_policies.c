@@ -195,44 +195,43 @@ static void test_adaptive(void **state)
 	}
 }
 
-/* No stack is left: what needs one now is refused, and what can wait for one is not. */
-struct refused {
-	int errors[IVL_POLICIES], group_errors[IVL_POLICIES];
+/* No stack is left: whatever the policy, an async waits in the queue for one. */
+struct stackless {
 	_Atomic int ran;
 };
 
 static void count_ran(void *arg)
 {
-	atomic_fetch_add(&(*(struct refused **)arg)->ran, 1);
+	atomic_fetch_add(&(*(struct stackless **)arg)->ran, 1);
 }
 
 static void make_without_stack(void *arg)
 {
-	struct refused *test = arg;
+	struct stackless *test = arg;
 
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
-		test->errors[policy] = ivl_async_by(policy, count_ran, &arg, sizeof(arg), NULL);
+		assert_int_equal(ivl_async_by(policy, count_ran, &arg, sizeof(arg), NULL), 0);
+	assert_int_equal(atomic_load(&test->ran), 0);
 }
 
-static int refused_body(ivl_interval *self, void *arg)
+static int stackless_body(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
-	struct refused *test = arg;
-	const int error = ivl_finish(make_without_stack, test);
+	const int error = ivl_finish(make_without_stack, arg);
 
 	(void)self;
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
-		test->group_errors[policy] = ivl_group_async_by(&group, policy, count_ran, &arg,
-								sizeof(arg), NULL);
+		assert_int_equal(ivl_group_async_by(&group, policy, count_ran, &arg, sizeof(arg),
+						    NULL), 0);
 	return error ? error : ivl_group_wait(&group);
 }
 
-static void test_refused(void **state)
+static void test_stackless(void **state)
 {
 	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(1);
-		struct refused test = { .ran = 0 };
+		struct stackless test = { .ran = 0 };
 		ivl_runtime *runtime;
 
 		config.policy = policy;
@@ -240,13 +239,82 @@ static void test_refused(void **state)
 		/* The adaptive one would be called. */
 		config.adapt_fresh = 0;
 		runtime = test_start(&config);
-		test_run(runtime, refused_body, &test);
+		test_run(runtime, stackless_body, &test);
 		ivl_stop(runtime);
-		for (int by = 0; by < IVL_POLICIES; by++)
-			assert_int_equal(test.errors[by], by == IVL_WORK_FIRST ? ENOMEM : 0);
-		/* By then the finish has waited on another stack, which is free again. */
-		assert_int_equal(test.group_errors[IVL_HELP_FIRST], 0);
-		assert_int_equal(atomic_load(&test.ran), 2 + IVL_POLICIES);
+		assert_int_equal(atomic_load(&test.ran), 2 * IVL_POLICIES);
+	}
+}
+
+/* A chain of tasks, each in its spawner's frame, that is longer than there are stacks. */
+#define CHAIN 10000
+#define FEW_FIBERS 16
+
+static _Atomic int links;
+
+static void spawn_chain(void *arg)
+{
+	int left = *(int *)arg - 1;
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	atomic_fetch_add(&links, 1);
+	if (!left)
+		return;
+	assert_int_equal(ivl_spawn(&scope, &task, spawn_chain, &left), 0);
+	ivl_sync(&scope);
+}
+
+static void async_chain(void *arg);
+
+static void async_next(void *arg)
+{
+	assert_int_equal(ivl_async(async_chain, arg, sizeof(int), NULL), 0);
+}
+
+static void async_chain(void *arg)
+{
+	int left = *(int *)arg - 1;
+
+	atomic_fetch_add(&links, 1);
+	if (left)
+		assert_int_equal(ivl_finish(async_next, &left), 0);
+}
+
+static int chain_body(ivl_interval *self, void *arg)
+{
+	int length = TEST_SLOW ? CHAIN / 10 : CHAIN;
+
+	(void)self;
+	(*(ivl_function **)arg)(&length);
+	return 0;
+}
+
+static void try_chain(const struct ivl_config *config, ivl_function *function)
+{
+	ivl_runtime *runtime = test_start(config);
+
+	atomic_store(&links, 0);
+	test_run(runtime, chain_body, &function);
+	ivl_stop(runtime);
+	assert_int_equal(atomic_load(&links), TEST_SLOW ? CHAIN / 10 : CHAIN);
+}
+
+static void test_chains(void **state)
+{
+	(void)state;
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		test_on_counts(workers) {
+			struct ivl_config config = test_config(workers);
+
+			print_message("# %s, %u workers\n", ivl_policy_name(policy), workers);
+			config.policy = policy;
+			try_chain(&config, spawn_chain);
+			config.fibers_per_worker = FEW_FIBERS;
+			try_chain(&config, async_chain);
+			/* Other functions put and take. */
+			config.statistics = true;
+			try_chain(&config, spawn_chain);
+		}
 	}
 }
 
@@ -343,7 +411,8 @@ int main(void)
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_adaptive),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_stackless),
+		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_wrong),
 	};
