@@ -127,7 +127,11 @@ struct ivl_config {
 	bool cross_place;		/**< may a worker steal from another place? default: yes */
 	bool steal_half;		/**< take half of the victim's queue, not one */
 	bool statistics;		/**< count what ivl_statistics_read() tells */
-	size_t stack_bytes;		/**< of a fiber; 32768 or more; rounded up to pages */
+	/**
+	 * Of a fiber; 32768 or more, rounded up to pages. Default: 1 MiB; with less than 16 GiB of
+	 * address space (RLIMIT_AS) 1/16384 of that, and 256 KiB at least.
+	 */
+	size_t stack_bytes;
 	/**
 	 * How many fibers there are of each worker before others are only made for work on
 	 * which all that run may wait: a bound on memory, where the program keeps it. They are fewer

@@ -23,7 +23,6 @@
 #include <functional>
 #include <memory>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -113,6 +112,49 @@ private:
 	std::exception_ptr first;
 };
 
+/* As std::optional, but what a function returns is made in it, and not on the stack before. */
+template <typename T>
+class room {
+public:
+	room() noexcept {}
+	room(const room &) = delete;
+	room &operator=(const room &) = delete;
+	~room() { clear(); }
+
+	/* The T that function() returns, where there is none yet. */
+	template <typename Function>
+	void make(Function &&function)
+	{
+		::new (static_cast<void *>(std::addressof(value))) T(function());
+		there = true;
+	}
+
+	/* As make(), instead of the one that is there, of which it may be made. */
+	template <typename Function>
+	void replace(Function &&function)
+	{
+		T made(function());
+
+		clear();
+		make([&]() -> T && { return std::move(made); });
+	}
+
+	explicit operator bool() const noexcept { return there; }
+	T &operator*() noexcept { return value; }
+
+private:
+	void clear() noexcept
+	{
+		if (std::exchange(there, false))
+			value.~T();
+	}
+
+	union {
+		T value;
+	};
+	bool there = false;
+};
+
 /* What a function returns or throws, for somebody else. */
 template <typename T>
 class outcome {
@@ -121,12 +163,14 @@ public:
 	void of(Function &function) noexcept
 	{
 		try {
-			if constexpr (std::is_void_v<T>) {
-				function();
-				value.emplace();
-			} else {
-				value.emplace(function());
-			}
+			value.make([&]() -> kept {
+				if constexpr (std::is_void_v<T>) {
+					function();
+					return kept();
+				} else {
+					return function();
+				}
+			});
 		} catch (...) {
 			thrown = std::current_exception();
 		}
@@ -159,7 +203,7 @@ private:
 					std::reference_wrapper<std::remove_reference_t<T>>,
 					std::conditional_t<std::is_void_v<T>, nothing, T>>;
 
-	std::optional<kept> value;
+	room<kept> value;
 	std::exception_ptr thrown;
 };
 
@@ -613,7 +657,8 @@ future<detail::result<Function>> async(Function function)
 	if (!it.interval) {
 		ivl_interval *current = ivl_current();
 
-		throw error(current && !ivl_occurred(ivl_end_point(current)) ? ENOMEM : EINVAL);
+		throw error(current && !ivl_occurred(ivl_end_point(current)) ? ENOMEM :
+										       EINVAL);
 	}
 	return it;
 }

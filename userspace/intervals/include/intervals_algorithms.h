@@ -30,9 +30,10 @@ typedef int ivl_compare(const void *one, const void *other, void *arg);
 
 /**
  * Call part() for parts of a range, each with a sum of its own that begins as `sum` does, which is
- * that of nothing; then combine() these in their order. `bytes`: of a sum, of which there is one on
- * the stack for each time that the range was halved. `grain` is as for ivl_parallel_for(); where it is
- * given, what is combined with what does not depend on the workers.
+ * that of nothing; then combine() these in their order. `bytes`: of a sum, of which there is one for each
+ * time that the range was halved; those of up to 1024 bytes are on the stack. `grain` is as for
+ * ivl_parallel_for(); where it is given, what is combined with what does not depend on the workers,
+ * but for parts that are added to one sum because there is no memory for another.
  */
 void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
 			 ivl_part *part, ivl_combine *combine, void *arg);

@@ -6,6 +6,9 @@
  * A range is halved until a part is not longer than its grain, 0: ivl_grain(). Where a part throws,
  * those that have not begun do not, and the first exception reaches the caller. Where the grain
  * is given, what is combined with what does not depend on the workers.
+ *
+ * A sum of more than 1024 bytes is not on the stack of a task, but for what the program's own
+ * functions put there: a parameter or variable of that type.
  */
 #ifndef INTERVALS_ALGORITHMS_HPP
 #define INTERVALS_ALGORITHMS_HPP
@@ -14,6 +17,7 @@
 #include <cerrno>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 #include "intervals.hpp"
@@ -67,6 +71,52 @@ void split(std::size_t begin, std::size_t end, std::size_t grain, Body &body)
 	both.sync();
 }
 
+/* A sum that has more bytes is not on the stack (src/tunables.h). */
+template <typename T>
+constexpr bool is_large = sizeof(T) > 1024;
+
+/* As room, elsewhere. */
+template <typename T>
+class far_room {
+public:
+	template <typename Function>
+	void make(Function &&function)
+	{
+		auto made = std::make_unique<room<T>>();
+
+		made->make(function);
+		value = std::move(made);
+	}
+
+	template <typename Function>
+	void replace(Function &&function)
+	{
+		make(function);
+	}
+
+	T &operator*() noexcept { return **value; }
+
+private:
+	std::unique_ptr<room<T>> value;
+};
+
+template <typename T>
+using room_for_sum = std::conditional_t<is_large<T>, far_room<T>, room<T>>;
+
+/* sum = function(). */
+template <typename T, typename Function>
+void assign(T &sum, Function &&function)
+{
+	if constexpr (is_large<T>) {
+		far_room<T> made;
+
+		made.make(function);
+		sum = std::move(*made);
+	} else {
+		sum = function();
+	}
+}
+
 template <typename Sum, typename Part, typename Combine>
 void reduce(std::size_t begin, std::size_t end, std::size_t grain, Sum &sum, Part &part,
 	    Combine &combine)
@@ -108,9 +158,11 @@ public:
 		}
 	}
 
-	node *add(T value)
+	/* What function() returns. */
+	template <typename Function>
+	node *add(Function &&function)
 	{
-		node *top = new node{ std::move(value), highest };
+		node *top = new node{ function(), highest };
 
 		while (!highest.compare_exchange_weak(top->below, top))
 			;
@@ -211,31 +263,33 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 
 /**
  * combine() of what part(begin, end, identity) returns for parts of the range, in their order: it
- * must be associative, and need not be commutative. Returns `identity` for an empty range.
+ * must be associative, and need not be commutative. Returns `identity` for an empty range. Throws
+ * std::bad_alloc where there is no memory for a sum of more than 1024 bytes.
  */
 template <typename Index, typename T, typename Part, typename Combine>
-T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&combine,
-		  std::size_t grain = 0)
+std::decay_t<T> parallel_reduce(Index first, Index last, T &&identity, Part &&part,
+				Combine &&combine, std::size_t grain = 0)
 {
+	using room = detail::room_for_sum<std::decay_t<T>>;
 	detail::failure failed;
-	std::optional<T> sum;
-	auto one = [&](std::size_t begin, std::size_t end, std::optional<T> &to) {
+	room sum;
+	auto one = [&](std::size_t begin, std::size_t end, room &to) {
 		failed.call([&] {
-			to.emplace(part(detail::advance(first, begin), detail::advance(first, end),
-					std::as_const(identity)));
+			to.make([&] {
+				return part(detail::advance(first, begin),
+					    detail::advance(first, end), std::as_const(identity));
+			});
 		});
 	};
 	/* Both are there where nothing has thrown. */
-	auto both = [&](std::optional<T> &to, std::optional<T> &more) {
+	auto both = [&](room &to, room &more) {
 		failed.call([&] {
-			T all = combine(std::move(*to), std::move(*more));
-
-			to.emplace(std::move(all));
+			to.replace([&] { return combine(std::move(*to), std::move(*more)); });
 		});
 	};
 
 	if (!(first < last))
-		return identity;
+		return std::forward<T>(identity);
 	const std::size_t count = detail::distance(first, last);
 
 	detail::reduce(0, count, detail::grain_of(count, grain), sum, one, both);
@@ -249,8 +303,8 @@ T parallel_reduce(Index first, Index last, T identity, Part &&part, Combine &&co
  * once where one worker does it all and no grain is given. Returns the end of what was written.
  */
 template <typename Iterator, typename Output, typename T, typename Operation>
-Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Operation &&operation,
-		     std::size_t grain = 0)
+Output parallel_scan(Iterator first, Iterator last, Output out, const T &identity,
+		     Operation &&operation, std::size_t grain = 0)
 {
 	static_assert(!std::is_same_v<T, bool> && !detail::shares_words<Output>,
 		      "parallel_scan() of bool: use char");
@@ -258,30 +312,45 @@ Output parallel_scan(Iterator first, Iterator last, Output out, T identity, Oper
 	/* ivl_parallel_scan_parts() copies a sum as bytes: not a T, but where it is. */
 	detail::pile<T> sums;
 	node *none = nullptr;
-	auto fold = [&](std::size_t begin, std::size_t end, T sum, auto put) {
+	auto fold_into = [&](std::size_t begin, std::size_t end, T &sum, auto put) {
 		for (; begin < end; begin++) {
-			sum = operation(std::move(sum), first[static_cast<std::ptrdiff_t>(begin)]);
+			detail::assign(sum, [&] {
+				return operation(std::move(sum),
+						 first[static_cast<std::ptrdiff_t>(begin)]);
+			});
 			put(begin, sum);
 		}
-		return sum;
 	};
+	/* What is small may be in a register meanwhile. */
+	auto fold = [&](std::size_t begin, std::size_t end, T &sum, auto put) {
+		if constexpr (detail::is_large<T>) {
+			fold_into(begin, end, sum, put);
+		} else {
+			T all = std::move(sum);
+
+			fold_into(begin, end, all, put);
+			sum = std::move(all);
+		}
+	};
+	auto begin_sum = [&] { return sums.add([&] { return T(identity); }); };
 	auto part = [&](std::size_t begin, std::size_t end, node *&sum) {
-		sum = sums.add(fold(begin, end, identity, [](std::size_t, const T &) {}));
+		node *own = begin_sum();
+
+		fold(begin, end, own->value, [](std::size_t, const T &) {});
+		sum = own;
 	};
 	/* Nobody else asks for the sum before it any more. */
 	auto scan = [&](std::size_t begin, std::size_t end, node *&sum) {
-		T all = fold(begin, end, sum ? std::move(sum->value) : identity,
-			     [&](std::size_t i, const T &value) {
+		if (!sum)
+			sum = begin_sum();
+		fold(begin, end, sum->value, [&](std::size_t i, const T &value) {
 			out[static_cast<std::ptrdiff_t>(i)] = value;
 		});
-
-		if (sum)
-			sum->value = std::move(all);
-		else
-			sum = sums.add(std::move(all));
 	};
 	auto combine = [&](node *&sum, node *more) {
-		more->value = operation(std::as_const(sum->value), std::move(more->value));
+		detail::assign(more->value, [&] {
+			return operation(std::as_const(sum->value), std::move(more->value));
+		});
 		sum = more;
 	};
 	struct calls {
@@ -349,10 +418,10 @@ public:
 		: runtime_of(of.get()), identity(std::move(zero))
 	{
 		static_assert(alignof(slot) <= alignof(std::max_align_t), "T is aligned too much");
-		const slot none;
+		const auto none = std::make_unique<slot>();
 
 		detail::check(ivl_commutative_create(detail::not_moved(of.get()), sizeof(slot),
-						     &none, &it));
+						     none.get(), &it));
 	}
 
 	commutative(const commutative &) = delete;
@@ -389,10 +458,11 @@ public:
 	{
 		struct reading {
 			Operation &operation;
-			T sum;
+			detail::room_for_sum<T> sum;
 			std::exception_ptr thrown;
-		} all{ operation, identity, nullptr };
+		} all{ operation, {}, nullptr };
 
+		all.sum.make([&] { return T(identity); });
 		ivl_commutative_read(it, &all, [](void *arg, const void *view, void *) {
 			const slot *one = static_cast<const slot *>(view);
 			reading *into = static_cast<reading *>(arg);
@@ -400,14 +470,16 @@ public:
 			if (!one->made || into->thrown)
 				return;
 			try {
-				into->sum = into->operation(std::move(into->sum), *one->get());
+				into->sum.replace([&] {
+					return into->operation(std::move(*into->sum), *one->get());
+				});
 			} catch (...) {
 				into->thrown = std::current_exception();
 			}
 		}, nullptr);
 		if (all.thrown)
 			std::rethrow_exception(all.thrown);
-		return std::move(all.sum);
+		return std::move(*all.sum);
 	}
 
 private:

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "config.h"
 #include "scheduler.h"
@@ -133,6 +134,18 @@ static int from_environment(struct ivl_config *config)
 	return error;
 }
 
+/* Where the address space is limited (`ulimit -v`), so that it has room for many. */
+static size_t default_stack(void)
+{
+	struct rlimit space;
+
+	if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur / IVL_STACKS_IN_SPACE >= IVL_STACK)
+		return IVL_STACK;
+	if (space.rlim_cur / IVL_STACKS_IN_SPACE <= IVL_LEAST_DEFAULT_STACK)
+		return IVL_LEAST_DEFAULT_STACK;
+	return space.rlim_cur / IVL_STACKS_IN_SPACE >> 10 << 10;
+}
+
 static int set_defaults(struct ivl_config *config)
 {
 	*config = (struct ivl_config){
@@ -142,7 +155,7 @@ static int set_defaults(struct ivl_config *config)
 		.victims = IVL_VICTIMS_RANDOM,
 		.places = IVL_PLACES_NUMA,
 		.cross_place = true,
-		.stack_bytes = 256 << 10,
+		.stack_bytes = default_stack(),
 		.fibers_per_worker = 8192,
 		/* SLAW, Table II. */
 		.adapt_interval = 64,

@@ -9,7 +9,7 @@
 
 struct reduction {
 	size_t grain, bytes;
-	const void *nothing;
+	void *nothing;
 	ivl_part *part;
 	ivl_combine *combine;
 	void *arg;
@@ -21,22 +21,33 @@ struct half {
 	void *sum;
 };
 
-/* Into a sum that is nothing yet. */
-static void reduce(void *arg)
+/* In lines of its own, since another worker writes to the next one. NULL: ENOMEM. */
+static void *allocate(size_t bytes)
 {
-	const struct half *whole = arg;
+	return aligned_alloc(IVL_LINE, (bytes + IVL_LINE - 1) / IVL_LINE * IVL_LINE);
+}
+
+/* Into a sum that is nothing yet, without memory for another one. */
+static void reduce_alone(const struct half *whole)
+{
+	const struct reduction *of = whole->of;
+	size_t begin = whole->begin;
+
+	for (; whole->end - begin > of->grain; begin += of->grain)
+		of->part(begin, begin + of->grain, whole->sum, of->arg);
+	of->part(begin, whole->end, whole->sum, of->arg);
+}
+
+static void reduce(void *arg);
+
+static void reduce_both(const struct half *whole, void *more)
+{
 	const struct reduction *of = whole->of;
 	const size_t middle = whole->begin + (whole->end - whole->begin) / 2;
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task task;
-
-	if (whole->end - whole->begin <= of->grain) {
-		of->part(whole->begin, whole->end, whole->sum, of->arg);
-		return;
-	}
-	_Alignas(max_align_t) char more[of->bytes + 1];
 	struct half left = { of, whole->begin, middle, whole->sum };
 	struct half right = { of, middle, whole->end, more };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
 
 	memcpy(more, of->nothing, of->bytes);
 	if (ivl_spawn(&scope, &task, reduce, &left))
@@ -46,17 +57,52 @@ static void reduce(void *arg)
 	of->combine(whole->sum, more, of->arg);
 }
 
+/* Into a sum that is nothing yet. */
+static void reduce(void *arg)
+{
+	const struct half *whole = arg;
+	const struct reduction *of = whole->of;
+	void *more;
+
+	if (whole->end - whole->begin <= of->grain) {
+		of->part(whole->begin, whole->end, whole->sum, of->arg);
+	} else if (of->bytes <= IVL_SUM_ON_STACK) {
+		_Alignas(max_align_t) char small[of->bytes + 1];
+
+		reduce_both(whole, small);
+	} else if ((more = allocate(of->bytes))) {
+		reduce_both(whole, more);
+		free(more);
+	} else {
+		reduce_alone(whole);
+	}
+}
+
+static void reduce_all(struct half *whole)
+{
+	memcpy(whole->of->nothing, whole->sum, whole->of->bytes);
+	reduce(whole);
+}
+
 void ivl_parallel_reduce(size_t begin, size_t end, size_t grain, void *sum, size_t bytes,
 			 ivl_part *part, ivl_combine *combine, void *arg)
 {
-	if (begin >= end)
-		return;
-	_Alignas(max_align_t) char nothing[bytes + 1];
-	const struct reduction of = {
-		grain ? grain : ivl_grain(end - begin), bytes, nothing, part, combine, arg
-	};
+	struct reduction of = { grain, bytes, NULL, part, combine, arg };
 	struct half whole = { &of, begin, end, sum };
 
-	memcpy(nothing, sum, bytes);
-	reduce(&whole);
+	if (begin >= end)
+		return;
+	if (!grain)
+		of.grain = ivl_grain(end - begin);
+	if (bytes <= IVL_SUM_ON_STACK) {
+		_Alignas(max_align_t) char small[bytes + 1];
+
+		of.nothing = small;
+		reduce_all(&whole);
+	} else if ((of.nothing = allocate(bytes))) {
+		reduce_all(&whole);
+		free(of.nothing);
+	} else {
+		reduce_alone(&whole);
+	}
 }

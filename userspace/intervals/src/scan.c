@@ -29,6 +29,8 @@ struct scan {
 	_Atomic size_t taken;
 	/* Of each part its own, then of all up to its end. */
 	char *sums;
+	/* Of each part, where its sum is made; NULL: on the stack. */
+	char *rooms;
 	struct part {
 		struct ivl_prefix prefix;
 		bool scanned;
@@ -47,12 +49,24 @@ static void run_part(const struct scan *scan, ivl_part *run, size_t part, void *
 	    scan->arg);
 }
 
+static size_t on_stack(const struct scan *scan)
+{
+	return scan->rooms ? 1 : scan->bytes + 1;
+}
+
+/* `small` has on_stack() bytes. Only one task at a time makes a sum of a part. */
+static char *room(const struct scan *scan, size_t part, char *small)
+{
+	return scan->rooms ? scan->rooms + part * scan->bytes : small;
+}
+
 /* `keep`: its sum, for those who come after it; others have it already. */
 static void scan_part(const struct scan *scan, size_t part, bool keep)
 {
 	char *const sums = scan->sums + part * scan->bytes;
 	/* Not in its place: others write beside it. */
-	_Alignas(max_align_t) char sum[scan->bytes + 1];
+	_Alignas(max_align_t) char small[on_stack(scan)];
+	char *const sum = room(scan, part, small);
 
 	memcpy(sum, part ? sums - scan->bytes : scan->nothing, scan->bytes);
 	run_part(scan, scan->scan, part, sum);
@@ -63,7 +77,8 @@ static void scan_part(const struct scan *scan, size_t part, bool keep)
 
 static void sum_part(const struct scan *scan, size_t part)
 {
-	_Alignas(max_align_t) char sum[scan->bytes + 1];
+	_Alignas(max_align_t) char small[on_stack(scan)];
+	char *const sum = room(scan, part, small);
 
 	memcpy(sum, scan->nothing, scan->bytes);
 	run_part(scan, scan->part, part, sum);
@@ -75,7 +90,8 @@ static void add_up(const struct scan *scan, size_t part)
 {
 	for (; part < scan->parts && ivl_prefix_meet(&scan->state[part].prefix); part++) {
 		char *const sums = scan->sums + part * scan->bytes;
-		_Alignas(max_align_t) char before[scan->bytes + 1];
+		_Alignas(max_align_t) char small[on_stack(scan)];
+		char *const before = room(scan, part, small);
 
 		memcpy(before, sums - scan->bytes, scan->bytes);
 		scan->combine(before, sums, scan->arg);
@@ -157,20 +173,21 @@ void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, 
 	/* Outside of any runtime a spawn is a call, too early. */
 	if (grain || ivl_self()) {
 		all.sums = calloc(all.parts, bytes);
+		if (bytes > IVL_SUM_ON_STACK)
+			all.rooms = calloc(all.parts, bytes);
 		all.state = calloc(all.parts, sizeof(*all.state));
 	}
-	if (!all.sums || !all.state) {
-		free(all.sums);
-		free(all.state);
+	if (all.sums && all.state && (all.rooms || bytes <= IVL_SUM_ON_STACK)) {
+		ivl_parallel_for(0, all.parts, 1, first_pass, &all);
+		while (first < all.parts && all.state[first].scanned)
+			first++;
+		ivl_parallel_for(first, all.parts, 1, second_pass, &all);
+		memcpy(sum, all.sums + (all.parts - 1) * bytes, bytes);
+	} else {
 		scan(begin, end, sum, arg);
-		return;
 	}
-	ivl_parallel_for(0, all.parts, 1, first_pass, &all);
-	while (first < all.parts && all.state[first].scanned)
-		first++;
-	ivl_parallel_for(first, all.parts, 1, second_pass, &all);
-	memcpy(sum, all.sums + (all.parts - 1) * bytes, bytes);
 	free(all.sums);
+	free(all.rooms);
 	free(all.state);
 }
 
@@ -224,11 +241,15 @@ void ivl_parallel_scan(void *out, const void *in, size_t count, size_t bytes, si
 	struct elements all = { out, in, bytes, combine, arg };
 	/* Sums in a row are aligned as elements are that come from malloc(). */
 	const size_t size = (bytes / _Alignof(max_align_t) + 1) * _Alignof(max_align_t);
-	_Alignas(max_align_t) char sum[size];
+	void *large = size > IVL_SUM_ON_STACK ? calloc(1, size) : NULL;
+	/* Without memory, too. */
+	_Alignas(max_align_t) char small[large ? 1 : size];
+	char *const sum = large ? large : small;
 
 	if (!bytes)
 		return;
 	memset(sum, 0, size);
 	ivl_parallel_scan_parts(0, count, grain, sum, size, sum_elements, scan_elements,
 				combine_sums, &all);
+	free(large);
 }

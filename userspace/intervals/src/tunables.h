@@ -20,6 +20,17 @@
 #define IVL_SYNC_STACK (16 << 10)
 static_assert(IVL_SYNC_STACK < IVL_LEAST_STACK, "sync can run a child");
 
+/*
+ * A stack by default. Only the pages that were used take memory, and a page of the kernel's page
+ * table for each 2 MiB in which there is one; of this size none is ever one huge page. Where the
+ * address space is limited: that part of it, and the least.
+ */
+#define IVL_STACK (1ul << 20)
+#define IVL_STACKS_IN_SPACE (1 << 14)
+#define IVL_LEAST_DEFAULT_STACK (256ul << 10)
+/* Of a sum of an algorithm: what has more bytes is not on the stack. */
+#define IVL_SUM_ON_STACK 1024
+
 /* Below a stack, with nothing mapped: most frames, which could step over it, are smaller. */
 #define IVL_HOLE (64l << 10)
 /* The stacks of one runtime are together, in areas of this size. */

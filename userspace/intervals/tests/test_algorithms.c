@@ -178,6 +178,143 @@ static void check_sums(size_t count)
 	free(found);
 }
 
+/* A sum that is too large for a stack: the number is at both of its ends. */
+#define LARGE_COUNT 500
+#define LARGE_GRAIN 20
+#define LARGE_ELEMENTS 20
+
+struct large {
+	size_t bytes;
+	const struct affine *numbers;
+	struct affine *out;
+};
+
+static struct affine *at_end(const struct large *large, void *sum)
+{
+	return (struct affine *)((char *)sum + large->bytes) - 1;
+}
+
+static void put_large(const struct large *large, void *sum, struct affine number)
+{
+	*(struct affine *)sum = *at_end(large, sum) = number;
+}
+
+static void compose_large(void *sum, const void *more, void *arg)
+{
+	assert_memory_equal(sum, at_end(arg, sum), sizeof(struct affine));
+	assert_memory_equal(more, at_end(arg, (void *)more), sizeof(struct affine));
+	compose(sum, more, NULL);
+	compose(at_end(arg, sum), more, NULL);
+}
+
+static void scan_large(size_t begin, size_t end, void *sum, void *arg)
+{
+	const struct large *large = arg;
+
+	assert_in_range(end - begin, 1, LARGE_COUNT);
+	for (; begin < end; begin++) {
+		compose(sum, &large->numbers[begin], NULL);
+		compose(at_end(large, sum), &large->numbers[begin], NULL);
+		large->out[begin] = *(struct affine *)sum;
+	}
+}
+
+static void add_large(size_t begin, size_t end, void *sum, void *arg)
+{
+	const struct large *large = arg;
+
+	for (; begin < end; begin++) {
+		compose(sum, &large->numbers[begin], NULL);
+		compose(at_end(large, sum), &large->numbers[begin], NULL);
+	}
+}
+
+/* Where there is memory for sums, and none for these. */
+static bool no_memory;
+
+static void forget_memory(bool now)
+{
+	test_allocations_left = no_memory && now ? 0 : -1;
+}
+
+static void check_large_elements(const struct large *large, const struct affine *expected)
+{
+	char *elements = calloc(LARGE_ELEMENTS, large->bytes);
+
+	assert_non_null(elements);
+	for (size_t i = 0; i < LARGE_ELEMENTS; i++)
+		put_large(large, elements + i * large->bytes, large->numbers[i]);
+	forget_memory(true);
+	ivl_parallel_scan(elements, elements, LARGE_ELEMENTS, large->bytes, 1, compose_large,
+			  (void *)large);
+	forget_memory(false);
+	for (size_t i = 0; i < LARGE_ELEMENTS; i++)
+		assert_memory_equal(elements + i * large->bytes, &expected[i], sizeof(*expected));
+	free(elements);
+}
+
+static void check_large(size_t bytes)
+{
+	static const size_t given[] = { 0, LARGE_GRAIN };
+	struct affine *numbers = make_numbers(LARGE_COUNT), *expected = make_numbers(LARGE_COUNT);
+	struct large large = { bytes, numbers, make_numbers(LARGE_COUNT) };
+	void *sum = malloc(bytes);
+
+	assert_non_null(sum);
+	for (size_t i = 1; i < LARGE_COUNT; i++) {
+		expected[i] = expected[i - 1];
+		compose(&expected[i], &numbers[i], NULL);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		put_large(&large, sum, (struct affine){ 1, 0 });
+		forget_memory(true);
+		ivl_parallel_reduce(0, LARGE_COUNT, given[i], sum, bytes, add_large, compose_large,
+				    &large);
+		forget_memory(false);
+		assert_memory_equal(sum, &expected[LARGE_COUNT - 1], sizeof(*expected));
+
+		put_large(&large, sum, (struct affine){ 1, 0 });
+		forget_memory(true);
+		ivl_parallel_scan_parts(0, LARGE_COUNT, given[i], sum, bytes, add_large, scan_large,
+					compose_large, &large);
+		forget_memory(false);
+		assert_memory_equal(sum, &expected[LARGE_COUNT - 1], sizeof(*expected));
+		assert_memory_equal(large.out, expected, LARGE_COUNT * sizeof(*expected));
+	}
+	check_large_elements(&large, expected);
+	free(large.out);
+	free(numbers);
+	free(expected);
+	free(sum);
+}
+
+static int large_body(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	check_large(1 << 10);
+	check_large(64 << 10);
+	/* As large as a stack. */
+	if (!no_memory)
+		check_large(1 << 20);
+	return 0;
+}
+
+static void test_large(void **state)
+{
+	(void)state;
+	for (int without = 0; without < 2; without++) {
+		no_memory = without;
+		test_on_counts(workers) {
+			struct ivl_config config = test_config(workers);
+			ivl_runtime *runtime = test_start(&config);
+
+			test_run(runtime, large_body, NULL);
+			ivl_stop(runtime);
+		}
+		large_body(NULL, NULL);
+	}
+}
+
 /* Of three bytes, so that nothing is aligned. */
 struct small {
 	unsigned char high, low, origin;
@@ -288,6 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_on_workers),
 		cmocka_unit_test(test_outside),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_without_memory),
 	};
 

@@ -92,6 +92,36 @@ static void limit_memory(size_t more)
 		_exit(EXIT_FAILURE);
 }
 
+/* So that as many tasks may wait as with 256 KiB, which was the default before. */
+static int look_at_default(unsigned int workers)
+{
+	static const struct {
+		size_t space, stack;
+	} expected[] = {
+		{ RLIM_INFINITY, 1 << 20 }, { 32l << 30, 1 << 20 }, { 8l << 30, 512 << 10 },
+		{ 1l << 30, 256 << 10 },
+	};
+	struct ivl_config config;
+
+	(void)workers;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		const struct rlimit limit = { expected[i].space, RLIM_INFINITY };
+
+		if (setrlimit(RLIMIT_AS, &limit) || ivl_config_init(&config) ||
+		    config.stack_bytes != expected[i].stack)
+			return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+static void test_default_stack(void **state)
+{
+	(void)state;
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers' own memory is beyond any limit");
+	assert_int_equal(in_process(look_at_default, 1), 0);
+}
+
 #define SPAWNS 3000
 
 static _Atomic int called;
@@ -577,6 +607,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_children),
 		cmocka_unit_test(test_descent_too_deep),
+		cmocka_unit_test(test_default_stack),
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_every_allocation),
 		cmocka_unit_test(test_crowds),

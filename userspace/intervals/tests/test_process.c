@@ -83,22 +83,22 @@ static int deep(int levels)
 	return levels ? deeper(levels - 1) + frame[levels % 1000] : 0;
 }
 
-static int use_megabyte(ivl_interval *self, void *arg)
+static int use_megabytes(ivl_interval *self, void *arg)
 {
 	(void)self;
 	(void)arg;
-	return deep(1000) == -1;
+	return deep(3000) == -1;
 }
 
 static int overflow(unsigned int workers)
 {
-	return run(use_megabyte, workers);
+	return run(use_megabytes, workers);
 }
 
 static int fit(unsigned int workers)
 {
-	setenv("INTERVALS_STACK", "4096", 1);
-	return run(use_megabyte, workers);
+	setenv("INTERVALS_STACK", "8192", 1);
+	return run(use_megabytes, workers);
 }
 
 static void test_overflow(void **state)
