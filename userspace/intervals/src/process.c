@@ -142,6 +142,15 @@ void ivl_process_leave(void)
 	pthread_mutex_unlock(&lock);
 }
 
+void ivl_process_say_fewer(unsigned int workers, unsigned int asked_for)
+{
+	static _Atomic(bool) said;
+
+	if (!atomic_exchange(&said, true))
+		fprintf(stderr, "intervals: there are threads for %u of %u workers; see ulimit -u and "
+			"-v, and the cgroup's pids.max\n", workers, asked_for);
+}
+
 void ivl_process_add_thread(struct ivl_worker *worker, void *stack, unsigned long bytes)
 {
 	const stack_t ours = { .ss_sp = stack, .ss_size = bytes };

@@ -43,6 +43,11 @@ static int check(const struct ivl_config *config)
 	return 0;
 }
 
+static int out_of_memory(void)
+{
+	return ivl_error(ENOMEM, "start: out of memory");
+}
+
 /* Aligned memory, zeroed; NULL: ENOMEM. */
 static void *lines(size_t count, size_t bytes)
 {
@@ -117,7 +122,8 @@ static void destroy(ivl_runtime *runtime)
 {
 	if (runtime->model)
 		ivl_model_destroy(runtime->model);
-	for (unsigned int i = 0; runtime->workers && i < runtime->topology->workers; i++) {
+	for (unsigned int i = 0; runtime->topology && runtime->workers &&
+	     i < runtime->topology->workers; i++) {
 		struct ivl_worker *worker = &runtime->workers[i];
 
 		ivl_fiber_put_all(worker);
@@ -152,77 +158,28 @@ static unsigned int fibers_most(const struct ivl_config *config, unsigned int wo
 								config->fibers_per_worker * workers;
 }
 
-/* All but the threads. */
-static int create(ivl_runtime *runtime)
+/* Of the calling thread, behind the gate. */
+static struct ivl_worker *own_worker(ivl_runtime *runtime)
 {
-	const struct ivl_config *config = &runtime->config;
-	int error = ivl_topology_create(config, &runtime->topology);
-	unsigned int workers;
+	struct ivl_worker *worker = runtime->workers;
 
-	if (error)
-		return error;
-	workers = runtime->topology->workers;
-	runtime->workers = lines(workers, sizeof(*runtime->workers));
-	runtime->halls = lines(ivl_topology_places(runtime->topology), sizeof(*runtime->halls));
-	runtime->stacks = ivl_stacks_create(config->stack_bytes, fibers_most(config, workers));
-	if (!runtime->workers || !runtime->halls || !runtime->stacks)
-		return ENOMEM;
-	runtime->fibers_kept = fibers_kept(config);
-	for (unsigned int i = 0; i < ivl_topology_places(runtime->topology); i++) {
-		struct ivl_hall *hall = &runtime->halls[i];
-
-		ivl_mailbox_init(&hall->mailbox);
-		ivl_mailbox_init(&hall->high);
-		ivl_mailbox_init(&hall->stackless);
-		ivl_eventcount_init(&hall->sleepers.eventcount);
-	}
-	if (config->victims == IVL_VICTIMS_THRESHOLD ||
-	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD) {
-		runtime->mask = ivl_stealability_create(workers, config->threshold_low,
-							config->threshold_high);
-		if (!runtime->mask)
-			return ENOMEM;
-	}
-	if (config->queue == IVL_QUEUE_SHARED)
-		error = ivl_pool_create(config->queue, config->queue_capacity, -1,
-					&runtime->shared);
-	for (unsigned int i = 0; i < workers && !error; i++)
-		error = create_worker(runtime, i);
-	/* Who attends (attend.h) waits for work of its own. */
-	if (!error && config->feedback && !runtime->attended)
-		error = ivl_feedback_create(runtime);
-	return error ? error : ivl_model_create(runtime, &runtime->model);
-}
-
-static void end_workers(ivl_runtime *runtime, unsigned int started)
-{
-	atomic_store_explicit(&runtime->stopping, true, memory_order_seq_cst);
-	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
-		ivl_eventcount_notify(&runtime->halls[i].sleepers.eventcount, started);
-		/* That was a full fence. */
-		ivl_nap_call(&runtime->halls[i].nap);
-	}
-	for (unsigned int i = 0; i < started; i++)
-		pthread_join(runtime->workers[i].thread, NULL);
-}
-
-/* Each has only to wake somebody, and has begun to. */
-static void await_visitors(ivl_runtime *runtime)
-{
-	while (atomic_load_explicit(&runtime->visitors, memory_order_acquire) != 0)
-		sched_yield();
+	while (!pthread_equal(worker->thread, pthread_self()))
+		worker++;
+	return worker;
 }
 
 static void *worker_main(void *arg)
 {
-	struct ivl_worker *worker = arg;
-	ivl_runtime *runtime = worker->runtime;
+	ivl_runtime *runtime = arg;
 	char signal_stack[IVL_SIGNAL_STACK];
+	struct ivl_worker *worker;
 
-	/* Until ivl_start() knows that all workers are there. */
 	pthread_mutex_lock(&runtime->gate);
 	pthread_mutex_unlock(&runtime->gate);
+	if (atomic_load(&runtime->stopping))
+		return NULL;
 
+	worker = own_worker(runtime);
 	ivl_thread_enter(worker, signal_stack);
 	if (worker->feedback)
 		ivl_feedback_enter(worker);
@@ -253,7 +210,7 @@ static unsigned int thread_count(const ivl_runtime *runtime)
 }
 
 /* A program's threads may have less than the signal stack needs. */
-static int create_thread(struct ivl_worker *worker)
+static int create_thread(ivl_runtime *runtime, pthread_t *thread)
 {
 	pthread_attr_t attributes;
 	size_t bytes;
@@ -262,12 +219,134 @@ static int create_thread(struct ivl_worker *worker)
 	pthread_attr_init(&attributes);
 	if (!pthread_attr_getstacksize(&attributes, &bytes) && bytes < IVL_BASE_STACK)
 		pthread_attr_setstacksize(&attributes, IVL_BASE_STACK);
-	error = pthread_create(&worker->thread, &attributes, worker_main, worker);
+	error = pthread_create(thread, &attributes, worker_main, runtime);
 	pthread_attr_destroy(&attributes);
-	if (error)
-		return ivl_error(error, "start: worker %u of %u: %s", worker->number + 1,
-				 worker->runtime->topology->workers, strerror(error));
-	return 0;
+	return error;
+}
+
+/* For each worker, or as many as there can be. They wait at the gate. */
+static int create_threads(ivl_runtime *runtime)
+{
+	const unsigned int wanted = thread_count(runtime);
+	sigset_t signals;
+	int error = 0;
+
+	runtime->workers = lines(runtime->topology->workers, sizeof(*runtime->workers));
+	if (!runtime->workers)
+		return out_of_memory();
+	/* A handler would run on a fiber, and a task that it interrupts be anybody's. */
+	block_signals(&signals);
+	while (runtime->threads < wanted && !error) {
+		error = create_thread(runtime, &runtime->workers[runtime->threads].thread);
+		runtime->threads += !error;
+	}
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	if (error == EAGAIN && runtime->threads)
+		return 0;
+	return error ? ivl_error(error, "start: worker %u of %u: %s", runtime->threads + 1, wanted,
+				 strerror(error)) : 0;
+}
+
+/* Places and stacks, for as many workers as the configuration says. */
+static int lay_out(ivl_runtime *runtime)
+{
+	const struct ivl_config *config = &runtime->config;
+	int error = ivl_topology_create(config, &runtime->topology);
+
+	if (!error)
+		runtime->stacks = ivl_stacks_create(config->stack_bytes,
+						    fibers_most(config, runtime->topology->workers));
+	if (error == ENOMEM || (!error && !runtime->stacks))
+		return out_of_memory();
+	/* The first one before threads take what memory there is. */
+	if (!error && !runtime->attended && !ivl_stacks_exceed(runtime->stacks))
+		return ivl_error(ENOMEM, "start: there is no memory for a stack of %zu KiB "
+				 "(INTERVALS_STACK, or config.stack_bytes)",
+				 config->stack_bytes >> 10);
+	return error;
+}
+
+/* For as many workers as there are threads. */
+static int lay_out_again(ivl_runtime *runtime)
+{
+	const unsigned int asked_for = runtime->topology->workers;
+	int error;
+
+	ivl_stacks_destroy(runtime->stacks);
+	ivl_topology_destroy(runtime->topology);
+	runtime->stacks = NULL;
+	runtime->topology = NULL;
+	runtime->config.workers = runtime->threads;
+	error = lay_out(runtime);
+	/* Each place that is given needs a worker. */
+	if (error == EINVAL)
+		return ivl_error(EAGAIN, "start: there are threads for %u of %u workers, and %u "
+				 "places are given", runtime->threads, asked_for,
+				 runtime->config.place_count);
+	if (!error)
+		ivl_process_say_fewer(runtime->threads, asked_for);
+	return error;
+}
+
+/* All else. */
+static int create(ivl_runtime *runtime)
+{
+	const struct ivl_config *config = &runtime->config;
+	const unsigned int workers = runtime->topology->workers;
+	int error = 0;
+
+	runtime->halls = lines(ivl_topology_places(runtime->topology), sizeof(*runtime->halls));
+	if (!runtime->halls)
+		return ENOMEM;
+	runtime->fibers_kept = fibers_kept(config);
+	for (unsigned int i = 0; i < ivl_topology_places(runtime->topology); i++) {
+		struct ivl_hall *hall = &runtime->halls[i];
+
+		ivl_mailbox_init(&hall->mailbox);
+		ivl_mailbox_init(&hall->high);
+		ivl_mailbox_init(&hall->stackless);
+		ivl_eventcount_init(&hall->sleepers.eventcount);
+	}
+	if (config->victims == IVL_VICTIMS_THRESHOLD ||
+	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD) {
+		runtime->mask = ivl_stealability_create(workers, config->threshold_low,
+							config->threshold_high);
+		if (!runtime->mask)
+			return ENOMEM;
+	}
+	if (config->queue == IVL_QUEUE_SHARED)
+		error = ivl_pool_create(config->queue, config->queue_capacity, -1,
+					&runtime->shared);
+	for (unsigned int i = 0; i < workers && !error; i++)
+		error = create_worker(runtime, i);
+	/* Who attends (attend.h) waits for work of its own. */
+	if (!error && config->feedback && !runtime->attended)
+		error = ivl_feedback_create(runtime);
+	return error ? error : ivl_model_create(runtime, &runtime->model);
+}
+
+static void join_threads(ivl_runtime *runtime)
+{
+	for (unsigned int i = 0; i < runtime->threads; i++)
+		pthread_join(runtime->workers[i].thread, NULL);
+}
+
+static void end_workers(ivl_runtime *runtime)
+{
+	atomic_store_explicit(&runtime->stopping, true, memory_order_seq_cst);
+	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
+		ivl_eventcount_notify(&runtime->halls[i].sleepers.eventcount, runtime->threads);
+		/* That was a full fence. */
+		ivl_nap_call(&runtime->halls[i].nap);
+	}
+	join_threads(runtime);
+}
+
+/* Each has only to wake somebody, and has begun to. */
+static void await_visitors(ivl_runtime *runtime)
+{
+	while (atomic_load_explicit(&runtime->visitors, memory_order_acquire) != 0)
+		sched_yield();
 }
 
 /* To one CPU where that is asked for, or to those of its place where there is another place. */
@@ -290,39 +369,6 @@ static int bind_worker(struct ivl_worker *worker)
 				 strerror(error)) : 0;
 }
 
-static int start_workers(ivl_runtime *runtime)
-{
-	const unsigned int threads = thread_count(runtime);
-	unsigned int started = 0;
-	sigset_t signals;
-	int error = 0;
-
-	/* Where it is not there, every spawn looks for sleepers behind a fence (idle.c). */
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
-		runtime->attention = 1;
-	runtime->all_asleep = (unsigned int)runtime->attention + threads;
-	/* A handler would run on a fiber, and a task that it interrupts be anybody's. */
-	block_signals(&signals);
-	pthread_mutex_lock(&runtime->gate);
-	while (started < threads && !error) {
-		struct ivl_worker *worker = &runtime->workers[started];
-
-		error = create_thread(worker);
-		started += !error;
-		if (!error && worker->feedback)
-			ivl_feedback_add(worker);
-		if (!error)
-			error = bind_worker(worker);
-	}
-	if (error)
-		atomic_store(&runtime->stopping, true);
-	pthread_mutex_unlock(&runtime->gate);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
-	if (error)
-		end_workers(runtime, started);
-	return error;
-}
-
 static int begin(ivl_runtime *runtime)
 {
 	int error = ivl_process_enter();
@@ -330,10 +376,32 @@ static int begin(ivl_runtime *runtime)
 	if (error)
 		return ivl_error(error, "start: no thread-specific data, or no memory for it");
 	ivl_exceptions_find();
-	error = start_workers(runtime);
+	/* Where it is not there, every spawn looks for sleepers behind a fence (idle.c). */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
+		runtime->attention = 1;
+	runtime->all_asleep = (unsigned int)runtime->attention + runtime->threads;
+	for (unsigned int i = 0; i < runtime->threads && !error; i++) {
+		if (runtime->workers[i].feedback)
+			ivl_feedback_add(&runtime->workers[i]);
+		error = bind_worker(&runtime->workers[i]);
+	}
 	if (error)
 		ivl_process_leave();
 	return error;
+}
+
+/* With threads that wait at the gate. */
+static int make(ivl_runtime *runtime)
+{
+	int error = lay_out(runtime);
+
+	if (!error)
+		error = create_threads(runtime);
+	if (!error && runtime->threads < thread_count(runtime))
+		error = lay_out_again(runtime);
+	if (!error && create(runtime))
+		error = out_of_memory();
+	return error ? error : begin(runtime);
 }
 
 static int start(const struct ivl_config *given, bool attended, void (*no_stack)(void),
@@ -360,15 +428,17 @@ static int start(const struct ivl_config *given, bool attended, void (*no_stack)
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
 	runtime->process = getpid();
-	error = create(runtime);
-	if (error == ENOMEM)
-		ivl_error(ENOMEM, "start: out of memory");
-	if (!error)
-		error = begin(runtime);
+	pthread_mutex_lock(&runtime->gate);
+	error = make(runtime);
 	if (error)
+		atomic_store(&runtime->stopping, true);
+	pthread_mutex_unlock(&runtime->gate);
+	if (error) {
+		join_threads(runtime);
 		destroy(runtime);
-	else
+	} else {
 		*result = runtime;
+	}
 	return error;
 }
 
@@ -388,7 +458,7 @@ void ivl_stop(ivl_runtime *runtime)
 	const bool is_parents = ivl_is_parents(runtime);
 
 	if (!is_parents) {
-		end_workers(runtime, thread_count(runtime));
+		end_workers(runtime);
 		await_visitors(runtime);
 	}
 	ivl_process_leave();

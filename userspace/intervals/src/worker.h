@@ -161,7 +161,8 @@ struct ivl_runtime {
 	bool watched;			/* all of its workers are */
 	bool attended;			/* it has no threads but those of attend.h */
 	void (*no_stack)(void);		/* of such a one: see ivl_start_attended() */
-	pthread_mutex_t gate;		/* closed until all threads of ivl_start() are there */
+	pthread_mutex_t gate;		/* closed until ivl_start() knows what becomes of its threads */
+	unsigned int threads;		/* that it has made, of the first workers */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	_Atomic(unsigned int) visitors;	/* see ivl_visit(), in waking.h */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -157,12 +158,37 @@ static int spawn_in_little_memory(unsigned int workers)
 	return error || atomic_load(&called) != SPAWNS;
 }
 
+/* Before the start, so that there is room for a few threads, or for one. */
+static int start_in_little_memory(unsigned int workers)
+{
+	limit_memory(workers << 20);
+	return spawn_in_little_memory(8);
+}
+
+/* The words say what is too large. */
+static int start_with_huge_stacks(unsigned int workers)
+{
+	struct ivl_config config;
+	ivl_runtime *runtime;
+
+	if (ivl_config_init(&config))
+		return EXIT_FAILURE;
+	config.workers = workers;
+	config.stack_bytes = (size_t)4 << 30;
+	limit_memory((size_t)1 << 30);
+	return ivl_start(&config, &runtime) != ENOMEM ||
+	       !strstr(ivl_last_error(), "stack of 4194304 KiB (INTERVALS_STACK");
+}
+
 static void test_little_memory(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
 	on_all_counts(spawn_in_little_memory);
+	on_all_counts(start_with_huge_stacks);
+	for (unsigned int mib = 12; mib <= 100; mib += 8)
+		assert_int_equal(in_process(start_in_little_memory, mib), 0);
 }
 
 /*

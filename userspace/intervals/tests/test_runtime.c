@@ -126,21 +126,114 @@ static void test_several(void **state)
 	ivl_stop(b);
 }
 
+/* The lists of two CPUs that this thread may use, and of both; false: there is one only. */
+static bool list_cpus(char first[16], char second[16], char both[32])
+{
+	int cpus[2], found = 0;
+	cpu_set_t allowed;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
+		if (CPU_ISSET(cpu, &allowed))
+			cpus[found++] = cpu;
+	}
+	if (found < 2)
+		return false;
+	snprintf(first, 16, "%d", cpus[0]);
+	snprintf(second, 16, "%d", cpus[1]);
+	snprintf(both, 32, "%d,%d", cpus[0], cpus[1]);
+	return true;
+}
+
 static void test_no_thread(void **state)
 {
 	struct ivl_config config = test_config(4);
 	ivl_runtime *runtime = NULL;
-	char words[32];
 
 	(void)state;
-	for (int threads = 0; threads < 4; threads++) {
-		threads_left = threads;
-		assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
-		threads_left = -1;
-		assert_null(runtime);
-		snprintf(words, sizeof(words), "worker %d of 4", threads + 1);
-		assert_non_null(strstr(ivl_last_error(), words));
-	}
+	threads_left = 0;
+	assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
+	threads_left = -1;
+	assert_null(runtime);
+	assert_non_null(strstr(ivl_last_error(), "worker 1 of 4"));
+}
+
+static int count_in_parallel(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[100];
+
+	(void)self;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(ivl_spawn(&scope, &tasks[i], count_one, arg), 0);
+	ivl_sync(&scope);
+	return 0;
+}
+
+static void run_with_fewer(unsigned int asked_for, unsigned int threads)
+{
+	struct ivl_config config = test_config(asked_for);
+	ivl_runtime *runtime;
+	_Atomic int runs = 0;
+
+	threads_left = (int)threads;
+	runtime = test_start(&config);
+	threads_left = -1;
+	assert_int_equal(ivl_worker_count(runtime), threads);
+	for (int i = 0; i < 20; i++)
+		test_run(runtime, count_in_parallel, (void *)&runs);
+	ivl_stop(runtime);
+	assert_int_equal(atomic_load(&runs), 2000);
+}
+
+/* A runtime goes on with the threads that there are, and says so once in a process. */
+static void test_fewer_threads(void **state)
+{
+	static const char words[] = "intervals: there are threads for 1 of 2 workers";
+	const int before = dup(STDERR_FILENO);
+	char said[1000] = "";
+	FILE *file = tmpfile();
+
+	(void)state;
+	assert_non_null(file);
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	for (unsigned int asked_for = 2; asked_for <= 8; asked_for *= 2)
+		for (unsigned int threads = 1; threads < asked_for; threads++)
+			run_with_fewer(asked_for, threads);
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(file);
+	assert_non_null(fgets(said, sizeof(said), file));
+	assert_memory_equal(said, words, strlen(words));
+	assert_null(fgets(said, sizeof(said), file));
+	fclose(file);
+}
+
+/* But not with fewer than there are places given, each of which needs one. */
+static void test_fewer_threads_than_places(void **state)
+{
+	char first[16], second[16], both[32];
+	const char *const cpus[] = { first, second };
+	struct ivl_config config = test_config(3);
+	ivl_runtime *runtime = NULL;
+
+	(void)state;
+	if (!list_cpus(first, second, both))
+		test_leave_out("there is one CPU only");
+	config.places = IVL_PLACES_GIVEN;
+	config.place_cpus = cpus;
+	config.place_count = 2;
+	threads_left = 1;
+	assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
+	assert_non_null(strstr(ivl_last_error(), "threads for 1 of 3 workers, and 2 places"));
+	threads_left = 2;
+	assert_int_equal(ivl_start(&config, &runtime), 0);
+	threads_left = -1;
+	assert_int_equal(ivl_worker_count(runtime), 2);
+	assert_int_equal(ivl_place_count(runtime), 2);
+	ivl_stop(runtime);
 }
 
 /* Where a worker cannot be bound to its CPU there is no runtime that is said to be pinned. */
@@ -161,7 +254,7 @@ static void test_pinned(void **state)
 	assert_non_null(strstr(ivl_last_error(), "worker 1 on CPU"));
 }
 
-/* So that the first tasks of all do not wait for each other's; where there are few, none is kept. */
+/* So that the first tasks of all do not wait for each other's; where there are few, there is one. */
 static void test_first_stacks(void **state)
 {
 	struct ivl_config config = test_config(4);
@@ -176,7 +269,7 @@ static void test_first_stacks(void **state)
 	config.fibers_per_worker = 1;
 	runtime = test_start(&config);
 	assert_true(test_comes_true(test_counts(runtime).idles >= 4));
-	assert_int_equal(test_counts(runtime).fibers, 0);
+	assert_int_equal(test_counts(runtime).fibers, 1);
 	ivl_stop(runtime);
 }
 
@@ -388,25 +481,6 @@ static void test_places(void **state)
 	ivl_stop(runtime);
 }
 
-/* The lists of two CPUs that this thread may use, and of both; false: there is one only. */
-static bool list_cpus(char first[16], char second[16], char both[32])
-{
-	int cpus[2], found = 0;
-	cpu_set_t allowed;
-
-	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
-	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
-		if (CPU_ISSET(cpu, &allowed))
-			cpus[found++] = cpu;
-	}
-	if (found < 2)
-		return false;
-	snprintf(first, 16, "%d", cpus[0]);
-	snprintf(second, 16, "%d", cpus[1]);
-	snprintf(both, 32, "%d,%d", cpus[0], cpus[1]);
-	return true;
-}
-
 static void start_and_stop(const struct ivl_config *config)
 {
 	times_bound = 0;
@@ -507,6 +581,8 @@ int main(void)
 		cmocka_unit_test(test_again_and_again),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_no_thread),
+		cmocka_unit_test(test_fewer_threads),
+		cmocka_unit_test(test_fewer_threads_than_places),
 		cmocka_unit_test(test_pinned),
 		cmocka_unit_test(test_bound_to_places),
 		cmocka_unit_test(test_first_stacks),
