@@ -111,7 +111,12 @@ enum ivl_places_by {
  */
 struct ivl_config {
 	size_t size;			/**< sizeof(struct ivl_config) of the program, not the library */
-	unsigned int workers;		/**< up to 2^20; 0: as many as the process may use CPUs */
+	/**
+	 * Up to 2^20. 0: as many as the process may use CPUs, or, where its cgroup has a quota of CPU
+	 * time, as many as that is worth, rounded up. Where there are threads for fewer workers
+	 * there are so many, and a line on standard error; see ivl_worker_count().
+	 */
+	unsigned int workers;
 	enum ivl_queue queue;		/**< default: IVL_QUEUE_CHASE_LEV */
 	enum ivl_policy policy;		/**< default: IVL_ADAPTIVE */
 	enum ivl_victims victims;	/**< default: IVL_VICTIMS_RANDOM */
@@ -168,7 +173,7 @@ static inline int ivl_config_init(struct ivl_config *config)
 
 /**
  * Start the workers. NULL: the defaults. EINVAL (see ivl_last_error()), ENOMEM, EAGAIN for
- * no thread. Any thread, as often as you like. EINVAL, too, where config->size is not
+ * no thread, or fewer than places are given. Any thread, as often as you like. EINVAL, too, where config->size is not
  * ivl_config_init()'s, or the program is newer than the library and has set what that does
  * not know.
  */

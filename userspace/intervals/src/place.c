@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cgroup.h"
 #include "place_groups.h"
 #include "scheduler.h"
 
@@ -154,6 +155,15 @@ static int limit_leaves(struct ivl_groups *leaves, const struct ivl_config *conf
 	return 0;
 }
 
+/* One for each CPU, but no more than the process may use at a time. */
+static unsigned int default_workers(hwloc_topology_t hwloc, hwloc_const_bitmap_t cpus)
+{
+	const unsigned int all = (unsigned int)hwloc_bitmap_weight(cpus);
+	const unsigned int quota = hwloc_topology_is_thissystem(hwloc) ? ivl_cgroup_cpus("") : 0;
+
+	return quota && quota < all ? quota : all;
+}
+
 static int describe(struct ivl_topology *topology, const struct ivl_config *config,
 		    hwloc_topology_t hwloc, hwloc_bitmap_t within)
 {
@@ -173,7 +183,7 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 		error = ivl_groups_union(&leaves, within);
 	if (!error) {
 		topology->workers = config->workers ? config->workers :
-					(unsigned int)hwloc_bitmap_weight(within);
+						      default_workers(hwloc, within);
 		found = leaves.count;
 		error = limit_leaves(&leaves, config, topology->workers);
 	}

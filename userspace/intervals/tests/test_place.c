@@ -23,6 +23,16 @@ unsigned int __wrap_ivl_node_count(void)
 	return pretend_nodes ? 2 : 1;
 }
 
+/* What the cgroup allows. */
+static unsigned int quota;
+
+unsigned int __wrap_ivl_cgroup_cpus(const char *root);
+unsigned int __wrap_ivl_cgroup_cpus(const char *root)
+{
+	assert_string_equal(root, "");
+	return quota;
+}
+
 static void assert_place(const struct ivl_place *place, const char *name, int node,
 			 const char *outer, unsigned int first, unsigned int workers)
 {
@@ -399,6 +409,32 @@ static void test_this_machine(void **state)
 	assert_int_equal(ivl_bind(pthread_self(), &(int){ 100000 }, 1), EINVAL);
 }
 
+/* Where nothing is said of workers there are no more than the cgroup lets run at a time. */
+static void test_quota(void **state)
+{
+	struct ivl_topology *t;
+	unsigned int cpus;
+
+	(void)state;
+	t = test_topology(NULL, IVL_PLACES_ONE, 0);
+	cpus = t->workers;
+	ivl_topology_destroy(t);
+	for (quota = 1; quota <= cpus + 1; quota++) {
+		t = test_topology(NULL, IVL_PLACES_ONE, 0);
+		assert_int_equal(t->workers, quota < cpus ? quota : cpus);
+		ivl_topology_destroy(t);
+		t = test_topology(NULL, IVL_PLACES_ONE, cpus + 2);
+		assert_int_equal(t->workers, cpus + 2);
+		ivl_topology_destroy(t);
+	}
+	/* Not of another machine. */
+	quota = 1;
+	t = test_topology("core:8 pu:1", IVL_PLACES_ONE, 0);
+	assert_int_equal(t->workers, 8);
+	ivl_topology_destroy(t);
+	quota = 0;
+}
+
 static void use_memory(size_t bytes, int node)
 {
 	char *memory = ivl_node_alloc(bytes, node);
@@ -474,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_not_bound),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_this_machine),
+		cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_memory),
 	};
 
