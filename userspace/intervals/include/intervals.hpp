@@ -12,6 +12,8 @@
  * reaches who waits for them, one exception of several. Functions throw ivl::error where those in C
  * return an errno value. Where there is no memory for a task, or the caller is outside of any
  * runtime, its function is called; but ivl::async() throws.
+ *
+ * With -fno-exceptions, what would be thrown is written to stderr, and the program aborts.
  */
 #ifndef INTERVALS_HPP
 #define INTERVALS_HPP
@@ -19,6 +21,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -30,8 +34,21 @@
 #include "intervals.h"
 #include "intervals_sync.h"
 
+#ifdef __cpp_exceptions
+#define IVL_TRY try
+#define IVL_CATCH_ALL catch (...)
+#else
+#define IVL_TRY if (true)
+#define IVL_CATCH_ALL if (false)
+#endif
+
 /** What the C++ headers have. */
 namespace ivl {
+
+#ifndef __cpp_exceptions
+/* Not the functions of files of the same program that have exceptions. */
+inline namespace no_exceptions {
+#endif
 
 /** An errno value, and in what() the words of ivl_last_error(). */
 class error : public std::system_error {
@@ -46,24 +63,35 @@ public:
 
 namespace detail {
 
+template <typename Exception>
+[[noreturn, gnu::cold, gnu::noinline]] void raise(const Exception &exception)
+{
+#ifdef __cpp_exceptions
+	throw exception;
+#else
+	std::fprintf(stderr, "intervals: %s\n", exception.what());
+	std::abort();
+#endif
+}
+
 inline void check(int number)
 {
 	if (number)
-		throw error(number);
+		raise(error(number));
 }
 
 /* Of what has no words of its own. */
 inline void check(int number, const char *words)
 {
 	if (number)
-		throw error(number, words);
+		raise(error(number, words));
 }
 
 /* What an ivl::runtime has, unless it was moved to another one. */
 inline ivl_runtime *not_moved(ivl_runtime *runtime)
 {
 	if (!runtime)
-		throw error(EINVAL, "the runtime was moved");
+		raise(error(EINVAL, "the runtime was moved"));
 	return runtime;
 }
 
@@ -76,9 +104,9 @@ public:
 	{
 		if (there())
 			return;
-		try {
+		IVL_TRY {
 			function();
-		} catch (...) {
+		} IVL_CATCH_ALL {
 			take();
 		}
 	}
@@ -162,7 +190,7 @@ public:
 	template <typename Function>
 	void of(Function &function) noexcept
 	{
-		try {
+		IVL_TRY {
 			value.make([&]() -> kept {
 				if constexpr (std::is_void_v<T>) {
 					function();
@@ -171,7 +199,7 @@ public:
 					return function();
 				}
 			});
-		} catch (...) {
+		} IVL_CATCH_ALL {
 			thrown = std::current_exception();
 		}
 	}
@@ -191,11 +219,11 @@ private:
 	[[noreturn]] void fail(int number)
 	{
 		if (value)
-			throw error(number, "the task has failed");
+			raise(error(number, "the task has failed"));
 		/* Of a process without workers, in the words of the runtime. */
 		if (number == ESRCH)
-			throw error(number);
-		throw error(number, "the task has not run");
+			raise(error(number));
+		raise(error(number, "the task has not run"));
 	}
 
 	struct nothing {};
@@ -394,9 +422,9 @@ private:
 	{
 		child *self = static_cast<child *>(arg);
 
-		try {
+		IVL_TRY {
 			static_cast<void>(self->function());
-		} catch (...) {
+		} IVL_CATCH_ALL {
 			self->in.take(&self->thrown);
 		}
 	}
@@ -515,9 +543,9 @@ private:
 		{
 			if (in->cancelled())
 				return;
-			try {
+			IVL_TRY {
 				static_cast<void>(function());
-			} catch (...) {
+			} IVL_CATCH_ALL {
 				in->failure.take();
 				in->cancel();
 			}
@@ -611,11 +639,11 @@ public:
 	T get()
 	{
 		if (!interval)
-			throw error(EINVAL, "the future is of nothing");
+			detail::raise(error(EINVAL, "the future is of nothing"));
 		const int number = ivl_join(ivl_end_point(interval));
 
 		if (!ready())
-			throw error(number);
+			detail::raise(error(number));
 		return task->outcome.get(number);
 	}
 
@@ -657,8 +685,8 @@ future<detail::result<Function>> async(Function function)
 	if (!it.interval) {
 		ivl_interval *current = ivl_current();
 
-		throw error(current && !ivl_occurred(ivl_end_point(current)) ? ENOMEM :
-										       EINVAL);
+		detail::raise(error(current && !ivl_occurred(ivl_end_point(current)) ? ENOMEM :
+										       EINVAL));
 	}
 	return it;
 }
@@ -715,7 +743,7 @@ public:
 		: it(ivl_guard_create(detail::not_moved(of.get()), name))
 	{
 		if (!it)
-			throw std::bad_alloc();
+			detail::raise(std::bad_alloc());
 	}
 
 	guard(const guard &) = delete;
@@ -749,8 +777,15 @@ private:
 	ivl_numa_mutex *it;
 };
 
+#ifndef __cpp_exceptions
+} // namespace no_exceptions
+#endif
+
 } // namespace ivl
 
 #include "intervals_algorithms.hpp"
+
+#undef IVL_TRY
+#undef IVL_CATCH_ALL
 
 #endif

@@ -25,6 +25,10 @@
 
 namespace ivl {
 
+#ifndef __cpp_exceptions
+inline namespace no_exceptions {
+#endif
+
 namespace detail {
 
 /* How many there are between; the difference of two Index may be none. */
@@ -444,7 +448,7 @@ public:
 		slot *one = static_cast<slot *>(ivl_commutative_view(it));
 
 		if (!one)
-			throw error(is_here() ? ENOMEM : EINVAL);
+			detail::raise(error(is_here() ? ENOMEM : EINVAL));
 		if (!one->made) {
 			::new (static_cast<void *>(one->room)) T(identity);
 			one->made = true;
@@ -469,11 +473,11 @@ public:
 
 			if (!one->made || into->thrown)
 				return;
-			try {
+			IVL_TRY {
 				into->sum.replace([&] {
 					return into->operation(std::move(*into->sum), *one->get());
 				});
-			} catch (...) {
+			} IVL_CATCH_ALL {
 				into->thrown = std::current_exception();
 			}
 		}, nullptr);
@@ -504,6 +508,10 @@ private:
 	ivl_commutative *it = nullptr;
 	T identity;
 };
+
+#ifndef __cpp_exceptions
+} // namespace no_exceptions
+#endif
 
 } // namespace ivl
 

@@ -139,25 +139,20 @@ static void test_deep(void **state)
 
 static void test_without_fibers(void **state)
 {
-	/* The body has the only one, so that no child can have its own. */
-	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime;
-	int left = 1;
-
 	(void)state;
-	config.fibers_per_worker = 1;
-	config.policy = IVL_WORK_FIRST;
-	runtime = test_start(&config);
-	test_run(runtime, chain_body, &left);
-	assert_int_equal(left, -2);
-	/* Help-first runs children on its caller's, and waits where there is no other. */
-	ivl_stop(runtime);
-	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
-	left = 5;
-	test_run(runtime, chain_body, &left);
-	assert_int_equal(left, -1);
-	ivl_stop(runtime);
+	for (int policy = 0; policy < IVL_POLICIES; policy++) {
+		/* The body has the only one: its sync runs the children. */
+		struct ivl_config config = test_config(1);
+		ivl_runtime *runtime;
+		int left = 5;
+
+		config.fibers_per_worker = 1;
+		config.policy = policy;
+		runtime = test_start(&config);
+		test_run(runtime, chain_body, &left);
+		assert_int_equal(left, -1);
+		ivl_stop(runtime);
+	}
 }
 
 /* The second child begins only when the first is under way elsewhere: both wait for each other. */

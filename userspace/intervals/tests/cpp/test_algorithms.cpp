@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* parallel_for, parallel_reduce, parallel_scan and parallel_sort beside what std has. */
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <random>
-#include <regex>
 #include <string>
 #include <thread>
 
@@ -312,85 +310,6 @@ void test_commutative_new(ivl::runtime &runtime)
 	}).value == 4950);
 }
 
-/* A sum that does not fit on the stacks of tasks so often as the range is halved. */
-template <std::size_t bytes>
-using histogram = std::array<unsigned int, bytes / sizeof(unsigned int)>;
-
-/* By value, as is natural: of that there is one at a time. */
-void test_large_by_value(ivl::runtime &runtime)
-{
-	using bins = histogram<(64 << 10)>;
-	const int count = 100000;
-	bins found = runtime.run([] {
-		return ivl::parallel_reduce(0, count, bins{}, [](int from, int to, bins sum) {
-			for (; from < to; from++)
-				sum[from % sum.size()]++;
-			return sum;
-		}, [](bins sum, const bins &more) {
-			for (std::size_t i = 0; i < sum.size(); i++)
-				sum[i] += more[i];
-			return sum;
-		}, 5000);
-	});
-
-	for (std::size_t i = 0; i < found.size(); i++)
-		CHECK(found[i] == count / found.size() + (i < count % found.size()));
-}
-
-/* As large as a stack: by reference, and what is returned is made where it belongs. */
-void test_large_by_reference(ivl::runtime &runtime)
-{
-	using bins = histogram<(1 << 20)>;
-	const auto zero = std::make_unique<bins>();
-	const int count = 600000;
-	auto one = [](int from, int to, const bins &sum) {
-		bins all = sum;
-
-		for (; from < to; from++)
-			all[from % all.size()]++;
-		return all;
-	};
-	auto both = [](const bins &left, const bins &right) {
-		bins all = left;
-
-		for (std::size_t i = 0; i < all.size(); i++)
-			all[i] += right[i];
-		return all;
-	};
-	auto found = std::make_unique<bins>(runtime.run([&] {
-		return ivl::parallel_reduce(0, count, *zero, one, both, 100000);
-	}));
-
-	for (std::size_t i = 0; i < found->size(); i++)
-		CHECK((*found)[i] == count / found->size() + (i < count % found->size()));
-	/* Of an empty range. */
-	CHECK(runtime.run([&] { return ivl::parallel_reduce(0, 0, *zero, one, both); }) == *zero);
-
-	const std::vector<bins> in(6, *found);
-	std::vector<bins> out(in.size());
-
-	runtime.run([&] {
-		ivl::parallel_scan(in.begin(), in.end(), out.begin(), *zero, both, 2);
-	});
-	for (std::size_t i = 0; i < in.size(); i++)
-		CHECK(out[i][7] == (i + 1) * (*found)[7] && out[i].back() == (i + 1) * found->back());
-
-	ivl::commutative<bins> reducer(runtime, *zero);
-
-	runtime.run([&] {
-		ivl::parallel_for(0, count, [&](int i) { reducer.view()[i % zero->size()]++; });
-	});
-	CHECK(*std::make_unique<bins>(reducer.read(both)) == *found);
-}
-
-/* What recurses as deep as a program's own thread lets it. */
-void test_regex(ivl::runtime &runtime)
-{
-	CHECK(runtime.run([] {
-		return std::regex_match(std::string(400, 'a'), std::regex("(a|b)*"));
-	}));
-}
-
 } // namespace
 
 int main()
@@ -402,9 +321,6 @@ int main()
 		test_scan_throws(runtime);
 		test_scan_beside(runtime);
 		test_commutative_new(runtime);
-		test_large_by_value(runtime);
-		test_large_by_reference(runtime);
-		test_regex(runtime);
 		test_far<signed char>(runtime);
 		test_far<int>(runtime);
 		test_far<long>(runtime);
