@@ -26,6 +26,8 @@ add_executable(c_program graph.c)
 target_link_libraries(c_program intervals::intervals)
 add_executable(cpp_program sum.cpp)
 target_link_libraries(cpp_program intervals::static)
+add_executable(static_program graph.c)
+target_link_libraries(static_program intervals::static -static)
 """
 MESON = """
 project('user', 'c', 'cpp', default_options: ['cpp_std=c++17'])
@@ -110,6 +112,21 @@ def test_pkg_config(installed: Installed, tmp_path: Path) -> None:
         installed.runs(program)
 
 
+def test_static(installed: Installed, tmp_path: Path) -> None:
+    """With nothing but what pkg-config says: with the library's own code in the program, and with
+    all code in it."""
+    environment = installed.pkg_config()
+    words = ["pkg-config", "--cflags", "--static", "--libs", "intervals"]
+    flags = run(words, environment).split()
+    for compiler, (name, source) in zip(("cc", "c++"), PROGRAMS.items(), strict=True):
+        program = tmp_path / name
+        run([compiler, "-static", "-o", program, RUNTIME / "examples" / source, *flags])
+        assert "NEEDED" not in needs(program)
+        run([program])
+        run([compiler, "-o", program, RUNTIME / "examples" / source, *flags])
+        installed.runs(program)
+
+
 def test_cmake(installed: Installed, tmp_path: Path) -> None:
     user(tmp_path, "CMakeLists.txt", CMAKE)
     build = tmp_path / "build"
@@ -117,6 +134,8 @@ def test_cmake(installed: Installed, tmp_path: Path) -> None:
     run(["cmake", "--build", build])
     assert "[libintervals.so.1]" in needs(build / "c_program")
     assert "libintervals" not in needs(build / "cpp_program")
+    assert "NEEDED" not in needs(build / "static_program")
+    run([build / "static_program"])
     for name in PROGRAMS:
         installed.runs(build / name)
 
@@ -166,7 +185,7 @@ def test_only_the_library_and_its_view_are_installed(installed: Installed) -> No
         for path in installed.prefix.glob("**/*")
         if not path.is_dir() and path.parent.name != "man3"
     }
-    libraries = {"libintervals.a", "libintervals.so", "libintervals.so.1"}
+    libraries = {"libintervals.a", "libintervals-udev.a", "libintervals.so", "libintervals.so.1"}
     (full,) = {name for name in names if name.startswith("libintervals.so.1.")}
     headers = {path.name for path in (RUNTIME / "include").glob("*.h*")}
     cmake = {"intervals-config.cmake", "intervals-config-version.cmake"}
