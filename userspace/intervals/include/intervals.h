@@ -156,6 +156,14 @@ struct ivl_config {
 	 * 2007). Some work begins later. Threads in ivl_run_here() are not among them. Default: no.
 	 */
 	bool feedback;
+	/**
+	 * When all workers have been asleep for so many milliseconds, and each task that waits
+	 * can be made to go on by other tasks alone, all of which wait, too: say on standard
+	 * error, once, what waits for what. A task that waits for another runtime, for a
+	 * condition variable or for a mutex of a thread's may be made to go on from outside: as
+	 * long as there is one nothing is said. 0, the default: never.
+	 */
+	uint64_t deadlock_ms;
 };
 
 /**

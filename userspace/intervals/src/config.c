@@ -96,6 +96,7 @@ static int from_environment(struct ivl_config *config)
 	    feedback = config->feedback;
 	unsigned int kib = (unsigned int)(config->stack_bytes >> 10);
 	unsigned int seed = (unsigned int)config->seed;
+	unsigned int deadlock_ms = (unsigned int)config->deadlock_ms;
 	int error = choose(PREFIX "QUEUE", queue_name, &queue);
 
 	error = error ? error : choose(PREFIX "POLICY", policy_name, &policy);
@@ -120,7 +121,9 @@ static int from_environment(struct ivl_config *config)
 		ivl_config_number(PREFIX "QUEUE_CAPACITY", 1, &config->queue_capacity);
 	error = error ? error : ivl_config_number(PREFIX "FIBERS", 1, &config->fibers_per_worker);
 	error = error ? error : ivl_config_number(PREFIX "SEED", 0, &seed);
+	error = error ? error : ivl_config_number(PREFIX "DEADLOCK", 0, &deadlock_ms);
 	config->seed = seed;
+	config->deadlock_ms = deadlock_ms;
 	config->stack_bytes = (size_t)kib << 10;
 	config->queue = queue;
 	config->policy = policy;

@@ -58,6 +58,14 @@ void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key)
 	ivl_eventcount_cancel(ec);
 }
 
+bool ivl_eventcount_sleep_until(struct ivl_eventcount *ec, uint64_t key, uint64_t ns)
+{
+	ivl_futex_wait_until(ivl_futex_upper(&ec->state), (uint32_t)key, ns);
+	/* Relaxed: as in cancel. */
+	return (uint32_t)(atomic_fetch_sub_explicit(&ec->state, WAITER, memory_order_relaxed) /
+			  EPOCH) == (uint32_t)key;
+}
+
 bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count)
 {
 	/* N1, pairs with P2: what was made true before our look for waiters. */

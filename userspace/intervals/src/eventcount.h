@@ -32,6 +32,8 @@ uint64_t ivl_eventcount_prepare(struct ivl_eventcount *ec);
 void ivl_eventcount_cancel(struct ivl_eventcount *ec);
 /* Returns after a notify since prepare, or for no reason. */
 void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key);
+/* As it, until that time (ns of CLOCK_MONOTONIC) at most. True: there was no notify. */
+bool ivl_eventcount_sleep_until(struct ivl_eventcount *ec, uint64_t key, uint64_t ns);
 /*
  * Wakes up to `count` sleepers (UINT_MAX: all); true: there was one, or one that had
  * prepared. Where nobody has, a fence and a load. One by one is for work that one can do

@@ -31,7 +31,7 @@
 
 struct ivl_stacks {
 	pthread_mutex_t lock;
-	struct ivl_fiber *free;
+	struct ivl_fiber *free, *last;
 	unsigned int made, most;
 	size_t page, bytes;		/* of a stack */
 	uintptr_t next;			/* hole and stack; 0: anywhere, with a guard page */
@@ -179,6 +179,8 @@ static struct ivl_fiber *make(struct ivl_stacks *stacks)
 #ifdef IVL_ASAN
 	fiber->highest = (char *)fiber;
 #endif
+	fiber->made = stacks->last;
+	stacks->last = fiber;
 	stacks->made++;
 	return fiber;
 }
@@ -235,4 +237,14 @@ unsigned int ivl_stacks_made(struct ivl_stacks *stacks)
 	made = stacks->made;
 	pthread_mutex_unlock(&stacks->lock);
 	return made;
+}
+
+struct ivl_fiber *ivl_stacks_last(struct ivl_stacks *stacks)
+{
+	struct ivl_fiber *last;
+
+	pthread_mutex_lock(&stacks->lock);
+	last = stacks->last;
+	pthread_mutex_unlock(&stacks->lock);
+	return last;
 }

@@ -65,6 +65,11 @@ struct ivl_fiber {
 	struct ivl_exceptions exceptions;	/* while it does not run */
 	struct ivl_watched *watched;	/* the innermost task on it; watch/watch.h */
 	struct ivl_waiter waiter;
+	/* While it waits, how its waiter is made known, and that function's argument; else NULL. */
+	bool (*publish)(void *arg, struct ivl_waiter *waiter);
+	void *awaits;
+	struct ivl_awaited object;	/* that it waits for, where `awaits` does not say it */
+	struct ivl_fiber *made;		/* the one that was made before */
 #ifdef IVL_ASAN
 	void *fake_stack;
 	char *highest;
@@ -92,6 +97,8 @@ bool ivl_stacks_exceed(struct ivl_stacks *stacks);
 void ivl_stacks_put(struct ivl_stacks *stacks, struct ivl_fiber *list);
 /* How many were made. */
 unsigned int ivl_stacks_made(struct ivl_stacks *stacks);
+/* The last of these; from there on by `made`. They are there until ivl_stacks_destroy(). */
+struct ivl_fiber *ivl_stacks_last(struct ivl_stacks *stacks);
 
 /*
  * Save the registers, the stack pointer to *save, and go on where `sp` was saved,

@@ -81,6 +81,7 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 			runtime->no_stack();
 		work = ivl_mailbox_take(stackless, &more);
 		if (work) {
+			atomic_fetch_add_explicit(&runtime->refused, 1, memory_order_relaxed);
 			work->kind->refuse(work);
 			return true;
 		}

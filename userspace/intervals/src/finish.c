@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "attend.h"
+#include "deadlock.h"
 #include "run_queue.h"
 #include "switching.h"
 
@@ -56,7 +57,7 @@ struct spawner {
 /* The waiter, if these were the last. */
 static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 {
-	/* Pairs with itself and publish_finish(): what the asyncs wrote is seen behind it. */
+	/* Pairs with itself and ivl_publish_finish(): what the asyncs wrote is seen behind it. */
 	if (atomic_fetch_sub_explicit(&finish->left, count, memory_order_acq_rel) == count)
 		return finish->waiter;
 	return NULL;
@@ -414,13 +415,22 @@ int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg
 			arg, bytes, place);
 }
 
-static bool publish_finish(void *arg, struct ivl_waiter *waiter)
+bool ivl_publish_finish(void *arg, struct ivl_waiter *waiter)
 {
 	struct ivl_finish *finish = arg;
 
 	finish->waiter = waiter;
 	/* Release: the last async sees the waiter. Acquire: we see what the asyncs wrote. */
 	return atomic_fetch_sub_explicit(&finish->left, 1, memory_order_acq_rel) != 1;
+}
+
+bool ivl_describe_finish(const void *arg, struct ivl_inspection *inspection)
+{
+	const struct ivl_finish *finish = (const struct ivl_finish *)arg;
+
+	ivl_inspection_say(inspection, " waits for asyncs of a finish or group: %lld",
+			   (long long)atomic_load_explicit(&finish->left, memory_order_relaxed));
+	return true;
 }
 
 static int wait_for(struct ivl_finish *finish)
@@ -431,7 +441,7 @@ static int wait_for(struct ivl_finish *finish)
 		return_credit(worker, false);
 	/* Acquire: what the asyncs wrote. */
 	if (atomic_load_explicit(&finish->left, memory_order_acquire) != 1)
-		ivl_wait(publish_finish, finish);
+		ivl_wait(ivl_publish_finish, finish);
 	if (ivl_is_watching())
 		ivl_watch_finished(finish);
 	return error_of(finish);

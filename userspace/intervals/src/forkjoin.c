@@ -25,6 +25,7 @@
 #include <errno.h>
 
 #include "attend.h"
+#include "deadlock.h"
 #include "run_queue.h"
 #include "switching.h"
 #include "watch/watch.h"
@@ -52,7 +53,7 @@ static struct ivl_waiter *report(struct ivl_scope *scope)
 {
 	/*
 	 * Acquire and release: what all children wrote is seen by the one who
-	 * goes on. Pairs with itself, with publish_sync() and ivl_sync().
+	 * goes on. Pairs with itself, with ivl_publish_sync() and ivl_sync().
 	 */
 	if (atomic_fetch_sub_explicit(left_of(scope), 1, memory_order_acq_rel) == 1)
 		return scope->waiter;
@@ -264,7 +265,7 @@ int ivl_spawn(struct ivl_scope *scope, struct ivl_task *task, ivl_function *func
 	return spawn_help_first(worker, task);
 }
 
-static bool publish_sync(void *arg, struct ivl_waiter *waiter)
+bool ivl_publish_sync(void *arg, struct ivl_waiter *waiter)
 {
 	struct ivl_scope *scope = arg;
 	const int64_t elsewhere = scope->elsewhere;
@@ -273,6 +274,20 @@ static bool publish_sync(void *arg, struct ivl_waiter *waiter)
 	/* Release: the last child sees the waiter. Acquire: we see what children wrote. */
 	return atomic_fetch_add_explicit(left_of(scope), elsewhere, memory_order_acq_rel)
 		+ elsewhere != 0;
+}
+
+bool ivl_describe_sync(const void *arg, struct ivl_inspection *inspection)
+{
+	struct ivl_scope *scope = (struct ivl_scope *)arg;
+	unsigned int refused = 0;
+
+	for (struct ivl_task *task = scope->refused; task; task = task->context[0])
+		refused++;
+	ivl_inspection_say(inspection, " waits in ivl_sync() for children: %lld",
+			   (long long)atomic_load_explicit(left_of(scope), memory_order_relaxed));
+	if (refused)
+		ivl_inspection_say(inspection, ", and %u have no stack", refused);
+	return true;
 }
 
 static bool reported(struct ivl_scope *scope, int spins)
@@ -324,7 +339,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 		ivl_submit(worker->runtime, taken, worker->place);
 	}
 	if (!reported(scope, taken ? 0 : IVL_SYNC_SPINS))
-		ivl_wait(publish_sync, scope);
+		ivl_wait(ivl_publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
 	/* On however little stack is left: there is no other, and a call would have no more. */
@@ -359,7 +374,7 @@ bool ivl_scope_leave(struct ivl_scope *scope, struct ivl_waiter *waiter)
 {
 	if (ivl_is_watched(ivl_self()))
 		ivl_watch_leave(scope);
-	return !scope->elsewhere || !publish_sync(scope, waiter);
+	return !scope->elsewhere || !ivl_publish_sync(scope, waiter);
 }
 
 static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)

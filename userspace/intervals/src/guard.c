@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <watch/names.h>
 #include <watch/probes.h>
 #include <watch/watch.h>
 
+#include "deadlock.h"
 #include "model.h"
 
 struct ivl_guard {
@@ -191,6 +193,38 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 		if (take(heir->next))
 			ivl_begin(heir->interval, batch);
 	}
+}
+
+/* Of intervals that a task that waits is inside of. */
+static const struct ivl_interval *find_holder(const struct ivl_hold *awaited,
+					      const struct ivl_inspection *inspection)
+{
+	for (const struct ivl_fiber *fiber = inspection->last; fiber; fiber = fiber->made) {
+		const struct ivl_interval *i = fiber->publish ? fiber->local.interval : NULL;
+
+		for (; i; i = i->parent)
+			for (const struct ivl_hold *hold = i->holds; hold; hold = hold->next)
+				if (hold->queue == awaited->queue)
+					return i;
+	}
+	return NULL;
+}
+
+bool ivl_describe_guard(const struct ivl_interval *interval, struct ivl_inspection *inspection)
+{
+	const struct ivl_hold *awaited = NULL;
+	const struct ivl_interval *holder;
+
+	/* It takes one after the other. */
+	for (const struct ivl_hold *hold = interval->holds; hold && hold->queue; hold = hold->next)
+		awaited = hold;
+	if (!awaited)
+		return false;
+	holder = find_holder(awaited, inspection);
+	ivl_inspection_say(inspection, "which waits for guard %s, which interval %s holds",
+			   awaited->guard->name ? awaited->guard->name : "(unnamed)",
+			   holder ? ivl_interval_name(holder) : "(another one)");
+	return true;
 }
 
 void ivl_free_holds(struct ivl_interval *interval)

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "deadlock.h"
 #include "feedback.h"
 #include "fence.h"
 #include "find.h"
@@ -77,7 +79,25 @@ static bool serve_last(struct ivl_worker *worker, unsigned int asleep)
 	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) == all &&
 	    ivl_seats_let_off(worker))
 		return worker->let_off;
-	return asleep == all && ivl_serve_stackless(runtime);
+	if (asleep != all)
+		return false;
+	return runtime->deadlock ? ivl_deadlock_serve_stackless(runtime) :
+				   ivl_serve_stackless(runtime);
+}
+
+/* The last to sleep, by the number in which it is, looks after a while why all do. */
+static void sleep_until_woken(struct ivl_worker *worker, struct ivl_eventcount *eventcount,
+			      uint64_t key, unsigned int asleep)
+{
+	const ivl_runtime *runtime = worker->runtime;
+	const uint64_t ns = ivl_clock_ns(CLOCK_MONOTONIC) +
+			    runtime->config.deadlock_ms * (IVL_NS_PER_S / 1000);
+
+	if (asleep != atomic_load_explicit(&runtime->all_asleep, memory_order_relaxed))
+		ivl_eventcount_sleep(eventcount, key);
+	else if (ivl_eventcount_sleep_until(eventcount, key, ns) &&
+		 ivl_clock_ns(CLOCK_MONOTONIC) >= ns)
+		ivl_deadlock_look(worker);
 }
 
 static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool throttled)
@@ -111,7 +131,10 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 		if (ivl_is_watched(worker))
 			ivl_watch_sleep(worker);
 		IVL_PROBE1(sleep, worker->number);
-		ivl_eventcount_sleep(&sleepers->eventcount, key);
+		if (runtime->deadlock)
+			sleep_until_woken(worker, &sleepers->eventcount, key, asleep);
+		else
+			ivl_eventcount_sleep(&sleepers->eventcount, key);
 		IVL_PROBE1(wake, worker->number);
 		if (ivl_is_watched(worker))
 			ivl_watch_wake(worker);
@@ -120,6 +143,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 	atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_relaxed);
 	if (awaits_work)
 		atomic_fetch_sub_explicit(&sleepers->asleep, 1, memory_order_relaxed);
+	if (runtime->deadlock)
+		ivl_deadlock_gate(runtime->deadlock);
 }
 
 /*

@@ -2,8 +2,10 @@
 /* Points: edges between them, what happens when they occur, waiting for them. */
 #include <errno.h>
 
+#include <watch/names.h>
 #include <watch/watch.h>
 
+#include "deadlock.h"
 #include "model.h"
 
 const char *ivl_title(const struct ivl_interval *interval)
@@ -327,12 +329,44 @@ void ivl_occur(struct ivl_point *point, struct ivl_batch *batch)
  * Waiting.
  */
 
-static bool publish(void *arg, struct ivl_waiter *waiter)
+bool ivl_publish_join(void *arg, struct ivl_waiter *waiter)
 {
 	struct joiner *joiner = arg;
 
 	joiner->waiter = waiter;
 	return push(joiner->point, &joiner->edge);
+}
+
+/* What keeps it from occurring. */
+static void describe_point(const struct ivl_point *point, struct ivl_inspection *inspection)
+{
+	const struct ivl_interval *interval = ivl_interval_of(point);
+	const int32_t start = atomic_load_explicit(&interval->start.left, memory_order_relaxed);
+	const int32_t end = atomic_load_explicit(&interval->end.left, memory_order_relaxed);
+
+	ivl_inspection_say(inspection, " waits for the %s of interval %s, ",
+			   point->is_end ? "end" : "start", ivl_interval_name(interval));
+	if (interval->started && end >= IVL_OPEN / 2)
+		ivl_inspection_say(inspection, "whose body waits");
+	else if (interval->started)
+		ivl_inspection_say(inspection, "in which others have not ended: %d", end);
+	else if (start >= IVL_OPEN / 2)
+		ivl_inspection_say(inspection, "which is not scheduled: the body that has made it "
+				   "has to end, or to call ivl_schedule()");
+	else if (start || !ivl_describe_guard(interval, inspection))
+		ivl_inspection_say(inspection, "which comes after points that have not occurred: "
+				   "%d", start);
+}
+
+bool ivl_describe_join(const void *arg, struct ivl_inspection *inspection)
+{
+	const struct ivl_point *point = ((const struct joiner *)arg)->point;
+
+	/* Another runtime's may occur at any time. */
+	if (ivl_interval_of(point)->model->runtime != inspection->runtime)
+		return false;
+	describe_point(point, inspection);
+	return true;
 }
 
 int ivl_wait_for(struct ivl_point *point)
@@ -342,7 +376,7 @@ int ivl_wait_for(struct ivl_point *point)
 	joiner.point = point;
 	atomic_store_explicit(&joiner.edge.to, IVL_EDGE_JOIN, memory_order_relaxed);
 	if (!ivl_point_occurred(point))
-		ivl_wait(publish, &joiner);
+		ivl_wait(ivl_publish_join, &joiner);
 	if (ivl_is_watching())
 		ivl_watch_joined(point);
 	return ivl_fault_error(atomic_load_explicit(&point->fault, memory_order_relaxed));

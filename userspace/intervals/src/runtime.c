@@ -12,6 +12,7 @@
 
 #include "attend.h"
 #include "config.h"
+#include "deadlock.h"
 #include "feedback.h"
 #include "model.h"
 #include "process.h"
@@ -135,6 +136,7 @@ static void destroy(ivl_runtime *runtime)
 	if (runtime->mask)
 		ivl_stealability_destroy(runtime->mask);
 	ivl_feedback_destroy(runtime->feedback);
+	ivl_deadlock_destroy(runtime->deadlock);
 	ivl_depot_destroy(&runtime->asyncs);
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
@@ -322,6 +324,8 @@ static int create(ivl_runtime *runtime)
 	/* Who attends (attend.h) waits for work of its own. */
 	if (!error && config->feedback && !runtime->attended)
 		error = ivl_feedback_create(runtime);
+	if (!error && config->deadlock_ms && !runtime->attended)
+		error = ivl_deadlock_create(runtime);
 	return error ? error : ivl_model_create(runtime, &runtime->model);
 }
 

@@ -13,6 +13,7 @@
 #include "intervals.h"
 
 struct ivl_finish;
+struct ivl_inspection;
 
 struct ivl_work;
 
@@ -131,6 +132,26 @@ struct ivl_waiter;
  * it go on elsewhere immediately. publish() must not wait or submit.
  */
 void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg);
+
+/*
+ * What the calling task is going to wait for, until it says that it is nothing: for who looks for a
+ * deadlock, and finds no more than a parker (sync/parker.h).
+ */
+struct ivl_awaited {
+	const void *object;		/* NULL: nothing */
+	/* Writes what it is. Can only tasks that wait make it come? deadlock.h */
+	bool (*describe)(const void *object, struct ivl_inspection *inspection);
+};
+void ivl_tell_awaited(const void *object,
+		      bool (*describe)(const void *object, struct ivl_inspection *inspection));
+extern bool ivl_awaits_wanted;		/* by any runtime of the process */
+static inline void ivl_awaits(const void *object,
+			      bool (*describe)(const void *object,
+					       struct ivl_inspection *inspection))
+{
+	if (__builtin_expect(__atomic_load_n(&ivl_awaits_wanted, __ATOMIC_RELAXED), 0))
+		ivl_tell_awaited(object, describe);
+}
 
 /* The waiter goes on. What was written before is seen by it. Any thread. */
 void ivl_wake(struct ivl_waiter *waiter);

@@ -213,7 +213,10 @@ static void count_in(struct ivl_seat *seat)
 	atomic_fetch_add_explicit(&seat->worker.runtime->all_asleep, 1, memory_order_seq_cst);
 }
 
-/* All others may be asleep, and work that has no stack have relied on this one. */
+/*
+ * All others may be asleep, and work that has no stack have relied on this one; or the last of them
+ * shall see whether all wait for each other.
+ */
 static void count_out(struct ivl_seat *seat)
 {
 	ivl_runtime *runtime = seat->worker.runtime;
@@ -221,7 +224,7 @@ static void count_out(struct ivl_seat *seat)
 							   memory_order_seq_cst) - 1;
 
 	if ((uint32_t)atomic_load_explicit(&runtime->attention, memory_order_seq_cst) == all &&
-	    ivl_stackless_there(runtime))
+	    (ivl_stackless_there(runtime) || runtime->deadlock))
 		ivl_idle_wake(runtime, seat->worker.place);
 }
 

@@ -74,7 +74,7 @@ static void switched(void)
 			ivl_fiber_put(worker, after.over);
 		}
 		/* At the base alone: who waits has come here. From publish() on it may run. */
-		if (!after.waits || after.publish(after.arg, &after.waits->waiter))
+		if (!after.waits || after.waits->publish(after.waits->awaits, &after.waits->waiter))
 			return;
 		go_on_with(worker, after.waits);
 	}
@@ -233,9 +233,12 @@ static void suspend(struct ivl_worker *worker,
 	fiber->waiter.bound = worker->bound;
 	fiber->waiter.alone = fiber->alone;
 	ivl_waits_alone(worker, fiber);
-	worker->after = (struct ivl_after){ .waits = fiber, .publish = publish, .arg = arg };
+	fiber->publish = publish;
+	fiber->awaits = arg;
+	worker->after.waits = fiber;
 	go_on_with(worker, &worker->base);
 	switched();
+	fiber->publish = NULL;
 	/* Who waits alone has not changed its worker. */
 	if (__builtin_expect(fiber->alone, 0))
 		ivl_waited_alone(worker, fiber);

@@ -144,6 +144,9 @@ static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
  */
 #define IVL_BURDEN_NS 5000
 
+/* What is told of a deadlock (deadlock.h), at most. */
+#define IVL_DEADLOCK_LINES 16
+
 /*
  * With a mask (victim.h), of so many rounds in sequence that get nothing the last asks
  * everybody. So in any so many such rounds each victim was asked, or its bit was set: an

@@ -13,6 +13,15 @@ struct ivl_local *ivl_local(void)
 	return worker ? &worker->fiber->local : &foreign;
 }
 
+void ivl_tell_awaited(const void *object,
+		      bool (*describe)(const void *object, struct ivl_inspection *inspection))
+{
+	struct ivl_worker *worker = ivl_self();
+
+	if (worker)
+		worker->fiber->object = (struct ivl_awaited){ object, describe };
+}
+
 void ivl_hold_no_more(struct ivl_worker *worker, struct ivl_held *held)
 {
 	struct ivl_held **place = &worker->held;

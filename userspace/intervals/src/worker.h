@@ -29,6 +29,7 @@
 #include "tunables.h"
 #include "victim.h"
 
+struct ivl_deadlock;
 struct ivl_feedback;
 struct ivl_worker;
 struct ivl_watch;
@@ -61,8 +62,6 @@ struct ivl_ended {
 struct ivl_after {
 	struct ivl_fiber *over;		/* this fiber has ended */
 	struct ivl_fiber *waits;	/* this fiber waits: publish it */
-	bool (*publish)(void *arg, struct ivl_waiter *waiter);
-	void *arg;
 };
 
 /* Of finish.c: start an async, by each policy. 0 or ENOMEM. */
@@ -150,6 +149,7 @@ struct ivl_runtime {
 	_Atomic(struct ivl_seat *) seats;	/* seat.h */
 	struct ivl_hall *halls;		/* one per place, by its number */
 	struct ivl_stacks *stacks;
+	struct ivl_deadlock *deadlock;	/* deadlock.h; NULL: it is not looked for */
 	_Atomic(unsigned int) fibers_before;	/* of these, when the statistics were reset */
 	unsigned int fibers_kept;	/* free ones by a worker, which has up to twice as many */
 	struct ivl_stealability *mask;
@@ -169,6 +169,7 @@ struct ivl_runtime {
 	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
 	_Atomic(unsigned int) high;	/* work of high priority; it is counted as mail, too */
 	_Atomic(unsigned int) all_asleep;	/* what is below when none is awake */
+	_Atomic(unsigned int) refused;	/* work that has not begun, as there was no stack */
 	_Atomic(bool) stopping;
 };
 

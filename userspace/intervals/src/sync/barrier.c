@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 
+#include "deadlock.h"
 #include "intervals_sync.h"
 #include "sync/gathering.h"
 #include "sync/node.h"
@@ -33,11 +34,29 @@ int ivl_numa_barrier_destroy(ivl_numa_barrier *barrier)
 	return 0;
 }
 
+/* A thread may come; but not for tasks that have no stack. */
+static bool describe(const void *arg, struct ivl_inspection *inspection)
+{
+	const ivl_numa_barrier *barrier = arg;
+	unsigned int arrived = atomic_load_explicit(&barrier->all.arrived, memory_order_relaxed);
+
+	for (unsigned int i = 0; i < barrier->object.nodes; i++)
+		arrived += atomic_load_explicit(
+			&((struct ivl_gathering_node *)barrier->object.parts[i])->arrived,
+			memory_order_relaxed);
+	ivl_inspection_say(inspection, " waits at a barrier for %u, of which %u have come",
+			   barrier->all.count, arrived);
+	return atomic_load_explicit(&inspection->runtime->refused, memory_order_relaxed) != 0;
+}
+
 int ivl_numa_barrier_wait(ivl_numa_barrier *barrier)
 {
 	const unsigned int node = ivl_sync_node(barrier->object.nodes);
-	const bool last = ivl_this_runtime() ? ivl_gathering_wait_task(&barrier->all, node) :
-					       ivl_gathering_wait_thread(&barrier->all, node);
+	bool last;
 
+	ivl_awaits(barrier, describe);
+	last = ivl_this_runtime() ? ivl_gathering_wait_task(&barrier->all, node) :
+				    ivl_gathering_wait_thread(&barrier->all, node);
+	ivl_awaits(NULL, NULL);
 	return last ? IVL_NUMA_BARRIER_SERIAL : 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "deadlock.h"
 #include "sync/mutex.h"
 
 uint64_t ivl_task_number(void)
@@ -54,11 +55,30 @@ int ivl_numa_mutex_destroy(ivl_numa_mutex *mutex)
 	return 0;
 }
 
+/* By tasks alone if its owner is one that waits. */
+static bool describe(const void *arg, struct ivl_inspection *inspection)
+{
+	const ivl_numa_mutex *mutex = arg;
+	const uint64_t owner = atomic_load_explicit(&mutex->owner, memory_order_relaxed);
+
+	for (const struct ivl_fiber *fiber = inspection->last; fiber; fiber = fiber->made) {
+		if (!owner || !fiber->publish ||
+		    fiber->local.task / IVL_TASK_ONE != owner / IVL_TASK_ONE)
+			continue;
+		ivl_inspection_say(inspection, " waits for a mutex that is owned by ");
+		ivl_describe_task(fiber, inspection);
+		return true;
+	}
+	return false;
+}
+
 int ivl_numa_mutex_lock(ivl_numa_mutex *mutex)
 {
 	if (ivl_numa_mutex_is_mine(mutex))
 		return EDEADLK;
+	ivl_awaits(mutex, describe);
 	ivl_cohort_lock(&mutex->lock, callers_cohort(mutex));
+	ivl_awaits(NULL, NULL);
 	ivl_numa_mutex_own(mutex);
 	return 0;
 }

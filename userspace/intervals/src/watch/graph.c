@@ -30,13 +30,6 @@ void ivl_graph_forget(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
-static const char *title(const ivl_interval *interval)
-{
-	if (interval->name)
-		return interval->name;
-	return interval->body ? ivl_function_name((const void *)interval->body) : "(interval)";
-}
-
 struct ivl_reached *ivl_watch_make(void)
 {
 	return ivl_viewing() ? calloc(1, sizeof(struct ivl_reached)) : NULL;
@@ -111,7 +104,7 @@ int ivl_watch_body(ivl_interval *interval)
 	/* Not if it was called by one that runs here. */
 	if (!worker->fiber->watched)
 		from.burdened_ns += IVL_BURDEN_NS;
-	ivl_task_watched(&task, title(interval), &from);
+	ivl_task_watched(&task, ivl_interval_name(interval), &from);
 	error = ivl_call_body(interval, interval->arg, interval->body);
 	ivl_task_over(&task);
 	if (interval->reached) {
@@ -151,7 +144,7 @@ void ivl_watch_held(uint64_t guard, const ivl_interval *interval, uint64_t asked
 {
 	struct ivl_lane *lane = callers_lane();
 	const uint64_t now = ivl_perfetto_now();
-	struct ivl_event event = { .name = title(interval) };
+	struct ivl_event event = { .name = ivl_interval_name(interval) };
 
 	if (asked) {
 		/* Several wait at a time: each on its own, which Perfetto shows together. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "atomics.h"
+#include "model.h"
 #include "tunables.h"
 
 /*
@@ -180,4 +181,11 @@ const char *ivl_function_name(const void *function)
 			return there->name;
 	}
 	return "(one of many)";
+}
+
+const char *ivl_interval_name(const struct ivl_interval *interval)
+{
+	if (interval->name)
+		return interval->name;
+	return interval->body ? ivl_function_name((const void *)interval->body) : "(interval)";
 }

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is said of tasks that wait for each other, and that nothing is said where a thread
+ * outside, or a call into the kernel, goes on. Each case is a process of its own: a deadlock does
+ * not end.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <intervals_sync.h>
+
+#include "test_runtimes.h"
+#include "test_said.h"
+
+#define AFTER_MS 100
+#define LATER_US (6 * AFTER_MS * 1000)
+
+/* How many stacks can be mapped; -1: as many as are asked for. */
+static _Atomic int stacks_left = -1;
+
+void *__real_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset)
+{
+	if (flags & MAP_STACK && stacks_left >= 0 && atomic_fetch_sub(&stacks_left, 1) <= 0) {
+		stacks_left = 0;
+		return MAP_FAILED;
+	}
+	return __real_mmap64(at, bytes, access, flags, file, offset);
+}
+
+static struct ivl_config config_for(unsigned int workers)
+{
+	struct ivl_config config = test_config(workers);
+
+	config.deadlock_ms = AFTER_MS;
+	config.fibers_per_worker = 4;
+	return config;
+}
+
+/* It says these, each in a line of its own, behind a first one. */
+#define says(program, ...) do { \
+	const char *const words_[] = { "intervals: deadlock: ", __VA_ARGS__ }; \
+	says_words(program, words_, sizeof(words_) / sizeof(*words_)); \
+} while (0)
+static void says_words(void (*program)(ivl_runtime *runtime), const char *const *words, int count)
+{
+	test_on_counts(workers) {
+		const struct ivl_config config = config_for(workers);
+		struct test_process process = test_begin(&config, program);
+		char said[TEST_SAID_BYTES];
+
+		test_listen(&process, said, count);
+		test_end(&process, true);
+		test_says(said, words, count);
+	}
+}
+
+static void says_nothing(void (*program)(ivl_runtime *runtime))
+{
+	test_on_counts(workers) {
+		const struct ivl_config config = config_for(workers);
+		struct test_process process = test_begin(&config, program);
+		char said[TEST_SAID_BYTES];
+
+		test_listen(&process, said, 1);
+		assert_string_equal(said, "");
+		assert_int_equal(test_end(&process, false), 0);
+	}
+}
+
+/*
+ * What waits for itself.
+ */
+
+static int nothing(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+static int join(ivl_interval *interval)
+{
+	int error = ivl_join(ivl_end_point(interval));
+
+	ivl_release(interval);
+	return error;
+}
+
+static ivl_guard *guard;
+
+static int join_what_needs_it(ivl_interval *self, void *arg)
+{
+	ivl_interval *made = ivl_create(ivl_parent(self), "needy", nothing, NULL, NULL);
+
+	(void)arg;
+	ivl_add_guard(made, guard);
+	ivl_schedule();
+	return join(made);
+}
+
+static int hold_guard(ivl_interval *self, void *arg)
+{
+	ivl_interval *holder = ivl_create(self, "holder", join_what_needs_it, NULL, NULL);
+
+	(void)arg;
+	ivl_add_guard(holder, guard);
+	ivl_release(holder);
+	return 0;
+}
+
+static void guard_and_join(ivl_runtime *runtime)
+{
+	guard = ivl_guard_create(runtime, "till");
+	ivl_run(runtime, hold_guard, NULL);
+}
+
+static void guard_and_join_here(ivl_runtime *runtime)
+{
+	guard = ivl_guard_create(runtime, "till");
+	ivl_run_here(runtime, hold_guard, NULL);
+}
+
+static void test_guard(void **state)
+{
+	(void)state;
+	says(guard_and_join, "interval holder waits for the end of interval needy, which waits for "
+	     "guard till, which interval holder holds\n");
+	says(guard_and_join_here, "interval holder waits for the end of interval needy, which "
+	     "waits for guard till, which interval holder holds\n");
+}
+
+static _Atomic(ivl_interval *) futures[3];
+
+static ivl_interval *future(int number)
+{
+	while (!futures[number])
+		usleep(100);
+	return futures[number];
+}
+
+static void join_future(void *arg)
+{
+	ivl_join(ivl_end_point(future(*(int *)arg)));
+}
+
+/* One by itself, one by an async, one by a child. */
+static int ring_0(ivl_interval *self, void *arg)
+{
+	int next = 1;
+
+	(void)self, (void)arg;
+	join_future(&next);
+	return 0;
+}
+
+static void join_by_async(void *arg)
+{
+	ivl_async(join_future, arg, sizeof(int), NULL);
+}
+
+static int ring_1(ivl_interval *self, void *arg)
+{
+	int next = 2;
+
+	(void)self, (void)arg;
+	return ivl_finish(join_by_async, &next);
+}
+
+static int ring_2(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[2];
+	int next = 0;
+
+	(void)self, (void)arg;
+	for (int i = 0; i < 2; i++)
+		ivl_spawn(&scope, &tasks[i], join_future, &next);
+	ivl_sync(&scope);
+	return 0;
+}
+
+static int make_ring(ivl_interval *self, void *arg)
+{
+	static ivl_body *const bodies[] = { ring_0, ring_1, ring_2 };
+	static const char *const names[] = { "zero", "one", "two" };
+
+	(void)self, (void)arg;
+	for (int i = 0; i < 3; i++)
+		futures[i] = ivl_launch(names[i], bodies[i], NULL, NULL);
+	return 0;
+}
+
+static void ring(ivl_runtime *runtime)
+{
+	ivl_run(runtime, make_ring, NULL);
+}
+
+static void test_ring(void **state)
+{
+	(void)state;
+	says(ring, "interval zero waits for the end of interval one, whose body waits\n",
+	     "interval one waits for asyncs of a finish or group: ",
+	     "a task of interval one waits for the end of interval two, whose body waits\n",
+	     "waits for the end of interval zero, whose body waits\n");
+}
+
+static int join_unscheduled(ivl_interval *self, void *arg)
+{
+	(void)self;
+	return ivl_join(ivl_end_point(arg));
+}
+
+static int keep_unscheduled(ivl_interval *self, void *arg)
+{
+	/* Launched, and thus not among what has to be scheduled. */
+	ivl_interval *late = ivl_create(self, "late", nothing, NULL, NULL);
+	ivl_interval *joiner = ivl_launch("joiner", join_unscheduled, late, NULL);
+
+	(void)arg;
+	return join(joiner);
+}
+
+static void unscheduled(ivl_runtime *runtime)
+{
+	ivl_run(runtime, keep_unscheduled, NULL);
+}
+
+static void test_unscheduled(void **state)
+{
+	(void)state;
+	says(unscheduled,
+	     "interval joiner waits for the end of interval late, which is not scheduled",
+	     "interval keep_unscheduled waits for the end of interval joiner, whose body waits\n");
+}
+
+static ivl_numa_mutex *mutexes[2];
+static ivl_numa_barrier *barrier;
+
+static int lock_both(ivl_interval *self, void *arg)
+{
+	ivl_numa_mutex *const *mutex = arg;
+
+	(void)self;
+	ivl_numa_mutex_lock(mutex[0]);
+	ivl_numa_barrier_wait(barrier);
+	ivl_numa_mutex_lock(mutex[1]);
+	return 0;
+}
+
+static int lock_crosswise(ivl_interval *self, void *arg)
+{
+	static ivl_numa_mutex *orders[2][2];
+
+	(void)self, (void)arg;
+	for (int i = 0; i < 2; i++) {
+		orders[i][0] = mutexes[i];
+		orders[i][1] = mutexes[!i];
+		ivl_release(ivl_launch(i ? "right" : "left", lock_both, orders[i], NULL));
+	}
+	return 0;
+}
+
+static void crosswise(ivl_runtime *runtime)
+{
+	ivl_numa_mutex_init(&mutexes[0]);
+	ivl_numa_mutex_init(&mutexes[1]);
+	ivl_numa_barrier_init(&barrier, 2);
+	ivl_run(runtime, lock_crosswise, NULL);
+}
+
+static void test_mutexes(void **state)
+{
+	(void)state;
+	says(crosswise, "interval left waits for a mutex that is owned by interval right\n",
+	     "interval right waits for a mutex that is owned by interval left\n");
+}
+
+/* More at a barrier than there can be stacks. */
+
+#define CROWD 100
+
+static void come(void *arg)
+{
+	(void)arg;
+	ivl_numa_barrier_wait(barrier);
+}
+
+static int crowd(ivl_interval *self, void *arg)
+{
+	struct ivl_group group = IVL_GROUP_INIT;
+
+	(void)self, (void)arg;
+	stacks_left = 20;
+	for (int i = 0; i < CROWD; i++)
+		ivl_group_async_by(&group, IVL_HELP_FIRST, come, NULL, 0, NULL);
+	return ivl_group_wait(&group);
+}
+
+static int crowd_of_children(ivl_interval *self, void *arg)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[CROWD];
+
+	(void)self, (void)arg;
+	stacks_left = 20;
+	for (int i = 0; i < CROWD; i++)
+		ivl_spawn(&scope, &tasks[i], come, NULL);
+	ivl_sync(&scope);
+	return 0;
+}
+
+static void too_many_asyncs(ivl_runtime *runtime)
+{
+	ivl_numa_barrier_init(&barrier, CROWD);
+	ivl_run(runtime, crowd, NULL);
+}
+
+static void too_many_children(ivl_runtime *runtime)
+{
+	ivl_numa_barrier_init(&barrier, CROWD);
+	ivl_run(runtime, crowd_of_children, NULL);
+}
+
+static void test_crowd(void **state)
+{
+	(void)state;
+	says(too_many_asyncs, "waits at a barrier for 100, of which ",
+	     "interval crowd waits for asyncs of a finish or group: ",
+	     " tasks have not begun: there is no memory for their stacks");
+	says(too_many_children, " times: a task of interval crowd_of_children waits at a barrier",
+	     "intervals:   interval crowd_of_children waits at a barrier for 100, of which ",
+	     " tasks have not begun: there is no memory for their stacks");
+}
+
+/*
+ * What goes on.
+ */
+
+static ivl_runtime *other;
+static ivl_numa_cond *cond;
+static _Atomic int waits;
+
+static int sleep_in_kernel(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	usleep(LATER_US);
+	return 0;
+}
+
+static int join_one_that_sleeps(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return join(ivl_launch("sleeper", sleep_in_kernel, NULL, NULL));
+}
+
+static void in_kernel(ivl_runtime *runtime)
+{
+	ivl_run(runtime, join_one_that_sleeps, NULL);
+	/* And nothing waits at all. */
+	usleep(LATER_US);
+	ivl_run(runtime, nothing, NULL);
+}
+
+static int run_other(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return ivl_run(other, sleep_in_kernel, NULL);
+}
+
+static int join_run_other(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return join(ivl_launch(NULL, run_other, NULL, NULL));
+}
+
+static void in_another_runtime(ivl_runtime *runtime)
+{
+	struct ivl_config config = test_config(1);
+
+	if (ivl_start(&config, &other))
+		_exit(1);
+	ivl_run(runtime, join_run_other, NULL);
+	ivl_stop(other);
+}
+
+static int wait_for_signal(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	ivl_numa_mutex_lock(mutexes[0]);
+	waits = 1;
+	ivl_numa_cond_wait(cond, mutexes[0]);
+	ivl_numa_mutex_unlock(mutexes[0]);
+	return 0;
+}
+
+static int wait_for_mutex(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	ivl_numa_mutex_lock(mutexes[1]);
+	ivl_numa_mutex_unlock(mutexes[1]);
+	return 0;
+}
+
+static int wait_at_barrier(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	ivl_numa_barrier_wait(barrier);
+	return 0;
+}
+
+/* The other one is told by a task, and later. */
+static int join_both(ivl_interval *self, void *arg)
+{
+	ivl_body *body = (ivl_body *)arg;
+	ivl_interval *first = ivl_launch("first", body, NULL, NULL);
+	ivl_interval *second = ivl_launch("second", nothing, NULL, NULL);
+	int error = join(second);
+
+	(void)self;
+	return join(first) | error;
+}
+
+static void *signal_later(void *us)
+{
+	while (!waits)
+		usleep(100);
+	usleep(*(useconds_t *)us);
+	ivl_numa_mutex_lock(mutexes[0]);
+	ivl_numa_cond_signal(cond);
+	ivl_numa_mutex_unlock(mutexes[0]);
+	return NULL;
+}
+
+static void run_and_signal(ivl_runtime *runtime, ivl_body *body, useconds_t us)
+{
+	pthread_t thread;
+
+	ivl_numa_mutex_init(&mutexes[0]);
+	ivl_numa_cond_init(&cond);
+	pthread_create(&thread, NULL, signal_later, &us);
+	ivl_run(runtime, join_both, (void *)body);
+	pthread_join(thread, NULL);
+}
+
+static void by_signal(ivl_runtime *runtime)
+{
+	run_and_signal(runtime, wait_for_signal, LATER_US);
+}
+
+static _Atomic int is_locked;
+
+static void *unlock_later(void *arg)
+{
+	(void)arg;
+	ivl_numa_mutex_lock(mutexes[1]);
+	is_locked = 1;
+	usleep(LATER_US);
+	ivl_numa_mutex_unlock(mutexes[1]);
+	return NULL;
+}
+
+static void by_unlock(ivl_runtime *runtime)
+{
+	pthread_t thread;
+
+	ivl_numa_mutex_init(&mutexes[1]);
+	pthread_create(&thread, NULL, unlock_later, NULL);
+	while (!is_locked)
+		usleep(100);
+	ivl_run(runtime, join_both, (void *)wait_for_mutex);
+	pthread_join(thread, NULL);
+}
+
+static void *come_later(void *arg)
+{
+	usleep(LATER_US);
+	come(arg);
+	return NULL;
+}
+
+static void by_the_last(ivl_runtime *runtime)
+{
+	pthread_t thread;
+
+	ivl_numa_barrier_init(&barrier, 2);
+	pthread_create(&thread, NULL, come_later, NULL);
+	ivl_run(runtime, join_both, (void *)wait_at_barrier);
+	pthread_join(thread, NULL);
+}
+
+static void test_goes_on(void **state)
+{
+	(void)state;
+	says_nothing(in_kernel);
+	says_nothing(in_another_runtime);
+	says_nothing(by_signal);
+	says_nothing(by_unlock);
+	says_nothing(by_the_last);
+}
+
+/* Workers that sleep and are woken while one looks. */
+
+static int wait_often(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	for (int i = 0; i < 30; i++) {
+		ivl_interval *made = ivl_launch(NULL, nothing, NULL, NULL);
+
+		usleep(i % 3 * 1000);
+		join(made);
+	}
+	return 0;
+}
+
+static void test_often(void **state)
+{
+	(void)state;
+	test_on_counts(workers) {
+		struct ivl_config config = test_config(workers);
+		ivl_runtime *runtime;
+
+		config.deadlock_ms = 1;
+		runtime = test_start(&config);
+		for (int i = 0; i < 10; i++) {
+			test_run(runtime, wait_often, NULL);
+			usleep(2000);
+		}
+		ivl_stop(runtime);
+	}
+}
+
+static void test_environment(void **state)
+{
+	struct ivl_config config;
+
+	(void)state;
+	setenv("INTERVALS_DEADLOCK", "1500", 1);
+	assert_int_equal(ivl_config_init(&config), 0);
+	assert_int_equal(config.deadlock_ms, 1500);
+	setenv("INTERVALS_DEADLOCK", "soon", 1);
+	assert_int_equal(ivl_config_init(&config), EINVAL);
+	assert_string_equal(ivl_last_error(),
+			    "INTERVALS_DEADLOCK=soon: not a number from 0 to 1048576");
+	unsetenv("INTERVALS_DEADLOCK");
+	assert_int_equal(ivl_config_init(&config), 0);
+	assert_int_equal(config.deadlock_ms, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_guard),
+		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_unscheduled),
+		cmocka_unit_test(test_mutexes),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_often),
+		cmocka_unit_test(test_environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
