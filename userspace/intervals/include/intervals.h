@@ -12,8 +12,9 @@
  * All names are in Documentation/intervals.rst. Functions that return int give 0
  * or an errno value. Functions marked [task] may only be called by code that the
  * runtime runs; the others by any thread. Code that spawns, syncs, joins or
- * waits may go on in another thread than before: it must not keep the address
- * of a thread-local variable (errno is one) over such a call.
+ * waits leaves its thread to other tasks, and may go on in another thread: over
+ * such a call it must not hold a lock that belongs to a thread (any pthread mutex
+ * or rwlock), nor keep the address of a thread-local variable (ivl_errno()).
  */
 #ifndef INTERVALS_H
 #define INTERVALS_H
@@ -164,6 +165,14 @@ struct ivl_config {
 	 * long as there is one nothing is said. 0, the default: never.
 	 */
 	uint64_t deadlock_ms;
+	/**
+	 * A task that waits goes on in the thread in which it has waited, as a tied task of
+	 * OpenMP: the address of a thread-local variable stays what it was. The variable's value
+	 * is what the tasks have made of it that have run there meanwhile. Tasks are made
+	 * help-first, also by ivl_async_by(); ivl_run_here() is ivl_run(). EINVAL with
+	 * IVL_WORK_FIRST, whose spawner moves, and with `feedback`. Default: no.
+	 */
+	bool tied;
 };
 
 /**
@@ -569,6 +578,48 @@ void ivl_key_init(struct ivl_key *key, void (*destructor)(void *value));
 int ivl_key_set(const struct ivl_key *key, void *value);
 /** The calling task's value; NULL: it has set none. Any thread, which has none. */
 void *ivl_key_get(const struct ivl_key *key);
+
+/** @} */
+
+/**
+ * @defgroup ivl_thread_local_group Thread-local variables
+ *
+ * A compiler asks once in a function where a thread-local variable is, and keeps the address;
+ * errno is such a variable. After a call by which the task goes on in another thread that is the
+ * variable of the thread before. What is here asks each time. In a tied runtime (config.tied) no
+ * task changes its thread.
+ * @{
+ */
+
+/** errno of the thread in which the caller runs now. Any thread. */
+int ivl_errno(void);
+/** Sets it. Any thread. */
+void ivl_set_errno(int value);
+
+/**
+ * Defines `type *name(void)`: where `variable` of the thread is in which the caller runs now.
+ *
+ *	static _Thread_local long hits;
+ *	IVL_THREAD_LOCAL(long, my_hits, hits)
+ *	...
+ *	(*my_hits())++;
+ *
+ * What it returns is of no use behind the next call that may wait, nor around one in the same
+ * expression: not `*my_hits() = f()` where f() waits.
+ */
+#define IVL_THREAD_LOCAL(type, name, variable) \
+	IVL_NOT_SEEN_THROUGH static type *name(void) \
+	{ \
+		__asm__ volatile("" ::: "memory"); \
+		return &(variable); \
+	}
+
+/** Of a function: the compiler knows nothing of what it does where it is called. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define IVL_NOT_SEEN_THROUGH __attribute__((noipa, unused))
+#else
+#define IVL_NOT_SEEN_THROUGH __attribute__((noinline, unused))
+#endif
 
 /** @} */
 

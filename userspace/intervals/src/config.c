@@ -93,7 +93,7 @@ static int from_environment(struct ivl_config *config)
 	int queue = config->queue, policy = config->policy, victims = config->victims,
 	    places = config->places, pin = config->pin, cross = config->cross_place,
 	    half = config->steal_half, statistics = config->statistics,
-	    feedback = config->feedback;
+	    feedback = config->feedback, tied = config->tied;
 	unsigned int kib = (unsigned int)(config->stack_bytes >> 10);
 	unsigned int seed = (unsigned int)config->seed;
 	unsigned int deadlock_ms = (unsigned int)config->deadlock_ms;
@@ -107,6 +107,7 @@ static int from_environment(struct ivl_config *config)
 	error = error ? error : choose(PREFIX "STEAL_HALF", switch_name, &half);
 	error = error ? error : choose(PREFIX "STATISTICS", switch_name, &statistics);
 	error = error ? error : choose(PREFIX "FEEDBACK", switch_name, &feedback);
+	error = error ? error : choose(PREFIX "TIED", switch_name, &tied);
 	error = error ? error : ivl_config_number(PREFIX "WORKERS", 1, &config->workers);
 	error = error ? error : ivl_config_number(PREFIX "STACK", IVL_LEAST_STACK >> 10, &kib);
 	error = error ? error :
@@ -134,6 +135,7 @@ static int from_environment(struct ivl_config *config)
 	config->steal_half = half;
 	config->statistics = statistics;
 	config->feedback = feedback;
+	config->tied = tied;
 	return error;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,4 +21,17 @@ __attribute__((noinline)) int ivl_error(int error, const char *format, ...)
 __attribute__((noinline)) const char *ivl_last_error(void)
 {
 	return text;
+}
+
+/* As above, and nothing is known of it where it is called: the result is another one each time. */
+__attribute__((noinline)) int ivl_errno(void)
+{
+	__asm__ volatile("" ::: "memory");
+	return errno;
+}
+
+__attribute__((noinline)) void ivl_set_errno(int value)
+{
+	__asm__ volatile("" ::: "memory");
+	errno = value;
 }

@@ -42,7 +42,7 @@ struct ivl_waiter {
 	ivl_runtime *runtime;		/* NULL: no fiber, but a foreign thread, at `word` */
 	struct ivl_seat *seat;		/* of that thread; NULL: it only waits */
 	const struct ivl_place *place;	/* where it waits, and goes on */
-	struct ivl_seat *bound;		/* who alone makes the fiber go on; NULL: anybody */
+	struct ivl_bound *bound;	/* who alone makes the fiber go on; NULL: anybody */
 	bool alone;			/* ivl_attend_alone(): goes on before all else there */
 	_Atomic(uint32_t) word;
 };

@@ -230,8 +230,9 @@ __attribute__((always_inline)) static inline struct ivl_work *find_own(struct iv
 {
 	struct ivl_work *work = NULL;
 
-	if (ivl_returns(worker))
-		work = ivl_seat_take(worker->bound);
+	/* Not what has given way to mail. */
+	if (ivl_returns(worker) && !worker->mail_first)
+		work = ivl_bound_take(worker->bound);
 	if (!work && ivl_high_there(worker)) {
 		ivl_stay();
 		work = open_high(worker);
@@ -257,7 +258,7 @@ struct ivl_work *ivl_find_own(struct ivl_worker *worker)
 static struct ivl_work *find_first(struct ivl_worker *worker)
 {
 	ivl_hold_nothing_back(worker, NULL, false);
-	return ivl_seat_take(worker->bound);
+	return ivl_bound_take(worker->bound);
 }
 
 struct ivl_work *ivl_find(struct ivl_worker *worker)

@@ -402,6 +402,12 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 			bytes, place);
 }
 
+static ivl_start_async *start_of(enum ivl_policy policy, const struct ivl_worker *worker)
+{
+	/* Work-first the spawner may go on elsewhere. */
+	return worker->bound ? worker->start_async : ivl_async_starts[policy];
+}
+
 int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg, size_t bytes,
 		 const ivl_place *place)
 {
@@ -411,7 +417,7 @@ int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg
 		return ivl_error(EINVAL, "async_by: not inside a finish");
 	if (policy >= IVL_POLICIES)
 		return ivl_error(EINVAL, "async_by: no such policy");
-	return start_by(ivl_async_starts[policy], worker, worker->fiber->local.finish, function,
+	return start_by(start_of(policy, worker), worker, worker->fiber->local.finish, function,
 			arg, bytes, place);
 }
 
@@ -508,7 +514,7 @@ int ivl_group_async_by(struct ivl_group *group, enum ivl_policy policy, ivl_func
 	if (policy >= IVL_POLICIES)
 		return ivl_error(EINVAL, "group_async_by: no such policy");
 	enter(finish, worker->fiber->local.interval);
-	return start_by(ivl_async_starts[policy], worker, finish, function, arg, bytes, place);
+	return start_by(start_of(policy, worker), worker, finish, function, arg, bytes, place);
 }
 
 int ivl_group_wait(struct ivl_group *group)

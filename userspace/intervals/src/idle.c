@@ -75,7 +75,7 @@ static bool serve_last(struct ivl_worker *worker, unsigned int asleep)
 	ivl_runtime *runtime = worker->runtime;
 	const unsigned int all = atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst);
 
-	if (worker->bound &&
+	if (runtime->attended &&
 	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) == all &&
 	    ivl_seats_let_off(worker))
 		return worker->let_off;
@@ -103,7 +103,9 @@ static void sleep_until_woken(struct ivl_worker *worker, struct ivl_eventcount *
 static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool throttled)
 {
 	ivl_runtime *runtime = worker->runtime;
-	struct ivl_sleepers *sleepers = worker->seat ? &worker->seat->sleepers : &hall->sleepers;
+	struct ivl_sleepers *sleepers = worker->seat ? &worker->seat->own.sleepers :
+					worker->bound ? &worker->bound->sleepers :
+							&hall->sleepers;
 	unsigned int asleep;
 	bool awaits_work;
 	uint64_t key;

@@ -37,6 +37,9 @@ static int check(const struct ivl_config *config)
 	if (config->workers > IVL_MOST)
 		return ivl_error(EINVAL, "config: workers is %u, it can be %u at most",
 				 config->workers, IVL_MOST);
+	if (config->tied && (config->policy == IVL_WORK_FIRST || config->feedback))
+		return ivl_error(EINVAL, "config: tied (INTERVALS_TIED) goes with neither "
+				 "work-first nor feedback (INTERVALS_POLICY, INTERVALS_FEEDBACK)");
 	if (config->threshold_low >= config->threshold_high)
 		return ivl_error(EINVAL, "config: threshold_low (INTERVALS_THRESHOLD_LOW) is %u, "
 				 "threshold_high (INTERVALS_THRESHOLD_HIGH) %u: it must be higher",
@@ -77,7 +80,8 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 	}
 	/* Who is watched spawns by spawn_slowly() (forkjoin.c), whatever the policy. */
 	worker->spawns_work_first = config->policy == IVL_WORK_FIRST && !worker->watch;
-	worker->start_async = ivl_async_starts[config->policy];
+	/* Of a tied runtime: work-first the spawner may go on elsewhere. */
+	worker->start_async = ivl_async_starts[config->tied ? IVL_HELP_FIRST : config->policy];
 	/* SLAW, section III-A: steals are frequent at the beginning. */
 	worker->help_first = true;
 	worker->until = config->adapt_interval;
@@ -107,6 +111,10 @@ void ivl_worker_destroy(struct ivl_worker *worker)
 static int create_worker(ivl_runtime *runtime, unsigned int number)
 {
 	runtime->workers[number].mask = runtime->mask;
+	if (runtime->bounds) {
+		runtime->workers[number].bound = &runtime->bounds[number];
+		ivl_bound_init(&runtime->bounds[number], &runtime->workers[number]);
+	}
 	return ivl_worker_init(&runtime->workers[number], runtime,
 			       ivl_topology_place(runtime->topology, number), number);
 }
@@ -146,6 +154,10 @@ static void destroy(ivl_runtime *runtime)
 		ivl_mailbox_destroy(&runtime->halls[i].high);
 		ivl_mailbox_destroy(&runtime->halls[i].stackless);
 	}
+	for (unsigned int i = 0; runtime->bounds && i < runtime->topology->workers; i++)
+		if (runtime->bounds[i].worker)
+			ivl_bound_destroy(&runtime->bounds[i]);
+	free(runtime->bounds);
 	free(runtime->halls);
 	free(runtime->workers);
 	if (runtime->topology)
@@ -298,7 +310,9 @@ static int create(ivl_runtime *runtime)
 	int error = 0;
 
 	runtime->halls = lines(ivl_topology_places(runtime->topology), sizeof(*runtime->halls));
-	if (!runtime->halls)
+	if (config->tied && !runtime->attended)
+		runtime->bounds = lines(workers, sizeof(*runtime->bounds));
+	if (!runtime->halls || (config->tied && !runtime->attended && !runtime->bounds))
 		return ENOMEM;
 	runtime->fibers_kept = fibers_kept(config);
 	for (unsigned int i = 0; i < ivl_topology_places(runtime->topology); i++) {
@@ -343,6 +357,8 @@ static void end_workers(ivl_runtime *runtime)
 		/* That was a full fence. */
 		ivl_nap_call(&runtime->halls[i].nap);
 	}
+	for (unsigned int i = 0; runtime->bounds && i < runtime->threads; i++)
+		ivl_eventcount_notify(&runtime->bounds[i].sleepers.eventcount, 1);
 	join_threads(runtime);
 }
 

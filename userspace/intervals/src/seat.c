@@ -44,7 +44,7 @@ void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_
 /* Was anybody asleep there? */
 static bool wake(struct ivl_seat *seat)
 {
-	return ivl_eventcount_notify(&seat->sleepers.eventcount, 1);
+	return ivl_eventcount_notify(&seat->own.sleepers.eventcount, 1);
 }
 
 void ivl_seat_call(struct ivl_seat *seat)
@@ -57,33 +57,6 @@ void ivl_seat_call(struct ivl_seat *seat)
 	ivl_leave(runtime, visits);
 }
 
-bool ivl_seat_returned(struct ivl_seat *seat)
-{
-	return !ivl_mailbox_empty(&seat->first) ||
-	       (!ivl_mailbox_empty(&seat->returning) && !ivl_is_held_up(&seat->worker));
-}
-
-struct ivl_work *ivl_seat_take(struct ivl_seat *seat)
-{
-	bool more;
-	struct ivl_work *work = ivl_mailbox_take(&seat->first, &more);
-
-	if (!work && !ivl_is_held_up(&seat->worker))
-		work = ivl_mailbox_take(&seat->returning, &more);
-	return work;
-}
-
-void ivl_seat_return(struct ivl_waiter *waiter)
-{
-	struct ivl_seat *seat = waiter->bound;
-	ivl_runtime *runtime = seat->worker.runtime;
-	const bool visits = ivl_visit(runtime);
-
-	ivl_mailbox_put(waiter->alone ? &seat->first : &seat->returning, &waiter->work);
-	wake(seat);
-	ivl_leave(runtime, visits);
-}
-
 /*
  * Waiting alone, while all sleep.
  */
@@ -91,7 +64,7 @@ void ivl_seat_return(struct ivl_waiter *waiter)
 /* What only its thread can go on with, whatever keeps it from that. */
 static bool has_something(struct ivl_seat *seat)
 {
-	return is_called(seat) || !ivl_mailbox_empty(&seat->returning);
+	return is_called(seat) || !ivl_mailbox_empty(&seat->own.returning);
 }
 
 bool ivl_seats_let_off(struct ivl_worker *worker)
@@ -122,8 +95,7 @@ void ivl_seats_rouse(ivl_runtime *runtime)
 
 static void destroy(struct ivl_seat *seat)
 {
-	ivl_mailbox_destroy(&seat->returning);
-	ivl_mailbox_destroy(&seat->first);
+	ivl_bound_destroy(&seat->own);
 	free(seat);
 }
 
@@ -136,11 +108,9 @@ struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *pla
 	memset(seat, 0, offsetof(struct ivl_seat, signal_stack));
 	seat->worker.seat = seat;
 	seat->waiter.seat = seat;
-	seat->worker.bound = runtime->attended ? seat : NULL;
+	seat->worker.bound = runtime->attended ? &seat->own : NULL;
 	atomic_init(&seat->taken, true);
-	ivl_mailbox_init(&seat->returning);
-	ivl_mailbox_init(&seat->first);
-	ivl_eventcount_init(&seat->sleepers.eventcount);
+	ivl_bound_init(&seat->own, &seat->worker);
 	if (ivl_worker_init(&seat->worker, runtime, place, UINT_MAX)) {
 		ivl_worker_destroy(&seat->worker);
 		destroy(seat);
@@ -270,8 +240,12 @@ static void stand_up(struct ivl_seat *seat)
 
 int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
-	/* A task takes part already; a parent's runtime has nothing to take part in. */
-	struct ivl_seat *seat = ivl_self() || ivl_is_parents(runtime) ? NULL : find_seat(runtime);
+	/*
+	 * A task takes part already; a parent's runtime has nothing to take part in. And tasks that
+	 * are bound to the caller might wait for longer than it stays.
+	 */
+	struct ivl_seat *seat = ivl_self() || ivl_is_parents(runtime) || runtime->config.tied ?
+				NULL : find_seat(runtime);
 	int error;
 
 	if (!seat)

@@ -16,9 +16,7 @@
 struct ivl_seat {
 	struct ivl_worker worker;
 	struct ivl_waiter waiter;
-	struct ivl_sleepers sleepers;
-	struct ivl_mailbox returning;	/* fibers that can go on here alone */
-	struct ivl_mailbox first;	/* those of them that have waited alone */
+	struct ivl_bound own;		/* it sleeps there, and in an attended runtime is bound */
 	struct ivl_seat *next;
 	_Atomic(bool) taken;
 	struct ivl_exceptions before;	/* those of its thread, from before it sat down */
@@ -49,9 +47,6 @@ void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_
 		   void *arg);
 /* What it waits for has come. Any thread. */
 void ivl_seat_call(struct ivl_seat *seat);
-
-/* What waited here, and can go on nowhere else, goes on. Any thread. */
-void ivl_seat_return(struct ivl_waiter *waiter);
 
 /*
  * By the last that is awake: what is kept from going on by what waits alone, goes on; nothing

@@ -287,7 +287,7 @@ static void wake_thread(struct ivl_waiter *waiter)
 void ivl_wake(struct ivl_waiter *waiter)
 {
 	if (waiter->bound)
-		ivl_seat_return(waiter);
+		ivl_bound_return(waiter);
 	else if (waiter->runtime)
 		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
 	else
@@ -297,7 +297,7 @@ void ivl_wake(struct ivl_waiter *waiter)
 void ivl_wake_next(struct ivl_waiter *waiter)
 {
 	if (waiter->bound)
-		ivl_seat_return(waiter);
+		ivl_bound_return(waiter);
 	else if (waiter->runtime)
 		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
 	else
@@ -310,11 +310,18 @@ static bool publish_way(void *arg, struct ivl_waiter *waiter)
 	return !ivl_put(ivl_self(), &waiter->work);
 }
 
+/* From the queue others could take it. */
+static bool publish_own_way(void *arg, struct ivl_waiter *waiter)
+{
+	(void)arg;
+	ivl_mailbox_put(&waiter->bound->returning, &waiter->work);
+	return true;
+}
+
 void ivl_give_way(struct ivl_worker *worker)
 {
-	/* From the queue others could take it. */
-	if (worker->bound)
+	if (worker->runtime->attended)
 		return;
 	worker->mail_first = true;
-	ivl_wait(publish_way, NULL);
+	ivl_wait(worker->bound ? publish_own_way : publish_way, NULL);
 }

@@ -45,14 +45,29 @@ static bool search_from_inner(ivl_runtime *runtime, const struct ivl_place *plac
 		search_from_inner(runtime, place->outer);
 }
 
+/* Who sleeps apart, of a runtime whose tasks are tied; of this place if it can be. */
+static bool wake_bound(ivl_runtime *runtime, const struct ivl_place *place)
+{
+	const unsigned int workers = runtime->topology->workers;
+
+	for (int near = 1; near >= !runtime->config.cross_place; near--)
+		for (unsigned int i = 0; i < workers; i++)
+			if (ivl_place_is_inside(runtime->workers[i].place, place) == near &&
+			    wake_one(&runtime->bounds[i].sleepers))
+				return true;
+	return false;
+}
+
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 {
 	ivl_fence(memory_order_seq_cst);
 	if (place->index == IVL_INNER ? search_from_inner(runtime, place) :
 					search_from_leaf(runtime, place))
 		return;
+	if (runtime->bounds && wake_bound(runtime, place))
+		return;
 	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next) {
-		if (ivl_seat_near(seat, place) && wake_one(&seat->sleepers))
+		if (ivl_seat_near(seat, place) && wake_one(&seat->own.sleepers))
 			return;
 	}
 	/* Who goes to sleep after this look sees the work. */

@@ -103,7 +103,7 @@ struct ivl_worker {
 	unsigned int number;
 	struct ivl_magazines intervals, edges;
 	struct ivl_seat *seat;		/* of a thread that is not the runtime's; or NULL */
-	struct ivl_seat *bound;		/* that, where tasks stay in their thread (attend.h) */
+	struct ivl_bound *bound;	/* where tasks stay in their thread; else NULL */
 	unsigned int alone;		/* how many that have begun here wait alone (attend.h) */
 	bool let_off;			/* nobody of the runtime can go on but by what alone forbids */
 	pthread_t thread;
@@ -128,6 +128,14 @@ struct ivl_sleepers {
 	struct ivl_eventcount eventcount;
 };
 
+/* Of a worker whose tasks stay in its thread: where those come back, and where it sleeps. */
+struct ivl_bound {
+	struct ivl_worker *worker;
+	struct ivl_sleepers sleepers;
+	struct ivl_mailbox returning;	/* fibers that can go on here alone */
+	struct ivl_mailbox first;	/* those of them that have waited alone (attend.h) */
+};
+
 /* The workers of a place, together; those of an inner place have no more of it than mail. */
 struct ivl_hall {
 	struct ivl_mailbox mailbox;	/* foreign work and work for this place */
@@ -147,6 +155,7 @@ struct ivl_runtime {
 	struct ivl_topology *topology;
 	struct ivl_worker *workers;
 	_Atomic(struct ivl_seat *) seats;	/* seat.h */
+	struct ivl_bound *bounds;	/* of config.tied: by a worker's number; else NULL */
 	struct ivl_hall *halls;		/* one per place, by its number */
 	struct ivl_stacks *stacks;
 	struct ivl_deadlock *deadlock;	/* deadlock.h; NULL: it is not looked for */
@@ -247,10 +256,15 @@ static inline bool ivl_is_held_up(const struct ivl_worker *worker)
 
 /* seat.c: has what its thread waits for come, and may it go on? */
 bool ivl_seat_called(const struct ivl_seat *seat);
+/* bound.c: in zeroed memory; and its end. */
+void ivl_bound_init(struct ivl_bound *bound, struct ivl_worker *worker);
+void ivl_bound_destroy(struct ivl_bound *bound);
 /* Has what a fiber waits for that can go on there alone, and may it? */
-bool ivl_seat_returned(struct ivl_seat *seat);
+bool ivl_bound_returned(struct ivl_bound *bound);
 /* What that makes go on; NULL: nothing. By its thread. */
-struct ivl_work *ivl_seat_take(struct ivl_seat *seat);
+struct ivl_work *ivl_bound_take(struct ivl_bound *bound);
+/* What waited there, and can go on nowhere else, goes on. Any thread. */
+void ivl_bound_return(struct ivl_waiter *waiter);
 
 /* Must the worker do nothing more, so that its thread goes on with its own? */
 static inline bool ivl_leaves(const struct ivl_worker *worker)
@@ -261,7 +275,7 @@ static inline bool ivl_leaves(const struct ivl_worker *worker)
 /* Must a fiber that can go on here alone do so? */
 static inline bool ivl_returns(const struct ivl_worker *worker)
 {
-	return __builtin_expect(worker->bound != NULL, 0) && ivl_seat_returned(worker->bound);
+	return __builtin_expect(worker->bound != NULL, 0) && ivl_bound_returned(worker->bound);
 }
 
 /* Is there no use in looking for work any longer? */

@@ -452,6 +452,16 @@ static void by_signal(ivl_runtime *runtime)
 	run_and_signal(runtime, wait_for_signal, LATER_US);
 }
 
+static int sleep_after_signal(ivl_interval *self, void *arg)
+{
+	return wait_for_signal(self, arg) | sleep_in_kernel(self, arg);
+}
+
+static void just_before(ivl_runtime *runtime)
+{
+	run_and_signal(runtime, sleep_after_signal, AFTER_MS * 800);
+}
+
 static _Atomic int is_locked;
 
 static void *unlock_later(void *arg)
@@ -501,6 +511,23 @@ static void test_goes_on(void **state)
 	says_nothing(by_signal);
 	says_nothing(by_unlock);
 	says_nothing(by_the_last);
+}
+
+/* Workers of a tied runtime are woken each by itself: the last to sleep is not, and looks. */
+static void test_goes_on_elsewhere(void **state)
+{
+	(void)state;
+	test_on_counts(workers) {
+		struct ivl_config config = config_for(workers);
+		struct test_process process;
+		char said[TEST_SAID_BYTES];
+
+		config.tied = true;
+		process = test_begin(&config, just_before);
+		test_listen(&process, said, 1);
+		assert_string_equal(said, "");
+		assert_int_equal(test_end(&process, false), 0);
+	}
 }
 
 /* Workers that sleep and are woken while one looks. */
@@ -560,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_mutexes),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_goes_on_elsewhere),
 		cmocka_unit_test(test_often),
 		cmocka_unit_test(test_environment),
 	};

@@ -34,17 +34,17 @@ inline void ivl_seat_wait(struct ivl_seat *, bool (*)(void *, struct ivl_waiter 
 inline void ivl_seat_call(struct ivl_seat *) {}
 
 /* Nor are there fibers that can go on at one seat alone. */
-inline bool ivl_seat_returned(struct ivl_seat *)
+inline bool ivl_bound_returned(struct ivl_bound *)
 {
 	return false;
 }
 
-inline struct ivl_work *ivl_seat_take(struct ivl_seat *)
+inline struct ivl_work *ivl_bound_take(struct ivl_bound *)
 {
 	return NULL;
 }
 
-inline void ivl_seat_return(struct ivl_waiter *) {}
+inline void ivl_bound_return(struct ivl_waiter *) {}
 inline bool ivl_seats_let_off(struct ivl_worker *)
 {
 	return false;

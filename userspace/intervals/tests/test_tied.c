@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Threads, thread-local variables and errno over a wait, in runtimes that are tied or not. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <intervals_sync.h>
+
+#include "test_runtimes.h"
+
+#define TASKS 8
+#define ROUNDS (TEST_SLOW ? 100 : 1000)
+
+static _Thread_local int variable;
+IVL_THREAD_LOCAL(int, my_variable, variable)
+
+/* As ivl_errno(): not asked for at compile time. */
+IVL_NOT_SEEN_THROUGH static int now_errno(void)
+{
+	__asm__ volatile("" ::: "memory");
+	return errno;
+}
+
+static _Atomic int moved, wrong;
+static ivl_numa_barrier *barrier;
+
+static void run_tasks(ivl_function *function, void *arg)
+{
+	struct ivl_group group = IVL_GROUP_INIT;
+
+	for (int i = 0; i < TASKS; i++)
+		wrong += ivl_group_async(&group, function, &arg, sizeof(arg), NULL) != 0;
+	wrong += ivl_group_wait(&group) != 0;
+}
+
+/*
+ * What is had by a call is that of the thread in which the task goes on.
+ */
+
+static void ask_again(void *arg)
+{
+	(void)arg;
+	for (int i = 1; i <= ROUNDS; i++) {
+		const pid_t before = gettid();
+		const int number = (int)before + i;
+
+		*my_variable() = 0;
+		ivl_set_errno(0);
+		ivl_numa_barrier_wait(barrier);
+		moved += gettid() != before;
+		*my_variable() = number;
+		ivl_set_errno(number);
+		wrong += *my_variable() != number || variable != number;
+		wrong += ivl_errno() != number || now_errno() != number;
+	}
+}
+
+static int ask_again_all(ivl_interval *self, void *arg)
+{
+	(void)self;
+	run_tasks(ask_again, arg);
+	return 0;
+}
+
+static void test_ask_again(void **state)
+{
+	(void)state;
+	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
+	test_on_counts(workers) {
+		struct ivl_config config = test_config(workers);
+		ivl_runtime *runtime;
+
+		config.tied = false;
+		runtime = test_start(&config);
+		moved = 0;
+		wrong = 0;
+		for (int i = 0; i < 1000 && !moved && (workers > 1 || !i); i++)
+			test_run(runtime, ask_again_all, NULL);
+		assert_int_equal(wrong, 0);
+		assert_int_equal(moved > 0, workers > 1);
+		ivl_stop(runtime);
+	}
+	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
+}
+
+/*
+ * A tied task goes on where it was, whatever it waits for.
+ */
+
+static ivl_numa_mutex *mutex;
+static ivl_guard *guard;
+static _Atomic int counter;
+static int locked, held;
+
+static void child(void *arg)
+{
+	(void)arg;
+	for (int i = atomic_fetch_add(&counter, 1) % 1000; i; i--)
+		__asm__ volatile("");
+}
+
+static int interval(ivl_interval *self, void *arg)
+{
+	(void)self;
+	child(arg);
+	return 0;
+}
+
+static int hold(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	held++;
+	return 0;
+}
+
+static void sync_children(void)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[TASKS];
+
+	for (int i = 0; i < TASKS; i++)
+		if (ivl_spawn(&scope, &tasks[i], child, NULL))
+			child(NULL);
+	ivl_sync(&scope);
+}
+
+static void make_asyncs(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < TASKS; i++)
+		ivl_async_by(i % 2 ? IVL_WORK_FIRST : IVL_ADAPTIVE, child, NULL, 0, NULL);
+}
+
+static void join_one(void)
+{
+	ivl_interval *made = ivl_launch("made", interval, NULL, NULL);
+
+	ivl_join(ivl_end_point(made));
+	ivl_release(made);
+}
+
+static void lock(void)
+{
+	wrong += ivl_numa_mutex_lock(mutex) != 0;
+	locked++;
+	sync_children();
+	wrong += ivl_numa_mutex_unlock(mutex) != 0;
+}
+
+static void stay(void *arg)
+{
+	const pid_t thread = gettid();
+	int *const mine = my_variable();
+
+	(void)arg;
+	for (int i = 0; i < ROUNDS / 10; i++) {
+		sync_children();
+		ivl_finish(make_asyncs, NULL);
+		join_one();
+		lock();
+		ivl_isolated(&guard, 1, hold, NULL);
+		ivl_inline("inline", interval, NULL);
+		ivl_numa_barrier_wait(barrier);
+		moved += gettid() != thread;
+		wrong += my_variable() != mine || now_errno() != ivl_errno();
+	}
+}
+
+static int stay_all(ivl_interval *self, void *arg)
+{
+	(void)self;
+	run_tasks(stay, arg);
+	return 0;
+}
+
+static void run_tied(struct ivl_config *config)
+{
+	ivl_runtime *runtime;
+
+	config->tied = true;
+	runtime = test_start(config);
+	guard = ivl_guard_create(runtime, "guard");
+	moved = 0;
+	wrong = 0;
+	locked = 0;
+	held = 0;
+	counter = 0;
+	test_run(runtime, stay_all, NULL);
+	assert_int_equal(moved, 0);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(locked, TASKS * (ROUNDS / 10));
+	assert_int_equal(held, TASKS * (ROUNDS / 10));
+	assert_int_equal(counter, TASKS * (ROUNDS / 10) * (3 * TASKS + 2));
+	ivl_guard_release(guard);
+	ivl_stop(runtime);
+}
+
+static void test_tied(void **state)
+{
+	(void)state;
+	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
+	assert_int_equal(ivl_numa_mutex_init(&mutex), 0);
+	for (int queue = 0; queue < IVL_QUEUES; queue++) {
+		test_on_counts(workers) {
+			struct ivl_config config = test_config(workers);
+
+			config.queue = queue;
+			run_tied(&config);
+		}
+	}
+	assert_int_equal(ivl_numa_mutex_destroy(mutex), 0);
+	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
+}
+
+/* One that has given way goes on where it was, and does. */
+
+static _Atomic int urgent;
+
+static int be_urgent(ivl_interval *self, void *arg)
+{
+	(void)self;
+	(void)arg;
+	/* Time for thieves. */
+	usleep(200);
+	urgent = 1;
+	return 0;
+}
+
+static int spawn_until_urgent(ivl_interval *self, void *arg)
+{
+	const pid_t thread = gettid();
+	ivl_interval *made = ivl_create(self, "urgent", be_urgent, NULL, NULL);
+	int rounds = 0;
+
+	(void)arg;
+	wrong += ivl_set_priority(made, IVL_PRIORITY_HIGH) != 0;
+	ivl_release(made);
+	ivl_schedule();
+	for (; !urgent && rounds < 100000; rounds++)
+		sync_children();
+	moved += gettid() != thread;
+	/* It gives way at a spawn. */
+	wrong += rounds == 100000;
+	return 0;
+}
+
+static void test_gives_way(void **state)
+{
+	(void)state;
+	test_on_counts(workers) {
+		struct ivl_config config = test_config(workers);
+		ivl_runtime *runtime;
+
+		config.tied = true;
+		runtime = test_start(&config);
+		moved = 0;
+		wrong = 0;
+		for (int i = 0; i < 100; i++) {
+			urgent = 0;
+			test_run(runtime, spawn_until_urgent, NULL);
+		}
+		assert_int_equal(moved, 0);
+		assert_int_equal(wrong, 0);
+		ivl_stop(runtime);
+	}
+}
+
+/* Work is for all, who sleep each by itself. */
+
+static _Atomic int came;
+
+static void come(void *arg)
+{
+	(void)arg;
+	came = 1;
+}
+
+static int await_other(ivl_interval *self, void *arg)
+{
+	struct ivl_group group = IVL_GROUP_INIT;
+
+	(void)self, (void)arg;
+	/* The others are asleep by now. */
+	usleep(20000);
+	came = 0;
+	wrong += ivl_group_async(&group, come, NULL, 0, NULL) != 0;
+	wrong += !test_comes_true(came);
+	return ivl_group_wait(&group);
+}
+
+static void test_wakes(void **state)
+{
+	(void)state;
+	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
+		struct ivl_config config = test_config(workers);
+		ivl_runtime *runtime;
+
+		config.tied = true;
+		runtime = test_start(&config);
+		wrong = 0;
+		test_run(runtime, await_other, NULL);
+		assert_int_equal(wrong, 0);
+		ivl_stop(runtime);
+	}
+}
+
+static void test_refused(void **state)
+{
+	struct ivl_config config = test_config(2);
+	ivl_runtime *runtime;
+
+	(void)state;
+	config.tied = true;
+	config.policy = IVL_WORK_FIRST;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "INTERVALS_TIED"));
+	config.policy = IVL_ADAPTIVE;
+	config.feedback = true;
+	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_non_null(strstr(ivl_last_error(), "INTERVALS_FEEDBACK"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ask_again),
+		cmocka_unit_test(test_tied),
+		cmocka_unit_test(test_gives_way),
+		cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
