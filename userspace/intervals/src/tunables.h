@@ -144,6 +144,16 @@ static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
  */
 #define IVL_BURDEN_NS 5000
 
+/*
+ * Of locks that tasks hold (watch/locks.h): so many at a time are known, with so many calls by
+ * which each came, of which so many are told; and at so many places of the program each fault is
+ * told.
+ */
+#define IVL_LOCKS_SEEN 1024
+#define IVL_LOCK_CALLS 24
+#define IVL_LOCK_CALLS_TOLD 3
+#define IVL_LOCKS_TOLD 64
+
 /* What is told of a deadlock (deadlock.h), at most. */
 #define IVL_DEADLOCK_LINES 16
 

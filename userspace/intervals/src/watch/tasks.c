@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tunables.h"
+#include "watch/locks.h"
 #include "watch/names.h"
 #include "watch/probes.h"
 #include "watch/watching.h"
@@ -193,6 +194,7 @@ void *ivl_watch_sync(struct ivl_scope *scope)
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_watched *task = running(worker);
 
+	ivl_locks_wait(worker->fiber);
 	if (task)
 		stop(worker, task);
 	return children_of(scope);

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "seat.h"
+#include "watch/locks.h"
 #include "watch/perfetto.h"
 #include "watch/trace_file.h"
 #include "watch/watching.h"
@@ -25,7 +26,7 @@ int ivl_watch_start(bool *wanted)
 		error = ivl_view_open(&viewed);
 	if (!error)
 		error = ivl_config_switch("INTERVALS_PROBES", &probed);
-	*wanted = *wanted || viewed || probed;
+	*wanted = ivl_locks_start() || *wanted || viewed || probed;
 	if (!error && *wanted)
 		__atomic_store_n(&ivl_watching, true, __ATOMIC_RELAXED);
 	return error;
@@ -67,6 +68,7 @@ void ivl_watch_forget(void)
 	ivl_view_forget();
 	ivl_tasks_forget();
 	ivl_graph_forget();
+	ivl_locks_forget();
 }
 
 /*
@@ -135,6 +137,9 @@ void ivl_watch_switch(struct ivl_worker *worker, const struct ivl_fiber *left,
 {
 	struct ivl_watched *waits = left ? left->watched : NULL, *goes_on = next->watched;
 
+	if (left && left->publish)
+		ivl_locks_wait(left);
+	ivl_locks_go_on(next);
 	ivl_slices_end(worker, worker->watch->open);
 	ivl_slices_begin_again(worker, goes_on);
 	if (waits && waits->since) {

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the debug library says of locks that belong to threads and that a task holds over a wait.
+ * Each case is a process of its own.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <intervals_sync.h>
+
+#include "test_said.h"
+
+static pthread_mutex_t lock;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void init(int kind)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, kind);
+	pthread_mutex_init(&lock, &attributes);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static int no_body(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	return 0;
+}
+
+__attribute__((noinline)) static void sync_two(void)
+{
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task tasks[2];
+
+	for (int i = 0; i < 2; i++)
+		ivl_spawn(&scope, &tasks[i], nothing, NULL);
+	ivl_sync(&scope);
+	__asm__ volatile("");
+}
+
+/*
+ * Held over a sync, a finish and a join, whether or not there is something to wait for.
+ */
+
+static int lock_and_sync(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	pthread_mutex_lock(&lock);
+	sync_two();
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static void over_sync(ivl_runtime *runtime)
+{
+	init(PTHREAD_MUTEX_RECURSIVE);
+	ivl_run(runtime, lock_and_sync, NULL);
+}
+
+static int read_and_join(ivl_interval *self, void *arg)
+{
+	ivl_interval *made = ivl_create(self, "made", no_body, NULL, NULL);
+	ivl_point *const end = ivl_end_point(made);
+
+	(void)arg;
+	pthread_rwlock_rdlock(&rwlock);
+	ivl_schedule();
+	ivl_join(end);
+	pthread_rwlock_unlock(&rwlock);
+	ivl_release(made);
+	return 0;
+}
+
+static void over_join(ivl_runtime *runtime)
+{
+	/* At one worker at least it has not ended by then. */
+	for (int i = 0; i < 1000; i++)
+		ivl_run(runtime, read_and_join, NULL);
+}
+
+static void test_waits(void **state)
+{
+	(void)state;
+	test_on_counts(workers) {
+		static const char *const sync[] = {
+			"intervals: task lock_and_sync waits, and holds a lock that belongs to its "
+			"thread:\nintervals:   recursive mutex 0x",
+			"intervals:     lock_and_sync (",
+			"intervals:   waits in\nintervals:     sync_two (",
+		};
+		static const char *const join[] = {
+			"intervals: task read_and_join waits, and holds a lock that belongs to its "
+			"thread:\nintervals:   rwlock, for reading, 0x",
+			"intervals:   waits in\nintervals:     read_and_join (",
+		};
+		const struct ivl_config config = test_config(workers);
+		struct test_process process = test_begin(&config, over_sync);
+		char said[TEST_SAID_BYTES];
+
+		test_listen(&process, said, 100);
+		assert_int_equal(test_end(&process, false), 0);
+		test_says(said, sync, 3);
+		process = test_begin(&config, over_join);
+		test_listen(&process, said, 100);
+		test_end(&process, true);
+		test_says(said, join, 2);
+	}
+}
+
+/*
+ * It goes on in another thread.
+ */
+
+static ivl_numa_barrier *barrier;
+static _Atomic int moved, refused;
+
+static void lock_and_meet(void *arg)
+{
+	const pid_t thread = gettid();
+
+	(void)arg;
+	/* One of them; who has it need not be who goes on elsewhere. */
+	if (pthread_mutex_trylock(&lock))
+		return (void)ivl_numa_barrier_wait(barrier);
+	ivl_numa_barrier_wait(barrier);
+	moved += gettid() != thread;
+	if (pthread_mutex_unlock(&lock)) {
+		refused++;
+		init(PTHREAD_MUTEX_ERRORCHECK);
+	}
+}
+
+static int meet(ivl_interval *self, void *arg)
+{
+	(void)self, (void)arg;
+	for (int i = 0; i < 20000 && !moved; i++) {
+		struct ivl_group group = IVL_GROUP_INIT;
+
+		for (int j = 0; j < 4; j++)
+			ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_meet, NULL, 0, NULL);
+		ivl_group_wait(&group);
+	}
+	return 0;
+}
+
+static void over_barrier(ivl_runtime *runtime)
+{
+	init(PTHREAD_MUTEX_ERRORCHECK);
+	ivl_numa_barrier_init(&barrier, 4);
+	ivl_run(runtime, meet, NULL);
+	_exit(moved ? refused ? 0 : 2 : 3);
+}
+
+static void test_goes_on_elsewhere(void **state)
+{
+	(void)state;
+	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
+		static const char *const words[] = {
+			"intervals: task lock_and_meet waits, and holds a lock",
+			"intervals: task lock_and_meet goes on in another thread, and holds a lock "
+			"that belongs to the first:\nintervals:   error-checking mutex 0x",
+		};
+		const struct ivl_config config = test_config(workers);
+		struct test_process process = test_begin(&config, over_barrier);
+		char said[TEST_SAID_BYTES];
+
+		test_listen(&process, said, 100);
+		assert_int_equal(test_end(&process, false), 0);
+		test_says(said, words, 2);
+	}
+}
+
+/*
+ * Another task is let in.
+ */
+
+static _Atomic int let_in;
+
+static void lock_too(void *arg)
+{
+	(void)arg;
+	if (pthread_mutex_trylock(&lock))
+		return;
+	let_in = 1;
+	pthread_mutex_unlock(&lock);
+}
+
+static void lock_and_wait(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&lock);
+	ivl_numa_barrier_wait(barrier);
+	pthread_mutex_unlock(&lock);
+}
+
+static void lock_and_come(void *arg)
+{
+	lock_too(arg);
+	ivl_numa_barrier_wait(barrier);
+}
+
+static int let_in_one(ivl_interval *self, void *arg)
+{
+	struct ivl_group group = IVL_GROUP_INIT;
+
+	(void)self, (void)arg;
+	/* What was put last comes first. */
+	ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_come, NULL, 0, NULL);
+	ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_wait, NULL, 0, NULL);
+	return ivl_group_wait(&group);
+}
+
+static void recursively(ivl_runtime *runtime)
+{
+	init(PTHREAD_MUTEX_RECURSIVE);
+	ivl_numa_barrier_init(&barrier, 2);
+	ivl_run(runtime, let_in_one, NULL);
+	_exit(!let_in);
+}
+
+static void test_lets_in(void **state)
+{
+	static const char *const words[] = {
+		"intervals: task lock_and_come gets a lock that task lock_and_wait holds, which "
+		"waits",
+	};
+	const struct ivl_config config = test_config(1);
+	struct test_process process = test_begin(&config, recursively);
+	char said[TEST_SAID_BYTES];
+	int status;
+
+	(void)state;
+	test_listen(&process, said, 100);
+	status = test_end(&process, false);
+	/* ThreadSanitizer has something to say of it, too. */
+	if (!TEST_SANITIZED)
+		assert_int_equal(status, 0);
+	test_says(said, words, 1);
+}
+
+/*
+ * Nothing is said of locks that are given up before the wait, or that belong to tasks.
+ */
+
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
+static ivl_numa_mutex *mutex;
+static _Atomic int turns;
+
+static void wait_in_kernel(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&plain);
+	turns++;
+	pthread_cond_broadcast(&cond);
+	while (turns < 2)
+		pthread_cond_wait(&cond, &plain);
+	pthread_mutex_unlock(&plain);
+}
+
+static int lock_well(ivl_interval *self, void *arg)
+{
+	const unsigned int workers = (unsigned int)(uintptr_t)arg;
+
+	(void)self;
+	for (int i = 0; i < 100; i++) {
+		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&lock);
+		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&lock);
+		pthread_rwlock_wrlock(&rwlock);
+		pthread_rwlock_unlock(&rwlock);
+		sync_two();
+		ivl_numa_mutex_lock(mutex);
+		sync_two();
+		ivl_numa_mutex_unlock(mutex);
+	}
+	if (workers > 1) {
+		struct ivl_group group = IVL_GROUP_INIT;
+
+		turns = 0;
+		for (int i = 0; i < 2; i++)
+			ivl_group_async_by(&group, IVL_HELP_FIRST, wait_in_kernel, NULL, 0, NULL);
+		return ivl_group_wait(&group);
+	}
+	return 0;
+}
+
+static void well(ivl_runtime *runtime)
+{
+	init(PTHREAD_MUTEX_RECURSIVE);
+	ivl_numa_mutex_init(&mutex);
+	/* The caller is no task. */
+	pthread_mutex_lock(&plain);
+	pthread_mutex_unlock(&plain);
+	ivl_run(runtime, lock_well, (void *)(uintptr_t)ivl_worker_count(runtime));
+}
+
+static void test_says_nothing(void **state)
+{
+	(void)state;
+	test_on_counts(workers) {
+		const struct ivl_config config = test_config(workers);
+		struct test_process process = test_begin(&config, well);
+		char said[TEST_SAID_BYTES];
+
+		test_listen(&process, said, 1);
+		assert_string_equal(said, "");
+		assert_int_equal(test_end(&process, false), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_goes_on_elsewhere),
+		cmocka_unit_test(test_lets_in),
+		cmocka_unit_test(test_says_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
