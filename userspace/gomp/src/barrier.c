@@ -4,6 +4,8 @@
  * and lets all go on. Who waits looks at one word for a while, as long as there are no tasks;
  * then it waits by the runtime, which has it run them.
  */
+#include <futex.h>
+
 #include "gomp.h"
 #include "park.h"
 
@@ -33,6 +35,29 @@ static bool has_tasks(const struct team *team)
 	return __atomic_load_n(&team->tasks.group.left, __ATOMIC_RELAXED) != 1;
 }
 
+/* At the word itself, so that one call wakes all; and run tasks. False: this system cannot. */
+static bool sleep_there(struct barrier *barrier, unsigned int phase)
+{
+	struct gomp_waits waits = gomp_waits_begin(false);
+	bool waited;
+
+	/* seq_cst, as the fence of wake(): it sees us, or we see the next phase. */
+	atomic_fetch_add(&barrier->asleep, 1);
+	waited = ivl_attend_wait(&barrier->phase, phase);
+	atomic_fetch_sub_explicit(&barrier->asleep, 1, memory_order_relaxed);
+	gomp_waits_end(waits);
+	return waited;
+}
+
+static void wake(struct barrier *barrier)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&barrier->asleep, memory_order_relaxed))
+		ivl_futex_wake(&barrier->phase, UINT_MAX);
+	/* Those that can be cancelled, or all: where it is the system that cannot. */
+	gomp_unpark_all(&barrier->phase);
+}
+
 /* Run tasks meanwhile; in the last barrier not those of the next region. */
 static void park(struct team *team, struct barrier *barrier, const struct passing *passing)
 {
@@ -42,8 +67,9 @@ static void park(struct team *team, struct barrier *barrier, const struct passin
 		waiting = &team->waiting[passing->phase & 1];
 		gomp_team_waits(waiting);
 	}
-	while (still(&barrier->phase, (unsigned long)passing))
-		gomp_park(&barrier->phase, still, (unsigned long)passing);
+	if (passing->cancellable || !sleep_there(barrier, passing->phase))
+		while (still(&barrier->phase, (unsigned long)passing))
+			gomp_park(&barrier->phase, still, (unsigned long)passing);
 	if (waiting)
 		gomp_team_waits_no_more(waiting);
 }
@@ -71,7 +97,7 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 		atomic_store_explicit(&barrier->phase, passing.phase + 1, memory_order_release);
 		/* From here on thread 0 may use the team again. */
 		if (size > 1)
-			gomp_unpark_all(&barrier->phase);
+			wake(barrier);
 	} else {
 		gomp_spin_while(!has_tasks(team) &&
 				still(&barrier->phase, (unsigned long)&passing));

@@ -128,6 +128,7 @@ struct member {
 
 struct barrier {
 	_Alignas(GOMP_LINE) atomic_uint left;	/* who has not come */
+	atomic_uint asleep;			/* who may be, at the word `phase` */
 	_Alignas(GOMP_LINE) atomic_uint phase;	/* how often it was passed */
 };
 

@@ -29,19 +29,14 @@ void gomp_unpark_all(const void *word);
 /* In regions now. */
 extern atomic_uint gomp_threads;
 
-/*
- * How often to look before gomp_park(): what is waited for is mostly near, unless it is done by a
- * thread that waits for the CPU on which we look. `more` threads will be in regions beside those
- * that are now.
- */
-static inline unsigned int gomp_spins_with(unsigned int more)
+/* Are the threads that are in regions now, and `more` beside them, more than there are CPUs? */
+static inline bool gomp_crowded(unsigned int more)
 {
 	const unsigned int cpus = gomp_environment.cpus;
 	/* Relaxed: a guess. */
 	const unsigned int threads = atomic_load_explicit(&gomp_threads, memory_order_relaxed);
 
-	return threads <= cpus && more <= cpus - threads ? gomp_environment.spins :
-							   gomp_environment.spins_crowded;
+	return threads > cpus || more > cpus - threads;
 }
 
 #define gomp_spin(condition, spins) \
@@ -50,12 +45,16 @@ static inline unsigned int gomp_spins_with(unsigned int more)
 			__builtin_ia32_pause(); \
 	} while (0)
 
-/* At first without a look at how many threads there are, which is in a line that others write. */
+/*
+ * Look before gomp_park(): what is waited for is mostly near, unless it is done by a thread that
+ * waits for the CPU on which we look. At first without a look at how many threads there are, which
+ * is in a line that others write.
+ */
 #define gomp_spin_while_with(condition, more) \
 	do { \
 		gomp_spin(condition, gomp_environment.spins_crowded); \
-		if (condition) \
-			gomp_spin(condition, gomp_spins_with(more)); \
+		if ((condition) && !gomp_crowded(more)) \
+			gomp_spin(condition, gomp_environment.spins); \
 	} while (0)
 
 #define gomp_spin_while(condition) gomp_spin_while_with(condition, 0)

@@ -25,7 +25,7 @@ struct thread {
 	pthread_t thread;
 	/* Of thread 0: there is something to do. */
 	_Alignas(GOMP_LINE) atomic_uint go;
-	atomic_uint asleep;
+	atomic_uint asleep;		/* at the pool's `called` */
 };
 
 /* Between regions as its team, see there. */
@@ -36,7 +36,8 @@ struct pool {
 	struct icv icv;			/* of the region's implicit tasks */
 	struct member *caller;
 	atomic_bool stops;
-	_Alignas(GOMP_LINE) unsigned int count;
+	_Alignas(GOMP_LINE) atomic_uint called;	/* how often sleeping threads were */
+	unsigned int count;
 	struct ivl_worker *before;	/* what the caller was before the region */
 };
 
@@ -126,6 +127,12 @@ static void begin_task(struct member *self)
 	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
 }
 
+/* For ivl_futex_wait_in(). */
+static uint32_t group_of(unsigned int number)
+{
+	return UINT32_C(1) << number % 32;
+}
+
 /* Until the next region, after one that had so many threads, which are counted no more. */
 static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int threads)
 {
@@ -133,20 +140,35 @@ static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int 
 	gomp_spin_while_with(atomic_load_explicit(&thread->go, memory_order_acquire) == seen,
 			     threads);
 	while (atomic_load_explicit(&thread->go, memory_order_acquire) == seen) {
-		/* Both are seq_cst, as in rouse(): it sees us asleep, or we see that we go. */
+		struct pool *pool = thread->pool;
+		unsigned int called;
+
+		/* All are seq_cst, as in rouse(): it sees us asleep, or we see that we go. */
 		atomic_store(&thread->asleep, 1);
+		called = atomic_load(&pool->called);
 		if (atomic_load(&thread->go) == seen)
-			ivl_futex_wait(&thread->go, seen);
+			ivl_futex_wait_in(&pool->called, called, group_of(thread->member.number));
 		atomic_store(&thread->asleep, 0);
 	}
 	return seen + 1;
 }
 
-static void rouse(struct thread *thread)
+/* The pool's threads from number 1 on, so many with thread 0. Those that sleep by one call. */
+static void rouse(struct pool *pool, unsigned int size)
 {
-	atomic_fetch_add(&thread->go, 1);
-	if (atomic_load(&thread->asleep))
-		ivl_futex_wake(&thread->go, 1);
+	uint32_t groups = 0;
+
+	for (unsigned int i = 1; i < size; i++) {
+		struct thread *thread = pool->threads[i];
+
+		atomic_fetch_add(&thread->go, 1);
+		if (atomic_load(&thread->asleep))
+			groups |= group_of(i);
+	}
+	if (groups) {
+		atomic_fetch_add(&pool->called, 1);
+		ivl_futex_wake_all_in(&pool->called, groups);
+	}
 }
 
 static bool leaves(const void *waiting, unsigned long arg)
@@ -286,10 +308,9 @@ void gomp_pool_end(struct member *self)
 		return;
 	self->pool = NULL;
 	atomic_store(&pool->stops, true);
-	for (unsigned int i = 1; i < pool->count; i++) {
-		rouse(pool->threads[i]);
+	rouse(pool, pool->count);
+	for (unsigned int i = 1; i < pool->count; i++)
 		pthread_join(pool->threads[i]->thread, NULL);
-	}
 	gomp_pool_end(&pool->threads[0]->member);
 	for (unsigned int i = 0; i < pool->count; i++) {
 		if (pool->threads[i]->member.base.depends)
@@ -422,6 +443,8 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 	GOMP_RENEW(pool->caller, self);
 	member = &pool->threads[0]->member;
 	gomp_places_choose(self, &pool->team, bind ? bind : self->task->icv->bind);
+	if (size > 1)
+		ivl_attend_crowd(pool->runtime, gomp_crowded(0));
 	ivl_attend_count(pool->runtime, size);
 	pool->before = ivl_attend(member->seat);
 	gomp_self = member;
@@ -435,8 +458,8 @@ void gomp_team_release(struct team *team, void (*function)(void *), void *data)
 {
 	GOMP_RENEW(team->function, function);
 	GOMP_RENEW(team->data, data);
-	for (unsigned int i = 1; i < team->size; i++)
-		rouse((struct thread *)team->members[i]);
+	if (team->size > 1)
+		rouse((struct pool *)team, team->size);
 }
 
 void gomp_team_end(void)

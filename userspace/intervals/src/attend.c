@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "attend.h"
 
+#include <futex.h>
+
 #include "attend_queued.h"
 #include "find.h"
 #include "run_queue.h"
@@ -20,6 +22,45 @@ void ivl_attend_count(ivl_runtime *runtime, unsigned int count)
 void ivl_attend_discount(ivl_runtime *runtime, unsigned int count)
 {
 	atomic_fetch_sub_explicit(&runtime->all_asleep, count, memory_order_seq_cst);
+}
+
+/* `all_asleep` is never the lesser: whoever looks in between takes nobody for asleep. */
+void ivl_attend_crowd(ivl_runtime *runtime, bool crowded)
+{
+	if (atomic_load_explicit(&runtime->crowded, memory_order_relaxed) == crowded)
+		return;
+	atomic_store_explicit(&runtime->crowded, crowded, memory_order_relaxed);
+	/* As where there is no membarrier(): a spawn looks for sleepers behind a fence. */
+	if (crowded) {
+		ivl_attend_count(runtime, 1);
+		atomic_fetch_add_explicit(&runtime->attention, 1, memory_order_seq_cst);
+	} else {
+		atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_seq_cst);
+		ivl_attend_discount(runtime, 1);
+	}
+}
+
+static bool has_either(void)
+{
+	static atomic_int known;
+	int has = atomic_load_explicit(&known, memory_order_relaxed);
+
+	/* Whoever else asks is told the same. */
+	if (!has) {
+		has = ivl_futex_has_either() ? 1 : -1;
+		atomic_store_explicit(&known, has, memory_order_relaxed);
+	}
+	return has > 0;
+}
+
+bool ivl_attend_wait(const _Atomic(uint32_t) *word, uint32_t value)
+{
+	const struct ivl_worker *worker = ivl_self();
+
+	if (!worker || worker->fiber != &worker->base || !has_either())
+		return false;
+	ivl_seat_wait_word(worker->seat, word, value);
+	return true;
 }
 
 struct ivl_worker *ivl_attend(struct ivl_seat *seat)

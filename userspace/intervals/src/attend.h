@@ -34,6 +34,13 @@ int ivl_start_attended(const struct ivl_config *config, void (*no_stack)(void),
 void ivl_attend_count(ivl_runtime *runtime, unsigned int count);
 void ivl_attend_discount(ivl_runtime *runtime, unsigned int count);
 
+/*
+ * More threads are to run than there are CPUs, or that is over. In a crowd a thread that finds no
+ * task sleeps at once, and each spawn pays for a fence. Called while there is no task, by a thread
+ * that does not attend.
+ */
+void ivl_attend_crowd(ivl_runtime *runtime, bool crowded);
+
 /* For one thread, which may attend more than one runtime; NULL: ENOMEM. Any thread. */
 struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place);
 
@@ -44,6 +51,13 @@ struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place);
 struct ivl_worker *ivl_attend(struct ivl_seat *seat);
 /* It is the one again that ivl_attend() returned; no task of the seat's may be left. */
 void ivl_attend_no_more(struct ivl_worker *before);
+
+/*
+ * As ivl_wait(), on the base, until the word is not `value` any more. The thread may sleep on the
+ * word: what changes it must wake all that do (ivl_futex_wake()). False: the system has no means
+ * for that, and the call has not waited.
+ */
+bool ivl_attend_wait(const _Atomic(uint32_t) *word, uint32_t value);
 
 /* Run one task, on a fiber, if there is any in the caller's queue or another's; base only. */
 void ivl_attend_yield(void);

@@ -8,8 +8,10 @@
 #define IVL_FUTEX_H
 
 #include <endian.h>
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,6 +37,39 @@ static inline void ivl_futex_wait_until(const void *word, uint32_t value, uint64
 
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, &time, NULL,
 		FUTEX_BITSET_MATCH_ANY);
+}
+
+/*
+ * Of who sleeps on a word: each is in one of 32 groups, a bit each, and a call wakes those of some
+ * groups, in one go.
+ */
+static inline void ivl_futex_wait_in(const void *word, uint32_t value, uint32_t group)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, group);
+}
+
+static inline void ivl_futex_wake_all_in(const void *word, uint32_t groups)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, groups);
+}
+
+/* Is ivl_futex_wait_either() there? Linux has it from 5.16 on; a sandbox may forbid it. */
+static inline bool ivl_futex_has_either(void)
+{
+	return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) < 0 && errno == EINVAL;
+}
+
+/* Sleep while each of the two words has its value. Returns for no reason, too. */
+static inline void ivl_futex_wait_either(const void *word, uint32_t value, const void *other,
+					 uint32_t other_value)
+{
+	const struct futex_waitv both[] = {
+		{ .val = value, .uaddr = (uintptr_t)word, .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG },
+		{ .val = other_value, .uaddr = (uintptr_t)other,
+		  .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG },
+	};
+
+	syscall(SYS_futex_waitv, both, 2, 0, NULL, 0);
 }
 
 /*

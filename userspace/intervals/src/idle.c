@@ -26,21 +26,31 @@
 #include "watch/probes.h"
 #include "watch/watch.h"
 
-static void barrier_everywhere(void)
+/* Relaxed: it changes while there is no work (ivl_attend_crowd()). */
+static bool is_crowded(const ivl_runtime *runtime)
+{
+	return atomic_load_explicit(&runtime->crowded, memory_order_relaxed);
+}
+
+static void barrier_everywhere(const ivl_runtime *runtime)
 {
 	ivl_fence(memory_order_seq_cst);
-	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	/* Who puts work in a crowd looks behind a fence of its own. */
+	if (!is_crowded(runtime))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 {
+	/* In a crowd a yield would leave the CPU to the rest of the machine for a time slice. */
+	const int rounds = is_crowded(worker->runtime) ? 1 : IVL_SEARCH_ROUNDS;
 	struct ivl_work *work = NULL;
 
 	/* Nobody may rely on it. */
 	if (ivl_is_held_up(worker))
 		return ivl_find(worker);
 	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
-	for (int round = 0; round < IVL_SEARCH_ROUNDS && !work; round++) {
+	for (int round = 0; round < rounds && !work; round++) {
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);
@@ -122,7 +132,7 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 						     memory_order_seq_cst) + 1;
 	key = ivl_eventcount_prepare(&sleepers->eventcount);
 	/* Pairs with the put and the load of `attention` in ivl_put() (run_queue.h). */
-	barrier_everywhere();
+	barrier_everywhere(runtime);
 	if (worker->feedback)
 		ivl_feedback_leave(worker, hall);
 	if (sees_work(worker, hall, throttled) || ivl_over(worker) ||
@@ -135,6 +145,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 		IVL_PROBE1(sleep, worker->number);
 		if (runtime->deadlock)
 			sleep_until_woken(worker, &sleepers->eventcount, key, asleep);
+		else if (worker->seat)
+			ivl_seat_sleep(worker->seat, key);
 		else
 			ivl_eventcount_sleep(&sleepers->eventcount, key);
 		IVL_PROBE1(wake, worker->number);

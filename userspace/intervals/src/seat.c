@@ -2,6 +2,7 @@
 /* Threads that are workers as long as they wait: ivl_run_here(). */
 #include "seat.h"
 
+#include <futex.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -18,8 +19,11 @@
 /* Has what it waits for come? */
 static bool is_called(const struct ivl_seat *seat)
 {
-	/* Acquire: what was written before ivl_wake(). */
-	return atomic_load_explicit(&seat->waiter.word, memory_order_acquire);
+	const _Atomic(uint32_t) *word = atomic_load_explicit(&seat->awaited, memory_order_relaxed);
+
+	/* Acquire: what was written before ivl_wake(), or before the word was changed. */
+	return atomic_load_explicit(word, memory_order_acquire) !=
+	       atomic_load_explicit(&seat->value, memory_order_relaxed);
 }
 
 bool ivl_seat_called(const struct ivl_seat *seat)
@@ -39,6 +43,38 @@ void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_
 	ivl_waited_alone(worker, &worker->base);
 	/* Until it waits again nobody has called it. */
 	atomic_store_explicit(&seat->waiter.word, 0, memory_order_relaxed);
+}
+
+/* Relaxed: others look only when its thread sleeps, and has said so. */
+static void await(struct ivl_seat *seat, const _Atomic(uint32_t) *word, uint32_t value)
+{
+	atomic_store_explicit(&seat->value, value, memory_order_relaxed);
+	atomic_store_explicit(&seat->awaited, word, memory_order_relaxed);
+}
+
+void ivl_seat_wait_word(struct ivl_seat *seat, const _Atomic(uint32_t) *word, uint32_t value)
+{
+	struct ivl_worker *worker = &seat->worker;
+
+	await(seat, word, value);
+	ivl_waits_alone(worker, &worker->base);
+	ivl_thread_work(worker);
+	ivl_waited_alone(worker, &worker->base);
+	await(seat, &seat->waiter.word, 0);
+}
+
+void ivl_seat_sleep(struct ivl_seat *seat, uint64_t key)
+{
+	struct ivl_eventcount *eventcount = &seat->own.sleepers.eventcount;
+	const _Atomic(uint32_t) *word = atomic_load_explicit(&seat->awaited, memory_order_relaxed);
+
+	if (word == &seat->waiter.word) {
+		ivl_eventcount_sleep(eventcount, key);
+		return;
+	}
+	ivl_futex_wait_either(ivl_futex_upper(&eventcount->state), (uint32_t)key, word,
+			      atomic_load_explicit(&seat->value, memory_order_relaxed));
+	ivl_eventcount_cancel(eventcount);
 }
 
 /* Was anybody asleep there? */
@@ -108,6 +144,7 @@ struct ivl_seat *ivl_seat_make(ivl_runtime *runtime, const struct ivl_place *pla
 	memset(seat, 0, offsetof(struct ivl_seat, signal_stack));
 	seat->worker.seat = seat;
 	seat->waiter.seat = seat;
+	await(seat, &seat->waiter.word, 0);
 	seat->worker.bound = runtime->attended ? &seat->own : NULL;
 	atomic_init(&seat->taken, true);
 	ivl_bound_init(&seat->own, &seat->worker);

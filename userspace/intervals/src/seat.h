@@ -16,6 +16,9 @@
 struct ivl_seat {
 	struct ivl_worker worker;
 	struct ivl_waiter waiter;
+	/* It waits until this word, mostly the waiter's, is not `value` any more. Its thread's. */
+	_Atomic(const _Atomic(uint32_t) *) awaited;
+	_Atomic(uint32_t) value;
 	struct ivl_bound own;		/* it sleeps there, and in an attended runtime is bound */
 	struct ivl_seat *next;
 	_Atomic(bool) taken;
@@ -45,6 +48,10 @@ static inline bool ivl_seat_near(const struct ivl_seat *seat, const struct ivl_p
 /* As ivl_wait(), at the base. */
 void ivl_seat_wait(struct ivl_seat *seat, bool (*publish)(void *arg, struct ivl_waiter *waiter),
 		   void *arg);
+/* As it, until the word is not `value` any more: see ivl_attend_wait(). */
+void ivl_seat_wait_word(struct ivl_seat *seat, const _Atomic(uint32_t) *word, uint32_t value);
+/* Sleep as ivl_eventcount_sleep(), and not longer than for that word. */
+void ivl_seat_sleep(struct ivl_seat *seat, uint64_t key);
 /* What it waits for has come. Any thread. */
 void ivl_seat_call(struct ivl_seat *seat);
 

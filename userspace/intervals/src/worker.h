@@ -170,6 +170,7 @@ struct ivl_runtime {
 	bool watched;			/* all of its workers are */
 	bool attended;			/* it has no threads but those of attend.h */
 	void (*no_stack)(void);		/* of such a one: see ivl_start_attended() */
+	_Atomic(bool) crowded;		/* of such a one: see ivl_attend_crowd() */
 	pthread_mutex_t gate;		/* closed until ivl_start() knows what becomes of its threads */
 	unsigned int threads;		/* that it has made, of the first workers */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */

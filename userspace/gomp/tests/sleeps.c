@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * More threads than CPUs, beside another load: a thread that waits sleeps. A yield would leave the
+ * CPU to the load for as long as the kernel lets that run, and be counted as an involuntary switch.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { TIMES = 500 };
+
+/* By the CPUs that there are when it is loaded the library decides what a crowd is. */
+static void begin_on_one_cpu(char *program)
+{
+	char *const argv[] = { program, "on one CPU", NULL };
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)sched_getcpu(), &set);
+	CHECK(!sched_setaffinity(0, sizeof(set), &set));
+	execv("/proc/self/exe", argv);
+	CHECK(!"no such program");
+}
+
+static pid_t begin_load(void)
+{
+	const pid_t load = fork();
+
+	for (volatile unsigned long turns = 0; !load; turns++)
+		;
+	CHECK(load > 0);
+	return load;
+}
+
+int main(int argc, char **argv)
+{
+	struct rusage before, after;
+	long switches, yields;
+	int sum = 0;
+	pid_t load;
+
+	if (argc == 1)
+		begin_on_one_cpu(argv[0]);
+	load = begin_load();
+	getrusage(RUSAGE_SELF, &before);
+	for (int i = 0; i < TIMES; i++) {
+#pragma omp parallel reduction(+ : sum)
+		{
+			sum++;
+#pragma omp barrier
+		}
+	}
+	getrusage(RUSAGE_SELF, &after);
+	kill(load, SIGKILL);
+	CHECK(waitpid(load, NULL, 0) == load);
+	switches = after.ru_nvcsw - before.ru_nvcsw;
+	yields = after.ru_nivcsw - before.ru_nivcsw;
+	CHECK(sum == TIMES * omp_get_max_threads());
+	fprintf(stderr, "%d threads: %ld switches by a sleep, %ld by a yield or the kernel\n",
+		omp_get_max_threads(), switches, yields);
+	CHECK(omp_get_max_threads() == 1 || yields < switches);
+	return 0;
+}
