@@ -8,19 +8,21 @@
 #include "env.h"
 #include "places.h"
 
-#define NO_CPUS "names no CPUs of this process; it is ignored"
-
 void gomp_places_init(void)
 {
 	const char *places = getenv("OMP_PLACES"), *cpus = getenv("GOMP_CPU_AFFINITY");
 	struct icv *icv = &gomp_environment.icv;
+	const char *wrong;
 
 	if (gomp_environment.bind_levels && icv->bind == omp_proc_bind_false)
 		return;
-	if (places && !gomp_places_parse(places))
-		gomp_complain("OMP_PLACES", places, NO_CPUS);
-	else if (!places && cpus && !gomp_places_parse_cpus(cpus))
-		gomp_complain("GOMP_CPU_AFFINITY", cpus, NO_CPUS);
+	wrong = places ? gomp_places_parse(places) : cpus ? gomp_places_parse_cpus(cpus) : NULL;
+	if (wrong)
+		gomp_complain(places ? "OMP_PLACES" : "GOMP_CPU_AFFINITY",
+			      places ? places : cpus, wrong);
+	else if (places && gomp_places.left_out)
+		gomp_complain("OMP_PLACES", places,
+			      "has places without a CPU of this process, which are left out");
 	if (!gomp_places.count && gomp_environment.bind_levels)
 		gomp_places_parse("cores");
 	/* Who says where means that it is to be so. */

@@ -16,7 +16,9 @@ void gomp_places_enter(struct member *initial);
 void gomp_places_choose(struct member *self, struct team *team, unsigned int bind);
 /* The calling thread goes where its member is. */
 void gomp_bind(struct member *self);
-/* affinity_format.c: once for each thread, where OMP_DISPLAY_AFFINITY asks for it. */
+/* affinity_format.c: OMP_AFFINITY_FORMAT, or what stands for it; until it is set anew. */
+const char *gomp_affinity_format(void);
+/* Once for each thread, where OMP_DISPLAY_AFFINITY asks for it. */
 void gomp_affinity_display(struct member *self);
 
 #endif

@@ -23,6 +23,11 @@ struct text {
 	size_t room, length;
 };
 
+const char *gomp_affinity_format(void)
+{
+	return format ? format : STANDARD;
+}
+
 static void put(struct text *text, char c)
 {
 	if (text->length + 1 < text->room)
@@ -151,7 +156,7 @@ static void put_field(struct text *text, const char **next)
 GOMP_PUBLIC size_t omp_capture_affinity(char *buffer, size_t room, const char *wanted)
 {
 	struct text text = { buffer, room, 0 };
-	const char *at = wanted && *wanted ? wanted : format ? format : STANDARD;
+	const char *at = wanted && *wanted ? wanted : gomp_affinity_format();
 
 	while (*at) {
 		if (*at != '%') {
@@ -189,7 +194,7 @@ GOMP_PUBLIC void omp_set_affinity_format(const char *wanted)
 
 GOMP_PUBLIC size_t omp_get_affinity_format(char *buffer, size_t room)
 {
-	const char *now = format ? format : STANDARD;
+	const char *now = gomp_affinity_format();
 
 	if (room)
 		snprintf(buffer, room, "%s", now);

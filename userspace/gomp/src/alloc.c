@@ -243,27 +243,38 @@ GOMP_PUBLIC void GOMP_free(void *memory, uintptr_t handle)
 	omp_free(memory, (omp_allocator_handle_t)handle);
 }
 
+static const struct {
+	const char *word;
+	omp_allocator_handle_t handle;
+} known[] = {
+	{ "omp_default_mem_alloc", omp_default_mem_alloc },
+	{ "omp_large_cap_mem_alloc", omp_large_cap_mem_alloc },
+	{ "omp_const_mem_alloc", omp_const_mem_alloc },
+	{ "omp_high_bw_mem_alloc", omp_high_bw_mem_alloc },
+	{ "omp_low_lat_mem_alloc", omp_low_lat_mem_alloc },
+	{ "omp_cgroup_mem_alloc", omp_cgroup_mem_alloc },
+	{ "omp_pteam_mem_alloc", omp_pteam_mem_alloc },
+	{ "omp_thread_mem_alloc", omp_thread_mem_alloc },
+};
+
+#define KNOWN (sizeof(known) / sizeof(*known))
+
 uintptr_t gomp_allocator_parse(const char *word)
 {
-	static const struct {
-		const char *word;
-		omp_allocator_handle_t handle;
-	} known[] = {
-		{ "omp_default_mem_alloc", omp_default_mem_alloc },
-		{ "omp_large_cap_mem_alloc", omp_large_cap_mem_alloc },
-		{ "omp_const_mem_alloc", omp_const_mem_alloc },
-		{ "omp_high_bw_mem_alloc", omp_high_bw_mem_alloc },
-		{ "omp_low_lat_mem_alloc", omp_low_lat_mem_alloc },
-		{ "omp_cgroup_mem_alloc", omp_cgroup_mem_alloc },
-		{ "omp_pteam_mem_alloc", omp_pteam_mem_alloc },
-		{ "omp_thread_mem_alloc", omp_thread_mem_alloc },
-	};
-
-	for (size_t i = 0; word && i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; word && i < KNOWN; i++)
 		if (!strcasecmp(word, known[i].word))
 			return known[i].handle;
 	if (word)
 		gomp_complain("OMP_ALLOCATOR", word,
 			      "is none of the predefined allocators; it is ignored");
 	return omp_default_mem_alloc;
+}
+
+const char *gomp_allocator_name(uintptr_t handle)
+{
+	size_t i = 0;
+
+	while (i < KNOWN - 1 && known[i].handle != handle)
+		i++;
+	return known[i].word;
 }

@@ -223,7 +223,8 @@ static void stack(struct environment *environment)
 			shift = accept(&rest, "b") ? 0 : accept(&rest, "m") ? 20 :
 				accept(&rest, "g") ? 30 : (accept(&rest, "k"), 10);
 			if (!*rest && value && value <= SIZE_MAX >> shift) {
-				environment->stack_bytes = value << shift;
+				environment->stack_asked = value << shift;
+				environment->stack_bytes = environment->stack_asked;
 				if (environment->stack_bytes < LEAST_STACK)
 					gomp_complain(names[i], text, "is too little; it is 64k");
 				break;
@@ -266,6 +267,7 @@ static void waiting(struct environment *environment)
 	environment->spins = SPINS;
 	environment->spins_crowded = SPINS_CROWDED;
 	if (text && accept(&rest, "active") && !*rest) {
+		environment->active = true;
 		environment->spins = SPINS_ACTIVE;
 		environment->spins_crowded = SPINS_ACTIVE_CROWDED;
 	} else if (text && accept(&rest, "passive") && !*rest) {
@@ -279,6 +281,22 @@ static void waiting(struct environment *environment)
 		complain("GOMP_SPINCOUNT", count);
 	if (environment->spins_crowded > environment->spins)
 		environment->spins_crowded = environment->spins;
+}
+
+static void offload(struct environment *environment)
+{
+	static const char *const words[] = { "default", "mandatory", "disabled" };
+	const char *text = getenv("OMP_TARGET_OFFLOAD"), *rest = text;
+	unsigned char kind = OFFLOAD_DEFAULT;
+
+	if (!text)
+		return;
+	while (kind <= OFFLOAD_DISABLED && !accept(&rest, words[kind]))
+		kind++;
+	if (kind <= OFFLOAD_DISABLED && !*rest)
+		environment->offload = kind;
+	else
+		complain("OMP_TARGET_OFFLOAD", text);
 }
 
 static void levels(struct environment *environment)
@@ -332,6 +350,17 @@ unsigned int gomp_count_cpus(void)
 	return 1;
 }
 
+/* As libgomp has it: those up to the highest that is allowed, in whole words. */
+static long count_numbers(const cpu_set_t *allowed)
+{
+	const long word = CHAR_BIT * sizeof(long);
+	long numbers = CPU_SETSIZE;
+
+	while (numbers && !CPU_ISSET((size_t)numbers - 1, allowed))
+		numbers--;
+	return (numbers + word - 1) / word * word;
+}
+
 __attribute__((constructor)) static void read_environment(void)
 {
 	struct environment *environment = &gomp_environment;
@@ -339,6 +368,7 @@ __attribute__((constructor)) static void read_environment(void)
 
 	environment->cpus = gomp_count_cpus();
 	sched_getaffinity(0, sizeof(environment->allowed), &environment->allowed);
+	environment->numbers = count_numbers(&environment->allowed);
 	threads(environment);
 	schedule(&environment->icv);
 	proc_bind(environment);
@@ -350,5 +380,6 @@ __attribute__((constructor)) static void read_environment(void)
 	limits(environment);
 	stack(environment);
 	waiting(environment);
+	offload(environment);
 	environment->icv.allocator = gomp_allocator_parse(getenv("OMP_ALLOCATOR"));
 }

@@ -9,6 +9,8 @@
 
 #define GOMP_LEVELS 16			/* of OMP_NUM_THREADS and OMP_PROC_BIND that are kept */
 
+enum offload { OFFLOAD_DEFAULT, OFFLOAD_MANDATORY, OFFLOAD_DISABLED };
+
 struct environment {
 	struct icv icv;			/* of the initial task */
 	unsigned int threads[GOMP_LEVELS], levels;
@@ -21,6 +23,10 @@ struct environment {
 	unsigned int teams, teams_limit;
 	unsigned int cpus;		/* that the process may use, when it begins */
 	cpu_set_t allowed;		/* of them, those that have room in it */
+	long numbers;			/* in OMP_PLACES a CPU's is less */
+	size_t stack_asked;		/* OMP_STACKSIZE; 0: it is the system's */
+	bool active;			/* OMP_WAIT_POLICY */
+	unsigned char offload;		/* OMP_TARGET_OFFLOAD: an enum offload */
 	unsigned int spins, spins_crowded;	/* park.h: with a CPU for each thread, and without */
 };
 

@@ -17,6 +17,9 @@ enum {
 	TASK_STRICT = 1 << 14,
 };
 
+/* A target region's device, where no clause says which. */
+enum { DEVICE_DEFAULT = -1 };
+
 enum { TARGET_NOWAIT = 1 << 0 };
 
 enum { DEPEND_IN = 1, DEPEND_OUT, DEPEND_INOUT, DEPEND_MUTEXINOUTSET };

@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
+#include <hwloc_quiet.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +14,11 @@
 #include "env.h"
 
 struct places gomp_places;
+
+/* Why a list is none; empty: it is no list, or has no CPUs of this process. */
+static char wrong[80];
+
+#define NO_CPUS "names no CPUs of this process; it is ignored"
 
 /* Of its CPUs those of this process. */
 static cpu_set_t ours(const cpu_set_t *place)
@@ -22,13 +29,25 @@ static cpu_set_t ours(const cpu_set_t *place)
 	return cpus;
 }
 
+/* As libgomp has it: where one is beyond them, the whole list is none. */
+static bool in_range(long cpu)
+{
+	if (cpu >= 0 && cpu < gomp_environment.numbers)
+		return true;
+	snprintf(wrong, sizeof(wrong), "has CPU %ld, and the last can be %ld; it is ignored", cpu,
+		 gomp_environment.numbers - 1);
+	return false;
+}
+
 static bool add(const cpu_set_t *place)
 {
 	const cpu_set_t cpus = ours(place);
 	cpu_set_t *all;
 
-	if (!CPU_COUNT(&cpus))
+	if (!CPU_COUNT(&cpus)) {
+		gomp_places.left_out = true;
 		return true;
+	}
 	all = realloc(gomp_places.all, (gomp_places.count + 1) * sizeof(*all));
 	if (!all)
 		return false;
@@ -72,7 +91,7 @@ static bool number(const char **text, long least, long *value)
 
 	skip(text);
 	*value = strtol(*text, &end, 10);
-	if (end == *text || *value < least || *value > CPU_SETSIZE)
+	if (end == *text || *value < least || *value > INT_MAX)
 		return false;
 	*text = end;
 	skip(text);
@@ -85,9 +104,9 @@ static bool run(const char **text, long *length, long *stride)
 	*length = *stride = 1;
 	if (!accept(text, ':'))
 		return true;
-	if (!number(text, 1, length))
+	if (!number(text, 1, length) || *length > CPU_SETSIZE)
 		return false;
-	return !accept(text, ':') || number(text, -CPU_SETSIZE, stride);
+	return !accept(text, ':') || number(text, INT_MIN, stride);
 }
 
 /* A CPU, or a run of some, with ! to take them out. */
@@ -101,7 +120,7 @@ static bool parse_part(const char **text, cpu_set_t *place)
 	for (long i = 0; i < length; i++) {
 		const long cpu = first + i * stride;
 
-		if (cpu < 0 || cpu >= CPU_SETSIZE)
+		if (!in_range(cpu))
 			return false;
 		if (out)
 			CPU_CLR((size_t)cpu, place);
@@ -117,7 +136,7 @@ static bool shift(const cpu_set_t *place, long by, cpu_set_t *shifted)
 	for (long cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET((size_t)cpu, place))
 			continue;
-		if (cpu + by < 0 || cpu + by >= CPU_SETSIZE)
+		if (!in_range(cpu + by))
 			return false;
 		CPU_SET((size_t)(cpu + by), shifted);
 	}
@@ -131,7 +150,7 @@ static bool parse_cpus(const char **text, cpu_set_t *place)
 
 	CPU_ZERO(place);
 	if (!accept(text, '{')) {
-		if (!number(text, 0, &cpu) || cpu >= CPU_SETSIZE)
+		if (!number(text, 0, &cpu) || !in_range(cpu))
 			return false;
 		CPU_SET((size_t)cpu, place);
 		return true;
@@ -206,17 +225,19 @@ static bool parse_abstract(const char *text, bool *known)
 	skip(&text);
 	if (accept(&text, '(') && (!number(&text, 1, &most) || !accept(&text, ')')))
 		return false;
-	if (*text || hwloc_topology_init(&topology))
+	if (*text || ivl_topology_init(&topology))
 		return false;
 	good = !hwloc_topology_load(topology) && add_objects(topology, kinds[kind].type, most);
 	/* A machine may not say what caches it has. */
 	if (good && !gomp_places.count)
 		good = add_objects(topology, HWLOC_OBJ_PACKAGE, most);
 	hwloc_topology_destroy(topology);
+	/* The machine may have more than the process. */
+	gomp_places.left_out = false;
 	return good;
 }
 
-bool gomp_places_parse(const char *words)
+const char *gomp_places_parse(const char *words)
 {
 	const char *text = words;
 	bool abstract, good = parse_abstract(words, &abstract);
@@ -227,12 +248,13 @@ bool gomp_places_parse(const char *words)
 		} while (good && accept(&text, ','));
 		good = good && !*text;
 	}
-	if (!good)
-		gomp_places.count = 0;
-	return good && gomp_places.count;
+	if (good && gomp_places.count)
+		return NULL;
+	gomp_places.count = 0;
+	return *wrong ? wrong : NO_CPUS;
 }
 
-bool gomp_places_parse_cpus(const char *words)
+const char *gomp_places_parse_cpus(const char *words)
 {
 	const char *text = words;
 	long first, last, stride;
@@ -256,5 +278,5 @@ bool gomp_places_parse_cpus(const char *words)
 	}
 	if (!good)
 		gomp_places.count = 0;
-	return gomp_places.count;
+	return gomp_places.count ? NULL : NO_CPUS;
 }

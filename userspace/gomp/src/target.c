@@ -78,6 +78,18 @@ static void run_apart(void (*function)(void *), void *data, const struct icv *ic
 	gomp_share_free_spares(&apart);
 }
 
+/* Who insists on another device than the host is told that there is none. */
+static void check_device(int device)
+{
+	if (gomp_environment.offload != OFFLOAD_MANDATORY)
+		return;
+	if (device == DEVICE_DEFAULT)
+		device = omp_get_default_device();
+	if (device > omp_get_initial_device())
+		gomp_fatal("OMP_TARGET_OFFLOAD is MANDATORY, and there is no device %d: the host is "
+			   "the only one", device);
+}
+
 static size_t aligned(size_t at, size_t alignment)
 {
 	return (at + alignment - 1) & ~(alignment - 1);
@@ -161,7 +173,7 @@ GOMP_PUBLIC void GOMP_target_ext(int device, void (*function)(void *), size_t co
 				     .alignment = _Alignof(struct target *),
 				     .flags = depend ? TASK_DEPEND : 0, .depend = depend };
 
-	(void)device;
+	check_device(device);
 	if (flags & TARGET_NOWAIT) {
 		gomp_task_create(gomp_member(), &order);
 		return;
@@ -174,7 +186,8 @@ GOMP_PUBLIC void GOMP_target_ext(int device, void (*function)(void *), size_t co
 GOMP_PUBLIC void GOMP_target(int device, void (*function)(void *), const void *unused,
 			     size_t count, void **addresses, size_t *sizes, unsigned char *kinds)
 {
-	(void)device, (void)unused, (void)count, (void)sizes, (void)kinds;
+	check_device(device);
+	(void)unused, (void)count, (void)sizes, (void)kinds;
 	run_apart(function, addresses, &gomp_environment.icv);
 }
 
@@ -182,13 +195,15 @@ GOMP_PUBLIC void GOMP_target(int device, void (*function)(void *), const void *u
 GOMP_PUBLIC void GOMP_target_data(int device, const void *unused, size_t count, void **addresses,
 				  size_t *sizes, unsigned char *kinds)
 {
-	(void)device, (void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
+	check_device(device);
+	(void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
 }
 
 GOMP_PUBLIC void GOMP_target_data_ext(int device, size_t count, void **addresses, size_t *sizes,
 				      unsigned short *kinds)
 {
-	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds;
+	check_device(device);
+	(void)count, (void)addresses, (void)sizes, (void)kinds;
 }
 
 GOMP_PUBLIC void GOMP_target_end_data(void)
@@ -198,7 +213,8 @@ GOMP_PUBLIC void GOMP_target_end_data(void)
 GOMP_PUBLIC void GOMP_target_update(int device, const void *unused, size_t count,
 				    void **addresses, size_t *sizes, unsigned char *kinds)
 {
-	(void)device, (void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
+	check_device(device);
+	(void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
 }
 
 static void do_nothing(void *data)
@@ -212,7 +228,8 @@ GOMP_PUBLIC void GOMP_target_update_ext(int device, size_t count, void **address
 	const struct order order = { .function = do_nothing, .alignment = 1,
 				     .flags = TASK_DEPEND, .depend = depend };
 
-	(void)device, (void)count, (void)addresses, (void)sizes, (void)kinds;
+	check_device(device);
+	(void)count, (void)addresses, (void)sizes, (void)kinds;
 	if (depend && flags & TARGET_NOWAIT)
 		gomp_task_create(gomp_member(), &order);
 	else if (depend)

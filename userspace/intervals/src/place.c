@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cgroup.h"
+#include "hwloc_quiet.h"
 #include "place_groups.h"
 #include "scheduler.h"
 
@@ -216,7 +217,7 @@ static int discover(hwloc_topology_t *hwloc, hwloc_bitmap_t cpus)
 {
 	int error;
 
-	if (hwloc_topology_init(hwloc))
+	if (ivl_topology_init(hwloc))
 		return ENOMEM;
 	/* Looking must not send the caller to every CPU in turn, and only the tree is of use. */
 	if (hwloc_topology_set_flags(*hwloc, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
