@@ -5,6 +5,8 @@
  * of its pool and what to do where that is used up count.
  */
 #include <omp.h>
+#include <pthread.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +243,40 @@ GOMP_PUBLIC void *GOMP_alloc(size_t alignment, size_t bytes, uintptr_t handle)
 GOMP_PUBLIC void GOMP_free(void *memory, uintptr_t handle)
 {
 	omp_free(memory, (omp_allocator_handle_t)handle);
+}
+
+/*
+ * Of Fortran's allocatable variables: those whose memory is an allocator's, for which the compiler
+ * asks before it frees them.
+ */
+static void *theirs;			/* a tree (tsearch()) */
+static pthread_mutex_t theirs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int order_of(const void *a, const void *b)
+{
+	return (a > b) - (a < b);
+}
+
+GOMP_PUBLIC void GOMP_add_alloc(void *memory)
+{
+	void *added;
+
+	pthread_mutex_lock(&theirs_lock);
+	added = tsearch(memory, &theirs, order_of);
+	pthread_mutex_unlock(&theirs_lock);
+	if (!added)
+		gomp_fatal("out of memory for what is known of an allocated variable");
+}
+
+/* It is about to be freed, and known no more. */
+GOMP_PUBLIC bool GOMP_is_alloc(void *memory)
+{
+	bool is;
+
+	pthread_mutex_lock(&theirs_lock);
+	is = tdelete(memory, &theirs, order_of);
+	pthread_mutex_unlock(&theirs_lock);
+	return is;
 }
 
 static const struct {

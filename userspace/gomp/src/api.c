@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "env.h"
+#include "later.h"
 #include "places.h"
 #include "share.h"
 
@@ -41,6 +42,13 @@ GOMP_PUBLIC int omp_in_parallel(void)
 GOMP_PUBLIC int omp_in_final(void)
 {
 	return gomp_member()->task->final;
+}
+
+GOMP_PUBLIC int omp_in_explicit_task(void)
+{
+	const struct member *self = gomp_member();
+
+	return self->task != &self->base;
 }
 
 GOMP_PUBLIC int omp_get_level(void)

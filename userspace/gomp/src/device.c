@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "env.h"
+#include "later.h"
+#include "task.h"
 
 GOMP_PUBLIC int omp_get_num_devices(void)
 {
@@ -61,6 +63,29 @@ GOMP_PUBLIC int omp_target_is_present(const void *pointer, int device)
 	return is_host(device);
 }
 
+GOMP_PUBLIC void *omp_get_mapped_ptr(const void *pointer, int device)
+{
+	return is_host(device) ? (void *)pointer : NULL;
+}
+
+GOMP_PUBLIC int omp_target_is_accessible(const void *pointer, size_t bytes, int device)
+{
+	return pointer && bytes && is_host(device);
+}
+
+#define HOST_UID "OMP_INITIAL_DEVICE"
+enum { INITIAL_DEVICE = -1, INVALID_DEVICE = -4 };
+
+GOMP_PUBLIC const char *omp_get_uid_from_device(int device)
+{
+	return is_host(device) ? HOST_UID : NULL;
+}
+
+GOMP_PUBLIC int omp_get_device_from_uid(const char *uid)
+{
+	return uid && !strcmp(uid, HOST_UID) ? INITIAL_DEVICE : INVALID_DEVICE;
+}
+
 GOMP_PUBLIC int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset,
 				  size_t from_offset, int to_device, int from_device)
 {
@@ -108,6 +133,127 @@ GOMP_PUBLIC int omp_target_memcpy_rect(void *to, const void *from, size_t elemen
 	if (!is_host(to_device) || !is_host(from_device) || dimensions < 1)
 		return EINVAL;
 	copy_rest(&copy, 0, dimensions, to, from);
+	return 0;
+}
+
+GOMP_PUBLIC void *omp_target_memset(void *memory, int value, size_t bytes, int device)
+{
+	if (is_host(device))
+		memset(memory, value, bytes);
+	return memory;
+}
+
+/*
+ * As tasks.
+ */
+
+/* In the ABI's form: how many; none of them is said to be written, or read, but by the object. */
+#define OBJECTS_AT 5
+
+static void run_later(void (*function)(void *), void *data, size_t bytes, size_t alignment,
+		      int count, omp_depend_t *objects)
+{
+	const size_t all = objects && count > 0 ? (size_t)count : 0;
+	struct order order = { .function = function, .data = data, .bytes = bytes,
+			       .alignment = alignment, .flags = all ? TASK_DEPEND : 0 };
+	void **depend = all ? gomp_allocate((all + OBJECTS_AT) * sizeof(*depend)) : NULL;
+
+	for (size_t i = 0; i < all; i++)
+		depend[OBJECTS_AT + i] = &objects[i];
+	if (all)
+		depend[1] = (void *)(uintptr_t)all;
+	order.depend = depend;
+	gomp_task_create(gomp_member(), &order);
+	free(depend);
+}
+
+struct piece {
+	void *to;
+	const void *from;
+	size_t bytes;
+	int value;
+};
+
+static void copy_piece(void *data)
+{
+	const struct piece *piece = data;
+
+	memcpy(piece->to, piece->from, piece->bytes);
+}
+
+static void set_piece(void *data)
+{
+	const struct piece *piece = data;
+
+	memset(piece->to, piece->value, piece->bytes);
+}
+
+GOMP_PUBLIC int omp_target_memcpy_async(void *to, const void *from, size_t bytes, size_t to_offset,
+					size_t from_offset, int to_device, int from_device,
+					int count, omp_depend_t *objects)
+{
+	struct piece piece = { .to = (char *)to + to_offset,
+			       .from = (const char *)from + from_offset, .bytes = bytes };
+
+	if (!is_host(to_device) || !is_host(from_device))
+		return EINVAL;
+	run_later(copy_piece, &piece, sizeof(piece), _Alignof(struct piece), count, objects);
+	return 0;
+}
+
+GOMP_PUBLIC void *omp_target_memset_async(void *memory, int value, size_t bytes, int device,
+					  int count, omp_depend_t *objects)
+{
+	struct piece piece = { .to = memory, .value = value, .bytes = bytes };
+
+	if (is_host(device))
+		run_later(set_piece, &piece, sizeof(piece), _Alignof(struct piece), count,
+			  objects);
+	return memory;
+}
+
+/* The arrays belong to a caller that may go on: they are copied, one after the other. */
+struct box {
+	void *to;
+	const void *from;
+	size_t element;
+	int dimensions;
+	size_t sizes[];
+};
+
+static void copy_box(void *data)
+{
+	const struct box *box = data;
+	const size_t *sizes = box->sizes, n = (size_t)box->dimensions;
+	const struct copy copy = { box->element, sizes, sizes + n, sizes + 2 * n, sizes + 3 * n,
+				   sizes + 4 * n };
+
+	copy_rest(&copy, 0, box->dimensions, box->to, box->from);
+}
+
+GOMP_PUBLIC int omp_target_memcpy_rect_async(void *to, const void *from, size_t element,
+					     int dimensions, const size_t *volume,
+					     const size_t *to_offset, const size_t *from_offset,
+					     const size_t *to_size, const size_t *from_size,
+					     int to_device, int from_device, int count,
+					     omp_depend_t *objects)
+{
+	const size_t *const arrays[] = { volume, to_offset, from_offset, to_size, from_size };
+	const size_t n = (size_t)dimensions;
+	struct box *box;
+	size_t bytes;
+
+	if (!to && !from)
+		return INT_MAX;
+	if (!is_host(to_device) || !is_host(from_device) || dimensions < 1)
+		return EINVAL;
+	bytes = sizeof(*box) + 5 * n * sizeof(size_t);
+	box = gomp_allocate(bytes);
+	*box = (struct box){ to, from, element, dimensions };
+	for (size_t i = 0; i < 5; i++)
+		memcpy(box->sizes + i * n, arrays[i], n * sizeof(size_t));
+	run_later(copy_box, box, bytes, _Alignof(struct box), count, objects);
+	free(box);
 	return 0;
 }
 

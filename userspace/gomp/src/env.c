@@ -16,6 +16,7 @@
 #include "affinity.h"
 #include "alloc.h"
 #include "display.h"
+#include "others.h"
 
 #define LEAST_STACK (64 << 10)
 #define MOST_CPUS (1 << 20)
@@ -50,6 +51,7 @@ void gomp_environment_used(void)
 	for (unsigned int i = 0; i < complaints_count; i++)
 		fprintf(stderr, "libintervals-gomp: %s: \"%s\" %s\n", complaints[i].name,
 			complaints[i].value, complaints[i].what);
+	gomp_others_tell();
 }
 
 /* Of a word, in any case; behind it the rest. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The GNU OpenMP ABI on the intervals runtime: what the parts of libintervals-gomp.so share.
+ * The GNU OpenMP ABI on the intervals runtime: what the parts of libintervals-gomp share.
  *
  * What the notions of OpenMP are on the runtime
  * ---------------------------------------------
@@ -185,6 +185,19 @@ static inline struct member *gomp_member(void)
 	struct member *self = gomp_self;
 
 	return __builtin_expect(self != NULL, 1) ? self : gomp_member_begin();
+}
+
+/* The task that runs holds one lock more, of which the program knows; or one less. */
+static inline void gomp_hold(void)
+{
+	if (gomp_self)
+		gomp_self->task->nesting += GOMP_LOCKED;
+}
+
+static inline void gomp_hold_no_more(void)
+{
+	if (gomp_self && gomp_self->task->nesting >= GOMP_LOCKED)
+		gomp_self->task->nesting -= GOMP_LOCKED;
 }
 
 /*

@@ -45,22 +45,15 @@ static void unlock(atomic_int *word)
 }
 
 /* As lock() and unlock(), of what the program's code runs under. */
-static void hold(void)
-{
-	if (gomp_self)
-		gomp_self->task->nesting += GOMP_LOCKED;
-}
-
 static void begin_section(atomic_int *word)
 {
 	lock(word);
-	hold();
+	gomp_hold();
 }
 
 static void end_section(atomic_int *word)
 {
-	if (gomp_self && gomp_self->task->nesting >= GOMP_LOCKED)
-		gomp_self->task->nesting -= GOMP_LOCKED;
+	gomp_hold_no_more();
 	unlock(word);
 }
 
@@ -69,7 +62,7 @@ static bool try_section(atomic_int *word)
 	const bool locked = try(word);
 
 	if (locked)
-		hold();
+		gomp_hold();
 	return locked;
 }
 

@@ -217,21 +217,13 @@ GOMP_PUBLIC void GOMP_target_update(int device, const void *unused, size_t count
 	(void)unused, (void)count, (void)addresses, (void)sizes, (void)kinds;
 }
 
-static void do_nothing(void *data)
-{
-	(void)data;
-}
-
 GOMP_PUBLIC void GOMP_target_update_ext(int device, size_t count, void **addresses, size_t *sizes,
 					unsigned short *kinds, unsigned int flags, void **depend)
 {
-	const struct order order = { .function = do_nothing, .alignment = 1,
-				     .flags = TASK_DEPEND, .depend = depend };
-
 	check_device(device);
 	(void)count, (void)addresses, (void)sizes, (void)kinds;
 	if (depend && flags & TARGET_NOWAIT)
-		gomp_task_create(gomp_member(), &order);
+		gomp_task_create_empty(depend);
 	else if (depend)
 		GOMP_taskwait_depend(depend);
 }
@@ -243,7 +235,23 @@ GOMP_PUBLIC void GOMP_target_enter_exit_data(int device, size_t count, void **ad
 	GOMP_target_update_ext(device, count, addresses, sizes, kinds, flags, depend);
 }
 
+/* A function has one address. */
+GOMP_PUBLIC void *GOMP_target_map_indirect_ptr(void *function)
+{
+	return function;
+}
+
 /* No table of device code is of use here. */
+GOMP_PUBLIC void GOMP_offload_register(const void *host, int kind, const void *data)
+{
+	(void)host, (void)kind, (void)data;
+}
+
+GOMP_PUBLIC void GOMP_offload_unregister(const void *host, int kind, const void *data)
+{
+	(void)host, (void)kind, (void)data;
+}
+
 GOMP_PUBLIC void GOMP_offload_register_ver(unsigned int version, const void *host, int kind,
 					   const void *data)
 {

@@ -394,6 +394,24 @@ GOMP_PUBLIC void GOMP_taskwait_depend(void **depend)
 	gomp_depend_end(&task);
 }
 
+static void do_nothing(void *data)
+{
+	(void)data;
+}
+
+void gomp_task_create_empty(void **depend)
+{
+	const struct order order = { .function = do_nothing, .alignment = 1,
+				     .flags = TASK_DEPEND, .depend = depend };
+
+	gomp_task_create(gomp_member(), &order);
+}
+
+GOMP_PUBLIC void GOMP_taskwait_depend_nowait(void **depend)
+{
+	gomp_task_create_empty(depend);
+}
+
 GOMP_PUBLIC void GOMP_taskyield(void)
 {
 	struct gomp_waits waits = gomp_waits_begin(false);

@@ -37,6 +37,8 @@ void gomp_tasks_begin(struct member *self);
 void gomp_tasks_leave(struct member *member);
 
 void gomp_task_create(struct member *self, const struct order *order);
+/* A task that does nothing but wait for what it depends on. */
+void gomp_task_create_empty(void **depend);
 /*
  * The task that runs, where others may have its address when it has ended: a task that is run at
  * once is in the frame of who runs it, which most need no longer. By itself, which moves then.

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The locks of OpenMP 2.5, for programs that were linked before GCC 4.4: by version OMP_1.0. They
+ * are a thread's, not a task's. A simple one has four bytes, as today's, and a nested one eight: a
+ * word and a count. The word is 0 while the lock is free; or its thread's number, with a lowest bit
+ * that says that somebody may wait.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <omp.h>
+
+#include "gomp.h"
+#include "park.h"
+
+/* Exported as NAME@OMP_1.0, beside NAME of later versions. */
+#define OLD(name) GOMP_PUBLIC __attribute__((symver(#name "@OMP_1.0")))
+
+#define WAITED_FOR 1u
+
+struct nested_25 {
+	atomic_uint word;
+	int count;
+};
+
+OLD(omp_init_lock) void gomp_init_lock_25(omp_lock_t *mutex)
+{
+	omp_init_lock(mutex);
+}
+
+OLD(omp_destroy_lock) void gomp_destroy_lock_25(omp_lock_t *mutex)
+{
+	omp_destroy_lock(mutex);
+}
+
+OLD(omp_set_lock) void gomp_set_lock_25(omp_lock_t *mutex)
+{
+	omp_set_lock(mutex);
+}
+
+OLD(omp_unset_lock) void gomp_unset_lock_25(omp_lock_t *mutex)
+{
+	omp_unset_lock(mutex);
+}
+
+OLD(omp_test_lock) int gomp_test_lock_25(omp_lock_t *mutex)
+{
+	return omp_test_lock(mutex);
+}
+
+static unsigned int caller(void)
+{
+	return (unsigned int)syscall(SYS_gettid) * 2;
+}
+
+static bool is(const void *word, unsigned long value)
+{
+	return atomic_load_explicit((const atomic_uint *)word, memory_order_relaxed) == value;
+}
+
+static bool holds(const struct nested_25 *nested, unsigned int self)
+{
+	/* Only who holds it finds itself: relaxed. */
+	return (atomic_load_explicit(&nested->word, memory_order_relaxed) & ~WAITED_FOR) == self;
+}
+
+/* Acquire, from gomp_unset_nest_lock_25(). */
+static bool try(struct nested_25 *nested, unsigned int word)
+{
+	unsigned int free = 0;
+
+	return atomic_compare_exchange_strong_explicit(&nested->word, &free, word,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* Who has waited does not know whether others do. */
+static void lock(struct nested_25 *nested, unsigned int self)
+{
+	if (try(nested, self))
+		return;
+	gomp_spin_while(!is(&nested->word, 0));
+	while (!try(nested, self | WAITED_FOR)) {
+		unsigned int word = atomic_load_explicit(&nested->word, memory_order_relaxed);
+
+		if (word && ((word & WAITED_FOR) ||
+			     atomic_compare_exchange_strong_explicit(
+				     &nested->word, &word, word | WAITED_FOR,
+				     memory_order_relaxed, memory_order_relaxed)))
+			gomp_park_for_lock(&nested->word, is, word | WAITED_FOR);
+	}
+}
+
+OLD(omp_init_nest_lock) void gomp_init_nest_lock_25(struct nested_25 *nested)
+{
+	atomic_store_explicit(&nested->word, 0, memory_order_relaxed);
+	nested->count = 0;
+}
+
+OLD(omp_destroy_nest_lock) void gomp_destroy_nest_lock_25(struct nested_25 *nested)
+{
+	(void)nested;
+}
+
+OLD(omp_set_nest_lock) void gomp_set_nest_lock_25(struct nested_25 *nested)
+{
+	const unsigned int self = caller();
+
+	if (!holds(nested, self)) {
+		lock(nested, self);
+		gomp_hold();
+	}
+	nested->count++;
+}
+
+OLD(omp_unset_nest_lock) void gomp_unset_nest_lock_25(struct nested_25 *nested)
+{
+	if (--nested->count)
+		return;
+	gomp_hold_no_more();
+	if (atomic_exchange_explicit(&nested->word, 0, memory_order_release) & WAITED_FOR)
+		gomp_unpark_one(&nested->word);
+}
+
+OLD(omp_test_nest_lock) int gomp_test_nest_lock_25(struct nested_25 *nested)
+{
+	const unsigned int self = caller();
+
+	if (!holds(nested, self)) {
+		if (!try(nested, self))
+			return 0;
+		gomp_hold();
+	}
+	return ++nested->count;
+}
