@@ -5,6 +5,7 @@
 # make test-full  and what takes too long for every day
 # make install    the `fast` command for all users: PREFIX (default: /usr/local), DESTDIR
 # make install-intervals  the runtime, for other programs, into PREFIX
+# make install-gomp       its OpenMP library, for programs of GCC, into PREFIX
 # make clean      remove what was built here (not the kernels: see `scripts/fast kernel list`)
 
 VENV := build/venv
@@ -53,6 +54,12 @@ install-intervals: $(LIBRARY)/build.ninja
 	meson configure $(LIBRARY) --prefix=$(abspath $(PREFIX))
 	meson install -C $(LIBRARY)
 
+# Its OpenMP library, below PREFIX in lib/.../intervals, where no program finds it that is not told to.
+install-gomp: $(USER)/build.ninja
+	meson configure $(USER) --prefix=$(abspath $(PREFIX))
+	ninja -C $(USER) userspace/gomp/libgomp.so.1
+	meson install -C $(USER) --no-rebuild --skip-subprojects
+
 clean:
 	rm -rf build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -76,4 +83,4 @@ $(USER)/build.ninja: | deps
 $(LIBRARY)/build.ninja:
 	meson setup -Dtests=disabled $(LIBRARY) userspace/intervals
 
-.PHONY: all demo install install-intervals test test-full clean programs deps
+.PHONY: all demo install install-intervals install-gomp test test-full clean programs deps

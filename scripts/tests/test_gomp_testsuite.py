@@ -107,7 +107,7 @@ def test_the_library_is_built_for_it(
 ) -> None:
     built = tmp_path / "userspace/gomp"
     built.mkdir(parents=True)
-    library(tmp_path).rename(built / "libintervals-gomp.so")
+    library(tmp_path).rename(built / "libgomp.so.1")
     monkeypatch.setattr(meson, "build_programs", lambda *_: tmp_path)
     tests = {"libgomp.c/good.c": MAIN % 0, "libgomp.c-c++-common/part.h": ""}
     words = ["--archive", str(archive(tmp_path, tests))]

@@ -79,7 +79,7 @@ def epcc(tmp_path: Path, log: Path) -> Path:
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Both compilers are installed; the loader says of our library that it is none."""
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    write(tmp_path / "build/userspace/gomp/libintervals-gomp.so", "intervals_gomp")
+    write(tmp_path / "build/userspace/gomp/libgomp.so.1", "intervals_gomp")
     return tmp_path / "build"
 
 

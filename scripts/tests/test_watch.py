@@ -207,7 +207,7 @@ def test_who_runs_here_has_a_line(tmp_path: Path) -> None:
 def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
     """Once each, however many regions there are; the largest of this program has seven."""
     build = PROJECT / "build/user/userspace/gomp"
-    library, program = build / "libintervals-gomp.so", build / "tests/test-gomp-locks"
+    library, program = build / "libgomp.so.1", build / "tests/test-gomp-locks"
     if not program.exists():
         pytest.skip(f"{program} is not there: `make` builds it")
     file = tmp_path / "it.pftrace"

@@ -107,7 +107,7 @@ def check_library(library: Path) -> None:
         raise FastError(f"{library}: {error.strerror}; without --library it is built") from error
     if not ours:
         raise FastError(
-            f"{library} is not libintervals-gomp.so: it has no intervals_gomp(); without --library "
+            f"{library} is not libintervals-gomp: it has no intervals_gomp(); without --library "
             "it is built"
         )
 
@@ -263,7 +263,7 @@ def tables(results: Sequence[SuiteResult]) -> list[Table]:
     share = f"{100 * numbers['passed'] / applied:.1f} %" if applied else "n/a"
     return [
         Table(
-            "libgomp's C run tests on libintervals-gomp.so",
+            "libgomp's C run tests on libintervals-gomp",
             (*STATUSES, "passed of those that apply"),
             [[*(Cell(str(numbers[status])) for status in STATUSES), Cell(share)]],
             labels=0,

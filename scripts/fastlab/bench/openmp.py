@@ -127,7 +127,7 @@ class LibrarySession(RoundSession[OpenmpPoint]):
     def __init__(self, points: Sequence[OpenmpPoint], rounds: int, build: Path) -> None:
         """`build` has our library."""
         super().__init__(points, rounds)
-        self._library = build / "userspace/gomp/libintervals-gomp.so"
+        self._library = build / "userspace/gomp/libgomp.so.1"
         check_library(self._library)
 
     def environment(self, point: OpenmpPoint) -> dict[str, str]:

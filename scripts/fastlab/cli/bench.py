@@ -42,10 +42,10 @@ def add(commands: Commands) -> None:
         "gomp-testsuite",
         help="run GCC's tests of its OpenMP library on ours",
         description="Compile the C run tests of GCC's libgomp, run them with "
-        "libintervals-gomp.so preloaded, and print what passed, failed, and is not applicable.",
+        "libintervals-gomp preloaded, and print what passed, failed, and is not applicable.",
     )
     suite.set_defaults(command=_bench_gomp_testsuite)
-    path(suite, "--library", "the libintervals-gomp.so to run them on (default: it is built)")
+    path(suite, "--library", "the libintervals-gomp to run them on (default: it is built)")
     path(suite, "--archive", "the sources of GCC (default: those of gcc-12-source)")
     suite.add_argument(
         "--only",
@@ -93,7 +93,7 @@ def _bench_gomp_testsuite(arguments: argparse.Namespace, reporter: Reporter) -> 
     library = arguments.library
     if not library:
         build = meson.build_programs(project(), reporter)
-        library = build / "userspace/gomp/libintervals-gomp.so"
+        library = build / "userspace/gomp/libgomp.so.1"
     request = gomp_testsuite.SuiteRequest(library, archive, arguments.only)
     results = gomp_testsuite.measure(reporter, request)
     show(gomp_testsuite.tables(results))

@@ -3,9 +3,15 @@
  * More threads than CPUs, beside another load: a thread that waits sleeps. A yield would leave the
  * CPU to the load for as long as the kernel lets that run, and be counted as an involuntary switch.
  */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,10 +32,28 @@ static void begin_on_one_cpu(char *program)
 	CHECK(!"no such program");
 }
 
+/* As in a kernel before 5.16, or a sandbox that does not know it. */
+static void forbid_futex_waitv(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex_waitv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	CHECK(syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) < 0 && errno == ENOSYS);
+}
+
 static pid_t begin_load(void)
 {
 	const pid_t load = fork();
 
+	if (!load)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (volatile unsigned long turns = 0; !load; turns++)
 		;
 	CHECK(load > 0);
@@ -43,7 +67,9 @@ int main(int argc, char **argv)
 	int sum = 0;
 	pid_t load;
 
-	if (argc == 1)
+	if (argc == 2 && !strcmp(argv[1], "without futex_waitv"))
+		forbid_futex_waitv();
+	if (argc == 1 || strcmp(argv[1], "on one CPU"))
 		begin_on_one_cpu(argv[0]);
 	load = begin_load();
 	getrusage(RUSAGE_SELF, &before);
