@@ -5,6 +5,7 @@
  * The types are those of later compilers' omp.h, as they are passed.
  */
 #include "gomp.h"
+#include "later.h"
 
 enum { INTEROP_NOWAIT = 1 << 0 };
 

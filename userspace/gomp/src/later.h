@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 int omp_in_explicit_task(void);
 
@@ -28,5 +29,11 @@ void *omp_target_memset_async(void *memory, int value, size_t bytes, int device,
 const char *omp_get_uid_from_device(int device);
 /* omp_initial_device (-1), or omp_invalid_device (-4). */
 int omp_get_device_from_uid(const char *uid);
+
+/* Of an omp_interop_t; NULL: there is no text. */
+const char *omp_get_interop_str(uintptr_t object, int property, int *code);
+const char *omp_get_interop_name(uintptr_t object, int property);
+const char *omp_get_interop_type_desc(uintptr_t object, int property);
+const char *omp_get_interop_rc_desc(uintptr_t object, int code);
 
 #endif

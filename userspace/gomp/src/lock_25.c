@@ -13,8 +13,12 @@
 #include "gomp.h"
 #include "park.h"
 
-/* Exported as NAME@OMP_1.0, beside NAME of later versions. */
-#define OLD(name) GOMP_PUBLIC __attribute__((symver(#name "@OMP_1.0")))
+/*
+ * Exported as NAME@OMP_1.0, beside NAME of later versions; and as Fortran's NAME_: its variable for
+ * either lock has the lock in it.
+ */
+#define OLD(name) \
+	GOMP_PUBLIC __attribute__((symver(#name "@OMP_1.0"), symver(#name "_@OMP_1.0")))
 
 #define WAITED_FOR 1u
 

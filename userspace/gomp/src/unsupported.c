@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * OpenACC, and the names of GCC's library for Fortran: not supported. A program that needs one is
- * told so by its name, rather than by the loader that a version is missing.
+ * OpenACC, in C and in Fortran: not supported. A program that calls one of these functions ends with
+ * a message that names it. Without them the loader would only say that a version is missing.
  */
 #include "gomp.h"
 

@@ -277,6 +277,59 @@ static void old_locks(void)
 	destroy_nest(nested);
 }
 
+/* What gfortran calls; text comes back as an address and a length. */
+static void fortran(void)
+{
+	static const char *const locks[] = {
+		"omp_init_lock", "omp_set_lock", "omp_unset_lock", "omp_test_lock",
+		"omp_destroy_lock", "omp_init_nest_lock", "omp_set_nest_lock",
+		"omp_unset_nest_lock", "omp_test_nest_lock", "omp_destroy_nest_lock",
+	};
+	int (*const explicit)(void) = named("omp_in_explicit_task_", "OMP_5.2");
+	int (*const device)(const char *, size_t) = named("omp_get_device_from_uid_", "GOMP_6.0");
+	void (*const uid)(char **, size_t *, int) = named("omp_get_uid_from_device_", "GOMP_6.0");
+	void (*const uid_8)(char **, size_t *, int64_t) =
+		named("omp_get_uid_from_device_8_", "GOMP_6.0");
+	void (*const string)(char **, size_t *, uintptr_t, int, int *) =
+		named("omp_get_interop_str_", "GOMP_5.1.3");
+	void (*const name)(char **, size_t *, uintptr_t, int) =
+		named("omp_get_interop_name_", "GOMP_5.1.3");
+	void (*const type)(char **, size_t *, uintptr_t, int) =
+		named("omp_get_interop_type_desc_", "GOMP_5.1.3");
+	void (*const meaning)(char **, size_t *, uintptr_t, int) =
+		named("omp_get_interop_rc_desc_", "GOMP_5.1.3");
+	char *text = "";
+	size_t length = 7;
+	int code = 9;
+
+	CHECK(!explicit());
+#pragma omp task if(0)
+	CHECK(explicit());
+	CHECK(device("OMP_INITIAL_DEVICE and more", 18) == -1);
+	CHECK(device("OMP_INITIAL_DEVICE and more", 17) == -4);
+	uid(&text, &length, 0);
+	CHECK(length == 18 && !memcmp(text, "OMP_INITIAL_DEVICE", 18));
+	uid_8(&text, &length, (int64_t)1 << 32);
+	CHECK(!text && length == 0);
+	uid_8(&text, &length, -1);
+	CHECK(length == 18 && !memcmp(text, "OMP_INITIAL_DEVICE", 18));
+	string(&text, &length, 0, -1, &code);
+	CHECK(!text && length == 0 && code == -1);
+	string(&text, &length, 0, -1, NULL);
+	name(&text, &length, 0, -1);
+	CHECK(length == 5 && !memcmp(text, "fr_id", 5));
+	type(&text, &length, 0, -1);
+	CHECK(!text && length == 0);
+	meaning(&text, &length, 0, -1);
+	CHECK(text && length == strlen(text));
+	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++) {
+		char underscored[32];
+
+		snprintf(underscored, sizeof(underscored), "%s_", locks[i]);
+		CHECK(named(underscored, "OMP_1.0") == named(locks[i], "OMP_1.0"));
+	}
+}
+
 int main(void)
 {
 	is_explicit();
@@ -287,5 +340,6 @@ int main(void)
 	interop();
 	allocated();
 	old_locks();
+	fortran();
 	return 0;
 }

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The procedures of Fortran's module omp_lib. gfortran appends an underscore to a name and passes
+ * each argument by reference. A string has no end of its own: its length is one more argument,
+ * behind the named ones. A procedure that takes an integer or a logical is there twice: the name
+ * with _8_ takes 8 bytes (-fdefault-integer-8). Both return 4.
+ */
+#include <limits.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gomp.h"
+#include "later.h"
+
+/* The int nearest to a value. Only 0 becomes 0, so this serves logicals, too. */
+static int nearest(int64_t value)
+{
+	return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
+}
+
+#define FUNCTION(type, name) \
+	GOMP_PUBLIC type name##_(void) \
+	{ \
+		return name(); \
+	}
+
+#define FUNCTION_OF_INT(type, name) \
+	GOMP_PUBLIC type name##_(const int32_t *value) \
+	{ \
+		return name(*value); \
+	} \
+	GOMP_PUBLIC type name##_8_(const int64_t *value) \
+	{ \
+		return name(nearest(*value)); \
+	}
+
+#define SUBROUTINE_OF_INT(name) \
+	GOMP_PUBLIC void name##_(const int32_t *value) \
+	{ \
+		name(*value); \
+	} \
+	GOMP_PUBLIC void name##_8_(const int64_t *value) \
+	{ \
+		name(nearest(*value)); \
+	}
+
+FUNCTION(int32_t, omp_get_active_level)
+FUNCTION(int32_t, omp_get_cancellation)
+FUNCTION(int32_t, omp_get_default_device)
+FUNCTION(int32_t, omp_get_device_num)
+FUNCTION(int32_t, omp_get_dynamic)
+FUNCTION(int32_t, omp_get_initial_device)
+FUNCTION(int32_t, omp_get_level)
+FUNCTION(int32_t, omp_get_max_active_levels)
+FUNCTION(int32_t, omp_get_max_task_priority)
+FUNCTION(int32_t, omp_get_max_teams)
+FUNCTION(int32_t, omp_get_max_threads)
+FUNCTION(int32_t, omp_get_nested)
+FUNCTION(int32_t, omp_get_num_devices)
+FUNCTION(int32_t, omp_get_num_places)
+FUNCTION(int32_t, omp_get_num_procs)
+FUNCTION(int32_t, omp_get_num_teams)
+FUNCTION(int32_t, omp_get_num_threads)
+FUNCTION(int32_t, omp_get_partition_num_places)
+FUNCTION(int32_t, omp_get_place_num)
+FUNCTION(int32_t, omp_get_proc_bind)
+FUNCTION(int32_t, omp_get_supported_active_levels)
+FUNCTION(int32_t, omp_get_team_num)
+FUNCTION(int32_t, omp_get_teams_thread_limit)
+FUNCTION(int32_t, omp_get_thread_limit)
+FUNCTION(int32_t, omp_get_thread_num)
+FUNCTION(int32_t, omp_in_explicit_task)
+FUNCTION(int32_t, omp_in_final)
+FUNCTION(int32_t, omp_in_parallel)
+FUNCTION(int32_t, omp_is_initial_device)
+FUNCTION(double, omp_get_wtick)
+FUNCTION(double, omp_get_wtime)
+FUNCTION(omp_allocator_handle_t, omp_get_default_allocator)
+
+FUNCTION_OF_INT(int32_t, omp_get_ancestor_thread_num)
+FUNCTION_OF_INT(int32_t, omp_get_place_num_procs)
+FUNCTION_OF_INT(int32_t, omp_get_team_size)
+
+SUBROUTINE_OF_INT(omp_display_env)
+SUBROUTINE_OF_INT(omp_set_default_device)
+SUBROUTINE_OF_INT(omp_set_dynamic)
+SUBROUTINE_OF_INT(omp_set_max_active_levels)
+SUBROUTINE_OF_INT(omp_set_nested)
+SUBROUTINE_OF_INT(omp_set_num_teams)
+SUBROUTINE_OF_INT(omp_set_num_threads)
+SUBROUTINE_OF_INT(omp_set_teams_thread_limit)
+
+GOMP_PUBLIC void omp_set_schedule_(const omp_sched_t *kind, const int32_t *chunk)
+{
+	omp_set_schedule(*kind, *chunk);
+}
+
+GOMP_PUBLIC void omp_set_schedule_8_(const omp_sched_t *kind, const int64_t *chunk)
+{
+	omp_set_schedule(*kind, nearest(*chunk));
+}
+
+GOMP_PUBLIC void omp_get_schedule_(omp_sched_t *kind, int32_t *chunk)
+{
+	omp_get_schedule(kind, chunk);
+}
+
+GOMP_PUBLIC void omp_get_schedule_8_(omp_sched_t *kind, int64_t *chunk)
+{
+	int narrow;
+
+	omp_get_schedule(kind, &narrow);
+	*chunk = narrow;
+}
+
+/* A lock fits the variable (omp_lock_kind). */
+static_assert(sizeof(omp_lock_t) == sizeof(int32_t), "gfortran's omp_lock_kind");
+
+GOMP_PUBLIC void omp_init_lock_(omp_lock_t *lock)
+{
+	omp_init_lock(lock);
+}
+
+GOMP_PUBLIC void omp_destroy_lock_(omp_lock_t *lock)
+{
+	omp_destroy_lock(lock);
+}
+
+GOMP_PUBLIC void omp_set_lock_(omp_lock_t *lock)
+{
+	omp_set_lock(lock);
+}
+
+GOMP_PUBLIC void omp_unset_lock_(omp_lock_t *lock)
+{
+	omp_unset_lock(lock);
+}
+
+GOMP_PUBLIC int32_t omp_test_lock_(omp_lock_t *lock)
+{
+	return omp_test_lock(lock);
+}
+
+/* A nested lock does not: the variable, of 8 bytes (omp_nest_lock_kind), has its address. */
+static_assert(sizeof(omp_nest_lock_t *) <= sizeof(int64_t), "gfortran's omp_nest_lock_kind");
+
+GOMP_PUBLIC void omp_init_nest_lock_(omp_nest_lock_t **lock)
+{
+	*lock = gomp_allocate(sizeof(**lock));
+	omp_init_nest_lock(*lock);
+}
+
+GOMP_PUBLIC void omp_destroy_nest_lock_(omp_nest_lock_t **lock)
+{
+	omp_destroy_nest_lock(*lock);
+	free(*lock);
+	*lock = NULL;
+}
+
+GOMP_PUBLIC void omp_set_nest_lock_(omp_nest_lock_t **lock)
+{
+	omp_set_nest_lock(*lock);
+}
+
+GOMP_PUBLIC void omp_unset_nest_lock_(omp_nest_lock_t **lock)
+{
+	omp_unset_nest_lock(*lock);
+}
+
+GOMP_PUBLIC int32_t omp_test_nest_lock_(omp_nest_lock_t **lock)
+{
+	return omp_test_nest_lock(*lock);
+}
+
+/* `count` ints at the beginning of `values` become as many of 8 bytes; the last first. */
+static void widen(int64_t *values, int count)
+{
+	for (int i = count; i-- > 0;) {
+		int narrow;
+
+		memcpy(&narrow, (const char *)values + (size_t)i * sizeof(narrow), sizeof(narrow));
+		values[i] = narrow;
+	}
+}
+
+GOMP_PUBLIC void omp_get_place_proc_ids_(const int32_t *place, int32_t *cpus)
+{
+	omp_get_place_proc_ids(*place, cpus);
+}
+
+GOMP_PUBLIC void omp_get_place_proc_ids_8_(const int64_t *place, int64_t *cpus)
+{
+	const int number = nearest(*place);
+
+	omp_get_place_proc_ids(number, (int *)cpus);
+	widen(cpus, omp_get_place_num_procs(number));
+}
+
+GOMP_PUBLIC void omp_get_partition_place_nums_(int32_t *places)
+{
+	omp_get_partition_place_nums(places);
+}
+
+GOMP_PUBLIC void omp_get_partition_place_nums_8_(int64_t *places)
+{
+	omp_get_partition_place_nums((int *)places);
+	widen(places, omp_get_partition_num_places());
+}
+
+GOMP_PUBLIC int32_t omp_pause_resource_(const omp_pause_resource_t *kind, const int32_t *device)
+{
+	return omp_pause_resource(*kind, *device);
+}
+
+GOMP_PUBLIC int32_t omp_pause_resource_all_(const omp_pause_resource_t *kind)
+{
+	return omp_pause_resource_all(*kind);
+}
+
+GOMP_PUBLIC omp_allocator_handle_t omp_init_allocator_(const omp_memspace_handle_t *space,
+						       const int32_t *count,
+						       const omp_alloctrait_t *traits)
+{
+	return omp_init_allocator(*space, *count, traits);
+}
+
+GOMP_PUBLIC omp_allocator_handle_t omp_init_allocator_8_(const omp_memspace_handle_t *space,
+							 const int64_t *count,
+							 const omp_alloctrait_t *traits)
+{
+	return omp_init_allocator(*space, nearest(*count), traits);
+}
+
+GOMP_PUBLIC void omp_destroy_allocator_(const omp_allocator_handle_t *allocator)
+{
+	omp_destroy_allocator(*allocator);
+}
+
+GOMP_PUBLIC void omp_set_default_allocator_(const omp_allocator_handle_t *allocator)
+{
+	omp_set_default_allocator(*allocator);
+}
+
+/* By value, as its interface has it. */
+GOMP_PUBLIC void omp_fulfill_event_(omp_event_handle_t event)
+{
+	omp_fulfill_event(event);
+}
+
+/* To be freed. */
+static char *c_string(const char *text, size_t length)
+{
+	char *copy = gomp_allocate(length + 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}
+
+/* A text of C's, cut off or with blanks behind it; frees it. */
+static void fill(char *buffer, size_t room, char *text)
+{
+	const size_t length = strnlen(text, room);
+
+	memcpy(buffer, text, length);
+	memset(buffer + length, ' ', room - length);
+	free(text);
+}
+
+GOMP_PUBLIC void omp_set_affinity_format_(const char *format, size_t length)
+{
+	char *copy = c_string(format, length);
+
+	omp_set_affinity_format(copy);
+	free(copy);
+}
+
+GOMP_PUBLIC int32_t omp_get_affinity_format_(char *buffer, size_t room)
+{
+	char *text = gomp_allocate(room + 1);
+	const size_t length = omp_get_affinity_format(text, room + 1);
+
+	fill(buffer, room, text);
+	return nearest((int64_t)length);
+}
+
+GOMP_PUBLIC void omp_display_affinity_(const char *format, size_t length)
+{
+	char *copy = c_string(format, length);
+
+	omp_display_affinity(copy);
+	free(copy);
+}
+
+GOMP_PUBLIC int32_t omp_capture_affinity_(char *buffer, const char *format, size_t room,
+					  size_t format_length)
+{
+	char *copy = c_string(format, format_length);
+	char *text = gomp_allocate(room + 1);
+	const size_t length = omp_capture_affinity(text, room + 1, copy);
+
+	fill(buffer, room, text);
+	free(copy);
+	return nearest((int64_t)length);
+}
+
+GOMP_PUBLIC int32_t omp_get_device_from_uid_(const char *uid, size_t length)
+{
+	char *copy = c_string(uid, length);
+	const int device = omp_get_device_from_uid(copy);
+
+	free(copy);
+	return device;
+}
+
+/*
+ * A function that returns text has two arguments more, before all others: where the text's address
+ * goes, and where its length goes. The named ones come by value. NULL is a pointer to nothing.
+ */
+static void return_text(const char **text, size_t *length, const char *value)
+{
+	*text = value;
+	*length = value ? strlen(value) : 0;
+}
+
+GOMP_PUBLIC void omp_get_uid_from_device_(const char **text, size_t *length, int32_t device)
+{
+	return_text(text, length, omp_get_uid_from_device(device));
+}
+
+GOMP_PUBLIC void omp_get_uid_from_device_8_(const char **text, size_t *length, int64_t device)
+{
+	return_text(text, length, omp_get_uid_from_device(nearest(device)));
+}
+
+/* `code`: NULL where the call leaves it out. */
+GOMP_PUBLIC void omp_get_interop_str_(const char **text, size_t *length, uintptr_t object,
+				      int32_t property, int32_t *code)
+{
+	return_text(text, length, omp_get_interop_str(object, property, code));
+}
+
+GOMP_PUBLIC void omp_get_interop_name_(const char **text, size_t *length, uintptr_t object,
+				       int32_t property)
+{
+	return_text(text, length, omp_get_interop_name(object, property));
+}
+
+GOMP_PUBLIC void omp_get_interop_type_desc_(const char **text, size_t *length, uintptr_t object,
+					    int32_t property)
+{
+	return_text(text, length, omp_get_interop_type_desc(object, property));
+}
+
+GOMP_PUBLIC void omp_get_interop_rc_desc_(const char **text, size_t *length, uintptr_t object,
+					  int32_t code)
+{
+	return_text(text, length, omp_get_interop_rc_desc(object, code));
+}
