@@ -40,10 +40,14 @@ GOMP_PUBLIC int omp_get_default_device(void)
 	return gomp_member()->task->icv->device;
 }
 
+/* Of omp.h, by later versions of GCC. The first is another number of the host. */
+enum { INITIAL_DEVICE = -1, INVALID_DEVICE = -4, DEFAULT_DEVICE = -5 };
+
 static bool is_host(int device)
 {
-	/* -1: GCC's older name of the host. */
-	return device == omp_get_initial_device() || device == -1;
+	if (device == DEFAULT_DEVICE)
+		device = omp_get_default_device();
+	return device == omp_get_initial_device() || device == INITIAL_DEVICE;
 }
 
 GOMP_PUBLIC void *omp_target_alloc(size_t bytes, int device)
@@ -74,7 +78,6 @@ GOMP_PUBLIC int omp_target_is_accessible(const void *pointer, size_t bytes, int 
 }
 
 #define HOST_UID "OMP_INITIAL_DEVICE"
-enum { INITIAL_DEVICE = -1, INVALID_DEVICE = -4 };
 
 GOMP_PUBLIC const char *omp_get_uid_from_device(int device)
 {

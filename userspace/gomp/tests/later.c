@@ -100,12 +100,16 @@ static void memory(void)
 		named("GOMP_target_map_indirect_ptr", "GOMP_5.1.2");
 	char text[] = "abcdef";
 
-	for (int device = -3; device < 4; device++) {
-		const int is_host = device == 0 || device == -1;
+	for (int device = -6; device < 4; device++) {
+		/* The last is omp_default_device. */
+		const int is_host = device == 0 || device == -1 || device == -5;
 
 		CHECK(mapped(text, device) == (is_host ? text : NULL));
 		CHECK(accessible(text, sizeof(text), device) == is_host);
 	}
+	omp_set_default_device(2);
+	CHECK(!mapped(text, -5));
+	omp_set_default_device(0);
 	CHECK(!mapped(NULL, 0) && !accessible(NULL, 1, 0) && !accessible(text, 0, 0));
 	CHECK(set(text, 'x', 3, omp_get_initial_device()) == text && !strcmp(text, "xxxdef"));
 	CHECK(map_function((void *)memory) == (void *)memory);
