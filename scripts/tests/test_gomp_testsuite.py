@@ -17,6 +17,7 @@ from fastlab.cli import main
 from fastlab.guest import meson
 
 MAIN = "int main (void) { return %s; }\n"
+FORTRAN = "module one\nend module\nprogram good\n use one\n use omp_lib\nend program\n"
 
 
 def test_a_test_is_run_unless_it_says_otherwise() -> None:
@@ -87,19 +88,23 @@ def test_each_ends_in_one_of_three_ways(tmp_path: Path, capsys: pytest.CaptureFi
         "libgomp.c-c++-common/part.c": "int helper (void);",
         "libgomp.c-c++-common/whole.c": '#include "body.h"',
         "libgomp.c-c++-common/body.h": MAIN % 0,
-        "libgomp.c++/other.c": MAIN % 0,
+        "libgomp.c++/good.C": MAIN % "bool()",
+        "libgomp.fortran/folder/good.f90": FORTRAN,
+        "libgomp.fortran/folder/part.f90": "subroutine helper\nend subroutine\n",
+        "libgomp.other/other.c": MAIN % 0,
     }
     made = ["--library", str(library(tmp_path)), "--archive", str(archive(tmp_path, tests))]
     json = tmp_path / "results.json"
     assert main.main(["bench", "gomp-testsuite", *made, "--json", str(json)]) == 0
     shown = capsys.readouterr().out
-    results = {line.split()[0]: line for line in shown.splitlines() if ".c " in line}
-    assert "66.7 %" in shown and "libgomp.c/good.c" not in results
+    results = {line.split()[0]: line for line in shown.splitlines() if "libgomp." in line}
+    assert "80.0 %" in shown and "libgomp.c/good.c" not in results
     assert "failed" in results["libgomp.c/ours.c"] and "status 3" in results["libgomp.c/ours.c"]
     assert "fails with GCC's own library" in results["libgomp.c/both.c"]
     assert "does not compile" in results["libgomp.c/wrong.c"]
     assert "a part of another test" in results["libgomp.c-c++-common/part.c"]
-    assert '"passed": 2' in json.read_text()
+    assert "a part of another test" in results["libgomp.fortran/folder/part.f90"]
+    assert '"passed": 4' in json.read_text()
 
 
 def test_the_library_is_built_for_it(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""GCC's own tests of its OpenMP library, run on ours: the C run tests of libgomp/testsuite.
+"""GCC's own tests of its OpenMP library, run on ours: the C, C++ and Fortran run tests of
+libgomp/testsuite.
 
 They come from the source package of the compiler, are extracted to a temporary directory and
 compiled there as anybody's programs, against GCC's library; then ours is preloaded. A test that
@@ -30,7 +31,14 @@ STATUSES: tuple[SuiteStatus, ...] = ("passed", "failed", "not applicable")
 
 PACKAGE = "gcc-12-source"
 SOURCES = Path("/usr/src/gcc-12")
-FOLDERS = ("libgomp.c", "libgomp.c-c++-common")
+FOLDERS = ("libgomp.c", "libgomp.c-c++-common", "libgomp.c++", "libgomp.fortran")
+# By how the name of a test ends.
+COMPILERS = {
+    ".c": "gcc",
+    ".C": "g++",
+    ".cc": "g++",
+    **dict.fromkeys((".f", ".F", ".f90", ".F90", ".f95", ".f03"), "gfortran"),
+}
 MAP_SYMBOL = b"intervals_gomp"
 
 # A test takes a second or two; on a busy machine with more threads than CPUs it may take more.
@@ -165,12 +173,14 @@ def verdict(case: SuiteCase, answer: Answer) -> str:
 
 def _compile(case: SuiteCase, source: Path, program: Path) -> str:
     """Empty, or why there is no program."""
-    words = ["gcc", "-w", "-fopenmp", "-O2", f"-I{source.parent}", *case.options, str(source)]
-    words += [str(source.parent / name) for name in case.sources]
+    words = [COMPILERS[source.suffix], "-w", "-fopenmp", "-O2", f"-I{source.parent}"]
+    # Of Fortran's modules each has a file.
+    words += ["-J", str(program.parent)] if words[0] == "gfortran" else []
+    words += [*case.options, str(source), *(str(source.parent / name) for name in case.sources)]
     answer = ask([*words, "-o", str(program), "-lm"], COMPILE_SECONDS)
     if answer.status == 0:
         return ""
-    if "undefined reference to `main'" in answer.errors:
+    if re.search("undefined reference to `(main|MAIN__)'", answer.errors):
         return "a part of another test"
     return "does not compile: " + (answer.errors.strip().splitlines() or ["?"])[0][-120:]
 
@@ -203,8 +213,8 @@ def judge(source: Path, name: str, library: Path, directory: Path) -> SuiteResul
 
 
 def _extract(archive: Path, directory: Path) -> Path:
-    patterns = [f"*/libgomp/testsuite/{folder}/*" for folder in FOLDERS]
-    command = ["tar", "-C", str(directory), "-xf", str(archive), "--wildcards", *patterns]
+    pattern = "*/libgomp/testsuite/libgomp.*"
+    command = ["tar", "-C", str(directory), "-xf", str(archive), "--wildcards", pattern]
     try:
         answer = subprocess.run(
             command, capture_output=True, text=True, timeout=EXTRACT_SECONDS, check=False
@@ -226,16 +236,17 @@ def _extract(archive: Path, directory: Path) -> Path:
 
 def _tests(suite: Path, only: Sequence[str]) -> Iterator[tuple[str, Path]]:
     for folder in FOLDERS:
-        for source in sorted((suite / folder).glob("*.c")):
-            name = f"{folder}/{source.name}"
-            if not only or any(fnmatch(name, pattern) for pattern in only):
+        for source in sorted((suite / folder).rglob("*.*")):
+            name = str(source.relative_to(suite))
+            chosen = not only or any(fnmatch(name, pattern) for pattern in only)
+            if source.suffix in COMPILERS and chosen:
                 yield name, source
 
 
 def measure(reporter: Reporter, request: SuiteRequest) -> list[SuiteResult]:
     """Run them all, one after the other."""
     check_library(request.library)
-    require_all(["gcc", "tar", "xz"])
+    require_all(["tar", "xz"])
     with tempfile.TemporaryDirectory(prefix="fast-gomp-") as temporary:
         directory = Path(temporary)
         reporter.say(f"extracting the tests of {request.archive}")
@@ -245,6 +256,7 @@ def measure(reporter: Reporter, request: SuiteRequest) -> list[SuiteResult]:
                 f"no test is named {', '.join(request.only)}; names and patterns are such as "
                 "libgomp.c/task*"
             )
+        require_all(sorted({COMPILERS[source.suffix] for _, source in tests}))
         return [
             judge(source, name, request.library, directory)
             for name, source in steps(reporter, "tests", tests)
@@ -263,7 +275,7 @@ def tables(results: Sequence[SuiteResult]) -> list[Table]:
     share = f"{100 * numbers['passed'] / applied:.1f} %" if applied else "n/a"
     return [
         Table(
-            "libgomp's C run tests on libintervals-gomp",
+            "libgomp's run tests on libintervals-gomp",
             (*STATUSES, "passed of those that apply"),
             [[*(Cell(str(numbers[status])) for status in STATUSES), Cell(share)]],
             labels=0,

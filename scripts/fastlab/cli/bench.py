@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
     suite = what.add_parser(
         "gomp-testsuite",
         help="run GCC's tests of its OpenMP library on ours",
-        description="Compile the C run tests of GCC's libgomp, run them with "
+        description="Compile the C, C++ and Fortran run tests of GCC's libgomp, run them with "
         "libintervals-gomp preloaded, and print what passed, failed, and is not applicable.",
     )
     suite.set_defaults(command=_bench_gomp_testsuite)
