@@ -67,6 +67,8 @@ static ivl_runtime *start(unsigned int workers, enum ivl_policy policy, unsigned
 		_exit(EXIT_FAILURE);
 	config.workers = workers;
 	config.policy = policy;
+	/* Work-first the spawner moves, which INTERVALS_TIED forbids. */
+	config.tied = config.tied && policy != IVL_WORK_FIRST;
 	if (fibers)
 		config.fibers_per_worker = fibers;
 	if (ivl_start(&config, &runtime))
