@@ -95,6 +95,12 @@ static size_t aligned(size_t at, size_t alignment)
 	return (at + alignment - 1) & ~(alignment - 1);
 }
 
+/* Fortran's optional argument that is absent has no address. */
+static bool is_copied(const void *address, unsigned short kind)
+{
+	return address && (kind & MAP_KIND) == MAP_FIRSTPRIVATE;
+}
+
 /* Copies of what is firstprivate, in one block, which is to be freed; NULL: there is none. */
 static char *copy_private(size_t count, void **addresses, const size_t *sizes,
 			  const unsigned short *kinds)
@@ -105,7 +111,7 @@ static char *copy_private(size_t count, void **addresses, const size_t *sizes,
 	for (size_t i = 0; i < count; i++) {
 		const size_t alignment = (size_t)1 << (kinds[i] >> MAP_ALIGNMENT);
 
-		if ((kinds[i] & MAP_KIND) != MAP_FIRSTPRIVATE)
+		if (!is_copied(addresses[i], kinds[i]))
 			continue;
 		most = alignment > most ? alignment : most;
 		bytes = aligned(bytes, alignment) + sizes[i];
@@ -114,7 +120,7 @@ static char *copy_private(size_t count, void **addresses, const size_t *sizes,
 		return NULL;
 	copies = gomp_allocate_aligned(most, bytes);
 	for (size_t i = 0; i < count; i++) {
-		if ((kinds[i] & MAP_KIND) != MAP_FIRSTPRIVATE)
+		if (!is_copied(addresses[i], kinds[i]))
 			continue;
 		at = aligned(at, (size_t)1 << (kinds[i] >> MAP_ALIGNMENT));
 		memcpy(copies + at, addresses[i], sizes[i]);

@@ -169,6 +169,30 @@ static void allocators(void)
 	CHECK(omp_init_allocator(omp_default_mem_space, 1, bad) == omp_null_allocator);
 }
 
+void GOMP_target_ext(int device, void (*function)(void *), size_t count, void **addresses,
+		     size_t *sizes, unsigned short *kinds, unsigned int flags, void **depend,
+		     void **arguments);
+
+static void expect_nothing(void *data)
+{
+	void **const addresses = data;
+
+	CHECK(!addresses[0] && *(int *)addresses[1] == 7);
+	*(int *)addresses[1] = 8;
+}
+
+/* gfortran asks so for an optional argument that is absent: firstprivate, without an address. */
+static void absent(void)
+{
+	int there = 7;
+	void *addresses[] = { NULL, &there };
+	size_t sizes[] = { 64, sizeof(there) };
+	unsigned short kinds[] = { 12 | 3 << 8, 12 | 2 << 8 };
+
+	GOMP_target_ext(-1, expect_nothing, 2, addresses, sizes, kinds, 0, NULL, NULL);
+	CHECK(there == 7);
+}
+
 int main(void)
 {
 	target();
@@ -176,6 +200,7 @@ int main(void)
 	cancelled();
 	forked();
 	limits();
+	absent();
 	teams();
 	allocators();
 	return 0;
