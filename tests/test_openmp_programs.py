@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs from Debian and from Python's package index on libintervals-gomp.so.
+"""Programs from Debian and from Python's package index on libintervals-gomp.
 
 Each program runs ten times with 1, 2 and 7 threads. Each run must end, and have the result that
 the program has with GCC's library. A program that is not installed is skipped.
@@ -291,7 +291,7 @@ def run(
 @pytest.fixture(scope="module")
 def library() -> Path:
     build = meson.build_programs(PROJECT, PlainReporter(io.StringIO()))
-    return build / "userspace/gomp/libintervals-gomp.so"
+    return build / "userspace/gomp/libgomp.so.1"
 
 
 def test_what_is_the_same() -> None:
