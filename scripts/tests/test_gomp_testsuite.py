@@ -39,6 +39,8 @@ def test_directives() -> None:
     assert not suite.verdict(case, Answer(1, "a\nb", ""))
     assert suite.verdict(case, Answer(1, "ab", "")) == "its output is not the expected one"
     assert suite.verdict(case, Answer(0, "a\nb", "")).startswith("status 0")
+    bare = "! { dg-additional-sources one.c }\n"
+    assert suite.read_case(bare).sources == ("one.c",)
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ def _take(parts: _Parts, name: str, rest: str) -> None:
         parts.not_here = f"is for another machine: {rest.strip()}"
     elif name in ("options", "additional-options") and not ELSEWHERE.search(rest):
         parts.options += texts[0].split() if texts else []
-    elif name == "additional-sources" and texts:
-        parts.sources += texts[0].split()
+    elif name == "additional-sources":
+        parts.sources += (texts[0] if texts else rest).split()
     elif name == "set-target-env-var" and texts:
         parts.environment[rest.split()[0]] = texts[0]
     elif name == "output" and texts:
