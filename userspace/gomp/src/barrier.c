@@ -4,6 +4,7 @@
  * and lets all go on. Who waits looks at one word for a while, as long as there are no tasks;
  * then it waits by the runtime, which has it run them.
  */
+#include <fence.h>
 #include <futex.h>
 
 #include "gomp.h"
@@ -51,7 +52,7 @@ static bool sleep_there(struct barrier *barrier, unsigned int phase)
 
 static void wake(struct barrier *barrier)
 {
-	atomic_thread_fence(memory_order_seq_cst);
+	ivl_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&barrier->asleep, memory_order_relaxed))
 		ivl_futex_wake(&barrier->phase, UINT_MAX);
 	/* Those that can be cancelled, or all: where it is the system that cannot. */
