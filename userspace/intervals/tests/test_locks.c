@@ -90,14 +90,14 @@ static void test_waits(void **state)
 	(void)state;
 	test_on_counts(workers) {
 		static const char *const sync[] = {
-			"intervals: task lock_and_sync waits, and holds a lock that belongs to its "
-			"thread:\nintervals:   recursive mutex 0x",
+			("intervals: task lock_and_sync waits, and holds a lock that belongs to its "
+			 "thread:\nintervals:   recursive mutex 0x"),
 			"intervals:     lock_and_sync (",
 			"intervals:   waits in\nintervals:     sync_two (",
 		};
 		static const char *const join[] = {
-			"intervals: task read_and_join waits, and holds a lock that belongs to its "
-			"thread:\nintervals:   rwlock, for reading, 0x",
+			("intervals: task read_and_join waits, and holds a lock that belongs to its "
+			 "thread:\nintervals:   rwlock, for reading, 0x"),
 			"intervals:   waits in\nintervals:     read_and_join (",
 		};
 		const struct ivl_config config = test_config(workers);

@@ -119,6 +119,10 @@ bool ivl_is_parents(const ivl_runtime *) { return false; }
 bool ivl_take_guards(struct ivl_interval *) { return true; }
 void ivl_leave_guards(struct ivl_interval *, struct ivl_batch *) {}
 void ivl_free_holds(struct ivl_interval *) {}
+/* Nothing asks what waits for what. */
+void ivl_inspection_say(struct ivl_inspection *, const char *, ...) {}
+bool ivl_describe_guard(const struct ivl_interval *, struct ivl_inspection *) { return true; }
+const char *ivl_interval_name(const struct ivl_interval *) { return ""; }
 int ivl_add_hold(struct ivl_interval *, struct ivl_guard *) { return 0; }
 
 /*
