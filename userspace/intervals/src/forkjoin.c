@@ -235,8 +235,12 @@ static int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task)
 	return ivl_work_first(worker, task, child_main);
 }
 
-/* Where no fiber is left the child waits in the queue, as under the other policies. */
-static inline int spawn_work_first_if_possible(struct ivl_worker *worker, struct ivl_task *task)
+/*
+ * Where no fiber is left the child waits in the queue, as under the other policies. Not inline, or
+ * the registers that it needs would be saved by each spawn of those, too.
+ */
+__attribute__((noinline)) static int spawn_work_first_if_possible(struct ivl_worker *worker,
+								   struct ivl_task *task)
 {
 	return ivl_fiber_there(worker) ? spawn_work_first(worker, task) :
 					 spawn_help_first(worker, task);
