@@ -185,7 +185,7 @@ def test_only_the_library_and_its_view_are_installed(installed: Installed) -> No
         for path in installed.prefix.glob("**/*")
         if not path.is_dir() and path.parent.name != "man3"
     }
-    libraries = {"libintervals.a", "libintervals-udev.a", "libintervals.so", "libintervals.so.1"}
+    libraries = {f"libintervals{end}" for end in (".a", ".so", ".so.1", "-udev.a", "-debug.so")}
     (full,) = {name for name in names if name.startswith("libintervals.so.1.")}
     headers = {path.name for path in (RUNTIME / "include").glob("*.h*")}
     cmake = {"intervals-config.cmake", "intervals-config-version.cmake"}

@@ -187,10 +187,12 @@ static void *worker_main(void *arg)
 	ivl_runtime *runtime = arg;
 	char signal_stack[IVL_SIGNAL_STACK];
 	struct ivl_worker *worker;
+	bool failed;
 
 	pthread_mutex_lock(&runtime->gate);
+	failed = runtime->failed;
 	pthread_mutex_unlock(&runtime->gate);
-	if (atomic_load(&runtime->stopping))
+	if (failed)
 		return NULL;
 
 	worker = own_worker(runtime);
@@ -450,8 +452,7 @@ static int start(const struct ivl_config *given, bool attended, void (*no_stack)
 	runtime->process = getpid();
 	pthread_mutex_lock(&runtime->gate);
 	error = make(runtime);
-	if (error)
-		atomic_store(&runtime->stopping, true);
+	runtime->failed = error;
 	pthread_mutex_unlock(&runtime->gate);
 	if (error) {
 		join_threads(runtime);

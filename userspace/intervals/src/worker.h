@@ -171,7 +171,8 @@ struct ivl_runtime {
 	bool attended;			/* it has no threads but those of attend.h */
 	void (*no_stack)(void);		/* of such a one: see ivl_start_attended() */
 	_Atomic(bool) crowded;		/* of such a one: see ivl_attend_crowd() */
-	pthread_mutex_t gate;		/* closed until ivl_start() knows what becomes of its threads */
+	pthread_mutex_t gate;		/* closed until ivl_start() knows what becomes of its threads: */
+	bool failed;			/* these end, for it has not started */
 	unsigned int threads;		/* that it has made, of the first workers */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
 	_Atomic(unsigned int) visitors;	/* see ivl_visit(), in waking.h */
