@@ -239,9 +239,10 @@ static void test_lets_in(void **state)
 	(void)state;
 	test_listen(&process, said, 100);
 	status = test_end(&process, false);
-	/* ThreadSanitizer has something to say of it, too. */
-	if (!TEST_SANITIZED)
-		assert_int_equal(status, 0);
+#ifdef __SANITIZE_THREAD__
+	test_leave_out("ThreadSanitizer has something to say of it, too, and may end the process");
+#endif
+	assert_int_equal(status, 0);
 	test_says(said, words, 1);
 }
 
