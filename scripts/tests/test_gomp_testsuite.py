@@ -81,9 +81,15 @@ def library(directory: Path) -> Path:
     return made
 
 
-def test_each_ends_in_one_of_three_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_ends_in_one_of_three_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    callers = tmp_path / "callers"
+    callers.mkdir()
+    monkeypatch.chdir(callers)
     tests = {
         "libgomp.c/good.c": MAIN % 0,
+        "libgomp.c/writes.c": "#include <stdio.h>\n" + MAIN % '!fopen ("left", "w")',
         "libgomp.c/ours.c": '/* { dg-set-target-env-var END "1" } */\n' + MAIN % 0,
         "libgomp.c/both.c": MAIN % 1,
         "libgomp.c/wrong.c": "int main (void) { return nothing; }\n",
@@ -100,13 +106,14 @@ def test_each_ends_in_one_of_three_ways(tmp_path: Path, capsys: pytest.CaptureFi
     assert main.main(["bench", "gomp-testsuite", *made, "--json", str(json)]) == 0
     shown = capsys.readouterr().out
     results = {line.split()[0]: line for line in shown.splitlines() if "libgomp." in line}
-    assert "80.0 %" in shown and "libgomp.c/good.c" not in results
+    assert "83.3 %" in shown and "libgomp.c/good.c" not in results
     assert "failed" in results["libgomp.c/ours.c"] and "status 3" in results["libgomp.c/ours.c"]
     assert "fails with GCC's own library" in results["libgomp.c/both.c"]
     assert "does not compile" in results["libgomp.c/wrong.c"]
     assert "a part of another test" in results["libgomp.c-c++-common/part.c"]
     assert "a part of another test" in results["libgomp.fortran/folder/part.f90"]
-    assert '"passed": 4' in json.read_text()
+    assert '"passed": 5' in json.read_text()
+    assert not list(callers.iterdir())
 
 
 def test_the_library_is_built_for_it(

@@ -149,7 +149,12 @@ class Answer:
     errors: str
 
 
-def ask(command: Sequence[str], seconds: float, env: Mapping[str, str] | None = None) -> Answer:
+def ask(
+    command: Sequence[str],
+    seconds: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = Path(),
+) -> Answer:
     """Run one program for what it prints. FastError says that it did not start, or not end. What it
     has started ends with it."""
     # A pipe would be open as long as any of those has it.
@@ -158,7 +163,7 @@ def ask(command: Sequence[str], seconds: float, env: Mapping[str, str] | None = 
             status = run_group(
                 command,
                 seconds,
-                cwd=Path(),
+                cwd=cwd,
                 stdout=output,
                 stderr=errors,
                 env=dict(env) if env is not None else None,

@@ -190,7 +190,8 @@ def _run(case: SuiteCase, program: Path, library: Path | None) -> str:
     if library:
         environment["LD_PRELOAD"] = str(library.resolve())
     try:
-        return verdict(case, ask([str(program)], RUN_SECONDS, environment))
+        # Some write files.
+        return verdict(case, ask([str(program)], RUN_SECONDS, environment, program.parent))
     except FastError as error:
         return str(error).replace(str(program), program.name)
 
