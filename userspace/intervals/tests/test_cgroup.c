@@ -99,22 +99,35 @@ static void test_around(void **state)
 	assert_int_equal(ivl_cgroup_cpus(root), 2);
 }
 
+static void write_number(const char *cgroup, const char *name, int number)
+{
+	char path[128], text[16];
+
+	snprintf(path, sizeof(path), "%s/%s", cgroup, name);
+	snprintf(text, sizeof(text), "%d\n", number);
+	write_file(path, text);
+}
+
+/* Of version 1. */
+static void write_quota(const char *cgroup, int quota, int period)
+{
+	write_number(cgroup, "cpu.cfs_quota_us", quota);
+	write_number(cgroup, "cpu.cfs_period_us", period);
+}
+
 static void test_version_1(void **state)
 {
 	(void)state;
 	write_process("3:cpuset:/a\n2:cpu,cpuacct:/a/b\n1:name=systemd:/c\n0::/c\n", VERSION_1);
 	assert_int_equal(ivl_cgroup_cpus(root), 0);
-	write_file("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "-1\n");
-	write_file("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n");
+	write_quota("/sys/fs/cgroup/cpu,cpuacct/a/b", -1, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 0);
-	write_file("/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "250000\n");
+	write_number("/sys/fs/cgroup/cpu,cpuacct/a/b", "cpu.cfs_quota_us", 250000);
 	assert_int_equal(ivl_cgroup_cpus(root), 3);
 	/* Not a quota of this hierarchy, or of no other. */
-	write_file("/sys/fs/cgroup/cpuset/a/cpu.cfs_quota_us", "100000\n");
-	write_file("/sys/fs/cgroup/cpuset/a/cpu.cfs_period_us", "100000\n");
+	write_quota("/sys/fs/cgroup/cpuset/a", 100000, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 3);
-	write_file("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "100000\n");
-	write_file("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "50000\n");
+	write_quota("/sys/fs/cgroup/cpu,cpuacct/a", 100000, 50000);
 	assert_int_equal(ivl_cgroup_cpus(root), 2);
 }
 
@@ -126,11 +139,9 @@ static void test_own_cgroup_mounted(void **state)
 
 	(void)state;
 	write_process("4:cpu:/docker/123/inner\n", mounted);
-	write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "400000\n");
-	write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+	write_quota("/sys/fs/cgroup/cpu", 400000, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 4);
-	write_file("/sys/fs/cgroup/cpu/inner/cpu.cfs_quota_us", "100000\n");
-	write_file("/sys/fs/cgroup/cpu/inner/cpu.cfs_period_us", "100000\n");
+	write_quota("/sys/fs/cgroup/cpu/inner", 100000, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 1);
 	/* Not below it, though it begins so. */
 	write_process("4:cpu:/docker/1234/inner\n", mounted);

@@ -101,12 +101,10 @@ static void test_waits(void **state)
 			"intervals:   waits in\nintervals:     read_and_join (",
 		};
 		const struct ivl_config config = test_config(workers);
-		struct test_process process = test_begin(&config, over_sync);
+		struct test_process process;
 		char said[TEST_SAID_BYTES];
 
-		test_listen(&process, said, 100);
-		assert_int_equal(test_end(&process, false), 0);
-		test_says(said, sync, 3);
+		test_ends_saying(&config, over_sync, sync, 3);
 		process = test_begin(&config, over_join);
 		test_listen(&process, said, 100);
 		test_end(&process, true);
@@ -168,12 +166,8 @@ static void test_goes_on_elsewhere(void **state)
 			"that belongs to the first:\nintervals:   error-checking mutex 0x",
 		};
 		const struct ivl_config config = test_config(workers);
-		struct test_process process = test_begin(&config, over_barrier);
-		char said[TEST_SAID_BYTES];
 
-		test_listen(&process, said, 100);
-		assert_int_equal(test_end(&process, false), 0);
-		test_says(said, words, 2);
+		test_ends_saying(&config, over_barrier, words, 2);
 	}
 }
 
@@ -232,18 +226,12 @@ static void test_lets_in(void **state)
 		"waits",
 	};
 	const struct ivl_config config = test_config(1);
-	struct test_process process = test_begin(&config, recursively);
-	char said[TEST_SAID_BYTES];
-	int status;
 
 	(void)state;
-	test_listen(&process, said, 100);
-	status = test_end(&process, false);
 #ifdef __SANITIZE_THREAD__
 	test_leave_out("ThreadSanitizer has something to say of it, too, and may end the process");
 #endif
-	assert_int_equal(status, 0);
-	test_says(said, words, 1);
+	test_ends_saying(&config, recursively, words, 1);
 }
 
 /*
@@ -309,12 +297,8 @@ static void test_says_nothing(void **state)
 	(void)state;
 	test_on_counts(workers) {
 		const struct ivl_config config = test_config(workers);
-		struct test_process process = test_begin(&config, well);
-		char said[TEST_SAID_BYTES];
 
-		test_listen(&process, said, 1);
-		assert_string_equal(said, "");
-		assert_int_equal(test_end(&process, false), 0);
+		test_ends_silently(&config, well);
 	}
 }
 

@@ -83,4 +83,29 @@ static inline void test_says(const char *said, const char *const *words, int cou
 			fail_msg("not said: %s; but:\n%s", words[i], said);
 }
 
+/* A process that ends with status 0, and has said each of the words. */
+static inline void test_ends_saying(const struct ivl_config *config,
+				    void (*program)(ivl_runtime *runtime),
+				    const char *const *words, int count)
+{
+	struct test_process process = test_begin(config, program);
+	char said[TEST_SAID_BYTES];
+
+	test_listen(&process, said, 100);
+	assert_int_equal(test_end(&process, false), 0);
+	test_says(said, words, count);
+}
+
+/* As that, and has said nothing. */
+static inline void test_ends_silently(const struct ivl_config *config,
+				      void (*program)(ivl_runtime *runtime))
+{
+	struct test_process process = test_begin(config, program);
+	char said[TEST_SAID_BYTES];
+
+	test_listen(&process, said, 1);
+	assert_string_equal(said, "");
+	assert_int_equal(test_end(&process, false), 0);
+}
+
 #endif
