@@ -219,7 +219,7 @@ def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
     subprocess.run([program], env=environment, check=True)
     packets = protos.Trace.FromString(file.read_bytes()).packet
     threads = [one.track_descriptor.thread for one in packets if one.HasField("track_descriptor")]
-    assert [one.thread_name for one in threads if one.tid] == ["attends (machine)"] * 7
+    assert [one.thread_name for one in threads if one.tid] == ["attached (machine)"] * 7
     trace = read(file)
     # Those that are run at once are not in it; at a region's beginning so many are queued.
     assert trace.tasks("run") >= 8 + 8 * 4

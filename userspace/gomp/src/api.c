@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "env.h"
-#include "later.h"
+#include "newer_omp.h"
 #include "places.h"
-#include "share.h"
+#include "workshare.h"
 
 GOMP_PUBLIC int omp_get_thread_num(void)
 {

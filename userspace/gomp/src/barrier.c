@@ -44,7 +44,7 @@ static bool sleep_there(struct barrier *barrier, unsigned int phase)
 
 	/* seq_cst, as the fence of wake(): it sees us, or we see the next phase. */
 	atomic_fetch_add(&barrier->asleep, 1);
-	waited = ivl_attend_wait(&barrier->phase, phase);
+	waited = ivl_attached_wait(&barrier->phase, phase);
 	atomic_fetch_sub_explicit(&barrier->asleep, 1, memory_order_relaxed);
 	gomp_waits_end(waits);
 	return waited;
@@ -66,13 +66,13 @@ static void park(struct team *team, struct barrier *barrier, const struct passin
 
 	if (barrier == &team->final) {
 		waiting = &team->waiting[passing->phase & 1];
-		gomp_team_waits(waiting);
+		gomp_team_wait_begin(waiting);
 	}
 	if (passing->cancellable || !sleep_there(barrier, passing->phase))
 		while (still(&barrier->phase, (unsigned long)passing))
 			gomp_park(&barrier->phase, still, (unsigned long)passing);
 	if (waiting)
-		gomp_team_waits_no_more(waiting);
+		gomp_team_wait_end(waiting);
 }
 
 bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancellable)
@@ -84,8 +84,8 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 		return false;
 	if (cancellable && atomic_load(&team->cancelled))
 		return true;
-	if (!team->at_once)
-		ivl_attend_tell();
+	if (!team->undeferred)
+		ivl_attached_flush();
 	passing.phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
 	/* Release and acquire: with all who have come. */
 	if (atomic_fetch_sub_explicit(&barrier->left, 1, memory_order_acq_rel) == 1) {

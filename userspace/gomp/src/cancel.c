@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "env.h"
 #include "park.h"
-#include "share.h"
+#include "workshare.h"
 #include "task.h"
 
 GOMP_PUBLIC bool GOMP_cancellation_point(int which)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "env.h"
-#include "later.h"
+#include "newer_omp.h"
 #include "task.h"
 
 GOMP_PUBLIC int omp_get_num_devices(void)

@@ -16,15 +16,15 @@
 #include "affinity.h"
 #include "alloc.h"
 #include "display.h"
-#include "others.h"
+#include "other_libraries.h"
 
 #define LEAST_STACK (64 << 10)
 #define MOST_CPUS (1 << 20)
 /* While all threads have a CPU each, and while they do not. */
 #define SPINS 20000
-#define SPINS_CROWDED 100
+#define SPINS_OVERSUBSCRIBED 100
 #define SPINS_ACTIVE 20000000
-#define SPINS_ACTIVE_CROWDED 1000
+#define SPINS_ACTIVE_OVERSUBSCRIBED 1000
 
 struct environment gomp_environment;
 
@@ -51,7 +51,7 @@ void gomp_environment_used(void)
 	for (unsigned int i = 0; i < complaints_count; i++)
 		fprintf(stderr, "libintervals-gomp: %s: \"%s\" %s\n", complaints[i].name,
 			complaints[i].value, complaints[i].what);
-	gomp_others_tell();
+	gomp_warn_of_other_libraries();
 }
 
 /* Of a word, in any case; behind it the rest. */
@@ -267,11 +267,11 @@ static void waiting(struct environment *environment)
 	unsigned int spins;
 
 	environment->spins = SPINS;
-	environment->spins_crowded = SPINS_CROWDED;
+	environment->spins_oversubscribed = SPINS_OVERSUBSCRIBED;
 	if (text && accept(&rest, "active") && !*rest) {
 		environment->active = true;
 		environment->spins = SPINS_ACTIVE;
-		environment->spins_crowded = SPINS_ACTIVE_CROWDED;
+		environment->spins_oversubscribed = SPINS_ACTIVE_OVERSUBSCRIBED;
 	} else if (text && accept(&rest, "passive") && !*rest) {
 		environment->spins = 0;
 	} else if (text) {
@@ -281,8 +281,8 @@ static void waiting(struct environment *environment)
 		environment->spins = spins;
 	else if (count)
 		complain("GOMP_SPINCOUNT", count);
-	if (environment->spins_crowded > environment->spins)
-		environment->spins_crowded = environment->spins;
+	if (environment->spins_oversubscribed > environment->spins)
+		environment->spins_oversubscribed = environment->spins;
 }
 
 static void offload(struct environment *environment)

@@ -27,7 +27,8 @@ struct environment {
 	size_t stack_asked;		/* OMP_STACKSIZE; 0: it is the system's */
 	bool active;			/* OMP_WAIT_POLICY */
 	unsigned char offload;		/* OMP_TARGET_OFFLOAD: an enum offload */
-	unsigned int spins, spins_crowded;	/* park.h: with a CPU for each thread, and without */
+	/* Before a thread sleeps (park.h): with a CPU for each thread, and without. */
+	unsigned int spins, spins_oversubscribed;
 };
 
 extern struct environment gomp_environment;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "gomp.h"
-#include "later.h"
+#include "newer_omp.h"
 
 /* The int nearest to a value. Only 0 becomes 0, so this serves logicals, too. */
 static int nearest(int64_t value)

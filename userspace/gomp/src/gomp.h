@@ -5,7 +5,7 @@
  * What the notions of OpenMP are on the runtime
  * ---------------------------------------------
  *
- * A *team* is a runtime without threads of its own, which the team's threads attend (attend.h).
+ * A *team* is a runtime without threads of its own, which the team's threads attend (attach.h).
  * It is made once for each thread that begins parallel regions, grows, and is used again.
  *
  * An *implicit task* is the base of a worker: the code of the region runs on its thread's own
@@ -19,7 +19,7 @@
  * it waits, goes on in that thread alone: every task is tied. What waits suspends the fiber and
  * leaves the thread to other tasks; but who waits for a lock (critical, ordered, doacross), or holds
  * one while it waits, does so alone: its thread does nothing else as long as another can
- * (ivl_attend_alone()).
+ * (ivl_attached_exclusive()).
  *
  * A *taskgroup*, and the team itself for its barriers, is a group of the runtime, in which each
  * task is counted; workers count ahead, so that tasks share no line that all write to.
@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <attend.h>
+#include <attach.h>
 #include <blocks.h>
 
 #define GOMP_LINE 128
@@ -107,7 +107,7 @@ struct member {
 	uint64_t begin, end;		/* ordered and doacross: the chunk that it has */
 	struct member *outer;		/* of the same thread, around this team */
 	struct pool *pool;		/* the threads of regions; or NULL */
-	struct member *begins;		/* whose pool the regions have that it begins: as attends */
+	struct member *pool_owner;	/* the regions that it begins use this one's pool */
 	struct ivl_magazines tasks;	/* free blocks */
 	bool plain;			/* it has a queue, and nothing can be cancelled */
 	unsigned int queued_most;	/* of its tasks in its queue, before it runs new ones itself */
@@ -115,8 +115,8 @@ struct member {
 	atomic_uint stolen;		/* of those that it has queued since: run by others */
 	struct workshare *spare;	/* free worksharing constructs */
 	unsigned int spares;
-	struct member *attends;		/* whose worker the thread is: itself, or one around it */
-	struct ivl_seat *seat;
+	struct member *attached;	/* itself, or the outer member whose worker the thread is */
+	struct ivl_external *external;
 	struct task base;		/* the implicit task */
 	unsigned int place;		/* where it is to be bound, plus 1; 0: nowhere */
 	unsigned int bound;		/* where it is */
@@ -139,8 +139,8 @@ struct barrier {
 struct team {
 	unsigned int size;
 	unsigned int level, active_level;
-	bool light;			/* of one thread, inside of another region */
-	bool at_once;			/* its tasks are run by who creates them */
+	bool serialized;			/* of one thread, inside of another region */
+	bool undeferred;			/* its tasks are run by who creates them */
 	void (*function)(void *);
 	void *data;
 	struct member **members;
@@ -188,13 +188,13 @@ static inline struct member *gomp_member(void)
 }
 
 /* The task that runs holds one lock more, of which the program knows; or one less. */
-static inline void gomp_hold(void)
+static inline void gomp_note_locked(void)
 {
 	if (gomp_self)
 		gomp_self->task->nesting += GOMP_LOCKED;
 }
 
-static inline void gomp_hold_no_more(void)
+static inline void gomp_note_unlocked(void)
 {
 	if (gomp_self && gomp_self->task->nesting >= GOMP_LOCKED)
 		gomp_self->task->nesting -= GOMP_LOCKED;
@@ -207,26 +207,26 @@ static inline void gomp_hold_no_more(void)
  */
 struct gomp_waits {
 	struct member *self;
-	struct task *task, *attending;
-	bool alone, before;		/* for ivl_attend_alone() */
+	struct task *task, *attached_task;
+	bool exclusive, before;		/* for ivl_attached_exclusive() */
 };
 
 static inline struct gomp_waits gomp_waits_begin(bool for_lock)
 {
 	struct member *self = gomp_member();
-	const bool alone = for_lock || self->task->nesting >= GOMP_LOCKED;
+	const bool exclusive = for_lock || self->task->nesting >= GOMP_LOCKED;
 
-	gomp_self = self->attends;
-	return (struct gomp_waits){ self, self->task, self->attends->task, alone,
-				    alone && ivl_attend_alone(true) };
+	gomp_self = self->attached;
+	return (struct gomp_waits){ self, self->task, self->attached->task, exclusive,
+				    exclusive && ivl_attached_exclusive(true) };
 }
 
 static inline void gomp_waits_end(struct gomp_waits waits)
 {
-	if (__builtin_expect(waits.alone, 0))
-		ivl_attend_alone(waits.before);
+	if (__builtin_expect(waits.exclusive, 0))
+		ivl_attached_exclusive(waits.before);
 	gomp_self = waits.self;
-	waits.self->attends->task = waits.attending;
+	waits.self->attached->task = waits.attached_task;
 	waits.self->task = waits.task;
 }
 
@@ -263,8 +263,8 @@ static inline atomic_uint *gomp_team_waiting(struct team *team, unsigned int bef
  */
 void gomp_team_await_leaving(atomic_uint *waiting);
 /* By who is about to run tasks at the end of a region, and does no more. */
-void gomp_team_waits(atomic_uint *waiting);
-void gomp_team_waits_no_more(atomic_uint *waiting);
+void gomp_team_wait_begin(atomic_uint *waiting);
+void gomp_team_wait_end(atomic_uint *waiting);
 void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, unsigned int flags);
 /* The threads that the caller has for its regions end. */
 void gomp_pool_end(struct member *self);

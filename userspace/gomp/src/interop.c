@@ -5,7 +5,7 @@
  * The types are those of later compilers' omp.h, as they are passed.
  */
 #include "gomp.h"
-#include "later.h"
+#include "newer_omp.h"
 
 enum { INTEROP_NOWAIT = 1 << 0 };
 

@@ -2,7 +2,7 @@
 /*
  * Locks, critical sections and the lock of atomics. A word is 0: free, 1: held, 2: held, and
  * somebody may wait (Drepper, "Futexes Are Tricky", the second mutex). Held by a task, and waited
- * for by tasks: the thread of one that waits does nothing else meanwhile, if others can (attend.h).
+ * for by tasks: the thread of one that waits does nothing else meanwhile, if others can (attach.h).
  */
 #include <errno.h>
 #include <omp.h>
@@ -48,12 +48,12 @@ static void unlock(atomic_int *word)
 static void begin_section(atomic_int *word)
 {
 	lock(word);
-	gomp_hold();
+	gomp_note_locked();
 }
 
 static void end_section(atomic_int *word)
 {
-	gomp_hold_no_more();
+	gomp_note_unlocked();
 	unlock(word);
 }
 
@@ -62,7 +62,7 @@ static bool try_section(atomic_int *word)
 	const bool locked = try(word);
 
 	if (locked)
-		gomp_hold();
+		gomp_note_locked();
 	return locked;
 }
 

@@ -111,7 +111,7 @@ OLD(omp_set_nest_lock) void gomp_set_nest_lock_25(struct nested_25 *nested)
 
 	if (!holds(nested, self)) {
 		lock(nested, self);
-		gomp_hold();
+		gomp_note_locked();
 	}
 	nested->count++;
 }
@@ -120,7 +120,7 @@ OLD(omp_unset_nest_lock) void gomp_unset_nest_lock_25(struct nested_25 *nested)
 {
 	if (--nested->count)
 		return;
-	gomp_hold_no_more();
+	gomp_note_unlocked();
 	if (atomic_exchange_explicit(&nested->word, 0, memory_order_release) & WAITED_FOR)
 		gomp_unpark_one(&nested->word);
 }
@@ -132,7 +132,7 @@ OLD(omp_test_nest_lock) int gomp_test_nest_lock_25(struct nested_25 *nested)
 	if (!holds(nested, self)) {
 		if (!try(nested, self))
 			return 0;
-		gomp_hold();
+		gomp_note_locked();
 	}
 	return ++nested->count;
 }

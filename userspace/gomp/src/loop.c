@@ -83,7 +83,7 @@ void gomp_loop_init(struct workshare *share, const void *arg)
 
 void gomp_team_first_loop(struct team *team, const struct loop *loop)
 {
-	gomp_loop_init(gomp_share_combine(team), loop);
+	gomp_loop_init(gomp_workshare_combine(team), loop);
 }
 
 /* One block for each thread, or chunks in turn. */
@@ -188,12 +188,12 @@ bool gomp_loop_start(const struct loop *loop, bool ordered, void *begin, void *e
 {
 	struct member *self = gomp_member();
 
-	gomp_share_enter(self, gomp_loop_init, loop);
+	gomp_workshare_enter(self, gomp_loop_init, loop);
 	self->taken = self->begin = self->end = 0;
 	if (reductions)
 		gomp_reductions_of_share(self, reductions);
 	if (memory)
-		gomp_share_memory(self->share, memory);
+		gomp_workshare_memory(self->share, memory);
 	if (!begin)
 		return true;
 	return ordered ? gomp_loop_take_ordered(self, begin, end) :

@@ -3,7 +3,7 @@
 #ifndef GOMP_LOOP_H
 #define GOMP_LOOP_H
 
-#include "share.h"
+#include "workshare.h"
 
 struct loop {
 	uint64_t begin, end, step, count;

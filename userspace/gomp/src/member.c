@@ -4,7 +4,7 @@
 
 #include "affinity.h"
 #include "env.h"
-#include "share.h"
+#include "workshare.h"
 #include "task.h"
 
 __thread struct member *gomp_self;
@@ -19,8 +19,8 @@ static pthread_key_t key;
 static void end(void *member)
 {
 	gomp_pool_end(member);
-	gomp_share_leave(member);
-	gomp_share_free_spares(member);
+	gomp_workshare_leave(member);
+	gomp_workshare_free_spares(member);
 	gomp_tasks_leave(member);
 }
 
@@ -33,7 +33,7 @@ static void after_fork(void)
 	/* The threads are the parent's, and what they were about to do to the pool. */
 	outside.pool = NULL;
 	if (gomp_self)
-		gomp_self->begins->pool = NULL;
+		gomp_self->pool_owner->pool = NULL;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -50,8 +50,8 @@ struct member *gomp_member_begin(void)
 	pthread_setspecific(key, &outside);
 	outside.teams = 1;
 	outside.busy = &busy;
-	outside.begins = &outside;
-	outside.attends = &outside;
+	outside.pool_owner = &outside;
+	outside.attached = &outside;
 	gomp_base_begin(&outside, NULL, &gomp_environment.icv);
 	gomp_places_enter(&outside);
 	gomp_self = &outside;

@@ -30,7 +30,7 @@ void gomp_unpark_all(const void *word);
 extern atomic_uint gomp_threads;
 
 /* Are the threads that are in regions now, and `more` beside them, more than there are CPUs? */
-static inline bool gomp_crowded(unsigned int more)
+static inline bool gomp_oversubscribed(unsigned int more)
 {
 	const unsigned int cpus = gomp_environment.cpus;
 	/* Relaxed: a guess. */
@@ -52,8 +52,8 @@ static inline bool gomp_crowded(unsigned int more)
  */
 #define gomp_spin_while_with(condition, more) \
 	do { \
-		gomp_spin(condition, gomp_environment.spins_crowded); \
-		if ((condition) && !gomp_crowded(more)) \
+		gomp_spin(condition, gomp_environment.spins_oversubscribed); \
+		if ((condition) && !gomp_oversubscribed(more)) \
 			gomp_spin(condition, gomp_environment.spins); \
 	} while (0)
 

@@ -3,12 +3,12 @@
 #ifndef GOMP_REDUCTION_H
 #define GOMP_REDUCTION_H
 
-#include "share.h"
+#include "workshare.h"
 
 /* A worksharing construct that the caller has begun has such; its taskgroup begins. */
 void gomp_reductions_of_share(struct member *self, uintptr_t *reductions);
 /* In: how many bytes. Out: where they are, zeroed, the same for all of the team. */
-void gomp_share_memory(struct workshare *share, void **memory);
+void gomp_workshare_memory(struct workshare *share, void **memory);
 /* Of a taskgroup that the caller has begun. */
 void gomp_reductions_register(struct member *self, struct taskgroup *taskgroup,
 			      uintptr_t *reductions);

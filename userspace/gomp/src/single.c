@@ -2,11 +2,11 @@
 /* Single, sections and scope. */
 #include "park.h"
 #include "reduction.h"
-#include "share.h"
+#include "workshare.h"
 
 GOMP_PUBLIC bool GOMP_single_start(void)
 {
-	return gomp_share_enter(gomp_member(), NULL, NULL);
+	return gomp_workshare_enter(gomp_member(), NULL, NULL);
 }
 
 /* NULL: the caller does it, and says what it has by GOMP_single_copy_end(). */
@@ -14,7 +14,7 @@ GOMP_PUBLIC void *GOMP_single_copy_start(void)
 {
 	struct member *self = gomp_member();
 
-	if (gomp_share_enter(self, NULL, NULL))
+	if (gomp_workshare_enter(self, NULL, NULL))
 		return NULL;
 	gomp_barrier_wait(self, &self->team->barrier, false);
 	return self->share->copied;
@@ -46,7 +46,7 @@ GOMP_PUBLIC unsigned int GOMP_sections_start(unsigned int count)
 {
 	struct member *self = gomp_member();
 
-	gomp_share_enter(self, init_sections, &count);
+	gomp_workshare_enter(self, init_sections, &count);
 	return next_section(self);
 }
 
@@ -55,11 +55,11 @@ GOMP_PUBLIC unsigned int GOMP_sections2_start(unsigned int count, uintptr_t *red
 {
 	struct member *self = gomp_member();
 
-	gomp_share_enter(self, init_sections, &count);
+	gomp_workshare_enter(self, init_sections, &count);
 	if (reductions)
 		gomp_reductions_of_share(self, reductions);
 	if (memory)
-		gomp_share_memory(self->share, memory);
+		gomp_workshare_memory(self->share, memory);
 	return next_section(self);
 }
 
@@ -74,7 +74,7 @@ GOMP_PUBLIC void GOMP_parallel_sections(void (*function)(void *), void *data, un
 	struct team *team = gomp_team_begin(gomp_team_size(gomp_member(), asked), flags & 7);
 
 	/* The region's first construct is this one. */
-	init_sections(gomp_share_combine(team), &count);
+	init_sections(gomp_workshare_combine(team), &count);
 	gomp_team_release(team, function, data);
 	function(data);
 	gomp_team_end();
@@ -85,7 +85,7 @@ GOMP_PUBLIC void GOMP_parallel_sections_start(void (*function)(void *), void *da
 {
 	struct team *team = gomp_team_begin(gomp_team_size(gomp_member(), asked), 0);
 
-	init_sections(gomp_share_combine(team), &count);
+	init_sections(gomp_workshare_combine(team), &count);
 	gomp_team_release(team, function, data);
 }
 
@@ -107,7 +107,7 @@ GOMP_PUBLIC void GOMP_scope_start(uintptr_t *reductions)
 {
 	struct member *self = gomp_member();
 
-	gomp_share_enter(self, NULL, NULL);
+	gomp_workshare_enter(self, NULL, NULL);
 	if (reductions)
 		gomp_reductions_of_share(self, reductions);
 }

@@ -8,7 +8,7 @@
 
 #include "env.h"
 #include "places.h"
-#include "share.h"
+#include "workshare.h"
 #include "task.h"
 
 /* The kind of a mapping is in the lower byte, and the logarithm of its alignment above. */
@@ -65,8 +65,8 @@ static void read_arguments(struct icv *icv, void **arguments)
 static void run_apart(void (*function)(void *), void *data, const struct icv *icv)
 {
 	atomic_uint busy = 0;
-	struct member *self = gomp_member(), apart = { .begins = self->begins,
-				 .attends = self->attends, .teams = 1,
+	struct member *self = gomp_member(), apart = { .pool_owner = self->pool_owner,
+				 .attached = self->attached, .teams = 1,
 				 .busy = &busy, .place = self->place,
 				 .bound = self->bound, .part_count = gomp_places.count };
 
@@ -74,8 +74,8 @@ static void run_apart(void (*function)(void *), void *data, const struct icv *ic
 	gomp_self = &apart;
 	function(data);
 	gomp_self = self;
-	gomp_share_leave(&apart);
-	gomp_share_free_spares(&apart);
+	gomp_workshare_leave(&apart);
+	gomp_workshare_free_spares(&apart);
 }
 
 /* Who insists on another device than the host is told that there is none. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <attend_queued.h>
+#include <attach_queued.h>
 
 /*
  * From so many tasks in its queue on a thread runs new ones itself: what is in the queue is enough
@@ -41,7 +41,7 @@ __attribute__((constructor)) static void begin(void)
 static struct task *allocate(struct member *self, size_t bytes)
 {
 	struct task *task = bytes <= BLOCK_BYTES ?
-		ivl_block_get(&depot, &self->attends->tasks, -1) :
+		ivl_block_get(&depot, &self->attached->tasks, -1) :
 		gomp_allocate_aligned(_Alignof(struct task), bytes);
 
 	if (!task)
@@ -55,7 +55,7 @@ static void release(struct member *self, struct task *task)
 	if (task->depends)
 		gomp_depends_free(task);
 	if (task->bytes <= BLOCK_BYTES)
-		ivl_block_put(&depot, &self->attends->tasks, task);
+		ivl_block_put(&depot, &self->attached->tasks, task);
 	else
 		free(task);
 }
@@ -113,7 +113,7 @@ static void end_memory(struct member *self, struct task *task)
 	if (__builtin_expect(task->scope.elsewhere != 0, 0)) {
 		task->orphaned = (struct ivl_waiter){ .work.kind = &orphaned_kind,
 						      .runtime = ivl_this_runtime() };
-		if (!ivl_scope_leave(&task->scope, &task->orphaned))
+		if (!ivl_scope_detach(&task->scope, &task->orphaned))
 			return;
 	}
 	release(self, task);
@@ -124,7 +124,7 @@ void gomp_task_complete(struct member *self, struct task *task, struct ivl_group
 	if (task->node)
 		gomp_depend_end(task);
 	end_memory(self, task);
-	ivl_group_discount(group);
+	ivl_group_done(group);
 }
 
 void gomp_tasks_begin(struct member *self)
@@ -262,8 +262,8 @@ static void run_included(struct member *self, const struct order *order)
 /* Are there so many tasks to begin that the caller runs this one itself? */
 static bool has_enough(const struct member *self, const struct order *order)
 {
-	return ivl_attend_has_queued(self->queued_most) ||
-	       (is_high(order) && ivl_attend_has_high(UNBEGUN_MOST * self->team->size));
+	return ivl_attached_has_queued(self->queued_most) ||
+	       (is_high(order) && ivl_attached_has_high(UNBEGUN_MOST * self->team->size));
 }
 
 void gomp_task_create(struct member *self, const struct order *order)
@@ -279,9 +279,9 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 	now = !self->team || order->now || self->task->final;
 	/* The caller may be about to fulfil its event, or that of one that it depends on. */
-	if (!now && self->team->at_once && order->flags & TASK_DETACH)
+	if (!now && self->team->undeferred && order->flags & TASK_DETACH)
 		gomp_team_queue_tasks(self);
-	if (now || self->team->at_once ||
+	if (now || self->team->undeferred ||
 	    (!(order->flags & (TASK_DETACH | TASK_DEPEND)) && self->task->nesting < DEEPEST &&
 	     has_enough(self, order))) {
 		run_included(self, order);
@@ -309,7 +309,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 	copy(task->data, order);
 	task->constructed = order->copy;
-	ivl_group_count(gomp_group_of(self, task->taskgroup));
+	ivl_group_add(gomp_group_of(self, task->taskgroup));
 	if (__builtin_expect(waits || task->high, 0)) {
 		ivl_spawn_prepare(&parent->scope, &task->spawned, run, task);
 		if (!waits || !gomp_depend(parent, task, order->depend, false))
@@ -339,7 +339,7 @@ static inline bool is_plain(const struct member *self, void (*copy_data)(void *,
 {
 	return !copy_data && !(flags & (TASK_DEPEND | TASK_DETACH)) && self->plain &&
 	       (self->task->final || (self->task->nesting < DEEPEST &&
-				      ivl_attend_sees_queued(self->queued_most)));
+				      ivl_attached_sees_queued(self->queued_most)));
 }
 
 /* Volatile are those on the stack that are seldom asked for: they stay there until then. */
@@ -417,7 +417,7 @@ GOMP_PUBLIC void GOMP_taskyield(void)
 	struct gomp_waits waits = gomp_waits_begin(false);
 
 	if (waits.self->team)
-		ivl_attend_yield();
+		ivl_attached_yield();
 	gomp_waits_end(waits);
 }
 

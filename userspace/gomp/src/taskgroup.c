@@ -9,7 +9,7 @@
 
 static bool has_tasks(const struct member *self)
 {
-	return self->team && !self->team->at_once;
+	return self->team && !self->team->undeferred;
 }
 
 static void set_finish(struct member *self, struct taskgroup *taskgroup)
@@ -127,7 +127,7 @@ GOMP_PUBLIC void GOMP_workshare_task_reduction_unregister(bool cancelled)
 		GOMP_barrier();
 }
 
-void gomp_share_memory(struct workshare *share, void **memory)
+void gomp_workshare_memory(struct workshare *share, void **memory)
 {
 	*memory = common(&share->memory, gomp_allocate((size_t)*memory));
 }

@@ -15,7 +15,7 @@
 #include "affinity.h"
 #include "env.h"
 #include "park.h"
-#include "share.h"
+#include "workshare.h"
 #include "task.h"
 #include "taskgroup.h"
 
@@ -41,7 +41,7 @@ struct pool {
 	struct ivl_worker *before;	/* what the caller was before the region */
 };
 
-struct light {
+struct serialized {
 	struct team team;
 	struct member member;
 	struct member *members[1];
@@ -122,7 +122,7 @@ static void begin_task(struct member *self)
 		gomp_depends_free(&self->base);
 	inherit(self, pool->caller);
 	gomp_base_begin(self, self->outer->task, &pool->icv);
-	gomp_share_begin(self);
+	gomp_workshare_begin(self);
 	gomp_tasks_begin(self);
 	ivl_local()->finish = (struct ivl_finish *)&pool->team.tasks.group;
 }
@@ -134,7 +134,7 @@ static uint32_t group_of(unsigned int number)
 }
 
 /* Until the next region, after one that had so many threads, which are counted no more. */
-static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int threads)
+static unsigned int sleep_until_region(struct thread *thread, unsigned int seen, unsigned int threads)
 {
 	/* Acquire: what thread 0 has written. */
 	gomp_spin_while_with(atomic_load_explicit(&thread->go, memory_order_acquire) == seen,
@@ -154,7 +154,7 @@ static unsigned int rest(struct thread *thread, unsigned int seen, unsigned int 
 }
 
 /* The pool's threads from number 1 on, so many with thread 0. Those that sleep by one call. */
-static void rouse(struct pool *pool, unsigned int size)
+static void wake_threads(struct pool *pool, unsigned int size)
 {
 	uint32_t groups = 0;
 
@@ -187,12 +187,12 @@ void gomp_team_await_leaving(atomic_uint *waiting)
  * Either it sees that the barrier is over when it looks again, after the fence of gomp_park(), and
  * runs nothing, or thread 0 sees it behind the fence at the end of the region.
  */
-void gomp_team_waits(atomic_uint *waiting)
+void gomp_team_wait_begin(atomic_uint *waiting)
 {
 	atomic_fetch_add_explicit(waiting, 1, memory_order_relaxed);
 }
 
-void gomp_team_waits_no_more(atomic_uint *waiting)
+void gomp_team_wait_end(atomic_uint *waiting)
 {
 	if (atomic_fetch_sub_explicit(waiting, 1, memory_order_release) == 1)
 		gomp_unpark_all(waiting);
@@ -207,17 +207,17 @@ static void *thread_main(void *arg)
 
 	gomp_self = self;
 	for (;;) {
-		seen = rest(thread, seen, size);
+		seen = sleep_until_region(thread, seen, size);
 		if (atomic_load(&thread->pool->stops))
 			break;
-		ivl_attend(self->seat);
+		ivl_attach(self->external);
 		begin_task(self);
 		gomp_bind(self);
 		gomp_affinity_display(self);
 		team->function(team->data);
 		size = team->size;
 		gomp_barrier_wait(self, &team->final, false);
-		ivl_attend_no_more(NULL);
+		ivl_detach(NULL);
 	}
 	gomp_pool_end(self);
 	return NULL;
@@ -245,10 +245,10 @@ static struct thread *make_thread(struct pool *pool, unsigned int number)
 	thread->pool = pool;
 	member->number = number;
 	member->team = &pool->team;
-	member->begins = member;
-	member->attends = member;
-	member->seat = ivl_attend_prepare(pool->runtime, 0);
-	if (!member->seat)
+	member->pool_owner = member;
+	member->attached = member;
+	member->external = ivl_attach_prepare(pool->runtime, 0);
+	if (!member->external)
 		gomp_fatal("out of memory for thread %u", number);
 	return thread;
 }
@@ -276,7 +276,7 @@ static struct pool *make_pool(void)
 	config.stack_bytes = gomp_environment.stack_bytes;
 	/* As many as memory has room for: what waits on one must not keep others from beginning. */
 	config.fibers_per_worker = 1u << 30;
-	if (ivl_start_attended(&config, no_stack, &pool->runtime))
+	if (ivl_start_threadless(&config, no_stack, &pool->runtime))
 		gomp_fatal("%s", ivl_last_error());
 	pool->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
 	return pool;
@@ -308,14 +308,14 @@ void gomp_pool_end(struct member *self)
 		return;
 	self->pool = NULL;
 	atomic_store(&pool->stops, true);
-	rouse(pool, pool->count);
+	wake_threads(pool, pool->count);
 	for (unsigned int i = 1; i < pool->count; i++)
 		pthread_join(pool->threads[i]->thread, NULL);
 	gomp_pool_end(&pool->threads[0]->member);
 	for (unsigned int i = 0; i < pool->count; i++) {
 		if (pool->threads[i]->member.base.depends)
 			gomp_depends_free(&pool->threads[i]->member.base);
-		gomp_share_free_spares(&pool->threads[i]->member);
+		gomp_workshare_free_spares(&pool->threads[i]->member);
 		gomp_tasks_leave(&pool->threads[i]->member);
 		free(pool->threads[i]);
 	}
@@ -353,38 +353,38 @@ static void begin_team(struct team *team, struct member *self, unsigned int size
 	GOMP_RENEW(team->tasks.reductions, NULL);
 }
 
-static struct team *begin_light(struct member *self)
+static struct team *begin_serialized(struct member *self)
 {
-	struct light *light = allocate(sizeof(*light));
-	struct member *member = &light->member;
+	struct serialized *serialized = allocate(sizeof(*serialized));
+	struct member *member = &serialized->member;
 	struct icv icv;
 
-	begin_team(&light->team, self, 1);
-	light->team.light = true;
-	light->team.at_once = true;
-	light->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
-	light->members[0] = member;
-	light->team.members = light->members;
-	member->team = &light->team;
-	member->begins = self->begins;
-	member->attends = self->attends;
-	member->seat = self->seat;
+	begin_team(&serialized->team, self, 1);
+	serialized->team.serialized = true;
+	serialized->team.undeferred = true;
+	serialized->team.tasks.group = (struct ivl_group)IVL_GROUP_INIT;
+	serialized->members[0] = member;
+	serialized->team.members = serialized->members;
+	member->team = &serialized->team;
+	member->pool_owner = self->pool_owner;
+	member->attached = self->attached;
+	member->external = self->external;
 	icv = inherited(self->task->icv);
 	inherit(member, self);
 	gomp_base_begin(member, self->task, &icv);
 	/* It is in the frame of who begins it. */
 	member->base.nesting = self->task->nesting & -GOMP_LOCKED;
-	gomp_share_begin(member);
+	gomp_workshare_begin(member);
 	member->place = member->bound = self->place;
 	member->part = self->part;
 	member->part_count = self->part_count;
 	gomp_self = member;
-	return &light->team;
+	return &serialized->team;
 }
 
 static struct pool *pool_of(struct member *self, unsigned int size)
 {
-	struct pool **pool = &self->begins->pool;
+	struct pool **pool = &self->pool_owner->pool;
 
 	if (!*pool)
 		*pool = make_pool();
@@ -398,33 +398,33 @@ static struct pool *pool_of(struct member *self, unsigned int size)
  */
 void gomp_team_queue_tasks(struct member *self)
 {
-	struct light *light = (struct light *)self->team;
+	struct serialized *serialized = (struct serialized *)self->team;
 
-	light->pool = pool_of(self, 1);
-	light->team.at_once = false;
-	self->begins = self;
-	self->attends = self;
-	ivl_attend_count(light->pool->runtime, 1);
-	light->before = ivl_attend(light->pool->threads[0]->member.seat);
+	serialized->pool = pool_of(self, 1);
+	serialized->team.undeferred = false;
+	self->pool_owner = self;
+	self->attached = self;
+	ivl_attach_expect(serialized->pool->runtime, 1);
+	serialized->before = ivl_attach(serialized->pool->threads[0]->member.external);
 	gomp_tasks_begin(self);
 	ivl_local()->finish = (struct ivl_finish *)gomp_group_of(self, self->task->taskgroup);
 }
 
-static void end_light(struct member *self)
+static void end_serialized(struct member *self)
 {
-	struct light *light = (struct light *)self->team;
+	struct serialized *serialized = (struct serialized *)self->team;
 
-	if (light->pool) {
+	if (serialized->pool) {
 		gomp_pool_end(self);
-		ivl_attend_discount(light->pool->runtime, 1);
-		ivl_attend_no_more(light->before);
+		ivl_attach_expect_fewer(serialized->pool->runtime, 1);
+		ivl_detach(serialized->before);
 		gomp_tasks_leave(self);
-		gomp_events_free(&light->team);
+		gomp_events_free(&serialized->team);
 	}
 	if (self->base.depends)
 		gomp_depends_free(&self->base);
-	gomp_share_free_spares(self);
-	free(light);
+	gomp_workshare_free_spares(self);
+	free(serialized);
 }
 
 struct team *gomp_team_begin(unsigned int size, unsigned int bind)
@@ -434,7 +434,7 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 	struct icv icv;
 
 	if (size == 1 && self->team)
-		return begin_light(self);
+		return begin_serialized(self);
 	pool = pool_of(self, size);
 	begin_team(&pool->team, self, size);
 	icv = inherited(self->task->icv);
@@ -444,9 +444,9 @@ struct team *gomp_team_begin(unsigned int size, unsigned int bind)
 	member = &pool->threads[0]->member;
 	gomp_places_choose(self, &pool->team, bind ? bind : self->task->icv->bind);
 	if (size > 1)
-		ivl_attend_crowd(pool->runtime, gomp_crowded(0));
-	ivl_attend_count(pool->runtime, size);
-	pool->before = ivl_attend(member->seat);
+		ivl_attach_oversubscribed(pool->runtime, gomp_oversubscribed(0));
+	ivl_attach_expect(pool->runtime, size);
+	pool->before = ivl_attach(member->external);
 	gomp_self = member;
 	begin_task(member);
 	gomp_bind(member);
@@ -459,7 +459,7 @@ void gomp_team_release(struct team *team, void (*function)(void *), void *data)
 	GOMP_RENEW(team->function, function);
 	GOMP_RENEW(team->data, data);
 	if (team->size > 1)
-		rouse((struct pool *)team, team->size);
+		wake_threads((struct pool *)team, team->size);
 }
 
 void gomp_team_end(void)
@@ -468,22 +468,22 @@ void gomp_team_end(void)
 	struct team *team = self->team;
 
 	gomp_barrier_wait(self, &team->final, false);
-	gomp_share_end(self);
+	gomp_workshare_end(self);
 	atomic_fetch_sub_explicit(&gomp_threads, team->counted, memory_order_relaxed);
 	if (team->reserved)
 		atomic_fetch_sub_explicit(self->busy, team->reserved, memory_order_relaxed);
 	gomp_self = self->outer;
-	if (team->light) {
-		end_light(self);
+	if (team->serialized) {
+		end_serialized(self);
 	} else {
 		struct pool *pool = ((struct thread *)self)->pool;
 
-		/* Pairs with that of gomp_park(): see gomp_team_waits(). */
+		/* Pairs with that of gomp_park(): see gomp_team_wait_begin(). */
 		atomic_thread_fence(memory_order_seq_cst);
 		/* They had no part in this region, and those of the next wait there, too. */
 		gomp_team_await_leaving(gomp_team_waiting(team, 0));
-		ivl_attend_discount(pool->runtime, team->size);
-		ivl_attend_no_more(pool->before);
+		ivl_attach_expect_fewer(pool->runtime, team->size);
+		ivl_detach(pool->before);
 	}
 }
 

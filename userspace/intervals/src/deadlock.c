@@ -11,7 +11,7 @@
 #include "find.h"
 #include "model.h"
 #include "run_queue.h"
-#include "seat.h"
+#include "external.h"
 #include "watch/names.h"
 #include "watch/watch.h"
 
@@ -94,8 +94,8 @@ static bool is_quiet(ivl_runtime *runtime)
 	for (unsigned int i = 0; i < runtime->topology->workers; i++)
 		if (ivl_pool_size(runtime->workers[i].pool) || ivl_returns(&runtime->workers[i]))
 			return false;
-	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
-		if (ivl_pool_size(seat->worker.pool) || ivl_seat_called(seat))
+	for (struct ivl_external *ext = ivl_externals(runtime); ext; ext = ext->next)
+		if (ivl_pool_size(ext->worker.pool) || ivl_external_may_leave(ext))
 			return false;
 	return !ivl_stackless_there(runtime);
 }

@@ -245,12 +245,12 @@ void ivl_feedback_forget(struct ivl_feedback *feedback)
 /* Relaxed: a moment later it may be otherwise, and who naps has passed a fence. */
 static int awake_at(const ivl_runtime *runtime, unsigned int leaf)
 {
-	const struct ivl_hall *hall = &runtime->halls[leaf];
-	const unsigned int asleep = atomic_load_explicit(&hall->sleepers.asleep,
+	const struct ivl_place_state *state = &runtime->place_states[leaf];
+	const unsigned int asleep = atomic_load_explicit(&state->sleepers.asleep,
 							 memory_order_relaxed);
 
 	return (int)(runtime->topology->leaves[leaf].worker_count - asleep) -
-	       ivl_napped(&hall->nap);
+	       ivl_timed_sleep_active(&state->timed_sleep);
 }
 
 /* Are more workers awake than wanted, and another one of this leaf? `naps`: the caller does. */
@@ -267,24 +267,24 @@ static bool is_too_many(const struct ivl_worker *worker, bool naps)
 }
 
 /* True: it was throttled to the end, as there is nothing to do any more. */
-static bool nap(struct ivl_worker *worker, struct ivl_hall *hall)
+static bool sleep_for_quantum(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	unsigned int patience = IVL_THROTTLED_QUANTA;
 	bool nothing = false;
 
 	/* Who has work put relies on us, as on one that searches (W4 of the protocol). */
-	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&state->searching, 1, memory_order_seq_cst);
 	while (patience-- && !ivl_over(worker) && is_too_many(worker, true)) {
 		nothing = !ivl_anything(worker);
 		if (nothing)
 			break;
 		ivl_count(worker, naps);
-		if (!ivl_nap_on(&hall->nap, quantum_ends(worker->feedback)))
+		if (!ivl_timed_sleep_until(&state->timed_sleep, quantum_ends(worker->feedback)))
 			break;
 		come_by(worker->runtime, ivl_clock_ns(CLOCK_MONOTONIC));
 	}
-	ivl_nap_end(&hall->nap);
-	atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst);
+	ivl_timed_sleep_end(&state->timed_sleep);
+	atomic_fetch_sub_explicit(&state->searching, 1, memory_order_seq_cst);
 	return nothing;
 }
 
@@ -293,15 +293,16 @@ bool ivl_feedback_is_too_many(const struct ivl_worker *worker)
 	return is_too_many(worker, false);
 }
 
-bool ivl_feedback_throttles(struct ivl_worker *worker, struct ivl_hall *hall)
+bool ivl_feedback_throttles(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	if (!is_too_many(worker, false))
 		return false;
-	return !ivl_nap_begin(&hall->nap) || nap(worker, hall);
+	return !ivl_timed_sleep_begin(&state->timed_sleep) ||
+	       sleep_for_quantum(worker, state);
 }
 
-void ivl_feedback_leave(struct ivl_worker *worker, struct ivl_hall *hall)
+void ivl_feedback_leave(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	if (awake_at(worker->runtime, worker->place->index) < 1)
-		ivl_nap_call(&hall->nap);
+		ivl_timed_sleep_wake(&state->timed_sleep);
 }

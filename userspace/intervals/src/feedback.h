@@ -51,8 +51,8 @@ bool ivl_feedback_is_too_many(const struct ivl_worker *worker);
  * It is to look for work. True: it is not, and sleeps instead (go_to_sleep() of idle.c); too many
  * are awake, and there is nothing to do, or another one naps. False: it may, perhaps after a nap.
  */
-bool ivl_feedback_throttles(struct ivl_worker *worker, struct ivl_hall *hall);
+bool ivl_feedback_throttles(struct ivl_worker *worker, struct ivl_place_state *state);
 /* It is counted as asleep, and was the last that was awake beside one that naps: that looks. */
-void ivl_feedback_leave(struct ivl_worker *worker, struct ivl_hall *hall);
+void ivl_feedback_leave(struct ivl_worker *worker, struct ivl_place_state *state);
 
 #endif

@@ -40,10 +40,10 @@ struct ivl_watched;
 struct ivl_waiter {
 	struct ivl_work work;		/* makes the fiber go on */
 	ivl_runtime *runtime;		/* NULL: no fiber, but a foreign thread, at `word` */
-	struct ivl_seat *seat;		/* of that thread; NULL: it only waits */
+	struct ivl_external *external;		/* of that thread; NULL: it only waits */
 	const struct ivl_place *place;	/* where it waits, and goes on */
-	struct ivl_bound *bound;	/* who alone makes the fiber go on; NULL: anybody */
-	bool alone;			/* ivl_attend_alone(): goes on before all else there */
+	struct ivl_tied *tied;	/* who alone makes the fiber go on; NULL: anybody */
+	bool exclusive;			/* ivl_attached_exclusive(): resumes before all else */
 	_Atomic(uint32_t) word;
 };
 
@@ -56,7 +56,7 @@ struct ivl_fiber {
 	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
 	unsigned int known;		/* by what number valgrind knows of the stack */
 	char *mapped;			/* where its mapping begins */
-	bool alone;			/* while it waits: ivl_attend_alone() */
+	bool exclusive;			/* while it waits: ivl_attached_exclusive() */
 	/*
 	 * Twice the number of asyncs that have ended on it without their spawner;
 	 * plus one: the one that runs on it is counted by its finish (finish.c).

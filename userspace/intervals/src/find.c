@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <sched.h>
 
-#include <seat.h>
+#include <external.h>
 #include <watch/probes.h>
 #include <watch/watch.h>
 
@@ -26,9 +26,9 @@ static struct ivl_work *open_box(struct ivl_worker *worker, struct ivl_mailbox *
 	return work;
 }
 
-static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_hall *hall)
+static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_place_state *state)
 {
-	return open_box(worker, &hall->mailbox);
+	return open_box(worker, &state->mailbox);
 }
 
 /* That of the worker's place, and those of the places around it. */
@@ -37,7 +37,7 @@ static struct ivl_work *open_near(struct ivl_worker *worker)
 	struct ivl_work *work = NULL;
 
 	for (unsigned int i = 0; i < worker->place->levels && !work; i++)
-		work = open_mailbox(worker, ivl_hall_at(worker, i));
+		work = open_mailbox(worker, ivl_place_state_at(worker, i));
 	return work;
 }
 
@@ -46,21 +46,21 @@ static struct ivl_work *open_high(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
 
-	for (unsigned int i = 0; i < ivl_hall_count(worker) && !work; i++)
-		work = open_box(worker, &ivl_hall_at(worker, i)->high);
+	for (unsigned int i = 0; i < ivl_place_state_count(worker) && !work; i++)
+		work = open_box(worker, &ivl_place_state_at(worker, i)->high);
 	if (work)
 		atomic_fetch_sub_explicit(&worker->runtime->high, 1, memory_order_relaxed);
 	return work;
 }
 
 /* Work that waits for a stack, if this worker has one. */
-static struct ivl_work *begin_stackless(struct ivl_worker *worker, struct ivl_hall *hall)
+static struct ivl_work *begin_stackless(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	bool more;
 
-	if (ivl_mailbox_empty(&hall->stackless) || !ivl_fiber_there(worker))
+	if (ivl_mailbox_empty(&state->stackless) || !ivl_fiber_there(worker))
 		return NULL;
-	return ivl_mailbox_take(&hall->stackless, &more);
+	return ivl_mailbox_take(&state->stackless, &more);
 }
 
 bool ivl_serve_stackless(ivl_runtime *runtime)
@@ -69,7 +69,7 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 	bool more;
 
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
-		struct ivl_mailbox *stackless = &runtime->halls[i].stackless;
+		struct ivl_mailbox *stackless = &runtime->place_states[i].stackless;
 
 		if (ivl_mailbox_empty(stackless))
 			continue;
@@ -92,7 +92,7 @@ bool ivl_serve_stackless(ivl_runtime *runtime)
 bool ivl_stackless_there(ivl_runtime *runtime)
 {
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
-		if (!ivl_mailbox_empty(&runtime->halls[i].stackless))
+		if (!ivl_mailbox_empty(&runtime->place_states[i].stackless))
 			return true;
 	return false;
 }
@@ -147,7 +147,7 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 }
 
 /* Before looking for a victim: was stealing worth it? */
-static void hesitate(struct ivl_worker *worker)
+static void back_off(struct ivl_worker *worker)
 {
 	const uint64_t stolen = worker->stolen_ns;
 	const uint64_t now = stolen ? ivl_clock_ns(CLOCK_MONOTONIC) : 0;
@@ -156,7 +156,7 @@ static void hesitate(struct ivl_worker *worker)
 	if (!stolen)
 		return;
 	worker->stolen_ns = 0;
-	pause = ivl_pause_after(&worker->hesitation, now - stolen);
+	pause = ivl_pause_after(&worker->steal_backoff, now - stolen);
 	if (!pause)
 		return;
 	do {
@@ -168,14 +168,15 @@ static void hesitate(struct ivl_worker *worker)
 }
 
 /* From threads that are inside of ivl_run_here(), after all others. */
-static struct ivl_work *steal_from_seats(struct ivl_worker *worker)
+static struct ivl_work *steal_from_externals(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
 
-	for (struct ivl_seat *seat = ivl_seats(worker->runtime); seat && !work; seat = seat->next)
-		if (seat != worker->seat && ivl_seat_taken(seat) &&
-		    ivl_seat_near(seat, worker->place))
-			work = steal_from(worker, &seat->worker);
+	for (struct ivl_external *ext = ivl_externals(worker->runtime); ext && !work;
+	     ext = ext->next)
+		if (ext != worker->external && ivl_external_taken(ext) &&
+		    ivl_external_reaches(ext, worker->place))
+			work = steal_from(worker, &ext->worker);
 	return work;
 }
 
@@ -187,7 +188,7 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 	int number;
 
 	if (!runtime->shared) {
-		hesitate(worker);
+		back_off(worker);
 		ivl_chooser_begin(worker->chooser);
 		while ((number = ivl_chooser_next(worker->chooser)) >= 0) {
 			struct ivl_worker *victim = &runtime->workers[number];
@@ -206,7 +207,7 @@ static struct ivl_work *steal(struct ivl_worker *worker)
 				return work;
 			}
 		}
-		work = steal_from_seats(worker);
+		work = steal_from_externals(worker);
 		if (work) {
 			worker->stolen_ns = ivl_clock_ns(CLOCK_MONOTONIC);
 			return work;
@@ -220,8 +221,8 @@ static struct ivl_work *open_first(struct ivl_worker *worker)
 	struct ivl_work *work = NULL;
 
 	worker->mail_first = false;
-	for (unsigned int i = 0; i < ivl_hall_count(worker) && !work; i++)
-		work = open_mailbox(worker, ivl_hall_at(worker, i));
+	for (unsigned int i = 0; i < ivl_place_state_count(worker) && !work; i++)
+		work = open_mailbox(worker, ivl_place_state_at(worker, i));
 	return work;
 }
 
@@ -232,7 +233,7 @@ __attribute__((always_inline)) static inline struct ivl_work *find_own(struct iv
 
 	/* Not what has given way to mail. */
 	if (ivl_returns(worker) && !worker->mail_first)
-		work = ivl_bound_take(worker->bound);
+		work = ivl_tied_take(worker->tied);
 	if (!work && ivl_high_there(worker)) {
 		ivl_stay();
 		work = open_high(worker);
@@ -244,9 +245,9 @@ __attribute__((always_inline)) static inline struct ivl_work *find_own(struct iv
 		work = open_first(worker);
 	if (!work)
 		work = ivl_take_next(worker);
-	if (!work && ivl_hold_nothing_back(worker, NULL, true))
+	if (!work && ivl_flush_deferred(worker, NULL, true))
 		work = ivl_take_next(worker);
-	return work ? work : begin_stackless(worker, ivl_hall_at(worker, 0));
+	return work ? work : begin_stackless(worker, ivl_place_state_at(worker, 0));
 }
 
 struct ivl_work *ivl_find_own(struct ivl_worker *worker)
@@ -257,23 +258,24 @@ struct ivl_work *ivl_find_own(struct ivl_worker *worker)
 /* What waits alone; but others may wait for what the worker has to tell. */
 static struct ivl_work *find_first(struct ivl_worker *worker)
 {
-	ivl_hold_nothing_back(worker, NULL, false);
-	return ivl_bound_take(worker->bound);
+	ivl_flush_deferred(worker, NULL, false);
+	return ivl_tied_take(worker->tied);
 }
 
 struct ivl_work *ivl_find(struct ivl_worker *worker)
 {
 	struct ivl_work *work;
 
-	if (ivl_is_held_up(worker))
+	if (ivl_is_restricted(worker))
 		return find_first(worker);
 	work = find_own(worker);
 	if (!work)
 		work = steal(worker);
-	for (unsigned int i = worker->place->levels; i < ivl_hall_count(worker) && !work; i++) {
-		work = open_mailbox(worker, ivl_hall_at(worker, i));
+	for (unsigned int i = worker->place->levels; i < ivl_place_state_count(worker) && !work;
+	     i++) {
+		work = open_mailbox(worker, ivl_place_state_at(worker, i));
 		if (!work)
-			work = begin_stackless(worker, ivl_hall_at(worker, i));
+			work = begin_stackless(worker, ivl_place_state_at(worker, i));
 	}
 	return work;
 }
@@ -292,8 +294,8 @@ bool ivl_anything(struct ivl_worker *worker)
 		    ivl_pool_size(other->pool))
 			return true;
 	}
-	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
-		if (ivl_seat_near(seat, worker->place) && ivl_pool_size(seat->worker.pool))
+	for (struct ivl_external *ext = ivl_externals(runtime); ext; ext = ext->next)
+		if (ivl_external_reaches(ext, worker->place) && ivl_pool_size(ext->worker.pool))
 			return true;
 	return false;
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend.h"
+#include "attach.h"
 #include "deadlock.h"
 #include "run_queue.h"
 #include "switching.h"
@@ -66,21 +66,21 @@ static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 /*
  * Counts are taken ahead: else every async would write to its finish, and all workers
  * to the same line of the cache. Those that a worker has and does not use hold up the
- * finish, so it gives them back before it does anything else (ivl_hold_nothing_back()).
+ * finish, so it gives them back before it does anything else (ivl_flush_deferred()).
  */
-static bool has_credit(const struct ivl_worker *worker, const struct ivl_finish *finish)
+static bool has_reserve(const struct ivl_worker *worker, const struct ivl_finish *finish)
 {
-	return worker->credit.held.from == finish;
+	return worker->reserve.held.from == finish;
 }
 
-static void return_credit(struct ivl_worker *worker, bool leaves)
+static void return_reserve(struct ivl_worker *worker, bool leaves)
 {
-	struct ivl_credit *credit = &worker->credit;
-	struct ivl_waiter *waiter = subtract((struct ivl_finish *)credit->held.from,
-					     credit->count);
+	struct ivl_finish_reserve *reserve = &worker->reserve;
+	struct ivl_waiter *waiter = subtract((struct ivl_finish *)reserve->held.from,
+					     reserve->count);
 
-	credit->count = 0;
-	ivl_hold_no_more(worker, &credit->held);
+	reserve->count = 0;
+	ivl_deferred_remove(worker, &reserve->held);
 	if (waiter && leaves)
 		ivl_wake_next(waiter);
 	else if (waiter)
@@ -89,29 +89,29 @@ static void return_credit(struct ivl_worker *worker, bool leaves)
 
 static void add(struct ivl_worker *worker, struct ivl_finish *finish)
 {
-	struct ivl_credit *credit = &worker->credit;
+	struct ivl_finish_reserve *reserve = &worker->reserve;
 
-	if (has_credit(worker, finish) && credit->count > 1) {
-		credit->count--;
+	if (has_reserve(worker, finish) && reserve->count > 1) {
+		reserve->count--;
 		return;
 	}
-	if (credit->held.from && !has_credit(worker, finish))
-		return_credit(worker, false);
+	if (reserve->held.from && !has_reserve(worker, finish))
+		return_reserve(worker, false);
 	/* Relaxed: the adder holds one of those counted, or is the finish itself. */
 	atomic_fetch_add_explicit(&finish->left, IVL_AHEAD, memory_order_relaxed);
-	credit->count += IVL_AHEAD - 1;
-	if (!credit->held.from)
-		ivl_hold(worker, &credit->held, finish, return_credit);
+	reserve->count += IVL_AHEAD - 1;
+	if (!reserve->held.from)
+		ivl_defer(worker, &reserve->held, finish, return_reserve);
 }
 
 /* The waiter, if this was the last. */
 static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finish *finish)
 {
-	if (!has_credit(worker, finish))
+	if (!has_reserve(worker, finish))
 		return subtract(finish, 1);
 	/* Not the last: the credit is counted, and is given back in time. */
-	if (++worker->credit.count > 2 * IVL_AHEAD) {
-		worker->credit.count -= IVL_AHEAD;
+	if (++worker->reserve.count > 2 * IVL_AHEAD) {
+		worker->reserve.count -= IVL_AHEAD;
 		return subtract(finish, IVL_AHEAD);
 	}
 	return NULL;
@@ -405,7 +405,7 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 static ivl_start_async *start_of(enum ivl_policy policy, const struct ivl_worker *worker)
 {
 	/* Work-first the spawner may go on elsewhere. */
-	return worker->bound ? worker->start_async : ivl_async_starts[policy];
+	return worker->tied ? worker->start_async : ivl_async_starts[policy];
 }
 
 int ivl_async_by(enum ivl_policy policy, ivl_function *function, const void *arg, size_t bytes,
@@ -443,8 +443,8 @@ static int wait_for(struct ivl_finish *finish)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	if (worker && has_credit(worker, finish))
-		return_credit(worker, false);
+	if (worker && has_reserve(worker, finish))
+		return_reserve(worker, false);
 	/* Acquire: what the asyncs wrote. */
 	if (atomic_load_explicit(&finish->left, memory_order_acquire) != 1)
 		ivl_wait(ivl_publish_finish, finish);
@@ -529,12 +529,12 @@ int ivl_group_wait(struct ivl_group *group)
 	return error;
 }
 
-void ivl_group_count(struct ivl_group *group)
+void ivl_group_add(struct ivl_group *group)
 {
 	add(ivl_self(), finish_of(group));
 }
 
-void ivl_group_discount(struct ivl_group *group)
+void ivl_group_done(struct ivl_group *group)
 {
 	struct ivl_waiter *waiter = remove_one(ivl_self(), finish_of(group));
 

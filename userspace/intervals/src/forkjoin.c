@@ -24,7 +24,7 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "attend.h"
+#include "attach.h"
 #include "deadlock.h"
 #include "run_queue.h"
 #include "switching.h"
@@ -374,7 +374,7 @@ void ivl_spawn_prepared(ivl_runtime *runtime, struct ivl_task *task)
 	ivl_submit(runtime, work_of(task), NULL);
 }
 
-bool ivl_scope_leave(struct ivl_scope *scope, struct ivl_waiter *waiter)
+bool ivl_scope_detach(struct ivl_scope *scope, struct ivl_waiter *waiter)
 {
 	if (ivl_is_watched(ivl_self()))
 		ivl_watch_leave(scope);

@@ -29,13 +29,13 @@ struct ivl_guard {
 	_Atomic unsigned int refs;	/* the maker's, and one of each hold */
 };
 
-struct ivl_hold {
+struct ivl_defer {
 	struct ivl_guard_node node;
 	struct ivl_guard_queue inner;
 	struct ivl_guard_queue *queue;	/* that it entered; NULL: none */
 	struct ivl_guard *guard;
 	struct ivl_interval *interval;
-	struct ivl_hold *next;		/* of the same interval; a higher number */
+	struct ivl_defer *next;		/* of the same interval; a higher number */
 	uint64_t asked;			/* when it began to wait, where the guard is seen */
 };
 
@@ -70,9 +70,9 @@ void ivl_guard_release(ivl_guard *guard)
 	free(guard);
 }
 
-static struct ivl_hold *find_hold(const struct ivl_interval *interval, const ivl_guard *guard)
+static struct ivl_defer *find_hold(const struct ivl_interval *interval, const ivl_guard *guard)
 {
-	struct ivl_hold *hold = interval->holds;
+	struct ivl_defer *hold = interval->holds;
 
 	while (hold && hold->guard != guard)
 		hold = hold->next;
@@ -95,7 +95,7 @@ static bool out_of_order(const struct ivl_interval *interval, const struct ivl_g
 	for (interval = interval->parent; interval; interval = interval->parent) {
 		if (find_hold(interval, guard))
 			return false;
-		for (const struct ivl_hold *hold = interval->holds; hold; hold = hold->next)
+		for (const struct ivl_defer *hold = interval->holds; hold; hold = hold->next)
 			if (hold->guard->number > guard->number)
 				return true;
 	}
@@ -104,8 +104,8 @@ static bool out_of_order(const struct ivl_interval *interval, const struct ivl_g
 
 int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 {
-	struct ivl_hold **place = &interval->holds;
-	struct ivl_hold *hold;
+	struct ivl_defer **place = &interval->holds;
+	struct ivl_defer *hold;
 
 	if (interval->model != guard->model)
 		return no_guard(EINVAL, interval, guard, "of two runtimes");
@@ -143,10 +143,10 @@ int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
 }
 
 /* From this one on. False: one is not to be had yet. Then the interval may be gone. */
-static bool take(struct ivl_hold *hold)
+static bool take(struct ivl_defer *hold)
 {
 	for (; hold; hold = hold->next) {
-		struct ivl_hold *outer = NULL;
+		struct ivl_defer *outer = NULL;
 
 		for (struct ivl_interval *i = hold->interval->parent; i && !outer; i = i->parent)
 			outer = find_hold(i, hold->guard);
@@ -171,9 +171,9 @@ bool ivl_take_guards(struct ivl_interval *interval)
 
 void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 {
-	for (struct ivl_hold *hold = interval->holds; hold; hold = hold->next) {
+	for (struct ivl_defer *hold = interval->holds; hold; hold = hold->next) {
 		struct ivl_guard_node *node;
-		struct ivl_hold *heir;
+		struct ivl_defer *heir;
 
 		if (!hold->queue)
 			continue;
@@ -186,7 +186,7 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 		node = ivl_guard_queue_leave(hold->queue);
 		if (!node)
 			continue;
-		heir = (struct ivl_hold *)((char *)node - offsetof(struct ivl_hold, node));
+		heir = (struct ivl_defer *)((char *)node - offsetof(struct ivl_defer, node));
 		IVL_PROBE2(guard_acquire, heir->guard, heir->interval);
 		if (heir->guard->track)
 			ivl_watch_held(heir->guard->track, heir->interval, heir->asked);
@@ -196,14 +196,14 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 }
 
 /* Of intervals that a task that waits is inside of. */
-static const struct ivl_interval *find_holder(const struct ivl_hold *awaited,
+static const struct ivl_interval *find_holder(const struct ivl_defer *awaited,
 					      const struct ivl_inspection *inspection)
 {
 	for (const struct ivl_fiber *fiber = inspection->last; fiber; fiber = fiber->made) {
 		const struct ivl_interval *i = fiber->publish ? fiber->local.interval : NULL;
 
 		for (; i; i = i->parent)
-			for (const struct ivl_hold *hold = i->holds; hold; hold = hold->next)
+			for (const struct ivl_defer *hold = i->holds; hold; hold = hold->next)
 				if (hold->queue == awaited->queue)
 					return i;
 	}
@@ -212,11 +212,11 @@ static const struct ivl_interval *find_holder(const struct ivl_hold *awaited,
 
 bool ivl_describe_guard(const struct ivl_interval *interval, struct ivl_inspection *inspection)
 {
-	const struct ivl_hold *awaited = NULL;
+	const struct ivl_defer *awaited = NULL;
 	const struct ivl_interval *holder;
 
 	/* It takes one after the other. */
-	for (const struct ivl_hold *hold = interval->holds; hold && hold->queue; hold = hold->next)
+	for (const struct ivl_defer *hold = interval->holds; hold && hold->queue; hold = hold->next)
 		awaited = hold;
 	if (!awaited)
 		return false;
@@ -230,7 +230,7 @@ bool ivl_describe_guard(const struct ivl_interval *interval, struct ivl_inspecti
 void ivl_free_holds(struct ivl_interval *interval)
 {
 	while (interval->holds) {
-		struct ivl_hold *hold = interval->holds;
+		struct ivl_defer *hold = interval->holds;
 
 		interval->holds = hold->next;
 		ivl_guard_release(hold->guard);

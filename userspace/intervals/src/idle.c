@@ -20,36 +20,36 @@
 #include "fence.h"
 #include "find.h"
 #include "idle.h"
-#include "seat.h"
+#include "external.h"
 #include "switching.h"
 #include "waking.h"
 #include "watch/probes.h"
 #include "watch/watch.h"
 
-/* Relaxed: it changes while there is no work (ivl_attend_crowd()). */
-static bool is_crowded(const ivl_runtime *runtime)
+/* Relaxed: it changes while there is no work (ivl_attach_oversubscribed()). */
+static bool is_oversubscribed(const ivl_runtime *runtime)
 {
-	return atomic_load_explicit(&runtime->crowded, memory_order_relaxed);
+	return atomic_load_explicit(&runtime->oversubscribed, memory_order_relaxed);
 }
 
 static void barrier_everywhere(const ivl_runtime *runtime)
 {
 	ivl_fence(memory_order_seq_cst);
 	/* Who puts work in a crowd looks behind a fence of its own. */
-	if (!is_crowded(runtime))
+	if (!is_oversubscribed(runtime))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
+static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	/* In a crowd a yield would leave the CPU to the rest of the machine for a time slice. */
-	const int rounds = is_crowded(worker->runtime) ? 1 : IVL_SEARCH_ROUNDS;
+	const int rounds = is_oversubscribed(worker->runtime) ? 1 : IVL_SEARCH_ROUNDS;
 	struct ivl_work *work = NULL;
 
 	/* Nobody may rely on it. */
-	if (ivl_is_held_up(worker))
+	if (ivl_is_restricted(worker))
 		return ivl_find(worker);
-	atomic_fetch_add_explicit(&hall->searching, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&state->searching, 1, memory_order_seq_cst);
 	for (int round = 0; round < rounds && !work; round++) {
 		if (round % 8 == 7)
 			sched_yield();
@@ -62,17 +62,17 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_hall *hall)
 	 * The last who searched, and will not look again before it runs what it has
 	 * found: those who have put work since then have relied on us.
 	 */
-	if (atomic_fetch_sub_explicit(&hall->searching, 1, memory_order_seq_cst) == 1 && work)
+	if (atomic_fetch_sub_explicit(&state->searching, 1, memory_order_seq_cst) == 1 && work)
 		ivl_idle_wake_for_all(worker);
 	return work;
 }
 
 /* The last look. Who is throttled leaves it to the one that naps, which is to come yet. */
-static bool sees_work(struct ivl_worker *worker, const struct ivl_hall *hall, bool throttled)
+static bool sees_work(struct ivl_worker *worker, const struct ivl_place_state *state, bool throttled)
 {
-	if (ivl_is_held_up(worker))
+	if (ivl_is_restricted(worker))
 		return ivl_returns(worker);
-	return (!throttled || !ivl_napped(&hall->nap)) && ivl_anything(worker);
+	return (!throttled || !ivl_timed_sleep_active(&state->timed_sleep)) && ivl_anything(worker);
 }
 
 /*
@@ -85,10 +85,10 @@ static bool serve_last(struct ivl_worker *worker, unsigned int asleep)
 	ivl_runtime *runtime = worker->runtime;
 	const unsigned int all = atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst);
 
-	if (runtime->attended &&
+	if (runtime->threadless &&
 	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) == all &&
-	    ivl_seats_let_off(worker))
-		return worker->let_off;
+	    ivl_externals_lift_exclusion(worker))
+		return worker->exclusion_lifted;
 	if (asleep != all)
 		return false;
 	return runtime->deadlock ? ivl_deadlock_serve_stackless(runtime) :
@@ -110,12 +110,12 @@ static void sleep_until_woken(struct ivl_worker *worker, struct ivl_eventcount *
 		ivl_deadlock_look(worker);
 }
 
-static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool throttled)
+static void go_to_sleep(struct ivl_worker *worker, struct ivl_place_state *state, bool throttled)
 {
 	ivl_runtime *runtime = worker->runtime;
-	struct ivl_sleepers *sleepers = worker->seat ? &worker->seat->own.sleepers :
-					worker->bound ? &worker->bound->sleepers :
-							&hall->sleepers;
+	struct ivl_sleepers *sleepers = worker->external ? &worker->external->own.sleepers :
+					worker->tied ? &worker->tied->sleepers :
+							&state->sleepers;
 	unsigned int asleep;
 	bool awaits_work;
 	uint64_t key;
@@ -124,8 +124,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 	if (runtime->fibers_kept == 1)
 		ivl_fiber_put_all(worker);
 	/* Who is held up can do nothing of what others are woken for. */
-	worker->let_off = false;
-	awaits_work = !ivl_is_held_up(worker);
+	worker->exclusion_lifted = false;
+	awaits_work = !ivl_is_restricted(worker);
 	if (awaits_work)
 		atomic_fetch_add_explicit(&sleepers->asleep, 1, memory_order_seq_cst);
 	asleep = (uint32_t)atomic_fetch_add_explicit(&runtime->attention, 1,
@@ -134,8 +134,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 	/* Pairs with the put and the load of `attention` in ivl_put() (run_queue.h). */
 	barrier_everywhere(runtime);
 	if (worker->feedback)
-		ivl_feedback_leave(worker, hall);
-	if (sees_work(worker, hall, throttled) || ivl_over(worker) ||
+		ivl_feedback_leave(worker, state);
+	if (sees_work(worker, state, throttled) || ivl_over(worker) ||
 	    serve_last(worker, asleep)) {
 		ivl_eventcount_cancel(&sleepers->eventcount);
 	} else {
@@ -145,8 +145,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_hall *hall, bool t
 		IVL_PROBE1(sleep, worker->number);
 		if (runtime->deadlock)
 			sleep_until_woken(worker, &sleepers->eventcount, key, asleep);
-		else if (worker->seat)
-			ivl_seat_sleep(worker->seat, key);
+		else if (worker->external)
+			ivl_external_sleep(worker->external, key);
 		else
 			ivl_eventcount_sleep(&sleepers->eventcount, key);
 		IVL_PROBE1(wake, worker->number);
@@ -174,11 +174,11 @@ static void pass_on(struct ivl_worker *worker)
 
 static struct ivl_work *find_or_sleep(struct ivl_worker *worker)
 {
-	struct ivl_hall *hall = &worker->runtime->halls[worker->place->index];
+	struct ivl_place_state *state = &worker->runtime->place_states[worker->place->index];
 
 	for (;;) {
-		const bool throttled = worker->feedback && ivl_feedback_throttles(worker, hall);
-		struct ivl_work *work = throttled ? NULL : search(worker, hall);
+		const bool throttled = worker->feedback && ivl_feedback_throttles(worker, state);
+		struct ivl_work *work = throttled ? NULL : search(worker, state);
 
 		if (work)
 			return work;
@@ -186,7 +186,7 @@ static struct ivl_work *find_or_sleep(struct ivl_worker *worker)
 			pass_on(worker);
 			return NULL;
 		}
-		go_to_sleep(worker, hall, throttled);
+		go_to_sleep(worker, state, throttled);
 	}
 }
 

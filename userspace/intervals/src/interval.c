@@ -123,7 +123,7 @@ static void arrive_ended(struct ivl_worker *worker, struct ivl_batch *batch)
 	ivl_arrive(&parent->end, ended->count, batch);
 	ended->count = 0;
 	ended->references = 0;
-	ivl_hold_no_more(worker, &ended->held);
+	ivl_deferred_remove(worker, &ended->held);
 }
 
 static void tell_ended(struct ivl_worker *worker, bool leaves)
@@ -148,7 +148,7 @@ static struct ivl_worker *counter(struct ivl_interval *parent, struct ivl_batch 
 		return worker;
 	if (worker->ended.held.from)
 		arrive_ended(worker, batch);
-	ivl_hold(worker, &worker->ended.held, parent, tell_ended);
+	ivl_defer(worker, &worker->ended.held, parent, tell_ended);
 	return worker;
 }
 

@@ -87,7 +87,7 @@ struct ivl_point {
 	IVL_SHARED(bool) is_end;
 };
 
-struct ivl_hold;
+struct ivl_defer;
 struct ivl_reached;
 
 struct ivl_interval {
@@ -110,7 +110,7 @@ struct ivl_interval {
 	/* The same, as somebody has found it around the interval; or when there was none. */
 	_Atomic(ivl_fault) cancel_around;
 	_Atomic(uint64_t) clean_at;	/* ivl_model.cancels; at first its parent's */
-	struct ivl_hold *holds;		/* in the guards' order */
+	struct ivl_defer *holds;		/* in the guards' order */
 	char *name;
 	struct ivl_reached *reached;	/* watch/watch.h; or NULL */
 	/* Made inside it and not scheduled: by its body, and by what the body spawned. */

@@ -71,8 +71,8 @@ static void after_fork(void)
 	if (ivl_worker_self) {
 		ivl_worker_self->next = &end;
 		/* What comes back to this thread is the parent's. */
-		if (ivl_worker_self->bound)
-			ivl_bound_init(ivl_worker_self->bound, ivl_worker_self);
+		if (ivl_worker_self->tied)
+			ivl_tied_init(ivl_worker_self->tied, ivl_worker_self);
 		/* It comes before mail, of any kind: that is the parent's. */
 		atomic_store(&ivl_worker_self->runtime->attention, 0);
 		atomic_store(&ivl_worker_self->runtime->high, 0);

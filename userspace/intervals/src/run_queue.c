@@ -38,23 +38,23 @@ struct ivl_work *ivl_take_slowly(struct ivl_worker *worker)
 static void put_mail(ivl_runtime *runtime, struct ivl_mailbox *box, struct ivl_work *work,
 		     const struct ivl_place *place)
 {
-	const bool visits = ivl_visit(runtime);
+	const bool counted = ivl_submit_begin(runtime);
 
 	ivl_mailbox_put(box, work);
 	/* Relaxed: for those who are busy; idle ones look into the mailbox. */
 	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
 	ivl_idle_wake(runtime, place);
-	ivl_leave(runtime, visits);
+	ivl_submit_end(runtime, counted);
 }
 
 void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_place *place)
 {
-	put_mail(runtime, &runtime->halls[place->number].mailbox, work, place);
+	put_mail(runtime, &runtime->place_states[place->number].mailbox, work, place);
 }
 
 void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
 {
-	ivl_mailbox_put(&worker->runtime->halls[worker->place->index].stackless, work);
+	ivl_mailbox_put(&worker->runtime->place_states[worker->place->index].stackless, work);
 	/* Another worker may keep some. */
 	ivl_idle_wake(worker->runtime, worker->place);
 }
@@ -118,7 +118,7 @@ void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_plac
 	place = destination(ivl_self(), runtime, place);
 	/* Relaxed: as for mail. Before it is there: after that, the runtime may be gone. */
 	atomic_fetch_add_explicit(&runtime->high, 1, memory_order_relaxed);
-	put_mail(runtime, &runtime->halls[place->number].high, work, place);
+	put_mail(runtime, &runtime->place_states[place->number].high, work, place);
 }
 
 static void give_up_next(struct ivl_worker *worker)
@@ -150,7 +150,7 @@ void ivl_stay(void)
 		give_up_next(worker);
 }
 
-unsigned int ivl_hall_count(const struct ivl_worker *worker)
+unsigned int ivl_place_state_count(const struct ivl_worker *worker)
 {
 	const ivl_runtime *runtime = worker->runtime;
 
@@ -158,40 +158,40 @@ unsigned int ivl_hall_count(const struct ivl_worker *worker)
 	       (runtime->config.cross_place ? ivl_topology_places(runtime->topology) - 1 : 0);
 }
 
-struct ivl_hall *ivl_hall_at(struct ivl_worker *worker, unsigned int number)
+struct ivl_place_state *ivl_place_state_at(struct ivl_worker *worker, unsigned int number)
 {
 	ivl_runtime *runtime = worker->runtime;
 	const struct ivl_place *place = worker->place;
 	const unsigned int levels = place->levels;
 
 	if (number >= levels)
-		return &runtime->halls[(place->number + number - levels + 1) %
+		return &runtime->place_states[(place->number + number - levels + 1) %
 				       ivl_topology_places(runtime->topology)];
 	while (number--)
 		place = place->outer;
-	return &runtime->halls[place->number];
+	return &runtime->place_states[place->number];
 }
 
 bool ivl_has_high(struct ivl_worker *worker)
 {
 	if (!ivl_high_there(worker))
 		return false;
-	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
-		if (!ivl_mailbox_empty(&ivl_hall_at(worker, i)->high))
+	for (unsigned int i = 0; i < ivl_place_state_count(worker); i++)
+		if (!ivl_mailbox_empty(&ivl_place_state_at(worker, i)->high))
 			return true;
 	return false;
 }
 
-bool ivl_hall_has_mail(struct ivl_hall *hall)
+bool ivl_place_has_mail(struct ivl_place_state *state)
 {
 	/* Not by the count: who goes to sleep may see the mailbox alone. */
-	return !ivl_mailbox_empty(&hall->mailbox) || !ivl_mailbox_empty(&hall->high);
+	return !ivl_mailbox_empty(&state->mailbox) || !ivl_mailbox_empty(&state->high);
 }
 
 bool ivl_has_mail(struct ivl_worker *worker)
 {
-	for (unsigned int i = 0; i < ivl_hall_count(worker); i++)
-		if (ivl_hall_has_mail(ivl_hall_at(worker, i)))
+	for (unsigned int i = 0; i < ivl_place_state_count(worker); i++)
+		if (ivl_place_has_mail(ivl_place_state_at(worker, i)))
 			return true;
 	return false;
 }

@@ -27,7 +27,7 @@ static inline bool ivl_try_put(struct ivl_worker *worker, struct ivl_work *work)
 }
 
 /* Somebody should be awake for it: attend(worker), where there is something to see to; or 0. */
-static inline int ivl_after_put(struct ivl_worker *worker, int (*attend)(struct ivl_worker *))
+static inline int ivl_after_put(struct ivl_worker *worker, int (*wake_if_asleep)(struct ivl_worker *))
 {
 	/*
 	 * No fence between the put and this load: a worker that goes to sleep
@@ -37,7 +37,7 @@ static inline int ivl_after_put(struct ivl_worker *worker, int (*attend)(struct 
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(&worker->runtime->attention,
 						  memory_order_relaxed) != 0, 0))
-		return attend(worker);
+		return wake_if_asleep(worker);
 	return 0;
 }
 
@@ -76,10 +76,10 @@ void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work);
  * How many halls there are from whose mailboxes the worker takes: its own is number 0, then come
  * those of the places around it. With cross_place all others follow, and some a second time.
  */
-unsigned int ivl_hall_count(const struct ivl_worker *worker);
-struct ivl_hall *ivl_hall_at(struct ivl_worker *worker, unsigned int number);
+unsigned int ivl_place_state_count(const struct ivl_worker *worker);
+struct ivl_place_state *ivl_place_state_at(struct ivl_worker *worker, unsigned int number);
 
-bool ivl_hall_has_mail(struct ivl_hall *hall);
+bool ivl_place_has_mail(struct ivl_place_state *state);
 /* Is there work in a mailbox from which the worker takes? */
 bool ivl_has_mail(struct ivl_worker *worker);
 /* In any mailbox? */

@@ -10,13 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attend.h"
+#include "attach.h"
 #include "config.h"
 #include "deadlock.h"
 #include "feedback.h"
 #include "model.h"
 #include "process.h"
-#include "seat.h"
+#include "external.h"
 #include "switching.h"
 #include "thread.h"
 #include "watch/watch.h"
@@ -111,9 +111,9 @@ void ivl_worker_destroy(struct ivl_worker *worker)
 static int create_worker(ivl_runtime *runtime, unsigned int number)
 {
 	runtime->workers[number].mask = runtime->mask;
-	if (runtime->bounds) {
-		runtime->workers[number].bound = &runtime->bounds[number];
-		ivl_bound_init(&runtime->bounds[number], &runtime->workers[number]);
+	if (runtime->tied_workers) {
+		runtime->workers[number].tied = &runtime->tied_workers[number];
+		ivl_tied_init(&runtime->tied_workers[number], &runtime->workers[number]);
 	}
 	return ivl_worker_init(&runtime->workers[number], runtime,
 			       ivl_topology_place(runtime->topology, number), number);
@@ -138,7 +138,7 @@ static void destroy(ivl_runtime *runtime)
 		ivl_fiber_put_all(worker);
 		ivl_worker_destroy(worker);
 	}
-	ivl_seats_destroy(runtime);
+	ivl_externals_destroy(runtime);
 	if (runtime->shared)
 		ivl_pool_destroy(runtime->shared);
 	if (runtime->mask)
@@ -148,17 +148,18 @@ static void destroy(ivl_runtime *runtime)
 	ivl_depot_destroy(&runtime->asyncs);
 	if (runtime->stacks)
 		ivl_stacks_destroy(runtime->stacks);
-	for (unsigned int i = 0; runtime->halls && i < ivl_topology_places(runtime->topology);
+	for (unsigned int i = 0;
+	     runtime->place_states && i < ivl_topology_places(runtime->topology);
 	     i++) {
-		ivl_mailbox_destroy(&runtime->halls[i].mailbox);
-		ivl_mailbox_destroy(&runtime->halls[i].high);
-		ivl_mailbox_destroy(&runtime->halls[i].stackless);
+		ivl_mailbox_destroy(&runtime->place_states[i].mailbox);
+		ivl_mailbox_destroy(&runtime->place_states[i].high);
+		ivl_mailbox_destroy(&runtime->place_states[i].stackless);
 	}
-	for (unsigned int i = 0; runtime->bounds && i < runtime->topology->workers; i++)
-		if (runtime->bounds[i].worker)
-			ivl_bound_destroy(&runtime->bounds[i]);
-	free(runtime->bounds);
-	free(runtime->halls);
+	for (unsigned int i = 0; runtime->tied_workers && i < runtime->topology->workers; i++)
+		if (runtime->tied_workers[i].worker)
+			ivl_tied_destroy(&runtime->tied_workers[i]);
+	free(runtime->tied_workers);
+	free(runtime->place_states);
 	free(runtime->workers);
 	if (runtime->topology)
 		ivl_topology_destroy(runtime->topology);
@@ -222,7 +223,7 @@ static void block_signals(sigset_t *before)
 
 static unsigned int thread_count(const ivl_runtime *runtime)
 {
-	return runtime->attended ? 0 : runtime->topology->workers;
+	return runtime->threadless ? 0 : runtime->topology->workers;
 }
 
 /* A program's threads may have less than the signal stack needs. */
@@ -275,7 +276,7 @@ static int lay_out(ivl_runtime *runtime)
 	if (error == ENOMEM || (!error && !runtime->stacks))
 		return out_of_memory();
 	/* The first one before threads take what memory there is. */
-	if (!error && !runtime->attended && !ivl_stacks_exceed(runtime->stacks))
+	if (!error && !runtime->threadless && !ivl_stacks_exceed(runtime->stacks))
 		return ivl_error(ENOMEM, "start: there is no memory for a stack of %zu KiB "
 				 "(INTERVALS_STACK, or config.stack_bytes)",
 				 config->stack_bytes >> 10);
@@ -311,19 +312,21 @@ static int create(ivl_runtime *runtime)
 	const unsigned int workers = runtime->topology->workers;
 	int error = 0;
 
-	runtime->halls = lines(ivl_topology_places(runtime->topology), sizeof(*runtime->halls));
-	if (config->tied && !runtime->attended)
-		runtime->bounds = lines(workers, sizeof(*runtime->bounds));
-	if (!runtime->halls || (config->tied && !runtime->attended && !runtime->bounds))
+	runtime->place_states = lines(ivl_topology_places(runtime->topology),
+				      sizeof(*runtime->place_states));
+	if (config->tied && !runtime->threadless)
+		runtime->tied_workers = lines(workers, sizeof(*runtime->tied_workers));
+	if (!runtime->place_states ||
+	    (config->tied && !runtime->threadless && !runtime->tied_workers))
 		return ENOMEM;
 	runtime->fibers_kept = fibers_kept(config);
 	for (unsigned int i = 0; i < ivl_topology_places(runtime->topology); i++) {
-		struct ivl_hall *hall = &runtime->halls[i];
+		struct ivl_place_state *state = &runtime->place_states[i];
 
-		ivl_mailbox_init(&hall->mailbox);
-		ivl_mailbox_init(&hall->high);
-		ivl_mailbox_init(&hall->stackless);
-		ivl_eventcount_init(&hall->sleepers.eventcount);
+		ivl_mailbox_init(&state->mailbox);
+		ivl_mailbox_init(&state->high);
+		ivl_mailbox_init(&state->stackless);
+		ivl_eventcount_init(&state->sleepers.eventcount);
 	}
 	if (config->victims == IVL_VICTIMS_THRESHOLD ||
 	    config->victims == IVL_VICTIMS_DOMAINS_THRESHOLD) {
@@ -337,10 +340,10 @@ static int create(ivl_runtime *runtime)
 					&runtime->shared);
 	for (unsigned int i = 0; i < workers && !error; i++)
 		error = create_worker(runtime, i);
-	/* Who attends (attend.h) waits for work of its own. */
-	if (!error && config->feedback && !runtime->attended)
+	/* Who attends (attach.h) waits for work of its own. */
+	if (!error && config->feedback && !runtime->threadless)
 		error = ivl_feedback_create(runtime);
-	if (!error && config->deadlock_ms && !runtime->attended)
+	if (!error && config->deadlock_ms && !runtime->threadless)
 		error = ivl_deadlock_create(runtime);
 	return error ? error : ivl_model_create(runtime, &runtime->model);
 }
@@ -355,19 +358,20 @@ static void end_workers(ivl_runtime *runtime)
 {
 	atomic_store_explicit(&runtime->stopping, true, memory_order_seq_cst);
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
-		ivl_eventcount_notify(&runtime->halls[i].sleepers.eventcount, runtime->threads);
+		ivl_eventcount_notify(&runtime->place_states[i].sleepers.eventcount,
+				      runtime->threads);
 		/* That was a full fence. */
-		ivl_nap_call(&runtime->halls[i].nap);
+		ivl_timed_sleep_wake(&runtime->place_states[i].timed_sleep);
 	}
-	for (unsigned int i = 0; runtime->bounds && i < runtime->threads; i++)
-		ivl_eventcount_notify(&runtime->bounds[i].sleepers.eventcount, 1);
+	for (unsigned int i = 0; runtime->tied_workers && i < runtime->threads; i++)
+		ivl_eventcount_notify(&runtime->tied_workers[i].sleepers.eventcount, 1);
 	join_threads(runtime);
 }
 
 /* Each has only to wake somebody, and has begun to. */
-static void await_visitors(ivl_runtime *runtime)
+static void await_submitters(ivl_runtime *runtime)
 {
-	while (atomic_load_explicit(&runtime->visitors, memory_order_acquire) != 0)
+	while (atomic_load_explicit(&runtime->submitters, memory_order_acquire) != 0)
 		sched_yield();
 }
 
@@ -426,7 +430,7 @@ static int make(ivl_runtime *runtime)
 	return error ? error : begin(runtime);
 }
 
-static int start(const struct ivl_config *given, bool attended, void (*no_stack)(void),
+static int start(const struct ivl_config *given, bool threadless, void (*no_stack)(void),
 		 ivl_runtime **result)
 {
 	struct ivl_config config;
@@ -445,7 +449,7 @@ static int start(const struct ivl_config *given, bool attended, void (*no_stack)
 		return ivl_error(ENOMEM, "start: out of memory");
 	runtime->config = config;
 	runtime->watched = watched;
-	runtime->attended = attended;
+	runtime->threadless = threadless;
 	runtime->no_stack = no_stack;
 	pthread_mutex_init(&runtime->gate, NULL);
 	ivl_depot_init(&runtime->asyncs, IVL_ASYNC_BYTES);
@@ -468,7 +472,7 @@ int ivl_start(const struct ivl_config *config, ivl_runtime **runtime)
 	return start(config, false, NULL, runtime);
 }
 
-int ivl_start_attended(const struct ivl_config *config, void (*no_stack)(void),
+int ivl_start_threadless(const struct ivl_config *config, void (*no_stack)(void),
 		       ivl_runtime **runtime)
 {
 	return start(config, true, no_stack, runtime);
@@ -480,7 +484,7 @@ void ivl_stop(ivl_runtime *runtime)
 
 	if (!is_parents) {
 		end_workers(runtime);
-		await_visitors(runtime);
+		await_submitters(runtime);
 	}
 	ivl_process_leave();
 	/* The parent's workers may have been changing any of it at the fork(). */

@@ -31,7 +31,7 @@ struct ivl_work_kind {
 	void (*refuse)(struct ivl_work *work);
 	/*
 	 * Where, from the work on, a pointer is to who is told of several at once (struct
-	 * ivl_held); 0: there is none.
+	 * ivl_deferred); 0: there is none.
 	 */
 	size_t awaited_by;
 	bool resumes;		/* run() makes a fiber go on, or ends all; it needs none itself */

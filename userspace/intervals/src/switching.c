@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <futex.h>
-#include <seat.h>
+#include <external.h>
 #include <watch/watch.h>
 
 #include "run_queue.h"
@@ -135,7 +135,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
  */
 static struct ivl_work *tell_before(struct ivl_worker *worker, struct ivl_work *work)
 {
-	while (ivl_hold_nothing_back(worker, work, true) && work && worker->next) {
+	while (ivl_flush_deferred(worker, work, true) && work && worker->next) {
 		ivl_submit(worker->runtime, work, worker->place);
 		work = ivl_take_next(worker);
 	}
@@ -151,7 +151,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 			ivl_stay();
 			worker->mail_first = true;
 		} else if (!work && !ivl_leaves(worker) && !ivl_returns(worker) &&
-			   !ivl_is_held_up(worker)) {
+			   !ivl_is_restricted(worker)) {
 			work = ivl_take_next(worker);
 		}
 		work = tell_before(worker, work);
@@ -189,7 +189,7 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 {
 	struct ivl_fiber *fiber;
 
-	ivl_hold_nothing_back(worker, work, false);
+	ivl_flush_deferred(worker, work, false);
 	if (work->kind->resumes) {
 		work->kind->run(work);
 		return;
@@ -230,9 +230,9 @@ static void suspend(struct ivl_worker *worker,
 	fiber->waiter.work.kind = &waiter_kind;
 	fiber->waiter.runtime = worker->runtime;
 	fiber->waiter.place = worker->place;
-	fiber->waiter.bound = worker->bound;
-	fiber->waiter.alone = fiber->alone;
-	ivl_waits_alone(worker, fiber);
+	fiber->waiter.tied = worker->tied;
+	fiber->waiter.exclusive = fiber->exclusive;
+	ivl_exclusive_wait_begin(worker, fiber);
 	fiber->publish = publish;
 	fiber->awaits = arg;
 	worker->after.waits = fiber;
@@ -240,8 +240,8 @@ static void suspend(struct ivl_worker *worker,
 	switched();
 	fiber->publish = NULL;
 	/* Who waits alone has not changed its worker. */
-	if (__builtin_expect(fiber->alone, 0))
-		ivl_waited_alone(worker, fiber);
+	if (__builtin_expect(fiber->exclusive, 0))
+		ivl_exclusive_wait_end(worker, fiber);
 }
 
 /* A foreign thread. */
@@ -250,8 +250,8 @@ static void wait_here(bool (*publish)(void *arg, struct ivl_waiter *waiter), voi
 	struct ivl_waiter waiter;
 
 	waiter.runtime = NULL;
-	waiter.seat = NULL;
-	waiter.bound = NULL;
+	waiter.external = NULL;
+	waiter.tied = NULL;
 	atomic_store_explicit(&waiter.word, 0, memory_order_relaxed);
 	if (!publish(arg, &waiter))
 		return;
@@ -267,7 +267,7 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 	if (!worker)
 		wait_here(publish, arg);
 	else if (worker->fiber == &worker->base)
-		ivl_seat_wait(worker->seat, publish, arg);
+		ivl_external_wait(worker->external, publish, arg);
 	else
 		suspend(worker, publish, arg);
 }
@@ -275,8 +275,8 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 /* It is no fiber. */
 static void wake_thread(struct ivl_waiter *waiter)
 {
-	if (waiter->seat) {
-		ivl_seat_call(waiter->seat);
+	if (waiter->external) {
+		ivl_external_call(waiter->external);
 		return;
 	}
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
@@ -286,8 +286,8 @@ static void wake_thread(struct ivl_waiter *waiter)
 
 void ivl_wake(struct ivl_waiter *waiter)
 {
-	if (waiter->bound)
-		ivl_bound_return(waiter);
+	if (waiter->tied)
+		ivl_tied_return(waiter);
 	else if (waiter->runtime)
 		ivl_submit(waiter->runtime, &waiter->work, waiter->place);
 	else
@@ -296,8 +296,8 @@ void ivl_wake(struct ivl_waiter *waiter)
 
 void ivl_wake_next(struct ivl_waiter *waiter)
 {
-	if (waiter->bound)
-		ivl_bound_return(waiter);
+	if (waiter->tied)
+		ivl_tied_return(waiter);
 	else if (waiter->runtime)
 		ivl_submit_next(waiter->runtime, &waiter->work, waiter->place);
 	else
@@ -314,14 +314,14 @@ static bool publish_way(void *arg, struct ivl_waiter *waiter)
 static bool publish_own_way(void *arg, struct ivl_waiter *waiter)
 {
 	(void)arg;
-	ivl_mailbox_put(&waiter->bound->returning, &waiter->work);
+	ivl_mailbox_put(&waiter->tied->returning, &waiter->work);
 	return true;
 }
 
 void ivl_give_way(struct ivl_worker *worker)
 {
-	if (worker->runtime->attended)
+	if (worker->runtime->threadless)
 		return;
 	worker->mail_first = true;
-	ivl_wait(worker->bound ? publish_own_way : publish_way, NULL);
+	ivl_wait(worker->tied ? publish_own_way : publish_way, NULL);
 }

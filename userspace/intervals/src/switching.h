@@ -70,19 +70,19 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
 
 /*
- * Around a wait: as ivl_attend_alone() has said of the fiber.
+ * Around a wait: as ivl_attached_exclusive() has said of the fiber.
  */
-static inline void ivl_waits_alone(struct ivl_worker *worker, const struct ivl_fiber *fiber)
+static inline void ivl_exclusive_wait_begin(struct ivl_worker *worker, const struct ivl_fiber *fiber)
 {
-	if (__builtin_expect(!fiber->alone, 1))
+	if (__builtin_expect(!fiber->exclusive, 1))
 		return;
-	worker->alone++;
-	worker->let_off = false;
+	worker->exclusive++;
+	worker->exclusion_lifted = false;
 }
 
-static inline void ivl_waited_alone(struct ivl_worker *worker, const struct ivl_fiber *fiber)
+static inline void ivl_exclusive_wait_end(struct ivl_worker *worker, const struct ivl_fiber *fiber)
 {
-	worker->alone -= fiber->alone;
+	worker->exclusive -= fiber->exclusive;
 }
 
 /* Exceptions belong to the fiber: the running one's away, and those of the next there. */

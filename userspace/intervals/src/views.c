@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Commutative reducers: a view for each worker, so that nobody writes where another does. Those of
- * threads that have seats (seat.h) are made as they come.
+ * threads that have seats (external.h) are made as they come.
  */
 #include "intervals_algorithms.h"
 
@@ -106,7 +106,8 @@ void *ivl_commutative_view(ivl_commutative *reducer)
 		ivl_error(EINVAL, "commutative_view: the caller is no task of its runtime");
 		return NULL;
 	}
-	return worker->seat ? other_view(reducer, worker) : view_at(reducer, worker->number)->sum;
+	return worker->external ? other_view(reducer, worker) :
+				  view_at(reducer, worker->number)->sum;
 }
 
 void ivl_commutative_read(const ivl_commutative *reducer, void *sum, ivl_combine *combine,

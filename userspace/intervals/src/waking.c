@@ -3,7 +3,7 @@
 
 #include "fence.h"
 #include "run_queue.h"
-#include "seat.h"
+#include "external.h"
 
 static bool wake_one(struct ivl_sleepers *sleepers)
 {
@@ -15,20 +15,20 @@ static bool wake_one(struct ivl_sleepers *sleepers)
  * Who searches here will see the work, and wakes the next when it takes some. Pairs with
  * the barrier after it stops searching.
  */
-static bool search_here(struct ivl_hall *hall)
+static bool search_here(struct ivl_place_state *state)
 {
-	return atomic_load_explicit(&hall->searching, memory_order_relaxed) != 0 ||
-		wake_one(&hall->sleepers);
+	return atomic_load_explicit(&state->searching, memory_order_relaxed) != 0 ||
+		wake_one(&state->sleepers);
 }
 
 static bool search_from_leaf(ivl_runtime *runtime, const struct ivl_place *leaf)
 {
 	const unsigned int leaves = runtime->topology->leaf_count;
 
-	if (search_here(&runtime->halls[leaf->index]))
+	if (search_here(&runtime->place_states[leaf->index]))
 		return true;
 	for (unsigned int i = 1; i < leaves && runtime->config.cross_place; i++)
-		if (wake_one(&runtime->halls[(leaf->index + i) % leaves].sleepers))
+		if (wake_one(&runtime->place_states[(leaf->index + i) % leaves].sleepers))
 			return true;
 	return false;
 }
@@ -39,21 +39,21 @@ static bool search_from_inner(ivl_runtime *runtime, const struct ivl_place *plac
 
 	for (unsigned int i = 0; i < topology->leaf_count; i++)
 		if (ivl_place_is_inside(&topology->leaves[i], place) &&
-		    search_here(&runtime->halls[i]))
+		    search_here(&runtime->place_states[i]))
 			return true;
 	return runtime->config.cross_place && place->outer &&
 		search_from_inner(runtime, place->outer);
 }
 
 /* Who sleeps apart, of a runtime whose tasks are tied; of this place if it can be. */
-static bool wake_bound(ivl_runtime *runtime, const struct ivl_place *place)
+static bool wake_tied(ivl_runtime *runtime, const struct ivl_place *place)
 {
 	const unsigned int workers = runtime->topology->workers;
 
 	for (int near = 1; near >= !runtime->config.cross_place; near--)
 		for (unsigned int i = 0; i < workers; i++)
 			if (ivl_place_is_inside(runtime->workers[i].place, place) == near &&
-			    wake_one(&runtime->bounds[i].sleepers))
+			    wake_one(&runtime->tied_workers[i].sleepers))
 				return true;
 	return false;
 }
@@ -64,17 +64,17 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 	if (place->index == IVL_INNER ? search_from_inner(runtime, place) :
 					search_from_leaf(runtime, place))
 		return;
-	if (runtime->bounds && wake_bound(runtime, place))
+	if (runtime->tied_workers && wake_tied(runtime, place))
 		return;
-	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next) {
-		if (ivl_seat_near(seat, place) && wake_one(&seat->own.sleepers))
+	for (struct ivl_external *ext = ivl_externals(runtime); ext; ext = ext->next) {
+		if (ivl_external_reaches(ext, place) && wake_one(&ext->own.sleepers))
 			return;
 	}
 	/* Who goes to sleep after this look sees the work. */
-	if (runtime->attended &&
+	if (runtime->threadless &&
 	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) ==
 		    atomic_load_explicit(&runtime->all_asleep, memory_order_relaxed))
-		ivl_seats_rouse(runtime);
+		ivl_externals_wake_one(runtime);
 }
 
 void ivl_idle_wake_for_all(struct ivl_worker *worker)
@@ -85,7 +85,7 @@ void ivl_idle_wake_for_all(struct ivl_worker *worker)
 	/* With cross_place that was anybody. */
 	for (const struct ivl_place *around = worker->place->outer;
 	     around && !runtime->config.cross_place; around = around->outer)
-		if (ivl_hall_has_mail(&runtime->halls[around->number]))
+		if (ivl_place_has_mail(&runtime->place_states[around->number]))
 			ivl_idle_wake(runtime, around);
 }
 

@@ -17,23 +17,23 @@ int ivl_idle_wake_near(struct ivl_worker *worker);
  * does the work may be the one that ends the runtime. Of the runtime's own threads ivl_stop()
  * waits for the end anyway. True: it visits, and is to leave.
  */
-static inline bool ivl_visit(ivl_runtime *runtime)
+static inline bool ivl_submit_begin(ivl_runtime *runtime)
 {
 	const struct ivl_worker *worker = ivl_self();
 
 	if (worker && worker->runtime == runtime)
 		return false;
 	/* Relaxed: whoever finds the work sees this, too. */
-	atomic_fetch_add_explicit(&runtime->visitors, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&runtime->submitters, 1, memory_order_relaxed);
 	return true;
 }
 
 /* The runtime may be gone after it. */
-static inline void ivl_leave(ivl_runtime *runtime, bool visits)
+static inline void ivl_submit_end(ivl_runtime *runtime, bool counted)
 {
 	/* Release, to ivl_stop(). */
-	if (visits)
-		atomic_fetch_sub_explicit(&runtime->visitors, 1, memory_order_release);
+	if (counted)
+		atomic_fetch_sub_explicit(&runtime->submitters, 1, memory_order_release);
 }
 
 #endif

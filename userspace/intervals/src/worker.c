@@ -22,9 +22,9 @@ void ivl_tell_awaited(const void *object,
 		worker->fiber->object = (struct ivl_awaited){ object, describe };
 }
 
-void ivl_hold_no_more(struct ivl_worker *worker, struct ivl_held *held)
+void ivl_deferred_remove(struct ivl_worker *worker, struct ivl_deferred *held)
 {
-	struct ivl_held **place = &worker->held;
+	struct ivl_deferred **place = &worker->held;
 
 	while (*place != held)
 		place = &(*place)->next;
@@ -32,9 +32,9 @@ void ivl_hold_no_more(struct ivl_worker *worker, struct ivl_held *held)
 	held->from = NULL;
 }
 
-bool ivl_tell_but(struct ivl_worker *worker, const void *one, bool leaves)
+bool ivl_flush_deferred_except(struct ivl_worker *worker, const void *one, bool leaves)
 {
-	struct ivl_held *held = worker->held, *next;
+	struct ivl_deferred *held = worker->held, *next;
 	bool told = false;
 
 	for (; held; held = next) {

@@ -21,9 +21,9 @@
 #include "blocks.h"
 #include "eventcount.h"
 #include "fiber.h"
-#include "hesitation.h"
+#include "steal_backoff.h"
 #include "mailbox.h"
-#include "nap.h"
+#include "timed_sleep.h"
 #include "place.h"
 #include "scheduler.h"
 #include "tunables.h"
@@ -38,22 +38,22 @@ struct ivl_watch;
  * What a worker has counted and told nobody, though somebody waits for it: it tells many
  * at once. In the worker's list as long as there is something to tell.
  */
-struct ivl_held {
-	struct ivl_held *next;
+struct ivl_deferred {
+	struct ivl_deferred *next;
 	const void *from;		/* who waits for it; NULL: there is nothing */
 	/* Tell, and take it out of the list. `leaves`: as in struct ivl_batch (model.h). */
 	void (*tell)(struct ivl_worker *worker, bool leaves);
 };
 
 /* Counts of the finish `from` that the worker took ahead and has not used (finish.c). */
-struct ivl_credit {
-	struct ivl_held held;
+struct ivl_finish_reserve {
+	struct ivl_deferred held;
 	unsigned int count;
 };
 
 /* Children of the interval `from` that have ended, of which it has not heard (interval.c). */
 struct ivl_ended {
-	struct ivl_held held;
+	struct ivl_deferred held;
 	unsigned int count;
 	unsigned int references;	/* to it, taken ahead */
 };
@@ -87,11 +87,11 @@ struct ivl_worker {
 	unsigned int until;		/* adaptive asyncs left before the choice is looked at again */
 	uint64_t lost_before;		/* `lost` when it was looked at last */
 	struct ivl_after after;
-	struct ivl_held *held;
-	struct ivl_credit credit;
+	struct ivl_deferred *held;
+	struct ivl_finish_reserve reserve;
 	struct ivl_ended ended;
 	uint64_t stolen_ns;		/* when what runs was stolen; 0: it was not */
-	struct ivl_hesitation hesitation;
+	struct ivl_steal_backoff steal_backoff;
 	struct ivl_magazines asyncs;
 	struct ivl_statistics *statistics;	/* NULL: none are kept */
 	struct ivl_watch *watch;	/* watch/watch.h; NULL: nobody watches */
@@ -102,10 +102,10 @@ struct ivl_worker {
 	struct ivl_fiber base;
 	unsigned int number;
 	struct ivl_magazines intervals, edges;
-	struct ivl_seat *seat;		/* of a thread that is not the runtime's; or NULL */
-	struct ivl_bound *bound;	/* where tasks stay in their thread; else NULL */
-	unsigned int alone;		/* how many that have begun here wait alone (attend.h) */
-	bool let_off;			/* nobody of the runtime can go on but by what alone forbids */
+	struct ivl_external *external;		/* of a thread that is not the runtime's; or NULL */
+	struct ivl_tied *tied;	/* where tasks stay in their thread; else NULL */
+	unsigned int exclusive;		/* how many that have begun here wait alone (attach.h) */
+	bool exclusion_lifted;		/* all workers wait: other work may run all the same */
 	pthread_t thread;
 	struct ivl_feedback *feedback;	/* feedback.h; NULL: it is never throttled */
 	/* Written by itself alone: see IVL_AT_WORK. */
@@ -129,22 +129,22 @@ struct ivl_sleepers {
 };
 
 /* Of a worker whose tasks stay in its thread: where those come back, and where it sleeps. */
-struct ivl_bound {
+struct ivl_tied {
 	struct ivl_worker *worker;
 	struct ivl_sleepers sleepers;
 	struct ivl_mailbox returning;	/* fibers that can go on here alone */
-	struct ivl_mailbox first;	/* those of them that have waited alone (attend.h) */
+	struct ivl_mailbox first;	/* those of them that have waited alone (attach.h) */
 };
 
 /* The workers of a place, together; those of an inner place have no more of it than mail. */
-struct ivl_hall {
+struct ivl_place_state {
 	struct ivl_mailbox mailbox;	/* foreign work and work for this place */
 	struct ivl_mailbox high;	/* what comes before all other work */
 	struct ivl_mailbox stackless;	/* what was to be run when no stack was left */
 	/* Workers that look for work and are not asleep; see idle.c. */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) searching;
 	struct ivl_sleepers sleepers;
-	struct ivl_nap nap;
+	struct ivl_timed_sleep timed_sleep;
 };
 
 /* In ivl_runtime.attention: one piece of work in a mailbox. */
@@ -154,9 +154,9 @@ struct ivl_runtime {
 	struct ivl_config config;
 	struct ivl_topology *topology;
 	struct ivl_worker *workers;
-	_Atomic(struct ivl_seat *) seats;	/* seat.h */
-	struct ivl_bound *bounds;	/* of config.tied: by a worker's number; else NULL */
-	struct ivl_hall *halls;		/* one per place, by its number */
+	_Atomic(struct ivl_external *) externals;	/* external.h */
+	struct ivl_tied *tied_workers;	/* of config.tied: by a worker's number; else NULL */
+	struct ivl_place_state *place_states;		/* one per place, by its number */
 	struct ivl_stacks *stacks;
 	struct ivl_deadlock *deadlock;	/* deadlock.h; NULL: it is not looked for */
 	_Atomic(unsigned int) fibers_before;	/* of these, when the statistics were reset */
@@ -168,14 +168,14 @@ struct ivl_runtime {
 	void *model;
 	pid_t process;			/* that started it */
 	bool watched;			/* all of its workers are */
-	bool attended;			/* it has no threads but those of attend.h */
-	void (*no_stack)(void);		/* of such a one: see ivl_start_attended() */
-	_Atomic(bool) crowded;		/* of such a one: see ivl_attend_crowd() */
+	bool threadless;			/* it has no threads but those of attach.h */
+	void (*no_stack)(void);		/* of such a one: see ivl_start_threadless() */
+	_Atomic(bool) oversubscribed;		/* of such a one: see ivl_attach_oversubscribed() */
 	pthread_mutex_t gate;		/* closed until ivl_start() knows what becomes of its threads: */
 	bool failed;			/* these end, for it has not started */
 	unsigned int threads;		/* that it has made, of the first workers */
 	_Alignas(IVL_LINE) _Atomic(unsigned int) turn;	/* the place of the next work from outside */
-	_Atomic(unsigned int) visitors;	/* see ivl_visit(), in waking.h */
+	_Atomic(unsigned int) submitters;	/* see ivl_submit_begin(), in waking.h */
 	/* All that a spawn looks at: below, how many workers are asleep; above, see IVL_MAIL. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) attention;
 	_Atomic(unsigned int) high;	/* work of high priority; it is counted as mail, too */
@@ -203,7 +203,7 @@ static inline struct ivl_worker *ivl_self(void);
 	} while (0)
 
 /* From now on the worker has something to tell `from`; of this kind it had nothing. */
-static inline void ivl_hold(struct ivl_worker *worker, struct ivl_held *held, const void *from,
+static inline void ivl_defer(struct ivl_worker *worker, struct ivl_deferred *held, const void *from,
 			    void (*tell)(struct ivl_worker *worker, bool leaves))
 {
 	held->from = from;
@@ -213,7 +213,7 @@ static inline void ivl_hold(struct ivl_worker *worker, struct ivl_held *held, co
 }
 
 /* It has been told. */
-void ivl_hold_no_more(struct ivl_worker *worker, struct ivl_held *held);
+void ivl_deferred_remove(struct ivl_worker *worker, struct ivl_deferred *held);
 
 /* Who waits for this work, too; NULL: nobody who is told of several. */
 static inline const void *ivl_awaited_by(const struct ivl_work *work)
@@ -224,17 +224,17 @@ static inline const void *ivl_awaited_by(const struct ivl_work *work)
 }
 
 /* Tell all but this one. True: somebody was told. */
-bool ivl_tell_but(struct ivl_worker *worker, const void *one, bool leaves);
+bool ivl_flush_deferred_except(struct ivl_worker *worker, const void *one, bool leaves);
 
 /*
  * Before the worker runs `work`, or sleeps (NULL): others wait for what it has counted
  * for itself alone, unless `work` does too. True: somebody has heard, and may go on.
  * `leaves`: it takes ivl_take_next() first, where who may go on is.
  */
-static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work,
+static inline bool ivl_flush_deferred(struct ivl_worker *worker, const struct ivl_work *work,
 					 bool leaves)
 {
-	const struct ivl_held *held = worker->held;
+	const struct ivl_deferred *held = worker->held;
 	const void *awaited_by;
 
 	if (!held)
@@ -242,7 +242,7 @@ static inline bool ivl_hold_nothing_back(struct ivl_worker *worker, const struct
 	awaited_by = work ? ivl_awaited_by(work) : NULL;
 	if (held->from == awaited_by && !held->next)
 		return false;
-	return ivl_tell_but(worker, awaited_by, leaves);
+	return ivl_flush_deferred_except(worker, awaited_by, leaves);
 }
 
 /* runtime.c: not in the mask of stealability. 0 or ENOMEM; it is to be destroyed anyway. */
@@ -251,33 +251,34 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 void ivl_worker_destroy(struct ivl_worker *worker);
 
 /* Does what waits alone keep it from all else? */
-static inline bool ivl_is_held_up(const struct ivl_worker *worker)
+static inline bool ivl_is_restricted(const struct ivl_worker *worker)
 {
-	return __builtin_expect(worker->alone != 0, 0) && !worker->let_off;
+	return __builtin_expect(worker->exclusive != 0, 0) && !worker->exclusion_lifted;
 }
 
-/* seat.c: has what its thread waits for come, and may it go on? */
-bool ivl_seat_called(const struct ivl_seat *seat);
-/* bound.c: in zeroed memory; and its end. */
-void ivl_bound_init(struct ivl_bound *bound, struct ivl_worker *worker);
-void ivl_bound_destroy(struct ivl_bound *bound);
+/* external.c: has what its thread waits for come, and may it go on? */
+bool ivl_external_may_leave(const struct ivl_external *ext);
+/* tied.c: in zeroed memory; and its end. */
+void ivl_tied_init(struct ivl_tied *tied, struct ivl_worker *worker);
+void ivl_tied_destroy(struct ivl_tied *tied);
 /* Has what a fiber waits for that can go on there alone, and may it? */
-bool ivl_bound_returned(struct ivl_bound *bound);
+bool ivl_tied_returned(struct ivl_tied *tied);
 /* What that makes go on; NULL: nothing. By its thread. */
-struct ivl_work *ivl_bound_take(struct ivl_bound *bound);
+struct ivl_work *ivl_tied_take(struct ivl_tied *tied);
 /* What waited there, and can go on nowhere else, goes on. Any thread. */
-void ivl_bound_return(struct ivl_waiter *waiter);
+void ivl_tied_return(struct ivl_waiter *waiter);
 
 /* Must the worker do nothing more, so that its thread goes on with its own? */
 static inline bool ivl_leaves(const struct ivl_worker *worker)
 {
-	return __builtin_expect(worker->seat != NULL, 0) && ivl_seat_called(worker->seat);
+	return __builtin_expect(worker->external != NULL, 0) &&
+	       ivl_external_may_leave(worker->external);
 }
 
 /* Must a fiber that can go on here alone do so? */
 static inline bool ivl_returns(const struct ivl_worker *worker)
 {
-	return __builtin_expect(worker->bound != NULL, 0) && ivl_bound_returned(worker->bound);
+	return __builtin_expect(worker->tied != NULL, 0) && ivl_tied_returned(worker->tied);
 }
 
 /* Is there no use in looking for work any longer? */

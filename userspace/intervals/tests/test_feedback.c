@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "attend.h"
+#include "attach.h"
 #include "feedback.h"
 
 /*
@@ -187,7 +187,7 @@ static void test_attended(void **state)
 	ivl_runtime *runtime;
 
 	(void)state;
-	assert_int_equal(ivl_start_attended(&config, NULL, &runtime), 0);
+	assert_int_equal(ivl_start_threadless(&config, NULL, &runtime), 0);
 	assert_null(runtime->feedback);
 	ivl_stop(runtime);
 }
@@ -324,7 +324,7 @@ static int crowd_body(ivl_interval *self, void *arg)
 
 static bool all_asleep(ivl_runtime *runtime)
 {
-	return test_comes_true(atomic_load(&runtime->halls[0].sleepers.asleep) ==
+	return test_comes_true(atomic_load(&runtime->place_states[0].sleepers.asleep) ==
 			       ivl_worker_count(runtime));
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hesitation.h"
+#include "steal_backoff.h"
 #include "test_allocation.h"
 #include "tunables.h"
 #include "victim.h"
@@ -303,7 +303,7 @@ static void test_alone(void **state)
 /* Where each steal gets a trifle it pauses, twice as long each time, and what is worth it ends that. */
 static void test_trifles(void)
 {
-	struct ivl_hesitation of = { 0 };
+	struct ivl_steal_backoff of = { 0 };
 	uint64_t pause = IVL_LEAST_PAUSE_NS;
 
 	for (int i = 0; i < 20; i++) {
@@ -318,7 +318,7 @@ static void test_trifles(void)
 /* Where one in eight takes long, or one in many very long, it never does. */
 static void test_few_pay_for_many(void)
 {
-	struct ivl_hesitation of = { 0 };
+	struct ivl_steal_backoff of = { 0 };
 
 	assert_int_equal(ivl_pause_after(&of, 8 * IVL_STEAL_WORTH_NS), 0);
 	for (int i = 0; i < 1000; i++)

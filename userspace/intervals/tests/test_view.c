@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "attend.h"
+#include "attach.h"
 #include "test_allocation.h"
 #include "watch/view.h"
 
@@ -367,7 +367,7 @@ static void test_no_memory(void **state)
 	ivl_stop(runtime);
 }
 
-/* A scope that is left to its children, as a layer above does (attend.h). */
+/* A scope that is left to its children, as a layer above does (attach.h). */
 static atomic_bool is_left;
 
 static void tell_left(struct ivl_work *work)
@@ -389,7 +389,7 @@ static int leave(ivl_interval *self, void *arg)
 	for (int i = 0; i < 2; i++)
 		must(ivl_spawn(&scope, &tasks[i], child, NULL));
 	spend(16);
-	if (ivl_scope_leave(&scope, &waiter))
+	if (ivl_scope_detach(&scope, &waiter))
 		is_left = true;
 	return 0;
 }

@@ -7,7 +7,7 @@
  */
 #include "model.hpp"
 #include "eventcount.c"
-#include "nap.c"
+#include "timed_sleep.c"
 
 enum naps {
 	NEVER,
@@ -20,7 +20,7 @@ template <int workers, bool membarrier, naps napping = NEVER>
 struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 	ivl_model_futex futex;
 	ivl_eventcount ec;
-	ivl_nap nap;
+	ivl_timed_sleep timed_sleep;
 	rl::atomic<int> work[workers];
 	rl::atomic<unsigned int> searching, asleep, stopping;
 	rl::semaphore<idle> all_taken;
@@ -29,7 +29,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 	void before()
 	{
 		ivl_eventcount_init(&ec);
-		ivl_nap_end(&nap);
+		ivl_timed_sleep_end(&timed_sleep);
 		for (auto &w : work)
 			w.store(0, rl::mo_relaxed, $);
 		searching.store(0, rl::mo_relaxed, $);
@@ -96,7 +96,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 	int awake()
 	{
 		return workers - (int)asleep.load(rl::mo_relaxed, $) + !membarrier -
-		       ivl_napped(&nap);
+		       ivl_timed_sleep_active(&timed_sleep);
 	}
 
 	bool too_many(bool itself)
@@ -112,10 +112,10 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		searching.fetch_add(1, rl::mo_seq_cst, $);
 		while (!stopping.load(rl::mo_relaxed, $) && too_many(true)) {
 			nothing = !anything();
-			if (nothing || !ivl_nap_on(&nap, napping == AT_TIMES))
+			if (nothing || !ivl_timed_sleep_until(&timed_sleep, napping == AT_TIMES))
 				break;
 		}
-		ivl_nap_end(&nap);
+		ivl_timed_sleep_end(&timed_sleep);
 		searching.fetch_sub(1, rl::mo_seq_cst, $);
 		return nothing;
 	}
@@ -124,13 +124,14 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 	{
 		if (napping == NEVER || !too_many(false))
 			return false;
-		return !ivl_nap_begin(&nap) || take_nap();
+		return !ivl_timed_sleep_begin(&timed_sleep) || take_nap();
 	}
 
 	/* For who is throttled, and may sleep beside work. */
 	bool napped()
 	{
-		return ivl_has_defect("throttled without a nap") || ivl_napped(&nap);
+		return ivl_has_defect("throttled without a nap") ||
+		       ivl_timed_sleep_active(&timed_sleep);
 	}
 
 	void go_to_sleep(bool throttled)
@@ -144,7 +145,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		if (membarrier && !ivl_has_defect("no membarrier"))
 			rl::systemwide_fence($);
 		if (napping != NEVER && awake() < 1 && !ivl_has_defect("the last awake calls nobody"))
-			ivl_nap_call(&nap);
+			ivl_timed_sleep_wake(&timed_sleep);
 		if (!ivl_has_defect("no look after prepare") &&
 		    ((!(relies || (throttled && napped())) && anything()) ||
 		     stopping.load(rl::mo_relaxed, $)))
@@ -168,7 +169,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		stopping.store(1, rl::mo_relaxed, $);
 		ivl_eventcount_notify(&ec, ~0u);
 		if (napping != NEVER && !ivl_has_defect("nobody is called at the end"))
-			ivl_nap_call(&nap);
+			ivl_timed_sleep_wake(&timed_sleep);
 	}
 
 	void thread(unsigned int index)
@@ -193,7 +194,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
  * Work that waits for other work, and for which there are no stacks: begin_stackless() and
  * ivl_serve_stackless() in src/find.c. Each piece keeps its stack until all have begun, and
  * there is one to begin with. A deadlock means: what waits for a stack gets none. Guests are
- * threads in seats, which look once and leave: count_out() in src/seat.c.
+ * threads in seats, which look once and leave: count_out() in src/external.c.
  */
 template <int workers, int guests, int pieces, bool membarrier>
 struct stackless

@@ -764,7 +764,7 @@ int main(int argc, char **argv)
 		  "list closed without an exchange" },
 		/*
 		 * Of a store that a load has read, which to relacy is over before what follows;
-		 * and of who ends the runtime, as nobody does here (protocols/visitors.cpp).
+		 * and of who ends the runtime, as nobody does here (protocols/submitters.cpp).
 		 */
-		{ "adopt acquire relaxed", "enter acquire relaxed", "ivl_leave release relaxed" });
+		{ "adopt acquire relaxed", "enter acquire relaxed", "ivl_submit_end release relaxed" });
 }

@@ -69,16 +69,16 @@ public:
 			::new (fiber(i)) ivl_fiber();
 		runtime.topology = &topology;
 		runtime.workers = worker;
-		runtime.halls = &hall;
+		runtime.place_states = &state;
 		runtime.stacks = &stacks;
 		runtime.fibers_kept = MOST_STACKS;
-		hall.mailbox.taken.store(false, rl::mo_relaxed, $);
-		hall.stackless.taken.store(false, rl::mo_relaxed, $);
+		state.mailbox.taken.store(false, rl::mo_relaxed, $);
+		state.stackless.taken.store(false, rl::mo_relaxed, $);
 		runtime.attention.store(0, rl::mo_relaxed, $);
 		runtime.high.store(0, rl::mo_relaxed, $);
-		hall.high.taken.store(false, rl::mo_relaxed, $);
+		state.high.taken.store(false, rl::mo_relaxed, $);
 		runtime.turn.store(0, rl::mo_relaxed, $);
-		runtime.visitors.store(0, rl::mo_relaxed, $);
+		runtime.submitters.store(0, rl::mo_relaxed, $);
 		for (unsigned int i = 0; i < workers; i++)
 			start(i);
 	}
@@ -107,7 +107,7 @@ public:
 
 	bool anything()
 	{
-		bool any = hall.mailbox.tail.queue.size();
+		bool any = state.mailbox.tail.queue.size();
 
 		for (unsigned int i = 0; i < topology.workers; i++)
 			any = any || pool[i].queue.size();
@@ -147,7 +147,7 @@ private:
 
 	struct ivl_place place = {};
 	struct ivl_topology topology = {};
-	struct ivl_hall hall = {};
+	struct ivl_place_state state = {};
 	struct ivl_stacks stacks;
 	struct ivl_pool pool[MOST_WORKERS];
 	struct ivl_chooser chooser[MOST_WORKERS] = {};
@@ -256,15 +256,15 @@ private:
  * Defects of what src/worker.h says must not be kept back. switching.c and find.c come
  * after this.
  */
-inline bool ivl_model_hold_nothing_back(struct ivl_worker *worker, const struct ivl_work *work,
+inline bool ivl_model_flush_deferred(struct ivl_worker *worker, const struct ivl_work *work,
 					bool leaves)
 {
 	if (ivl_has_defect(work ? "counts kept while other work runs" :
 				  "counts kept while there is no work"))
 		return false;
-	return ivl_hold_nothing_back(worker, work, leaves);
+	return ivl_flush_deferred(worker, work, leaves);
 }
-#define ivl_hold_nothing_back ivl_model_hold_nothing_back
+#define ivl_flush_deferred ivl_model_flush_deferred
 
 /* Nobody uses these here. */
 uint64_t ivl_watched;

@@ -216,7 +216,7 @@ static void locked(const void *lock, const char *kind, void *caller)
 	if (inside || !worker || worker->fiber == &worker->base || !worker->fiber->watched)
 		return;
 	/* There a task stays in its thread, and what it may lock is for the layer above to say. */
-	if (worker->runtime->attended)
+	if (worker->runtime->threadless)
 		return;
 	fiber = worker->fiber;
 	task = fiber->watched;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "seat.h"
+#include "external.h"
 #include "watch/locks.h"
 #include "watch/perfetto.h"
 #include "watch/trace_file.h"
@@ -120,9 +120,9 @@ void ivl_watch_enter(struct ivl_worker *worker)
 	/* Who attends comes again and again. */
 	if (track_of(worker) == tid)
 		return;
-	if (worker->seat)
+	if (worker->external)
 		snprintf(name, sizeof(name), "%s (%s)",
-			 worker->runtime->attended ? "attends" : "ivl_run_here()",
+			 worker->runtime->threadless ? "attached" : "ivl_run_here()",
 			 worker->place->name);
 	else
 		snprintf(name, sizeof(name), "worker %u (%s)", worker->number,

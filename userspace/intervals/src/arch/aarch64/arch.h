@@ -3,7 +3,7 @@
 #ifndef IVL_ARCH_H
 #define IVL_ARCH_H
 
-#include <outermost.h>
+#include <outermost_frame.h>
 
 struct ivl_worker;
 
@@ -54,11 +54,11 @@ ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
 		"str	x9, [sp, #8]\n\t"
 		"mov	x29, sp\n\t"
 		"str	x29, [%[saved]]\n\t"
-		IVL_OUTERMOST("x30")
+		IVL_OUTERMOST_FRAME_BEGIN("x30")
 		"mov	sp, %[on]\n\t"
 		"blr	%[called]\n\t"
 		"add	sp, x29, #160\n\t"
-		IVL_NOT_OUTERMOST
+		IVL_OUTERMOST_FRAME_END
 		"1:\n\t"
 		"ldp	x29, x30, [sp], #16\n\t"
 		: "+r"(result), [called] "+r"(called), [on] "+r"(on), [saved] "+r"(saved)

@@ -3,7 +3,7 @@
 #ifndef IVL_ARCH_H
 #define IVL_ARCH_H
 
-#include <outermost.h>
+#include <outermost_frame.h>
 
 struct ivl_worker;
 
@@ -49,11 +49,11 @@ ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
 		"lea	-48(%%rsp), %%rsp\n\t"
 		"mov	%%rsp, (%[save])\n\t"
 		"mov	%%rsp, %%rbp\n\t"
-		IVL_OUTERMOST("rip")
+		IVL_OUTERMOST_FRAME_BEGIN("rip")
 		"mov	%[stack], %%rsp\n\t"
 		"call	*%[function]\n\t"
 		"lea	56(%%rbp), %%rsp\n\t"
-		IVL_NOT_OUTERMOST
+		IVL_OUTERMOST_FRAME_END
 		"1:\n\t"
 		"pop	%%rbp\n\t"
 		: "=&a"(result), "+D"(arg), [function] "+S"(function), [stack] "+d"(stack),

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "feedback.h"
-#include "seat.h"
+#include "external.h"
 
 bool ivl_is_parents(const ivl_runtime *runtime)
 {
@@ -78,8 +78,8 @@ void ivl_statistics_read_size(const ivl_runtime *runtime, struct ivl_statistics 
 	if (runtime->config.statistics) {
 		for (unsigned int i = 0; i < runtime->topology->workers; i++)
 			add_counts(sums, &runtime->workers[i]);
-		for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
-			add_counts(sums, &seat->worker);
+		for (struct ivl_external *ext = ivl_externals(runtime); ext; ext = ext->next)
+			add_counts(sums, &ext->worker);
 		all.fibers = ivl_stacks_made(runtime->stacks) -
 			     atomic_load_explicit(&runtime->fibers_before, memory_order_relaxed);
 		if (runtime->feedback)
@@ -93,8 +93,8 @@ void ivl_statistics_reset(ivl_runtime *runtime)
 {
 	for (unsigned int i = 0; i < runtime->topology->workers; i++)
 		reset_counts(&runtime->workers[i]);
-	for (struct ivl_seat *seat = ivl_seats(runtime); seat; seat = seat->next)
-		reset_counts(&seat->worker);
+	for (struct ivl_external *ext = ivl_externals(runtime); ext; ext = ext->next)
+		reset_counts(&ext->worker);
 	atomic_store_explicit(&runtime->fibers_before, ivl_stacks_made(runtime->stacks),
 			      memory_order_relaxed);
 	if (runtime->feedback)

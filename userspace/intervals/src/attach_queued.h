@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a layer above asks for each new task, without a call. Apart from attend.h because it looks
+ * What a layer above asks for each new task, without a call. Apart from attach.h because it looks
  * into a queue, for which the models have another.
  */
-#ifndef IVL_ATTEND_QUEUED_H
-#define IVL_ATTEND_QUEUED_H
+#ifndef IVL_ATTACH_QUEUED_H
+#define IVL_ATTACH_QUEUED_H
 
-#include "attend.h"
+#include "attach.h"
 #include "queue/open_ring.h"
 #include "worker.h"
 
-/* As ivl_attend_has_queued(), but false where the queue is of another kind. */
-static inline bool ivl_attend_sees_queued(size_t count)
+/* As ivl_attached_has_queued(), but false where the queue is of another kind. */
+static inline bool ivl_attached_sees_queued(size_t count)
 {
 	const struct ivl_open_ring *deque = ivl_self()->deque;
 	uint64_t tail;
@@ -24,4 +24,4 @@ static inline bool ivl_attend_sees_queued(size_t count)
 	       tail - atomic_load_explicit(&deque->head, memory_order_relaxed) >= count;
 }
 
-#endif /* IVL_ATTEND_QUEUED_H */
+#endif /* IVL_ATTACH_QUEUED_H */

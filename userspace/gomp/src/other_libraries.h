@@ -5,9 +5,9 @@
  * threads here. So a warning names the copy, once: when the program first uses this library, or, of
  * a copy that is loaded later, at the program's end.
  */
-#ifndef GOMP_OTHERS_H
-#define GOMP_OTHERS_H
+#ifndef GOMP_OTHER_LIBRARIES_H
+#define GOMP_OTHER_LIBRARIES_H
 
-void gomp_others_tell(void);
+void gomp_warn_of_other_libraries(void);
 
 #endif

@@ -5,8 +5,8 @@
  * construct, who leaves it last has its memory. Where the region ends all are in the last, but for
  * those of one that was cancelled: thread 0 leaves them for all.
  */
-#ifndef GOMP_SHARE_H
-#define GOMP_SHARE_H
+#ifndef GOMP_WORKSHARE_H
+#define GOMP_WORKSHARE_H
 
 #include "gomp.h"
 
@@ -28,17 +28,17 @@ struct workshare {
 };
 
 /* Go on to the next construct. True: nobody has been there, and init(it, arg) was called; or NULL. */
-typedef void gomp_share_init(struct workshare *share, const void *arg);
-bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *arg);
+typedef void gomp_workshare_init(struct workshare *share, const void *arg);
+bool gomp_workshare_enter(struct member *self, gomp_workshare_init *init, const void *arg);
 
 /* A region begins, for each of its members; and ends, for all: by thread 0, when the others have. */
-void gomp_share_begin(struct member *self);
-void gomp_share_end(struct member *self);
+void gomp_workshare_begin(struct member *self);
+void gomp_workshare_end(struct member *self);
 /* The construct that is one with the region, by thread 0 before the others begin. */
-struct workshare *gomp_share_combine(struct team *team);
+struct workshare *gomp_workshare_combine(struct team *team);
 /* Of a thread outside of all regions: the last that it was in. */
-void gomp_share_leave(struct member *self);
-void gomp_share_free_spares(struct member *self);
+void gomp_workshare_leave(struct member *self);
+void gomp_workshare_free_spares(struct member *self);
 
 /* Outside of all regions a thread is alone. */
 static inline unsigned int gomp_size(const struct member *self)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads that come and go: make(), find_seat() and stand_up() in src/seat.c, and who looks
+ * Threads that come and go: make(), find_seat() and stand_up() in src/external.c, and who looks
  * into seats, step by step. Two in one seat, and one that is seen before it was made, are
  * data races.
  */
@@ -9,15 +9,15 @@
 static const int TURNS = 2;
 
 template <int callers, int thieves>
-struct seats : rl::test_suite<seats<callers, thieves>, callers + thieves> {
-	struct seat {
+struct externals : rl::test_suite<externals<callers, thieves>, callers + thieves> {
+	struct external {
 		IVL_SHARED(int) made, sits;
-		seat *next;
+		external *next;
 		_Atomic(bool) taken;
 	};
 
-	seat all[callers * TURNS];
-	_Atomic(seat *) list;
+	external all[callers * TURNS];
+	_Atomic(external *) list;
 	rl::atomic<int> count;
 
 	void before()
@@ -26,14 +26,14 @@ struct seats : rl::test_suite<seats<callers, thieves>, callers + thieves> {
 		count.store(0, rl::mo_relaxed, $);
 	}
 
-	seat *first()
+	external *first()
 	{
 		return atomic_load_explicit(&list, memory_order_acquire);
 	}
 
-	seat *make()
+	external *make()
 	{
-		seat *it = &all[count.fetch_add(1, rl::mo_relaxed, $)];
+		external *it = &all[count.fetch_add(1, rl::mo_relaxed, $)];
 
 		it->made = 1;
 		it->taken.store(true, rl::mo_relaxed, $);
@@ -45,9 +45,9 @@ struct seats : rl::test_suite<seats<callers, thieves>, callers + thieves> {
 		return it;
 	}
 
-	seat *find()
+	external *find()
 	{
-		for (seat *it = first(); it; it = it->next)
+		for (external *it = first(); it; it = it->next)
 			if (!atomic_load_explicit(&it->taken, memory_order_relaxed) &&
 			    (ivl_has_defect("taken without an exchange") ?
 				     (it->taken.store(true, rl::mo_relaxed, $), true) :
@@ -57,7 +57,7 @@ struct seats : rl::test_suite<seats<callers, thieves>, callers + thieves> {
 		return make();
 	}
 
-	void stand_up(seat *it)
+	void leave(external *it)
 	{
 		atomic_store_explicit(&it->taken, false, memory_order_release);
 	}
@@ -66,22 +66,22 @@ struct seats : rl::test_suite<seats<callers, thieves>, callers + thieves> {
 	{
 		for (int turn = 0; turn < TURNS; turn++) {
 			if (index >= callers) {
-				for (seat *it = first(); it; it = it->next)
+				for (external *it = first(); it; it = it->next)
 					RL_ASSERT(it->made == 1);
 				continue;
 			}
-			seat *mine = find();
+			external *mine = find();
 
 			mine->sits = index;
 			rl::yield(1, $);
 			RL_ASSERT(mine->sits == (int)index);
-			stand_up(mine);
+			leave(mine);
 		}
 	}
 };
 
 int main(int argc, char **argv)
 {
-	return ivl_model<seats<2, 0>, seats<2, 1>, seats<3, 0>>::main(
+	return ivl_model<externals<2, 0>, externals<2, 1>, externals<3, 0>>::main(
 		argc, argv, { "taken without an exchange" });
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Whether to steal again: a thief that takes too little only slows its victims down. */
-#ifndef IVL_HESITATION_H
-#define IVL_HESITATION_H
+#ifndef IVL_STEAL_BACKOFF_H
+#define IVL_STEAL_BACKOFF_H
 
 #include <stdint.h>
 
 #include "tunables.h"
 
 /* A worker's own; all 0 when it begins. */
-struct ivl_hesitation {
+struct ivl_steal_backoff {
 	uint64_t gained_ns;		/* by steals of late, beyond what they cost */
 	uint64_t pause_ns;		/* the last pause; 0: none since it was worth it */
 };
@@ -18,7 +18,7 @@ struct ivl_hesitation {
  * each time; 0: not at all. Not each steal must be worth it: where one task in eight has children,
  * and few of these have very many, they pay for the others.
  */
-static inline uint64_t ivl_pause_after(struct ivl_hesitation *of, uint64_t took_ns)
+static inline uint64_t ivl_pause_after(struct ivl_steal_backoff *of, uint64_t took_ns)
 {
 	const uint64_t gained = of->gained_ns + took_ns;
 

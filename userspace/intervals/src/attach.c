@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "attend.h"
+#include "attach.h"
 
 #include <futex.h>
 
-#include "attend_queued.h"
+#include "attach_queued.h"
 #include "find.h"
 #include "run_queue.h"
-#include "seat.h"
+#include "external.h"
 #include "switching.h"
 
 #ifdef IVL_HAVE_VALGRIND
@@ -15,34 +15,34 @@
 #define RUNNING_ON_VALGRIND 0
 #endif
 
-struct ivl_seat *ivl_attend_prepare(ivl_runtime *runtime, unsigned int place)
+struct ivl_external *ivl_attach_prepare(ivl_runtime *runtime, unsigned int place)
 {
-	return ivl_seat_make(runtime, ivl_place_at(runtime, place));
+	return ivl_external_create(runtime, ivl_place_at(runtime, place));
 }
 
-void ivl_attend_count(ivl_runtime *runtime, unsigned int count)
+void ivl_attach_expect(ivl_runtime *runtime, unsigned int count)
 {
 	atomic_fetch_add_explicit(&runtime->all_asleep, count, memory_order_seq_cst);
 }
 
-void ivl_attend_discount(ivl_runtime *runtime, unsigned int count)
+void ivl_attach_expect_fewer(ivl_runtime *runtime, unsigned int count)
 {
 	atomic_fetch_sub_explicit(&runtime->all_asleep, count, memory_order_seq_cst);
 }
 
 /* `all_asleep` is never the lesser: whoever looks in between takes nobody for asleep. */
-void ivl_attend_crowd(ivl_runtime *runtime, bool crowded)
+void ivl_attach_oversubscribed(ivl_runtime *runtime, bool oversubscribed)
 {
-	if (atomic_load_explicit(&runtime->crowded, memory_order_relaxed) == crowded)
+	if (atomic_load_explicit(&runtime->oversubscribed, memory_order_relaxed) == oversubscribed)
 		return;
-	atomic_store_explicit(&runtime->crowded, crowded, memory_order_relaxed);
+	atomic_store_explicit(&runtime->oversubscribed, oversubscribed, memory_order_relaxed);
 	/* As where there is no membarrier(): a spawn looks for sleepers behind a fence. */
-	if (crowded) {
-		ivl_attend_count(runtime, 1);
+	if (oversubscribed) {
+		ivl_attach_expect(runtime, 1);
 		atomic_fetch_add_explicit(&runtime->attention, 1, memory_order_seq_cst);
 	} else {
 		atomic_fetch_sub_explicit(&runtime->attention, 1, memory_order_seq_cst);
-		ivl_attend_discount(runtime, 1);
+		ivl_attach_expect_fewer(runtime, 1);
 	}
 }
 
@@ -60,19 +60,19 @@ static bool has_either(void)
 	return has > 0;
 }
 
-bool ivl_attend_wait(const _Atomic(uint32_t) *word, uint32_t value)
+bool ivl_attached_wait(const _Atomic(uint32_t) *word, uint32_t value)
 {
 	const struct ivl_worker *worker = ivl_self();
 
 	if (!worker || worker->fiber != &worker->base || !has_either())
 		return false;
-	ivl_seat_wait_word(worker->seat, word, value);
+	ivl_external_wait_word(worker->external, word, value);
 	return true;
 }
 
-struct ivl_worker *ivl_attend(struct ivl_seat *seat)
+struct ivl_worker *ivl_attach(struct ivl_external *ext)
 {
-	struct ivl_worker *before = ivl_self(), *worker = &seat->worker;
+	struct ivl_worker *before = ivl_self(), *worker = &ext->worker;
 
 	worker->exceptions = ivl_exceptions_of_thread();
 	ivl_thread_take(worker);
@@ -87,18 +87,18 @@ struct ivl_worker *ivl_attend(struct ivl_seat *seat)
 	return before;
 }
 
-void ivl_attend_no_more(struct ivl_worker *before)
+void ivl_detach(struct ivl_worker *before)
 {
-	ivl_attend_tell();
+	ivl_attached_flush();
 	ivl_worker_self = before;
 }
 
-void ivl_attend_tell(void)
+void ivl_attached_flush(void)
 {
-	ivl_hold_nothing_back(ivl_self(), NULL, false);
+	ivl_flush_deferred(ivl_self(), NULL, false);
 }
 
-void ivl_attend_yield(void)
+void ivl_attached_yield(void)
 {
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_work *work;
@@ -110,28 +110,28 @@ void ivl_attend_yield(void)
 		ivl_run_work(worker, work);
 }
 
-bool ivl_attend_alone(bool alone)
+bool ivl_attached_exclusive(bool exclusive)
 {
 	struct ivl_worker *worker = ivl_self();
 	bool before = false;
 
 	/* Elsewhere a task may go on in any thread. */
-	if (worker && worker->bound) {
-		before = worker->fiber->alone;
-		worker->fiber->alone = alone;
+	if (worker && worker->tied) {
+		before = worker->fiber->exclusive;
+		worker->fiber->exclusive = exclusive;
 	}
 	return before;
 }
 
-bool ivl_attend_has_queued(size_t count)
+bool ivl_attached_has_queued(size_t count)
 {
 	const struct ivl_worker *worker = ivl_self();
 
-	return worker->deque ? ivl_attend_sees_queued(count) :
+	return worker->deque ? ivl_attached_sees_queued(count) :
 			       ivl_pool_size(worker->pool) >= count;
 }
 
-bool ivl_attend_has_high(size_t count)
+bool ivl_attached_has_high(size_t count)
 {
 	return atomic_load_explicit(&ivl_self()->runtime->high, memory_order_relaxed) >= count;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "share.h"
+#include "workshare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static _Atomic(struct workshare *) *next_of(struct member *self)
 	return self->share ? &self->share->next : &self->team->first;
 }
 
-bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *arg)
+bool gomp_workshare_enter(struct member *self, gomp_workshare_init *init, const void *arg)
 {
 	_Atomic(struct workshare *) *next = next_of(self);
 	struct workshare *before = self->share, *there = NULL, *made = NULL;
@@ -78,13 +78,13 @@ bool gomp_share_enter(struct member *self, gomp_share_init *init, const void *ar
 	return made == there;
 }
 
-void gomp_share_begin(struct member *self)
+void gomp_workshare_begin(struct member *self)
 {
 	self->share = self->team->combined;
 	self->taken = self->begin = self->end = 0;
 }
 
-struct workshare *gomp_share_combine(struct team *team)
+struct workshare *gomp_workshare_combine(struct team *team)
 {
 	struct member *self = team->members[0];
 
@@ -110,7 +110,7 @@ static void leave_for_all(struct member *self, struct team *team)
 	}
 }
 
-void gomp_share_end(struct member *self)
+void gomp_workshare_end(struct member *self)
 {
 	struct team *team = self->team;
 
@@ -124,14 +124,14 @@ void gomp_share_end(struct member *self)
 		atomic_store_explicit(&team->first, NULL, memory_order_relaxed);
 }
 
-void gomp_share_leave(struct member *self)
+void gomp_workshare_leave(struct member *self)
 {
 	if (self->share)
 		leave(self, self->share);
 	self->share = NULL;
 }
 
-void gomp_share_free_spares(struct member *self)
+void gomp_workshare_free_spares(struct member *self)
 {
 	while (self->spare) {
 		struct workshare *share = self->spare;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "others.h"
+#include "other_libraries.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -96,7 +96,7 @@ static int find(struct dl_phdr_info *info, size_t bytes, void *path)
 	return 1;
 }
 
-void gomp_others_tell(void)
+void gomp_warn_of_other_libraries(void)
 {
 	char path[PATH_MAX];
 
@@ -114,5 +114,5 @@ void gomp_others_tell(void)
 __attribute__((destructor)) static void tell_at_end(void)
 {
 	if (atomic_load_explicit(&used, memory_order_relaxed))
-		gomp_others_tell();
+		gomp_warn_of_other_libraries();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What programs of later compilers than GCC 12 ask for, whose omp.h does not have it. */
-#ifndef GOMP_LATER_H
-#define GOMP_LATER_H
+#ifndef GOMP_NEWER_OMP_H
+#define GOMP_NEWER_OMP_H
 
 #include <omp.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads that wait alone (src/attend.h), and one that goes on with something else when all wait:
- * ivl_seats_let_off() and ivl_seats_rouse() in src/seat.c, and their callers in src/idle.c and
- * src/waking.c, step by step. All wait for locks that are given up only when all pieces of work
+ * Exclusive waits (src/attach.h), and the thread that continues other work when all wait:
+ * ivl_externals_lift_exclusion() and ivl_externals_wake_one() in src/external.c, and their
+ * callers in src/idle.c and src/waking.c, step by step. All wait for locks that are given up only when all pieces of work
  * have been done: a deadlock means that there is one, and nobody who may do it.
  */
 #include "model.hpp"
@@ -15,8 +15,8 @@
 enum maker { NOBODY, ONE_OF_THEM, GUEST };
 
 template <int threads, int pieces, maker made_by>
-struct alone
-	: rl::test_suite<alone<threads, pieces, made_by>, threads + (made_by == GUEST)> {
+struct exclusive
+	: rl::test_suite<exclusive<threads, pieces, made_by>, threads + (made_by == GUEST)> {
 	ivl_model_futex futex;
 	ivl_eventcount ec[threads];
 	rl::atomic<int> work, returned, done;
@@ -39,7 +39,7 @@ struct alone
 		return ivl_eventcount_notify(&ec[thread], 1);
 	}
 
-	void rouse()
+	void wake_one()
 	{
 		ivl_model_fence(rl::mo_seq_cst, $);
 		if (asleep.load(rl::mo_relaxed, $) != threads ||
@@ -56,7 +56,7 @@ struct alone
 		wake(0);
 		for (int i = 0; i < pieces; i++) {
 			work.fetch_add(1, rl::mo_acq_rel, $);
-			rouse();
+			wake_one();
 		}
 	}
 
@@ -83,7 +83,7 @@ struct alone
 	}
 
 	/* By the last that is awake. */
-	bool let_off(int me)
+	bool exclusion_lifted(int me)
 	{
 		if (work.load(rl::mo_relaxed, $) || (me == 0 && returned.load(rl::mo_relaxed, $)))
 			return !ivl_has_defect("the last awake goes on with nothing");
@@ -97,21 +97,21 @@ struct alone
 	{
 		const unsigned int before = asleep.fetch_add(1, rl::mo_seq_cst, $) + 1;
 		const uint64_t key = ivl_eventcount_prepare(&ec[me]);
-		bool is_let_off = false;
+		bool is_lifted = false;
 		unsigned int now;
 
 		now = asleep.load(rl::mo_relaxed, $);
 		if (ivl_has_defect("who says that it sleeps does not look again"))
 			now = before;
 		if (!called[me].load(rl::mo_acquire, $) && now == threads)
-			is_let_off = let_off(me);
-		if (is_let_off || (called[me].load(rl::mo_acquire, $) &&
+			is_lifted = exclusion_lifted(me);
+		if (is_lifted || (called[me].load(rl::mo_acquire, $) &&
 				   !ivl_has_defect("no look after prepare")))
 			ivl_eventcount_cancel(&ec[me]);
 		else
 			ivl_eventcount_sleep(&ec[me], key);
 		asleep.fetch_sub(1, rl::mo_relaxed, $);
-		return is_let_off;
+		return is_lifted;
 	}
 
 	void thread(unsigned int index)
@@ -135,8 +135,9 @@ struct alone
 
 int main(int argc, char **argv)
 {
-	return ivl_model<alone<2, 0, NOBODY>, alone<2, 1, NOBODY>, alone<2, 1, ONE_OF_THEM>,
-			 alone<3, 1, ONE_OF_THEM>, alone<1, 1, GUEST>, alone<2, 1, GUEST>>::main(
+	return ivl_model<exclusive<2, 0, NOBODY>, exclusive<2, 1, NOBODY>,
+			 exclusive<2, 1, ONE_OF_THEM>, exclusive<3, 1, ONE_OF_THEM>,
+			 exclusive<1, 1, GUEST>, exclusive<2, 1, GUEST>>::main(
 		argc, argv,
 		{ "who brings work rouses nobody", "the last awake goes on with nothing",
 		  "the last awake tells nobody", "no look after prepare",
