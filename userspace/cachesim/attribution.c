@@ -8,8 +8,6 @@
 
 #include "sharing.h"
 
-#define WORDS (sizeof(struct cachesim_counts) / sizeof(uint64_t))
-
 /* Lines and byte ranges that are told. */
 #define MOST_LINES 64u
 #define MOST_RANGES 16u
@@ -19,8 +17,8 @@ struct visits {
 	struct visits *next;
 	const struct code *code;
 	uint64_t space;
-	struct cachesim_counts whole;	/* instructions and their time: of all of them evenly */
-	struct cachesim_counts of[];	/* each of its instructions' own */
+	uint64_t instructions, cycles;	/* of the code as a whole */
+	struct cachesim_counts of[];	/* by instruction: everything else */
 };
 
 struct code {
@@ -128,19 +126,6 @@ static struct visits *visits_in(struct code *code, uint64_t space)
 	return v;
 }
 
-/* The counts are all of one type. */
-static void add_news(struct cachesim_counts *sum, const struct cachesim_counts *now,
-		     struct cachesim_counts *seen)
-{
-	uint64_t *s = (uint64_t *)sum, *before = (uint64_t *)seen;
-	const uint64_t *n = (const uint64_t *)now;
-
-	for (size_t i = 0; i < WORDS; i++) {
-		s[i] += n[i] - before[i];
-		before[i] = n[i];
-	}
-}
-
 int attribution_enter(struct attribution *a, unsigned int cpu, struct code *code, uint64_t space)
 {
 	const struct cachesim_counts *now = cachesim_counts(a->model, cpu, code->mode);
@@ -150,8 +135,8 @@ int attribution_enter(struct attribution *a, unsigned int cpu, struct code *code
 	if (!v)
 		return -1;
 	a->cpu[cpu].visits = v;
-	v->whole.instructions += now->instructions - seen->instructions;
-	v->whole.cycles += now->cycles - seen->cycles;
+	v->instructions += now->instructions - seen->instructions;
+	v->cycles += now->cycles - seen->cycles;
 	seen->instructions = now->instructions;
 	seen->cycles = now->cycles;
 	return 0;
@@ -176,8 +161,10 @@ void attribution_charge(struct attribution *a, unsigned int cpu, size_t place)
 	now = cachesim_counts(a->model, cpu, v->code->mode);
 	seen = &a->cpu[cpu].seen[v->code->mode];
 	/* QEMU repeats an access to a device in a block of its own, which is not entered. */
-	if (!only_hits(now, seen))
-		add_news(&v->of[place < v->code->n ? place : 0], now, seen);
+	if (only_hits(now, seen))
+		return;
+	cachesim_add(&v->of[place < v->code->n ? place : 0], now, seen);
+	*seen = *now;
 }
 
 static int touch_line(struct attribution *a, bool moved, uint64_t physical, unsigned int size,
@@ -281,14 +268,14 @@ static struct entry *entries(const struct attribution *a, size_t *n)
 
 static void add_entry(struct cachesim_counts *sum, const struct entry *e)
 {
-	const uint64_t *whole = (const uint64_t *)&e->visits->whole;
-	size_t n = e->visits->code->n;
-	uint64_t *s = (uint64_t *)sum;
+	static const struct cachesim_counts none;
+	const struct visits *v = e->visits;
+	size_t n = v->code->n;
 
-	/* What is left over is from before the code was entered. */
-	for (size_t i = 0; i < WORDS; i++)
-		s[i] += whole[i] / n + (e->index ? 0 : whole[i] % n);
-	cachesim_add(sum, &e->visits->of[e->index]);
+	/* The first instruction gets the rest of the divisions. */
+	sum->instructions += v->instructions / n + (e->index ? 0 : v->instructions % n);
+	sum->cycles += v->cycles / n + (e->index ? 0 : v->cycles % n);
+	cachesim_add(sum, &v->of[e->index], &none);
 }
 
 static const struct {

@@ -6,7 +6,8 @@
  * What it counts and what it leaves out: Documentation/cache-model.rst.
  *
  *	cachesim.h		the library's interface (this file)
- *	cachesim.c		the hierarchy of one CPU, and coherence between CPUs
+ *	cachesim.c		how a model is built, and what it has counted
+ *	hierarchy.[ch]		accesses of a CPU, and coherence between CPUs
  *	cache_array.h		one set-associative array of line tags and states
  *	line_directory.[ch]	who holds a copy of each line
  *	bus.[ch]		when a bus is busy
@@ -129,7 +130,10 @@ enum cachesim_mode {
 	CACHESIM_MODES
 };
 
-/* Everything that an access causes is charged to the CPU and mode that made it. */
+/*
+ * Everything that an access causes is charged to the CPU and mode that made it. All counters
+ * are of one type: cachesim_add() takes them for an array.
+ */
 struct cachesim_counts {
 	uint64_t instructions;
 	uint64_t l1i_references;
@@ -204,8 +208,9 @@ bool cachesim_has_nodes(const struct cachesim *cs);
 const struct cachesim_counts *cachesim_counts(const struct cachesim *cs, unsigned int cpu,
 					      enum cachesim_mode mode);
 
-/* *sum += *counts. */
-void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *counts);
+/* *sum += *counts - *before, for every counter. */
+void cachesim_add(struct cachesim_counts *sum, const struct cachesim_counts *counts,
+		  const struct cachesim_counts *before);
 
 /*
  * The CPUs' local clocks, by CPU, in hundredths of a cycle; they belong to the model

@@ -202,12 +202,13 @@ static void put_document(FILE *out, const struct cachesim *cs, uint64_t elapsed,
 			 const struct region_locks *locks)
 {
 	const struct cachesim_machine *m = cachesim_machine(cs);
+	static const struct cachesim_counts none;
 	struct cachesim_counts total[CACHESIM_MODES] = { 0 };
 	bool nodes = cachesim_has_nodes(cs);
 
 	for (unsigned int cpu = 0; cpu < cachesim_cpus(cs); cpu++)
 		for (int mode = 0; mode < CACHESIM_MODES; mode++)
-			cachesim_add(&total[mode], cachesim_counts(cs, cpu, mode));
+			cachesim_add(&total[mode], cachesim_counts(cs, cpu, mode), &none);
 	fprintf(out, "{\"schema\":1,\"preset\":\"%s\",\"cpus\":%u,\"mhz\":%u,"
 		"\"elapsed_cycles\":%" PRIu64 ",\"total\":{",
 		m->name, cachesim_cpus(cs), m->mhz, elapsed);

@@ -396,17 +396,18 @@ static void clocks_go_on_when_counts_are_zeroed(void **state)
 	cachesim_free(cs);
 }
 
-static void adding_counts_adds_every_field(void **state)
+static void adding_counts_adds_what_is_new_in_every_field(void **state)
 {
-	struct cachesim_counts sum, one;
-	uint64_t *s = (uint64_t *)&sum, *o = (uint64_t *)&one;
+	struct cachesim_counts sum, now, before;
+	uint64_t *s = (uint64_t *)&sum, *n = (uint64_t *)&now, *b = (uint64_t *)&before;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sum) / sizeof(*s); i++) {
 		s[i] = 100 * i;
-		o[i] = i + 1;
+		n[i] = 3 * i + 1;
+		b[i] = 2 * i;
 	}
-	cachesim_add(&sum, &one);
+	cachesim_add(&sum, &now, &before);
 	for (size_t i = 0; i < sizeof(sum) / sizeof(*s); i++)
 		assert_int_equal(s[i], 101 * i + 1);
 }
@@ -487,7 +488,7 @@ int main(void)
 		cmocka_unit_test(waiting_ends_a_group),
 		cmocka_unit_test(the_bus_limits_what_overlaps),
 		cmocka_unit_test(clocks_go_on_when_counts_are_zeroed),
-		cmocka_unit_test(adding_counts_adds_every_field),
+		cmocka_unit_test(adding_counts_adds_what_is_new_in_every_field),
 		cmocka_unit_test(machines_that_cannot_be_are_refused),
 	};
 
