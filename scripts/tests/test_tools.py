@@ -120,7 +120,7 @@ def test_the_range_is_the_same_wherever_it_is_said() -> None:
     oldest, newest = re.findall(r"=([\d.]+)$", tools.QEMU_VERSIONS.read_text(), re.MULTILINE)
     assert min(tools.PLUGIN_APIS) == tuple(map(int, oldest.split(".")))
     for name in (
-        "userspace/cachesim/plugin.c",
+        "userspace/cachesim/simulation.h",
         "userspace/cachesim/qemu_plugin_api.h",
         "scripts/fastlab/guest/snapshot.py",
         "Documentation/cache-model.rst",

@@ -2,40 +2,58 @@
 /*
  * cachesim: a model of the caches and the snooping bus of a multiprocessor.
  *
- * The model is a library without I/O; the QEMU plugin is a thin shell on it.
+ * The model is a library without I/O; the QEMU plugin drives it.
  * What it counts and what it leaves out: Documentation/cache-model.rst.
  *
- *	cachesim.h		the library's interface (this file)
- *	cachesim.c		how a model is built, and what it has counted
+ * The model:
+ *
+ *	cachesim.[ch]		the interface (this file), and how a model is built
  *	hierarchy.[ch]		accesses of a CPU, and coherence between CPUs
  *	cache_array.h		one set-associative array of line tags and states
- *	line_directory.[ch]	who holds a copy of each line
+ *	line_directory.[ch]	the holders of each line
  *	bus.[ch]		when a bus is busy
  *	clock.[ch]		the parallel clock: whose turn it is, and what time
  *	machine_file.[ch]	machines, from files
  *	presets/		the machines that come with it
+ *
+ * Observers of the guest, which need no QEMU:
+ *
  *	futexes.[ch]		futex system calls, by address
- *	locks.[ch]		what becomes of locks that are handed over
- *	call_sites.[ch]		from where they are taken and released
- *	heaps.[ch]		where the heaps begin that they lie in
- *	allocators.[ch]		the functions by which programs get memory
- *	allocations.[ch]	what they have got, and from where
- *	lock_watch.[ch]		these five together, for the plugin
  *	handoffs.[ch]		hand-off latencies
  *	wakeups.[ch]		wake-up latencies
  *	latencies.[ch]		times, and their mean and percentiles
- *	attribution.[ch]	which instructions the counts come from
+ *	locks.[ch]		locks that are handed over: hold times, times outside
+ *	call_sites.[ch]		where programs take and release locks
+ *	heaps.[ch]		where heaps begin
+ *	allocators.[ch]		functions that allocate memory
+ *	allocations.[ch]	what programs have allocated, and where
+ *	attribution.[ch]	counts by instruction
  *	sharing.[ch]		lines that move between CPUs, and whether they need to
  *	document.[ch]		the JSON document of one region of interest
  *	options.[ch]		the plugin's arguments
  *	system_map.[ch]		the guest kernel's symbols
  *	array.h			an array that grows
+ *
+ * The QEMU plugin (plugin.c shows how its parts belong together):
+ *
+ *	plugin.c		installs it
+ *	simulation.[ch]		the state that its parts share
  *	qemu_plugin_api.h	the used subset of QEMU's plugin interface
+ *	qemu_callbacks.[ch]	QEMU's events, for each version of that interface
+ *	instructions.[ch]	the guest's instructions
  *	registers.[ch]		the guest's registers and memory
- *	vcpu.[ch]		which vCPU executes: QEMU does not say
- *	plugin.c		the QEMU plugin
+ *	vcpu.[ch]		which vCPU executes
+ *	guest_time.[ch]		the clock in the guest
+ *	guest_kernel.[ch]	the guest kernel's symbols, and its wake-ups
+ *	system_calls.[ch]	system calls of programs
+ *	lock_watch.[ch]		locks.h to allocations.h together
+ *	attributing.[ch]	attribution.h and allocators.h for blocks of code
+ *	blocks.[ch]		blocks of code
+ *	translation.[ch]	requests for the code that QEMU translates
+ *	execution.[ch]		blocks that are executed
+ *	accesses.[ch]		loads and stores
+ *	region.[ch]		markers, and regions of interest
  *	pace.c			saves the host's time: a library of its own
- *	tests/			unit tests, and the comparison with cachegrind
  *
  * No function here is thread-safe: one model belongs to one thread.
  */

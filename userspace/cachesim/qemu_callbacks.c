@@ -3,115 +3,83 @@
 
 #include <stddef.h>
 
-static struct qemu_callbacks wanted;
-static void (*vcpu_begun)(void);
-static void (*reset_done)(void);
+/*
+ * The parameters of QEMU's callbacks: up to version 6 of its API the plugin's id, or the id and an
+ * event, from 7 on the event and userdata.
+ */
+#if QEMU_PLUGIN_VERSION < 7
+#define CALLBACK(name) static void name(qemu_plugin_id_t id)
+#define CALLBACK_OF(name, type, event) static void name(qemu_plugin_id_t id, type event)
+#define UNUSED ((void)id)
+#define REGISTER(function, id, callback) function(id, callback)
+#else
+#define CALLBACK(name) static void name(void *userdata)
+#define CALLBACK_OF(name, type, event) static void name(type event, void *userdata)
+#define UNUSED ((void)userdata)
+#define REGISTER(function, id, callback) function(id, callback, NULL)
+#endif
+
+static const struct qemu_callbacks *wanted;
+static qemu_plugin_id_t plugin;
+
+CALLBACK_OF(on_vcpu_init, unsigned int, vcpu)
+{
+	UNUSED;
+	(void)vcpu;
+	wanted->vcpu_created();
+}
+
+CALLBACK_OF(on_translation, struct qemu_plugin_tb *, tb)
+{
+	UNUSED;
+	wanted->translated(tb);
+}
+
+CALLBACK(on_flush)
+{
+	UNUSED;
+	wanted->flushed();
+}
 
 #if QEMU_PLUGIN_VERSION < 7
-
-static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
-{
-	(void)id;
-	(void)vcpu;
-	vcpu_begun();
-}
-
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
-{
-	(void)id;
-	wanted.translated(tb);
-}
-
-static void on_flush(qemu_plugin_id_t id)
-{
-	(void)id;
-	wanted.flushed();
-}
-
 static void on_exit_of_qemu(qemu_plugin_id_t id, void *userdata)
 {
 	(void)id;
 	(void)userdata;
-	wanted.ended();
+	wanted->ended();
 }
-
-static void on_reset(qemu_plugin_id_t id)
-{
-	(void)id;
-	reset_done();
-}
-
-void qemu_callbacks_at_vcpu(qemu_plugin_id_t id, void (*begun)(void))
-{
-	vcpu_begun = begun;
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-}
-
-void qemu_callbacks_register(qemu_plugin_id_t id, const struct qemu_callbacks *callbacks)
-{
-	wanted = *callbacks;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-	qemu_plugin_register_flush_cb(id, on_flush);
-	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
-}
-
-void qemu_callbacks_reset(qemu_plugin_id_t id, void (*done)(void))
-{
-	reset_done = done;
-	qemu_plugin_reset(id, on_reset);
-}
-
 #else
-
-static void on_vcpu_init(unsigned int vcpu, void *userdata)
+CALLBACK(on_exit_of_qemu)
 {
-	(void)vcpu;
-	(void)userdata;
-	vcpu_begun();
+	UNUSED;
+	wanted->ended();
+}
+#endif
+
+static void register_all(void)
+{
+	REGISTER(qemu_plugin_register_vcpu_tb_trans_cb, plugin, on_translation);
+	REGISTER(qemu_plugin_register_flush_cb, plugin, on_flush);
+	qemu_plugin_register_atexit_cb(plugin, on_exit_of_qemu, NULL);
 }
 
-static void on_translation(struct qemu_plugin_tb *tb, void *userdata)
+/* QEMU has dropped the plugin's callbacks along with the translations. */
+CALLBACK(on_reset)
 {
-	(void)userdata;
-	wanted.translated(tb);
-}
-
-static void on_flush(void *userdata)
-{
-	(void)userdata;
-	wanted.flushed();
-}
-
-static void on_exit_of_qemu(void *userdata)
-{
-	(void)userdata;
-	wanted.ended();
-}
-
-static void on_reset(void *userdata)
-{
-	(void)userdata;
-	reset_done();
-}
-
-void qemu_callbacks_at_vcpu(qemu_plugin_id_t id, void (*begun)(void))
-{
-	vcpu_begun = begun;
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
+	UNUSED;
+	wanted->flushed();
+	register_all();
 }
 
 void qemu_callbacks_register(qemu_plugin_id_t id, const struct qemu_callbacks *callbacks)
 {
-	wanted = *callbacks;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation, NULL);
-	qemu_plugin_register_flush_cb(id, on_flush, NULL);
-	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
+	plugin = id;
+	wanted = callbacks;
+	REGISTER(qemu_plugin_register_vcpu_init_cb, id, on_vcpu_init);
+	register_all();
 }
 
-void qemu_callbacks_reset(qemu_plugin_id_t id, void (*done)(void))
+void qemu_callbacks_reset(void)
 {
-	reset_done = done;
-	qemu_plugin_reset(id, on_reset, NULL);
+	REGISTER(qemu_plugin_reset, plugin, on_reset);
 }
-
-#endif

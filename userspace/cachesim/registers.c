@@ -6,6 +6,9 @@
 
 #include "qemu_plugin_api.h"
 
+/* Bits of cr3 that are the page table's address. */
+#define PAGE_TABLE_MASK 0x000ffffffffff000ull
+
 static const char *const names[REGISTERS] = {
 	[REGISTER_GS_BASE] = "gs_base",
 	[REGISTER_K_GS_BASE] = "k_gs_base",
@@ -62,6 +65,11 @@ uint64_t register_read(enum register_name name)
 	size = registers.buffer->len;
 	memcpy(&value, registers.buffer->data, size < sizeof(value) ? size : sizeof(value));
 	return value;
+}
+
+uint64_t address_space(void)
+{
+	return register_read(REGISTER_CR3) & PAGE_TABLE_MASK;
 }
 
 bool memory_read(uint64_t vaddr, void *to, unsigned int size)

@@ -31,7 +31,10 @@ const char *registers_find(void);
 
 uint64_t register_read(enum register_name name);
 
-/* So many bytes at the virtual address. Returns false if they are not all mapped. */
+/* The address space that the vCPU executes in: the address of its page table. */
+uint64_t address_space(void);
+
+/* Read `size` bytes at the virtual address. Returns false unless all of them are mapped. */
 bool memory_read(uint64_t vaddr, void *to, unsigned int size);
 
 #endif

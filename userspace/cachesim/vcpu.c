@@ -1,31 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vcpu.h"
 
+#include <pthread.h>
 #include <string.h>
 
-#include "cachesim.h"
+#include "guest_kernel.h"
 #include "qemu_plugin_api.h"
 #include "registers.h"
 
 #define KERNEL_ADDRESS (1ull << 63)
 
+/* Blocks between two checks that `env` still tells the vCPU. */
+#define CHECK_INTERVAL 4096u
+
+struct vcpu vcpu;
+
 static uint64_t bases[CACHESIM_MAX_CPUS];	/* by CPU */
 static unsigned int known;
+static pthread_t thread;
+static bool have_thread;
 
-bool vcpu_learn(uint64_t table, unsigned int cpus)
+void vcpu_reset(void)
 {
-	struct glib_array *bytes = g_byte_array_new();
-	bool read = qemu_plugin_read_memory_vaddr(table, bytes, cpus * sizeof(bases[0]));
-
-	known = read ? cpus : 0;
-	memcpy(bases, bytes->data, known * sizeof(bases[0]));
-	g_byte_array_unref(bytes);
-	return read;
+	memset(&vcpu, 0, sizeof(vcpu));
+	have_thread = false;
 }
 
-int vcpu_current(void)
+void vcpu_created(void)
 {
-	/* In the kernel it is in use, in a program set aside; a program's is no kernel address. */
+	const char *missing;
+
+	if (have_thread && !pthread_equal(thread, pthread_self()))
+		die("vCPUs run in several threads", "start QEMU with -accel tcg,thread=single");
+	thread = pthread_self();
+	if (have_thread)
+		return;
+	missing = registers_find();
+	if (missing)
+		die(missing, "this QEMU does not tell this register; " USE_ANOTHER_QEMU);
+	have_thread = true;
+}
+
+void vcpu_learn(void)
+{
+	if (!memory_read(kernel_address(PER_CPU_OFFSET), bases, sim.cpus * sizeof(bases[0])))
+		die("the guest's table of per-CPU offsets cannot be read",
+		    "system_map= must be of the kernel that runs");
+	known = sim.cpus;
+	vcpu.env = 0;
+}
+
+static unsigned int linux_cpu(void)
+{
+	/* The kernel's base is in use in the kernel, and set aside in a program. */
 	uint64_t base = register_read(REGISTER_GS_BASE);
 
 	if (!(base & KERNEL_ADDRESS))
@@ -33,7 +60,22 @@ int vcpu_current(void)
 	for (unsigned int cpu = 0; cpu < known; cpu++)
 		if (bases[cpu] == base)
 			return cpu;
-	return -1;
+	die("a vCPU executes that is none of Linux's CPUs",
+	    "the guest must start all its CPUs before the clock begins");
+}
+
+bool vcpu_recognise(bool burner, uintptr_t env)
+{
+	unsigned int number = burner ? sim.cpus : linux_cpu();
+	bool another = number != vcpu.number;
+
+	if (env == vcpu.env && another)
+		die("QEMU switched vCPUs unseen",
+		    "this QEMU's generated code is not as expected; " USE_ANOTHER_QEMU);
+	vcpu.number = number;
+	vcpu.env = env;
+	vcpu.until_check = CHECK_INTERVAL;
+	return another;
 }
 
 const uint64_t *vcpu_bases(void)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Blocks: instructions that are executed one after the other, and the L1I lines they lie in. */
+#ifndef CACHESIM_BLOCKS_H
+#define CACHESIM_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cachesim.h"
+#include "qemu_plugin_api.h"
+
+struct block {
+	struct block *next;	/* in the list of all blocks */
+	enum cachesim_mode mode;
+	bool burner;		/* code of the burner, not of the guest */
+	uint8_t allocator;	/* enum allocator: the function that begins with the block */
+	unsigned int charge;	/* cycles that the CPU stands still before the block */
+	bool reads_tsc;		/* in the last instruction: QEMU ends a block there */
+	struct code *code;	/* NULL: nothing is attributed to the block */
+	unsigned int *fetch;	/* with code: for each line the first instruction in it */
+	unsigned int instructions;
+	unsigned int n_lines;
+	uint64_t lines[];
+};
+
+/*
+ * An empty block for at most `n` consecutive instructions, from `first` to `last` at most.
+ * blocks_free() frees it.
+ */
+struct block *block_new(const struct qemu_plugin_insn *first,
+			const struct qemu_plugin_insn *last, size_t n);
+
+void block_add(struct block *b, const struct qemu_plugin_insn *insn);
+
+/* Free all blocks: QEMU executes none of them again. */
+void blocks_free(void);
+
+#endif

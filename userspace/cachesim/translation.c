@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "translation.h"
+
+#include "accesses.h"
+#include "blocks.h"
+#include "execution.h"
+#include "guest_kernel.h"
+#include "guest_time.h"
+#include "instructions.h"
+#include "region.h"
+#include "simulation.h"
+#include "system_calls.h"
+
+static void watch_markers(struct qemu_plugin_tb *tb, size_t n)
+{
+	guest_ram_learn(qemu_plugin_tb_get_insn(tb, 0));
+	for (size_t i = 0; i < n; i++)
+		region_watch(qemu_plugin_tb_get_insn(tb, i));
+}
+
+/*
+ * One callback per block: a translation block, or, where a marker stands in it,
+ * the parts up to the marker and after it, so that counting starts and stops at
+ * the marker itself.
+ */
+static void watch_everything(struct qemu_plugin_tb *tb, size_t n)
+{
+	struct block *b = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (!b) {
+			b = block_new(insn, qemu_plugin_tb_get_insn(tb, n - 1), n - i);
+			execution_watch(insn, b);
+		}
+		block_add(b, insn);
+		accesses_watch(insn, b);
+		if (instruction_is_pause(insn))
+			execution_watch_pause(insn, b->instructions - 1);
+		if (b->reads_tsc)
+			guest_time_watch(insn);
+		system_calls_watch(insn);
+		guest_kernel_watch(insn);
+		if (region_watch(insn))
+			b = NULL;
+	}
+}
+
+void translation_made(struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	if (sim.state == OUTSIDE)
+		watch_markers(tb, n);
+	else
+		watch_everything(tb, n);
+}
