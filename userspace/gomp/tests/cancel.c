@@ -180,7 +180,6 @@ static void detached(void)
 		omp_event_handle_t event, none;
 		int ran = 0, chain = 0;
 
-		(void)chain;
 #pragma omp parallel num_threads(2)
 #pragma omp single
 		{
@@ -216,7 +215,6 @@ static void detached_in_region(void)
 	int chain = 0;
 	omp_event_handle_t begins;
 
-	(void)chain;
 #pragma omp parallel num_threads(2)
 	if (omp_get_thread_num() == 0) {
 		omp_event_handle_t event;
@@ -245,7 +243,6 @@ static void construct(void *to, void *from)
 
 static void use_and_destroy(void *data)
 {
-	(void)data;
 	objects--;
 }
 

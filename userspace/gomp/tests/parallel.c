@@ -124,7 +124,6 @@ static void two_callers(void)
 
 static void *begin_with_task(void *arg)
 {
-	(void)arg;
 #pragma omp parallel num_threads(2)
 #pragma omp task
 	private_value++;

@@ -576,7 +576,6 @@ static omp_nest_lock_t nest;
 
 static void run_outliving(void *data)
 {
-	(void)data;
 	CHECK(atomic_load(&outlives) == 1 && omp_get_max_threads() == 9);
 	atomic_store(&outlives, 2);
 }
@@ -630,7 +629,6 @@ static void priorities(void)
 	{
 		int chain = 0;
 
-		(void)chain;
 #pragma omp task priority(1)
 		CHECK(atomic_fetch_add(&ran, 1) < HIGH);
 #pragma omp taskloop nogroup num_tasks(2) priority(7)

@@ -36,7 +36,6 @@ double idle_share(const struct bench_runtime *runtime, bool quick)
 {
 	uint64_t cpu, time;
 
-	(void)runtime;
 	sleep_ns(quick ? QUICK_NS : SETTLE_NS);
 	cpu = cpu_ns();
 	time = bench_now_ns();

@@ -23,7 +23,6 @@ static double now(void)
 
 static int task(ivl_interval *self, void *count)
 {
-	(void)self;
 	++*(long *)count;
 	return 0;
 }
@@ -52,7 +51,6 @@ static int repeat(ivl_interval *self, void *count)
 {
 	int error = 0;
 
-	(void)self;
 	for (int i = 0; i < REPEATS && !error; i++)
 		error = ivl_inline(NULL, chain, count);
 	return error;

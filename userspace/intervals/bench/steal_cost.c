@@ -35,7 +35,6 @@ static void pass(double us)
 /* Long enough to be worth a steal. */
 static void child(void *arg)
 {
-	(void)arg;
 	begun = now_us();
 	pass(5);
 	atomic_store(&ended, true);
@@ -53,7 +52,6 @@ static int steals(ivl_interval *self, void *arg)
 	const int gap_us = *(int *)arg;
 	double us[STEALS];
 
-	(void)self;
 	for (int i = 0; i < STEALS; i++) {
 		struct ivl_scope scope = IVL_SCOPE_INIT;
 		struct ivl_task task;

@@ -40,7 +40,6 @@ static void all_elements(void *unused)
 {
 	const uint32_t n = (uint32_t)bench_matmul.n;
 
-	(void)unused;
 	for (uint32_t row = 0; row < n; row++) {
 		for (uint32_t column = 0; column < n; column++) {
 			struct element element = { row, column };
@@ -77,7 +76,6 @@ static int count(ivl_interval *self, void *arg)
 {
 	struct counted *counted = (struct counted *)arg;
 
-	(void)self;
 	counted->work->run();
 	ivl_statistics_read(counted->runtime, &counted->after);
 	return 0;

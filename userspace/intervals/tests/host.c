@@ -7,7 +7,6 @@
 
 static int nothing(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 

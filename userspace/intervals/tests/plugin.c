@@ -6,7 +6,6 @@ int use_intervals(unsigned int workers);
 
 static int count(ivl_interval *self, void *arg)
 {
-	(void)self;
 	++*(int *)arg;
 	return 0;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests that cannot be made where they are run. */
-#ifndef TEST_LEAVE_OUT_H
-#define TEST_LEAVE_OUT_H
+/*
+ * A test program: TEST(name) { ... } for each test, then TEST_MAIN(set_up, tear_down), or a main()
+ * that returns test_run_all(). The tests run in the order in which they stand in the file.
+ */
+#ifndef TEST_H
+#define TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -16,13 +20,50 @@
 #define TEST_SANITIZED 0
 #endif
 
+#define TEST_MOST 64
+
+static struct CMUnitTest test_list[TEST_MOST];
+static size_t test_count;
+
+/* cmocka passes *state to the test. */
+static inline void test_add(const char *name, CMUnitTestFunction function, void *state)
+{
+	if (test_count < TEST_MOST)
+		test_list[test_count] = (struct CMUnitTest){ .name = name, .test_func = function,
+							     .initial_state = state };
+	test_count++;
+}
+
+#define TEST(name) \
+	static void test_##name(void **state); \
+	__attribute__((constructor)) static void test_add_##name(void) \
+	{ \
+		test_add(#name, test_##name, NULL); \
+	} \
+	static void test_##name(void **state)
+
+/* How many tests failed, the exit status. For all tests; NULL: nothing to set up or tear down. */
+static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_down)
+{
+	if (test_count > TEST_MOST)
+		return EXIT_FAILURE;
+	return _cmocka_run_group_tests("tests", test_list, test_count, set_up, tear_down);
+}
+
+#define TEST_MAIN(set_up, tear_down) \
+	int main(void) \
+	{ \
+		return test_run_all(set_up, tear_down); \
+	}
+
 /*
- * Returns from the test. To meson it has passed, and by that line run-tests counts it as skipped:
- * what cmocka's skip() prints is a failure to meson.
+ * Return from a test that this machine or build cannot run. Meson takes it for passed, and
+ * run-tests counts it as skipped by that line: meson takes what cmocka's skip() prints for a
+ * failure.
  */
 #define test_leave_out(why) do { \
 	print_message("# left out: " why "\n"); \
 	return; \
 } while (0)
 
-#endif /* TEST_LEAVE_OUT_H */
+#endif /* TEST_H */

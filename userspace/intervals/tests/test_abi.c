@@ -44,11 +44,10 @@ IS_AT(ivl_statistics, desire, 112);
 _Static_assert(IVL_QUEUE_SHARED == 7 && IVL_HELP_FIRST == 2 &&
 	       IVL_VICTIMS_DOMAINS_THRESHOLD == 3 && IVL_PLACES_GIVEN == 4, "enumerations");
 
-static void test_version(void **state)
+TEST(version)
 {
 	char words[32];
 
-	(void)state;
 	assert_int_equal(ivl_version(), IVL_VERSION);
 	snprintf(words, sizeof(words), "%d.%d.%d", IVL_VERSION_MAJOR, IVL_VERSION_MINOR,
 		 IVL_VERSION_PATCH);
@@ -57,12 +56,11 @@ static void test_version(void **state)
 
 static int nothing(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
 /* A program that knows the first two fields only. */
-static void test_older_program(void **state)
+TEST(older_program)
 {
 	struct {
 		size_t size;
@@ -73,7 +71,6 @@ static void test_older_program(void **state)
 	const size_t size = offsetof(struct ivl_config, queue);
 	ivl_runtime *runtime;
 
-	(void)state;
 	_Static_assert(offsetof(struct ivl_config, queue) == 12, "size and workers");
 	assert_int_equal(ivl_config_init_size(config, size), 0);
 	assert_int_equal(older.beyond, 77);
@@ -89,7 +86,7 @@ static void test_older_program(void **state)
 }
 
 /* A program that knows a field which the library does not. */
-static void test_newer_program(void **state)
+TEST(newer_program)
 {
 	struct {
 		struct ivl_config known;
@@ -97,7 +94,6 @@ static void test_newer_program(void **state)
 	} newer;
 	ivl_runtime *runtime;
 
-	(void)state;
 	memset(&newer, 0xaa, sizeof(newer));
 	assert_int_equal(ivl_config_init_size(&newer.known, sizeof(newer)), 0);
 	assert_int_equal(newer.known.size, sizeof(newer));
@@ -111,12 +107,11 @@ static void test_newer_program(void **state)
 	assert_non_null(strstr(ivl_last_error(), "does not know"));
 }
 
-static void test_no_size(void **state)
+TEST(no_size)
 {
 	struct ivl_config config = { .workers = 1 };
 	ivl_runtime *runtime;
 
-	(void)state;
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
 	assert_string_equal(ivl_last_error(), "config: size is 0; it is set by ivl_config_init()");
 	config.workers = 7;
@@ -125,7 +120,7 @@ static void test_no_size(void **state)
 }
 
 /* A program that knows the first two counts only, or one more than the library. */
-static void test_statistics(void **state)
+TEST(statistics)
 {
 	struct ivl_config config = test_config(1);
 	struct {
@@ -135,7 +130,6 @@ static void test_statistics(void **state)
 	uint64_t *count = (uint64_t *)&counts;
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.statistics = true;
 	runtime = test_start(&config);
 	test_run(runtime, nothing, NULL);
@@ -150,15 +144,4 @@ static void test_statistics(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version),
-		cmocka_unit_test(test_older_program),
-		cmocka_unit_test(test_newer_program),
-		cmocka_unit_test(test_no_size),
-		cmocka_unit_test(test_statistics),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

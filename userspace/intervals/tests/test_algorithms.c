@@ -22,7 +22,6 @@ static void compose(void *sum, const void *more, void *arg)
 	struct affine *f = sum;
 	const struct affine *g = more;
 
-	(void)arg;
 	*f = (struct affine){ f->a * g->a, f->b * g->a + g->b };
 }
 
@@ -290,7 +289,6 @@ static void check_large(size_t bytes)
 
 static int large_body(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	check_large(1 << 10);
 	check_large(64 << 10);
 	/* As large as a stack. */
@@ -299,9 +297,8 @@ static int large_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_large(void **state)
+TEST(large)
 {
-	(void)state;
 	for (int without = 0; without < 2; without++) {
 		no_memory = without;
 		test_on_counts(workers) {
@@ -368,17 +365,15 @@ static void check_all(void)
 
 static int body(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	check_all();
 	check_rounding();
 	return 0;
 }
 
-static void test_on_workers(void **state)
+TEST(on_workers)
 {
 	static const unsigned int workers[] = { 1, 2, 8 };
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct ivl_config config = test_config(workers[i]);
 		ivl_runtime *runtime = test_start(&config);
@@ -390,28 +385,25 @@ static void test_on_workers(void **state)
 	alone = true;
 }
 
-static void test_outside(void **state)
+TEST(outside)
 {
-	(void)state;
 	check_all();
 	check_rounding();
 }
 
 static int without_memory(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	test_allocations_left = 0;
 	check_all();
 	test_allocations_left = -1;
 	return 0;
 }
 
-static void test_without_memory(void **state)
+TEST(without_memory)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime;
 
-	(void)state;
 	without_memory(NULL, NULL);
 	/* And there is no room for the second task. */
 	config.queue_capacity = 1;
@@ -420,14 +412,4 @@ static void test_without_memory(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_on_workers),
-		cmocka_unit_test(test_outside),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Quotas of CPU time, as the files below a directory tell of them. */
-#include "test_leave_out.h"
+#include "test.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -35,13 +35,11 @@ static void write_file(const char *name, const char *text)
 
 static int delete(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
-	(void)status, (void)kind;
 	return where->level ? remove(path) : 0;
 }
 
 static int clear(void **state)
 {
-	(void)state;
 	return nftw(root, delete, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -69,7 +67,6 @@ static void test_version_2(void **state)
 		{ "-1 100000\n", 0 }, { "9000000000000000000 1\n", 0 },
 	};
 
-	(void)state;
 	write_process("0::/user.slice/session\n", VERSION_2);
 	assert_int_equal(ivl_cgroup_cpus(root), 0);
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -81,7 +78,6 @@ static void test_version_2(void **state)
 /* The least of all that are around it. */
 static void test_around(void **state)
 {
-	(void)state;
 	write_process("0::/a/b/c\n", VERSION_2);
 	write_file("/sys/fs/cgroup/a/b/c/cpu.max", "800000 100000\n");
 	assert_int_equal(ivl_cgroup_cpus(root), 8);
@@ -117,7 +113,6 @@ static void write_quota(const char *cgroup, int quota, int period)
 
 static void test_version_1(void **state)
 {
-	(void)state;
 	write_process("3:cpuset:/a\n2:cpu,cpuacct:/a/b\n1:name=systemd:/c\n0::/c\n", VERSION_1);
 	assert_int_equal(ivl_cgroup_cpus(root), 0);
 	write_quota("/sys/fs/cgroup/cpu,cpuacct/a/b", -1, 100000);
@@ -137,7 +132,6 @@ static void test_own_cgroup_mounted(void **state)
 	static const char mounted[] = "32 23 0:28 /docker/123 /sys/fs/cgroup/cpu ro,nosuid "
 				      "master:11 - cgroup cgroup rw,cpu\n";
 
-	(void)state;
 	write_process("4:cpu:/docker/123/inner\n", mounted);
 	write_quota("/sys/fs/cgroup/cpu", 400000, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 4);
@@ -150,7 +144,6 @@ static void test_own_cgroup_mounted(void **state)
 
 static void test_nothing_there(void **state)
 {
-	(void)state;
 	assert_int_equal(ivl_cgroup_cpus(root), 0);
 	write_file("/proc/self/mountinfo", VERSION_2);
 	assert_int_equal(ivl_cgroup_cpus(root), 0);

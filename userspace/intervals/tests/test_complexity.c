@@ -70,9 +70,8 @@ static int one_cancelled(ivl_interval *self, void *arg)
 	return error;
 }
 
-static void test_unrelated_cancel(void **state)
+TEST(unrelated_cancel)
 {
-	(void)state;
 	check_growth(one_cancelled);
 }
 
@@ -136,9 +135,8 @@ static int cancel_several(ivl_interval *self, void *arg)
 	return cancel_with(self, (struct cancels){ .left = arg, .each = 20 });
 }
 
-static void test_cancel_at_each_level(void **state)
+TEST(cancel_at_each_level)
 {
-	(void)state;
 	check_growth(cancel_here);
 	check_growth(cancel_with_a_child);
 	check_growth(cancel_at_the_root);
@@ -165,9 +163,8 @@ static int back_to_front(ivl_interval *self, void *arg)
 	return error;
 }
 
-static void test_back_to_front(void **state)
+TEST(back_to_front)
 {
-	(void)state;
 	check_growth(back_to_front);
 }
 
@@ -233,21 +230,10 @@ static void search_together(unsigned int workers)
 	ivl_stop(run.runtime);
 }
 
-static void test_searches_together(void **state)
+TEST(searches_together)
 {
-	(void)state;
 	test_on_counts(workers)
 		search_together(workers);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unrelated_cancel),
-		cmocka_unit_test(test_cancel_at_each_level),
-		cmocka_unit_test(test_back_to_front),
-		cmocka_unit_test(test_searches_together),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -75,7 +75,6 @@ static void says_nothing(void (*program)(ivl_runtime *runtime))
 
 static int nothing(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
@@ -93,7 +92,6 @@ static int join_what_needs_it(ivl_interval *self, void *arg)
 {
 	ivl_interval *made = ivl_create(ivl_parent(self), "needy", nothing, NULL, NULL);
 
-	(void)arg;
 	ivl_add_guard(made, guard);
 	ivl_schedule();
 	return join(made);
@@ -103,7 +101,6 @@ static int hold_guard(ivl_interval *self, void *arg)
 {
 	ivl_interval *holder = ivl_create(self, "holder", join_what_needs_it, NULL, NULL);
 
-	(void)arg;
 	ivl_add_guard(holder, guard);
 	ivl_release(holder);
 	return 0;
@@ -121,9 +118,8 @@ static void guard_and_join_here(ivl_runtime *runtime)
 	ivl_run_here(runtime, hold_guard, NULL);
 }
 
-static void test_guard(void **state)
+TEST(guard)
 {
-	(void)state;
 	says(guard_and_join, "interval holder waits for the end of interval needy, which waits for "
 	     "guard till, which interval holder holds\n");
 	says(guard_and_join_here, "interval holder waits for the end of interval needy, which "
@@ -149,7 +145,6 @@ static int ring_0(ivl_interval *self, void *arg)
 {
 	int next = 1;
 
-	(void)self, (void)arg;
 	join_future(&next);
 	return 0;
 }
@@ -163,7 +158,6 @@ static int ring_1(ivl_interval *self, void *arg)
 {
 	int next = 2;
 
-	(void)self, (void)arg;
 	return ivl_finish(join_by_async, &next);
 }
 
@@ -173,7 +167,6 @@ static int ring_2(ivl_interval *self, void *arg)
 	struct ivl_task tasks[2];
 	int next = 0;
 
-	(void)self, (void)arg;
 	for (int i = 0; i < 2; i++)
 		ivl_spawn(&scope, &tasks[i], join_future, &next);
 	ivl_sync(&scope);
@@ -185,7 +178,6 @@ static int make_ring(ivl_interval *self, void *arg)
 	static ivl_body *const bodies[] = { ring_0, ring_1, ring_2 };
 	static const char *const names[] = { "zero", "one", "two" };
 
-	(void)self, (void)arg;
 	for (int i = 0; i < 3; i++)
 		futures[i] = ivl_launch(names[i], bodies[i], NULL, NULL);
 	return 0;
@@ -196,9 +188,8 @@ static void ring(ivl_runtime *runtime)
 	ivl_run(runtime, make_ring, NULL);
 }
 
-static void test_ring(void **state)
+TEST(ring)
 {
-	(void)state;
 	says(ring, "interval zero waits for the end of interval one, whose body waits\n",
 	     "interval one waits for asyncs of a finish or group: ",
 	     "a task of interval one waits for the end of interval two, whose body waits\n",
@@ -207,7 +198,6 @@ static void test_ring(void **state)
 
 static int join_unscheduled(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_join(ivl_end_point(arg));
 }
 
@@ -217,7 +207,6 @@ static int keep_unscheduled(ivl_interval *self, void *arg)
 	ivl_interval *late = ivl_create(self, "late", nothing, NULL, NULL);
 	ivl_interval *joiner = ivl_launch("joiner", join_unscheduled, late, NULL);
 
-	(void)arg;
 	return join(joiner);
 }
 
@@ -226,9 +215,8 @@ static void unscheduled(ivl_runtime *runtime)
 	ivl_run(runtime, keep_unscheduled, NULL);
 }
 
-static void test_unscheduled(void **state)
+TEST(unscheduled)
 {
-	(void)state;
 	says(unscheduled,
 	     "interval joiner waits for the end of interval late, which is not scheduled",
 	     "interval keep_unscheduled waits for the end of interval joiner, whose body waits\n");
@@ -241,7 +229,6 @@ static int lock_both(ivl_interval *self, void *arg)
 {
 	ivl_numa_mutex *const *mutex = arg;
 
-	(void)self;
 	ivl_numa_mutex_lock(mutex[0]);
 	ivl_numa_barrier_wait(barrier);
 	ivl_numa_mutex_lock(mutex[1]);
@@ -252,7 +239,6 @@ static int lock_crosswise(ivl_interval *self, void *arg)
 {
 	static ivl_numa_mutex *orders[2][2];
 
-	(void)self, (void)arg;
 	for (int i = 0; i < 2; i++) {
 		orders[i][0] = mutexes[i];
 		orders[i][1] = mutexes[!i];
@@ -269,9 +255,8 @@ static void crosswise(ivl_runtime *runtime)
 	ivl_run(runtime, lock_crosswise, NULL);
 }
 
-static void test_mutexes(void **state)
+TEST(mutexes)
 {
-	(void)state;
 	says(crosswise, "interval left waits for a mutex that is owned by interval right\n",
 	     "interval right waits for a mutex that is owned by interval left\n");
 }
@@ -282,7 +267,6 @@ static void test_mutexes(void **state)
 
 static void come(void *arg)
 {
-	(void)arg;
 	ivl_numa_barrier_wait(barrier);
 }
 
@@ -290,7 +274,6 @@ static int crowd(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
-	(void)self, (void)arg;
 	stacks_left = 20;
 	for (int i = 0; i < CROWD; i++)
 		ivl_group_async_by(&group, IVL_HELP_FIRST, come, NULL, 0, NULL);
@@ -302,7 +285,6 @@ static int crowd_of_children(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[CROWD];
 
-	(void)self, (void)arg;
 	stacks_left = 20;
 	for (int i = 0; i < CROWD; i++)
 		ivl_spawn(&scope, &tasks[i], come, NULL);
@@ -322,9 +304,8 @@ static void too_many_children(ivl_runtime *runtime)
 	ivl_run(runtime, crowd_of_children, NULL);
 }
 
-static void test_crowd(void **state)
+TEST(crowd)
 {
-	(void)state;
 	says(too_many_asyncs, "waits at a barrier for 100, of which ",
 	     "interval crowd waits for asyncs of a finish or group: ",
 	     " tasks have not begun: there is no memory for their stacks");
@@ -343,14 +324,12 @@ static _Atomic int waits;
 
 static int sleep_in_kernel(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	usleep(LATER_US);
 	return 0;
 }
 
 static int join_one_that_sleeps(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return join(ivl_launch("sleeper", sleep_in_kernel, NULL, NULL));
 }
 
@@ -364,13 +343,11 @@ static void in_kernel(ivl_runtime *runtime)
 
 static int run_other(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return ivl_run(other, sleep_in_kernel, NULL);
 }
 
 static int join_run_other(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return join(ivl_launch(NULL, run_other, NULL, NULL));
 }
 
@@ -386,7 +363,6 @@ static void in_another_runtime(ivl_runtime *runtime)
 
 static int wait_for_signal(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	ivl_numa_mutex_lock(mutexes[0]);
 	waits = 1;
 	ivl_numa_cond_wait(cond, mutexes[0]);
@@ -396,7 +372,6 @@ static int wait_for_signal(ivl_interval *self, void *arg)
 
 static int wait_for_mutex(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	ivl_numa_mutex_lock(mutexes[1]);
 	ivl_numa_mutex_unlock(mutexes[1]);
 	return 0;
@@ -404,7 +379,6 @@ static int wait_for_mutex(ivl_interval *self, void *arg)
 
 static int wait_at_barrier(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	ivl_numa_barrier_wait(barrier);
 	return 0;
 }
@@ -417,7 +391,6 @@ static int join_both(ivl_interval *self, void *arg)
 	ivl_interval *second = ivl_launch("second", nothing, NULL, NULL);
 	int error = join(second);
 
-	(void)self;
 	return join(first) | error;
 }
 
@@ -462,7 +435,6 @@ static _Atomic int is_locked;
 
 static void *unlock_later(void *arg)
 {
-	(void)arg;
 	ivl_numa_mutex_lock(mutexes[1]);
 	is_locked = 1;
 	usleep(LATER_US);
@@ -499,9 +471,8 @@ static void by_the_last(ivl_runtime *runtime)
 	pthread_join(thread, NULL);
 }
 
-static void test_goes_on(void **state)
+TEST(goes_on)
 {
-	(void)state;
 	says_nothing(in_kernel);
 	says_nothing(in_another_runtime);
 	says_nothing(by_signal);
@@ -510,9 +481,8 @@ static void test_goes_on(void **state)
 }
 
 /* Workers of a tied runtime are woken each by itself: the last to sleep is not, and looks. */
-static void test_goes_on_elsewhere(void **state)
+TEST(goes_on_elsewhere)
 {
-	(void)state;
 	test_on_counts(workers) {
 		struct ivl_config config = config_for(workers);
 		struct test_process process;
@@ -530,7 +500,6 @@ static void test_goes_on_elsewhere(void **state)
 
 static int wait_often(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	for (int i = 0; i < 30; i++) {
 		ivl_interval *made = ivl_launch(NULL, nothing, NULL, NULL);
 
@@ -540,9 +509,8 @@ static int wait_often(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_often(void **state)
+TEST(often)
 {
-	(void)state;
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
 		ivl_runtime *runtime;
@@ -557,11 +525,10 @@ static void test_often(void **state)
 	}
 }
 
-static void test_environment(void **state)
+TEST(environment)
 {
 	struct ivl_config config;
 
-	(void)state;
 	setenv("INTERVALS_DEADLOCK", "1500", 1);
 	assert_int_equal(ivl_config_init(&config), 0);
 	assert_int_equal(config.deadlock_ms, 1500);
@@ -574,19 +541,4 @@ static void test_environment(void **state)
 	assert_int_equal(config.deadlock_ms, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guard),
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_unscheduled),
-		cmocka_unit_test(test_mutexes),
-		cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_goes_on),
-		cmocka_unit_test(test_goes_on_elsewhere),
-		cmocka_unit_test(test_often),
-		cmocka_unit_test(test_environment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@
 
 #include "intervals_dispatch.h"
 #include "test_allocation.h"
-#include "test_leave_out.h"
+#include "test.h"
 
 static ivl_runtime *runtime;
 static ivl_objects *objects;
@@ -64,9 +64,46 @@ static const char *place_of(const char *used)
 	return place ? ivl_place_name(place) : "none";
 }
 
-static void test_most_bytes(void **state)
+#define NO_LIMIT 77
+
+/* Asking needs no memory. The first test, while this process has never asked. */
+static int ask_without_memory(void)
 {
-	(void)state;
+	struct rlimit none = { 0, 0 };
+	const void *uses[] = { memory };
+
+	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
+	if (setrlimit(RLIMIT_AS, &none))
+		return EXIT_FAILURE;
+	/* qemu-user keeps no limit, or it were its own: the loop would take all that there is. */
+	if (mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+		return NO_LIMIT;
+	for (size_t bytes = 1 << 16; bytes; bytes /= 2)
+		while (malloc(bytes))
+			;
+	return ivl_dispatch(objects, uses, 1) || ivl_object_place(objects, memory);
+}
+
+TEST(asks_without_memory)
+{
+	int status;
+	pid_t child;
+
+	if (TEST_SANITIZED)
+		test_leave_out("the sanitizers' own memory is beyond any limit");
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		_exit(ask_without_memory());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_LIMIT)
+		test_leave_out("memory cannot be limited here");
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+TEST(most_bytes)
+{
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	bind(0, 100, 0);
 	bind(1, 60, 1);
@@ -88,14 +125,13 @@ static void test_most_bytes(void **state)
 }
 
 /* The example of section 5.4.1: D_T x D_S. */
-static void test_example_of_the_thesis(void **state)
+TEST(example_of_the_thesis)
 {
 	static const char *const tasks[] = { "a", "a", "b", "a", "b", "a" };
 	static const char *const nodes[] = {
 		"numa-0", "numa-0", "numa-1", "numa-0", "numa-1", "numa-0"
 	};
 
-	(void)state;
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	bind(0, 8, 0);
 	bind(1, 8, 1);
@@ -105,9 +141,8 @@ static void test_example_of_the_thesis(void **state)
 }
 
 /* First the node, then the place on it. */
-static void test_places_inside_nodes(void **state)
+TEST(places_inside_nodes)
 {
-	(void)state;
 	start("node:2 l3:2 core:1 pu:1", IVL_PLACES_LLC);
 	assert_int_equal(ivl_place_count(runtime), 4);
 	bind(0, 60, 0);
@@ -120,9 +155,8 @@ static void test_places_inside_nodes(void **state)
 }
 
 /* More places than are looked at in one go. */
-static void test_many_places(void **state)
+TEST(many_places)
 {
-	(void)state;
 	start("node:70 core:1 pu:1", IVL_PLACES_NUMA);
 	bind(0, 60, 69);
 	bind(1, 50, 40);
@@ -133,13 +167,12 @@ static void test_many_places(void **state)
 	stop();
 }
 
-static void test_bind(void **state)
+TEST(bind)
 {
 	ivl_runtime *other;
 	const ivl_place *inner;
 	void *object;
 
-	(void)state;
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	inner = ivl_place_outer(ivl_place_at(runtime, 0));
 	assert_non_null(inner);
@@ -189,14 +222,13 @@ static char *pages(size_t bytes)
 }
 
 /* Where the kernel says that the memory is. */
-static void test_find(void **state)
+TEST(find)
 {
 	const size_t bytes = 3000 * 4096;
 	char *touched = pages(bytes), *untouched = pages(bytes);
 	const ivl_place *place;
 	int error, node = -1;
 
-	(void)state;
 	memset(touched, 1, bytes);
 	error = ivl_node_of(touched, bytes, &node);
 	if (error == EPERM || error == ENOSYS) {
@@ -226,9 +258,8 @@ static void test_find(void **state)
 	munmap(untouched, bytes);
 }
 
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
-	(void)state;
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	for (int i = 0; i < 2; i++) {
 		test_allocations_left = i;
@@ -241,49 +272,9 @@ static void test_no_memory(void **state)
 	stop();
 }
 
-#define NO_LIMIT 77
-
-/* Who asks needs no memory, even if nobody has asked before. */
-static int ask_without_memory(void)
-{
-	struct rlimit none = { 0, 0 };
-	const void *uses[] = { memory };
-
-	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
-	if (setrlimit(RLIMIT_AS, &none))
-		return EXIT_FAILURE;
-	/* qemu-user keeps no limit, or it were its own: the loop would take all that there is. */
-	if (mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
-		return NO_LIMIT;
-	for (size_t bytes = 1 << 16; bytes; bytes /= 2)
-		while (malloc(bytes))
-			;
-	return ivl_dispatch(objects, uses, 1) || ivl_object_place(objects, memory);
-}
-
-static void test_asks_without_memory(void **state)
-{
-	int status;
-	pid_t child;
-
-	(void)state;
-	if (TEST_SANITIZED)
-		test_leave_out("the sanitizers' own memory is beyond any limit");
-	child = fork();
-	assert_true(child >= 0);
-	if (!child)
-		_exit(ask_without_memory());
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == NO_LIMIT)
-		test_leave_out("memory cannot be limited here");
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 /* Entries are used again, in other buckets; and more objects than buckets. */
-static void test_many_objects(void **state)
+TEST(many_objects)
 {
-	(void)state;
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	for (unsigned int round = 0; round < 3; round++) {
 		for (unsigned int i = 0; i < ROUNDS; i++)
@@ -309,7 +300,6 @@ static void *asks(void *arg)
 	const void *uses[USES] = { memory };
 
 	/* The same one often, so that it is in use when it is unbound. */
-	(void)arg;
 	for (unsigned int i = 1; i < USES; i++)
 		uses[i] = &memory[1];
 	while (!atomic_load(&over)) {
@@ -340,12 +330,11 @@ static void *binds(void *arg)
 	return arg;
 }
 
-static void test_threads(void **state)
+TEST(threads)
 {
 	pthread_t askers[THREADS], binders[THREADS];
 	void *message;
 
-	(void)state;
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	bind(0, 1000, 1);
 	atomic_store(&over, false);
@@ -378,14 +367,13 @@ static void *unbinds(void *arg)
 	return (void *)(uintptr_t)unbound;
 }
 
-static void test_unbind_once(void **state)
+TEST(unbind_once)
 {
 	pthread_barrier_t barrier;
 	pthread_t threads[THREADS];
 	uintptr_t unbound = 0;
 	void *result;
 
-	(void)state;
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		bind(i, 1, i);
@@ -401,22 +389,4 @@ static void test_unbind_once(void **state)
 	stop();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		/* The first, while this process has never asked. */
-		cmocka_unit_test(test_asks_without_memory),
-		cmocka_unit_test(test_most_bytes),
-		cmocka_unit_test(test_example_of_the_thesis),
-		cmocka_unit_test(test_places_inside_nodes),
-		cmocka_unit_test(test_many_places),
-		cmocka_unit_test(test_bind),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_many_objects),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_unbind_once),
-	};
-
-	return cmocka_run_group_tests_name("dispatcher", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

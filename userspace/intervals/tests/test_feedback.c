@@ -73,9 +73,8 @@ static unsigned int next(unsigned int desire, unsigned int workers, uint64_t len
 	return ivl_next_desire(&quantum);
 }
 
-static void test_next_desire(void **state)
+TEST(next_desire)
 {
-	(void)state;
 	/* Efficient and satisfied: twice as much. */
 	assert_int_equal(next(1, 8, 10 * MS, 10 * MS, 10 * MS), 2);
 	assert_int_equal(next(4, 8, 10 * MS, 40 * MS, 40 * MS), 8);
@@ -103,11 +102,10 @@ static void test_next_desire(void **state)
  * A job of so much parallelism uses that much of what it is given. From the first quanta on it
  * wants more than half of it, and no more than rho / delta, 2.5 times as much.
  */
-static void test_steady_job(void **state)
+TEST(steady_job)
 {
 	const unsigned int workers = 64;
 
-	(void)state;
 	for (unsigned int parallelism = 1; parallelism <= workers; parallelism++) {
 		unsigned int desire = 1;
 
@@ -122,11 +120,10 @@ static void test_steady_job(void **state)
 }
 
 /* More work never leads to less, whatever else is so; and a quantum changes no more than it may. */
-static void test_monotonous(void **state)
+TEST(monotonous)
 {
 	unsigned int seed = 1;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		const unsigned int workers = 1 + (unsigned int)rand_r(&seed) % 1000;
 		const unsigned int desire = 1 + (unsigned int)rand_r(&seed) % workers;
@@ -149,17 +146,14 @@ static void test_monotonous(void **state)
 
 static int nothing(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	return 0;
 }
 
-static void test_off_by_default(void **state)
+TEST(off_by_default)
 {
 	struct ivl_config config;
 	ivl_runtime *runtime;
 
-	(void)state;
 	unsetenv("INTERVALS_FEEDBACK");
 	config = test_config(2);
 	assert_false(config.feedback);
@@ -181,12 +175,11 @@ static void test_off_by_default(void **state)
 }
 
 /* A runtime that has no threads of its own has none to throttle. */
-static void test_attended(void **state)
+TEST(attended)
 {
 	const struct ivl_config config = with_feedback(2);
 	ivl_runtime *runtime;
 
-	(void)state;
 	assert_int_equal(ivl_start_threadless(&config, NULL, &runtime), 0);
 	assert_null(runtime->feedback);
 	ivl_stop(runtime);
@@ -241,7 +234,6 @@ static int add_guarded(ivl_interval *self, void *arg)
 {
 	struct sums *sums = arg;
 
-	(void)self;
 	sums->guarded++;
 	return 0;
 }
@@ -263,9 +255,8 @@ static int all_shapes(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_results(void **state)
+TEST(results)
 {
-	(void)state;
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		test_on_counts(workers) {
 			struct ivl_config config = with_feedback(workers);
@@ -318,7 +309,6 @@ static void gather(void *arg)
 
 static int crowd_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(gather, arg);
 }
 
@@ -329,12 +319,11 @@ static bool all_asleep(ivl_runtime *runtime)
 }
 
 /* Naps have no end but by a call: who sleeps last makes it, or ivl_stop(). */
-static void test_one_is_awake(void **state)
+TEST(one_is_awake)
 {
 	struct ivl_config config = with_feedback(8);
 	uint64_t naps = 0;
 
-	(void)state;
 	config.places = IVL_PLACES_ONE;
 	config.policy = IVL_HELP_FIRST;
 	later = true;
@@ -359,12 +348,11 @@ static void test_one_is_awake(void **state)
 }
 
 /* As it, where nobody waits until they sleep: they come and go as they like. */
-static void test_foreign_bursts(void **state)
+TEST(foreign_bursts)
 {
 	const struct ivl_config config = with_feedback(8);
 	ivl_runtime *runtime;
 
-	(void)state;
 	later = true;
 	runtime = test_start(&config);
 	for (int i = 0; i < 1000; i++) {
@@ -418,7 +406,6 @@ static void spin_to_end(void *arg)
 
 static void do_nothing(void *arg)
 {
-	(void)arg;
 }
 
 static void much_to_do(void *arg)
@@ -443,7 +430,6 @@ static int phase_body(ivl_interval *self, void *arg)
 {
 	const struct phase *phase = arg;
 
-	(void)self;
 	return ivl_finish(phase->to_do, arg);
 }
 
@@ -455,12 +441,11 @@ static bool comes(struct phase *phase, ivl_function *to_do)
 	return phase->came;
 }
 
-static void test_desire_follows(void **state)
+TEST(desire_follows)
 {
 	struct ivl_config config = with_feedback(8);
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
 	assert_int_equal(test_counts(runtime).desire, 1);
@@ -495,12 +480,11 @@ static void trifles_to_do(void *arg)
 }
 
 /* A pause before the next steal is no work, though it looks like that to everybody else. */
-static void test_trifles_want_nobody(void **state)
+TEST(trifles_want_nobody)
 {
 	struct ivl_config config = with_feedback(2);
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
 	for (int i = 0; i < 10; i++) {
@@ -518,18 +502,16 @@ static int ask(ivl_interval *self, void *arg)
 {
 	struct phase *phase = arg;
 
-	(void)self;
 	phase->came = test_comes_true(wanted(phase));
 	return 0;
 }
 
 /* Its quanta end though one worker has work and the other one sleeps: who asks has come by. */
-static void test_asked_at_work(void **state)
+TEST(asked_at_work)
 {
 	struct ivl_config config = with_feedback(2);
 	struct phase phase = { .least = 2, .most = 2 };
 
-	(void)state;
 	config.places = IVL_PLACES_ONE;
 	phase.runtime = test_start(&config);
 	assert_true(all_asleep(phase.runtime));
@@ -542,12 +524,11 @@ static void test_asked_at_work(void **state)
 }
 
 /* Without the clocks of CPUs nobody is deprived, whatever else the machine does. */
-static void test_no_cpu_clocks(void **state)
+TEST(no_cpu_clocks)
 {
 	struct ivl_config config = with_feedback(4);
 	struct phase much = { .least = 4, .most = 4, .task = spin_to_end };
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	no_clocks = true;
 	much.runtime = test_start(&config);
@@ -557,13 +538,12 @@ static void test_no_cpu_clocks(void **state)
 }
 
 /* Work that has begun after the time of which somebody asks is none, and not more than all. */
-static void test_unsteady_clock(void **state)
+TEST(unsteady_clock)
 {
 	const struct ivl_config config = with_feedback(8);
 	ivl_runtime *runtime;
 	int more = 0;
 
-	(void)state;
 	unsteady = true;
 	no_clocks = true;
 	runtime = test_start(&config);
@@ -618,16 +598,14 @@ static void all_meet(void *arg)
 
 static int meeting_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(all_meet, arg);
 }
 
-static void test_tasks_meet(void **state)
+TEST(tasks_meet)
 {
 	struct ivl_config config = with_feedback(4);
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
 	for (int i = 0; i < 5; i++) {
@@ -640,13 +618,12 @@ static void test_tasks_meet(void **state)
 }
 
 /* As where others have all CPUs: no more than one is wanted; the others come when they must. */
-static void test_deprived_tasks_meet(void **state)
+TEST(deprived_tasks_meet)
 {
 	struct ivl_config config = with_feedback(4);
 	struct meeting meeting = { .tasks = 4, .task = meet_spinning };
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	no_cpus = true;
 	runtime = test_start(&config);
@@ -691,7 +668,6 @@ static void send(void *arg)
 
 static int send_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(send, arg);
 }
 
@@ -703,11 +679,10 @@ static int begin_send(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_each_place_keeps_one(void **state)
+TEST(each_place_keeps_one)
 {
 	static const char *const cpus[] = { "0", "1" };
 
-	(void)state;
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:4", 1);
 	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
 		struct ivl_config config = with_feedback(workers);
@@ -731,26 +706,4 @@ static void test_each_place_keeps_one(void **state)
 	unsetenv("HWLOC_SYNTHETIC");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_next_desire),
-		cmocka_unit_test(test_steady_job),
-		cmocka_unit_test(test_monotonous),
-		cmocka_unit_test(test_off_by_default),
-		cmocka_unit_test(test_attended),
-		cmocka_unit_test(test_results),
-		cmocka_unit_test(test_one_is_awake),
-		cmocka_unit_test(test_foreign_bursts),
-		cmocka_unit_test(test_desire_follows),
-		cmocka_unit_test(test_trifles_want_nobody),
-		cmocka_unit_test(test_asked_at_work),
-		cmocka_unit_test(test_no_cpu_clocks),
-		cmocka_unit_test(test_unsteady_clock),
-		cmocka_unit_test(test_tasks_meet),
-		cmocka_unit_test(test_deprived_tasks_meet),
-		cmocka_unit_test(test_each_place_keeps_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -41,12 +41,11 @@ static int finish_body(ivl_interval *self, void *arg)
 {
 	struct tree *tree = arg;
 
-	(void)self;
 	ivl_finish(grow, tree);
 	return atomic_load(tree->leaves) == 1L << LEVELS ? 0 : EPROTO;
 }
 
-static void try_tree(ivl_runtime *runtime)
+TEST_ON_ALL(tree)
 {
 	_Atomic bool failed = false;
 	_Atomic long leaves = 0;
@@ -54,12 +53,6 @@ static void try_tree(ivl_runtime *runtime)
 
 	test_run(runtime, finish_body, &tree);
 	assert_false(atomic_load(&failed));
-}
-
-static void test_tree(void **state)
-{
-	(void)state;
-	test_on_all(try_tree);
 }
 
 /* A finish inside of an async waits for its own asyncs only, and before it goes on. */
@@ -99,44 +92,34 @@ static int nested_body(ivl_interval *self, void *arg)
 {
 	struct nested *nested = arg;
 
-	(void)self;
 	ivl_finish(many_outer, nested);
 	return atomic_load(&nested->outer) == 20 && !atomic_load(&nested->early) ? 0 : EPROTO;
 }
 
-static void try_nested(ivl_runtime *runtime)
+TEST_ON_ALL(nested)
 {
 	struct nested nested = { 0 };
 
 	test_run(runtime, nested_body, &nested);
 }
 
-static void test_nested(void **state)
-{
-	(void)state;
-	test_on_all(try_nested);
-}
-
 static void nothing(void *arg)
 {
-	(void)arg;
 }
 
 static int outside_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	*(int *)arg = ivl_async(nothing, NULL, 0, NULL);
 	ivl_finish(nothing, NULL);
 	return 0;
 }
 
-static void test_async_outside_of_a_finish(void **state)
+TEST(async_outside_of_a_finish)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config);
 	int error = 0;
 
-	(void)state;
 	test_run(runtime, outside_body, &error);
 	assert_int_equal(error, EINVAL);
 	assert_int_equal(ivl_async(nothing, NULL, 0, NULL), EINVAL);
@@ -189,7 +172,6 @@ static void search(void *arg)
 
 static int search_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	ivl_finish(search, arg);
 	return 0;
 }
@@ -222,13 +204,12 @@ static int depth_first_search(enum ivl_policy policy, int side, int *reached, ui
 	return atomic_load(&graph.error);
 }
 
-static void test_bounded_stack(void **state)
+TEST(bounded_stack)
 {
 	const int side = TEST_SLOW ? 60 : 300;
 	uint64_t fibers;
 	int reached;
 
-	(void)state;
 	/* Work-first goes down as deep as the graph is large, and on where no stack is left. */
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		assert_int_equal(depth_first_search(policy, side, &reached, &fibers), 0);
@@ -256,7 +237,6 @@ static void begin_and_wait(struct few_stacks *test)
 
 static int use_stack(ivl_interval *self, void *arg)
 {
-	(void)self;
 	begin_and_wait(arg);
 	return 0;
 }
@@ -297,9 +277,8 @@ static int few_stacks_body(ivl_interval *self, void *arg)
 	return test_comes_true(reaches_all(test)) ? 0 : EPROTO;
 }
 
-static void test_who_sleeps_keeps_no_stack(void **state)
+TEST(who_sleeps_keeps_no_stack)
 {
-	(void)state;
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
 		struct few_stacks test = { .workers = workers };
@@ -332,7 +311,6 @@ static int take_stack(ivl_interval *self, void *arg)
 {
 	struct no_stack *test = arg;
 
-	(void)self;
 	atomic_fetch_add(&test->waiting, 1);
 	ivl_numa_barrier_wait(test->all_taken);
 	atomic_fetch_sub(&test->waiting, 1);
@@ -381,7 +359,6 @@ static int finish_without_stack(ivl_interval *self, void *arg)
 {
 	struct no_stack *test = arg;
 
-	(void)self;
 	ivl_numa_barrier_wait(test->all_taken);
 	ivl_finish(begin_without_stack, test);
 	test->last_before = atomic_load(&test->last);
@@ -422,9 +399,8 @@ static void wait_without_stack(unsigned int workers)
 }
 
 /* One worker would wait for itself: its tasks look at what others do without giving it up. */
-static void test_waits_without_stack(void **state)
+TEST(waits_without_stack)
 {
-	(void)state;
 	wait_without_stack(2);
 	wait_without_stack(8);
 }
@@ -457,7 +433,6 @@ static int group_body(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	for (int round = 1; round <= 20; round++) {
 		/* One may be waited for before the other, and used again. */
 		for (int i = 0; i < 10; i++) {
@@ -472,17 +447,11 @@ static int group_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_group(ivl_runtime *runtime)
+TEST_ON_ALL(group)
 {
 	struct grouped test = { .group = IVL_GROUP_INIT, .other = IVL_GROUP_INIT };
 
 	test_run(runtime, group_body, &test);
-}
-
-static void test_group(void **state)
-{
-	(void)state;
-	test_on_all(try_group);
 }
 
 /* Its current interval has ended. */
@@ -522,7 +491,6 @@ static int wait_until_looked(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	while (!atomic_load(&test->looked))
 		sched_yield();
 	return 0;
@@ -532,7 +500,6 @@ static int begin_looking(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, looks_from_the_end, &arg,
 				  sizeof(arg), NULL);
 }
@@ -542,7 +509,6 @@ static int looking_body(ivl_interval *self, void *arg)
 	struct grouped *test = arg;
 	int error;
 
-	(void)self;
 	test->beside = ivl_launch("beside", wait_until_looked, arg, NULL);
 	error = test->beside ? ivl_inline("ended", begin_looking, arg) : ENOMEM;
 	atomic_store(&test->go, true);
@@ -552,12 +518,11 @@ static int looking_body(ivl_interval *self, void *arg)
 	return error;
 }
 
-static void test_nothing_comes_after_what_has_ended(void **state)
+TEST(nothing_comes_after_what_has_ended)
 {
 	struct ivl_config config = test_config(3);
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	for (int i = 0; i < 20; i++) {
 		struct grouped test = { .group = IVL_GROUP_INIT };
 
@@ -571,7 +536,6 @@ static int counts_itself(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	atomic_fetch_add(&test->ran, 1);
 	return 0;
 }
@@ -600,7 +564,6 @@ static int begin_making(ivl_interval *self, void *arg)
 	ivl_interval *beside = ivl_launch("beside", wait_until_looked, arg, NULL);
 	int error;
 
-	(void)self;
 	if (!beside)
 		return ENOMEM;
 	ivl_release(beside);
@@ -617,17 +580,15 @@ static int making_body(ivl_interval *self, void *arg)
 	struct grouped *test = arg;
 	const int error = ivl_inline("may have returned", begin_making, arg);
 
-	(void)self;
 	return error ? error : ivl_group_wait(&test->group);
 }
 
 /* Nobody waits for ever for what is made then. */
-static void test_made_after_the_body(void **state)
+TEST(made_after_the_body)
 {
 	struct ivl_config config = test_config(3);
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	for (int i = 0; i < (TEST_SLOW ? 300 : 3000); i++) {
 		struct grouped test = { .group = IVL_GROUP_INIT, .pause = i % 300 };
 
@@ -641,7 +602,6 @@ static int begin_group(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_children, &arg, sizeof(arg),
 				  NULL);
 }
@@ -650,25 +610,18 @@ static int late_body(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	if (ivl_inline("ended", begin_group, arg))
 		return EPROTO;
 	atomic_store(&test->go, true);
 	return ivl_group_wait(&test->group);
 }
 
-static void try_ended(ivl_runtime *runtime)
+TEST_ON_ALL(no_children_of_what_has_ended)
 {
 	struct grouped test = { .group = IVL_GROUP_INIT };
 
 	test_run(runtime, late_body, &test);
 	assert_int_equal(atomic_load(&test.ran), 1);
-}
-
-static void test_no_children_of_what_has_ended(void **state)
-{
-	(void)state;
-	test_on_all(try_ended);
 }
 
 static void fail_then_count(void *arg)
@@ -693,13 +646,12 @@ static int failing_body(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	test->error = ivl_finish(many_failing, test);
 	return 0;
 }
 
 /* One fails: the finish says why, and the rest does not begin. */
-static void try_failing(ivl_runtime *runtime)
+TEST_ON_ALL(failing)
 {
 	struct grouped test = { .error = 0 };
 
@@ -709,12 +661,6 @@ static void try_failing(ivl_runtime *runtime)
 	/* Others may begin some before the error is there. */
 	if (ivl_worker_count(runtime) == 1)
 		assert_int_equal(test.begun, 4);
-}
-
-static void test_failing(void **state)
-{
-	(void)state;
-	test_on_all(try_failing);
 }
 
 /* Larger than a stack, whatever the policy: such an async is not called at once. */
@@ -743,15 +689,13 @@ static void make_large(void *arg)
 
 static int large_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(make_large, arg);
 }
 
-static void test_large(void **state)
+TEST(large)
 {
 	static struct large large;
 
-	(void)state;
 	large.bytes[0] = 3;
 	large.bytes[sizeof(large.bytes) - 1] = 4;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
@@ -803,7 +747,6 @@ static int inside(ivl_interval *self, void *arg)
 {
 	struct outliving *test = *(struct outliving **)arg;
 
-	(void)self;
 	return ivl_group_async(&test->group, look_after, arg, sizeof(arg), NULL);
 }
 
@@ -831,19 +774,13 @@ static int outliving_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_outliving(ivl_runtime *runtime)
+TEST_ON_ALL(outliving)
 {
 	struct outliving test = { .group = IVL_GROUP_INIT };
 
 	test_run(runtime, outliving_body, &test);
 	assert_int_equal(atomic_load(&test.wrong), 0);
 	assert_int_equal(atomic_load(&test.ran), 2);
-}
-
-static void test_outliving(void **state)
-{
-	(void)state;
-	test_on_all(try_outliving);
 }
 
 /* The first async of a group decides: what that was started in may have ended, but is there. */
@@ -861,7 +798,6 @@ static int start_first(ivl_interval *self, void *arg)
 {
 	struct outliving *test = *(struct outliving **)arg;
 
-	(void)self;
 	return ivl_group_async(&test->group, count_current, arg, sizeof(arg), NULL);
 }
 
@@ -881,13 +817,12 @@ static int first_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_started_in_what_ends(void **state)
+TEST(started_in_what_ends)
 {
 	struct ivl_config config = test_config(1);
 	struct outliving test = { .group = IVL_GROUP_INIT };
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
 	test_run(runtime, first_body, &test);
@@ -900,7 +835,6 @@ static int cancelled_body(ivl_interval *self, void *arg)
 {
 	struct grouped *test = arg;
 
-	(void)self;
 	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
 	ivl_group_cancel(&test->group, ECANCELED);
 	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
@@ -911,13 +845,12 @@ static int cancelled_body(ivl_interval *self, void *arg)
 	return ivl_group_wait(&test->group);
 }
 
-static void test_cancelled_group(void **state)
+TEST(cancelled_group)
 {
 	struct ivl_config config = test_config(1);
 	struct grouped test = { .group = IVL_GROUP_INIT };
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
 	test_run(runtime, cancelled_body, &test);
@@ -927,25 +860,4 @@ static void test_cancelled_group(void **state)
 	assert_int_equal(ivl_group_async(&test.group, count_grouped, NULL, 0, NULL), EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_async_outside_of_a_finish),
-		cmocka_unit_test(test_group),
-		cmocka_unit_test(test_no_children_of_what_has_ended),
-		cmocka_unit_test(test_nothing_comes_after_what_has_ended),
-		cmocka_unit_test(test_made_after_the_body),
-		cmocka_unit_test(test_failing),
-		cmocka_unit_test(test_cancelled_group),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_outliving),
-		cmocka_unit_test(test_started_in_what_ends),
-		cmocka_unit_test(test_bounded_stack),
-		cmocka_unit_test(test_who_sleeps_keeps_no_stack),
-		cmocka_unit_test(test_waits_without_stack),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

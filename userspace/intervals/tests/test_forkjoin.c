@@ -34,23 +34,16 @@ static void fib(void *arg)
 
 static int fib_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	fib(arg);
 	return 0;
 }
 
-static void try_fib(ivl_runtime *runtime)
+TEST_ON_ALL(fib)
 {
 	struct fib f = { DEPTH, 0 };
 
 	test_run(runtime, fib_body, &f);
 	assert_int_equal(f.result, TEST_SLOW ? 144 : 987);
-}
-
-static void test_fib(void **state)
-{
-	(void)state;
-	test_on_all(try_fib);
 }
 
 /* Flat: many children of one scope, which is used again. */
@@ -72,7 +65,6 @@ static int flat_body(ivl_interval *self, void *arg)
 	struct ivl_task tasks[CHILDREN];
 	struct flat *flat = arg;
 
-	(void)self;
 	flat->ok = true;
 	for (int round = 1; round <= 5; round++) {
 		for (int i = 0; i < CHILDREN; i++)
@@ -85,18 +77,12 @@ static int flat_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_flat(ivl_runtime *runtime)
+TEST_ON_ALL(flat)
 {
 	struct flat flat = { 0 };
 
 	test_run(runtime, flat_body, &flat);
 	assert_true(flat.ok);
-}
-
-static void test_flat(void **state)
-{
-	(void)state;
-	test_on_all(try_flat);
 }
 
 /* A chain of children, each spawned by the last: deeper than a stack of calls may be. */
@@ -115,14 +101,12 @@ static void chain(void *arg)
 
 static int chain_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	chain(arg);
 	return 0;
 }
 
-static void test_deep(void **state)
+TEST(deep)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(2);
 		ivl_runtime *runtime;
@@ -137,9 +121,8 @@ static void test_deep(void **state)
 	}
 }
 
-static void test_without_fibers(void **state)
+TEST(without_fibers)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		/* The body has the only one: its sync runs the children. */
 		struct ivl_config config = test_config(1);
@@ -175,7 +158,6 @@ static int meeting_body(ivl_interval *self, void *arg)
 	struct meeting *meeting = arg;
 	struct ivl_task task;
 
-	(void)self;
 	if (ivl_spawn(&scope, &task, meet, meeting))
 		return ENOMEM;
 	meet(meeting);
@@ -184,9 +166,8 @@ static int meeting_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_runs_at_the_same_time(void **state)
+TEST(runs_at_the_same_time)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(2);
 		struct meeting meeting = { 0 };
@@ -204,13 +185,12 @@ static void test_runs_at_the_same_time(void **state)
 	}
 }
 
-static void test_foreign_thread(void **state)
+TEST(foreign_thread)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
 	int runs = 0;
 
-	(void)state;
 	assert_int_equal(ivl_spawn(&scope, &task, once, &runs), 0);
 	ivl_sync(&scope);
 	assert_int_equal(runs, 1);
@@ -238,12 +218,11 @@ static int range_body(ivl_interval *self, void *arg)
 {
 	struct sum *sum = arg;
 
-	(void)self;
 	ivl_parallel_for(sum->begin, sum->end, sum->grain, mark, sum);
 	return 0;
 }
 
-static void try_range(ivl_runtime *runtime)
+TEST_ON_ALL(parallel_for)
 {
 	static const size_t grains[] = { 1, 7, 64, LENGTH, SIZE_MAX };
 
@@ -257,19 +236,12 @@ static void try_range(ivl_runtime *runtime)
 	}
 }
 
-static void test_parallel_for(void **state)
-{
-	(void)state;
-	test_on_all(try_range);
-}
-
-static void test_range_edges(void **state)
+TEST(range_edges)
 {
 	struct ivl_config config = test_config(2);
 	ivl_runtime *runtime = test_start(&config);
 	struct sum sum = { .begin = 5, .end = 5, .grain = SIZE_MAX };
 
-	(void)state;
 	test_run(runtime, range_body, &sum);
 	sum.begin = 9;
 	test_run(runtime, range_body, &sum);
@@ -282,18 +254,4 @@ static void test_range_edges(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fib),
-		cmocka_unit_test(test_flat),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_without_fibers),
-		cmocka_unit_test(test_runs_at_the_same_time),
-		cmocka_unit_test(test_foreign_thread),
-		cmocka_unit_test(test_parallel_for),
-		cmocka_unit_test(test_range_edges),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

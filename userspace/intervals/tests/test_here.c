@@ -57,7 +57,6 @@ static void begin_asyncs(void *arg)
 
 static int count_interval(ivl_interval *self, void *arg)
 {
-	(void)self;
 	count_async(&arg);
 	return 0;
 }
@@ -94,7 +93,7 @@ static int all_kinds(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_all_kinds(ivl_runtime *runtime)
+TEST_ON_ALL(all_kinds)
 {
 	for (int i = 0; i < 3; i++) {
 		struct call call = { .runtime = runtime, .caller = pthread_self() };
@@ -106,25 +105,16 @@ static void try_all_kinds(ivl_runtime *runtime)
 	}
 }
 
-static void test_all_kinds(void **state)
-{
-	(void)state;
-	test_on_all(try_all_kinds);
-}
-
 static int fail_here(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	return ERANGE;
 }
 
-static void test_error(void **state)
+TEST(error)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	assert_int_equal(ivl_run_here(runtime, fail_here, NULL), ERANGE);
 	ivl_stop(runtime);
 }
@@ -159,7 +149,6 @@ static void hold_all_up(void *arg)
 
 static int jam_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(hold_all_up, arg);
 }
 
@@ -208,9 +197,8 @@ static void try_alone(struct jam *jam)
 	assert_int_equal(call.asyncs, 250);
 }
 
-static void test_alone(void **state)
+TEST(alone)
 {
-	(void)state;
 	with_jams(try_alone);
 }
 
@@ -234,7 +222,6 @@ static int lock_body(ivl_interval *self, void *arg)
 {
 	struct lock *lock = arg;
 
-	(void)self;
 	ivl_numa_mutex_lock(lock->mutex);
 	ivl_numa_mutex_unlock(lock->mutex);
 	return 0;
@@ -260,9 +247,8 @@ static void try_woken(struct jam *jam)
 	wait_here(jam->runtime);
 }
 
-static void test_woken(void **state)
+TEST(woken)
 {
-	(void)state;
 	with_jams(try_woken);
 }
 
@@ -295,7 +281,6 @@ static void go_on_often(void *arg)
 
 static int heap_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(go_on_often, arg);
 }
 
@@ -340,11 +325,10 @@ static void try_leaving(unsigned int workers)
 	ivl_stop(heap.runtime);
 }
 
-static void test_leaving(void **state)
+TEST(leaving)
 {
 	static const unsigned int workers[] = { 1, 2, 8 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
 		try_leaving(workers[i]);
 }
@@ -362,8 +346,6 @@ static int be_robbed(ivl_interval *self, void *arg)
 	struct ivl_task task;
 	bool stolen;
 
-	(void)self;
-	(void)arg;
 	if (ivl_spawn(&scope, &task, set_flag, (void *)&ran))
 		return ENOMEM;
 	stolen = test_comes_true(atomic_load(&ran));
@@ -371,9 +353,8 @@ static int be_robbed(ivl_interval *self, void *arg)
 	return stolen ? 0 : ETIMEDOUT;
 }
 
-static void test_stolen_from(void **state)
+TEST(stolen_from)
 {
-	(void)state;
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		struct ivl_config config = test_config(1);
 		ivl_runtime *runtime;
@@ -393,7 +374,6 @@ static void test_stolen_from(void **state)
 
 static int fib_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	fib(arg);
 	return 0;
 }
@@ -440,11 +420,10 @@ static void try_callers(unsigned int workers, bool cross_place)
 	ivl_stop(runtime);
 }
 
-static void test_callers(void **state)
+TEST(callers)
 {
 	static const unsigned int workers[] = { 1, 2, 8 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
 		try_callers(workers[i], true);
 		try_callers(workers[i], false);
@@ -455,7 +434,6 @@ static int call_inside(ivl_interval *self, void *arg)
 {
 	ivl_runtime **both = arg;
 
-	(void)self;
 	for (int i = 0; i < 2; i++) {
 		struct fib whole = { 10, 0 };
 		int error = ivl_run_here(both[i], fib_body, &whole);
@@ -467,12 +445,11 @@ static int call_inside(ivl_interval *self, void *arg)
 }
 
 /* Each time they end while those that woke the last of them may be at it still. */
-static void test_tasks_call(void **state)
+TEST(tasks_call)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *both[2];
 
-	(void)state;
 	for (int turn = 0; turn < 20; turn++) {
 		for (int i = 0; i < 2; i++)
 			both[i] = test_start(&config);
@@ -484,11 +461,10 @@ static void test_tasks_call(void **state)
 }
 
 /* Of a thread that is in no runtime, too. */
-static void test_outsider_wakes(void **state)
+TEST(outsider_wakes)
 {
 	struct ivl_config config = test_config(1);
 
-	(void)state;
 	for (int turn = 0; turn < 20; turn++) {
 		struct lock lock = { .locked = false };
 		ivl_runtime *runtime = test_start(&config);
@@ -508,20 +484,17 @@ static int spawn_three(ivl_interval *self, void *arg)
 {
 	struct fib whole = { 3, 0 };
 
-	(void)self;
-	(void)arg;
 	fib(&whole);
 	return 0;
 }
 
 /* What the caller did is counted: two spawns, and the interval itself is in no queue. */
-static void test_counted(void **state)
+TEST(counted)
 {
 	struct ivl_config config = test_config(1);
 	struct ivl_statistics statistics;
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.statistics = true;
 	config.policy = IVL_HELP_FIRST;
 	runtime = test_start(&config);
@@ -534,14 +507,13 @@ static void test_counted(void **state)
 	ivl_stop(runtime);
 }
 
-static void test_child_process(void **state)
+TEST(child_process)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config);
 	int status;
 	pid_t child;
 
-	(void)state;
 	child = fork();
 	assert_true(child >= 0);
 	if (!child)
@@ -551,21 +523,4 @@ static void test_child_process(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_kinds),
-		cmocka_unit_test(test_error),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_woken),
-		cmocka_unit_test(test_leaving),
-		cmocka_unit_test(test_stolen_from),
-		cmocka_unit_test(test_callers),
-		cmocka_unit_test(test_tasks_call),
-		cmocka_unit_test(test_outsider_wakes),
-		cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_child_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -55,7 +55,6 @@ static void meet_async(void *arg)
 
 static int meet_interval(ivl_interval *self, void *arg)
 {
-	(void)self;
 	meet(arg);
 	return 0;
 }
@@ -98,7 +97,6 @@ static void send_all(void *arg)
 
 static int send_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(send_all, arg);
 }
 
@@ -133,11 +131,10 @@ static void assert_met(const struct meeting *meeting)
 }
 
 /* Without cross_place: all workers of both leaves inside can have them, and nobody else. */
-static void test_all_inside(void **state)
+TEST(all_inside)
 {
 	const struct ivl_config config = packages(8, false);
 
-	(void)state;
 	for (int means = 0; means < MEANS; means++) {
 		struct meeting meeting = { .means = means, .tasks = 4 };
 
@@ -166,16 +163,14 @@ static void meet_those_sent(void *arg)
 
 static int meet_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(meet_those_sent, arg);
 }
 
 /* The sender is inside itself, and never looks into its queue again. */
-static void test_sender_inside(void **state)
+TEST(sender_inside)
 {
 	struct ivl_config config = packages(8, false);
 
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
 		for (int means = 0; means < MEANS; means++) {
 			struct meeting meeting = { .means = means, .tasks = 4 };
@@ -190,13 +185,12 @@ static void test_sender_inside(void **state)
 }
 
 /* Each task wakes a worker of another leaf, again and again. */
-static void test_wakes(void **state)
+TEST(wakes)
 {
 	const struct ivl_config config = packages(LEAVES, false);
 	const int rounds = TEST_SLOW ? 200 : 1000;
 	struct meeting meeting = { 0 };
 
-	(void)state;
 	meeting.runtime = test_start(&config);
 	meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 2));
 	for (int i = 0; i < rounds; i++) {
@@ -215,7 +209,6 @@ static int send_around(ivl_interval *self, void *arg)
 	struct meeting *meeting = arg;
 	struct ivl_statistics before, after;
 
-	(void)self;
 	meeting->place = ivl_place_outer(ivl_place_outer(ivl_here()));
 	ivl_statistics_read(meeting->runtime, &before);
 	if (ivl_finish(send_all, meeting))
@@ -225,11 +218,10 @@ static int send_around(ivl_interval *self, void *arg)
 	return after.mailbox - before.mailbox <= 1 ? 0 : EPROTO;
 }
 
-static void test_own_queue(void **state)
+TEST(own_queue)
 {
 	const struct ivl_config config = packages(8, true);
 
-	(void)state;
 	for (int means = 0; means < MEANS; means++) {
 		struct meeting meeting = { .means = means, .tasks = 8 };
 
@@ -243,12 +235,11 @@ static void test_own_queue(void **state)
 }
 
 /* With cross_place it is others', where all workers inside are busy. */
-static void test_crosses(void **state)
+TEST(crosses)
 {
 	const struct ivl_config config = packages(8, true);
 	struct meeting meeting = { .means = BY_ASYNC, .tasks = 8, .slowly = true };
 
-	(void)state;
 	meeting.runtime = test_start(&config);
 	meeting.place = ivl_place_outer(ivl_place_at(meeting.runtime, 2));
 	run_at(&meeting, meet_body, 0);
@@ -260,13 +251,12 @@ static void test_crosses(void **state)
 }
 
 /* Who is in ivl_run_here() is inside of the machine, too. */
-static void test_here(void **state)
+TEST(here)
 {
 	const struct ivl_config config = packages(LEAVES, false);
 	struct meeting meeting = { .means = BY_ASYNC, .tasks = LEAVES + 1, .slowly = true };
 	struct sender sender = { &meeting, meet_body, LEAVES - 1 };
 
-	(void)state;
 	meeting.runtime = test_start(&config);
 	meeting.place = ivl_place_outer(ivl_place_outer(ivl_place_at(meeting.runtime, 0)));
 	/* It sits at the first leaf, and sleeps. */
@@ -276,7 +266,7 @@ static void test_here(void **state)
 }
 
 /* Another runtime's place is no hint, though that runtime and the place may be no more. */
-static void test_others_place(void **state)
+TEST(others_place)
 {
 	struct ivl_config config = packages(8, false);
 	ivl_runtime *other = test_start(&config);
@@ -287,7 +277,6 @@ static void test_others_place(void **state)
 	};
 	struct ivl_statistics statistics;
 
-	(void)state;
 	config.places = IVL_PLACES_ONE;
 	for (int gone = 0; gone < 2; gone++) {
 		for (size_t i = 0; i < 3 * MEANS; i++) {
@@ -310,16 +299,6 @@ static void test_others_place(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_inside),
-		cmocka_unit_test(test_sender_inside),
-		cmocka_unit_test(test_wakes),
-		cmocka_unit_test(test_own_queue),
-		cmocka_unit_test(test_crosses),
-		cmocka_unit_test(test_here),
-		cmocka_unit_test(test_others_place),
-	};
-
 	setenv("HWLOC_SYNTHETIC", "package:2 l3:2 core:2 pu:1", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_run_all(NULL, NULL);
 }

@@ -106,7 +106,6 @@ static int look_at_default(unsigned int workers)
 	};
 	struct ivl_config config;
 
-	(void)workers;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
 		const struct rlimit limit = { expected[i].space, RLIM_INFINITY };
 
@@ -117,9 +116,8 @@ static int look_at_default(unsigned int workers)
 	return EXIT_SUCCESS;
 }
 
-static void test_default_stack(void **state)
+TEST(default_stack)
 {
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
 	assert_int_equal(in_process(look_at_default, 1), 0);
@@ -131,7 +129,6 @@ static _Atomic int called;
 
 static void call(void *arg)
 {
-	(void)arg;
 	atomic_fetch_add(&called, 1);
 }
 
@@ -140,8 +137,6 @@ static int spawn_many(ivl_interval *self, void *arg)
 	static struct ivl_task tasks[SPAWNS];
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 
-	(void)self;
-	(void)arg;
 	/* Enough for the queue, not for another thread. */
 	limit_memory(1 << 20);
 	for (int i = 0; i < SPAWNS; i++)
@@ -182,9 +177,8 @@ static int start_with_huge_stacks(unsigned int workers)
 	       !strstr(ivl_last_error(), "stack of 4194304 KiB (INTERVALS_STACK");
 }
 
-static void test_little_memory(void **state)
+TEST(little_memory)
 {
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
 	on_all_counts(spawn_in_little_memory);
@@ -203,7 +197,6 @@ static _Atomic int done;
 
 static void count_done(void *arg)
 {
-	(void)arg;
 	atomic_fetch_add(&done, 1);
 }
 
@@ -223,7 +216,6 @@ static int one_interval(ivl_interval *self, void *arg)
 {
 	int error = ivl_key_set(&kept, &kept);
 
-	(void)self;
 	if (error)
 		return error;
 	count_done(arg);
@@ -275,7 +267,6 @@ static int all_kinds(ivl_interval *self, void *arg)
 		_exit(EXIT_FAILURE);
 	error = error ? error : ivl_finish(asyncs, NULL);
 	error = error ? error : ivl_inline("intervals", intervals, arg);
-	(void)self;
 	return error;
 }
 
@@ -330,9 +321,8 @@ static int fail_everywhere_here(unsigned int workers)
 	return fail_everywhere_in(workers, ivl_run_here);
 }
 
-static void test_every_allocation(void **state)
+TEST(every_allocation)
 {
-	(void)state;
 	on_all_counts(fail_everywhere);
 	on_all_counts(fail_everywhere_here);
 }
@@ -369,7 +359,6 @@ static void gather(void *arg)
 
 static int gather_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(gather, arg);
 }
 
@@ -403,16 +392,14 @@ static int meet_5_of_4(unsigned int workers)
 	       meet_in_crowd(workers, IVL_HELP_FIRST, 4, 4 * workers + 1, ivl_run_here);
 }
 
-static void test_crowds(void **state)
+TEST(crowds)
 {
-	(void)state;
 	on_all_counts(meet_9000);
 	on_all_counts(meet_5_of_4);
 }
 
-static void test_large_crowd(void **state)
+TEST(large_crowd)
 {
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("there is less room for stacks under the sanitizers");
 	on_all_counts(meet_34000);
@@ -453,7 +440,6 @@ static int descend_without_memory(ivl_interval *self, void *arg)
 {
 	struct descent *descent = arg;
 
-	(void)self;
 	descent->top = __builtin_frame_address(0);
 	test_allocations_left = 0;
 	descend(descent);
@@ -492,18 +478,16 @@ static int descend_farther(unsigned int workers)
 	return descend_to(workers, SMALL_STACK);
 }
 
-static void test_refused_children(void **state)
+TEST(refused_children)
 {
-	(void)state;
 	on_all_counts(descend_to_the_end);
 }
 
 /* Alone, where nobody has another stack: as if it had called itself. */
-static void test_descent_too_deep(void **state)
+TEST(descent_too_deep)
 {
 	int status;
 
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
 	status = in_process(descend_farther, 1);
@@ -535,7 +519,6 @@ static void recurse(void *arg)
 
 static int recurse_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	recurse(arg);
 	return 0;
 }
@@ -556,9 +539,8 @@ static int recurse_in_little_space(unsigned int workers)
 	return recurse_work_first(workers);
 }
 
-static void test_work_first(void **state)
+TEST(work_first)
 {
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
 	on_all_counts(recurse_work_first);
@@ -582,7 +564,6 @@ static int join_before(ivl_interval *self, void *arg)
 	struct joiner *joiner = arg;
 	int error = joiner->before ? ivl_join(ivl_end_point(joiner->before)) : 0;
 
-	(void)self;
 	if (!error)
 		atomic_fetch_add(joiner->ran, 1);
 	return error;
@@ -624,25 +605,9 @@ static int join_with_one_fiber(unsigned int workers)
 	return error || atomic_load(&ran) != JOINERS;
 }
 
-static void test_joins(void **state)
+TEST(joins)
 {
-	(void)state;
 	on_all_counts(join_with_one_fiber);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_children),
-		cmocka_unit_test(test_descent_too_deep),
-		cmocka_unit_test(test_default_stack),
-		cmocka_unit_test(test_little_memory),
-		cmocka_unit_test(test_every_allocation),
-		cmocka_unit_test(test_crowds),
-		cmocka_unit_test(test_large_crowd),
-		cmocka_unit_test(test_work_first),
-		cmocka_unit_test(test_joins),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,12 +25,10 @@ static void init(int kind)
 
 static void nothing(void *arg)
 {
-	(void)arg;
 }
 
 static int no_body(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
@@ -51,7 +49,6 @@ __attribute__((noinline)) static void sync_two(void)
 
 static int lock_and_sync(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	pthread_mutex_lock(&lock);
 	sync_two();
 	pthread_mutex_unlock(&lock);
@@ -69,7 +66,6 @@ static int read_and_join(ivl_interval *self, void *arg)
 	ivl_interval *made = ivl_create(self, "made", no_body, NULL, NULL);
 	ivl_point *const end = ivl_end_point(made);
 
-	(void)arg;
 	pthread_rwlock_rdlock(&rwlock);
 	ivl_schedule();
 	ivl_join(end);
@@ -85,9 +81,8 @@ static void over_join(ivl_runtime *runtime)
 		ivl_run(runtime, read_and_join, NULL);
 }
 
-static void test_waits(void **state)
+TEST(waits)
 {
-	(void)state;
 	test_on_counts(workers) {
 		static const char *const sync[] = {
 			("intervals: task lock_and_sync waits, and holds a lock that belongs to its "
@@ -123,7 +118,6 @@ static void lock_and_meet(void *arg)
 {
 	const pid_t thread = gettid();
 
-	(void)arg;
 	/* One of them; who has it need not be who goes on elsewhere. */
 	if (pthread_mutex_trylock(&lock))
 		return (void)ivl_numa_barrier_wait(barrier);
@@ -137,7 +131,6 @@ static void lock_and_meet(void *arg)
 
 static int meet(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	for (int i = 0; i < 20000 && !moved; i++) {
 		struct ivl_group group = IVL_GROUP_INIT;
 
@@ -156,9 +149,8 @@ static void over_barrier(ivl_runtime *runtime)
 	_exit(moved ? refused ? 0 : 2 : 3);
 }
 
-static void test_goes_on_elsewhere(void **state)
+TEST(goes_on_elsewhere)
 {
-	(void)state;
 	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
 		static const char *const words[] = {
 			"intervals: task lock_and_meet waits, and holds a lock",
@@ -179,7 +171,6 @@ static _Atomic int let_in;
 
 static void lock_too(void *arg)
 {
-	(void)arg;
 	if (pthread_mutex_trylock(&lock))
 		return;
 	let_in = 1;
@@ -188,7 +179,6 @@ static void lock_too(void *arg)
 
 static void lock_and_wait(void *arg)
 {
-	(void)arg;
 	pthread_mutex_lock(&lock);
 	ivl_numa_barrier_wait(barrier);
 	pthread_mutex_unlock(&lock);
@@ -204,7 +194,6 @@ static int let_in_one(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
-	(void)self, (void)arg;
 	/* What was put last comes first. */
 	ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_come, NULL, 0, NULL);
 	ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_wait, NULL, 0, NULL);
@@ -219,7 +208,7 @@ static void recursively(ivl_runtime *runtime)
 	_exit(!let_in);
 }
 
-static void test_lets_in(void **state)
+TEST(lets_in)
 {
 	static const char *const words[] = {
 		"intervals: task lock_and_come gets a lock that task lock_and_wait holds, which "
@@ -227,7 +216,6 @@ static void test_lets_in(void **state)
 	};
 	const struct ivl_config config = test_config(1);
 
-	(void)state;
 #ifdef __SANITIZE_THREAD__
 	test_leave_out("ThreadSanitizer has something to say of it, too, and may end the process");
 #endif
@@ -245,7 +233,6 @@ static _Atomic int turns;
 
 static void wait_in_kernel(void *arg)
 {
-	(void)arg;
 	pthread_mutex_lock(&plain);
 	turns++;
 	pthread_cond_broadcast(&cond);
@@ -258,7 +245,6 @@ static int lock_well(ivl_interval *self, void *arg)
 {
 	const unsigned int workers = (unsigned int)(uintptr_t)arg;
 
-	(void)self;
 	for (int i = 0; i < 100; i++) {
 		pthread_mutex_lock(&lock);
 		pthread_mutex_lock(&lock);
@@ -292,9 +278,8 @@ static void well(ivl_runtime *runtime)
 	ivl_run(runtime, lock_well, (void *)(uintptr_t)ivl_worker_count(runtime));
 }
 
-static void test_says_nothing(void **state)
+TEST(says_nothing)
 {
-	(void)state;
 	test_on_counts(workers) {
 		const struct ivl_config config = test_config(workers);
 
@@ -302,14 +287,4 @@ static void test_says_nothing(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_goes_on_elsewhere),
-		cmocka_unit_test(test_lets_in),
-		cmocka_unit_test(test_says_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

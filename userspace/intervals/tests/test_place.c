@@ -55,11 +55,10 @@ static void assert_cpus(const struct ivl_place *place, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_one(void **state)
+TEST(one)
 {
 	struct ivl_topology *t = test_topology("package:2 l3:2 core:2 pu:1", IVL_PLACES_ONE, 0);
 
-	(void)state;
 	assert_int_equal(t->leaf_count, 1);
 	assert_int_equal(t->inner_count, 0);
 	assert_int_equal(t->workers, 8);
@@ -68,11 +67,10 @@ static void test_one(void **state)
 	ivl_topology_destroy(t);
 }
 
-static void test_numa(void **state)
+TEST(numa)
 {
 	struct ivl_topology *t = test_topology("node:2 core:4 pu:1", IVL_PLACES_NUMA, 0);
 
-	(void)state;
 	assert_int_equal(t->leaf_count, 2);
 	assert_int_equal(t->inner_count, 1);
 	assert_place(&t->inner[0], "machine", -1, NULL, 0, 8);
@@ -87,13 +85,12 @@ static void test_numa(void **state)
 }
 
 /* Nodes inside packages, caches inside nodes; what does not differ is there once. */
-static void test_hierarchy(void **state)
+TEST(hierarchy)
 {
 	struct ivl_topology *t = test_topology("package:2 node:2 l3:2 core:2 pu:1",
 					       IVL_PLACES_LLC, 0);
 	const struct ivl_place *l = t->leaves;
 
-	(void)state;
 	assert_int_equal(t->leaf_count, 8);
 	assert_int_equal(t->inner_count, 7);
 	assert_place(&t->inner[0], "machine", -1, NULL, 0, 16);
@@ -127,12 +124,11 @@ static void test_hierarchy(void **state)
 }
 
 /* Nodes around packages: what is around all is found by size, not by kind. */
-static void test_order(void **state)
+TEST(order)
 {
 	struct ivl_topology *t = test_topology("node:2 package:2 l3:2 core:1 pu:1",
 					       IVL_PLACES_LLC, 0);
 
-	(void)state;
 	assert_int_equal(t->inner_count, 7);
 	for (unsigned int i = 1; i < 7; i++)
 		assert_true(t->inner[i].cpu_count <= t->inner[i - 1].cpu_count);
@@ -143,22 +139,20 @@ static void test_order(void **state)
 }
 
 /* A machine of which no cache is known, as in some virtual machines. */
-static void test_no_cache(void **state)
+TEST(no_cache)
 {
 	struct ivl_topology *t = test_topology("package:2 core:2 pu:1", IVL_PLACES_LLC, 0);
 
-	(void)state;
 	assert_int_equal(t->leaf_count, 2);
 	assert_cpus(&t->leaves[1], "2 3");
 	ivl_topology_destroy(t);
 }
 
 /* The first hardware threads of all cores come before the second ones. */
-static void test_hardware_threads(void **state)
+TEST(hardware_threads)
 {
 	struct ivl_topology *t = test_topology("package:2 core:2 pu:2", IVL_PLACES_PACKAGE, 0);
 
-	(void)state;
 	assert_cpus(&t->leaves[0], "0 2 1 3");
 	assert_cpus(&t->leaves[1], "4 6 5 7");
 	ivl_topology_destroy(t);
@@ -169,11 +163,10 @@ static unsigned int workers_at(const struct ivl_topology *t, unsigned int leaf)
 	return t->leaves[leaf].worker_count;
 }
 
-static void test_workers(void **state)
+TEST(workers)
 {
 	struct ivl_topology *t = test_topology("node:2 core:4 pu:1", IVL_PLACES_NUMA, 24);
 
-	(void)state;
 	/* More workers than CPUs. */
 	assert_int_equal(t->workers, 24);
 	assert_int_equal(workers_at(t, 0), 12);
@@ -209,14 +202,13 @@ static int given(const char *synthetic, const char *const *lists, unsigned int c
 	return ivl_topology_create(&config, t);
 }
 
-static void test_given(void **state)
+TEST(given)
 {
 	static const char *const lists[] = { "0-1", "4,5", "2-3" };
 	static const char *const crossing[] = { "0,4-5", "1-3" };
 	static const char *const unequal[] = { "0", "1-15" };
 	struct ivl_topology *t;
 
-	(void)state;
 	assert_int_equal(given("package:2 l3:2 core:2 pu:1", lists, 3, 0, &t), 0);
 	assert_int_equal(t->workers, 6);
 	assert_int_equal(t->inner_count, 2);
@@ -255,7 +247,7 @@ static void test_given(void **state)
 	ivl_topology_destroy(t);
 }
 
-static void test_bad_lists(void **state)
+TEST(bad_lists)
 {
 	static const struct {
 		const char *first, *second, *message;
@@ -283,7 +275,6 @@ static void test_bad_lists(void **state)
 	static const char *const both[] = { "0", "1" };
 	struct ivl_topology *t = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		const char *lists[] = { bad[i].first, bad[i].second };
 
@@ -298,7 +289,7 @@ static void test_bad_lists(void **state)
 }
 
 /* Fail one allocation after the other: each is an ENOMEM, and nothing is lost. */
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
 	static const char *const lists[] = { "0-1", "4-5", "2-3" };
 	const struct ivl_config configs[] = {
@@ -307,7 +298,6 @@ static void test_no_memory(void **state)
 	};
 	struct ivl_topology *t;
 
-	(void)state;
 	test_machine("package:2 l3:2 core:2 pu:1");
 	for (size_t i = 0; i < sizeof(configs) / sizeof(*configs); i++) {
 		int error = ENOMEM;
@@ -327,28 +317,26 @@ static void test_no_memory(void **state)
 	test_allocations_left = -1;
 }
 
-static void test_bad_kind(void **state)
+TEST(bad_kind)
 {
 	const struct ivl_config config = { .places = IVL_PLACES_KINDS };
 	struct ivl_topology *t;
 
-	(void)state;
 	assert_int_equal(ivl_topology_create(&config, &t), EINVAL);
 }
 
 /* Nothing is bound to the CPUs of another machine. */
-static void test_not_bound(void **state)
+TEST(not_bound)
 {
 	struct ivl_topology *t = test_topology("core:4 pu:1", IVL_PLACES_ONE, 0);
 
-	(void)state;
 	for (unsigned int i = 0; i < t->workers; i++)
 		assert_int_equal(ivl_topology_cpu(t, i), -1);
 	ivl_topology_destroy(t);
 }
 
 /* Where workers keep to their places' CPUs, nobody else is to be crowded on them. */
-static void test_apart(void **state)
+TEST(apart)
 {
 	static const struct {
 		const char *machine;
@@ -365,7 +353,6 @@ static void test_apart(void **state)
 	};
 	struct ivl_topology *t;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		t = test_topology(cases[i].machine, cases[i].places, cases[i].workers);
 		assert_int_equal(t->apart, cases[i].apart);
@@ -378,13 +365,12 @@ static void test_apart(void **state)
 }
 
 /* On this machine: what the thread is bound to, and twice as many workers. */
-static void test_this_machine(void **state)
+TEST(this_machine)
 {
 	struct ivl_topology *t;
 	cpu_set_t before, now;
 	unsigned int cpus;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	cpus = (unsigned int)CPU_COUNT(&before);
 	t = test_topology(NULL, IVL_PLACES_NUMA, 2 * cpus);
@@ -410,12 +396,11 @@ static void test_this_machine(void **state)
 }
 
 /* Where nothing is said of workers there are no more than the cgroup lets run at a time. */
-static void test_quota(void **state)
+TEST(quota)
 {
 	struct ivl_topology *t;
 	unsigned int cpus;
 
-	(void)state;
 	t = test_topology(NULL, IVL_PLACES_ONE, 0);
 	cpus = t->workers;
 	ivl_topology_destroy(t);
@@ -458,13 +443,12 @@ static bool may_bind(void)
 	return bound;
 }
 
-static void test_memory(void **state)
+TEST(memory)
 {
 	static const int nodes[] = { -1, 0, 1, 63, 100000 };
 	char *memory;
 	int policy = -1;
 
-	(void)state;
 	for (int pretend = 0; pretend < 2; pretend++) {
 		pretend_nodes = pretend;
 		for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
@@ -493,26 +477,4 @@ static void test_memory(void **state)
 	pretend_nodes = false;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one),
-		cmocka_unit_test(test_numa),
-		cmocka_unit_test(test_hierarchy),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_no_cache),
-		cmocka_unit_test(test_hardware_threads),
-		cmocka_unit_test(test_workers),
-		cmocka_unit_test(test_given),
-		cmocka_unit_test(test_bad_lists),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_bad_kind),
-		cmocka_unit_test(test_not_bound),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_this_machine),
-		cmocka_unit_test(test_quota),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests_name("places", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

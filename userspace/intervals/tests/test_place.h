@@ -3,13 +3,7 @@
 #ifndef TEST_PLACE_H
 #define TEST_PLACE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "place.h"
 

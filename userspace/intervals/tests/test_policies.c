@@ -53,11 +53,10 @@ static void make_mixed(void *arg)
 
 static int mixed_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(make_mixed, arg);
 }
 
-static void try_mixed(ivl_runtime *runtime)
+TEST_ON_ALL(mixed)
 {
 	struct mixed test = { .alone = ivl_worker_count(runtime) == 1 };
 
@@ -65,12 +64,6 @@ static void try_mixed(ivl_runtime *runtime)
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
 		assert_int_equal(atomic_load(&test.ran[policy]), ASYNCS);
 	assert_int_equal(atomic_load(&test.moved), 0);
-}
-
-static void test_mixed(void **state)
-{
-	(void)state;
-	test_on_all(try_mixed);
 }
 
 /* What one worker does, one after the other. */
@@ -120,7 +113,6 @@ static int order_body(ivl_interval *self, void *arg)
 {
 	struct order *order = arg;
 
-	(void)self;
 	ivl_finish(make_in_order, order);
 	do_step(&(struct step){ order, '3' });
 	group_then(order, IVL_HELP_FIRST, 'e');
@@ -133,9 +125,8 @@ static int order_body(ivl_interval *self, void *arg)
  * The one before its spawner goes on (a); the others from the queue, the last first. How many are
  * put into the queue, and of them spawners, is what the policies say.
  */
-static void test_order(void **state)
+TEST(order)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(1);
 		struct order order = { .group = IVL_GROUP_INIT };
@@ -165,7 +156,6 @@ static void make_adaptive(void *arg)
 
 static int adaptive_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(make_adaptive, arg);
 }
 
@@ -179,9 +169,8 @@ static void expect_adaptive(struct ivl_config *config, const char *done)
 	assert_string_equal(order.done, done);
 }
 
-static void test_adaptive(void **state)
+TEST(adaptive)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(1);
 
@@ -219,16 +208,14 @@ static int stackless_body(ivl_interval *self, void *arg)
 	struct ivl_group group = IVL_GROUP_INIT;
 	const int error = ivl_finish(make_without_stack, arg);
 
-	(void)self;
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
 		assert_int_equal(ivl_group_async_by(&group, policy, count_ran, &arg, sizeof(arg),
 						    NULL), 0);
 	return error ? error : ivl_group_wait(&group);
 }
 
-static void test_stackless(void **state)
+TEST(stackless)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(1);
 		struct stackless test = { .ran = 0 };
@@ -284,7 +271,6 @@ static int chain_body(ivl_interval *self, void *arg)
 {
 	int length = CHAIN;
 
-	(void)self;
 	(*(ivl_function **)arg)(&length);
 	return 0;
 }
@@ -299,9 +285,8 @@ static void try_chain(const struct ivl_config *config, ivl_function *function)
 	assert_int_equal(atomic_load(&links), CHAIN);
 }
 
-static void test_chains(void **state)
+TEST(chains)
 {
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		test_on_counts(workers) {
 			struct ivl_config config = test_config(workers);
@@ -341,15 +326,13 @@ static void make_large(void *arg)
 
 static int large_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(make_large, arg);
 }
 
-static void test_large(void **state)
+TEST(large)
 {
 	static const char *const probes[] = { "off", "on" };
 
-	(void)state;
 	/* What is noted of it for the probes takes no part of that room. */
 	for (int i = 0; i < 2; i++) {
 		struct ivl_config config = test_config(1);
@@ -369,7 +352,6 @@ static int wrong_body(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
-	(void)self, (void)arg;
 	assert_int_equal(ivl_async_by(IVL_WORK_FIRST, count_large, NULL, 0, NULL), EINVAL);
 	assert_string_equal(ivl_last_error(), "async_by: not inside a finish");
 	assert_int_equal(ivl_group_async_by(&group, IVL_POLICIES, count_large, NULL, 0, NULL),
@@ -385,18 +367,16 @@ static void ask_wrongly(void *arg)
 
 static int wrong_policy_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(ask_wrongly, arg);
 }
 
-static void test_wrong(void **state)
+TEST(wrong)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config);
 	struct ivl_group group = IVL_GROUP_INIT;
 	int error = 0;
 
-	(void)state;
 	test_run(runtime, wrong_body, NULL);
 	test_run(runtime, wrong_policy_body, &error);
 	assert_int_equal(error, EINVAL);
@@ -405,17 +385,4 @@ static void test_wrong(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_adaptive),
-		cmocka_unit_test(test_stackless),
-		cmocka_unit_test(test_chains),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

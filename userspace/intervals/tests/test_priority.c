@@ -19,7 +19,6 @@ struct order {
 
 static int begin_normal(ivl_interval *self, void *arg)
 {
-	(void)self;
 	atomic_fetch_add(&((struct order *)arg)->begun, 1);
 	return 0;
 }
@@ -29,7 +28,6 @@ static int begin_high(ivl_interval *self, void *arg)
 {
 	struct order *order = arg;
 
-	(void)self;
 	atomic_fetch_add(&order->high_begun, 1);
 	if (atomic_load(&order->begun))
 		order->failures++;
@@ -94,9 +92,8 @@ static int spawns(ivl_interval *self, void *arg);
 static int asyncs(ivl_interval *self, void *arg);
 static int syncs(ivl_interval *self, void *arg);
 
-static void test_alone(void **state)
+TEST(alone)
 {
-	(void)state;
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		for (int policy = 0; policy < IVL_POLICIES; policy++) {
 			print_message("# %s, %s\n", ivl_queue_name(queue), ivl_policy_name(policy));
@@ -131,7 +128,6 @@ static int spawns(ivl_interval *self, void *arg)
 	struct order *order = arg;
 	struct ivl_task task;
 
-	(void)self;
 	schedule_high(order);
 	if (ivl_spawn(&scope, &task, begin_child, order))
 		abort();
@@ -153,7 +149,6 @@ static void make_async(void *arg)
 
 static int asyncs(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(make_async, arg);
 }
 
@@ -173,7 +168,6 @@ static int syncs(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[30];
 
-	(void)self;
 	for (int i = 0; i < 30; i++)
 		if (ivl_spawn(&scope, &tasks[i], make_once, arg))
 			abort();
@@ -211,13 +205,11 @@ static void fill_queue(void *arg)
 
 static int fill_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(fill_queue, arg);
 }
 
-static void test_thief(void **state)
+TEST(thief)
 {
-	(void)state;
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		struct ivl_config config = test_config(2);
 		struct order order = { .failures = 0 };
@@ -244,7 +236,6 @@ static int need_other(ivl_interval *self, void *arg)
 {
 	struct order *order = arg;
 
-	(void)self;
 	atomic_store(&order->other_flag, true);
 	if (!test_comes_true(atomic_load(&order->begun)))
 		order->failures++;
@@ -270,17 +261,15 @@ static void wait_inside(void *arg)
 
 static int wait_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(wait_inside, arg);
 }
 
-static void test_next(void **state)
+TEST(next)
 {
 	struct ivl_config config = test_config(2);
 	struct order order = { .failures = 0 };
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_HELP_FIRST;
 	config.places = IVL_PLACES_ONE;
 	runtime = test_start(&config);
@@ -309,19 +298,13 @@ static int mix(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_mix(ivl_runtime *runtime)
+TEST_ON_ALL(mix)
 {
 	struct order order = { .failures = 0 };
 
 	test_run(runtime, mix, &order);
 	assert_int_equal(order.begun, 250);
 	assert_int_equal(order.high_begun, 250);
-}
-
-static void test_mix(void **state)
-{
-	(void)state;
-	test_on_all(try_mix);
 }
 
 static int refuse(ivl_interval *self, void *arg)
@@ -342,27 +325,15 @@ static int refuse(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct ivl_config config = test_config(1);
 	struct order order = { .failures = 0 };
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	test_run(runtime, refuse, &order);
 	assert_int_equal(order.failures, 0);
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_thief),
-		cmocka_unit_test(test_next),
-		cmocka_unit_test(test_mix),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

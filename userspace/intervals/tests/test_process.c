@@ -85,8 +85,6 @@ static int deep(int levels)
 
 static int use_megabytes(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	return deep(3000) == -1;
 }
 
@@ -101,11 +99,10 @@ static int fit(unsigned int workers)
 	return run(use_megabytes, workers);
 }
 
-static void test_overflow(void **state)
+TEST(overflow)
 {
 	int status;
 
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
 	test_on_counts(workers) {
@@ -119,7 +116,7 @@ static void test_overflow(void **state)
 #define RUNTIMES 64
 
 /* None has stacks where another one's end, though for each the middle is a page farther. */
-static void test_holes(void **state)
+TEST(holes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct ivl_stacks *stacks[RUNTIMES];
@@ -127,7 +124,6 @@ static void test_holes(void **state)
 	void *mapped[2 * RUNTIMES];
 	int pipes[2];
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	for (int i = 0; i < 2 * RUNTIMES; i++) {
 		mapped[i] = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -152,14 +148,11 @@ static void test_holes(void **state)
 
 static int other_fault(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return *(volatile int *)((char *)arg + 8);
 }
 
 static int sent_fault(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	return raise(SIGSEGV);
 }
 
@@ -179,11 +172,10 @@ static bool emulated(void)
 	return getenv("MESON_EXE_WRAPPER");
 }
 
-static void test_other_fault(void **state)
+TEST(other_fault)
 {
 	int status;
 
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
 	if (emulated())
@@ -203,8 +195,6 @@ static void test_other_fault(void **state)
 
 static int nothing(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	return 0;
 }
 
@@ -239,8 +229,6 @@ static int fork_and_exit(ivl_interval *self, void *arg)
 	pid_t child = fork();
 	int status;
 
-	(void)self;
-	(void)arg;
 	if (!child)
 		_exit(7);
 	return waitpid(child, &status, 0) != child || status != 7 << 8;
@@ -251,8 +239,6 @@ static int fork_and_return(ivl_interval *self, void *arg)
 	pid_t child = fork();
 	int status;
 
-	(void)self;
-	(void)arg;
 	if (!child)
 		return 0;
 	return waitpid(child, &status, 0) != child || status != EXIT_FAILURE << 8;
@@ -264,8 +250,6 @@ static int fork_and_wait(ivl_interval *self, void *arg)
 	pid_t child;
 	int status;
 
-	(void)self;
-	(void)arg;
 	if (ivl_numa_barrier_init(&barrier, 2))
 		return EXIT_FAILURE;
 	child = fork();
@@ -280,8 +264,6 @@ static pid_t parent;
 /* In the child of the fork() it must not run. */
 static int be_first(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	if (getpid() != parent)
 		_exit(EXIT_SUCCESS);
 	return 0;
@@ -316,9 +298,8 @@ static int return_in_child(unsigned int workers)
 	return run(fork_and_return, workers);
 }
 
-static void test_fork(void **state)
+TEST(fork)
 {
-	(void)state;
 	if (emulated())
 		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
@@ -339,8 +320,6 @@ static void test_fork(void **state)
 
 static int exit_thread(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	pthread_exit(NULL);
 }
 
@@ -349,11 +328,10 @@ static int exit_inside(unsigned int workers)
 	return run(exit_thread, workers);
 }
 
-static void test_pthread_exit(void **state)
+TEST(pthread_exit)
 {
 	int status;
 
-	(void)state;
 #ifdef __SANITIZE_THREAD__
 	return;			/* its pthread_exit() ends the process by itself on a fiber */
 #endif
@@ -390,23 +368,10 @@ static int load_and_unload(unsigned int workers)
 	return fork() ? EXIT_SUCCESS : (_exit(0), 0);
 }
 
-static void test_dlclose(void **state)
+TEST(dlclose)
 {
-	(void)state;
 	test_on_counts(workers)
 		assert_int_equal(in_process(load_and_unload, workers), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_other_fault),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_pthread_exit),
-		cmocka_unit_test(test_dlclose),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,14 +6,10 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "pool.h"
 #include "test_allocation.h"
@@ -147,37 +143,33 @@ static unsigned int run(enum ivl_queue kind, bool as_pool, unsigned int thieves,
 	return failures;
 }
 
-static void test_two_thieves(void **state)
+TEST(two_thieves)
 {
-	(void)state;
 	for (enum ivl_queue kind = 0; kind < IVL_QUEUES; kind++) {
 		run(kind, false, 2, false);
 		run(kind, true, 2, false);
 	}
 }
 
-static void test_no_thief(void **state)
+TEST(no_thief)
 {
-	(void)state;
 	for (enum ivl_queue kind = 0; kind < IVL_QUEUES; kind++)
 		run(kind, true, 0, false);
 }
 
-static void test_oversubscribed(void **state)
+TEST(oversubscribed)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	(void)state;
 	for (enum ivl_queue kind = 0; kind < IVL_QUEUES; kind++)
 		run(kind, true, cpus * 8 < MOST_THIEVES ? (unsigned int)cpus * 8 : MOST_THIEVES,
 		    false);
 }
 
-static void test_one_cpu(void **state)
+TEST(one_cpu)
 {
 	cpu_set_t all, one;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
 	CPU_ZERO(&one);
 	for (int cpu = 0; !CPU_COUNT(&one); cpu++)
@@ -189,11 +181,10 @@ static void test_one_cpu(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
 	struct ivl_pool *pool;
 
-	(void)state;
 	for (enum ivl_queue kind = 0; kind < IVL_QUEUES; kind++) {
 		unsigned int allocations = 0;
 
@@ -211,7 +202,7 @@ static void test_no_memory(void **state)
 }
 
 /* What comes out of 1, 2, 3: the owner's order, and the thieves'. */
-static void test_order(void **state)
+TEST(order)
 {
 	static const struct {
 		int take, steal;
@@ -227,7 +218,6 @@ static void test_order(void **state)
 	};
 	int items[4];
 
-	(void)state;
 	for (enum ivl_queue kind = 0; kind < IVL_QUEUES; kind++) {
 		struct ivl_pool *pool;
 		void *element;
@@ -256,26 +246,12 @@ static void test_order(void **state)
 	}
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-	(void)state;
 	for (enum ivl_queue kind = 0; kind < IVL_QUEUES; kind++)
 		for (enum ivl_queue other = 0; other < kind; other++)
 			assert_string_not_equal(ivl_queue_name(kind), ivl_queue_name(other));
 	assert_null(ivl_queue_name(IVL_QUEUES));
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_no_thief),
-		cmocka_unit_test(test_two_thieves),
-		cmocka_unit_test(test_oversubscribed),
-		cmocka_unit_test(test_one_cpu),
-		cmocka_unit_test(test_no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,18 +57,16 @@ static void count_one(void *arg)
 
 static int count(ivl_interval *self, void *arg)
 {
-	(void)self;
 	atomic_fetch_add((_Atomic int *)arg, 1);
 	return 0;
 }
 
-static void test_again_and_again(void **state)
+TEST(again_and_again)
 {
 	const int times = TEST_SLOW ? 200 : 10000;
 	struct ivl_config config = test_config(2);
 	_Atomic int runs = 0;
 
-	(void)state;
 	for (int i = 0; i < times; i++) {
 		ivl_runtime *runtime = test_start(&config);
 
@@ -88,7 +86,6 @@ static int run_in_other(ivl_interval *self, void *arg)
 	struct nested *nested = arg;
 	int error = 0;
 
-	(void)self;
 	for (int i = 0; i < 20 && !error; i++)
 		error = ivl_run(nested->other, count, (void *)nested->runs);
 	return error;
@@ -101,7 +98,7 @@ static void *foreign(void *arg)
 	return (void *)(intptr_t)run_in_other(NULL, nested);
 }
 
-static void test_several(void **state)
+TEST(several)
 {
 	struct ivl_config config = test_config(2);
 	ivl_runtime *a = test_start(&config), *b = test_start(&config);
@@ -109,7 +106,6 @@ static void test_several(void **state)
 	struct nested into_b = { b, &runs }, into_a = { a, &runs };
 	pthread_t threads[4];
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, foreign,
 						i % 2 ? &into_a : &into_b), 0);
@@ -145,12 +141,11 @@ static bool list_cpus(char first[16], char second[16], char both[32])
 	return true;
 }
 
-static void test_no_thread(void **state)
+TEST(no_thread)
 {
 	struct ivl_config config = test_config(4);
 	ivl_runtime *runtime = NULL;
 
-	(void)state;
 	threads_left = 0;
 	assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
 	threads_left = -1;
@@ -163,7 +158,6 @@ static int count_in_parallel(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[100];
 
-	(void)self;
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(ivl_spawn(&scope, &tasks[i], count_one, arg), 0);
 	ivl_sync(&scope);
@@ -187,14 +181,13 @@ static void run_with_fewer(unsigned int asked_for, unsigned int threads)
 }
 
 /* A runtime goes on with the threads that there are, and says so once in a process. */
-static void test_fewer_threads(void **state)
+TEST(fewer_threads)
 {
 	static const char words[] = "intervals: there are threads for 1 of 2 workers";
 	const int before = dup(STDERR_FILENO);
 	char said[1000] = "";
 	FILE *file = tmpfile();
 
-	(void)state;
 	assert_non_null(file);
 	fflush(stderr);
 	dup2(fileno(file), STDERR_FILENO);
@@ -212,14 +205,13 @@ static void test_fewer_threads(void **state)
 }
 
 /* But not with fewer than there are places given, each of which needs one. */
-static void test_fewer_threads_than_places(void **state)
+TEST(fewer_threads_than_places)
 {
 	char first[16], second[16], both[32];
 	const char *const cpus[] = { first, second };
 	struct ivl_config config = test_config(3);
 	ivl_runtime *runtime = NULL;
 
-	(void)state;
 	if (!list_cpus(first, second, both))
 		test_leave_out("there is one CPU only");
 	config.places = IVL_PLACES_GIVEN;
@@ -237,12 +229,11 @@ static void test_fewer_threads_than_places(void **state)
 }
 
 /* Where a worker cannot be bound to its CPU there is no runtime that is said to be pinned. */
-static void test_pinned(void **state)
+TEST(pinned)
 {
 	struct ivl_config config = test_config(2);
 	ivl_runtime *runtime = NULL;
 
-	(void)state;
 	config.pin = true;
 	runtime = test_start(&config);
 	ivl_stop(runtime);
@@ -255,12 +246,11 @@ static void test_pinned(void **state)
 }
 
 /* So that the first tasks of all do not wait for each other's; where there are few, there is one. */
-static void test_first_stacks(void **state)
+TEST(first_stacks)
 {
 	struct ivl_config config = test_config(4);
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.statistics = true;
 	runtime = test_start(&config);
 	assert_true(test_comes_true(test_counts(runtime).fibers == 4));
@@ -274,14 +264,13 @@ static void test_first_stacks(void **state)
 }
 
 /* As `ulimit -s 64`. */
-static void test_small_threads(void **state)
+TEST(small_threads)
 {
 	struct ivl_config config = test_config(2);
 	pthread_attr_t before, small;
 	_Atomic int runs = 0;
 	ivl_runtime *runtime;
 
-	(void)state;
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' threads need more");
 	assert_int_equal(pthread_getattr_default_np(&before), 0);
@@ -301,19 +290,17 @@ static int spawn_one(ivl_interval *self, void *arg)
 	struct ivl_task task;
 	int error = ivl_spawn(&scope, &task, count_one, arg);
 
-	(void)self;
 	ivl_sync(&scope);
 	return error;
 }
 
 /* More than there can be, not the rest of a division. */
-static void test_many_fibers(void **state)
+TEST(many_fibers)
 {
 	struct ivl_config config = test_config(2);
 	_Atomic int runs = 0;
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.policy = IVL_WORK_FIRST;
 	config.fibers_per_worker = 1u << 31;
 	runtime = test_start(&config);
@@ -322,12 +309,11 @@ static void test_many_fibers(void **state)
 	assert_int_equal(runs, 1);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct ivl_config config;
 	ivl_runtime *runtime = NULL;
 
-	(void)state;
 	config = test_config(1);
 	config.queue = IVL_QUEUES;
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
@@ -349,11 +335,10 @@ static void test_refused(void **state)
 	assert_null(runtime);
 }
 
-static void test_environment(void **state)
+TEST(environment)
 {
 	struct ivl_config config;
 
-	(void)state;
 	setenv("INTERVALS_WORKERS", "3", 1);
 	setenv("INTERVALS_QUEUE", "lazy", 1);
 	setenv("INTERVALS_POLICY", "help-first", 1);
@@ -423,14 +408,13 @@ static double cpu_seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void test_sleeps(void **state)
+TEST(sleeps)
 {
 	struct ivl_config config = test_config(8);
 	ivl_runtime *runtime;
 	_Atomic int runs = 0;
 	double used = 1;
 
-	(void)state;
 	config.statistics = true;
 	runtime = test_start(&config);
 	test_run(runtime, count, (void *)&runs);
@@ -455,19 +439,17 @@ static int look_around(ivl_interval *self, void *arg)
 {
 	const ivl_place **here = arg;
 
-	(void)self;
 	*here = ivl_here();
 	return 0;
 }
 
-static void test_places(void **state)
+TEST(places)
 {
 	static const char *const cpus[] = { "0", "0" };
 	struct ivl_config config = test_config(4);
 	ivl_runtime *runtime;
 	const ivl_place *here = NULL;
 
-	(void)state;
 	config.places = IVL_PLACES_GIVEN;
 	config.place_cpus = cpus;
 	config.place_count = 1;
@@ -488,13 +470,12 @@ static void start_and_stop(const struct ivl_config *config)
 }
 
 /* Workers run where their places are, and a machine of one place is left as it was. */
-static void test_bound_to_places(void **state)
+TEST(bound_to_places)
 {
 	char first[16], second[16], both[32];
 	const char *const cpus[] = { first, second }, *const together[] = { both };
 	struct ivl_config config = test_config(3);
 
-	(void)state;
 	if (!list_cpus(first, second, both))
 		test_leave_out("there is one CPU only");
 	config.places = IVL_PLACES_GIVEN;
@@ -525,17 +506,15 @@ static void test_bound_to_places(void **state)
 
 static int read_signals(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return pthread_sigmask(SIG_SETMASK, NULL, arg);
 }
 
-static void test_signals(void **state)
+TEST(signals)
 {
 	struct ivl_config config = test_config(2);
 	sigset_t before, after, inside;
 	ivl_runtime *runtime;
 
-	(void)state;
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
 	runtime = test_start(&config);
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
@@ -548,14 +527,13 @@ static void test_signals(void **state)
 	ivl_stop(runtime);
 }
 
-static void test_statistics(void **state)
+TEST(statistics)
 {
 	struct ivl_config config = test_config(1);
 	struct ivl_statistics statistics;
 	_Atomic int runs = 0;
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	test_run(runtime, count, (void *)&runs);
 	ivl_statistics_read(runtime, &statistics);
 	assert_int_equal(statistics.takes, 0);
@@ -575,26 +553,4 @@ static void test_statistics(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_again_and_again),
-		cmocka_unit_test(test_several),
-		cmocka_unit_test(test_no_thread),
-		cmocka_unit_test(test_fewer_threads),
-		cmocka_unit_test(test_fewer_threads_than_places),
-		cmocka_unit_test(test_pinned),
-		cmocka_unit_test(test_bound_to_places),
-		cmocka_unit_test(test_first_stacks),
-		cmocka_unit_test(test_small_threads),
-		cmocka_unit_test(test_many_fibers),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_sleeps),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_statistics),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "intervals.h"
-#include "test_leave_out.h"
+#include "test.h"
 
 /* Many times slower than what it tests. */
 #define TEST_SLOW TEST_SANITIZED
@@ -81,5 +81,14 @@ static inline void test_on_all(void (*test)(ivl_runtime *runtime))
 		}
 	}
 }
+
+/* A test of each of those runtimes, which are started and stopped around it. */
+#define TEST_ON_ALL(name) \
+	static void test_kind_##name(ivl_runtime *runtime); \
+	TEST(name) \
+	{ \
+		test_on_all(test_kind_##name); \
+	} \
+	static void test_kind_##name(ivl_runtime *runtime)
 
 #endif

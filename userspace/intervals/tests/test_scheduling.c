@@ -52,7 +52,6 @@ static int look_interval(ivl_interval *self, void *arg)
 {
 	struct visit *visit = arg;
 
-	(void)self;
 	if (ivl_here() != visit->other)
 		atomic_fetch_add(&visit->strayed, 1);
 	usleep(100);
@@ -89,11 +88,10 @@ static int begin_stay(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_goes_on_at_home(void **state)
+TEST(goes_on_at_home)
 {
 	static const unsigned int workers[] = { 2, 8 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++) {
 		struct ivl_config config = two_places(workers[i]);
 		struct visit visit = { 0 };
@@ -137,13 +135,11 @@ static void spawn_at_home(void *arg)
 
 static int crowd_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(spawn_at_home, arg);
 }
 
-static void test_cross_place_off(void **state)
+TEST(cross_place_off)
 {
-	(void)state;
 	for (int half = 0; half < 2; half++) {
 		struct ivl_config config = two_places(8);
 		struct ivl_statistics statistics;
@@ -195,16 +191,14 @@ static void heap_up(void *arg)
 
 static int heap_body(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(heap_up, arg);
 }
 
-static void test_steal_half(void **state)
+TEST(steal_half)
 {
 	struct ivl_config config = test_config(2);
 	struct heap heap = { 0 };
 
-	(void)state;
 	config.places = IVL_PLACES_ONE;
 	config.policy = IVL_HELP_FIRST;
 	config.statistics = true;
@@ -237,7 +231,6 @@ static double now(void)
 
 static void nothing(void *arg)
 {
-	(void)arg;
 }
 
 /* Spawns until the other thread's run is over, which it cannot be before it has begun. */
@@ -282,7 +275,6 @@ static int busy_with_spawns(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[8];
 
-	(void)self;
 	for (unsigned int i = 1; i < ivl_worker_count(busy->runtime); i++)
 		ivl_spawn(&scope, &tasks[i], spawn_on, busy);
 	spawn_on(busy);
@@ -292,7 +284,6 @@ static int busy_with_spawns(ivl_interval *self, void *arg)
 
 static int busy_with_asyncs(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(begin_asyncs, arg);
 }
 
@@ -313,7 +304,6 @@ static int busy_with_sync(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct busy *busy = arg;
 
-	(void)self;
 	for (int i = 0; i < LEAVES; i++)
 		if (ivl_spawn(&scope, &tasks[i], leaf, busy))
 			leaf(busy);
@@ -324,7 +314,6 @@ static int busy_with_sync(ivl_interval *self, void *arg)
 
 static int come(ivl_interval *self, void *arg)
 {
-	(void)self;
 	atomic_store(&((struct busy *)arg)->came, true);
 	return 0;
 }
@@ -370,11 +359,10 @@ static void try_busy(unsigned int workers, enum ivl_policy policy, ivl_body *bod
 	ivl_stop(busy.runtime);
 }
 
-static void test_mail(void **state)
+TEST(mail)
 {
 	static const unsigned int workers[] = { 1, 2, 8 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
 		for (int policy = 0; policy < IVL_POLICIES; policy++) {
 			try_busy(workers[i], policy, busy_with_spawns);
@@ -404,7 +392,6 @@ static void count_mail(void *arg)
 
 static int end_at_once(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
@@ -426,20 +413,17 @@ static void stay_busy(void *arg)
 
 static int busy_place(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return ivl_finish(stay_busy, arg);
 }
 
 static void do_nothing(void *arg)
 {
-	(void)arg;
 }
 
 static int spawning_place(ivl_interval *self, void *arg)
 {
 	struct beside *beside = arg;
 
-	(void)self;
 	while (!atomic_load(&beside->ready))
 		usleep(1000);
 	while (beside->spawns < 10000000 && !atomic_load(&beside->mailed)) {
@@ -462,7 +446,6 @@ static int beside_each_other(ivl_interval *self, void *arg)
 					 ivl_place_at(beside->runtime, 0));
 	int error;
 
-	(void)self;
 	if (!busy || !other)
 		return ENOMEM;
 	error = ivl_join(ivl_end_point(busy));
@@ -473,12 +456,11 @@ static int beside_each_other(ivl_interval *self, void *arg)
 	return error;
 }
 
-static void test_mail_beside_high_priority(void **state)
+TEST(mail_beside_high_priority)
 {
 	struct ivl_config config = test_config(2);
 	struct beside beside = { 0 };
 
-	(void)state;
 	config.cross_place = false;
 	beside.runtime = test_start(&config);
 	assert_int_equal(ivl_place_count(beside.runtime), 2);
@@ -490,14 +472,6 @@ static void test_mail_beside_high_priority(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goes_on_at_home),
-		cmocka_unit_test(test_cross_place_off),
-		cmocka_unit_test(test_steal_half),
-		cmocka_unit_test(test_mail),
-		cmocka_unit_test(test_mail_beside_high_priority),
-	};
-
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:4", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_run_all(NULL, NULL);
 }

@@ -75,7 +75,6 @@ static void make(enum ivl_policy policy, ivl_function *function, int arg)
 
 static void nothing(void *arg)
 {
-	(void)arg;
 }
 
 /*
@@ -112,13 +111,11 @@ static void tree(void *arg)
 /* A loop of what is called at once, each with a finish whose last async is one of another. */
 static void leave_one(void *arg)
 {
-	(void)arg;
 	make(IVL_HELP_FIRST, nothing, 0);
 }
 
 static void with_async(void *arg)
 {
-	(void)arg;
 	make(IVL_HELP_FIRST, leave_one, 0);
 }
 
@@ -178,7 +175,6 @@ static int program_body(ivl_interval *self, void *arg)
 	const struct program *program = arg;
 	int size = program->size;
 
-	(void)self;
 	begin();
 	ivl_finish(program->function, &size);
 	end();
@@ -245,9 +241,8 @@ static void bound(const struct program *program, enum ivl_queue queue, unsigned 
 
 #define on_workers(workers) for (unsigned int workers = 1; workers <= WORKERS; workers *= 2)
 
-static void test_shallow(void **state)
+TEST(shallow)
 {
-	(void)state;
 	for (enum ivl_queue queue = 0; queue < IVL_QUEUES; queue++)
 		for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 			for (unsigned int fresh = 0; fresh <= 8 && is_stack(queue); fresh += 4)
@@ -256,11 +251,10 @@ static void test_shallow(void **state)
 }
 
 /* S1 > S: as deep as the graph is large, but S + 1 stacks for each worker, and the body's. */
-static void test_deep(void **state)
+TEST(deep)
 {
 	static const struct program deep = { "search", search, 0, SIDE * SIDE - 1, SIDE * SIDE };
 
-	(void)state;
 	for (unsigned int stack = 1; stack <= 16; stack *= 4) {
 		on_workers(workers) {
 			struct ivl_config config = space_config(workers, stack, 4);
@@ -272,12 +266,4 @@ static void test_deep(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shallow),
-		cmocka_unit_test(test_deep),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

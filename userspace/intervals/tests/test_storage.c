@@ -120,7 +120,6 @@ static void begin_asyncs(void *arg)
 
 static int inner(ivl_interval *self, void *arg)
 {
-	(void)self;
 	begin_task(arg);
 	return 0;
 }
@@ -131,7 +130,6 @@ static int all_kinds(ivl_interval *self, void *arg)
 	struct branch branch = { count, 4 };
 	long value;
 
-	(void)self;
 	grow(&branch);
 	check(count, !ivl_key_get(&number));
 	value = begin_task(count);
@@ -144,7 +142,7 @@ static int all_kinds(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_all_kinds(ivl_runtime *runtime)
+TEST_ON_ALL(all_kinds)
 {
 	struct count count = { .failures = 0 };
 
@@ -159,19 +157,12 @@ static void try_all_kinds(ivl_runtime *runtime)
 	assert_int_equal(destroyed_sum, count.sum);
 }
 
-static void test_all_kinds(void **state)
-{
-	(void)state;
-	test_on_all(try_all_kinds);
-}
-
 /*
  * When it is destroyed, and what a destructor may do.
  */
 
 static void keep_one(void *arg)
 {
-	(void)arg;
 	keep(1);
 }
 
@@ -181,8 +172,6 @@ static int destroyed_by_sync(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
 
-	(void)self;
-	(void)arg;
 	for (int i = 1; i <= 100; i++) {
 		if (ivl_spawn(&scope, &task, keep_one, NULL))
 			return ENOMEM;
@@ -193,16 +182,10 @@ static int destroyed_by_sync(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void try_sync(ivl_runtime *runtime)
+TEST_ON_ALL(sync)
 {
 	atomic_store(&destroyed, 0);
 	test_run(runtime, destroyed_by_sync, NULL);
-}
-
-static void test_sync(void **state)
-{
-	(void)state;
-	test_on_all(try_sync);
 }
 
 static int values(ivl_interval *self, void *arg)
@@ -210,8 +193,6 @@ static int values(ivl_interval *self, void *arg)
 	static int one, other;
 	struct ivl_key plain, unused;
 
-	(void)self;
-	(void)arg;
 	ivl_key_init(&plain, NULL);
 	ivl_key_init(&unused, NULL);
 	if (ivl_key_get(&plain) || ivl_key_set(&plain, NULL) || ivl_key_set(&plain, &one) ||
@@ -222,12 +203,11 @@ static int values(ivl_interval *self, void *arg)
 	       ivl_key_set(&stubborn, &one);
 }
 
-static void test_values(void **state)
+TEST(values)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	atomic_store(&stubborn_calls, 0);
 	test_run(runtime, values, NULL);
 	assert_int_equal(stubborn_calls, 4);
@@ -240,19 +220,16 @@ static void test_values(void **state)
 /* Of a process without keys: the task, and the children that it has. */
 static int begun_before(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	ivl_key_init(&number, destroy_number);
 	ivl_key_init(&stubborn, come_again);
 	return ivl_key_set(&number, self);
 }
 
-static void test_before(void **state)
+TEST(before)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config);
 
-	(void)state;
 	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
 	ivl_stop(runtime);
 }
@@ -272,8 +249,6 @@ static int number_and_value(ivl_interval *self, void *arg)
 	struct ivl_task task;
 	int error = ivl_numa_mutex_init(&mutex);
 
-	(void)self;
-	(void)arg;
 	for (int i = 0; i < 10 && !error; i++) {
 		error = ivl_spawn(&scope, &task, lock_it, mutex);
 		ivl_sync(&scope);
@@ -286,28 +261,11 @@ static int number_and_value(ivl_interval *self, void *arg)
 	return error;
 }
 
-static void try_mutex(ivl_runtime *runtime)
+TEST_ON_ALL(mutex)
 {
 	atomic_store(&destroyed, 0);
 	test_run(runtime, number_and_value, NULL);
 	assert_int_equal(destroyed, 11);
 }
 
-static void test_mutex(void **state)
-{
-	(void)state;
-	test_on_all(try_mutex);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_before),
-		cmocka_unit_test(test_all_kinds),
-		cmocka_unit_test(test_sync),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_mutex),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

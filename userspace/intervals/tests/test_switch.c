@@ -34,17 +34,15 @@ static __attribute__((noinline)) bool keeps(void **from, void **to, long seed)
 
 static long be_there(void *arg)
 {
-	(void)arg;
 	kept_there = keeps(&there, &here, 1000);
 	ivl_switch(&there, here, 1);
 	return 0;
 }
 
-static void test_registers(void **state)
+TEST(registers)
 {
 	char *stack = aligned_alloc(64, STACK_BYTES);
 
-	(void)state;
 	assert_non_null(stack);
 	assert_int_equal(ivl_call_on(stack + STACK_BYTES, be_there, NULL, &here), 1);
 	assert_true(keeps(&here, &there, 2000));
@@ -57,12 +55,11 @@ static long twice(void *arg)
 	return 2 * *(long *)arg;
 }
 
-static void test_return(void **state)
+TEST(return)
 {
 	char *stack = aligned_alloc(64, STACK_BYTES);
 	long number = 21;
 
-	(void)state;
 	assert_non_null(stack);
 	assert_int_equal(ivl_call_on(stack + STACK_BYTES, twice, &number, &here), 42);
 	free(stack);
@@ -81,12 +78,11 @@ static long unwind(void *frames)
 }
 
 /* What lies above the stack, as a fiber does, is no frame. */
-static void test_end_of_stack(void **state)
+TEST(end_of_stack)
 {
 	char *stack = aligned_alloc(64, 2 * STACK_BYTES);
 	int frames = 0;
 
-	(void)state;
 	assert_non_null(stack);
 	memset(stack, 0x5a, 2 * STACK_BYTES);
 	assert_int_equal(ivl_call_on(stack + STACK_BYTES, unwind, &frames, &here),
@@ -96,13 +92,4 @@ static void test_end_of_stack(void **state)
 	free(stack);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_return),
-		cmocka_unit_test(test_end_of_stack),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

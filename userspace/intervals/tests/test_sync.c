@@ -63,7 +63,6 @@ static int all_tasks(ivl_interval *self, void *arg)
 {
 	struct crowd *crowd = arg;
 
-	(void)self;
 	ivl_parallel_for(0, crowd->tasks, 1, some_tasks, crowd);
 	return 0;
 }
@@ -152,9 +151,8 @@ static void count_with(unsigned int threads, unsigned int tasks)
 	assert_int_equal(ivl_numa_mutex_destroy(counting.mutex), 0);
 }
 
-static void test_mutex(void **state)
+TEST(mutex)
 {
-	(void)state;
 	for (nodes = 1; nodes <= 2; nodes++) {
 		count_with(THREADS, 0);
 		count_with(0, TASKS);
@@ -179,9 +177,8 @@ static void on_one_cpu(void (*test)(void **state))
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-static void test_mutex_one_cpu(void **state)
+TEST(mutex_one_cpu)
 {
-	(void)state;
 	on_one_cpu(test_mutex);
 }
 
@@ -194,12 +191,11 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
-static void test_mutex_errors(void **state)
+TEST(mutex_errors)
 {
 	ivl_numa_mutex *mutex;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(ivl_numa_mutex_init(&mutex), 0);
 	assert_int_equal(ivl_numa_mutex_unlock(mutex), EPERM);
 	assert_int_equal(ivl_numa_mutex_lock(mutex), 0);
@@ -256,11 +252,10 @@ static void share(unsigned int number, void *arg)
 	}
 }
 
-static void test_mutex_last_user(void **state)
+TEST(mutex_last_user)
 {
 	struct sharing sharing = { .users = 0 };
 
-	(void)state;
 	run_crowd(2, 0, share, &sharing);
 }
 
@@ -270,14 +265,11 @@ static ivl_numa_mutex *left_locked, *held;
 
 static int lock_and_end(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return arg ? ivl_numa_mutex_trylock(left_locked) : ivl_numa_mutex_lock(left_locked);
 }
 
 static int find_locked(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	CHECK(ivl_numa_mutex_trylock(left_locked) == EBUSY);
 	CHECK(ivl_numa_mutex_unlock(left_locked) == EPERM);
 	return 0;
@@ -285,7 +277,6 @@ static int find_locked(ivl_interval *self, void *arg)
 
 static void unlock_others(void *arg)
 {
-	(void)arg;
 	CHECK(ivl_numa_mutex_unlock(held) == EPERM);
 }
 
@@ -294,8 +285,6 @@ static int hold_and_sync(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[3];
 
-	(void)self;
-	(void)arg;
 	CHECK(ivl_numa_mutex_lock(held) == 0);
 	for (int i = 0; i < 3; i++)
 		CHECK(ivl_spawn(&scope, &tasks[i], unlock_others, NULL) == 0);
@@ -316,12 +305,11 @@ static void own_mutexes(const struct ivl_config *config, bool locked)
 	ivl_stop(runtime);
 }
 
-static void test_mutex_owner(void **state)
+TEST(mutex_owner)
 {
 	struct ivl_config config;
 	bool locked = false;
 
-	(void)state;
 	assert_int_equal(ivl_numa_mutex_init(&left_locked), 0);
 	assert_int_equal(ivl_numa_mutex_init(&held), 0);
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
@@ -369,11 +357,10 @@ static void buffer_member(unsigned int number, void *arg)
 	}
 }
 
-static void test_cond_signal(void **state)
+TEST(cond_signal)
 {
 	struct buffer buffer = { 0 };
 
-	(void)state;
 	assert_int_equal(ivl_numa_mutex_init(&buffer.mutex), 0);
 	assert_int_equal(ivl_numa_cond_init(&buffer.not_full), 0);
 	assert_int_equal(ivl_numa_cond_init(&buffer.not_empty), 0);
@@ -386,9 +373,8 @@ static void test_cond_signal(void **state)
 	assert_int_equal(ivl_numa_mutex_destroy(buffer.mutex), 0);
 }
 
-static void test_cond_one_cpu(void **state)
+TEST(cond_one_cpu)
 {
-	(void)state;
 	on_one_cpu(test_cond_signal);
 }
 
@@ -405,7 +391,6 @@ static void rounds_member(unsigned int number, void *arg)
 {
 	struct rounds *rounds = arg;
 
-	(void)number;
 	for (int i = 0; i < turns / 10; i++) {
 		CHECK(!ivl_numa_mutex_lock(rounds->mutex));
 		CHECK(rounds->round == i);
@@ -425,11 +410,10 @@ static void rounds_member(unsigned int number, void *arg)
 	}
 }
 
-static void test_cond_broadcast(void **state)
+TEST(cond_broadcast)
 {
 	struct rounds rounds = { .members = THREADS + TASKS };
 
-	(void)state;
 	assert_int_equal(ivl_numa_mutex_init(&rounds.mutex), 0);
 	assert_int_equal(ivl_numa_cond_init(&rounds.next), 0);
 	assert_int_equal(ivl_numa_cond_wait(rounds.next, rounds.mutex), EPERM);
@@ -480,18 +464,16 @@ static void meet_with(unsigned int threads, unsigned int tasks)
 	assert_int_equal(ivl_numa_barrier_destroy(meetings.barrier), 0);
 }
 
-static void test_barrier(void **state)
+TEST(barrier)
 {
-	(void)state;
 	meet_with(1, 0);
 	meet_with(THREADS, 0);
 	meet_with(0, TASKS);
 	meet_with(THREADS, TASKS);
 }
 
-static void test_barrier_one_cpu(void **state)
+TEST(barrier_one_cpu)
 {
-	(void)state;
 	on_one_cpu(test_barrier);
 }
 
@@ -509,12 +491,11 @@ static void *wait_once(void *arg)
 	return NULL;
 }
 
-static void test_barrier_errors(void **state)
+TEST(barrier_errors)
 {
 	struct waiter waiter = { 0 };
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 0), EINVAL);
 	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, wait_once, &waiter), 0);
@@ -528,13 +509,12 @@ static void test_barrier_errors(void **state)
 	assert_int_equal(ivl_numa_barrier_destroy(waiter.barrier), 0);
 }
 
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
 	ivl_numa_mutex *mutex = NULL;
 	ivl_numa_cond *cond = NULL;
 	ivl_numa_barrier *barrier = NULL;
 
-	(void)state;
 	/* The object and its parts on two nodes. */
 	for (int left = 0; left < 3; left++) {
 		test_allocations_left = left;
@@ -550,22 +530,4 @@ static void test_no_memory(void **state)
 	assert_null(barrier);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mutex),
-		cmocka_unit_test(test_mutex_one_cpu),
-		cmocka_unit_test(test_mutex_errors),
-		cmocka_unit_test(test_mutex_last_user),
-		cmocka_unit_test(test_mutex_owner),
-		cmocka_unit_test(test_cond_signal),
-		cmocka_unit_test(test_cond_one_cpu),
-		cmocka_unit_test(test_cond_broadcast),
-		cmocka_unit_test(test_barrier),
-		cmocka_unit_test(test_barrier_one_cpu),
-		cmocka_unit_test(test_barrier_errors),
-		cmocka_unit_test(test_no_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -40,7 +40,6 @@ static void run_tasks(ivl_function *function, void *arg)
 
 static void ask_again(void *arg)
 {
-	(void)arg;
 	for (int i = 1; i <= ROUNDS; i++) {
 		const pid_t before = gettid();
 		const int number = (int)before + i;
@@ -58,14 +57,12 @@ static void ask_again(void *arg)
 
 static int ask_again_all(ivl_interval *self, void *arg)
 {
-	(void)self;
 	run_tasks(ask_again, arg);
 	return 0;
 }
 
-static void test_ask_again(void **state)
+TEST(ask_again)
 {
-	(void)state;
 	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
@@ -95,22 +92,18 @@ static int locked, held;
 
 static void child(void *arg)
 {
-	(void)arg;
 	for (int i = atomic_fetch_add(&counter, 1) % 1000; i; i--)
 		__asm__ volatile("");
 }
 
 static int interval(ivl_interval *self, void *arg)
 {
-	(void)self;
 	child(arg);
 	return 0;
 }
 
 static int hold(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	held++;
 	return 0;
 }
@@ -128,7 +121,6 @@ static void sync_children(void)
 
 static void make_asyncs(void *arg)
 {
-	(void)arg;
 	for (int i = 0; i < TASKS; i++)
 		ivl_async_by(i % 2 ? IVL_WORK_FIRST : IVL_ADAPTIVE, child, NULL, 0, NULL);
 }
@@ -154,7 +146,6 @@ static void stay(void *arg)
 	const pid_t thread = gettid();
 	int *const mine = my_variable();
 
-	(void)arg;
 	for (int i = 0; i < ROUNDS / 10; i++) {
 		sync_children();
 		ivl_finish(make_asyncs, NULL);
@@ -170,7 +161,6 @@ static void stay(void *arg)
 
 static int stay_all(ivl_interval *self, void *arg)
 {
-	(void)self;
 	run_tasks(stay, arg);
 	return 0;
 }
@@ -197,9 +187,8 @@ static void run_tied(struct ivl_config *config)
 	ivl_stop(runtime);
 }
 
-static void test_tied(void **state)
+TEST(tied)
 {
-	(void)state;
 	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
 	assert_int_equal(ivl_numa_mutex_init(&mutex), 0);
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
@@ -220,8 +209,6 @@ static _Atomic int urgent;
 
 static int be_urgent(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	/* Time for thieves. */
 	usleep(200);
 	urgent = 1;
@@ -234,7 +221,6 @@ static int spawn_until_urgent(ivl_interval *self, void *arg)
 	ivl_interval *made = ivl_create(self, "urgent", be_urgent, NULL, NULL);
 	int rounds = 0;
 
-	(void)arg;
 	wrong += ivl_set_priority(made, IVL_PRIORITY_HIGH) != 0;
 	ivl_release(made);
 	ivl_schedule();
@@ -246,9 +232,8 @@ static int spawn_until_urgent(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_gives_way(void **state)
+TEST(gives_way)
 {
-	(void)state;
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
 		ivl_runtime *runtime;
@@ -273,7 +258,6 @@ static _Atomic int came;
 
 static void come(void *arg)
 {
-	(void)arg;
 	came = 1;
 }
 
@@ -281,7 +265,6 @@ static int await_other(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
-	(void)self, (void)arg;
 	/* The others are asleep by now. */
 	usleep(20000);
 	came = 0;
@@ -290,9 +273,8 @@ static int await_other(ivl_interval *self, void *arg)
 	return ivl_group_wait(&group);
 }
 
-static void test_wakes(void **state)
+TEST(wakes)
 {
-	(void)state;
 	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
 		struct ivl_config config = test_config(workers);
 		ivl_runtime *runtime;
@@ -306,12 +288,11 @@ static void test_wakes(void **state)
 	}
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct ivl_config config = test_config(2);
 	ivl_runtime *runtime;
 
-	(void)state;
 	config.tied = true;
 	config.policy = IVL_WORK_FIRST;
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
@@ -322,15 +303,4 @@ static void test_refused(void **state)
 	assert_non_null(strstr(ivl_last_error(), "INTERVALS_FEEDBACK"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ask_again),
-		cmocka_unit_test(test_tied),
-		cmocka_unit_test(test_gives_way),
-		cmocka_unit_test(test_wakes),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -44,7 +44,6 @@ static int spawn_body(ivl_interval *self, void *arg)
 	struct attempt *test = arg;
 	bool alone;
 
-	(void)self;
 	alone = ivl_grain(16) == 2;	/* one worker */
 	spawn_all(test, succeed);
 	if (test->error || test->ran != CHILDREN)
@@ -65,17 +64,11 @@ static int spawn_body(ivl_interval *self, void *arg)
 	return test->error == ECANCELED && test->ran == CHILDREN ? 0 : EPROTO;
 }
 
-static void try_spawn(ivl_runtime *runtime)
+TEST_ON_ALL(spawn)
 {
 	struct attempt test = { .scope = IVL_TRY_SCOPE_INIT };
 
 	test_run(runtime, spawn_body, &test);
-}
-
-static void test_spawn(void **state)
-{
-	(void)state;
-	test_on_all(try_spawn);
 }
 
 static int fail_at_five(size_t begin, size_t end, void *arg)
@@ -88,14 +81,13 @@ static int loop_body(ivl_interval *self, void *arg)
 {
 	struct attempt *test = arg;
 
-	(void)self;
 	if (ivl_try_for(6, 1000, 0, fail_at_five, test) || test->ran != 994)
 		return EPROTO;
 	test->error = ivl_try_for(5, 5000, 1, fail_at_five, test);
 	return 0;
 }
 
-static void try_loop(ivl_runtime *runtime)
+TEST_ON_ALL(loop)
 {
 	struct attempt test = { .error = 0 };
 
@@ -103,18 +95,11 @@ static void try_loop(ivl_runtime *runtime)
 	assert_int_equal(test.error, ERANGE);
 }
 
-static void test_loop(void **state)
-{
-	(void)state;
-	test_on_all(try_loop);
-}
-
 /* One after the other: what comes after the error does not run. */
-static void test_outside(void **state)
+TEST(outside)
 {
 	struct attempt test = { .scope = IVL_TRY_SCOPE_INIT };
 
-	(void)state;
 	spawn_all(&test, fail_once);
 	assert_int_equal(test.error, EIO);
 	assert_int_equal(test.ran, 6);
@@ -122,13 +107,4 @@ static void test_outside(void **state)
 	assert_in_range(test.ran, 7, 6 + 95);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spawn),
-		cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_outside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -51,7 +51,7 @@ static bool is_in(const int *order, unsigned int count, int victim)
 	return false;
 }
 
-static void test_random(void **state)
+TEST(random)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	unsigned int at[WORKERS][WORKERS] = { { 0 } };	/* [position][victim] */
@@ -59,7 +59,6 @@ static void test_random(void **state)
 	const unsigned int rounds = 15000, mean = rounds / (WORKERS - 1);
 	int order[WORKERS];
 
-	(void)state;
 	for (unsigned int i = 0; i < rounds; i++) {
 		assert_int_equal(round_of(chooser, order), WORKERS - 1);
 		assert_false(is_in(order, WORKERS - 1, 5));
@@ -75,7 +74,7 @@ static void test_random(void **state)
 	ivl_topology_destroy(t);
 }
 
-static void test_seed(void **state)
+TEST(seed)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_chooser *a = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 3, 42);
@@ -85,7 +84,6 @@ static void test_seed(void **state)
 	int first[WORKERS], order[WORKERS];
 	unsigned int differs[2] = { 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 100; i++) {
 		round_of(a, first);
 		round_of(b, order);
@@ -112,14 +110,13 @@ static unsigned int distance_from_5(int victim)
 	return victim / 8 == 0 ? 1 : 2;
 }
 
-static void test_domains(void **state)
+TEST(domains)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
 	unsigned int first[WORKERS] = { 0 };
 	int order[WORKERS];
 
-	(void)state;
 	for (unsigned int i = 0; i < 3000; i++) {
 		assert_int_equal(round_of(chooser, order), WORKERS - 1);
 		for (unsigned int j = 1; j < WORKERS - 1; j++)
@@ -141,13 +138,12 @@ static void test_domains(void **state)
 	ivl_topology_destroy(t);
 }
 
-static void test_own_place(void **state)
+TEST(own_place)
 {
 	static const enum ivl_victims policies[] = { IVL_VICTIMS_RANDOM, IVL_VICTIMS_DOMAINS };
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	int order[WORKERS];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		const struct ivl_config config = { .victims = policies[i] };
 		struct ivl_chooser *chooser = ivl_chooser_create(&config, t, NULL,
@@ -171,14 +167,13 @@ static void succeed_with(struct ivl_chooser *chooser, int wanted)
 	ivl_chooser_succeeded(chooser);
 }
 
-static void test_favourite(void **state)
+TEST(favourite)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_RANDOM, NULL, 5, 1);
 	unsigned int again = 0;
 	int order[WORKERS];
 
-	(void)state;
 	for (unsigned int i = 0; i < 1000; i++) {
 		int wanted = (int)(i % 5);
 
@@ -206,7 +201,7 @@ static void test_favourite(void **state)
 	ivl_topology_destroy(t);
 }
 
-static void test_hysteresis(void **state)
+TEST(hysteresis)
 {
 	struct ivl_stealability *mask = ivl_stealability_create(200, 2, 5);
 	static const struct {
@@ -217,7 +212,6 @@ static void test_hysteresis(void **state)
 		{ 3, true }, { 2, false }, { 4, false }, { 9, true }, { 3, true }, { 0, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		ivl_stealability_update(mask, 130, steps[i].length);
 		for (unsigned int worker = 0; worker < 200; worker++)
@@ -227,14 +221,13 @@ static void test_hysteresis(void **state)
 	ivl_stealability_destroy(mask);
 }
 
-static void test_threshold(void **state)
+TEST(threshold)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
 	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_THRESHOLD, mask, 5, 1);
 	int order[WORKERS];
 
-	(void)state;
 	ivl_stealability_update(mask, 2, 3);
 	ivl_stealability_update(mask, 5, 3);	/* oneself */
 	ivl_stealability_update(mask, 9, 2);	/* too short */
@@ -263,14 +256,13 @@ static void test_threshold(void **state)
 }
 
 /* With both, as in the thesis' Algorithm 2: another node is asked only where it has plenty. */
-static void test_domains_with_mask(void **state)
+TEST(domains_with_mask)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 	struct ivl_stealability *mask = ivl_stealability_create(WORKERS, 1, 3);
 	struct ivl_chooser *chooser = chooser_of(t, IVL_VICTIMS_DOMAINS_THRESHOLD, mask, 5, 1);
 	int order[WORKERS];
 
-	(void)state;
 	ivl_stealability_update(mask, 14, 3);
 	ivl_stealability_update(mask, 4, 3);
 	for (unsigned int i = 1; i < IVL_PATIENCE; i++) {
@@ -284,12 +276,11 @@ static void test_domains_with_mask(void **state)
 	ivl_topology_destroy(t);
 }
 
-static void test_alone(void **state)
+TEST(alone)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 1);
 	int order[WORKERS];
 
-	(void)state;
 	for (int victims = 0; victims < IVL_VICTIM_POLICIES; victims++) {
 		struct ivl_chooser *chooser = chooser_of(t, victims, NULL, 0, 1);
 
@@ -330,19 +321,17 @@ static void test_few_pay_for_many(void)
 	assert_int_equal(ivl_pause_after(&of, 0), IVL_LEAST_PAUSE_NS);
 }
 
-static void test_hesitation(void **state)
+TEST(hesitation)
 {
-	(void)state;
 	test_trifles();
 	test_few_pay_for_many();
 }
 
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
 	const struct ivl_config config = { .victims = IVL_VICTIMS_RANDOM };
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
 
-	(void)state;
 	test_allocations_left = 0;
 	assert_null(ivl_chooser_create(&config, t, NULL, ivl_topology_place(t, 0), 0));
 	assert_null(ivl_stealability_create(WORKERS, 1, 2));
@@ -352,21 +341,4 @@ static void test_no_memory(void **state)
 	ivl_topology_destroy(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_domains),
-		cmocka_unit_test(test_own_place),
-		cmocka_unit_test(test_favourite),
-		cmocka_unit_test(test_hysteresis),
-		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_domains_with_mask),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_hesitation),
-		cmocka_unit_test(test_no_memory),
-	};
-
-	return cmocka_run_group_tests_name("victims", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -80,7 +80,6 @@ static void must(int error)
 
 static int spend_ns(ivl_interval *self, void *arg)
 {
-	(void)self;
 	spend((long)(intptr_t)arg);
 	return 0;
 }
@@ -120,7 +119,6 @@ static int diamond(ivl_interval *self, void *arg)
 	ivl_interval *one = make(self, 1), *left = make(self, 10), *right = make(self, 20),
 		     *last = make(self, 2);
 
-	(void)arg;
 	edge(one, left);
 	edge(one, right);
 	edge(left, last);
@@ -139,7 +137,6 @@ static int future(ivl_interval *self, void *arg)
 {
 	ivl_interval *one = ivl_launch(NULL, spend_ns, (void *)30, NULL);
 
-	(void)self, (void)arg;
 	spend(10);
 	must(ivl_join(ivl_end_point(one)));
 	spend(5);
@@ -149,7 +146,6 @@ static int future(ivl_interval *self, void *arg)
 
 static int called(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	spend(2);
 	must(ivl_inline(NULL, spend_ns, (void *)3));
 	spend(1);
@@ -174,7 +170,6 @@ static void tree(void *arg)
 
 static int run_tree(ivl_interval *self, void *arg)
 {
-	(void)self;
 	tree(arg);
 	return 0;
 }
@@ -196,14 +191,12 @@ static void fib(void *arg)
 
 static int run_fib(ivl_interval *self, void *arg)
 {
-	(void)self;
 	fib(arg);
 	return 0;
 }
 
 static void child(void *arg)
 {
-	(void)arg;
 	spend(10);
 }
 
@@ -212,7 +205,6 @@ static int around_a_sync(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
 
-	(void)self, (void)arg;
 	/* The scope is used a second time. */
 	for (int i = 0; i < 2; i++) {
 		spend(4);
@@ -236,7 +228,6 @@ static void start_asyncs(void *arg)
 
 static int asyncs(ivl_interval *self, void *arg)
 {
-	(void)self;
 	must(ivl_finish(start_asyncs, arg));
 	spend(6);
 	return 0;
@@ -266,9 +257,8 @@ static void test_programs(ivl_runtime *it)
 	}
 }
 
-static void test_all(void **state)
+TEST(all)
 {
-	(void)state;
 	test_on_all(test_programs);
 }
 
@@ -284,13 +274,12 @@ static int guarded(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_guards(void **state)
+TEST(guards)
 {
 	struct ivl_config config = test_config(2);
 	struct ivl_view view;
 	ivl_guard *guard;
 
-	(void)state;
 	runtime = test_start(&config);
 	guard = ivl_guard_create(runtime, "lock");
 	check(guarded, guard, 30, 10, 4, 2);
@@ -311,7 +300,6 @@ static int unseen(ivl_interval *self, void *arg)
 	struct ivl_task task;
 	int error;
 
-	(void)self, (void)arg;
 	spend(4);
 	no_memory = true;
 	error = ivl_spawn(&scope, &task, child, NULL);
@@ -330,7 +318,6 @@ static int unspawned(ivl_interval *self, void *arg)
 	struct ivl_task tasks[64], task;
 	size_t count = 0;
 
-	(void)self, (void)arg;
 	test_allocations_left = 0;
 	while (count < 64 && !ivl_spawn(&scope, &tasks[count], child, NULL))
 		count++;
@@ -345,13 +332,12 @@ static int unspawned(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
 	struct ivl_config config = test_config(1);
 	struct ivl_view view;
 	size_t count;
 
-	(void)state;
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		config.policy = policy;
 		runtime = test_start(&config);
@@ -372,7 +358,6 @@ static atomic_bool is_left;
 
 static void tell_left(struct ivl_work *work)
 {
-	(void)work;
 	is_left = true;
 }
 
@@ -383,7 +368,6 @@ static int leave(ivl_interval *self, void *arg)
 	static struct ivl_scope scope;
 	static struct ivl_task tasks[2];
 
-	(void)self, (void)arg;
 	waiter.runtime = runtime;
 	scope = (struct ivl_scope)IVL_SCOPE_INIT;
 	for (int i = 0; i < 2; i++)
@@ -402,19 +386,17 @@ static void leave_scope(ivl_runtime *it)
 	assert_true(test_comes_true(is_left));
 }
 
-static void test_leaving(void **state)
+TEST(leaving)
 {
-	(void)state;
 	test_on_all(leave_scope);
 }
 
 /* The runs of one thread come one after the other, whoever's thread runs them. */
-static void test_runs(void **state)
+TEST(runs)
 {
 	struct ivl_config config = test_config(1);
 	struct ivl_view before, after;
 
-	(void)state;
 	runtime = test_start(&config);
 	ivl_view_read(&before);
 	must(ivl_run_here(runtime, spend_ns, (void *)10));
@@ -439,7 +421,6 @@ static int parts(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
 
-	(void)arg;
 	must(ivl_spawn(&scope, &task, schedule_beside, self));
 	spend(2);
 	ivl_release(make(self, 200));
@@ -460,7 +441,6 @@ static int made_beside(ivl_interval *self, void *arg)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
 
-	(void)arg;
 	must(ivl_spawn(&scope, &task, make_beside, self));
 	spend(2);
 	ivl_schedule();
@@ -468,11 +448,10 @@ static int made_beside(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_parts(void **state)
+TEST(parts)
 {
 	struct ivl_config config = test_config(1);
 
-	(void)state;
 	config.policy = IVL_WORK_FIRST;
 	runtime = test_start(&config);
 	assert_int_equal(view_of(parts, NULL).span.ns, 202);
@@ -480,9 +459,8 @@ static void test_parts(void **state)
 	ivl_stop(runtime);
 }
 
-static void test_probes(void **state)
+TEST(probes)
 {
-	(void)state;
 	setenv("INTERVALS_PROBES", "perhaps", 1);
 	assert_int_equal(ivl_start(NULL, &runtime), EINVAL);
 	assert_string_equal(ivl_last_error(), "INTERVALS_PROBES=perhaps: not one of off, on");
@@ -492,11 +470,10 @@ static void test_probes(void **state)
 	unsetenv("INTERVALS_PROBES");
 }
 
-static void test_nowhere(void **state)
+TEST(nowhere)
 {
 	struct ivl_config config = test_config(1);
 
-	(void)state;
 	ivl_view_forget();
 	setenv("INTERVALS_VIEW", "/no/such/file", 1);
 	assert_int_equal(ivl_start(&config, &runtime), ENOENT);
@@ -506,17 +483,6 @@ static void test_nowhere(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_guards),
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_leaving),
-		cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_nowhere),
-	};
-
 	setenv("INTERVALS_VIEW", "/dev/null", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return test_run_all(NULL, NULL);
 }

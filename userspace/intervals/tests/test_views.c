@@ -78,7 +78,6 @@ static void begin_asyncs(void *arg)
 
 static int add_all(ivl_interval *self, void *arg)
 {
-	(void)self;
 	ivl_parallel_for(0, VALUES, 1, add_range, arg);
 	return ivl_finish(begin_asyncs, arg);
 }
@@ -100,7 +99,7 @@ static void *call(void *arg)
 	return NULL;
 }
 
-static void try_all(ivl_runtime *runtime)
+TEST_ON_ALL(all)
 {
 	struct caller callers[3] = { { .run = ivl_run }, { .run = ivl_run_here },
 				     { .run = ivl_run_here } };
@@ -131,25 +130,17 @@ static void try_all(ivl_runtime *runtime)
 	ivl_commutative_destroy(reducer);
 }
 
-static void test_all(void **state)
-{
-	(void)state;
-	test_on_all(try_all);
-}
-
 static int add_one(ivl_interval *self, void *arg)
 {
-	(void)self;
 	return add(arg, 1) ? 0 : ivl_commutative_view(arg) ? EPROTO : EINVAL;
 }
 
-static void test_whose(void **state)
+TEST(whose)
 {
 	struct ivl_config config = test_config(1);
 	ivl_runtime *runtime = test_start(&config), *other = test_start(&config);
 	ivl_commutative *reducer;
 
-	(void)state;
 	assert_int_equal(ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer), 0);
 	assert_null(ivl_commutative_view(reducer));
 	assert_string_equal(ivl_last_error(),
@@ -166,7 +157,6 @@ static int add_without_memory(ivl_interval *self, void *arg)
 {
 	bool added;
 
-	(void)self;
 	test_allocations_left = 0;
 	added = add(arg, 1);
 	test_allocations_left = -1;
@@ -174,7 +164,7 @@ static int add_without_memory(ivl_interval *self, void *arg)
 	       add(arg, 1) ? 0 : ENOMEM;
 }
 
-static void test_without_memory(void **state)
+TEST(without_memory)
 {
 	struct ivl_config config = test_config(2);
 	ivl_runtime *runtime = test_start(&config);
@@ -182,7 +172,6 @@ static void test_without_memory(void **state)
 	int error = ENOMEM, views = 0;
 	struct tally sum = nothing;
 
-	(void)state;
 	for (int allocations = 0; error; allocations++) {
 		test_allocations_left = allocations;
 		error = ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer);
@@ -197,13 +186,4 @@ static void test_without_memory(void **state)
 	ivl_stop(runtime);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_whose),
-		cmocka_unit_test(test_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -52,7 +52,6 @@ static int run_fib(ivl_interval *self, void *arg)
 {
 	struct call call = { number, 0 };
 
-	(void)self, (void)arg;
 	fib(&call);
 	printf("%ld\n", call.result);
 	return 0;
@@ -69,7 +68,6 @@ static void tree(void *arg)
 
 static int run_tree(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	check(ivl_finish(tree, &number));
 	return 0;
 }
@@ -82,7 +80,6 @@ static void set(void *arg)
 
 static int run_steal(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	for (long i = 0; i < number; i++) {
 		struct ivl_scope scope = IVL_SCOPE_INIT;
 		struct ivl_task task;
@@ -111,7 +108,6 @@ static int run_sleep(ivl_interval *self, void *arg)
 /* guards: N intervals that hold one. */
 static int hold(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
@@ -119,7 +115,6 @@ static int run_guards(ivl_interval *self, void *arg)
 {
 	ivl_guard *guard = ivl_guard_create(runtime, "lock");
 
-	(void)arg;
 	for (long i = 0; i < number; i++) {
 		char name[32];
 		ivl_interval *one;
@@ -138,7 +133,6 @@ static int run_wait(ivl_interval *self, void *arg)
 {
 	ivl_interval *one = ivl_launch("awaited", hold, NULL, NULL);
 
-	(void)self, (void)arg;
 	check(ivl_join(ivl_end_point(one)));
 	ivl_release(one);
 	return 0;
@@ -149,14 +143,12 @@ static atomic_bool waits, came;
 
 static int come(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	atomic_store(&came, true);
 	return 0;
 }
 
 static void *come_from_outside(void *arg)
 {
-	(void)arg;
 	while (!atomic_load(&waits))
 		sched_yield();
 	check(ivl_run(runtime, come, NULL));
@@ -165,7 +157,6 @@ static void *come_from_outside(void *arg)
 
 static void give_way(void *arg)
 {
-	(void)arg;
 	atomic_store(&waits, true);
 	while (!atomic_load(&came)) {
 		struct call call = { 2, 0 };
@@ -180,7 +171,6 @@ static int run_way(ivl_interval *self, void *arg)
 	struct ivl_task task;
 	pthread_t other;
 
-	(void)self, (void)arg;
 	check(pthread_create(&other, NULL, come_from_outside, NULL));
 	check(ivl_spawn(&scope, &task, give_way, NULL));
 	ivl_sync(&scope);
@@ -210,7 +200,6 @@ static atomic_long busy;
 
 static int run_busy(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	atomic_fetch_add(&busy, 1);
 	while (atomic_load(&busy)) {
 		struct call call = { 2, 0 };
@@ -222,7 +211,6 @@ static int run_busy(ivl_interval *self, void *arg)
 
 static int start_busy(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	for (long i = 1; i < number; i++)
 		ivl_release(ivl_create(self, NULL, run_busy, NULL, NULL));
 	ivl_schedule();

@@ -54,8 +54,6 @@
 #ifndef PAR_DISPATCHES
 static inline void par_bind(const void *object, size_t bytes)
 {
-	(void)object;
-	(void)bytes;
 }
 
 static inline void par_forget(void)
@@ -64,8 +62,6 @@ static inline void par_forget(void)
 
 static inline unsigned int par_dispatch(const void *const *objects, size_t count)
 {
-	(void)objects;
-	(void)count;
 	return PAR_ANYWHERE;
 }
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void chain_make(struct par_node *nodes, void *arg)
 {
-	(void)arg;
 	for (unsigned int i = 0; i < CHAIN_LENGTH; i++)
 		par_node(&nodes[i], PAR_ANYWHERE, chain_link, &bench_chain.links[i],
 			 i ? &nodes[i - 1] : NULL, NULL);
@@ -19,7 +18,6 @@ static void wavefront_make(struct par_node *nodes, void *arg)
 {
 	size_t n = bench_wavefront.n;
 
-	(void)arg;
 	for (size_t i = 0; i < n * n; i++)
 		par_node(&nodes[i], PAR_ANYWHERE, wavefront_cell, &bench_wavefront.cells[i],
 			 i < n ? NULL : &nodes[i - n], i % n ? &nodes[i - 1] : NULL);

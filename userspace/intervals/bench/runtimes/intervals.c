@@ -35,7 +35,6 @@ static int run_call(ivl_interval *self, void *arg)
 {
 	struct call *call = (struct call *)arg;
 
-	(void)self;
 	if (call->run)
 		call->run();
 	else

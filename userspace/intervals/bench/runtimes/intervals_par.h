@@ -111,7 +111,6 @@ static void add_part(size_t begin, size_t end, void *sum, void *values)
 
 static void add_double(void *sum, const void *more, void *arg)
 {
-	(void)arg;
 	*(double *)sum += *(const double *)more;
 }
 
@@ -125,7 +124,6 @@ static double par_reduce(const double *values, size_t count)
 
 static void add_integer(void *sum, const void *more, void *arg)
 {
-	(void)arg;
 	*(int64_t *)sum += *(const int64_t *)more;
 }
 
@@ -163,7 +161,6 @@ static int run_node(ivl_interval *self, void *arg)
 {
 	struct par_node *node = (struct par_node *)arg;
 
-	(void)self;
 	node->function(node->arg);
 	return 0;
 }
@@ -232,7 +229,6 @@ static int make_graph(ivl_interval *self, void *arg)
 {
 	struct graph *graph = (struct graph *)arg;
 
-	(void)self;
 	graph->make(graph->nodes, graph->arg);
 	return 0;
 }

@@ -106,7 +106,6 @@ static void sync_barrier_run(void)
 
 static void count_shared(unsigned int thread)
 {
-	(void)thread;
 	sync_mutex_lock(mutex);
 	bench_sync.shared++;
 	sync_mutex_unlock(mutex);

@@ -27,8 +27,6 @@ struct par_task {
 static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
 		      void *arg)
 {
-	(void)scope;
-	(void)task;
 	#pragma omp task firstprivate(function, arg)
 	function(arg);
 }
@@ -36,7 +34,6 @@ static void par_spawn(struct par_scope *scope, struct par_task *task, par_functi
 /* All children of the calling task: no task here has two scopes at a time. */
 static void par_sync(struct par_scope *scope)
 {
-	(void)scope;
 	#pragma omp taskwait
 }
 
@@ -108,7 +105,6 @@ struct par_node {
 static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
 		     struct par_node *before, struct par_node *before_too)
 {
-	(void)place;
 	if (!before) {
 		before = before_too;
 		before_too = NULL;
@@ -129,7 +125,6 @@ static void par_node(struct par_node *node, unsigned int place, par_function *fu
 static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
 		      size_t count, void *arg)
 {
-	(void)count;
 	#pragma omp taskgroup
 	make(nodes, arg);
 }

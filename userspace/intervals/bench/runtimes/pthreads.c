@@ -295,7 +295,6 @@ static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct pa
 {
 	size_t *around = graph, left = 0;
 
-	(void)count;
 	graph = &left;
 	make(nodes, arg);
 	graph = around;

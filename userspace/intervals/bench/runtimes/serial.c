@@ -25,15 +25,12 @@ struct par_task {
 static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
 		      void *arg)
 {
-	(void)scope;
-	(void)task;
 	function(arg);
 	KEEP();
 }
 
 static void par_sync(struct par_scope *scope)
 {
-	(void)scope;
 }
 
 /* Asyncs on a stack of their own: a search of millions of steps would overflow the program's. */
@@ -89,17 +86,12 @@ struct par_node {
 static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
 		     struct par_node *before, struct par_node *before_too)
 {
-	(void)node;
-	(void)place;
-	(void)before;
-	(void)before_too;
 	function(arg);
 }
 
 static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
 		      size_t count, void *arg)
 {
-	(void)count;
 	make(nodes, arg);
 }
 

@@ -37,14 +37,11 @@ struct par_task {
 static void par_spawn(struct par_scope *scope, struct par_task *task, par_function *function,
 		      void *arg)
 {
-	(void)scope;
-	(void)task;
 	run_or_lose(function, arg);
 }
 
 static void par_sync(struct par_scope *scope)
 {
-	(void)scope;
 }
 
 static void par_async(par_function *function, const void *arg, size_t bytes)
@@ -84,17 +81,12 @@ struct par_node {
 static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
 		     struct par_node *before, struct par_node *before_too)
 {
-	(void)node;
-	(void)place;
-	(void)before;
-	(void)before_too;
 	run_or_lose(function, arg);
 }
 
 static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct par_node *nodes,
 		      size_t count, void *arg)
 {
-	(void)count;
 	make(nodes, arg);
 }
 
@@ -102,7 +94,6 @@ static void par_graph(void (*make)(struct par_node *nodes, void *arg), struct pa
 
 static int start(unsigned int workers)
 {
-	(void)workers;
 	return 0;
 }
 

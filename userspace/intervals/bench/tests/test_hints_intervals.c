@@ -6,7 +6,7 @@
 
 #include "runtimes/intervals.c"
 
-#include "../../tests/test_leave_out.h"
+#include "../../tests/test.h"
 
 #define NODES 8
 
@@ -19,7 +19,6 @@ static void note_place(void *arg)
 
 static void make(struct par_node *nodes, void *arg)
 {
-	(void)arg;
 	for (unsigned int i = 0; i < NODES; i++)
 		par_node(&nodes[i], i, note_place, &where[i], NULL, NULL);
 }
@@ -31,9 +30,8 @@ static void run_graph(void)
 	par_graph(make, nodes, NODES, NULL);
 }
 
-static void test_hints_are_places(void **state)
+TEST(hints_are_places)
 {
-	(void)state;
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
 	setenv("INTERVALS_CROSS_PLACE", "off", 1);
 	assert_int_equal(start(4), 0);
@@ -44,9 +42,8 @@ static void test_hints_are_places(void **state)
 	stop();
 }
 
-static void test_no_hint_is_no_place(void **state)
+TEST(no_hint_is_no_place)
 {
-	(void)state;
 	assert_int_equal(start(1), 0);
 	assert_null(place_at(PAR_ANYWHERE));
 	stop();
@@ -69,9 +66,8 @@ static void run_after_none(void)
 	par_graph(make_after_none, nodes, 2, &where[0]);
 }
 
-static void test_after_a_node_that_is_none(void **state)
+TEST(after_a_node_that_is_none)
 {
-	(void)state;
 	assert_int_equal(start(1), 0);
 	enter(run_after_none);
 	assert_int_equal(where[0], ~0U);
@@ -104,9 +100,8 @@ static bool kernel_hides_where_pages_are(void)
 }
 
 /* The kernel knows of one node here, and it is the first of those that are described. */
-static void test_a_task_is_sent_to_what_is_bound(void **state)
+TEST(a_task_is_sent_to_what_is_bound)
 {
-	(void)state;
 	if (kernel_hides_where_pages_are())
 		test_leave_out("the kernel does not say where pages are");
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
@@ -118,14 +113,4 @@ static void test_a_task_is_sent_to_what_is_bound(void **state)
 	stop();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hints_are_places),
-		cmocka_unit_test(test_no_hint_is_no_place),
-		cmocka_unit_test(test_after_a_node_that_is_none),
-		cmocka_unit_test(test_a_task_is_sent_to_what_is_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

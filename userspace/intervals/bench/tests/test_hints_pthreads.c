@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* In what order does a thread find what is to be done? */
-#include <setjmp.h>
-#include <stdarg.h>
 
 /* The ray tracer's rows are only noted. */
 #define raytracer_rows note_rows
 
 #include "runtimes/pthreads.c"
 
-#include <cmocka.h>
+#include "../../tests/test.h"
 
-static void test_own_place_first_and_last_in_first_out(void **state)
+TEST(own_place_first_and_last_in_first_out)
 {
 	struct item elsewhere, first, modulo, last;
 
-	(void)state;
 	places = 2;
 	here = 1;
 	push(&first, 1);
@@ -28,11 +25,10 @@ static void test_own_place_first_and_last_in_first_out(void **state)
 	assert_null(pop());
 }
 
-static void test_threads_are_spread_over_nodes(void **state)
+TEST(threads_are_spread_over_nodes)
 {
 	static const unsigned int expected[4] = { 0, 0, 1, 1 };
 
-	(void)state;
 	setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
 	workers = 4;
 	assert_int_equal(find_places(), 0);
@@ -44,9 +40,8 @@ static void test_threads_are_spread_over_nodes(void **state)
 	hwloc_topology_destroy(topology);
 }
 
-static void test_no_place_is_without_a_thread(void **state)
+TEST(no_place_is_without_a_thread)
 {
-	(void)state;
 	setenv("HWLOC_SYNTHETIC", "numa:4 pu:1", 1);
 	workers = 3;
 	assert_int_equal(find_places(), 0);
@@ -67,11 +62,10 @@ void note_rows(size_t begin, size_t end)
 }
 
 /* Of three threads that are none, the caller runs what is dealt to each, one after the other. */
-static void test_rows_are_dealt_out(void **state)
+TEST(rows_are_dealt_out)
 {
 	static const size_t expected[ROWS] = { 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8 };
 
-	(void)state;
 	places = 1;
 	here = 0;
 	workers = 3;
@@ -81,14 +75,4 @@ static void test_rows_are_dealt_out(void **state)
 	assert_memory_equal(noted, expected, sizeof(expected));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_place_first_and_last_in_first_out),
-		cmocka_unit_test(test_threads_are_spread_over_nodes),
-		cmocka_unit_test(test_no_place_is_without_a_thread),
-		cmocka_unit_test(test_rows_are_dealt_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Processes that measure at once: none begins before all are there, and what ends one ends all. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "../../tests/test.h"
 
 #include "instances.h"
 
@@ -56,11 +51,10 @@ static int meet(const void *arg)
 	return 0;
 }
 
-static void nobody_begins_before_all_are_there(void **state)
+TEST(nobody_begins_before_all_are_there)
 {
 	struct meeting *meeting = share();
 
-	(void)state;
 	assert_int_equal(instances_run(PROCESSES, meet, &meeting), 0);
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		assert_int_equal(atomic_load(&meeting->arrived[i]), PROCESSES);
@@ -88,11 +82,10 @@ static int one_is_killed(const void *arg)
 	return 0;
 }
 
-static void what_ends_one_ends_all(void **state)
+TEST(what_ends_one_ends_all)
 {
 	struct meeting *meeting = share();
 
-	(void)state;
 	assert_int_equal(instances_run(PROCESSES, one_fails, &meeting), 3);
 	atomic_store(&meeting->first, 0);
 	assert_int_equal(instances_run(PROCESSES, one_is_killed, &meeting), EXIT_FAILURE);
@@ -104,21 +97,11 @@ static int own_process(const void *arg)
 	return *(const pid_t *)arg == getpid() ? 4 : 0;
 }
 
-static void one_is_this_process(void **state)
+TEST(one_is_this_process)
 {
 	const pid_t self = getpid();
 
-	(void)state;
 	assert_int_equal(instances_run(1, own_process, &self), 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_is_this_process),
-		cmocka_unit_test(nobody_begins_before_all_are_there),
-		cmocka_unit_test(what_ends_one_ends_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Which thread has which of the ray tracer's rows? */
-#include <setjmp.h>
-#include <stdarg.h>
 
 #define BENCH_RUNTIME "openmp"
 /* The rows are only noted. */
@@ -9,7 +7,7 @@
 
 #include "runtimes/openmp.c"
 
-#include <cmocka.h>
+#include "../../tests/test.h"
 
 #define ROWS 11
 
@@ -24,9 +22,8 @@ void note_rows(size_t begin, size_t end)
 	}
 }
 
-static void test_rows_are_dealt_out(void **state)
+TEST(rows_are_dealt_out)
 {
-	(void)state;
 	bench_raytracer.n = ROWS;
 	for (int workers = 1; workers <= 4; workers++) {
 		memset(times, 0, sizeof(times));
@@ -39,11 +36,4 @@ static void test_rows_are_dealt_out(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_are_dealt_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -7,27 +7,23 @@
 
 static int fails(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return EIO;
 }
 
 static int child_fails(ivl_interval *self, void *arg)
 {
-	(void)arg;
 	ivl_release(make(self, "failing", fails, NULL));
 	return 0;
 }
 
 static int grandchild_fails(ivl_interval *self, void *arg)
 {
-	(void)arg;
 	ivl_release(make(self, "parent", child_fails, NULL));
 	return 0;
 }
 
-static void errors_go_up(void **state)
+TEST(errors_go_up)
 {
-	(void)state;
 	assert_int_equal(test_run(fails, NULL), EIO);
 	assert_int_equal(test_run(child_fails, NULL), EIO);
 	assert_int_equal(test_run(grandchild_fails, NULL), EIO);
@@ -57,9 +53,8 @@ static int dependent(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void dependents_do_not_run(void **state)
+TEST(dependents_do_not_run)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -85,9 +80,8 @@ static int before_an_end(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void errors_reach_ends(void **state)
+TEST(errors_reach_ends)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -115,9 +109,8 @@ static int into_a_subinterval(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void errors_reach_what_is_around_their_target(void **state)
+TEST(errors_reach_what_is_around_their_target)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -164,9 +157,8 @@ static int up_to_the_bound(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void errors_stop_at_the_common_bound(void **state)
+TEST(errors_stop_at_the_common_bound)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct bound bound = { 0 };
 
@@ -201,11 +193,10 @@ static int two_errors(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void the_farthest_error_counts(void **state)
+TEST(the_farthest_error_counts)
 {
 	struct bound bound = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(two_errors, &bound), EIO);
 	ivl_release(bound.outer);
 	ivl_release(bound.inner);
@@ -217,7 +208,6 @@ static int comes_late(ivl_interval *self, void *arg)
 {
 	struct bound *bound = arg;
 
-	(void)self;
 	while (!ivl_occurred(START(bound->outer)))
 		sched_yield();
 	ivl_release(make(bound->outer, "l", note, &bound->trace));
@@ -239,11 +229,10 @@ static int makes_latecomer(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void latecomers_do_not_run(void **state)
+TEST(latecomers_do_not_run)
 {
 	struct bound bound = { 0 };
 
-	(void)state;
 	/* Two workers, as `late` waits for the other. */
 	if (ivl_worker_count(test_runtime) < 2)
 		return;
@@ -265,11 +254,10 @@ static int late_edge(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void errors_are_remembered(void **state)
+TEST(errors_are_remembered)
 {
 	struct trace trace = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(late_edge, &trace), EIO);
 	assert_int_equal(trace.count, 0);
 }
@@ -297,11 +285,10 @@ static int fails_at_an_edge(ivl_interval *self, void *trace)
 	return error;
 }
 
-static void children_of_what_fails_do_not_run(void **state)
+TEST(children_of_what_fails_do_not_run)
 {
 	struct trace trace = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(fails_with_children, &trace), ENOENT);
 	assert_int_equal(test_run(fails_at_an_edge, &trace), EDEADLK);
 	assert_int_equal(trace.count, 0);
@@ -311,7 +298,6 @@ static void children_of_what_fails_do_not_run(void **state)
 
 static int inline_children(ivl_interval *self, void *trace)
 {
-	(void)self;
 	CHECK(ivl_inline("failing", fails, NULL) == EIO);
 	CHECK(ivl_inline("child failing", child_fails, NULL) == EIO);
 	CHECK(ivl_inline("i", note, trace) == 0);
@@ -342,11 +328,10 @@ static int launch_children(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void launched_errors_are_the_joiners(void **state)
+TEST(launched_errors_are_the_joiners)
 {
 	struct trace trace = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(launch_children, &trace), 0);
 	assert_int_equal(trace.count, 3);
 	assert_int_equal(test_failures, 0);
@@ -354,11 +339,10 @@ static void launched_errors_are_the_joiners(void **state)
 	assert_string_equal(ivl_last_error(), "launch outside: not inside an interval");
 }
 
-static void inline_errors_are_the_callers(void **state)
+TEST(inline_errors_are_the_callers)
 {
 	struct trace trace = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(inline_children, &trace), EPIPE);
 	assert_int_equal(trace.count, 1);
 }
@@ -400,11 +384,10 @@ static int deep(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void long_chains_fail(void **state)
+TEST(long_chains_fail)
 {
 	struct trace trace = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(long_chain, &trace), EIO);
 	assert_int_equal(test_run(deep, &trace), EIO);
 	assert_int_equal(trace.count, 0);
@@ -444,14 +427,12 @@ static int cancels(ivl_interval *self, void *trace)
 
 static int cancels_itself(ivl_interval *self, void *arg)
 {
-	(void)arg;
 	ivl_cancel(self);
 	return 0;
 }
 
-static void cancelled_intervals_do_not_run(void **state)
+TEST(cancelled_intervals_do_not_run)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -467,8 +448,6 @@ static _Atomic bool parent_cancelled;
 
 static int fails_late(ivl_interval *self, void *arg)
 {
-	(void)self;
-	(void)arg;
 	while (!atomic_load(&parent_cancelled))
 		;
 	return EIO;
@@ -491,16 +470,14 @@ static int cancels_itself_and_fails(ivl_interval *self, void *how)
 
 static int joins_what_fails_late(ivl_interval *self, void *how)
 {
-	(void)self;
 	atomic_store(&parent_cancelled, false);
 	CHECK(ivl_inline(NULL, cancels_itself_and_fails, how) == ECANCELED);
 	return 0;
 }
 
 /* Its own errors, and of what is inside of it. */
-static void later_errors_are_forgotten(void **state)
+TEST(later_errors_are_forgotten)
 {
-	(void)state;
 	assert_int_equal(test_run(joins_what_fails_late, NULL), 0);
 	assert_int_equal(test_run(joins_what_fails_late, state), 0);
 }
@@ -531,9 +508,8 @@ static int outside_of_who_notices(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void running_intervals_notice(void **state)
+TEST(running_intervals_notice)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -552,7 +528,6 @@ static int one_of_many(ivl_interval *self, void *arg)
 {
 	struct many *many = arg;
 
-	(void)self;
 	if (atomic_fetch_add(&many->ran, 1) == 100)
 		ivl_cancel(atomic_load(&many->all));
 	return 0;
@@ -586,7 +561,6 @@ static int counts(ivl_interval *self, void *arg)
 {
 	struct many *many = arg;
 
-	(void)self;
 	atomic_fetch_add(&many->ran, 1);
 	return 0;
 }
@@ -604,12 +578,11 @@ static int make_for_outside(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void many_are_cancelled(void **state)
+TEST(many_are_cancelled)
 {
 	struct many many = { 0 }, other = { 0 };
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(test_run(make_many, &many), ECANCELED);
 	assert_in_range(many.ran, 101, 9999);
 
@@ -639,7 +612,6 @@ static int fails_soon(ivl_interval *self, void *arg)
 {
 	struct failing *failing = arg;
 
-	(void)self;
 	while (!atomic_load(&failing->go))
 		sched_yield();
 	spin(atomic_load(&failing->delay));
@@ -676,7 +648,6 @@ static int fail_and_cancel(ivl_interval *self, void *arg)
 {
 	struct failing *failing = arg;
 
-	(void)self;
 	for (int i = 0; i < 5000; i++) {
 		int outer, inner;
 
@@ -697,12 +668,11 @@ static int fail_and_cancel(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void parents_do_not_hear_of_cancelling(void **state)
+TEST(parents_do_not_hear_of_cancelling)
 {
 	struct failing failing = { 0 };
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, cancel_who_fails, &failing), 0);
 	test_run(fail_and_cancel, &failing);
 	pthread_join(thread, NULL);
@@ -718,7 +688,6 @@ struct far {
 
 static int ran_inside(ivl_interval *self, void *arg)
 {
-	(void)self;
 	atomic_store(&((struct far *)arg)->ran, true);
 	return 0;
 }
@@ -755,11 +724,10 @@ static int try_far(ivl_interval *self, void *arg)
 	return ivl_inline("levels", cancel_far, far);
 }
 
-static void what_is_far_around_is_cancelled(void **state)
+TEST(what_is_far_around_is_cancelled)
 {
 	static const int others[] = { 0, 1, 5, 300, 1000 };
 
-	(void)state;
 	for (int cancelled = 0; cancelled <= 40; cancelled++) {
 		for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 			struct far far = { .levels = 40, .cancelled = cancelled, .others = others[i] };
@@ -770,28 +738,4 @@ static void what_is_far_around_is_cancelled(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(errors_go_up),
-		test(dependents_do_not_run),
-		test(errors_reach_ends),
-		test(errors_reach_what_is_around_their_target),
-		test(errors_stop_at_the_common_bound),
-		test(the_farthest_error_counts),
-		test(latecomers_do_not_run),
-		test(errors_are_remembered),
-		test(children_of_what_fails_do_not_run),
-		test(inline_errors_are_the_callers),
-		test(launched_errors_are_the_joiners),
-		test(long_chains_fail),
-		test(cancelled_intervals_do_not_run),
-		test(later_errors_are_forgotten),
-		test(parents_do_not_hear_of_cancelling),
-		test(running_intervals_notice),
-		test(many_are_cancelled),
-		test(what_is_far_around_is_cancelled),
-	};
-
-	return cmocka_run_group_tests(tests, test_start, test_stop);
-}
+TEST_MAIN(test_start, test_stop)

@@ -50,7 +50,6 @@ static int write_number(ivl_interval *self, void *arg)
 {
 	struct numbered *n = arg;
 
-	(void)self;
 	enter(n->g, 0);
 	n->g->order[n->g->count++] = n->number;
 	leave(n->g, 0);
@@ -75,11 +74,10 @@ static int in_order(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void guards_are_given_in_order(void **state)
+TEST(guards_are_given_in_order)
 {
 	struct guarded g;
 
-	(void)state;
 	for (int round = 0; round < 10; round++) {
 		setup_guards(&g);
 		assert_int_equal(test_run(in_order, &g), 0);
@@ -126,11 +124,10 @@ static int philosophers(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void several_guards_do_not_deadlock(void **state)
+TEST(several_guards_do_not_deadlock)
 {
 	struct guarded g;
 
-	(void)state;
 	for (int round = 0; round < 10; round++) {
 		setup_guards(&g);
 		assert_int_equal(test_run(philosophers, &g), 0);
@@ -164,11 +161,10 @@ static int recursive(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void guards_nest(void **state)
+TEST(guards_nest)
 {
 	struct guarded g;
 
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		char order[7] = "";
 
@@ -206,7 +202,6 @@ static int does_not_hold(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
 
-	(void)self;
 	CHECK(!ivl_holds(g->guard[0]));
 	return 0;
 }
@@ -229,11 +224,10 @@ static int held_by_children(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void subintervals_hold_what_is_around_them(void **state)
+TEST(subintervals_hold_what_is_around_them)
 {
 	struct guarded g;
 
-	(void)state;
 	setup_guards(&g);
 	assert_int_equal(test_run(held_by_children, &g), 0);
 	assert_true(ran(&g.trace, 'c'));
@@ -293,11 +287,10 @@ static int out_of_order(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void guards_are_taken_in_their_order(void **state)
+TEST(guards_are_taken_in_their_order)
 {
 	struct guarded g;
 
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		setup_guards(&g);
 		assert_int_equal(test_run(nested_order, &g), 0);
@@ -345,11 +338,10 @@ static int crowd(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void waiting_for_a_guard_holds_no_worker(void **state)
+TEST(waiting_for_a_guard_holds_no_worker)
 {
 	struct guarded g;
 
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		setup_guards(&g);
 		assert_int_equal(test_run(crowd, &g), 0);
@@ -360,7 +352,6 @@ static void waiting_for_a_guard_holds_no_worker(void **state)
 
 static int fails(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return EIO;
 }
 
@@ -386,11 +377,10 @@ static int with_errors(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void guards_survive_errors(void **state)
+TEST(guards_survive_errors)
 {
 	struct guarded g;
 
-	(void)state;
 	for (int round = 0; round < 300; round++) {
 		setup_guards(&g);
 		assert_int_equal(test_run(with_errors, &g), EIO);
@@ -416,18 +406,16 @@ static int releases_early(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void guards_live_as_long_as_they_are_held(void **state)
+TEST(guards_live_as_long_as_they_are_held)
 {
 	struct trace trace = { 0 };
 
-	(void)state;
 	assert_int_equal(test_run(releases_early, &trace), 0);
 	assert_int_equal(trace.count, 10);
 }
 
 static int write_nothing(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
@@ -436,7 +424,6 @@ static int isolated_part(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
 
-	(void)self;
 	enter(g, 0);
 	enter(g, 1);
 	g->count++;
@@ -466,7 +453,6 @@ static int isolated_inside(ivl_interval *self, void *arg)
 	struct guarded *g = arg;
 	int count = g->count;
 
-	(void)self;
 	/* What is around holds the second; it cannot wait for the first. */
 	CHECK(ivl_isolated(g->guard, 1, isolated_part, g) == EDEADLK);
 	CHECK(g->count == count);
@@ -479,7 +465,6 @@ static int isolates(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
 
-	(void)self;
 	fails_isolated = 0;
 	ivl_parallel_for(0, 400, 1, isolate, g);
 	CHECK(g->count == 400);
@@ -489,11 +474,10 @@ static int isolates(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void isolated_regions_exclude_each_other(void **state)
+TEST(isolated_regions_exclude_each_other)
 {
 	struct guarded g;
 
-	(void)state;
 	setup_guards(&g);
 	assert_int_equal(test_run(isolates, &g), 0);
 	assert_int_equal(test_failures, 0);
@@ -501,19 +485,4 @@ static void isolated_regions_exclude_each_other(void **state)
 	release_guards(&g);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(guards_are_given_in_order),
-		test(several_guards_do_not_deadlock),
-		test(guards_nest),
-		test(subintervals_hold_what_is_around_them),
-		test(guards_are_taken_in_their_order),
-		test(waiting_for_a_guard_holds_no_worker),
-		test(guards_survive_errors),
-		test(guards_live_as_long_as_they_are_held),
-		test(isolated_regions_exclude_each_other),
-	};
-
-	return cmocka_run_group_tests(tests, test_start, test_stop);
-}
+TEST_MAIN(test_start, test_stop)

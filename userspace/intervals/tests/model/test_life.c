@@ -35,7 +35,6 @@ static int run_tile(ivl_interval *self, void *arg)
 {
 	struct tile *t = arg;
 
-	(void)self;
 	for (int r = t->row; r < t->row + t->life->tile && r <= t->life->rows; r++)
 		for (int c = t->column; c < t->column + t->life->tile && c <= t->life->columns; c++)
 			next_generation(t->life, t->generation, r, c);
@@ -104,9 +103,8 @@ static void check_game(int rows, int columns, int tile)
 	assert_memory_equal(life.board, reference.board, sizeof(life.board));
 }
 
-static void plays_life(void **state)
+TEST(plays_life)
 {
-	(void)state;
 	check_game(1, 1, 1);
 	check_game(3, 5, 1);
 	check_game(7, 7, 2);
@@ -118,11 +116,4 @@ static void plays_life(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(plays_life),
-	};
-
-	return cmocka_run_group_tests(tests, test_start, test_stop);
-}
+TEST_MAIN(test_start, test_stop)

@@ -27,7 +27,6 @@ static int count(ivl_interval *self, void *arg)
 {
 	struct build *build = arg;
 
-	(void)self;
 	atomic_fetch_add(&build->ran, 1);
 	return 0;
 }
@@ -92,12 +91,11 @@ static int build_with(int allocations, struct build *build)
 	return error;
 }
 
-static void every_allocation_fails(void **state)
+TEST(every_allocation_fails)
 {
 	struct build build;
 	int allocations = 0;
 
-	(void)state;
 	for (;; allocations++) {
 		int error = build_with(allocations, &build);
 
@@ -127,12 +125,11 @@ static int crowd(ivl_interval *self, void *arg)
 }
 
 /* However often intervals come and go, and on whatever worker: it does not grow. */
-static void memory_is_used_again(void **state)
+TEST(memory_is_used_again)
 {
 	struct build build = { 0 };
 	ivl_runtime *runtime;
 
-	(void)state;
 	assert_int_equal(ivl_start(NULL, &runtime), 0);
 	test_allocations_left = PLENTY;
 	for (int i = 0; i < 200; i++)
@@ -147,12 +144,11 @@ static void memory_is_used_again(void **state)
 	assert_int_equal(build.ran, 200 * CROWD);
 }
 
-static void starting_fails(void **state)
+TEST(starting_fails)
 {
 	ivl_runtime *runtime;
 	int allocations = 0, error;
 
-	(void)state;
 	do {
 		test_allocations_left = allocations++;
 		error = ivl_start(NULL, &runtime);
@@ -163,13 +159,4 @@ static void starting_fails(void **state)
 	assert_in_range(allocations, 3, 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(every_allocation_fails),
-		test(memory_is_used_again),
-		test(starting_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,16 +10,11 @@
 #define TEST_MODEL_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "model.h"
 
@@ -79,13 +74,11 @@ static ivl_runtime *test_runtime;
 
 static inline int test_start(void **state)
 {
-	(void)state;
 	return ivl_start(NULL, &test_runtime);
 }
 
 static inline int test_stop(void **state)
 {
-	(void)state;
 	ivl_stop(test_runtime);
 	return test_live_intervals || test_live_edges;
 }
@@ -149,7 +142,5 @@ static inline bool ran_before(const struct trace *trace, char first, char second
 
 	return a && b && a < b;
 }
-
-#define test(name) cmocka_unit_test(name)
 
 #endif

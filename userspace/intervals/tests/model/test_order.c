@@ -22,9 +22,8 @@ static int figure(ivl_interval *self, void *trace)
 }
 
 /* The thesis' Figure 1.1. */
-static void runs_in_the_order_of_edges(void **state)
+TEST(runs_in_the_order_of_edges)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -37,7 +36,6 @@ static void runs_in_the_order_of_edges(void **state)
 
 static int nothing(ivl_interval *self, void *arg)
 {
-	(void)self, (void)arg;
 	return 0;
 }
 
@@ -60,7 +58,6 @@ static int orders(ivl_interval *self, void *arg)
 	ivl_interval *c = make(self, "c", nothing, NULL);
 	ivl_interval *const all[] = { a, a1, b, b1, c };
 
-	(void)arg;
 	check_no_order(END(a), START(b));
 	check_no_order(START(a), END(c));
 	before(a, b);
@@ -86,9 +83,8 @@ static int orders(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void knows_what_happens_before(void **state)
+TEST(knows_what_happens_before)
 {
-	(void)state;
 	assert_int_equal(test_run(orders, NULL), 0);
 }
 
@@ -114,7 +110,6 @@ static int illegal(ivl_interval *self, void *arg)
 	ivl_interval *a = make(self, "a", nothing, NULL), *a1 = make(a, "a1", nothing, NULL);
 	ivl_interval *b = make(self, "b", nothing, NULL), *c = make(self, "c", nothing, NULL);
 
-	(void)arg;
 	check_illegal(EDEADLK, END(a), END(a), "edge a.end -> a.end: would close a cycle");
 	check_illegal(EDEADLK, END(a), START(a), "edge a.end -> a.start: would close a cycle");
 	check_illegal(EDEADLK, END(a), START(a1), "edge a.end -> a1.start: would close a cycle");
@@ -149,15 +144,13 @@ static int illegal(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void refuses_cycles_and_the_past(void **state)
+TEST(refuses_cycles_and_the_past)
 {
-	(void)state;
 	assert_int_equal(test_run(illegal, NULL), 0);
 }
 
 static int illegal_child(ivl_interval *self, void *other)
 {
-	(void)self;
 	CHECK(!ivl_create(other, "late", nothing, NULL, NULL));
 	CHECK(strstr(ivl_last_error(), "other"));
 	return 0;
@@ -168,7 +161,6 @@ static int make_illegal_child(ivl_interval *self, void *arg)
 	ivl_interval *other = make(self, "other", nothing, NULL);
 	ivl_interval *maker = make(self, "maker", illegal_child, other);
 
-	(void)arg;
 	CHECK(!ivl_create(NULL, "orphan", nothing, NULL, NULL));
 	ivl_schedule();
 	CHECK(ivl_join(END(maker)) == 0);
@@ -177,9 +169,8 @@ static int make_illegal_child(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void refuses_a_parent_that_may_have_ended(void **state)
+TEST(refuses_a_parent_that_may_have_ended)
 {
-	(void)state;
 	assert_int_equal(test_run(make_illegal_child, NULL), 0);
 	assert_null(ivl_create(NULL, NULL, nothing, NULL, NULL));
 }
@@ -198,7 +189,6 @@ static int add_ahead(ivl_interval *self, void *arg)
 	struct ahead *ahead = arg;
 	ivl_interval *in;
 
-	(void)self;
 	before(ahead->y, ahead->b);
 	in = make(ahead->b, "i", note, &ahead->trace);
 	ivl_release(in);
@@ -216,9 +206,8 @@ static int make_ahead(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void adds_to_what_comes_after_the_caller(void **state)
+TEST(adds_to_what_comes_after_the_caller)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct ahead ahead = { 0 };
 
@@ -264,7 +253,6 @@ static int try_b_to_a(ivl_interval *self, void *arg)
 {
 	struct race *race = arg;
 
-	(void)self;
 	meet(race);
 	try_edge(race, race->b, race->a);
 	return 0;
@@ -274,7 +262,6 @@ static int try_c_to_d(ivl_interval *self, void *arg)
 {
 	struct race *race = arg;
 
-	(void)self;
 	meet(race);
 	try_edge(race, race->c, race->d);
 	return 0;
@@ -301,9 +288,8 @@ static int make_race(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void refuses_one_of_two_that_close_a_cycle(void **state)
+TEST(refuses_one_of_two_that_close_a_cycle)
 {
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		struct race race = { 0 };
 
@@ -321,7 +307,6 @@ static int try_a_to_b(ivl_interval *self, void *arg)
 {
 	struct race *race = arg;
 
-	(void)self;
 	meet(race);
 	try_edge(race, race->a, race->b);
 	return 0;
@@ -344,9 +329,8 @@ static int make_short_race(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void refuses_one_of_two_opposite_edges(void **state)
+TEST(refuses_one_of_two_opposite_edges)
 {
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		struct race race = { 0 };
 
@@ -374,9 +358,8 @@ static int schedules(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void joins_what_it_has_scheduled(void **state)
+TEST(joins_what_it_has_scheduled)
 {
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
@@ -416,12 +399,11 @@ static int grow(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void joins_inside_tasks(void **state)
+TEST(joins_inside_tasks)
 {
 	struct tree tree = { 0 };
 	struct node node = { &tree, 10 };
 
-	(void)state;
 	assert_int_equal(test_run(grow, &node), 0);
 	assert_int_equal(tree.leaves, 1024);
 }
@@ -443,7 +425,6 @@ static int make_join_oneself(ivl_interval *self, void *arg)
 	ivl_interval *later = make(self, "later", nothing, NULL);
 	ivl_interval *now = make(self, "now", join_oneself, later);
 
-	(void)arg;
 	CHECK(!ivl_parent(self));
 	CHECK(ivl_parent(now) == self);
 	CHECK(ivl_current() == self);
@@ -455,9 +436,8 @@ static int make_join_oneself(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void does_not_wait_for_itself(void **state)
+TEST(does_not_wait_for_itself)
 {
-	(void)state;
 	assert_int_equal(test_run(make_join_oneself, NULL), 0);
 	assert_null(ivl_current());
 }
@@ -487,12 +467,11 @@ static int eldest(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void what_is_kept_keeps_its_parents(void **state)
+TEST(what_is_kept_keeps_its_parents)
 {
 	struct family family = { 0 }, other = { 0 };
 	ivl_interval *parent;
 
-	(void)state;
 	assert_int_equal(test_run(eldest, &family), 0);
 	/* Other intervals, in the memory of those that are over. */
 	assert_int_equal(test_run(eldest, &other), 0);
@@ -522,9 +501,8 @@ static int inlines(ivl_interval *self, void *trace)
 	return 0;
 }
 
-static void runs_inline_intervals_at_once(void **state)
+TEST(runs_inline_intervals_at_once)
 {
-	(void)state;
 	assert_int_equal(ivl_inline("outside", nothing, NULL), EINVAL);
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
@@ -550,7 +528,6 @@ static int spawns(ivl_interval *self, void *trace)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[20];
 
-	(void)self;
 	for (int i = 0; i < 20; i++)
 		CHECK(ivl_spawn(&scope, &tasks[i], spawned, trace) == 0);
 	ivl_sync(&scope);
@@ -598,7 +575,6 @@ static int spawns_builders(ivl_interval *self, void *trace)
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[20];
 
-	(void)self;
 	for (int i = 0; i < 20; i++)
 		CHECK(ivl_spawn(&scope, &tasks[i], i % 2 ? builds_inline : builds_and_schedules,
 				trace) == 0);
@@ -607,11 +583,10 @@ static int spawns_builders(ivl_interval *self, void *trace)
 }
 
 /* Whoever goes on at a spawn, the child or the parent, and on whatever fiber. */
-static void spawned_parts_make_intervals(void **state)
+TEST(spawned_parts_make_intervals)
 {
 	struct ivl_config config;
 
-	(void)state;
 	assert_int_equal(ivl_config_init(&config), 0);
 	for (config.policy = 0; config.policy < IVL_POLICIES; config.policy++) {
 		ivl_runtime *runtime;
@@ -641,11 +616,10 @@ static void *run_alone(void *runtime)
 	return NULL;
 }
 
-static void several_threads_run_at_once(void **state)
+TEST(several_threads_run_at_once)
 {
 	pthread_t threads[4];
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, run_alone, test_runtime), 0);
 	for (int i = 0; i < 4; i++)
@@ -655,7 +629,6 @@ static void several_threads_run_at_once(void **state)
 
 static int run_in_other(ivl_interval *self, void *other)
 {
-	(void)self;
 	run_alone(other);
 	CHECK(ivl_current() == self);
 	return 0;
@@ -680,11 +653,10 @@ static int make_edge_to_other(ivl_interval *self, void *other)
 	return 0;
 }
 
-static void runtimes_run_inside_each_other(void **state)
+TEST(runtimes_run_inside_each_other)
 {
 	ivl_runtime *other;
 
-	(void)state;
 	assert_int_equal(ivl_start(NULL, &other), 0);
 	assert_int_equal(test_run(run_in_other, other), 0);
 	assert_int_equal(test_run(run_in_other, test_runtime), 0);
@@ -712,11 +684,10 @@ static int makes_too_many(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void does_not_end_before_its_body(void **state)
+TEST(does_not_end_before_its_body)
 {
 	bool returned = false;
 
-	(void)state;
 	test_run(makes_too_many, &returned);
 	assert_true(returned);
 	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
@@ -748,7 +719,6 @@ static int spawns_who_orders(ivl_interval *self, void *arg)
 	struct part *part = arg;
 	struct ivl_task task;
 
-	(void)self;
 	CHECK(ivl_spawn(&scope, &task, orders_two, part) == 0);
 	while (part->stolen && !atomic_load(&part->begun))
 		sched_yield();
@@ -756,9 +726,8 @@ static int spawns_who_orders(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void spawned_parts_know_their_order(void **state)
+TEST(spawned_parts_know_their_order)
 {
-	(void)state;
 	for (unsigned int workers = 1; workers <= 2; workers++) {
 		struct part part = { .stolen = workers == 2 };
 		struct ivl_config config;
@@ -788,7 +757,6 @@ static int goes_on_after_inline(ivl_interval *self, void *arg)
 {
 	ivl_interval *sibling;
 
-	(void)self, (void)arg;
 	CHECK(ivl_inline("inline", makes_a_sibling, &sibling) == 0);
 	/* Not ivl_join(), in which this worker would run it. */
 	for (int i = 0; i < 1000000 && !ivl_occurred(END(sibling)); i++)
@@ -798,12 +766,11 @@ static int goes_on_after_inline(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void keeps_nothing_when_it_goes_on(void **state)
+TEST(keeps_nothing_when_it_goes_on)
 {
 	struct ivl_config config;
 	ivl_runtime *two;
 
-	(void)state;
 	assert_int_equal(ivl_config_init(&config), 0);
 	config.workers = 2;
 	assert_int_equal(ivl_start(&config, &two), 0);
@@ -812,28 +779,4 @@ static void keeps_nothing_when_it_goes_on(void **state)
 	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		test(runs_in_the_order_of_edges),
-		test(knows_what_happens_before),
-		test(refuses_cycles_and_the_past),
-		test(refuses_a_parent_that_may_have_ended),
-		test(adds_to_what_comes_after_the_caller),
-		test(refuses_one_of_two_that_close_a_cycle),
-		test(refuses_one_of_two_opposite_edges),
-		test(joins_what_it_has_scheduled),
-		test(joins_inside_tasks),
-		test(does_not_wait_for_itself),
-		test(what_is_kept_keeps_its_parents),
-		test(runs_inline_intervals_at_once),
-		test(keeps_nothing_when_it_goes_on),
-		test(spawned_parts_make_intervals),
-		test(spawned_parts_know_their_order),
-		test(does_not_end_before_its_body),
-		test(several_threads_run_at_once),
-		test(runtimes_run_inside_each_other),
-	};
-
-	return cmocka_run_group_tests(tests, test_start, test_stop);
-}
+TEST_MAIN(test_start, test_stop)

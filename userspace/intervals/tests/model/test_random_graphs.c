@@ -59,7 +59,6 @@ static int member_main(ivl_interval *self, void *arg)
 	struct member *m = arg;
 	struct graph *graph = m->graph;
 
-	(void)self;
 	graph->began[m->number] = atomic_fetch_add(&graph->clock, 1);
 	atomic_fetch_add(&graph->runs[m->number], 1);
 	graph->ended[m->number] = atomic_fetch_add(&graph->clock, 1);
@@ -186,28 +185,21 @@ static void run_graphs(bool failing)
 	}
 }
 
-static void random_graphs(void **state)
+TEST(random_graphs)
 {
-	(void)state;
 	run_graphs(false);
 }
 
-static void random_graphs_that_fail(void **state)
+TEST(random_graphs_that_fail)
 {
-	(void)state;
 	run_graphs(true);
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		test(random_graphs),
-		test(random_graphs_that_fail),
-	};
-
 	if (argc > 1)
 		graphs = atoi(argv[1]);
 	if (argc > 2)
 		seed = strtoull(argv[2], NULL, 0);
-	return cmocka_run_group_tests(tests, test_start, test_stop);
+	return test_run_all(test_start, test_stop);
 }

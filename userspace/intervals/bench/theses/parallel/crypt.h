@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void crypt_encrypt_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	crypt_encrypt(begin, end);
 }
 
 static void crypt_decrypt_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	crypt_decrypt(begin, end);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void mergesort_make(struct par_node *nodes, void *arg)
 {
-	(void)arg;
 	for (unsigned int i = 0; i < bench_mergesort.count; i++) {
 		struct bench_mergesort_part *part = &bench_mergesort.parts[i];
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void moldyn_move_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	moldyn_move(begin, end);
 }
 
 static void moldyn_pairs_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	moldyn_pairs(begin, end);
 }
 
 static void moldyn_accelerate_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	moldyn_accelerate(begin, end);
 }
 

@@ -14,7 +14,6 @@ static void numa_matmul_all(void *unused)
 {
 	const uint32_t n = (uint32_t)bench_matmul.n;
 
-	(void)unused;
 	for (uint32_t row = 0; row < n; row++) {
 		for (uint32_t column = 0; column < n; column++) {
 			struct numa_matmul_call call = { row, column };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void raytracer_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	raytracer_rows(begin, end);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 static void series_part(size_t begin, size_t end, void *arg)
 {
-	(void)arg;
 	series_terms(begin, end);
 }
 
