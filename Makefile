@@ -51,14 +51,14 @@ install:
 # Only the library: what the project measures is in no other program's way, and what it needs is
 # not installed for it. Meson says what is missing.
 install-intervals: $(LIBRARY)/build.ninja
-	meson configure $(LIBRARY) --prefix=$(abspath $(PREFIX))
+	meson configure $(LIBRARY) -Dopenmp=disabled --prefix=$(abspath $(PREFIX))
 	meson install -C $(LIBRARY)
 
 # Its OpenMP library, below PREFIX in lib/.../intervals, where no program finds it that is not told to.
 install-gomp: $(USER)/build.ninja
 	meson configure $(USER) --prefix=$(abspath $(PREFIX))
-	ninja -C $(USER) userspace/gomp/libgomp.so.1
-	meson install -C $(USER) --no-rebuild --skip-subprojects
+	ninja -C $(USER) subprojects/intervals/openmp/libgomp.so.1
+	meson install -C $(USER) --no-rebuild --tags openmp
 
 clean:
 	rm -rf build

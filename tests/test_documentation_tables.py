@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fastlab.bench import theses_catalogue
+from intervals_bench import theses_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "Documentation" / "tables.py"

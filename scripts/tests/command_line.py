@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +16,7 @@ import samples
 from fastlab.backend import contract, sim
 from fastlab.base import tools
 from fastlab.base.model import Kernel
+from fastlab.base.process import ENDING
 from fastlab.guest import meson
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import BuildRequest
@@ -38,6 +41,15 @@ name = "single_ctr"
 iterations = 2000
 """
 IDLE_FAST = {**samples.MECHANISM, "used": 0, "same_cpu": 0}
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """main() handles SIGTERM and SIGHUP; the tests give them back."""
+    before = {number: signal.getsignal(number) for number in ENDING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def write_results(file: Path, directory: Path, broken: str = "") -> None:

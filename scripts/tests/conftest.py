@@ -3,25 +3,15 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command_line import EXPERIMENT
+from command_line import EXPERIMENT, signals
 from kernel_lab import Lab
 
-from fastlab.base.process import ENDING
-
-
-@pytest.fixture(autouse=True)
-def signals() -> Iterator[None]:
-    """main() handles SIGTERM and SIGHUP; the tests give them back."""
-    before = {number: signal.getsignal(number) for number in ENDING}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+__all__ = ["signals"]
 
 
 @pytest.fixture

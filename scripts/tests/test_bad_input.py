@@ -55,7 +55,6 @@ BAD = (
     ("run series.toml", ERROR, "there is no kernel series '9.9'"),
     ("run series.toml --dry-run", ERROR, "there is no kernel series '9.9'"),
     ("run good.toml --jobs 0", USAGE, "'0' is no whole number of at least 1"),
-    ("bench runtime --workers 2,0", USAGE, "'0' is no whole number of at least 1"),
     ("run good.toml --backend hard", USAGE, "invalid choice: 'hard'"),
     ("run good.toml --backend soft --jobs 2 --dry-run", USAGE, "--jobs is for simulations"),
     ("run cycles.toml --backend soft --dry-run", ERROR, "primary = cycles is nothing that"),
@@ -116,15 +115,6 @@ BAD = (
     ("shell 6.12 uname", USAGE, "stand behind `--`: fast shell 6.12 -- uname"),
     ("shell --variant none -- true", ERROR, "there is no variant 'none'"),
     # measurements
-    ("bench runtime --workers 99999", USAGE, "--workers 99999: the benchmarks have at most 4096"),
-    ("bench runtime --only none", USAGE, "no such benchmark: none"),
-    ("bench openmp --only none", USAGE, "no such benchmark: none"),
-    ("bench openmp-suites", USAGE, "nothing to measure: say where they are, by --bots DIR or"),
-    ("bench theses none", USAGE, "no such evaluation: none"),
-    ("bench theses slaw-fib --only none", USAGE, "slaw-fib has no program none; it has"),
-    ("bench runtime --lace nowhere", ERROR, "--lace nowhere: no such directory"),
-    ("bench runtime --json dir", ERROR, "dir: is a directory; name a file in it"),
-    ("bench stealing --json dir", ERROR, "dir: is a directory; name a file in it"),
     ("bench splash --tree nowhere", ERROR, "nowhere: no such directory"),
     ("splash run --tree dir", ERROR, "dir: not a SPLASH tree"),
     ("splash run --tree dir --output empty.toml", ERROR, "empty.toml is a file"),
@@ -183,6 +173,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_bad_input(
     line: str, status: int, said: str, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    refused(line, status, said, capsys)
+
+
+def refused(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command ends with this status and says this, without a traceback."""
     try:
         found = main.main(line.split())
     except SystemExit as end:

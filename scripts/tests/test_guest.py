@@ -95,8 +95,8 @@ def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> N
     further = {
         "intervals_stealing": "subprojects/intervals/guest",
         "overhead": "userspace/overhead",
-        "theses_pthreads": "microbench/theses",
-        "intervals_idle": "microbench/intervals",
+        "theses_pthreads": "subprojects/intervals/guest",
+        "intervals_idle": "subprojects/intervals/guest",
         "barnes": "splash2-harness",
     }
     files = ["userspace/guest/init", "userspace/cachesim/libcachesim-7.so"]

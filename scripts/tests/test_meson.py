@@ -42,7 +42,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def benchmarks(project: Path, reporter: PlainReporter) -> Path:
-    return meson.build_benchmarks(project, [], reporter)
+    return meson.build_benchmarks(project, [], reporter, ["benchmarks"])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ BENCHMARKS: tuple[str, ...] = (
     "multiple_fifo",
 )
 
-# The runtime's, in the same harness (microbench/intervals).
+# The runtime's, in the same harness (userspace/intervals/guest).
 INTERVALS_BENCHMARKS: tuple[str, ...] = ("intervals_mutex", "intervals_guards", "intervals_idle")
 
 # SPLASH-2's, in the order of the paper's Table 4 (splash2-harness).

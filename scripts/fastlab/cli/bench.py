@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`fast bench`: measure the laboratory itself, and the runtime."""
+"""`fast bench`: measure the laboratory itself, and what plug-ins measure."""
 
 from __future__ import annotations
 
 import argparse
 
 from fastlab.base.progress import Reporter
-from fastlab.cli.common import OK, Commands, check_writable, keep, project, show
-from fastlab.cli.openmp import add_openmp
-from fastlab.cli.options import names, path
-from fastlab.cli.peers import add_peers
-from fastlab.cli.theses import add_theses
+from fastlab.cli.common import OK, Commands, check_writable, complain_of, keep, project, show
+from fastlab.cli.options import number, only, path, threads
+from fastlab.cli.plugins import add_plugins
+from fastlab.cli.rounds import measure, own_command
+from fastlab.cli.splash import add_tree
 from fastlab.guest import meson
+from fastlab.splash import driver, programs, side_by_side
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser("bench", help="measure the laboratory itself, and the runtime")
+    parser = commands.add_parser(
+        "bench", help="measure the laboratory itself, and what plug-ins measure"
+    )
     what = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command, says in (
         ("sim", _bench_sim, "measure what the cache model and attribution cost a simulation"),
@@ -24,37 +27,30 @@ def add(commands: Commands) -> None:
             _bench_overhead,
             "count what the series costs a futex_wake, a wake-up, a context switch",
         ),
-        (
-            "stealing",
-            _bench_stealing,
-            "count how the runtime's workers steal, on a simulated machine of two packages",
-        ),
     ):
         one = what.add_parser(name, help=says)
         one.set_defaults(command=command)
         if command != _bench_sim:
             path(one, "--json", "write the counts to FILE too")
-    add_peers(what)
-    add_theses(what)
-    add_openmp(what)
+    original = what.add_parser(
+        "splash",
+        help="measure the SPLASH-2 programs beside those of an original tree",
+        description="Measure the SPLASH-2 programs beside those of an original tree with the same "
+        "work, in turn, and compare them.",
+    )
+    original.set_defaults(command=_bench_splash)
+    add_tree(original)
+    only(original, programs.NAMES, default=())
+    threads(original, side_by_side.THREADS)
 
-    suite = what.add_parser(
-        "gomp-testsuite",
-        help="run GCC's tests of its OpenMP library on ours",
-        description="Compile the C, C++ and Fortran run tests of GCC's libgomp, run them with "
-        "libintervals-gomp preloaded, and print what passed, failed, and is not applicable.",
+    number(
+        original,
+        "--rounds",
+        "how often each program is run (default: %(default)s)",
+        side_by_side.ROUNDS,
     )
-    suite.set_defaults(command=_bench_gomp_testsuite)
-    path(suite, "--library", "the libintervals-gomp to run them on (default: it is built)")
-    path(suite, "--archive", "the sources of GCC (default: those of gcc-12-source)")
-    suite.add_argument(
-        "--only",
-        type=names,
-        metavar="PATTERN,...",
-        default=(),
-        help="only tests of such names, as in libgomp.c/task*",
-    )
-    path(suite, "--json", "write the results to FILE too")
+    path(original, "--json", "write the rows to FILE too")
+    add_plugins(what)
 
 
 def _bench_sim(arguments: argparse.Namespace, reporter: Reporter) -> int:
@@ -74,28 +70,25 @@ def _bench_overhead(arguments: argparse.Namespace, reporter: Reporter) -> int:
     return OK
 
 
-def _bench_stealing(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from fastlab.bench import stealing
-
+def _bench_splash(arguments: argparse.Namespace, reporter: Reporter) -> int:
     check_writable(arguments.json)
-    request = stealing.EVERYTHING
-    counts = stealing.measure(reporter, request)
-    show(stealing.tables(counts))
-    keep(arguments.json, stealing.document(counts, request))
-    return OK
+    request = driver.TreeRequest(
+        root=arguments.tree,
+        project=project(),
+        programs=arguments.only,
+        threads=arguments.threads,
+        timeout=side_by_side.TIMEOUT,
+    )
+    with driver.prepared(request, reporter) as (tree, built):
+        build = meson.build_programs(request.project, reporter)
+        session = side_by_side.SplashSession(request, arguments.rounds, tree, built, build)
 
+        def tell() -> None:
+            rows = session.rows()
+            show([side_by_side.table(rows)])
+            document = side_by_side.document(rows, own_command(), request, arguments.rounds)
+            keep(arguments.json, document)
 
-def _bench_gomp_testsuite(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    from fastlab.bench import gomp_testsuite
-
-    check_writable(arguments.json)
-    archive = arguments.archive or gomp_testsuite.find_archive()
-    library = arguments.library
-    if not library:
-        build = meson.build_programs(project(), reporter)
-        library = build / "userspace/gomp/libgomp.so.1"
-    request = gomp_testsuite.SuiteRequest(library, archive, arguments.only)
-    results = gomp_testsuite.measure(reporter, request)
-    show(gomp_testsuite.tables(results))
-    keep(arguments.json, gomp_testsuite.document(results))
-    return OK
+        measure(session, tell, reporter)
+    where = f"these have no ratio (what was said is in {driver.output_directory(request)}):"
+    return complain_of(where, side_by_side.failures(session.rows()))

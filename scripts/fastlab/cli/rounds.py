@@ -5,14 +5,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from fastlab.base.progress import Reporter
-from fastlab.bench.rounds import RoundSession, document
-from fastlab.cli.common import complain_of, keep, show
-from fastlab.report.tables import Table
 
 
 class Rounds(Protocol):
@@ -23,25 +19,6 @@ class Rounds(Protocol):
 
     def rows(self) -> Any:
         """What there is so far."""
-
-
-def compare(
-    session: RoundSession[Any],
-    table: Callable[[Sequence[Any]], Table],
-    record: Callable[[Any], Mapping[str, Any]],
-    failures: Callable[[Sequence[Any]], list[str]],
-    file: Path | None,
-    reporter: Reporter,
-) -> int:
-    """All rounds, as a table and, where --json names a `file`, as a record of each row."""
-
-    def tell() -> None:
-        rows = session.rows()
-        show([table(rows)])
-        keep(file, document(map(record, rows), own_command(), session.rounds))
-
-    measure(session, tell, reporter)
-    return complain_of("these failed:", failures(session.rows()))
 
 
 def measure(session: Rounds, tell: Callable[[], None], reporter: Reporter) -> None:

@@ -31,17 +31,21 @@ INIT = "userspace/guest/init"
 BALANCED = "userspace/guest/balanced"
 BALANCED_PATH = "/fast-balanced"
 
-# The benchmarks of the intervals runtime, by what runs them there.
-THESES_PROGRAMS: Mapping[str, str] = {
-    runtime: f"theses_{runtime}"
-    for runtime in ("serial", "intervals", "pthreads", "locks", "numa_locks")
-}
 # Programs that only some guests have, and where they are built.
 FURTHER: Mapping[str, str] = {
-    "intervals_stealing": "subprojects/intervals/guest",
     "overhead": "userspace/overhead",
-    **dict.fromkeys(THESES_PROGRAMS.values(), "microbench/theses"),
-    **dict.fromkeys(INTERVALS_BENCHMARKS, "microbench/intervals"),
+    **dict.fromkeys(
+        (
+            *INTERVALS_BENCHMARKS,
+            "intervals_stealing",
+            "theses_serial",
+            "theses_intervals",
+            "theses_pthreads",
+            "theses_locks",
+            "theses_numa_locks",
+        ),
+        "subprojects/intervals/guest",
+    ),
     **dict.fromkeys(SPLASH_PROGRAMS, "splash2-harness"),
 }
 

@@ -15,11 +15,6 @@ from fastlab.base.moved import forget_moved, source_of
 from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
 
-# All programs of the runtimes' benchmarks, by the name that ninja has of a subproject's alias.
-BENCHMARKS = "intervals@@bench-runtime"
-# And what `fast bench openmp` runs beside them.
-OPENMP = "bench-openmp"
-
 
 def build_programs(project: Path, reporter: Reporter) -> Path:
     """Let meson and ninja bring the project's programs up to date; the directory that they are in.
@@ -36,8 +31,10 @@ def build_programs(project: Path, reporter: Reporter) -> Path:
     return directory
 
 
-def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter, *more: str) -> Path:
-    """As build_programs(), for the runtimes' benchmarks and `more` targets: an optimized build.
+def build_benchmarks(
+    project: Path, options: Sequence[str], reporter: Reporter, targets: Sequence[str]
+) -> Path:
+    """As build_programs(), but an optimized build, of the `targets` of ninja alone.
 
     `options` are words for meson. What has been installed meanwhile is found.
     """
@@ -49,7 +46,7 @@ def build_benchmarks(project: Path, options: Sequence[str], reporter: Reporter, 
             setup.append("--reconfigure")
         reporter.say(f"building the benchmarks in {directory}")
         _run(setup)
-        _run(["ninja", "-C", str(directory), BENCHMARKS, *more])
+        _run(["ninja", "-C", str(directory), *targets])
     return directory
 
 

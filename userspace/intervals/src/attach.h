@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * For a layer that brings its threads, and whose tasks stay in the thread in which they have
- * begun: OpenMP on this runtime (userspace/gomp). Not in the public headers: what a program may
+ * begun: OpenMP on this runtime (openmp/). Not in the public headers: what a program may
  * do here depends on what its threads are.
  *
  * Such a thread attends the runtime: it is a worker that goes on with its own code, on its own
