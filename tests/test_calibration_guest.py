@@ -9,8 +9,8 @@ import pytest
 from lab import PROJECT, Lab, compile_guest, kernel
 
 from fastlab.base.model import Machine, Watchdogs
-from fastlab.bench import calibrate
 from fastlab.plan import presets
+from fastlab.trust import calibrate
 
 CALIBRATE = PROJECT / "userspace/calibrate"
 CONTEXT_SWITCH = 3000

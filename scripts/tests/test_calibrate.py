@@ -21,13 +21,14 @@ from fake_machine import FakeMachine
 
 from fastlab.backend.host import only_user, without_fast
 from fastlab.base.model import FastError
-from fastlab.bench import calibrate
-from fastlab.bench.calibrate import Estimate, Measurements, estimate
 from fastlab.cli import calibrate as cli_calibrate
 from fastlab.cli import common, main
 from fastlab.guest import meson
 from fastlab.plan import presets
 from fastlab.statistics import environment
+from fastlab.statistics.estimates import Estimate, estimate
+from fastlab.trust import calibrate
+from fastlab.trust.calibrate import Measurements
 
 PRIVATE = {"size": 32768, "ways": 8, "line": 64, "cpus": 1}
 CYCLES_OF = {

@@ -13,11 +13,11 @@ import pytest
 import samples
 
 from fastlab.base.model import BENCHMARKS, FastError, Variant
-from fastlab.bench import trust, trust_file
-from fastlab.bench.calibrate import Estimate
-from fastlab.bench.trust import Agreement, Arms, Bound, Check, Point, SideFigures
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.rows import Row
+from fastlab.statistics.estimates import Estimate
+from fastlab.trust import agreement, measured_file
+from fastlab.trust.agreement import Agreement, Arms, Bound, Check, Point, SideFigures
 
 PROJECT = Path(__file__).resolve().parents[2]
 POINT = Point("single_ctr", 4)
@@ -80,7 +80,7 @@ def test_a_workload_is_as_good_as_its_worst_check() -> None:
         ([noisy, nothing], "not available"),
         ([nothing, wrong, noisy], "beyond"),
     ):
-        assert trust.Compared(POINT, checks).verdict == verdict
+        assert agreement.Compared(POINT, checks).verdict == verdict
 
 
 def rows(*given: tuple[str, int, Mapping[str, Any]]) -> list[Row]:
@@ -108,7 +108,7 @@ def values(ns: int, cycles: int, misses: int, switches: int) -> dict[str, int]:
 
 
 def test_a_prediction_is_of_an_iteration_and_pairs_seeds() -> None:
-    side = trust.predicted(
+    side = agreement.predicted(
         rows(
             ("baseline", 1, values(2_000_000, 4_000_000, 32_000, 2)),
             ("onecpu", 2, values(8_000_000, 2_000_000, 2_000, 4)),
@@ -131,15 +131,15 @@ def test_a_prediction_is_of_an_iteration_and_pairs_seeds() -> None:
 def test_half_a_pair_and_what_failed_predict_nothing() -> None:
     failed = rows(("onecpu", 1, {**values(1, 1, 1, 1), "status": "failed"}))
     whole = rows(("baseline", 1, values(1, 1, 1, 1)))
-    assert trust.predicted(whole) == {}
-    assert trust.predicted(whole + failed) == {}
+    assert agreement.predicted(whole) == {}
+    assert agreement.predicted(whole + failed) == {}
 
 
 def test_a_run_without_iterations_is_an_error() -> None:
     both = rows(("baseline", 1, values(1, 1, 1, 1)), ("onecpu", 1, values(1, 1, 1, 1)))
     both[0]["argv"] = ["/bin/single_ctr", "--threads", "4"]
     with pytest.raises(FastError, match="a run without --iterations predicts nothing"):
-        trust.predicted(both)
+        agreement.predicted(both)
 
 
 def side(point: Point = POINT, ratio: float = 1.0, switches: float = 0.001) -> SideFigures:
@@ -153,7 +153,7 @@ def side(point: Point = POINT, ratio: float = 1.0, switches: float = 0.001) -> S
 
 
 def test_bounds_take_what_they_are_for() -> None:
-    (compared,) = trust.compare(side(ratio=2.0), side(ratio=2.2), trust.CLOCK_BOUNDS)
+    (compared,) = agreement.compare(side(ratio=2.0), side(ratio=2.2), agreement.CLOCK_BOUNDS)
     assert [one.measured.median for one in compared.checks] == [2.0, 0.001, 0.001]
     assert [one.predicted for one in compared.checks] == [pytest.approx(2.2), 0.001, 0.001]
     # A ratio is no count.
@@ -165,11 +165,11 @@ def test_the_coarser_of_both_sides_is_what_can_be_told() -> None:
     fine: SideFigures = {POINT: {**side()[POINT], "context_switches": Arms([(0.0002, 0.0002)])}}
     coarse: SideFigures = {POINT: {**side()[POINT], "context_switches": Arms([(0.0, 0.0)], 0.0005)}}
     for measured, predicted in ((fine, coarse), (coarse, fine)):
-        (compared,) = trust.compare(measured, predicted, trust.CLOCK_BOUNDS)
+        (compared,) = agreement.compare(measured, predicted, agreement.CLOCK_BOUNDS)
         assert compared.checks[1].error == 1.0
 
 
-def many(**ratios: float) -> list[trust.Compared]:
+def many(**ratios: float) -> list[agreement.Compared]:
     """Seven benchmarks that do exactly 1, and predictions of their ratios, 1 unless they are given;
     0 is none."""
     measured: dict[Point, Any] = {}
@@ -179,36 +179,36 @@ def many(**ratios: float) -> list[trust.Compared]:
             measured |= side(Point(name, threads))
             if ratios.get(name, 1.0):
                 predicted |= side(Point(name, threads), ratios.get(name, 1.0))
-    return trust.compare(measured, predicted, trust.CLOCK_BOUNDS)
+    return agreement.compare(measured, predicted, agreement.CLOCK_BOUNDS)
 
 
 def test_benchmarks_agree_if_all_their_workloads_do() -> None:
     compared = many(affinity=2.0, prod_cons=0.0)
-    assert trust.agreeing(compared) == [
+    assert agreement.agreeing(compared) == [
         "single_ctr",
         "multiple_ctr",
         "doubly_list",
         "mlt_ctr_mlt_lock",
         "multiple_fifo",
     ]
-    assert trust.possible(compared) == [name for name in BENCHMARKS if name != "affinity"]
-    assert trust.sentences(compared) == [
+    assert agreement.possible(compared) == [name for name in BENCHMARKS if name != "affinity"]
+    assert agreement.sentences(compared) == [
         "5 of 7 benchmarks are within the bounds (single_ctr, multiple_ctr, doubly_list, "
         "mlt_ctr_mlt_lock, multiple_fifo); at least 5 should be",
         "no prediction: prod_cons, 2 threads; prod_cons, 8 threads",
     ]
     half = [one for one in compared if one.point != Point("single_ctr", 8)]
-    wrong = trust.compare(
-        side(Point("single_ctr", 8)), side(Point("single_ctr", 8), 2.0), trust.CLOCK_BOUNDS
+    wrong = agreement.compare(
+        side(Point("single_ctr", 8)), side(Point("single_ctr", 8), 2.0), agreement.CLOCK_BOUNDS
     )
-    assert "single_ctr" not in trust.agreeing(half + wrong)
+    assert "single_ctr" not in agreement.agreeing(half + wrong)
 
 
 def test_noise_is_said() -> None:
     measured: SideFigures = {
         POINT: {**side()[POINT], "elapsed_ns": Arms([(100.0, 100.0), (200.0, 100.0)])}
     }
-    said = trust.sentences(trust.compare(measured, side(), trust.CLOCK_BOUNDS))
+    said = agreement.sentences(agreement.compare(measured, side(), agreement.CLOCK_BOUNDS))
     assert said[0].startswith("0 of 1 benchmarks are within the bounds (none)")
     assert said[1] == (
         "too noisy to be judged: single_ctr, 4 threads. Measure again when this machine has "
@@ -234,8 +234,8 @@ def test_the_table() -> None:
             "context_switches": Arms([(0.0168, 0.0723)], 0.0001),
         }
     }
-    compared = trust.compare(measured, predicted, trust.COUNTER_BOUNDS)
-    table = trust.table("title", compared, trust.COUNTER_BOUNDS)
+    compared = agreement.compare(measured, predicted, agreement.COUNTER_BOUNDS)
+    table = agreement.table("title", compared, agreement.COUNTER_BOUNDS)
     first, second = ([cell.text for cell in row] for row in table.rows)
     assert first == [
         *("single_ctr", "beyond", "4"),
@@ -252,14 +252,14 @@ def test_the_table() -> None:
     assert tones == ["gain", "loss", "gain", "gain", "gain"]
     assert "L2 misses, free: 25 %" in table.note
     assert "context switches in 10,000, free: a factor of 3" in table.note
-    assert trust.document(compared, table)["table"][:2] == [[*table.columns], first]
+    assert agreement.document(compared, table)["table"][:2] == [[*table.columns], first]
 
 
 def test_the_document() -> None:
     measured: SideFigures = side(ratio=2.0)
-    compared = trust.compare(measured, {}, trust.CLOCK_BOUNDS)
-    shown = trust.table("title", compared, trust.CLOCK_BOUNDS)
-    document = trust.document(compared, shown)
+    compared = agreement.compare(measured, {}, agreement.CLOCK_BOUNDS)
+    shown = agreement.table("title", compared, agreement.CLOCK_BOUNDS)
+    document = agreement.document(compared, shown)
     assert json.loads(json.dumps(document)) == document
     (row,) = document["rows"]
     assert (row["benchmark"], row["threads"], row["verdict"]) == ("single_ctr", 4, "not available")
@@ -290,10 +290,10 @@ context_switches = [5, 10]
 """
 
 
-def record(directory: Path, text: str = RECORD) -> trust_file.Record:
+def record(directory: Path, text: str = RECORD) -> measured_file.Record:
     path = directory / "record.toml"
     path.write_text(text)
-    return trust_file.load(path)
+    return measured_file.load(path)
 
 
 def test_a_file_of_what_was_measured(tmp_path: Path) -> None:
@@ -309,14 +309,14 @@ def test_a_file_of_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_the_recorded_machine_is_predicted_by_its_experiment() -> None:
-    found = trust_file.load(PROJECT / "experiments/measured/zen3.toml")
+    found = measured_file.load(PROJECT / "experiments/measured/zen3.toml")
     experiment = load_experiment(found.experiment)
     points = {Point(load.benchmark, load.threads) for load in experiment.workloads}
     assert found.side.keys() <= points
     assert {point.benchmark for point in found.side} == set(BENCHMARKS)
     assert {(one.name, one.kernel, one.cpus) for one in experiment.variants} == {
-        (trust.FREE, "baseline", None),
-        (trust.CONFINED, "baseline", 1),
+        (agreement.FREE, "baseline", None),
+        (agreement.CONFINED, "baseline", 1),
     }
 
 
@@ -379,7 +379,7 @@ def test_rows_that_are_no_tables(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FastError, match="No such file or directory; name a file such as"):
-        trust_file.load(tmp_path / "no.toml")
+        measured_file.load(tmp_path / "no.toml")
     (tmp_path / "latin.toml").write_bytes(b'machine = "\xe4"')
     with pytest.raises(FastError, match=r"latin\.toml: byte 11 is not UTF-8 text"):
-        trust_file.load(tmp_path / "latin.toml")
+        measured_file.load(tmp_path / "latin.toml")

@@ -20,8 +20,6 @@ from fake_machine import FAST, FakeMachine
 from fastlab.backend.host import only_user, without_fast
 from fastlab.base.model import BENCHMARKS, Experiment, FastError, Machine, Variant
 from fastlab.base.progress import PlainReporter
-from fastlab.bench import trust, trust_native
-from fastlab.bench.trust import Point
 from fastlab.cli import common, main
 from fastlab.cli import trust as cli_trust
 from fastlab.guest import meson
@@ -29,6 +27,8 @@ from fastlab.guest.initramfs import program_path
 from fastlab.plan import presets
 from fastlab.plan.experiment import keep_experiment, load_experiment
 from fastlab.plan.rows import Row
+from fastlab.trust import agreement, native
+from fastlab.trust.agreement import Point
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))[:2]
 # In a millisecond.
@@ -58,8 +58,8 @@ class Lab:
     def calls(self, name: str) -> list[str]:
         return [line for line in self.log.read_text().splitlines() if line.startswith(f"{name} ")]
 
-    def session(self, rounds: int = 1) -> trust_native.NativeSession:
-        return trust_native.NativeSession(self.build, CPUS, rounds)
+    def session(self, rounds: int = 1) -> native.NativeSession:
+        return native.NativeSession(self.build, CPUS, rounds)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
-def run(session: trust_native.NativeSession) -> None:
+def run(session: native.NativeSession) -> None:
     session.run(PlainReporter(io.StringIO()))
 
 
@@ -115,8 +115,8 @@ def test_figures_are_an_iteration_s(lab: Lab) -> None:
 def test_a_benchmark_that_fails_is_an_error(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, script: str, what: str
 ) -> None:
-    monkeypatch.setattr(trust_native, "TIMEOUT", 0.5 if "sleep" in script else 60.0)
-    monkeypatch.setattr(trust_native, "BENCHMARKS", ("prod_cons",))
+    monkeypatch.setattr(native, "TIMEOUT", 0.5 if "sleep" in script else 60.0)
+    monkeypatch.setattr(native, "BENCHMARKS", ("prod_cons",))
     lab.program("prod_cons", script)
     with pytest.raises(FastError, match=re.escape(what)):
         run(lab.session())
@@ -131,13 +131,13 @@ def test_what_is_not_built_is_named(lab: Lab) -> None:
 @pytest.mark.parametrize(("allowed", "used"), [(2, 2), (3, 2), (4, 4), (64, 4)])
 def test_an_even_number_of_cpus(monkeypatch: pytest.MonkeyPatch, allowed: int, used: int) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(10, 10 + allowed)))
-    assert trust_native.usable_cpus() == tuple(range(10, 10 + used))
+    assert native.usable_cpus() == tuple(range(10, 10 + used))
 
 
 def test_one_cpu_has_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
     with pytest.raises(FastError, match="one CPU only: free and confined to one CPU are the same"):
-        trust_native.usable_cpus()
+        native.usable_cpus()
 
 
 def mine(directory: Path, built_in: str) -> Path:
@@ -151,7 +151,7 @@ def mine(directory: Path, built_in: str) -> Path:
 def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
     preset = mine(tmp_path, "epyc-milan")
     directory = tmp_path / "results"
-    path = trust_native.write_experiment(directory, preset, "6.12", (3, 5))
+    path = native.write_experiment(directory, preset, "6.12", (3, 5))
     assert path == directory / "trust-mine.toml"
     experiment = load_experiment(path)
     # Beside it, so that the results are whole.
@@ -159,17 +159,17 @@ def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
     assert (experiment.machine.cpus, experiment.machine.quantum) == (2, 100)
     points = {(load.benchmark, load.threads) for load in experiment.workloads}
     assert points == {(name, threads) for name in BENCHMARKS for threads in (2, 4)}
-    assert experiment.baseline == trust.FREE
+    assert experiment.baseline == agreement.FREE
     assert [(one.name, one.kernel, one.cpus) for one in experiment.variants] == [
-        (trust.FREE, "baseline", None),
-        (trust.CONFINED, "baseline", 1),
+        (agreement.FREE, "baseline", None),
+        (agreement.CONFINED, "baseline", 1),
     ]
 
 
 def test_the_simulation_keeps_copies_of_its_own(tmp_path: Path) -> None:
     directory = tmp_path / "results"
-    path = trust_native.write_experiment(directory, mine(tmp_path, "rx4640"), "6.12", (3, 5))
-    simulation = directory / trust.SIMULATION
+    path = native.write_experiment(directory, mine(tmp_path, "rx4640"), "6.12", (3, 5))
+    simulation = directory / agreement.SIMULATION
     simulation.mkdir()
     machine = Machine(preset=str(directory / "mine.toml"))
     keep_experiment(path, replace(samples.experiment(), machine=machine), simulation)
@@ -179,9 +179,9 @@ def test_the_simulation_keeps_copies_of_its_own(tmp_path: Path) -> None:
 def test_a_preset_that_is_not_there(tmp_path: Path) -> None:
     missing = tmp_path / "mine.toml"
     with pytest.raises(FastError, match=f"`fast calibrate --out {missing}` writes it"):
-        trust_native.write_experiment(tmp_path / "results", missing, "6.12", (0, 1))
+        native.write_experiment(tmp_path / "results", missing, "6.12", (0, 1))
     with pytest.raises(FastError, match="allowed: up to 31 small letters"):
-        trust_native.write_experiment(tmp_path, tmp_path / "Mine.toml", "6.12", (0, 1))
+        native.write_experiment(tmp_path, tmp_path / "Mine.toml", "6.12", (0, 1))
 
 
 class Command:
@@ -284,9 +284,9 @@ def test_one_cpu_of_each_core_comes_first(tmp_path: Path, monkeypatch: pytest.Mo
         path = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
         path.parent.mkdir(parents=True)
         path.write_text(f"{cpu // 2 * 2}-{cpu // 2 * 2 + 1}\n")
-    assert trust_native.usable_cpus(tmp_path) == (0, 2, 4, 6)
+    assert native.usable_cpus(tmp_path) == (0, 2, 4, 6)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
-    assert trust_native.usable_cpus(tmp_path) == (0, 2)
+    assert native.usable_cpus(tmp_path) == (0, 2)
 
 
 def test_without_predictions_nothing_is_proved(command: Command, capsys: Capture) -> None:
@@ -312,14 +312,14 @@ def test_measured_elsewhere(command: Command, capsys: Capture) -> None:
 def test_interrupted_it_shows_what_there_is(
     command: Command, lab: Lab, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    block: Callable[..., Any] = trust_native.NativeSession._block
+    block: Callable[..., Any] = native.NativeSession._block
 
-    def interrupted(session: trust_native.NativeSession, point: Point) -> Any:
+    def interrupted(session: native.NativeSession, point: Point) -> Any:
         if point == Point("multiple_ctr", 2):
             raise KeyboardInterrupt
         return block(session, point)
 
-    monkeypatch.setattr(trust_native.NativeSession, "_block", interrupted)
+    monkeypatch.setattr(native.NativeSession, "_block", interrupted)
     command.predict(1.0)
     assert main.main(["trust", "--preset", "mine.toml"]) == common.INTERRUPTED
     said = capsys.readouterr()
@@ -333,7 +333,7 @@ def test_interrupted_at_once_it_shows_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trust_native.NativeSession, "_needed", interrupted)
+    monkeypatch.setattr(native.NativeSession, "_needed", interrupted)
     assert main.main(["trust", "--preset", "mine.toml"]) == common.INTERRUPTED
     assert capsys.readouterr().out == ""
     assert not Path("results/trust-mine/trust.json").exists()

@@ -10,13 +10,13 @@ from pathlib import Path
 from fastlab.backend.host import without_fast
 from fastlab.base import files
 from fastlab.base.progress import Reporter
-from fastlab.bench import calibrate
 from fastlab.cli.common import OK, Commands, check_writable, project, show
 from fastlab.cli.options import number, path
 from fastlab.guest import meson
 from fastlab.plan import presets
 from fastlab.plan.circumstances import Circumstances
 from fastlab.statistics import environment
+from fastlab.trust import calibrate
 
 
 def add(commands: Commands) -> None:

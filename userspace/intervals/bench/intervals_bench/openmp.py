@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from fastlab.bench.calibrate import estimate
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
+from fastlab.statistics.estimates import estimate
 from intervals_bench.gomp_testsuite import check_library
 from intervals_bench.one_run import BenchRun, PeerStatus, bench_run
 from intervals_bench.peers import UNITS, check_known, ratio_cell

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from fastlab.base.metrics import Better
 from fastlab.base.model import UsageError
-from fastlab.bench.calibrate import estimate
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
+from fastlab.statistics.estimates import estimate
 from intervals_bench.one_run import BenchRun, PeerStatus, bench_run
 from intervals_bench.programs import HOUSE
 from intervals_bench.rounds import ENVIRONMENT, RoundSession, Turn

@@ -14,10 +14,10 @@ from typing import Any
 from fastlab.base.cut import cut
 from fastlab.base.files import write_files, write_json
 from fastlab.base.model import SCHEMA_VERSION, FastError
-from fastlab.bench.calibrate import Estimate, estimate
 from fastlab.report.markup import markdown_table
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone
 from fastlab.statistics.environment import host
+from fastlab.statistics.estimates import Estimate, estimate
 from intervals_bench.peers import SERIAL, UNITS
 from intervals_bench.rounds import telling_environment
 from intervals_bench.theses import TITLES, Published, ThesisEvaluation, ThesisRequest

@@ -11,7 +11,7 @@ from pathlib import Path
 from fastlab.base import toml_table
 from fastlab.base.model import BENCHMARKS
 from fastlab.base.toml_table import TomlTable
-from fastlab.bench.trust import Arms, Figures, Point, SideFigures
+from fastlab.trust.agreement import Arms, Figures, Point, SideFigures
 
 # The metrics of a row, and of how many iterations the file gives them.
 PER = {"cycles": 1, "l2_misses": 1, "context_switches": 10_000}

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fastlab.base.model import SCHEMA_VERSION, FastError
-from fastlab.bench.calibrate import NOISY, Estimate, estimate
 from fastlab.plan.rows import Row
 from fastlab.plan.rows import value as figure
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone
+from fastlab.statistics.estimates import NOISY, Estimate, estimate
 
 # The variants of an experiment that predicts, and what they are called here.
 FREE = "baseline"

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 from fastlab.base.model import FastError
@@ -21,14 +21,13 @@ from fastlab.base.process import ask, ending
 from fastlab.guest.initramfs import check_built
 from fastlab.plan import presets
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table
+from fastlab.statistics.estimates import estimate
 
 # In Meson's build directory.
 PROGRAM = "userspace/calibrate/fast-calibrate"
 REPEAT = 11
 # Half a second each, and patience for a busy machine.
 SECONDS_A_REPETITION = 20.0
-# A spread above this says that something else was measured, too.
-NOISY = 0.20
 
 LEVELS = ("l1i", "l1d", "l2", "l3")
 CHASES = (1, 2, 4, 8, 16)
@@ -50,27 +49,6 @@ HANDOFF_CYCLES = 700
 UPGRADE_PART = 1 / 3
 
 _NAME = re.compile(r"[a-z0-9_.-]{1,31}")
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A median, and the interquartile range by it; 0.1 is 10 %."""
-
-    median: float
-    spread: float
-
-    @property
-    def noisy(self) -> bool:
-        return self.spread > NOISY
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """Of at least one value. One alone has no spread."""
-    middle = median(values)
-    if len(values) < 2 or not middle:
-        return Estimate(middle, 0.0)
-    low, _, high = quantiles(values, n=4, method="inclusive")
-    return Estimate(middle, (high - low) / abs(middle))
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from fastlab.base.process import ask, ending
 from fastlab.base.progress import Reporter, steps
 from fastlab.base.tools import require
 from fastlab.base.typed import typed
-from fastlab.bench.calibrate import preset_name
-from fastlab.bench.trust import CONFINED, FREE, Point, Rates, SideFigures, paired
 from fastlab.guest.initramfs import check_built, program_path
 from fastlab.plan import presets
 from fastlab.plan.experiment import benchmark_result
+from fastlab.trust.agreement import CONFINED, FREE, Point, Rates, SideFigures, paired
+from fastlab.trust.calibrate import preset_name
 
 ROUNDS = 5
 # A run is to take this long, so that starting it is nothing beside it.
