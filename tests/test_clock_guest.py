@@ -12,6 +12,7 @@ from lab import PROJECT, Lab, compile_guest, kernel
 
 from fastlab.base.model import Machine, Watchdogs
 from fastlab.guest import vm
+from fastlab.guest.running_vm import GuestError
 from fastlab.plan import presets
 
 PATIENT = Watchdogs(boot=300, run=900)
@@ -176,7 +177,7 @@ def test_threads_that_spin_for_each_other_know_no_quantum(
 
 
 def test_a_burner_that_dies_is_told_of(machines: Machines) -> None:
-    with pytest.raises(vm.GuestError, match="the burner does not run, and so the clock stands"):
+    with pytest.raises(GuestError, match="the burner does not run, and so the clock stands"):
         machines(1, "rx4640").tell("dead", "stop")
 
 
@@ -190,5 +191,5 @@ def test_a_plugin_argument_out_of_range_is_told_of(machines: Machines) -> None:
         lab.simulation.image,
         Machine(cpus=1, preset="rx4640", quantum=99),
     )
-    with pytest.raises(vm.GuestError, match="quantum=99 is not a number of cycles from 100"):
+    with pytest.raises(GuestError, match="quantum=99 is not a number of cycles from 100"):
         quick.tell("quick", "region")

@@ -14,12 +14,12 @@ import pytest
 from lab import PROJECT, built, kernel
 
 from fastlab.backend import kvm_guests
-from fastlab.backend.slot_rows import find_real_toolbox, requests
+from fastlab.backend.block_rows import find_real_toolbox, requests
 from fastlab.base.metrics import MECHANISM
 from fastlab.base.model import Experiment, Machine, Variant, Watchdogs, Workload
 from fastlab.base.progress import PlainReporter
 from fastlab.guest import kvm
-from fastlab.plan.blocks import PairedRow, slots
+from fastlab.plan.paired_plan import PairedRow, slots
 
 # Long enough for the clock of a machine without KVM's, and for hand-offs.
 LOAD = Workload("single_ctr", 4, ("--iterations=200000", "--think=0", "--cs-lines=64"))

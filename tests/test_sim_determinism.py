@@ -19,6 +19,7 @@ from lab import Lab, built, kernel
 
 from fastlab.base.model import Watchdogs
 from fastlab.guest import vm
+from fastlab.guest.running_vm import GuestError
 
 ARGV = ["/bin/single_ctr", "--threads", "8", "--iterations=1000", "--warmup=200"]
 
@@ -123,7 +124,7 @@ def test_a_program_that_is_not_there_is_named(lab: Repeated) -> None:
 
 def test_a_run_that_takes_too_long_is_ended(lab: Repeated) -> None:
     argv = ["/bin/single_ctr", "--threads", "4", "--iterations=100000000"]
-    with pytest.raises(vm.GuestError, match="watchdog: run took longer than 2 s"):
+    with pytest.raises(GuestError, match="watchdog: run took longer than 2 s"):
         lab.run("endless", argv, replace(Watchdogs(), run=2.0))
 
 
@@ -141,7 +142,7 @@ def test_a_machine_killed_in_its_run_is_named(lab: Repeated) -> None:
 
     timer = threading.Timer(2.0, kill)
     timer.start()
-    with pytest.raises(vm.GuestError, match="killed by SIGKILL"):
+    with pytest.raises(GuestError, match="killed by SIGKILL"):
         lab.run("killed", argv)
     timer.join()
 
@@ -152,5 +153,5 @@ def test_a_panic_is_quoted(tmp_path: Path) -> None:
     source.write_text(STOP_AND.format("return 3;"))
     subprocess.run(["gcc", "-static", "-o", tmp_path / "init", source], check=True)
     lab = Lab(tmp_path / "lab", kernel("baseline"), {"/init": tmp_path / "init"})
-    with pytest.raises(vm.GuestError, match="Attempted to kill init"):
+    with pytest.raises(GuestError, match="Attempted to kill init"):
         lab.run("panic", ARGV)

@@ -14,8 +14,10 @@ PROGRAMS = {Path(p).name: p for p in sys.argv[1:]}
 SINGLE_LOCK = {"single_ctr", "multiple_ctr", "doubly_list", "prod_cons"}
 MANY_LOCKS = {"mlt_ctr_mlt_lock", "multiple_fifo"}
 PAIRED = {"prod_cons", "affinity", "multiple_fifo"}
-SANITIZED = any(b"__asan_init" in Path(p).read_bytes() or b"__tsan_init" in Path(p).read_bytes()
-                for p in PROGRAMS.values())
+SANITIZED = any(
+    b"__asan_init" in Path(p).read_bytes() or b"__tsan_init" in Path(p).read_bytes()
+    for p in PROGRAMS.values()
+)
 
 
 def run(name: str, *options: str, **kwargs: object) -> subprocess.CompletedProcess[str]:
@@ -173,9 +175,7 @@ class BadInput(unittest.TestCase):
         def little_memory() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (24 << 20, 24 << 20))
 
-        done = run(
-            "multiple_ctr", "--threads=512", "--cs-lines=1024", preexec_fn=little_memory
-        )
+        done = run("multiple_ctr", "--threads=512", "--cs-lines=1024", preexec_fn=little_memory)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"cannot allocate 512 x \d+ bytes: lower --threads")
 
@@ -186,7 +186,9 @@ class Marks(unittest.TestCase):
         ack_read, ack_write = os.pipe()
         os.write(ack_write, b"ack\n\0ack\n\0")
         done = run(
-            "single_ctr", "-t2", "-n100",
+            "single_ctr",
+            "-t2",
+            "-n100",
             env={**os.environ, "FAST_PERF_CTL": f"{ctl_write},{ack_read}"},
             pass_fds=(ctl_write, ack_read),
         )

@@ -21,8 +21,17 @@ class Counted(unittest.TestCase):
             with self.subTest(benchmark=benchmark.name), tempfile.TemporaryDirectory() as directory:
                 path = Path(directory) / "counts.json"
                 done = subprocess.run(
-                    [FAST_STAT, "--roi", "--events=software", f"--json={path}", "--", benchmark,
-                     "--threads=4", "--iterations=20000", "--json"],
+                    [
+                        FAST_STAT,
+                        "--roi",
+                        "--events=software",
+                        f"--json={path}",
+                        "--",
+                        benchmark,
+                        "--threads=4",
+                        "--iterations=20000",
+                        "--json",
+                    ],
                     capture_output=True,
                     text=True,
                     timeout=60,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fastlab.backend import host
-from fastlab.backend.slot_rows import RealToolbox
+from fastlab.backend.block_rows import RealToolbox
 
 SCRIPT = Path(__file__).parent / "fake_fast_stat.sh"
 FAST = "sys/kernel/debug/sched/fast"

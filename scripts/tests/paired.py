@@ -11,8 +11,8 @@ import numpy as np
 import samples
 
 from fastlab.base.model import Workload
-from fastlab.plan.blocks import NOTHING, Dataset, PairedRow, Plan, Slot, slots
 from fastlab.plan.circumstances import Activity, Circumstances, Environment, IdleState
+from fastlab.plan.paired_plan import NOTHING, Dataset, PairedRow, Plan, Slot, slots
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.findings import Finding, Findings
 

@@ -10,12 +10,12 @@ import samples
 from fake_machine import FakeMachine
 from test_run import Silent
 
+from fastlab.backend.block_rows import RealToolbox
 from fastlab.backend.contract import run_experiment
 from fastlab.backend.running_kernel import RunningKernel
-from fastlab.backend.slot_rows import RealToolbox
 from fastlab.base.model import Experiment, Variant
 from fastlab.base.progress import Reporter
-from fastlab.plan.blocks import Dataset, PairedRow, make_dataset
+from fastlab.plan.paired_plan import Dataset, PairedRow, make_dataset
 from fastlab.plan.run_log import read_rows
 
 OFF = Variant("off", "fast")

@@ -9,9 +9,11 @@ from typing import Any
 
 from fastlab.base.metrics import EVENTS, MODEL_UNITS
 from fastlab.base.model import Experiment, Kernel, Machine, Run, Variant, Workload
-from fastlab.plan.experiment import plan, run_key, workload_argv
+from fastlab.plan.experiment import plan
+from fastlab.plan.invocation import run_key, workload_argv
 from fastlab.plan.plan_file import simulations
-from fastlab.plan.rows import Ending, Row, build_row, simulated
+from fastlab.plan.row_making import Ending, build_row, simulated
+from fastlab.plan.rows import Row
 from fastlab.statistics import simulated as statistics
 from fastlab.statistics.findings import Findings
 

@@ -13,7 +13,7 @@ import numpy as np
 import paired
 import pytest
 
-from fastlab.plan.blocks import Dataset, Slot
+from fastlab.plan.paired_plan import Dataset, Slot
 from fastlab.statistics.calibration import calibrate, whole_blocks
 from fastlab.statistics.paired import analyse
 from fastlab.statistics.significance import ALPHA, MIN_BLOCKS, paired_test

@@ -15,12 +15,12 @@ from kernel_lab import Lab
 
 from fastlab.base import toml_table
 from fastlab.base.model import FastError
-from fastlab.base.place import PROJECT
+from fastlab.base.project import PROJECT
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import DebRequest
 from fastlab.plan import plan_file, presets
-from fastlab.plan.blocks import make_plan
 from fastlab.plan.experiment import load_experiment
+from fastlab.plan.paired_plan import make_plan
 
 
 def mark(path: Path) -> Path:

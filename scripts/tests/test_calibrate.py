@@ -397,7 +397,7 @@ def test_what_makes_the_machine_doubtful_is_said(
 def test_nobody_else_may_measure(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     with only_user(lab.machine.root):
         assert main.main(["calibrate"]) == 1
-    assert "is measuring here" in capsys.readouterr().err
+    assert "is measuring on this machine" in capsys.readouterr().err
     assert not (lab.directory / "words").exists()
 
 

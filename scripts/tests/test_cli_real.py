@@ -14,12 +14,12 @@ import pytest
 from command_line import EXPERIMENT, Stages
 from fake_machine import FakeMachine
 
-from fastlab.backend import contract, kvm_guests, running_kernel, slot_rows
+from fastlab.backend import block_rows, contract, kvm_guests, running_kernel
 from fastlab.cli import main
 from fastlab.guest import kvm, meson
 from fastlab.plan import plan_file
-from fastlab.plan.blocks import Slot, make_plan
 from fastlab.plan.experiment import load_experiment
+from fastlab.plan.paired_plan import Slot, make_plan
 from fastlab.plan.run_log import RunLog
 from fastlab.report.forms import NAMES
 
@@ -78,7 +78,7 @@ def fake(experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     machine = FakeMachine(tmp_path / "machine")
     running = partial(running_kernel.RunningKernel, root=machine.root)
     monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
-    monkeypatch.setattr(slot_rows, "find_real_toolbox", lambda build, of: machine.toolbox)
+    monkeypatch.setattr(block_rows, "find_real_toolbox", lambda build, of: machine.toolbox)
     monkeypatch.setattr(running_kernel, "RunningKernel", running)
     return machine
 
@@ -174,7 +174,7 @@ def test_what_a_real_machine_does_not_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(meson, "build_programs", lambda project, reporter: Path("built"))
-    monkeypatch.setattr(slot_rows, "find_real_toolbox", lambda build, of: None)
+    monkeypatch.setattr(block_rows, "find_real_toolbox", lambda build, of: None)
     experiment_file.write_text(f'primary = "cycles"\n{EXPERIMENT}')
     assert main.main(["run", "small.toml", "--backend", "soft", *words]) == status
     assert what in capsys.readouterr().err

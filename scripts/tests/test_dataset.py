@@ -14,7 +14,7 @@ import samples
 
 from fastlab.base.metrics import PERCENTILES, REAL
 from fastlab.base.model import FastError, Variant, Workload
-from fastlab.plan.blocks import (
+from fastlab.plan.paired_plan import (
     NOTHING,
     Plan,
     Slot,

@@ -15,7 +15,7 @@ from fastlab.backend import readiness
 from fastlab.backend.host import HYBRID_PMU, PARANOID, PMU, only_user
 from fastlab.base import tools
 from fastlab.base.model import FastError, Kernel
-from fastlab.base.place import PROJECT
+from fastlab.base.project import PROJECT
 from fastlab.cli import main
 from fastlab.guest import kvm
 from fastlab.kernel import kernels
@@ -147,7 +147,7 @@ def test_kvm_is_not_tried_while_somebody_measures(
     with only_user(machine.root):
         one = examine(tmp_path, machine)["KVM"]
     assert one.state == "note"
-    assert "is measuring here" in one.text
+    assert "is measuring on this machine" in one.text
 
 
 def test_a_pmu_that_cannot_be_used_is_not_ok(

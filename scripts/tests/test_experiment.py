@@ -23,14 +23,12 @@ from fastlab.base.model import (
 from fastlab.plan import presets
 from fastlab.plan.experiment import (
     KERNELS,
-    benchmark_result,
     further_programs,
     keep_experiment,
     load_experiment,
     plan,
-    run_key,
-    workload_argv,
 )
+from fastlab.plan.invocation import benchmark_result, run_key, workload_argv
 from fastlab.plan.splash_sizes import DEFAULTS, DENSITY, GRAM_PER_CM3, OPTIONS, SKIN, WATER_MASS
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"

@@ -21,9 +21,10 @@ from fastlab.backend import kvm_guests
 from fastlab.backend.contract import run_experiment
 from fastlab.base.model import Experiment, FastError, Kernel, Machine, Run, Watchdogs
 from fastlab.guest import hardware, kvm, vm
+from fastlab.guest.running_vm import GuestError
 from fastlab.plan import presets
-from fastlab.plan.blocks import Dataset, make_dataset, make_plan
 from fastlab.plan.circumstances import list_cpus
+from fastlab.plan.paired_plan import Dataset, make_dataset, make_plan
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 
@@ -82,7 +83,7 @@ class Guests:
         self.jobs.append((simulation.kernel.variant, job))
         number = len(self.jobs)
         if number in self.failing:
-            raise vm.GuestError(self.failing[number])
+            raise GuestError(self.failing[number])
         fast = simulation.kernel.variant == "fast"
         # As much noise as is needed for blocks to differ.
         elapsed = 1_000_000 + 1_000 * (number * 7919 % 11) - 200_000 * fast

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from fastlab.base.cache import cache_dir
-from fastlab.base.place import PROJECT, is_installed, python_package, work_dir
+from fastlab.base.project import PROJECT, is_installed, python_package, work_dir
 from fastlab.cli.main import MODULES
 
 PAGES = {"fast", "fast-try", "fast-compare", "fast-report"} | {
@@ -89,7 +89,7 @@ def test_everybody_may_read_it_and_nothing_older_is_left(root: Path) -> None:
             allowed = 0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644
             assert path.stat().st_mode & 0o777 == allowed, path
     assert not (root / "share/fastlab/scripts/fastlab/gone.py").exists()
-    assert (root / "share/fastlab/scripts/fastlab/base/place.py").is_file()
+    assert (root / "share/fastlab/scripts/fastlab/base/project.py").is_file()
 
 
 def test_zsh_finds_its_completion(root: Path) -> None:

@@ -16,9 +16,9 @@ from samples import summarise
 from test_report import Page
 
 from fastlab.base.model import Experiment, FastError, Machine, Workload
-from fastlab.plan.blocks import make_plan
 from fastlab.plan.experiment import load_experiment, plan
 from fastlab.plan.matrix import fraction, never_meet
+from fastlab.plan.paired_plan import make_plan
 from fastlab.report import heatmaps
 from fastlab.report.contents import html_text, markdown, write_report
 from fastlab.report.document import csv_text, document, regret_csv_text

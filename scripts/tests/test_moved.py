@@ -14,8 +14,8 @@ import pytest
 
 from fastlab.base.model import FastError
 from fastlab.base.moved import forget_moved, source_of
-from fastlab.base.place import PROJECT
 from fastlab.base.progress import PlainReporter
+from fastlab.base.project import PROJECT
 from fastlab.guest import meson
 
 OTHER = 'raise SystemExit("the code of another checkout")\n'

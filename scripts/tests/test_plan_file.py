@@ -16,7 +16,7 @@ from test_results import file_size_limit
 
 from fastlab.base.model import Case, FastError
 from fastlab.plan import plan_file
-from fastlab.plan.blocks import make_plan
+from fastlab.plan.paired_plan import make_plan
 from fastlab.plan.rows import Builds
 
 EXPERIMENT = samples.experiment(oracle=("baseline", "fast"))

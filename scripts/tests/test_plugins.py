@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.base.place import PROJECT
+from fastlab.base.project import PROJECT
 from fastlab.cli import plugins
 
 HOUSES = {path.stem: path.parent for path in PROJECT.glob(plugins.BESIDE)}

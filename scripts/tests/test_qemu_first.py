@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.base.place import PROJECT
+from fastlab.base.project import PROJECT
 from fastlab.bench import bench_machine
 from fastlab.cli import main
 from fastlab.guest import meson

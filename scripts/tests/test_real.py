@@ -20,8 +20,8 @@ from fastlab.backend.counting import Call, count_run, my_cpus
 from fastlab.backend.host import SchedFast, only_user
 from fastlab.base import cache
 from fastlab.base.model import FastError, Variant, Workload
-from fastlab.plan.blocks import Dataset
 from fastlab.plan.circumstances import from_record
+from fastlab.plan.paired_plan import Dataset
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 

@@ -13,7 +13,7 @@ from fake_machine import FakeMachine
 from real_runs import KERNELS, execute
 
 from fastlab.base.model import Experiment, FastError
-from fastlab.plan.blocks import Dataset
+from fastlab.plan.paired_plan import Dataset
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 from fastlab.statistics.significance import MIN_BLOCKS

@@ -143,7 +143,7 @@ def test_one_experiment_at_a_time(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     with (
         only_user(machine.root),
-        pytest.raises(FastError, match="another `fast run` or `fast try` is measuring here"),
+        pytest.raises(FastError, match="`fast try` is measuring on this machine"),
     ):
         execute(machine)
     assert machine.runs() == []
@@ -168,7 +168,7 @@ def test_what_a_killed_experiment_has_started_still_measures(machine: FakeMachin
     killed.wait()
     left = int(child.read_text())
     with (
-        pytest.raises(FastError, match="or what one had started that was killed"),
+        pytest.raises(FastError, match="or a program that it started is still running"),
         only_user(machine.root),
     ):
         pass

@@ -13,7 +13,7 @@ from fake_machine import FakeMachine
 from real_runs import POLICIES, execute
 from test_run import Silent
 
-from fastlab.backend.slot_rows import NOT_ASKED
+from fastlab.backend.block_rows import NOT_ASKED
 from fastlab.base.metrics import PERCENTILES
 from fastlab.base.model import FastError, Watchdogs
 from fastlab.report.contents import markdown

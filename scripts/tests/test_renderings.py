@@ -28,8 +28,8 @@ from test_report import BESIDE, Page
 
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError, Workload
-from fastlab.plan.blocks import Dataset, PairedRow, Slot
 from fastlab.plan.experiment import plan
+from fastlab.plan.paired_plan import Dataset, PairedRow, Slot
 from fastlab.report import tables
 from fastlab.report.contents import FORMATS, html_text
 from fastlab.report.document import csv_text

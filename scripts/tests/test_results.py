@@ -16,7 +16,7 @@ import pytest
 import samples
 
 from fastlab.base.model import FastError, Variant, Workload
-from fastlab.plan.blocks import Slot
+from fastlab.plan.paired_plan import Slot
 from fastlab.plan.rows import counters_digest, finished_keys, latest, never_fired
 from fastlab.plan.run_log import RunLog, read_rows
 

@@ -26,6 +26,7 @@ from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each, read_libraries
 from fastlab.base import cache
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import vm
+from fastlab.guest.running_vm import CancelledError, GuestError
 from fastlab.plan import presets
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.rows import builds_of
@@ -173,7 +174,7 @@ def test_a_finished_experiment_needs_no_machine(machines: Machines, tmp_path: Pa
 
 
 def test_a_failed_run_is_a_row_and_is_made_again(machines: Machines, tmp_path: Path) -> None:
-    fail_first(machines, vm.GuestError("Kernel panic"))
+    fail_first(machines, GuestError("Kernel panic"))
     execute(tmp_path, jobs=1)
     rows = read_rows(tmp_path / "results/runs.jsonl")[0]
     assert sorted(row["status"] for row in rows) == ["failed", "ok", "ok", "ok"]
@@ -208,7 +209,7 @@ def test_an_interrupted_experiment_goes_on_where_it_was(
 def test_the_total_watchdog_ends_the_machines(machines: Machines, tmp_path: Path) -> None:
     def hang(job: vm.Job, cancelled: threading.Event) -> None:
         assert cancelled.wait(10)
-        raise vm.CancelledError("ended")
+        raise CancelledError("ended")
 
     machines.before = hang
     with pytest.raises(FastError, match=r"longer than 0\.2 s in all"):
@@ -249,7 +250,7 @@ def test_runs_are_of_the_plugin_that_was_hashed(machines: Machines, tmp_path: Pa
 def test_a_full_disk_ends_the_experiment(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_first(machines, vm.GuestError("QEMU ended with status 1"))
+    fail_first(machines, GuestError("QEMU ended with status 1"))
     monkeypatch.setattr(cache, "FULL", 1 << 62)
     with pytest.raises(FastError, match="the disk is full"):
         execute(tmp_path, jobs=1)

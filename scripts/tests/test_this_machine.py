@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from real_runs import KERNELS, complete
 
-from fastlab.backend.slot_rows import find_real_toolbox
+from fastlab.backend.block_rows import find_real_toolbox
 from fastlab.base.model import FastError, Workload
-from fastlab.plan.blocks import NOTHING
+from fastlab.plan.paired_plan import NOTHING
 
 
 def built() -> Path:

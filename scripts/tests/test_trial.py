@@ -19,6 +19,7 @@ from fastlab.base.tools import Qemu
 from fastlab.cli import main
 from fastlab.guest import vm
 from fastlab.guest.initramfs import BALANCED_PATH
+from fastlab.guest.running_vm import GuestError, WatchdogError
 from fastlab.kernel import kernels
 from fastlab.plan import presets
 from fastlab.trial import in_simulation, verdict_tables
@@ -296,7 +297,7 @@ def test_the_end_of_its_output_is_told_too(lab: Lab) -> None:
 
     def hangs_then(job: vm.Job, quantum: int) -> vm.Outcome:
         if job.argv[1].startswith("shown%00"):
-            raise vm.WatchdogError("watchdog")
+            raise WatchdogError("watchdog")
         return outcome(exit_status=3)
 
     for lab.answer in (ends_well_then, hangs_then):
@@ -351,7 +352,7 @@ def test_a_control_that_fails_in_any_run_is_not_available(lab: Lab) -> None:
 
     def hang(job: vm.Job, quantum: int) -> vm.Outcome:
         if job.cpus:
-            raise vm.WatchdogError("watchdog: run took longer than 5 s")
+            raise WatchdogError("watchdog: run took longer than 5 s")
         return outcome()
 
     lab.answer = hang
@@ -361,7 +362,7 @@ def test_a_control_that_fails_in_any_run_is_not_available(lab: Lab) -> None:
 def test_a_guest_in_trouble_is_an_error_on_one_cpu_too(lab: Lab) -> None:
     def panic(job: vm.Job, quantum: int) -> vm.Outcome:
         if job.cpus:
-            raise vm.GuestError("the guest's kernel is in trouble")
+            raise GuestError("the guest's kernel is in trouble")
         return outcome()
 
     lab.answer = panic
@@ -376,7 +377,7 @@ def test_a_guest_without_memory_is_told_how_to_get_more(lab: Lab) -> None:
     assert "more than 512 MB (--memory-mb)" in said
 
     def panic(job: vm.Job, quantum: int) -> vm.Outcome:
-        raise vm.GuestError("the guest's kernel is in trouble")
+        raise GuestError("the guest's kernel is in trouble")
 
     lab.answer = panic
     assert "(--memory-mb)" in refusal(lab)
@@ -386,7 +387,7 @@ def test_a_guest_without_memory_is_told_how_to_get_more(lab: Lab) -> None:
 
 def test_a_program_that_takes_too_long_is_told_of_timeout(lab: Lab) -> None:
     def hang(job: vm.Job, quantum: int) -> vm.Outcome:
-        raise vm.WatchdogError("watchdog: run took longer than 5 s")
+        raise WatchdogError("watchdog: run took longer than 5 s")
 
     lab.answer = hang
     said = refusal(lab)

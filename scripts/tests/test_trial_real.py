@@ -23,7 +23,7 @@ from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
 from fastlab.cli import main
 from fastlab.kernel import kernels
-from fastlab.plan.blocks import BLOCK, ORDERS
+from fastlab.plan.paired_plan import BLOCK, ORDERS
 from fastlab.plan.rows import value
 from fastlab.statistics import calibration, significance
 from fastlab.trial import on_kernel, verdict, verdict_tables

@@ -271,7 +271,7 @@ def test_here_is_measured_without_fast_and_by_nobody_else(
     command.predict(1.1)
     with only_user(command.machine.root):
         assert main.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == common.ERROR
-    assert "is measuring here" in capsys.readouterr().err
+    assert "is measuring on this machine" in capsys.readouterr().err
     assert not lab.log.exists()
     assert main.main(["trust", "--preset", "mine.toml", "--rounds", "1"]) == common.OK
     assert set(Path(f"{lab.log}.policies").read_text().split()) == {"off"}

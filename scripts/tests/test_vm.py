@@ -20,6 +20,7 @@ import pytest
 from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import hardware, vm
 from fastlab.guest.alarms import EXCERPT_LINES, Console
+from fastlab.guest.running_vm import CancelledError, GuestError, WatchdogError
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
 MAP = "ffffffff81000000 T __cpuidle_text_start\nffffffff81000200 T __cpuidle_text_end\n"
@@ -207,7 +208,7 @@ def test_a_failure_names_its_cause_and_its_files(
     lab: Lab, mode: str, action: Callable[[Lab], object], words: list[str]
 ) -> None:
     lab.mode(mode)
-    with pytest.raises(vm.GuestError) as error:
+    with pytest.raises(GuestError) as error:
         action(lab)
     for word in [*words, str(lab.directory)]:
         assert word in str(error.value)
@@ -218,7 +219,7 @@ def test_a_machine_whose_saving_takes_too_long_is_given_up(
 ) -> None:
     monkeypatch.setattr(vm, "TRANSFER_SECONDS", 0.1)
     lab.mode("slow-saving")
-    with pytest.raises(vm.WatchdogError, match=r"saving took longer than 0\.1 s"):
+    with pytest.raises(WatchdogError, match=r"saving took longer than 0\.1 s"):
         lab.boot()
 
 
@@ -296,7 +297,7 @@ def test_trouble_ends_the_run_long_before_the_watchdog(lab: Lab) -> None:
     lab.mode("panic")
     lab.watchdogs = Watchdogs(run=30.0)
     begun = time.monotonic()
-    with pytest.raises(vm.GuestError):
+    with pytest.raises(GuestError):
         lab.run()
     assert time.monotonic() - begun < 5
 
@@ -305,14 +306,14 @@ def test_a_cancelled_machine_ends(lab: Lab) -> None:
     lab.mode("hang")
     lab.watchdogs = Watchdogs(run=30.0)
     threading.Timer(0.3, lab.cancelled.set).start()
-    with pytest.raises(vm.CancelledError):
+    with pytest.raises(CancelledError):
         lab.run()
 
 
 def test_a_machine_is_cancelled_while_it_is_saved(lab: Lab) -> None:
     lab.mode("slow-saving")
     threading.Timer(0.3, lab.cancelled.set).start()
-    with pytest.raises(vm.CancelledError):
+    with pytest.raises(CancelledError):
         lab.boot()
 
 

@@ -100,7 +100,10 @@ class Files(unittest.TestCase):
         self.file.write_text(text)
         return subprocess.run(
             [CHOLESKY, "--json", f"--matrix={self.file}", *options],
-            capture_output=True, text=True, timeout=60, env=env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=env,
         )
 
     def assert_result(self, text: str, expected: float, *options: str) -> None:
@@ -128,8 +131,11 @@ class Read(Files):
                 for threads, block in ((1, 32), (3, 4), (16, 1)):
                     with self.subTest(n=n, density=density, order=order, threads=threads):
                         self.assert_result(
-                            boeing(a), expected,
-                            f"--order={order}", f"--threads={threads}", f"--block={block}",
+                            boeing(a),
+                            expected,
+                            f"--order={order}",
+                            f"--threads={threads}",
+                            f"--block={block}",
                         )
 
     def test_fortran_formats(self) -> None:
@@ -163,8 +169,13 @@ class Read(Files):
             self.assert_result("\r\n".join(lines) + "\r\n", math.log(35))
 
     def test_integers(self) -> None:
-        text = boeing([[4.0, 1.0], [1.0, 9.0]], "ISA", ("(5I3)", "(5I3)", "(5I3)"),
-                      ((5, 3), (5, 3), (5, 3)), "{:.0f}")
+        text = boeing(
+            [[4.0, 1.0], [1.0, 9.0]],
+            "ISA",
+            ("(5I3)", "(5I3)", "(5I3)"),
+            ((5, 3), (5, 3), (5, 3)),
+            "{:.0f}",
+        )
         self.assert_result(text, math.log(35))
 
     def test_pattern(self) -> None:
@@ -246,8 +257,12 @@ class Refused(Files):
             (6, "2", "7", "must be a whole number from 1 to 6"),
             (6, "2", "0", "must be a whole number from 1 to 6"),
             (6, "3", "2", "a second entry in row 2, column 1"),
-            (6, "      2       3       4       5", "      1       3       4       5",
-             "a second entry in row 1, column 1"),
+            (
+                6,
+                "      2       3       4       5",
+                "      1       3       4       5",
+                "a second entry in row 1, column 1",
+            ),
             (8, "6", "5", "above the diagonal"),
             (9, "E", "Q", "is not a number"),
             (9, "E+00", "E+999", "is not a number"),
@@ -265,8 +280,9 @@ class Refused(Files):
 
     def test_no_file(self) -> None:
         for name, message in (("/nowhere/matrix", "No such file"), ("/", "directory")):
-            done = subprocess.run([CHOLESKY, f"--matrix={name}"], capture_output=True, text=True,
-                                  env=REFUSED)
+            done = subprocess.run(
+                [CHOLESKY, f"--matrix={name}"], capture_output=True, text=True, env=REFUSED
+            )
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(message, done.stderr)
 
@@ -277,13 +293,21 @@ class Refused(Files):
             for _ in range(rng.randrange(1, 4)):
                 text[rng.randrange(len(text))] = rng.randrange(1, 128)
             self.file.write_bytes(text)
-            done = subprocess.run([CHOLESKY, f"--matrix={self.file}", "-t2"],
-                                  capture_output=True, text=True, timeout=60, env=REFUSED)
+            done = subprocess.run(
+                [CHOLESKY, f"--matrix={self.file}", "-t2"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                env=REFUSED,
+            )
             self.assertIn(done.returncode, (0, 2), done)
 
     def test_not_positive_definite(self) -> None:
-        for a, equation in (([[1.0, 2.0], [2.0, 1.0]], ""), ([[0.0, 0.0], [0.0, 1.0]], " 1 "),
-                            ([[1.0, 0.0], [0.0, -1.0]], " 2 ")):
+        for a, equation in (
+            ([[1.0, 2.0], [2.0, 1.0]], ""),
+            ([[0.0, 0.0], [0.0, 1.0]], " 1 "),
+            ([[1.0, 0.0], [0.0, -1.0]], " 2 "),
+        ):
             for threads in (1, 3):
                 done = self.run_on(boeing(a), f"--threads={threads}", env=REFUSED)
                 self.assertEqual(done.returncode, 2, done)
@@ -293,15 +317,18 @@ class Refused(Files):
 
 class Generated(unittest.TestCase):
     def result(self, *options: str) -> float:
-        done = subprocess.run([CHOLESKY, "--json", *options], capture_output=True, text=True,
-                              timeout=60)
+        done = subprocess.run(
+            [CHOLESKY, "--json", *options], capture_output=True, text=True, timeout=60
+        )
         self.assertEqual(done.returncode, 0, done)
         value: float = json.loads(done.stdout)["result"]
         return value
 
     def test_orders_agree(self) -> None:
-        results = [self.result("--grid=9", f"--order={order}")
-                   for order in ("natural", "mindegree", "dissection")]
+        results = [
+            self.result("--grid=9", f"--order={order}")
+            for order in ("natural", "mindegree", "dissection")
+        ]
         for value in results[1:]:
             self.assertAlmostEqual(value, results[0], delta=1e-11 * results[0])
 
@@ -317,8 +344,7 @@ class Generated(unittest.TestCase):
             (["--block=129"], "--block 129: must be a whole number from 1 to 128"),
             (["--grid=1025"], "--grid 1025: must be a whole number from 1 to 1024"),
         ):
-            done = subprocess.run([CHOLESKY, *options], capture_output=True, text=True,
-                                  env=REFUSED)
+            done = subprocess.run([CHOLESKY, *options], capture_output=True, text=True, env=REFUSED)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(message, done.stderr)
 

@@ -58,8 +58,12 @@ class SameSet(unittest.TestCase):
     def test_energy_every(self) -> None:
         """How often the energy is computed changes nothing but the work."""
         for program in (NSQUARED, SPATIAL):
-            values = [result(program, f"--threads=2 --molecules=64 --cutoff=4 --steps=10 "
-                             f"--energy-every={n}") for n in (1, 7, 100)]
+            values = [
+                result(
+                    program, f"--threads=2 --molecules=64 --cutoff=4 --steps=10 --energy-every={n}"
+                )
+                for n in (1, 7, 100)
+            ]
             for value in values[1:]:
                 self.assertAlmostEqual(value, values[0], delta=TOLERANCE * abs(values[0]))
 

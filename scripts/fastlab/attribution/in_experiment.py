@@ -14,7 +14,7 @@ from fastlab.backend.sim import machine_directory
 from fastlab.base.model import Kernel, Place
 from fastlab.guest import initramfs, vm
 from fastlab.guest.symbols import Symbols, static_maps
-from fastlab.plan.experiment import workload_argv
+from fastlab.plan.invocation import workload_argv
 from fastlab.plan.rows import Row, builds_of
 from fastlab.statistics import attributed
 from fastlab.statistics.attributed import Attributed

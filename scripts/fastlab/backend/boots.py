@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from fastlab.backend.host import Running
 from fastlab.base.model import Workload
-from fastlab.plan.blocks import Dataset, Plan, Slot, slots, variant_of
+from fastlab.plan.paired_plan import Dataset, Plan, Slot, slots, variant_of
 from fastlab.plan.rows import finished_keys
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.significance import MIN_BLOCKS

@@ -17,8 +17,8 @@ from typing import Protocol
 from fastlab.base.cache import explained_full_disk
 from fastlab.base.model import Experiment, FastError, Run
 from fastlab.base.progress import Reporter
-from fastlab.plan.blocks import Slot
 from fastlab.plan.experiment import keep_experiment
+from fastlab.plan.paired_plan import Slot
 from fastlab.plan.rows import Row
 from fastlab.plan.run_log import RunLog
 

@@ -18,9 +18,10 @@ from fastlab.base.metrics import LATENCIES
 from fastlab.base.model import FastError
 from fastlab.base.process import ask, run_group
 from fastlab.base.tools import require
-from fastlab.plan.blocks import SOFTWARE
 from fastlab.plan.circumstances import Circumstances, list_cpus
-from fastlab.plan.rows import Counter, Ending
+from fastlab.plan.paired_plan import SOFTWARE
+from fastlab.plan.row_making import Ending
+from fastlab.plan.rows import Counter
 from fastlab.statistics import environment
 
 # In Meson's build directory. fast-latency loads the library into the program.

@@ -17,9 +17,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError, Kernel
 from fastlab.base.process import ENDING
-from fastlab.base.typed import typed
 
 # Where the kernel says that it can count with the hardware.
 PMU = "sys/bus/event_source/devices/cpu"
@@ -127,8 +127,8 @@ def only_user(root: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FastError(
-                f"another `{typed('run')}` or `{typed('try')}` is measuring here, or what one had "
-                "started that was killed; wait for it or stop it first"
+                f"another `{fast_command('run')}` or `{fast_command('try')}` is measuring on this "
+                "machine, or a program that it started is still running; wait for it or stop it"
             ) from error
         os.set_inheritable(file.fileno(), True)
         try:

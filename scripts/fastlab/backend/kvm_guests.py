@@ -18,11 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fastlab.backend.boots import agenda
-from fastlab.backend.contract import Request
-from fastlab.backend.counting import GROUPS, Observed, my_cpus
-from fastlab.backend.host import PMU, only_user
-from fastlab.backend.slot_rows import (
+from fastlab.backend.block_rows import (
     LAST_LATENCY_RUN,
     LAST_RUN,
     RealToolbox,
@@ -32,17 +28,30 @@ from fastlab.backend.slot_rows import (
     wants_latencies,
     with_latencies,
 )
+from fastlab.backend.boots import agenda
+from fastlab.backend.contract import Request
+from fastlab.backend.counting import GROUPS, Observed, my_cpus
+from fastlab.backend.host import PMU, only_user
 from fastlab.base import tools
 from fastlab.base.cache import check_room
 from fastlab.base.metrics import HARDWARE
 from fastlab.base.model import Experiment, FastError, Kernel, Run
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, kvm, vm
+from fastlab.guest.running_vm import GuestError
 from fastlab.plan import plan_file
-from fastlab.plan.blocks import GUESTS, SOFTWARE, PairedRow, make_dataset, make_plan, with_groups
 from fastlab.plan.circumstances import Circumstances
-from fastlab.plan.experiment import workload_argv
-from fastlab.plan.rows import Row, guest_record
+from fastlab.plan.invocation import workload_argv
+from fastlab.plan.paired_plan import (
+    GUESTS,
+    SOFTWARE,
+    PairedRow,
+    make_dataset,
+    make_plan,
+    with_groups,
+)
+from fastlab.plan.row_making import guest_record
+from fastlab.plan.rows import Row
 from fastlab.statistics import environment
 
 FAST_STAT = "/bin/fast-stat"
@@ -194,7 +203,7 @@ class Guests:
         outcome, failure = None, ""
         try:
             outcome = self._boot(kernel, job, scratch)
-        except vm.GuestError as error:
+        except GuestError as error:
             failure = str(error)
         duration = time.monotonic() - begun
         after = environment.activity(self._root, self._cpus)

@@ -19,10 +19,10 @@ from typing import Literal
 from fastlab.backend.host import HYBRID_PMU, PARANOID, PMU, only_user, what_runs
 from fastlab.base import toml_table, tools
 from fastlab.base.cache import cache_dir
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError
-from fastlab.base.place import is_installed, work_dir
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
+from fastlab.base.project import is_installed, work_dir
 from fastlab.guest import initramfs, kvm
 from fastlab.kernel import kernels
 
@@ -166,5 +166,5 @@ def _running(root: Path) -> Examined:
     running = what_runs(root)
     if running.fast:
         return Examined("this kernel", "ok", f"{running.release} has FAST")
-    why = f"has no FAST; `{typed('run')}` and `{typed('try')}` simulate one that has"
+    why = f"has no FAST; `{fast_command('run')}` and `{fast_command('try')}` simulate one that has"
     return Examined("this kernel", "note", f"{running.release} {why}")

@@ -11,6 +11,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from fastlab.backend.block_rows import (
+    LAST_LATENCY_RUN,
+    LAST_RUN,
+    RealToolbox,
+    Surroundings,
+    check_not_rebuilt,
+    paired_row,
+    requests,
+    wants_latencies,
+    with_latencies,
+)
 from fastlab.backend.boots import Agenda, agenda
 from fastlab.backend.contract import Request
 from fastlab.backend.counting import (
@@ -30,25 +41,14 @@ from fastlab.backend.host import (
     only_user,
     what_runs,
 )
-from fastlab.backend.slot_rows import (
-    LAST_LATENCY_RUN,
-    LAST_RUN,
-    RealToolbox,
-    Surroundings,
-    check_not_rebuilt,
-    paired_row,
-    requests,
-    wants_latencies,
-    with_latencies,
-)
 from fastlab.base.cache import check_room
+from fastlab.base.fast_command import fast_command
 from fastlab.base.metrics import NAMED
 from fastlab.base.model import Experiment, FastError, Run, Variant
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
 from fastlab.plan import plan_file
-from fastlab.plan.blocks import PairedRow, make_dataset, make_plan, with_groups
-from fastlab.plan.experiment import benchmark_result, workload_argv
+from fastlab.plan.invocation import benchmark_result, workload_argv
+from fastlab.plan.paired_plan import PairedRow, make_dataset, make_plan, with_groups
 from fastlab.plan.rows import Row
 
 LACKS = {
@@ -56,7 +56,7 @@ LACKS = {
     "baseline": "one without FAST: it was built with CONFIG_SCHED_FAST",
 }
 NEEDED = {
-    "fast": f"a kernel with FAST (`{typed('kernel', 'deb')}` packs one)",
+    "fast": f"a kernel with FAST (`{fast_command('kernel', 'deb')}` packs one)",
     "baseline": "a kernel without FAST",
 }
 

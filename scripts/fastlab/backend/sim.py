@@ -29,19 +29,14 @@ from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, initramfs, vm
 from fastlab.guest.machines import machine_id, saved_machine
 from fastlab.guest.run_locks import heap_maps, locks_of
+from fastlab.guest.running_vm import GuestError
 from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.guest.symbols import Symbols, static_maps
 from fastlab.plan import plan_file, presets
-from fastlab.plan.experiment import plan, run_key, workload_argv
-from fastlab.plan.rows import (
-    Ending,
-    Row,
-    build_row,
-    builds_of,
-    finished_keys,
-    latest,
-    simulated,
-)
+from fastlab.plan.experiment import plan
+from fastlab.plan.invocation import run_key, workload_argv
+from fastlab.plan.row_making import Ending, build_row, simulated
+from fastlab.plan.rows import Row, builds_of, finished_keys, latest
 
 _T = TypeVar("_T")
 
@@ -264,7 +259,7 @@ class Simulator:
         """What a guest handed over, and why its run failed, or ""."""
         try:
             outcome = self._run_job(request, simulation, snapshot)
-        except vm.GuestError as error:
+        except GuestError as error:
             check_room(self._directory)
             return None, str(error)
         if outcome.exit_status and outcome.errors:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from fastlab.base.choice import closest
-from fastlab.base.cut import cut
+from fastlab.base.lookup import closest
 from fastlab.base.model import FastError
+from fastlab.base.text import cut
 
 INFINITY = float("inf")
 SHOWN = 200

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastlab.base.model import FastError
-from fastlab.base.place import PROJECT
+from fastlab.base.project import PROJECT
 
 # What this project runs -> the Debian package that holds it.
 PACKAGES: dict[str, str] = {

@@ -17,8 +17,8 @@ from fastlab.backend import sim
 from fastlab.base import tools
 from fastlab.base.cache import locked
 from fastlab.base.model import FastError, Machine, Watchdogs
-from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter, steps
+from fastlab.base.project import work_dir
 from fastlab.guest import initramfs, srat, vm
 from fastlab.guest.meson import build_programs
 from fastlab.kernel import kernels

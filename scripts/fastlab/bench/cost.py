@@ -11,7 +11,7 @@ from pathlib import Path
 from fastlab.base.model import Machine, Workload
 from fastlab.base.progress import Reporter, steps
 from fastlab.bench.bench_machine import BenchMachine, counted, instructions
-from fastlab.plan.experiment import workload_argv
+from fastlab.plan.invocation import workload_argv
 
 # The benchmark's default options. Without a warm-up all of its work is the region of interest, so
 # that the host's time for the benchmark is the time of the region.

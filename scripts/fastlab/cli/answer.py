@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fastlab.base.fast_command import fast_command
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
 from fastlab.cli.common import INCOMPLETE, complain, complain_of, show
 from fastlab.report import forms, tables
 from fastlab.statistics.findings import Findings, LeftOut
@@ -67,7 +67,7 @@ def show_answer(found: Findings, directory: Path) -> None:
     """The last thing on the screen: nobody has to look for it above the tables."""
     say(tables.lead(found))
     report = directory / forms.NAMES["html"]
-    where = f"`{typed('report', str(directory))}` writes it"
+    where = f"`{fast_command('report', str(directory))}` writes it"
     print(f"report: {report if report.exists() else where}")
 
 

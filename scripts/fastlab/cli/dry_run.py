@@ -10,8 +10,9 @@ from fastlab.base.model import Experiment
 from fastlab.cli.common import OK, check_directory, check_writable, project
 from fastlab.cli.simulation import kernels_of
 from fastlab.kernel.catalogue import load_catalogue
-from fastlab.plan.blocks import COUNTING, GUESTS, NOTHING, Plan, slots, variant_of
-from fastlab.plan.experiment import plan, workload_argv
+from fastlab.plan.experiment import plan
+from fastlab.plan.invocation import workload_argv
+from fastlab.plan.paired_plan import COUNTING, GUESTS, NOTHING, Plan, slots, variant_of
 from fastlab.plan.plan_file import check_own
 from fastlab.plan.run_log import read_rows
 

@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError, UsageError
-from fastlab.base.place import version
 from fastlab.base.process import end_as_interrupted
 from fastlab.base.progress import Reporter, make_reporter
-from fastlab.base.typed import typed
+from fastlab.base.project import version
 from fastlab.cli.common import BAD_USAGE, ERROR, INTERRUPTED, complain
 from fastlab.cli.parser import CommandParser
 
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _forget_output()
         return ERROR
     except KeyboardInterrupt:
-        again = typed(*words)
+        again = fast_command(*words)
         said = f"interrupted; what is built or written is kept. To go on: {again}"
         return complain(said, INTERRUPTED)
     except OSError as error:
@@ -101,7 +101,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     arguments, unknown = parser.parse_known_args(words[:end])
     if unknown and "argv" in arguments and end == len(words):
         own = [word for word in words[1:] if word not in unknown]
-        hint = typed(words[0], *own, "--", *unknown)
+        hint = fast_command(words[0], *own, "--", *unknown)
         parser.error(f"a program and its arguments stand behind `--`: {hint}")
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")

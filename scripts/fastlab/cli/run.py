@@ -9,10 +9,10 @@ from pathlib import Path
 
 from fastlab.backend import counting
 from fastlab.base import tools
+from fastlab.base.fast_command import fast_command
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, UsageError
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
 from fastlab.cli.answer import finish
 from fastlab.cli.common import Commands
 from fastlab.cli.dry_run import check_results, list_runs, list_slots
@@ -22,8 +22,8 @@ from fastlab.guest import meson
 from fastlab.kernel import kernels
 from fastlab.kernel.kernels import BuildRequest
 from fastlab.plan import presets
-from fastlab.plan.blocks import GUESTS, make_plan
 from fastlab.plan.experiment import check_primary, load_experiment
+from fastlab.plan.paired_plan import GUESTS, make_plan
 from fastlab.plan.rows import counters_digest
 
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: Reporter) -> int:
-    from fastlab.backend import contract, kvm_guests, running_kernel, slot_rows
+    from fastlab.backend import block_rows, contract, kvm_guests, running_kernel
     from fastlab.guest import initramfs, kvm
 
     name: str = arguments.backend
@@ -84,7 +84,7 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
         tools.require("qemu-system-x86_64")
     request = BuildRequest(experiment.series, kernels_of(experiment))
     build = meson.build_programs(request.places.project, reporter)
-    toolbox = slot_rows.find_real_toolbox(build, experiment)
+    toolbox = block_rows.find_real_toolbox(build, experiment)
     next_boot = ""
     source: Path = arguments.experiment
     if name == GUESTS:
@@ -102,5 +102,5 @@ def _run_real(arguments: argparse.Namespace, experiment: Experiment, reporter: R
     if next_boot:
         words = ["run", str(source), "--backend", name]
         words += ["--output", str(directory)] if arguments.output else []
-        next_boot += f". Then go on: {typed(*words)}"
+        next_boot += f". Then go on: {fast_command(*words)}"
     return finish(directory, reporter, next_boot)

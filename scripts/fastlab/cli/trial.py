@@ -8,16 +8,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from fastlab.backend.counting import BACKENDS
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import UsageError, Watchdogs
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
 from fastlab.cli import annotation, simulated_machine
 from fastlab.cli.common import INCOMPLETE, OK, Commands, check_directory, check_writable, keep, show
 from fastlab.cli.options import number, path, share
 from fastlab.trial.runs import RELEVANT_PCT, Trial, TrialRequest
 from fastlab.trial.subject import check_there, find_program
 
-USAGE = f"{typed('try')} [options] -- PROGRAM [ARGUMENT ...]"
+USAGE = f"{fast_command('try')} [options] -- PROGRAM [ARGUMENT ...]"
 
 
 def add(commands: Commands) -> None:

@@ -17,6 +17,7 @@ from fastlab.base.model import Kernel, Machine, Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
 from fastlab.guest.hardware import Accelerator
+from fastlab.guest.running_vm import GuestError, WatchdogError
 
 DEVICE = Path("/dev/kvm")
 # The processor as it is, and what it counts with, where it has that.
@@ -48,10 +49,10 @@ def probe(kernel: Kernel, init: Path, reporter: Reporter) -> str:
         simulation = vm.Simulation(qemu, kernel, image, Machine(cpus=2), accelerator=ACCELERATOR)
         try:
             vm.boot(simulation, directory, Watchdogs(boot=BOOT_SECONDS), threading.Event())
-        except vm.WatchdogError:
+        except WatchdogError:
             # There is no experiment that could give it more.
             return _useless(f"boot took longer than {BOOT_SECONDS:g} s")
-        except vm.GuestError as error:
+        except GuestError as error:
             # All but where the log is, which goes with the directory.
             return _useless("; ".join(one for one in str(error).splitlines() if name not in one))
     return ""

@@ -12,6 +12,7 @@ from fastlab.base.cache import cache_dir, full_disk, is_full, locked, making_in,
 from fastlab.base.model import Watchdogs
 from fastlab.base.progress import Reporter
 from fastlab.guest import hardware, vm
+from fastlab.guest.running_vm import GuestError
 
 
 def machine_id(simulation: vm.Simulation, made_of: Sequence[str]) -> str:
@@ -40,7 +41,7 @@ def saved_machine(
             staging = cache / directory / f"{name}.new"
             try:
                 vm.save_machine(simulation, staging, watchdogs, cancelled)
-            except vm.GuestError as error:
+            except GuestError as error:
                 if is_full(cache):
                     raise full_disk(cache) from error
                 raise

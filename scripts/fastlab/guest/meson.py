@@ -12,8 +12,8 @@ from fastlab.base import tools
 from fastlab.base.cache import locked, mark_used
 from fastlab.base.model import FastError
 from fastlab.base.moved import forget_moved, source_of
-from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
+from fastlab.base.project import work_dir
 
 
 def build_programs(project: Path, reporter: Reporter) -> Path:

@@ -13,29 +13,23 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fastlab.base import tools
-from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
-from fastlab.base.process import ends_within, signal_name
+from fastlab.base.model import Kernel, Machine, Watchdogs
 from fastlab.guest import hardware
-from fastlab.guest.alarms import Console
-from fastlab.guest.qmp import Qmp, QmpError
+from fastlab.guest.qmp import Qmp
+from fastlab.guest.running_vm import ANSWER_SECONDS, RunningVm
 from fastlab.guest.snapshot import settle_clock
 from fastlab.plan import presets
-from fastlab.plan.experiment import benchmark_result
+from fastlab.plan.invocation import benchmark_result
 
-# Host seconds that QEMU may take to answer a command, and to load or write a machine.
-ANSWER_SECONDS = 30.0
+# Host seconds that QEMU may take to load or write a machine.
 TRANSFER_SECONDS = 120.0
-# How often the console and the clock are looked at, and how long a message of the kernel may take
-# to be complete, in host seconds.
-GLANCE = 0.05
-LAST_WORDS = 0.5
 
 SNAPSHOT = "snapshot"
 # What the plugin has found out about instructions, in the machine's directory.
@@ -44,18 +38,6 @@ ATTRIBUTION = "attribution.jsonl"
 ALLOCATORS = "allocators"
 # Beside the plugin: what keeps QEMU's other threads from the lock that the vCPUs' thread needs.
 PACE = "libpace.so"
-
-
-class GuestError(FastError):
-    """A machine that did not do what it was asked; where its files are is part of the text."""
-
-
-class WatchdogError(GuestError):
-    """The machine took longer than it was allowed to."""
-
-
-class CancelledError(FastError):
-    """The machine was ended because the experiment is over."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +180,7 @@ def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str
     return "-fw_cfg", "name=opt/fast/job,file=job"
 
 
-def _go_on(vm: _Vm, watchdogs: Watchdogs) -> Outcome:
+def _go_on(vm: RunningVm, watchdogs: Watchdogs) -> Outcome:
     """From the guest's stop to its end. QEMU hears nothing from outside meanwhile."""
     vm.execute("cont")
     vm.wait_for(lambda: "FAST start" in vm.said(), "start", watchdogs.boot, may_end=True)
@@ -222,103 +204,6 @@ def _plugin_arguments(
     options += f",futexes={futexes}" if futexes else ""
     options += f",attribute={ATTRIBUTION}" if attribute else ""
     return "-plugin", options + (f",allocators={ALLOCATORS}" if watched else "")
-
-
-class _Vm:
-    """One QEMU process under way in its directory."""
-
-    def __init__(
-        self,
-        directory: Path,
-        process: subprocess.Popen[bytes],
-        control: Qmp,
-        cancelled: threading.Event,
-    ) -> None:
-        self.directory = directory
-        self.process = process
-        self._control = control
-        self._console = Console(directory / "serial.log")
-        self._cancelled = cancelled
-
-    def execute(self, command: str, **arguments: Any) -> Any:
-        try:
-            return self._control.execute(command, ANSWER_SECONDS, **arguments)
-        except QmpError as error:
-            self.explain_end()
-            raise self.failure(str(error)) from error
-
-    def status(self) -> str:
-        return str(self.execute("query-status")["status"])
-
-    def saved(self) -> bool:
-        state = self.execute("query-migrate")
-        if state["status"] == "failed":
-            raise self.failure(f"the machine cannot be saved: {state.get('error-desc', 'failed')}")
-        return bool(state["status"] == "completed")
-
-    def heard(self, event: str) -> bool:
-        """Has QEMU told the event? Waits for a moment."""
-        try:
-            self._control.listen(GLANCE)
-        except QmpError as error:
-            self.explain_end()
-            raise self.failure(str(error)) from error
-        return event in self._control.events
-
-    def said(self) -> list[str]:
-        """The complete lines that the guest has sent to the host so far."""
-        text = (self.directory / "host").read_bytes().decode(errors="replace")
-        return text.split("\n")[:-1]
-
-    def wait_for(
-        self, done: Callable[[], bool], stage: str, seconds: float, may_end: bool = False
-    ) -> None:
-        """Wait until it is done, or, where it may, QEMU has ended; anything else is an error."""
-        end = time.monotonic() + seconds
-        while True:
-            ended = self.process.poll() is not None
-            if self._console.alarmed():
-                ends_within(self.process, LAST_WORDS)
-                raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
-            if ended and may_end:
-                return
-            if ended:
-                self.explain_end()
-            if done():
-                return
-            if self._cancelled.is_set():
-                raise CancelledError("the run was ended before it was finished")
-            if time.monotonic() > end:
-                raise self.failure(
-                    f"watchdog: {stage} took longer than {seconds:g} s; the guest hangs, or "
-                    f"[watchdogs] of the experiment allow too little\n{self._console.excerpt()}",
-                    WatchdogError,
-                )
-            ends_within(self.process, GLANCE)
-
-    def failure(self, what: str, kind: type[GuestError] = GuestError) -> GuestError:
-        return kind(f"{what.rstrip()}\n(all that the machine said: {self.directory})")
-
-    def explain_end(self) -> None:
-        """Raise what QEMU died of; returns if it lives on."""
-        if not ends_within(self.process, LAST_WORDS):
-            return
-        status = self.process.returncode
-        if self._console.alarmed():
-            raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
-        said = "\n".join(self._errors()) or self._console.excerpt()
-        if status < 0:
-            name = signal_name(-status)
-            raise self.failure(f"QEMU was killed by {name} before the guest's end\n{said}")
-        if status == 0:
-            raise self.failure(f"the guest ended without saying how its job went\n{said}")
-        raise self.failure(f"QEMU ended with status {status}\n{said}")
-
-    def _errors(self) -> list[str]:
-        """What QEMU, the plugin or the guest's init complained about."""
-        lines = (self.directory / "qemu.log").read_text(errors="replace").splitlines()
-        complaints = [line for line in lines if "has no peer" not in line]
-        return complaints + [line for line in self.said() if line.startswith("FAST err ")]
 
 
 @contextmanager
@@ -345,7 +230,7 @@ def _started(
     further: Sequence[str],
     cancelled: threading.Event,
     preload: Path | None = None,
-) -> Iterator[_Vm]:
+) -> Iterator[RunningVm]:
     """QEMU, running in the directory; it is gone when the context ends, however it ends.
 
     QEMU also goes when this thread goes (setpriv), so that nobody's SIGKILL leaves it behind.
@@ -384,7 +269,7 @@ def _started(
         )
         theirs.close()
         try:
-            vm = _Vm(directory, process, Qmp(ours), cancelled)
+            vm = RunningVm(directory, process, Qmp(ours), cancelled)
             vm.execute("qmp_capabilities")
             yield vm
         finally:
@@ -392,7 +277,7 @@ def _started(
             process.wait()
 
 
-def _outcome(vm: _Vm, workload: float) -> Outcome:
+def _outcome(vm: RunningVm, workload: float) -> Outcome:
     # QEMU has ended: did the guest say its last line?
     if vm.said()[-1:] != ["FAST end"]:
         vm.explain_end()

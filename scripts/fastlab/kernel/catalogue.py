@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastlab.base import toml_table
-from fastlab.base.choice import pick
+from fastlab.base.lookup import pick
 from fastlab.base.model import FastError
 from fastlab.kernel.sources import Origin
 

@@ -31,10 +31,10 @@ from fastlab.base.cache import (
     publish,
     reusable,
 )
-from fastlab.base.choice import pick
+from fastlab.base.lookup import pick
 from fastlab.base.model import FastError, Kernel
-from fastlab.base.place import PROJECT
 from fastlab.base.progress import Reporter
+from fastlab.base.project import PROJECT
 from fastlab.kernel import kbuild, kconfig, patches, sources
 from fastlab.kernel.catalogue import (
     SERIES,
@@ -111,9 +111,7 @@ def build(request: BuildRequest, reporter: Reporter) -> tuple[Kernel, ...]:
     variants = catalogue.pick_variants(request.variants)
     tools.require_all(BUILD_TOOLS)
     with making_in(places.cache):
-        source = sources.locate(
-            series.origin, series.name, request.source, places.cache, reporter
-        )
+        source = sources.locate(series.origin, series.name, request.source, places.cache, reporter)
         kernels = tuple(
             _build(series, variant, request.fragments, source, places, reporter)
             for variant in variants
@@ -131,9 +129,7 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
     fragments = _fragment_files(places.project, ("fast", "release", "deb"))
     tree = Tree(places.cache / "trees" / f"{series.name}-deb")
     with making_in(places.cache), locked(tree.lock, reporter):
-        source = sources.locate(
-            series.origin, series.name, request.source, places.cache, reporter
-        )
+        source = sources.locate(series.origin, series.name, request.source, places.cache, reporter)
         series_patches = _patches(places.project, series.name, (SERIES,))
         _fill(tree, source, series.name, series_patches, places.cache, reporter)
         for old in tree.root.glob("*.deb"):

@@ -19,9 +19,9 @@ from urllib.error import URLError
 
 from fastlab.base import tools
 from fastlab.base.cache import full_disk, locked, mark_used
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def _check_version(found: str, series: str, origin: Path) -> None:
     if found != series and not found.startswith((f"{series}.", f"{series}-")):
         raise FastError(
             f"{origin} is Linux {found}, not of series {series}: give a source of that series, or "
-            f"name the series that it is of (`{typed('kernel', 'list')}` has all)"
+            f"name the series that it is of (`{fast_command('kernel', 'list')}` has all)"
         )
 
 

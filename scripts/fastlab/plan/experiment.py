@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from fastlab.base import toml_table
-from fastlab.base.choice import closest
 from fastlab.base.files import write_files
+from fastlab.base.lookup import closest
 from fastlab.base.metrics import VOCABULARY, Metric
 from fastlab.base.model import (
     BENCHMARKS,
     INTERVALS_BENCHMARKS,
-    SCHEMA_VERSION,
     SPLASH_PROGRAMS,
     Case,
     Experiment,
@@ -146,58 +142,10 @@ def plan(experiment: Experiment) -> list[Run]:
     ]
 
 
-def workload_argv(workload: Workload, seed: int, program: Path | None = None) -> list[str]:
-    """The benchmark's command line: of this program, or of the one inside the guest."""
-    return [
-        str(program or f"/bin/{workload.benchmark}"),
-        "--threads",
-        str(workload.threads),
-        *workload.options,
-        "--seed",
-        str(seed),
-        "--json",
-    ]
-
-
-def benchmark_result(lines: Iterable[str]) -> Mapping[str, Any] | None:
-    """The JSON object among the lines of a benchmark's output; None if there is no whole one."""
-    for line in lines:
-        if line.startswith("{"):
-            try:
-                value: Mapping[str, Any] = json.loads(line)
-            except ValueError:
-                return None
-            return value
-    return None
-
-
 def further_programs(experiment: Experiment) -> tuple[str, ...]:
     """What its guest needs beside the seven benchmarks, which are always there."""
     named = {workload.benchmark for workload in experiment.workloads}
     return tuple(name for name in INTERVALS_BENCHMARKS + SPLASH_PROGRAMS if name in named)
-
-
-def run_key(run: Run, kernel_id: str, tools_id: str, attribute: bool = False) -> str:
-    """The identity of a finished run: equal keys mean that making it again would change nothing.
-
-    `kernel_id` stands for the kernel, `tools_id` for everything else that takes part (QEMU, plugin,
-    benchmarks, init). With `attribute` the run leaves a file more. The experiment's name, watchdogs
-    and other runs are not part of it.
-    """
-    identity = {
-        "schema": SCHEMA_VERSION,
-        "kernel": kernel_id,
-        "tools": tools_id,
-        "machine": {
-            **asdict(run.machine),
-            "preset": presets.load(run.machine.preset).id,
-        },
-        "variant": {**asdict(run.variant), "knobs": dict(run.variant.knobs)},
-        "argv": workload_argv(run.workload, run.seed),
-        "seed": run.seed,
-        **({"attribute": True} if attribute else {}),
-    }
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
 def _oracle(top: TomlTable, variants: Sequence[str]) -> tuple[str, ...]:

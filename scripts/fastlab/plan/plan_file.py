@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fastlab.base import toml_table
-from fastlab.base.cut import shown
 from fastlab.base.files import write_json
 from fastlab.base.metrics import REAL
 from fastlab.base.model import SCHEMA_VERSION, Experiment, FastError, Machine
-from fastlab.plan.blocks import GUESTS, Plan, events_of
+from fastlab.base.text import shown
 from fastlab.plan.experiment import load_experiment
-from fastlab.plan.rows import Builds, KernelId, guest_record, machine_record
+from fastlab.plan.paired_plan import GUESTS, Plan, events_of
+from fastlab.plan.row_making import guest_record, machine_record
+from fastlab.plan.rows import Builds, KernelId
 
 NAME = "plan.json"
 

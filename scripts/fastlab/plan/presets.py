@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fastlab.base import toml_table
-from fastlab.base.choice import closest
+from fastlab.base.lookup import closest
 from fastlab.base.model import Experiment, FastError
 
 DIRECTORY = Path(__file__).resolve().parents[3] / "userspace/cachesim/presets"

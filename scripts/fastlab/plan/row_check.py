@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fastlab.base.cut import shown
 from fastlab.base.metrics import LATENCIES, NAMED
 from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS
-from fastlab.plan.blocks import PairedRow
+from fastlab.base.text import shown
 from fastlab.plan.circumstances import from_record
+from fastlab.plan.paired_plan import PairedRow
 from fastlab.plan.rows import Row, RunLock
 
 # Counted on a real machine and compared nowhere.

@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import Any, Self, cast
 
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import SCHEMA_VERSION, FastError
-from fastlab.base.typed import typed
 from fastlab.plan.row_check import impossible
 from fastlab.plan.rows import Row
 
@@ -28,7 +28,7 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
         data = path.read_bytes()
     except OSError as error:
         raise FastError(
-            f"{path}: cannot be read: {error.strerror}; `{typed('run')}` makes it"
+            f"{path}: cannot be read: {error.strerror}; `{fast_command('run')}` makes it"
         ) from error
     rows, _, warning = _parse(path, data)
     return rows, warning
@@ -105,8 +105,8 @@ class RunLog:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise FastError(
-                f"{self.path}: another `{typed('run')}` is writing to it; wait for it or stop it "
-                "first"
+                f"{self.path}: another `{fast_command('run')}` is writing to it; wait for it or "
+                "stop it first"
             ) from error
 
     def append(self, row: Row) -> None:

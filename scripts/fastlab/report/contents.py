@@ -17,7 +17,7 @@ import jinja2
 
 from fastlab.base.files import write_files
 from fastlab.base.metrics import CHARTED, HEADLINES
-from fastlab.plan.experiment import workload_argv
+from fastlab.plan.invocation import workload_argv
 from fastlab.report import charts, drawing, forms, heatmaps, lock_tables, paper, sections, tables
 from fastlab.report.attribution_tables import attribution_tables
 from fastlab.report.document import csv_text, json_text, regret_csv_text

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fastlab.base.cut import one_line
 from fastlab.base.model import FastError
+from fastlab.base.text import one_line
 from fastlab.report.tables import (
     NOT_AVAILABLE,
     heading,

@@ -7,7 +7,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from fastlab.base.cut import one_line
+from fastlab.base.text import one_line
 from fastlab.report.tables import Cell, Table
 
 STYLES = {"": "", "gain": "green", "loss": "red", "aside": "dim"}

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote
 
-from fastlab.base.cut import one_line
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Place
+from fastlab.base.text import one_line
 from fastlab.plan import rows as runs
 from fastlab.statistics.findings import NO_ANSWER, NO_CHANGE, Finding, Findings, Verdict, no_run
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fastlab.base import tools
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError, Kernel
-from fastlab.base.place import python_package, work_dir
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
+from fastlab.base.project import python_package, work_dir
 from fastlab.guest import initramfs, kvm
 from fastlab.guest.alarms import Console
 from fastlab.guest.meson import build_programs
@@ -67,7 +67,8 @@ def run(request: ShellRequest, reporter: Reporter) -> int:
     """Boot the kernel and run the shell or the command to its end; returns its exit status."""
     if not request.argv and not os.isatty(request.streams.stdin):
         raise FastError(
-            f"an interactive shell needs a terminal; for a command: {typed('shell')} -- COMMAND"
+            "an interactive shell needs a terminal; for a command: "
+            f"{fast_command('shell')} -- COMMAND"
         )
     virtme = find_virtme()
     tools.require_all(TOOLS)

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from fastlab.base.cache import locked
 from fastlab.base.model import SCHEMA_VERSION, FastError
-from fastlab.base.place import work_dir
 from fastlab.base.process import ending, last_words, run_group
 from fastlab.base.progress import Reporter, steps
+from fastlab.base.project import work_dir
 from fastlab.report.tables import Cell, Table, Tone
 from fastlab.splash import source_tree
 from fastlab.splash.checks import Said, differences

@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from fastlab.base.fast_command import fast_command
 from fastlab.base.model import FastError
 from fastlab.base.progress import Reporter
-from fastlab.base.typed import typed
 from fastlab.plan import plan_file
-from fastlab.plan.blocks import Plan, make_dataset
 from fastlab.plan.experiment import load_experiment
+from fastlab.plan.paired_plan import Plan, make_dataset
 from fastlab.plan.run_log import read_rows
 from fastlab.statistics import attributed, paired
 from fastlab.statistics.findings import Findings
@@ -24,7 +24,7 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
     if not file.is_file():
         raise FastError(
             f"{directory}: not a results directory (it has no {file.name}); "
-            f"name one that `{typed('run')}` made, such as results/demo"
+            f"name one that `{fast_command('run')}` made, such as results/demo"
         )
     rows, warning = read_rows(directory / "runs.jsonl")
     if warning:

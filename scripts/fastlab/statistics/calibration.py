@@ -12,7 +12,15 @@ import numpy as np
 
 from fastlab.base.metrics import REAL, Metric
 from fastlab.base.model import Workload
-from fastlab.plan.blocks import BLOCK, NOTHING, Dataset, PairedRow, Plan, events_of, why_missing
+from fastlab.plan.paired_plan import (
+    BLOCK,
+    NOTHING,
+    Dataset,
+    PairedRow,
+    Plan,
+    events_of,
+    why_missing,
+)
 from fastlab.plan.rows import value
 from fastlab.statistics.findings import Verdict, no_run
 from fastlab.statistics.significance import (

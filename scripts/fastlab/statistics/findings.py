@@ -13,9 +13,9 @@ from functools import cached_property
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from fastlab.base.cut import one_line
 from fastlab.base.metrics import Metric
 from fastlab.base.model import Experiment, Place
+from fastlab.base.text import one_line
 from fastlab.plan.rows import Row
 from fastlab.statistics.attributed import Attributed
 from fastlab.statistics.lock_uses import LockUse

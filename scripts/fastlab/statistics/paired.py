@@ -27,7 +27,8 @@ import numpy as np
 
 from fastlab.base.metrics import HARDWARE, REAL, Metric
 from fastlab.base.model import Axes, Workload
-from fastlab.plan.blocks import (
+from fastlab.plan.circumstances import Circumstances, from_record
+from fastlab.plan.paired_plan import (
     GUESTS,
     Dataset,
     Label,
@@ -38,7 +39,6 @@ from fastlab.plan.blocks import (
     runs_of_a_block,
     why_missing,
 )
-from fastlab.plan.circumstances import Circumstances, from_record
 from fastlab.plan.rows import value, without_silent
 from fastlab.statistics import environment
 from fastlab.statistics.calibration import Blocks, Calibration, blocks_of, calibrate, nothing

@@ -21,7 +21,8 @@ from scipy import stats
 
 from fastlab.base.metrics import HINTS, SIMULATED, Metric, improvement
 from fastlab.base.model import Case, Experiment, Place, Run
-from fastlab.plan.experiment import plan, workload_argv
+from fastlab.plan.experiment import plan
+from fastlab.plan.invocation import workload_argv
 from fastlab.plan.plan_file import Simulations
 from fastlab.plan.rows import Builds, KernelId, Row, latest, value, without_silent
 from fastlab.statistics.findings import (

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastlab.base.model import FastError
-from fastlab.base.place import python_package
+from fastlab.base.project import python_package
 from fastlab.trace import lanes
 from fastlab.trace.events import Event
 from fastlab.trace.handoffs import HandOff

@@ -18,15 +18,17 @@ from typing import Any
 from fastlab.backend.sim import balancer, find_sim_toolbox, guest_argv
 from fastlab.base import tools
 from fastlab.base.cache import check_room
-from fastlab.base.choice import pick
 from fastlab.base.files import write_files
+from fastlab.base.lookup import pick
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Place, Variant
 from fastlab.base.progress import Reporter
 from fastlab.guest import initramfs, vm
 from fastlab.guest.machines import saved_machine
 from fastlab.guest.meson import build_programs
+from fastlab.guest.running_vm import GuestError
 from fastlab.kernel import kernels
-from fastlab.plan.experiment import further_programs, workload_argv
+from fastlab.plan.experiment import further_programs
+from fastlab.plan.invocation import workload_argv
 from fastlab.trace.events import read_events
 from fastlab.trace.recording import Recording, recording_of
 
@@ -128,7 +130,7 @@ class _Machines:
             outcome = vm.run_job(
                 simulation, snapshot, self._toolbox.plugin, job, directory, watchdogs, cancelled
             )
-        except vm.GuestError:
+        except GuestError:
             check_room(self._directory)
             raise
         document, trace = handed_over(outcome, variant, directory)

@@ -23,10 +23,11 @@ from fastlab.base.cache import cache_dir, locked, mark_used
 from fastlab.base.demangle import demangle
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.model import Experiment, FastError, Kernel, Run
-from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
+from fastlab.base.project import work_dir
 from fastlab.guest import initramfs, vm
 from fastlab.guest.meson import build_programs
+from fastlab.guest.running_vm import GuestError, WatchdogError
 from fastlab.guest.snapshot import CLOCK_SETTLED
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel import kernels
@@ -223,9 +224,9 @@ class _TrialMachines(Simulator):
         futexes: str = "own" if self._subject.marked else "next"
         try:
             outcome = self._run_job(request, simulation, snapshot, futexes)
-        except vm.WatchdogError as error:
+        except WatchdogError as error:
             raise ProgramError(f"{too_long(path, seconds, arm)}\n{error}") from error
-        except vm.GuestError as error:
+        except GuestError as error:
             raise FastError(f"{error}{self._out_of_memory(directory)}") from error
         everything = f"(all that the machine said: {directory})"
         if outcome.exit_status:
@@ -249,7 +250,7 @@ class _TrialMachines(Simulator):
         try:
             words = self._words(request.run, shown=True)
             outcome = self._run_job(request, simulation, snapshot, words=words)
-        except vm.GuestError:
+        except GuestError:
             return ()
         if not outcome.exit_status or not outcome.said:
             return ()

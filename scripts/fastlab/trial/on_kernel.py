@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fastlab.backend.block_rows import LAST_LATENCY_RUN, RealToolbox, requests
 from fastlab.backend.contract import Request, run_experiment
 from fastlab.backend.counting import (
     FAST_LATENCY,
@@ -23,18 +24,17 @@ from fastlab.backend.counting import (
 )
 from fastlab.backend.host import only_user, what_runs
 from fastlab.backend.running_kernel import LACKS, NEEDED, RunningKernel
-from fastlab.backend.slot_rows import LAST_LATENCY_RUN, RealToolbox, requests
 from fastlab.base.cache import check_room
 from fastlab.base.demangle import demangle
 from fastlab.base.metrics import LATENCIES, PERCENTILES
 from fastlab.base.model import Experiment, FastError, Run, Variant
-from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
+from fastlab.base.project import work_dir
 from fastlab.guest import initramfs
 from fastlab.guest.meson import build_programs
 from fastlab.guest.symbols import Symbols, parse_maps
 from fastlab.kernel.kernels import Places
-from fastlab.plan.blocks import slots
+from fastlab.plan.paired_plan import slots
 from fastlab.plan.rows import Row, fired, percentile
 from fastlab.plan.run_log import RunLog
 from fastlab.trial.runs import (

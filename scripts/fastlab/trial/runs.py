@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fastlab.backend.costs import RunCosts
-from fastlab.base.cut import cut, one_line
 from fastlab.base.model import (
     Axes,
     Case,
@@ -23,6 +22,7 @@ from fastlab.base.model import (
     Workload,
 )
 from fastlab.base.process import signal_name
+from fastlab.base.text import cut, one_line
 from fastlab.plan.rows import Row
 
 BASELINE = "off"

@@ -16,7 +16,7 @@ from statistics import fmean, median
 from typing import Literal, cast
 
 from fastlab.base.metrics import HINTS, REAL, SIMULATED, Metric, improvement
-from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
+from fastlab.plan.paired_plan import BLOCK, PairedRow, first_reasons
 from fastlab.plan.rows import Row, fired
 from fastlab.plan.rows import value as figure
 from fastlab.report.tables import NOT_AVAILABLE, value

@@ -13,9 +13,10 @@ from fastlab.base.demangle import short
 from fastlab.base.files import readable
 from fastlab.base.metrics import FIRED, HINTS, LATENCIES, MECHANISM, SHOWN_PERCENTILES
 from fastlab.base.model import SCHEMA_VERSION, Place
-from fastlab.plan.blocks import BLOCK, PairedRow, first_reasons
 from fastlab.plan.circumstances import from_record
-from fastlab.plan.rows import kernel_id, machine_record
+from fastlab.plan.paired_plan import BLOCK, PairedRow, first_reasons
+from fastlab.plan.row_making import machine_record
+from fastlab.plan.rows import kernel_id
 from fastlab.report import lock_tables
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone, value, without_empty
 from fastlab.statistics import environment, paired

@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from fastlab.base.fast_command import fast_command
 from fastlab.base.files import write_files
 from fastlab.base.model import BENCHMARKS, FastError
 from fastlab.base.process import ask, ending
 from fastlab.base.progress import Reporter, steps
 from fastlab.base.tools import require
-from fastlab.base.typed import typed
 from fastlab.guest.initramfs import check_built, program_path
 from fastlab.plan import presets
-from fastlab.plan.experiment import benchmark_result
+from fastlab.plan.invocation import benchmark_result
 from fastlab.trust.agreement import CONFINED, FREE, Point, Rates, SideFigures, paired
 from fastlab.trust.calibrate import preset_name
 
@@ -88,7 +88,8 @@ def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[
         content = preset.read_bytes()
     except OSError as error:
         raise FastError(
-            f"{preset}: {error.strerror}; `{typed('calibrate', '--out', str(preset))}` writes it"
+            f"{preset}: {error.strerror}; "
+            f"`{fast_command('calibrate', '--out', str(preset))}` writes it"
         ) from error
     # What is wrong with it is said of the file that was named, not of its copy.
     presets.load(preset)

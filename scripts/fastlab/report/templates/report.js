@@ -26,17 +26,17 @@ function numberIn(text) {
 	return found ? Number(found[1].replaceAll(",", "")) : NaN;
 }
 
-// By number where all cells have one, else by the letters; what is not available comes last.
+// By number where all cells have one, else as text; what is not available comes last.
 function sorted(groups, column, direction) {
 	const keyed = groups.map((group) => [group, group[0].cells[column].textContent.trim()]);
 	const present = keyed.filter(([, text]) => !ABSENT.has(text));
 	const absent = keyed.filter(([, text]) => ABSENT.has(text));
 	const numbers = new Map(present.map(([, text]) => [text, numberIn(text)]));
 	const numeric = present.every(([, text]) => !isNaN(numbers.get(text)));
-	const letters = new Intl.Collator("en", { numeric: true });
+	const collator = new Intl.Collator("en", { numeric: true });
 	present.sort(([, one], [, other]) => direction * (numeric
 		? numbers.get(one) - numbers.get(other)
-		: letters.compare(one, other)));
+		: collator.compare(one, other)));
 	return [...present, ...absent].map(([group]) => group);
 }
 

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fastlab.base.cut import cut
 from fastlab.base.files import write_files, write_json
 from fastlab.base.model import SCHEMA_VERSION, FastError
+from fastlab.base.text import cut
 from fastlab.report.markup import markdown_table
 from fastlab.report.tables import NOT_AVAILABLE, Cell, Table, Tone
 from fastlab.statistics.environment import host

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 
 from fastlab.base.cache import locked
-from fastlab.base.place import work_dir
 from fastlab.base.progress import Reporter
+from fastlab.base.project import work_dir
 from fastlab.cli.common import Commands, check_writable, project
 from fastlab.cli.options import number, only, path, threads
 from fastlab.guest import meson

@@ -26,9 +26,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from fastlab.base.cut import shown
 from fastlab.base.metrics import HARDWARE, NAMED, REAL
 from fastlab.base.model import Experiment, FastError, Workload
+from fastlab.base.text import shown
 from fastlab.plan.experiment import check_primary
 from fastlab.plan.rows import Row, latest, value
 

@@ -28,8 +28,9 @@ from fastlab.base.model import (
     Run,
 )
 from fastlab.guest import initramfs
-from fastlab.plan.blocks import PairedRow, Plan, Slot, variant_of
-from fastlab.plan.rows import Counter, Measured, build_row, how_it_ended
+from fastlab.plan.paired_plan import PairedRow, Plan, Slot, variant_of
+from fastlab.plan.row_making import Measured, build_row, how_it_ended
+from fastlab.plan.rows import Counter
 
 # The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
 SCHEDULING = ("context_switches", "migrations")
