@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What all models share: the run of the correct source, then a run per seeded defect,
- * which must fail. Defects are every memory_order that the source uses, weakened one
- * at a time by one step, and those of the protocol that a model names itself.
+ * Shared by all models: a run of the correct source, then a run for each seeded defect, which must
+ * fail. Defects are every memory_order of the source, weakened one at a time by one step, and the
+ * protocol defects that a model names.
  *
  * usage: MODEL [SCHEDULES]	(100000)
  *
@@ -20,7 +20,7 @@
 
 #include "atomics.h"
 
-/* The defect of the protocol that a model shall have; NULL: none. */
+/* The protocol defect of this run; NULL: none. */
 inline const char *ivl_defect;
 
 inline bool ivl_has_defect(const char *name)
@@ -28,15 +28,15 @@ inline bool ivl_has_defect(const char *name)
 	return ivl_defect && !strcmp(ivl_defect, name);
 }
 
-/* The number of the schedule that fails, and why; 0: none does. */
+/* The schedule that fails, and why; 0: none does. */
 struct ivl_failure {
 	rl::iteration_t schedule;
 	std::string why;
 };
 
 /*
- * A suite whose defects show only where a thread stands still for long has a constant
- * SWITCHES: all its schedules with so many switches between threads are tried.
+ * A suite whose defects show only when a thread pauses for long defines SWITCHES: all schedules
+ * with up to that many switches between threads are tried.
  */
 template <typename suite, typename = void> struct ivl_switches {
 	static const int most = 0;
@@ -68,9 +68,9 @@ template <typename suite> ivl_failure ivl_simulate(rl::iteration_t schedules, bo
 template <typename... suites> class ivl_model {
 public:
 	/*
-	 * `unneeded`: weakenings that no schedule of relacy shows, as "function order to",
-	 * once for each in that function; the model says why. They are the only ones that
-	 * take all schedules there are, so they get no more than a short run has.
+	 * `unneeded`: weakenings that no schedule of relacy shows, as "function order to", once for
+	 * each in that function; the model says why. They run all schedules, so these are limited to
+	 * a short run's number.
 	 */
 	static int main(int argc, char **argv, std::initializer_list<const char *> defects,
 			std::vector<std::string> unneeded = {})
@@ -118,7 +118,7 @@ public:
 		}
 		ivl_weakened = {};
 		for (const std::string &name : unneeded) {
-			printf("%s: said not to be needed, but it is\n", name.c_str());
+			printf("%s: listed as unneeded, but it is needed\n", name.c_str());
 			failed++;
 		}
 		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -150,7 +150,7 @@ private:
 		return slash ? slash + 1 : file;
 	}
 
-	/* One step weaker; what is found wrong so is wrong weaker still. */
+	/* One step weaker: what fails so fails when weaker still. */
 	static std::vector<rl::memory_order> weaker(rl::memory_order order)
 	{
 		switch (order) {

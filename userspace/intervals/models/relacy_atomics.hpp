@@ -2,9 +2,8 @@
 /*
  * The part of <stdatomic.h> that the models' sources use, on relacy's atomics.
  *
- * Each memory_order of the source is a site: model.hpp can weaken one at a time,
- * to see the model fail. A model's own accesses, which are not to be weakened, are
- * written in relacy's way: flag.load(rl::mo_acquire, $).
+ * Each memory_order of the source is a site, which model.hpp can weaken to see the model fail. A
+ * model's own accesses, which stay as they are, use relacy's form: flag.load(rl::mo_acquire, $).
  */
 #ifndef IVL_RELACY_ATOMICS_HPP
 #define IVL_RELACY_ATOMICS_HPP
@@ -22,7 +21,7 @@ struct ivl_weakening {
 	rl::memory_order to;
 };
 
-/* The weakened site, and all that were met, with their file (while `sites` is not NULL). */
+/* The weakened site, and all sites met, with their file (while `ivl_sites` is not NULL). */
 inline ivl_weakening ivl_weakened;
 inline rl::map<ivl_site, const char *>::type *ivl_sites;
 
@@ -68,7 +67,7 @@ public:
 	ivl_shared() {}
 	ivl_shared(T value) { var_($).store(value); }
 	ivl_shared(const ivl_shared &other) { var_($).store(other.var_($).load()); }
-	/* Its end is a write: who used it must have done before. */
+	/* Destruction is a write: every use must happen before it. */
 	~ivl_shared() { var_($).store(T()); }
 	operator T() const { return var_($).load(); }
 	T operator->() const { return var_($).load(); }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Words that relacy makes macros of, and by which the runtime's sources mean C's.
- * To be included behind relacy.
+ * Undoes relacy's macros for C's words that the runtime's sources use. Include it after relacy.
  */
 #undef new
 #undef delete

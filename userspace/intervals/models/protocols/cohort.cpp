@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cohort lock: one owner at a time, who sees what the one before wrote; and the last
- * one may destroy it, as ivl_numa_mutex_destroy() does.
+ * The cohort lock: one owner at a time, which sees its predecessor's writes. The last owner may
+ * destroy it, as ivl_numa_mutex_destroy() does.
  */
 #include "model.hpp"
 #include "scheduler.h"
@@ -40,7 +40,7 @@ struct cohort : rl::test_suite<cohort<threads, nodes, passes>, threads> {
 		}
 	}
 
-	/* The owner before may have given up the lock, and not yet the queue of its node. */
+	/* The previous owner may have released the lock, but not yet its node's queue. */
 	void destroy()
 	{
 		for (auto &c : cohorts) {

@@ -76,7 +76,7 @@ struct one_by_one : rl::test_suite<one_by_one<sleepers, wakers>, sleepers + wake
 	}
 };
 
-/* Two wait for the same to become true; who makes it true wakes all. */
+/* Two threads wait for one flag; the thread that sets it wakes all. */
 struct all : rl::test_suite<all, 3> {
 	ivl_model_futex futex;
 	ivl_eventcount ec;

@@ -2,17 +2,17 @@
 /*
  * Exclusive waits (src/attach.h), and the thread that continues other work when all wait:
  * ivl_externals_lift_exclusion() and ivl_externals_wake_one() in src/external.c, and their
- * callers in src/idle.c and src/waking.c, step by step. All wait for locks that are given up only when all pieces of work
- * have been done: a deadlock means that there is one, and nobody who may do it.
+ * callers in src/idle.c and src/waking.c, step by step. All wait for locks that are released only
+ * when all work is done: a deadlock means that work is left which no thread may do.
  */
 #include "model.hpp"
 #include "eventcount.c"
 
 /*
- * Thread 0 has what it alone can go on with; all can do the other pieces. It is there from the
- * beginning, or it is made by a thread that waits alone afterwards, or by one that never sleeps.
+ * One piece of work is for thread 0 alone; any thread can do the rest. It exists from the start,
+ * or a thread makes it that then waits exclusively, or one that never sleeps.
  */
-enum maker { NOBODY, ONE_OF_THEM, GUEST };
+enum maker { BEFORE_ALL, ONE_OF_THEM, GUEST };
 
 template <int threads, int pieces, maker made_by>
 struct exclusive
@@ -28,8 +28,8 @@ struct exclusive
 			ivl_eventcount_init(&e);
 		for (auto &c : called)
 			c.store(0, rl::mo_relaxed, $);
-		work.store(made_by == NOBODY ? pieces : 0, rl::mo_relaxed, $);
-		returned.store(made_by == NOBODY, rl::mo_relaxed, $);
+		work.store(made_by == BEFORE_ALL ? pieces : 0, rl::mo_relaxed, $);
+		returned.store(made_by == BEFORE_ALL, rl::mo_relaxed, $);
 		done.store(0, rl::mo_relaxed, $);
 		asleep.store(0, rl::mo_relaxed, $);
 	}
@@ -43,7 +43,7 @@ struct exclusive
 	{
 		ivl_model_fence(rl::mo_seq_cst, $);
 		if (asleep.load(rl::mo_relaxed, $) != threads ||
-		    ivl_has_defect("who brings work rouses nobody"))
+		    ivl_has_defect("new work wakes no thread"))
 			return;
 		for (int i = 0; i < threads; i++)
 			if (wake(i))
@@ -88,7 +88,7 @@ struct exclusive
 		if (work.load(rl::mo_relaxed, $) || (me == 0 && returned.load(rl::mo_relaxed, $)))
 			return !ivl_has_defect("the last awake goes on with nothing");
 		if (me && returned.load(rl::mo_relaxed, $) &&
-		    !ivl_has_defect("the last awake tells nobody"))
+		    !ivl_has_defect("the last awake wakes no thread"))
 			wake(0);
 		return false;
 	}
@@ -101,7 +101,7 @@ struct exclusive
 		unsigned int now;
 
 		now = asleep.load(rl::mo_relaxed, $);
-		if (ivl_has_defect("who says that it sleeps does not look again"))
+		if (ivl_has_defect("no look after counting itself asleep"))
 			now = before;
 		if (!called[me].load(rl::mo_acquire, $) && now == threads)
 			is_lifted = exclusion_lifted(me);
@@ -135,11 +135,11 @@ struct exclusive
 
 int main(int argc, char **argv)
 {
-	return ivl_model<exclusive<2, 0, NOBODY>, exclusive<2, 1, NOBODY>,
+	return ivl_model<exclusive<2, 0, BEFORE_ALL>, exclusive<2, 1, BEFORE_ALL>,
 			 exclusive<2, 1, ONE_OF_THEM>, exclusive<3, 1, ONE_OF_THEM>,
 			 exclusive<1, 1, GUEST>, exclusive<2, 1, GUEST>>::main(
 		argc, argv,
-		{ "who brings work rouses nobody", "the last awake goes on with nothing",
-		  "the last awake tells nobody", "no look after prepare",
-		  "who says that it sleeps does not look again" });
+		{ "new work wakes no thread", "the last awake goes on with nothing",
+		  "the last awake wakes no thread", "no look after prepare",
+		  "no look after counting itself asleep" });
 }

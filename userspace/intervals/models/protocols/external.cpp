@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads that come and go: make(), find_seat() and stand_up() in src/external.c, and who looks
- * into seats, step by step. Two in one seat, and one that is seen before it was made, are
- * data races.
+ * Threads that come and go: make(), find_seat() and stand_up() in src/external.c, and the readers
+ * of external workers, step by step. Two threads as one external worker, and a worker read before
+ * it was made, are data races.
  */
 #include "model.hpp"
 

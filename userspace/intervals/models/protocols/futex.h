@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * futex_wait() and futex_wake() for the models. The comparison and the queueing are
- * one step for wakers, as in the kernel; whom a wake wakes is anyone's guess.
+ * futex_wait() and futex_wake() for the models. Comparing and queueing are one step for wakers, as
+ * in the kernel; a wake-up chooses its waiter at random.
  */
 #ifndef IVL_FUTEX_H
 #define IVL_FUTEX_H

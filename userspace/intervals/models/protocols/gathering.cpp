@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The barrier: nobody goes on before all have come, and all see what all wrote. */
+/* The barrier: no caller continues before all have arrived; each sees the writes of all. */
 #include "model.hpp"
 #include "scheduler.h"
 #include "eventcount.c"
@@ -56,8 +56,8 @@ struct gathering : rl::test_suite<gathering<callers, nodes, tasks>, callers> {
 int main(int argc, char **argv)
 {
 	/*
-	 * They keep the object's memory from being given back too early; relacy executes
-	 * a thread in its order, and so cannot show an access that comes late.
+	 * These orders keep the object's memory from being freed too early. relacy executes a
+	 * thread in program order, so it cannot show a late access.
 	 */
 	return ivl_model<gathering<2, 1, 0>, gathering<3, 2, 3>, gathering<3, 2, 1>>::main(
 		argc, argv, {},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The queue of a guard: one holder at a time, who sees what the one before wrote; in
- * FIFO order; nobody is forgotten.
+ * The queue of a guard: one holder at a time, which sees its predecessor's writes; FIFO order; no
+ * waiter is lost.
  */
 #include "model.hpp"
 #include "guard_queue.h"
@@ -10,7 +10,7 @@ static const int TURNS = 2;
 
 struct waiter {
 	ivl_guard_node node;
-	IVL_SHARED(int) payload;	/* written before enter, read by who leaves */
+	IVL_SHARED(int) payload;	/* written before enter, read by its predecessor */
 	rl::semaphore<waiter> granted;
 	bool waits;			/* of the model, which sees all at once */
 	unsigned int entered;
@@ -36,7 +36,7 @@ struct guard : rl::test_suite<guard<threads>, threads> {
 		}
 	}
 
-	/* Nobody who had to wait before `me` came is still waiting. */
+	/* No waiter from before `me` still waits. */
 	void check_order(waiter *me, unsigned int came)
 	{
 		for (auto &w : waiters)

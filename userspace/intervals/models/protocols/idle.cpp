@@ -11,8 +11,8 @@
 
 enum naps {
 	NEVER,
-	AT_TIMES,	/* a worker is throttled by chance, and a nap is over by chance */
-	TILL_CALLED,	/* one is to be awake, and a nap has no end of itself */
+	AT_TIMES,	/* a worker is throttled by chance, and a timed sleep ends by chance */
+	TILL_CALLED,	/* one stays awake, and only a call ends a timed sleep */
 };
 
 /* Without membarrier() `asleep` is never 0, and the fences do what it does. */
@@ -87,7 +87,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		searching.fetch_add(1, rl::mo_seq_cst, $);
 		found = find();
 		if (searching.fetch_sub(1, rl::mo_seq_cst, $) == 1 && found &&
-		    !ivl_has_defect("who finds work wakes nobody"))
+		    !ivl_has_defect("a worker that finds work wakes none"))
 			wake();
 		return found;
 	}
@@ -127,16 +127,16 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		return !ivl_timed_sleep_begin(&timed_sleep) || take_nap();
 	}
 
-	/* For who is throttled, and may sleep beside work. */
+	/* For a throttled worker, which may sleep although there is work. */
 	bool napped()
 	{
-		return ivl_has_defect("throttled without a nap") ||
+		return ivl_has_defect("throttled without a timed sleep") ||
 		       ivl_timed_sleep_active(&timed_sleep);
 	}
 
 	void go_to_sleep(bool throttled)
 	{
-		const bool relies = throttled && ivl_has_defect("nap looked at before prepare") &&
+		const bool relies = throttled && ivl_has_defect("timed sleep looked at before prepare") &&
 				    napped();
 		uint64_t key;
 
@@ -144,7 +144,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 		key = ivl_eventcount_prepare(&ec);
 		if (membarrier && !ivl_has_defect("no membarrier"))
 			rl::systemwide_fence($);
-		if (napping != NEVER && awake() < 1 && !ivl_has_defect("the last awake calls nobody"))
+		if (napping != NEVER && awake() < 1 && !ivl_has_defect("the last awake calls none"))
 			ivl_timed_sleep_wake(&timed_sleep);
 		if (!ivl_has_defect("no look after prepare") &&
 		    ((!(relies || (throttled && napped())) && anything()) ||
@@ -168,7 +168,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 			return;
 		stopping.store(1, rl::mo_relaxed, $);
 		ivl_eventcount_notify(&ec, ~0u);
-		if (napping != NEVER && !ivl_has_defect("nobody is called at the end"))
+		if (napping != NEVER && !ivl_has_defect("no call at the end"))
 			ivl_timed_sleep_wake(&timed_sleep);
 	}
 
@@ -194,7 +194,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
  * Work that waits for other work, and for which there are no stacks: begin_stackless() and
  * ivl_serve_stackless() in src/find.c. Each piece keeps its stack until all have begun, and
  * there is one to begin with. A deadlock means: what waits for a stack gets none. Guests are
- * threads in seats, which look once and leave: count_out() in src/external.c.
+ * external workers, which look once and leave: count_out() in src/external.c.
  */
 template <int workers, int guests, int pieces, bool membarrier>
 struct stackless
@@ -300,7 +300,7 @@ struct stackless
 			own[rl::thread_index()] = false;
 		}
 		others = all.fetch_sub(1, rl::mo_seq_cst, $) - 1;
-		if (!ivl_has_defect("who leaves does not look") &&
+		if (!ivl_has_defect("no look when leaving") &&
 		    asleep.load(rl::mo_seq_cst, $) == others && kept.load(rl::mo_relaxed, $))
 			ivl_eventcount_notify(&ec, 1);
 	}
@@ -328,9 +328,9 @@ int main(int argc, char **argv)
 			 idle<3, true, TILL_CALLED>, idle<2, true, AT_TIMES>,
 			 idle<3, true, AT_TIMES>, idle<2, false, AT_TIMES>>::main(
 		argc, argv,
-		{ "no look after prepare", "no membarrier", "who finds work wakes nobody",
+		{ "no look after prepare", "no membarrier", "a worker that finds work wakes none",
 		  "no fence before the look at searching", "the last awake makes no stack",
-		  "who leaves does not look", "throttled without a nap",
-		  "nap looked at before prepare", "the last awake calls nobody",
-		  "nobody is called at the end" });
+		  "no look when leaving", "throttled without a timed sleep",
+		  "timed sleep looked at before prepare", "the last awake calls none",
+		  "no call at the end" });
 }

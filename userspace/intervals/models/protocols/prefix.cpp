@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Prefix sums as in src/scan.c: parts are taken in their order; nobody scans one before the sum of
- * all before it is known; all are added up when all are taken, whoever has given up waiting.
+ * Prefix sums as in src/scan.c: parts are taken in order; a part is scanned after the sum of all
+ * parts before it is known; when all are taken all are added, whichever workers stopped waiting.
  */
 #include "model.hpp"
 #include "prefix.h"
@@ -12,7 +12,7 @@ template <int threads>
 struct prefix : rl::test_suite<prefix<threads>, threads> {
 	rl::atomic<int> taken;
 	ivl_prefix parts[PARTS];
-	/* A part's own, then of all up to its end. Who scans the next one uses it up. */
+	/* A part's own sum, then the sum up to its end, which the next part's scan consumes. */
 	IVL_SHARED(int) sums[PARTS];
 	IVL_SHARED(int) used[PARTS];
 
@@ -62,7 +62,7 @@ struct prefix : rl::test_suite<prefix<threads>, threads> {
 				ivl_prefix_add(&parts[part]);
 				add_up(part);
 			}
-			/* Now or never: it is left to who comes afterwards. */
+			/* The last chance: later it is another worker's. */
 			if (ivl_prefix_added(&parts[part]))
 				scan(part);
 		}

@@ -6,7 +6,7 @@
 #include "atomics.h"
 
 struct ivl_waiter {
-	IVL_SHARED(int) registers;	/* written by who waits, read by who wakes it */
+	IVL_SHARED(int) registers;	/* written by the waiter, read by its waker */
 	rl::semaphore<ivl_waiter> woken;
 };
 

@@ -5,10 +5,9 @@
  * relacy lets a load read an old value, but never a value that is stored later. C11
  * and real CPUs do: a thief that has claimed an element may have read its slot only
  * after the owner used the slot again, unless the claim's release and the owner's
- * acquire forbid it. So the atomics that hold elements remember who read them. When
- * one is stored to by a thread that is not ordered after a read, the reader may get
- * the new element in place of the old one, even when it has it already: its slot was
- * read, but nothing yet depended on the value.
+ * acquire forbid it. So the atomics that hold elements remember their readers. When a thread
+ * stores to one without being ordered after a read, the reader may get the new element instead of
+ * the old one, even after the read: nothing yet depended on the value.
  */
 #ifndef IVL_QUEUE_MODEL_HPP
 #define IVL_QUEUE_MODEL_HPP
@@ -29,7 +28,7 @@ const int MOST_ITEMS = 16;
 
 /* An element. */
 struct ivl_model_item {
-	rl::var<int> payload;		/* written before put, read by who gets it */
+	rl::var<int> payload;		/* written before put, read after take or steal */
 	int count;			/* how often it came out */
 };
 

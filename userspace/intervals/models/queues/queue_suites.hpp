@@ -53,7 +53,7 @@ struct ivl_queue_suite_base {
 		put_count++;
 	}
 
-	/* It was empty for someone who came after the first puts: others have those, or will. */
+	/* The queue was empty after the first puts: their elements are taken, or will be. */
 	void check_empty()
 	{
 		int left = before_count;
@@ -173,9 +173,9 @@ struct ivl_comes_back : rl::test_suite<ivl_comes_back, 2>, ivl_queue_suite_base 
 };
 
 /*
- * In ivl_anchored_enter(). T2: to relacy T1 before it shows all that O1 has stored. The
- * first load: relacy lets an atomic be used by who does not know that it has begun. In
- * ivl_anchored_leave(): no thread of relacy reads what is written after it has written.
+ * In ivl_anchored_enter(), T2: in relacy T1 before it already shows all that O1 stored. The first
+ * load: relacy lets a thread use an atomic whose construction it has not seen. In
+ * ivl_anchored_leave(): a relacy thread never reads a value written after its own write.
  */
 #define IVL_ANCHORED_UNNEEDED \
 	"ivl_anchored_enter seq_cst acq_rel", "ivl_anchored_enter acquire relaxed", \

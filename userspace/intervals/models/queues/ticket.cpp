@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tickets, over a queue of one place that gives what is in it to everybody who asks:
- * the worst that a queue that gives an element at least once can do. A thief holds a
- * ticket as long as the schedule likes.
+ * Tickets, over a queue of one slot that gives its element to every thief: the worst that an
+ * at-least-once queue can do. The schedule decides how long a thief holds a ticket.
  */
 #define IVL_TICKETS_IN_BLOCK 2
 #include "queue_model.hpp"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* No thread comes into ivl_run_here(): nobody has a seat (protocols/external.cpp has those). */
+/* No thread enters ivl_run_here(): there are no external workers (see protocols/external.cpp). */
 #ifndef IVL_EXTERNAL_H
 #define IVL_EXTERNAL_H
 
@@ -33,7 +33,7 @@ inline bool ivl_external_may_leave(const struct ivl_external *)
 inline void ivl_external_wait(struct ivl_external *, bool (*)(void *, struct ivl_waiter *), void *) {}
 inline void ivl_external_call(struct ivl_external *) {}
 
-/* Nor are there fibers that can go on at one seat alone. */
+/* Nor is a fiber bound to one external worker. */
 inline bool ivl_tied_returned(struct ivl_tied *)
 {
 	return false;

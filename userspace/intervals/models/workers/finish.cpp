@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A finish: it ends once, after all asyncs inside; who goes on behind it sees what
- * they wrote, and nobody touches it any more.
+ * A finish: it ends once, after all its asyncs. The code after it sees their writes, and no thread
+ * touches it any more.
  */
 #define IVL_AHEAD 2
 #include "relacy_worker.hpp"
@@ -47,7 +47,7 @@ enum inside {
 	ASYNC,			/* another async of the same finish */
 	FINISH,			/* a finish with an async of its own */
 	INSIDE,			/* another async of it, from an interval that ends before */
-	MEET,			/* the first waits for the second, that for who spawned both */
+	MEET,			/* the first waits for the second, the second for their spawner */
 };
 
 /* What is special. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Points: each occurs once, after all that it waits for; who comes after it sees what
- * was written before. Intervals: nobody uses one that is gone.
+ * Points: each occurs once, after all its predecessors, and its successors see what was written
+ * before. Intervals: none is used after it was freed.
  */
 #define IVL_REFERENCES 2
 #define IVL_CANCELS_KEPT 2
@@ -86,7 +86,7 @@ static void arrive(struct ivl_point *point, int32_t count, struct ivl_batch *bat
 		ivl_arrive(point, count, batch);
 	if (!to)
 		return;
-	/* The others need some time to end all. */
+	/* The other threads need some time to end all. */
 	for (int i = 0; i < 100; i++)
 		rl::yield(1, $);
 	to->fetch_sub(owed, rl::mo_acq_rel, $);
@@ -235,7 +235,7 @@ struct program : rl::test_suite<suite, workers + 1 + others> {
 	IVL_SHARED(int) written[MOST];
 	IVL_SHARED(struct ivl_interval *) kept;
 	bool fails;			/* the first interval */
-	unsigned int ran;		/* the others, by bits */
+	unsigned int ran;		/* a bit for each interval but the root */
 
 	program() : all(workers) {}
 
@@ -636,7 +636,7 @@ struct cycle : program<cycle<count, adding>, adding> {
 	}
 };
 
-/* An edge away from one that has nothing inside, and one to what somebody makes inside it. */
+/* An edge from an interval without children, and an edge to a child made inside it. */
 struct cycle_inside : program<cycle_inside, 2> {
 	struct ivl_work away, inside;
 	ivl_interval *current, *outer, *other, *between;
@@ -763,8 +763,8 @@ int main(int argc, char **argv)
 		  "a part's interval scheduled as if it was alone",
 		  "list closed without an exchange" },
 		/*
-		 * Of a store that a load has read, which to relacy is over before what follows;
-		 * and of who ends the runtime, as nobody does here (protocols/submitters.cpp).
+		 * In relacy a store that a load has read completes before what follows. The end of
+		 * the runtime is not modelled here (protocols/submitters.cpp).
 		 */
 		{ "adopt acquire relaxed", "enter acquire relaxed", "ivl_submit_end release relaxed" });
 }

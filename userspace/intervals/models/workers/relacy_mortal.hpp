@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Atomics of objects that end, and what relacy lacks for them. It executes each thread
- * in its order, so that nothing comes later than it is written, as it may in C11:
+ * Atomics of objects with an end, and what relacy lacks for them. relacy executes each thread in
+ * program order, so no access is delayed, as C11 allows:
  *
- *  - An access that is not ordered before the object's end may come after it. All
- *    accesses are remembered, and each must happen before the end.
- *  - A relaxed addition may come after what is written behind it. It does, at random,
- *    where nobody who must see it has used the atomic since.
+ *  - An access that is not ordered before the object's end may come after it. All accesses are
+ *    recorded, and each must happen before the end.
+ *  - A relaxed addition may come after the code behind it. It is delayed at random until a thread
+ *    that must see it uses the atomic.
  */
 #ifndef IVL_RELACY_MORTAL_HPP
 #define IVL_RELACY_MORTAL_HPP
@@ -77,7 +77,7 @@ public:
 		return used_by(value.fetch_sub(difference, order, where));
 	}
 
-	/* Nobody uses the result for more than a guess. */
+	/* The result serves only as a hint. */
 	T fetch_add(T sum, rl::memory_order order, rl::debug_info_param where)
 	{
 		perform_late();
@@ -128,7 +128,7 @@ private:
 	}
 
 	rl::atomic<T> value;
-	rl::timestamp_t used[MOST_THREADS] = {};	/* by whom, when last */
+	rl::timestamp_t used[MOST_THREADS] = {};	/* each thread's last use */
 	T late = 0;					/* an addition that is still to come */
 	unsigned int adder = 0;
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The least that a queue must do: who gets an element sees what was written before it
- * was put, and nothing else is ordered. All queues of the runtime do more. And threads
- * that wait for work, or for something else.
+ * The least that a queue must do: the taker of an element sees what was written before the put, and
+ * nothing else is ordered. All queues of the runtime do more. And waiting threads.
  */
 #ifndef IVL_RELACY_QUEUE_HPP
 #define IVL_RELACY_QUEUE_HPP

@@ -266,7 +266,7 @@ inline bool ivl_model_flush_deferred(struct ivl_worker *worker, const struct ivl
 }
 #define ivl_flush_deferred ivl_model_flush_deferred
 
-/* Nobody uses these here. */
+/* Not used here. */
 uint64_t ivl_watched;
 void ivl_end_cells(struct ivl_local *) {}
 inline void ivl_idle_wake(ivl_runtime *, const struct ivl_place *) {}

@@ -12,7 +12,7 @@ struct cds_wfcq_node {
 };
 
 struct cds_wfcq_head {
-	/* Who takes from it must be alone. */
+	/* One thread takes from it at a time. */
 	IVL_SHARED(int) taken;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Nobody watches a model. */
+/* A model is not watched. */
 #ifndef IVL_WATCH_H
 #define IVL_WATCH_H
 
