@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Cancellation and join: many intervals search a haystack, each a part of it. The one
- * that finds the needle cancels the search: parts that have not begun never do, those
- * that run are asked to stop. Who wants the result joins the search's end.
+ * Cancellation and join: each of many intervals searches a part of a haystack. The interval that
+ * finds the needle cancels the search: parts that have not begun never do, and running parts are
+ * asked to stop. main joins the search's end for the result.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -65,7 +65,7 @@ static int find(ivl_interval *self, void *arg)
 	printf("search: %s; %u of %d parts have begun\n", error ? strerror(error) : "at its end",
 	       atomic_load(&begun), PARTS);
 	ivl_release(search);
-	/* What was cancelled is no error of who cancelled it; an end without it is. */
+	/* The search ends cancelled if the needle was found; any other end is an error. */
 	if (error == ECANCELED)
 		return 0;
 	return error ? error : ENOENT;

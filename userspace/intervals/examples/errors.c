@@ -37,7 +37,7 @@ static int build(ivl_interval *self, void *arg)
 		if (ivl_add_edge(ivl_end_point(steps[edges[i][0]]),
 				 ivl_start_point(steps[edges[i][1]])))
 			return -1;
-	/* Nobody needs it today. */
+	/* It is not needed today. */
 	ivl_cancel(steps[PRINT]);
 	ivl_schedule();
 	for (int i = 0; i < STEPS; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Spawn and sync: Fibonacci numbers by their definition. The child's task lies in its
- * spawner's frame, so that nothing is allocated; the spawner does the other half
- * itself, and takes the child back if nobody has stolen it.
+ * Spawn and sync: Fibonacci numbers by their definition. The child's task lies in its spawner's
+ * frame, so nothing is allocated. The spawner computes the other half itself, and takes the child
+ * back if no worker has stolen it.
  */
 #include <stdio.h>
 #include <stdlib.h>

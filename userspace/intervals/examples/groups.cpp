@@ -24,7 +24,7 @@ long fib(int n)
 	return x + y;
 }
 
-/* Any of the numbers from 1 up to `end` that 9999991 divides; the first who finds one ends it. */
+/* A number from 1 to `end` that 9999991 divides; the first task to find one ends the search. */
 long find(long end)
 {
 	const long PART = 10000;

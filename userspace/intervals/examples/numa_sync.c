@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tasks and a thread share a table: a mutex protects it, a condition variable tells
- * when it is full, and a barrier when all have seen that. Who waits is suspended, so
- * that two workers are enough for eight tasks.
+ * Tasks and a thread share a table: a mutex protects it, a condition variable says when it is full,
+ * and a barrier when all have seen that. Waiting tasks are suspended, so two workers are enough for
+ * eight tasks.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ int main(void)
 	ivl_run(runtime, run, &table);
 	pthread_join(thread, NULL);
 	ivl_stop(runtime);
-	/* Nobody is left in any of them, or this would be EBUSY. */
+	/* No task still uses any of them, or this would be EBUSY. */
 	return ivl_numa_barrier_destroy(table.seen) || ivl_numa_cond_destroy(table.full) ||
 	       ivl_numa_mutex_destroy(table.mutex);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finish and async: walk a tree of which nobody knows how large it is. A node starts
- * an async for each of its children and returns without waiting for them; the one
- * finish around the walk waits for all. An async has a copy of its argument.
+ * Finish and async: walk a tree of unknown size. A node starts an async for each of its children
+ * and returns without waiting; the one finish around the walk waits for all. An async has a copy of
+ * its argument.
  */
 #include <stdatomic.h>
 #include <stdio.h>
