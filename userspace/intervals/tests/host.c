@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A program in C that uses the library, then loads tasks in C++, where nobody else sees them. */
+/* A program in C that uses the library, then loads a plugin in C++ with RTLD_LOCAL. */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -16,7 +16,7 @@ int main(int count, char **arguments)
 	void *plugin;
 	int (*use)(void);
 
-	/* One without C++, which the library must not take for all. */
+	/* The first runtime runs before C++ is loaded: the library must not remember that. */
 	if (count != 2 || ivl_start(NULL, &runtime) || ivl_run(runtime, nothing, NULL))
 		return 1;
 	ivl_stop(runtime);

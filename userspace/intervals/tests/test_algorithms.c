@@ -38,7 +38,7 @@ struct parts {
 	struct {
 		unsigned int added, put;
 	} *counts;
-	/* The first is not put before so many parts that follow it are added. */
+	/* How many later parts are added before the first is written. */
 	unsigned int beside;
 	_Atomic unsigned int added;
 };
@@ -88,7 +88,7 @@ static void check_parts(const struct affine *numbers, const struct affine *expec
 			size_t grain)
 {
 	struct affine sum = { 1, 0 };
-	/* The last of them is never only added. The second one: by who gives up waiting. */
+	/* The last part is never only added; the worker that stops waiting adds the second. */
 	struct parts parts = { numbers, make_numbers(count),
 			       .beside = alone ? 0 :
 					 (grain ? count > 3 * grain : count > 100) ? 2 :

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Allocations that fail. The test is linked with -Wl,--wrap= of what is below, so
- * that the library's own calls come here, and not those of hwloc inside of itself.
+ * Allocations that fail. -Wl,--wrap= of the functions below redirects the library's calls, but not
+ * hwloc's internal ones.
  */
 #ifndef TEST_ALLOCATION_H
 #define TEST_ALLOCATION_H
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* How many allocations succeed before all others fail; -1: all do. Any thread's. */
+/* How many allocations still succeed, of all threads; -1: all. */
 static _Atomic int test_allocations_left = -1;
 
 static inline bool test_allocation_fails(void)

@@ -168,9 +168,7 @@ TEST(back_to_front)
 	check_growth(back_to_front);
 }
 
-/*
- * Who looks for a path, and finds none, waits for nobody who does the same.
- */
+/* Searches for a path that find none do not wait for each other. */
 
 struct searches {
 	_Atomic bool done;
@@ -217,7 +215,7 @@ static void search_together(unsigned int workers)
 	pthread_t thread;
 	bool done;
 
-	/* As one who has found a cycle, and has not yet said so. */
+	/* As a caller does that has found a cycle and not yet returned. */
 	pthread_mutex_lock(&model->lock);
 	assert_int_equal(pthread_create(&thread, NULL, run_searches, &run), 0);
 	for (int i = 0; i < 1000 && !atomic_load(&searches.done); i++)

@@ -292,7 +292,7 @@ TEST(many_objects)
 	stop();
 }
 
-/* Threads the runtime does not know: some ask, others bind and unbind. */
+/* Foreign threads: one asks while two bind and unbind. */
 static _Atomic bool over;
 
 static void *asks(void *arg)

@@ -25,7 +25,7 @@ struct crowd {
 	std::atomic<int> next, own;
 };
 
-/* Waits with the others inside of its handler, and then throws again what it has caught. */
+/* Waits inside its handler until all tasks are there, then rethrows. */
 static void wait_in_handler(void *arg)
 {
 	crowd *all = *(crowd **)arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Workers that are throttled: how many are wanted, and that nothing waits for ever. */
+/* Throttled workers: how many the runtime wants, and that no task waits for ever. */
 #include "test_runtimes.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@
  * The library's clocks, as the test wants them.
  */
 
-/* For the library it is an hour later, and no nap is over in the time of a test. */
+/* The library's clock is an hour ahead: no nap times out during a test. */
 static _Atomic bool later;
-/* There are no clocks of threads; or they say that no thread has ever had a CPU. */
+/* Threads have no CPU clocks; or their clocks stand at 0. */
 static _Atomic bool no_clocks, no_cpus;
-/* What one reads is a bit older than what another one has read before. */
+/* A read may be slightly older than an earlier read. */
 static _Atomic bool unsteady;
 static _Atomic unsigned int reads;
 
@@ -99,8 +99,8 @@ TEST(next_desire)
 }
 
 /*
- * A job of so much parallelism uses that much of what it is given. From the first quanta on it
- * wants more than half of it, and no more than rho / delta, 2.5 times as much.
+ * A job of constant parallelism P uses up to P workers. After the first quanta the desire is more
+ * than P / 2, and at most rho / delta = 2.5 times P.
  */
 TEST(steady_job)
 {
@@ -119,7 +119,7 @@ TEST(steady_job)
 	}
 }
 
-/* More work never leads to less, whatever else is so; and a quantum changes no more than it may. */
+/* More work never lowers the desire; a quantum at most halves or doubles it. */
 TEST(monotonous)
 {
 	unsigned int seed = 1;
@@ -318,7 +318,7 @@ static bool all_asleep(ivl_runtime *runtime)
 			       ivl_worker_count(runtime));
 }
 
-/* Naps have no end but by a call: who sleeps last makes it, or ivl_stop(). */
+/* Only a call ends a nap: the last worker to sleep makes it, or ivl_stop(). */
 TEST(one_is_awake)
 {
 	struct ivl_config config = with_feedback(8);
@@ -336,7 +336,7 @@ TEST(one_is_awake)
 			test_run(runtime, crowd_body, &crowd);
 		}
 		assert_int_equal(crowd.ran, 30);
-		/* Where it was slow, the quantum is over, and one more was wanted. */
+		/* After a slow run the quantum has ended, and a second worker is wanted. */
 		if (!test_counts(runtime).quanta)
 			assert_int_equal(crowd.most, 1);
 		naps += test_counts(runtime).naps;
@@ -347,7 +347,7 @@ TEST(one_is_awake)
 	assert_true(naps > 0);
 }
 
-/* As it, where nobody waits until they sleep: they come and go as they like. */
+/* The same without waiting until all workers sleep. */
 TEST(foreign_bursts)
 {
 	const struct ivl_config config = with_feedback(8);
@@ -386,7 +386,7 @@ static bool wanted(const struct phase *phase)
 	return phase->least <= desire && desire <= phase->most;
 }
 
-/* Blocked: other processes take no part in it. */
+/* Blocks, so that the machine's load does not matter. */
 static void wait_for_end(void *arg)
 {
 	struct phase *phase = *(struct phase **)arg;
@@ -395,7 +395,7 @@ static void wait_for_end(void *arg)
 		usleep(1000);
 }
 
-/* There may be hardly a CPU for it. */
+/* On a busy machine it hardly gets a CPU. */
 static void spin_to_end(void *arg)
 {
 	struct phase *phase = *(struct phase **)arg;
@@ -418,7 +418,7 @@ static void much_to_do(void *arg)
 	phase->over = true;
 }
 
-/* One after the other; and of each somebody could know that it is there. */
+/* One at a time, each visible to thieves. */
 static void little_to_do(void *arg)
 {
 	struct phase *phase = arg;
@@ -462,7 +462,7 @@ TEST(desire_follows)
 	ivl_stop(runtime);
 }
 
-/* Each of these is over before somebody else could have begun it: there is nothing to gain. */
+/* Each ends before a thief could begin it: a second worker gains nothing. */
 static void trifles_to_do(void *arg)
 {
 	struct phase *phase = arg;
@@ -479,7 +479,7 @@ static void trifles_to_do(void *arg)
 	}
 }
 
-/* A pause before the next steal is no work, though it looks like that to everybody else. */
+/* A pause before the next steal is no work, although it looks like work from outside. */
 TEST(trifles_want_nobody)
 {
 	struct ivl_config config = with_feedback(2);
@@ -506,7 +506,7 @@ static int ask(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* Its quanta end though one worker has work and the other one sleeps: who asks has come by. */
+/* Quanta end although one worker has work and the other sleeps: the caller ends them. */
 TEST(asked_at_work)
 {
 	struct ivl_config config = with_feedback(2);
@@ -523,7 +523,7 @@ TEST(asked_at_work)
 	ivl_stop(phase.runtime);
 }
 
-/* Without the clocks of CPUs nobody is deprived, whatever else the machine does. */
+/* Without the threads' CPU clocks no worker counts as deprived. */
 TEST(no_cpu_clocks)
 {
 	struct ivl_config config = with_feedback(4);
@@ -537,7 +537,7 @@ TEST(no_cpu_clocks)
 	no_clocks = false;
 }
 
-/* Work that has begun after the time of which somebody asks is none, and not more than all. */
+/* Work that began after the reader's time counts as none, not as more than everything. */
 TEST(unsteady_clock)
 {
 	const struct ivl_config config = with_feedback(8);
@@ -552,7 +552,7 @@ TEST(unsteady_clock)
 		test_run(runtime, nothing, NULL);
 		more += test_counts(runtime).desire > 1;
 	}
-	/* Where others had the CPU, it may have taken as long as a quantum, at times. */
+	/* On a busy machine a run may take a whole quantum. */
 	assert_true(more < 10);
 	ivl_stop(runtime);
 	no_clocks = false;
@@ -617,7 +617,7 @@ TEST(tasks_meet)
 	ivl_stop(runtime);
 }
 
-/* As where others have all CPUs: no more than one is wanted; the others come when they must. */
+/* As on a machine whose CPUs are all taken: one worker is wanted, the rest come when needed. */
 TEST(deprived_tasks_meet)
 {
 	struct ivl_config config = with_feedback(4);
@@ -629,7 +629,7 @@ TEST(deprived_tasks_meet)
 	runtime = test_start(&config);
 	test_run(runtime, meeting_body, &meeting);
 	assert_int_equal(meeting.came, 4);
-	/* Once one may have been seen waiting for a page. */
+	/* One worker may once have been seen waiting for a page. */
 	assert_true(test_counts(runtime).desire < 4);
 	assert_true(test_counts(runtime).naps >= IVL_THROTTLED_QUANTA);
 	ivl_stop(runtime);
@@ -654,7 +654,7 @@ static void visit(void *arg)
 	atomic_fetch_add(&visits->there, 1);
 }
 
-/* As long as the other place has not taken it up, this one has something to do. */
+/* This place is busy until the other has taken the task. */
 static void send(void *arg)
 {
 	struct visits *visits = arg;
@@ -697,7 +697,7 @@ TEST(each_place_keeps_one)
 		test_run(visits.runtime, begin_send, &visits);
 		assert_int_equal(visits.there, 200);
 		assert_int_equal(visits.strayed, 0);
-		/* With one for each, none of them is too many. */
+		/* With one worker for each place none is throttled. */
 		if (workers == 2)
 			assert_int_equal(test_counts(visits.runtime).naps, 0);
 		ivl_stop(visits.runtime);

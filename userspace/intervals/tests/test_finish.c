@@ -16,7 +16,7 @@
 struct tree {
 	_Atomic long *leaves;
 	int level;
-	/* Copied with the argument, at an address that suits them. */
+	/* Copied with the argument, suitably aligned. */
 	long double one;
 	_Atomic bool *failed;
 };
@@ -33,7 +33,7 @@ static void grow(void *arg)
 	for (int i = 0; i < 2; i++)
 		if (ivl_async(grow, &child, sizeof(child), NULL))
 			atomic_store(tree->failed, true);
-	/* The asyncs have their own. */
+	/* Each async has a copy. */
 	memset(&child, 0, sizeof(child));
 }
 
@@ -55,7 +55,7 @@ TEST_ON_ALL(tree)
 	assert_false(atomic_load(&failed));
 }
 
-/* A finish inside of an async waits for its own asyncs only, and before it goes on. */
+/* A finish inside an async waits for its own asyncs only. */
 struct nested {
 	_Atomic int inner, outer;
 	_Atomic bool early;
@@ -219,8 +219,8 @@ TEST(bounded_stack)
 }
 
 /*
- * One stack for each worker. All have been used, each by another worker; then all but one have
- * nothing to do, and that one needs all but its own.
+ * One stack for each worker, each used by another worker before. Then one worker has work and
+ * needs the stacks of all idle ones.
  */
 struct few_stacks {
 	_Atomic unsigned int begun, reached;
@@ -259,7 +259,7 @@ static void go_all_down(void *arg)
 
 static bool reaches_all(struct few_stacks *test)
 {
-	/* It is asked again when it was, and the stacks may be elsewhere by then. */
+	/* Remembered, since the stacks may have moved when the caller asks again. */
 	if (!test->all)
 		ivl_finish(go_all_down, test);
 	test->all = atomic_load(&test->reached) == test->workers - 1;
@@ -277,7 +277,7 @@ static int few_stacks_body(ivl_interval *self, void *arg)
 	return test_comes_true(reaches_all(test)) ? 0 : EPROTO;
 }
 
-TEST(who_sleeps_keeps_no_stack)
+TEST(sleeping_workers_keep_no_stack)
 {
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
@@ -295,8 +295,8 @@ TEST(who_sleeps_keeps_no_stack)
 }
 
 /*
- * No stack is free when the finish begins, so that it waits where its worker began; and
- * the last async inside it is one whose spawner has gone on elsewhere.
+ * No stack is free when the finish begins, so it waits on its worker's first stack; the spawner of
+ * its last async has continued on another worker.
  */
 #define FIBERS 8
 
@@ -327,7 +327,7 @@ static void end_last(void *arg)
 	atomic_store(&test->last, true);
 }
 
-/* When the takers have given back their stacks: before that an async waits in the queue. */
+/* After the takers have returned their stacks: before that an async stays in the queue. */
 static void async_with_stack(void (*function)(void *), struct no_stack *test)
 {
 	while (atomic_load(&test->waiting))
@@ -350,7 +350,7 @@ static void begin_without_stack(void *arg)
 	struct no_stack *test = arg;
 
 	async_with_stack(go_on, test);
-	/* On another worker, who has a stack. */
+	/* go_on() runs on another worker, which has a stack. */
 	while (!atomic_load(&test->begun))
 		usleep(1000);
 }
@@ -398,7 +398,7 @@ static void wait_without_stack(unsigned int workers)
 	assert_int_equal(ivl_numa_barrier_destroy(test.all_taken), 0);
 }
 
-/* One worker would wait for itself: its tasks look at what others do without giving it up. */
+/* Not with one worker: its tasks poll without giving it up. */
 TEST(waits_without_stack)
 {
 	wait_without_stack(2);
@@ -434,7 +434,7 @@ static int group_body(ivl_interval *self, void *arg)
 	struct grouped *test = arg;
 
 	for (int round = 1; round <= 20; round++) {
-		/* One may be waited for before the other, and used again. */
+		/* The groups are waited for in turn, and used again. */
 		for (int i = 0; i < 10; i++) {
 			ivl_group_async(&test->group, group_inside, &arg, sizeof(arg), NULL);
 			ivl_group_async(&test->other, count_grouped, &arg, sizeof(arg), NULL);
@@ -454,7 +454,7 @@ TEST_ON_ALL(group)
 	test_run(runtime, group_body, &test);
 }
 
-/* Its current interval has ended. */
+/* Runs when its current interval has ended. */
 static void makes_children(void *arg)
 {
 	struct grouped *test = *(struct grouped **)arg;
@@ -469,7 +469,7 @@ static void makes_children(void *arg)
 	atomic_fetch_add(&test->ran, 1);
 }
 
-/* Nothing comes after the end of its current interval any more. */
+/* The end of its current interval precedes nothing any more. */
 static void looks_from_the_end(void *arg)
 {
 	struct grouped *test = *(struct grouped **)arg;
@@ -540,7 +540,7 @@ static int counts_itself(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* The body of its current interval returns before, meanwhile, or after that. */
+/* The body of its current interval returns before, during, or after that. */
 static void makes_one_more(void *arg)
 {
 	struct grouped *test = *(struct grouped **)arg;
@@ -583,7 +583,7 @@ static int making_body(ivl_interval *self, void *arg)
 	return error ? error : ivl_group_wait(&test->group);
 }
 
-/* Nobody waits for ever for what is made then. */
+/* An interval made at that moment is not waited for in vain. */
 TEST(made_after_the_body)
 {
 	struct ivl_config config = test_config(3);
@@ -650,7 +650,7 @@ static int failing_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* One fails: the finish says why, and the rest does not begin. */
+/* One async fails: the finish returns its error, and the rest do not begin. */
 TEST_ON_ALL(failing)
 {
 	struct grouped test = { .error = 0 };
@@ -658,7 +658,7 @@ TEST_ON_ALL(failing)
 	test_run(runtime, failing_body, &test);
 	assert_int_equal(test.error, EIO);
 	assert_true(test.ran < test.begun);
-	/* Others may begin some before the error is there. */
+	/* With more workers some may begin before the error is set. */
 	if (ivl_worker_count(runtime) == 1)
 		assert_int_equal(test.begun, 4);
 }
@@ -714,8 +714,8 @@ TEST(large)
 }
 
 /*
- * What an interval inside of a group's task starts in the group may outlive that interval: it runs
- * in the one that waits.
+ * An interval inside a group's task starts an async in the group. The async may outlive that
+ * interval, and runs in the interval that waits for the group.
  */
 struct outliving {
 	struct ivl_group group;
@@ -730,7 +730,7 @@ static void look_after(void *arg)
 	struct outliving *test = *(struct outliving **)arg;
 	ivl_interval *made;
 
-	/* Until the one inside has ended, if there is another worker for it. */
+	/* Until the inner interval has ended, if another worker runs it. */
 	for (int i = 0; i < 20 && !atomic_load(&test->over); i++)
 		usleep(1000);
 	if (ivl_current() != test->waits)
@@ -783,7 +783,7 @@ TEST_ON_ALL(outliving)
 	assert_int_equal(atomic_load(&test.ran), 2);
 }
 
-/* The first async of a group decides: what that was started in may have ended, but is there. */
+/* The interval that starts a group's first async may end before it, but is kept. */
 static void count_current(void *arg)
 {
 	struct outliving *test = *(struct outliving **)arg;
@@ -839,7 +839,7 @@ static int cancelled_body(ivl_interval *self, void *arg)
 	ivl_group_cancel(&test->group, ECANCELED);
 	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
 	test->error = ivl_group_wait(&test->group);
-	/* And is as new. */
+	/* The group can be used again. */
 	assert_int_equal(ivl_group_error(&test->group), 0);
 	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
 	return ivl_group_wait(&test->group);

@@ -11,7 +11,7 @@
 #include "intervals_sync.h"
 
 /*
- * All that run() can be asked for.
+ * All kinds of work.
  */
 
 struct fib {
@@ -61,7 +61,7 @@ static int count_interval(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* They end after the body. */
+/* The intervals end after the body. */
 static void begin_intervals(ivl_interval *self, struct call *call)
 {
 	ivl_interval *before = NULL;
@@ -188,7 +188,7 @@ static void with_jams(void (*test)(struct jam *jam))
 		with_jam(workers[i], test);
 }
 
-/* Nobody else is there to do it. */
+/* No worker is free to do it. */
 static void try_alone(struct jam *jam)
 {
 	struct call call = { .runtime = jam->runtime, .caller = pthread_self() };
@@ -227,7 +227,7 @@ static int lock_body(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* The body waits for a thread. */
+/* The body waits for a foreign thread. */
 static void wait_here(ivl_runtime *runtime)
 {
 	struct lock lock = { .locked = false };
@@ -241,7 +241,7 @@ static void wait_here(ivl_runtime *runtime)
 	ivl_numa_mutex_destroy(lock.mutex);
 }
 
-/* Asleep, as there is nothing to do, and woken to go on. */
+/* The caller sleeps without work, and is woken. */
 static void try_woken(struct jam *jam)
 {
 	wait_here(jam->runtime);
@@ -253,7 +253,7 @@ TEST(woken)
 }
 
 /*
- * Others' work.
+ * Work of other threads.
  */
 
 struct heap {
@@ -263,7 +263,7 @@ struct heap {
 	int error;
 };
 
-/* Each makes the next: there is always one in some queue. */
+/* Each makes the next: some queue always has a task. */
 static void go_on(void *arg)
 {
 	struct heap *heap = *(struct heap **)arg;
@@ -301,7 +301,7 @@ static void *stop_late(void *arg)
 	return NULL;
 }
 
-/* It returns though its queue is never empty, and what it leaves there is done by others. */
+/* It returns although its queue is never empty; workers run the tasks it leaves there. */
 static void try_leaving(unsigned int workers)
 {
 	struct ivl_config config = test_config(workers);

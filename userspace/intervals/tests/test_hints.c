@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hints at places around others, on a machine that is not there: two packages of two caches, which
- * are the leaves. Tasks that wait for each other say how many workers could have them.
+ * Hints at nested places, on a synthetic machine of two packages with two caches each, the leaves.
+ * Tasks that wait for each other show how many workers could take them.
  */
 #include "test_runtimes.h"
 
@@ -115,7 +115,7 @@ static int begin_at(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* By a worker of that leaf, or where others may steal from it of any. */
+/* Runs on a worker of that leaf or, with cross_place, on any. */
 static void run_at(struct meeting *meeting, ivl_body *body, unsigned int leaf)
 {
 	struct sender sender = { meeting, body, leaf };
@@ -130,7 +130,7 @@ static void assert_met(const struct meeting *meeting)
 	assert_int_equal(atomic_load(&meeting->late), 0);
 }
 
-/* Without cross_place: all workers of both leaves inside can have them, and nobody else. */
+/* Without cross_place exactly the workers of both inner leaves can take them. */
 TEST(all_inside)
 {
 	const struct ivl_config config = packages(8, false);
@@ -153,7 +153,7 @@ static void meet_those_sent(void *arg)
 	struct meeting *meeting = arg;
 
 	for (int i = 1; i < meeting->tasks; i++) {
-		/* All who have nothing to do fall asleep. */
+		/* All idle workers fall asleep. */
 		if (meeting->slowly)
 			usleep(20000);
 		assert_int_equal(send_one(ivl_current(), meeting), 0);
@@ -214,7 +214,7 @@ static int send_around(ivl_interval *self, void *arg)
 	if (ivl_finish(send_all, meeting))
 		return EPROTO;
 	ivl_statistics_read(meeting->runtime, &after);
-	/* Who ends the last task may send this one back home by mail. */
+	/* The worker that ends the last task may send this one home by mail. */
 	return after.mailbox - before.mailbox <= 1 ? 0 : EPROTO;
 }
 
@@ -234,7 +234,7 @@ TEST(own_queue)
 	}
 }
 
-/* With cross_place it is others', where all workers inside are busy. */
+/* With cross_place outer workers take them while all inner workers are busy. */
 TEST(crosses)
 {
 	const struct ivl_config config = packages(8, true);
@@ -250,7 +250,7 @@ TEST(crosses)
 	ivl_stop(meeting.runtime);
 }
 
-/* Who is in ivl_run_here() is inside of the machine, too. */
+/* A thread in ivl_run_here() is inside the machine, too. */
 TEST(here)
 {
 	const struct ivl_config config = packages(LEAVES, false);

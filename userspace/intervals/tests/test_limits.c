@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is left of a program where memory is not: each promise of the headers, broken
- * into in a process of its own, so that one that aborts or hangs is one failure.
+ * Programs that run out of memory: each promise of the headers in a process of its own, so that an
+ * abort or a hang is one failure.
  */
 #include "test_runtimes.h"
 
@@ -80,7 +80,7 @@ static ivl_runtime *start(unsigned int workers, enum ivl_policy policy, unsigned
  * Memory.
  */
 
-/* No more than so many bytes beyond what the process has now. */
+/* At most `more` bytes beyond the process's present size. */
 static void limit_memory(size_t more)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -95,7 +95,7 @@ static void limit_memory(size_t more)
 		_exit(EXIT_FAILURE);
 }
 
-/* So that as many tasks may wait as with 256 KiB, which was the default before. */
+/* In less address space the default stack is smaller, so that as many tasks may wait. */
 static int look_at_default(unsigned int workers)
 {
 	static const struct {
@@ -188,8 +188,7 @@ TEST(little_memory)
 }
 
 /*
- * A program that allocates all that there is to allocate, each of which fails once, with all
- * that come after it.
+ * A program that makes every kind of allocation. Each fails once, with all after it.
  */
 #define KINDS 40
 
@@ -222,7 +221,7 @@ static int one_interval(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* Those that there are, one after the other. */
+/* A chain of guarded intervals. */
 static int intervals(ivl_interval *self, void *arg)
 {
 	ivl_guard *guard = ivl_guard_create(arg, "guard");
@@ -328,7 +327,7 @@ TEST(every_allocation)
 }
 
 /*
- * Stacks: tasks that wait for each other, more than there are stacks for at first.
+ * Stacks: more tasks that wait for each other than there are stacks at first.
  */
 
 struct crowd {
@@ -406,8 +405,8 @@ TEST(large_crowd)
 }
 
 /*
- * A recursion down to the last KiB of its stack. Near its end a sync takes no child any more, but
- * leaves it to a stack of its own; when there is no memory for one it gets it back, and calls it.
+ * A recursion down to the last KiB of its stack. Near its end a sync leaves a child to a stack of
+ * its own; without memory for one it takes the child back and calls it.
  */
 #define SMALL_STACK ((size_t)(TEST_SLOW ? 512 : 64) << 10)
 #define LEFT_AT_LEAST ((size_t)(TEST_SLOW ? 64 : 4) << 10)
@@ -425,7 +424,7 @@ static void descend(void *arg)
 	struct ivl_task task;
 	const size_t used = (size_t)(descent->top - (char *)__builtin_frame_address(0));
 
-	/* Elsewhere it is on another stack: a thief has one. */
+	/* A thief runs it on another stack. */
 	if (used > SMALL_STACK)
 		return;
 	descent->deepest = used > descent->deepest ? used : descent->deepest;
@@ -483,7 +482,7 @@ TEST(refused_children)
 	on_all_counts(descend_to_the_end);
 }
 
-/* Alone, where nobody has another stack: as if it had called itself. */
+/* With one worker no other stack exists: it overflows as a plain recursion does. */
 TEST(descent_too_deep)
 {
 	int status;
@@ -495,8 +494,8 @@ TEST(descent_too_deep)
 }
 
 /*
- * A recursion under the work-first policy, where a stack for each level is more than there can be:
- * of mappings, or in the address space. What is left of these is enough.
+ * A recursion under the work-first policy whose levels need more stacks than the kernel's mappings
+ * or the address space allow. It must still end.
  */
 #define LEVELS 100000
 #define SPACE ((size_t)512 << 20)
@@ -548,8 +547,8 @@ TEST(work_first)
 }
 
 /*
- * A chain of tasks, each of which joins the one before it. They begin in another order,
- * so that some begin after those that wait for them, and some before.
+ * A chain of tasks, each of which joins its predecessor. They begin in another order, some before
+ * and some after their joiners.
  */
 #define JOINERS 200
 #define JUMP 77				/* has no factor in common with it */

@@ -118,7 +118,7 @@ static void lock_and_meet(void *arg)
 {
 	const pid_t thread = gettid();
 
-	/* One of them; who has it need not be who goes on elsewhere. */
+	/* One of them; its owner need not be the task that continues on another worker. */
 	if (pthread_mutex_trylock(&lock))
 		return (void)ivl_numa_barrier_wait(barrier);
 	ivl_numa_barrier_wait(barrier);

@@ -335,7 +335,7 @@ TEST(not_bound)
 	ivl_topology_destroy(t);
 }
 
-/* Where workers keep to their places' CPUs, nobody else is to be crowded on them. */
+/* Workers bound to their places' CPUs leave the remaining threads CPUs of their own. */
 TEST(apart)
 {
 	static const struct {
@@ -358,7 +358,7 @@ TEST(apart)
 		assert_int_equal(t->apart, cases[i].apart);
 		ivl_topology_destroy(t);
 	}
-	/* Who gives one place says where the workers run. */
+	/* A single given place says where the workers run. */
 	assert_int_equal(given("numa:2 pu:4", (const char *[]){ "0-1" }, 1, 0, &t), 0);
 	assert_true(t->apart);
 	ivl_topology_destroy(t);

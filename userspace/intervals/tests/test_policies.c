@@ -122,8 +122,8 @@ static int order_body(ivl_interval *self, void *arg)
 }
 
 /*
- * The one before its spawner goes on (a); the others from the queue, the last first. How many are
- * put into the queue, and of them spawners, is what the policies say.
+ * One child runs before its spawner continues (a); the rest leave the queue last in, first out.
+ * The policies decide how many tasks are queued, and how many of these are spawners.
  */
 TEST(order)
 {
@@ -178,7 +178,7 @@ TEST(adaptive)
 		config.adapt_fresh = 4;
 		/* Help-first, until there are four: then each is called. */
 		expect_adaptive(&config, "----e-f-g-dcba");
-		/* And when nobody steals. */
+		/* And without thieves. */
 		config.adapt_interval = 3;
 		expect_adaptive(&config, "--c-d-e-f-g-ba");
 	}

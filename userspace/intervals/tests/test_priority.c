@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Intervals of high priority begin before others, wherever a worker takes work. */
+/* Intervals of high priority begin first, wherever a worker takes work. */
 #include "test_runtimes.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int begin_normal(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* How many others have begun. */
+/* How many normal intervals have begun. */
 static int begin_high(ivl_interval *self, void *arg)
 {
 	struct order *order = arg;
@@ -58,7 +58,7 @@ static int schedule_chain(ivl_interval *self, void *arg)
 	struct order *order = arg;
 	ivl_interval *first, *second;
 
-	/* Who is ready by the end of the first. */
+	/* Becomes ready at the end of the first. */
 	first = ivl_create(self, NULL, begin_high, order, NULL);
 	second = make(self, order, false);
 	ivl_add_edge(ivl_end_point(first), ivl_start_point(second));
@@ -152,7 +152,7 @@ static int asyncs(ivl_interval *self, void *arg)
 	return ivl_finish(make_async, arg);
 }
 
-/* Of many children the one that is first makes it; the others have been spawned by then. */
+/* The first of many children makes it, when all have been spawned. */
 static void make_once(void *arg)
 {
 	struct order *order = arg;
@@ -228,7 +228,7 @@ TEST(thief)
 }
 
 /*
- * What a worker was going to do next is others' when something of high priority comes first.
+ * A worker passes on its next task when one of high priority comes first.
  */
 
 /* Lets the other worker go, and does not end before the other interval has begun there. */

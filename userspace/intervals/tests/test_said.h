@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a process says on standard error, which may never end. */
+/* The standard error of a process that may never end. */
 #ifndef TEST_SAID_H
 #define TEST_SAID_H
 
@@ -47,7 +47,7 @@ static inline struct test_process test_begin(const struct ivl_config *config,
 	return process;
 }
 
-/* What it has said when it has ended, or said so many lines; 20 s at most. */
+/* Its output until it ends or has printed `lines` lines; waits for 20 s at most. */
 static inline void test_listen(struct test_process *process, char said[TEST_SAID_BYTES], int lines)
 {
 	struct pollfd end = { .fd = process->said, .events = POLLIN };
@@ -96,7 +96,7 @@ static inline void test_ends_saying(const struct ivl_config *config,
 	test_says(said, words, count);
 }
 
-/* As that, and has said nothing. */
+/* The same, and prints nothing. */
 static inline void test_ends_silently(const struct ivl_config *config,
 				      void (*program)(ivl_runtime *runtime))
 {

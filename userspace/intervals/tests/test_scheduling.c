@@ -19,9 +19,7 @@ static struct ivl_config two_places(unsigned int workers)
 	return config;
 }
 
-/*
- * Who waits, for work at another place, goes on at its own.
- */
+/* A task that waits for work at another place continues at its own. */
 
 #define TIMES 100
 

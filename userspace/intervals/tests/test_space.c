@@ -101,7 +101,7 @@ static void fib(void *arg)
 		ivl_finish(fib_children, arg);
 }
 
-/* Escaping asyncs: of one finish, whoever makes them. */
+/* Escaping asyncs, all of one finish. */
 static void tree(void *arg)
 {
 	for (int i = 0; i < 2 && *(int *)arg; i++)
@@ -212,7 +212,7 @@ static struct ivl_config space_config(unsigned int workers, unsigned int stack, 
 	return config;
 }
 
-/* Those whose owner takes the newest, and where nobody else does. */
+/* Queues whose owner takes the newest task, and thieves do not. */
 static bool is_stack(enum ivl_queue queue)
 {
 	return queue != IVL_QUEUE_IDEMPOTENT_FIFO && queue != IVL_QUEUE_SHARED;
@@ -231,7 +231,7 @@ static void bound(const struct program *program, enum ivl_queue queue, unsigned 
 	config.queue = queue;
 	stacks = run_program(&config, program);
 	assert_true(atomic_load(&counts.most_begun) <= most_begun);
-	/* Those of the others are all adaptive. */
+	/* The remaining programs are all adaptive. */
 	if (program->function != loop_of_finishes)
 		assert_true(atomic_load(&counts.most_fresh) <= most_fresh);
 	/* Several workers keep some that are free. */

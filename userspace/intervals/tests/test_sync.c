@@ -15,8 +15,8 @@
 #include "test_allocation.h"
 
 /*
- * In place of src/sync/node.c: every other thread is on the other node. Whoever asks
- * for the address of the thread's variable is a leaf that no fiber leaves.
+ * In place of src/sync/node.c: every second thread is on the second node. A function that takes
+ * the address of the thread's variable is a leaf, in which no fiber switches.
  */
 static unsigned int nodes = 2;
 
@@ -209,7 +209,7 @@ TEST(mutex_errors)
 	assert_int_equal(ivl_numa_mutex_destroy(mutex), 0);
 }
 
-/* Two on two nodes share one; who leaves it last destroys it. */
+/* Two threads on two nodes share one; the last to leave destroys it. */
 struct sharing {
 	_Atomic(ivl_numa_mutex *) mutex;
 	int users;			/* the mutex' */
@@ -324,9 +324,7 @@ TEST(mutex_owner)
 	assert_int_equal(ivl_numa_mutex_destroy(held), 0);
 }
 
-/*
- * Condition variable: a buffer of two places between those who put and those who take.
- */
+/* Condition variable: a buffer of two slots between producers and consumers. */
 
 struct buffer {
 	ivl_numa_mutex *mutex;
@@ -378,7 +376,7 @@ TEST(cond_one_cpu)
 	on_one_cpu(test_cond_signal);
 }
 
-/* Who comes last starts the next round for all: a barrier of a condition variable. */
+/* The last to arrive starts the next round: a barrier made of a condition variable. */
 struct rounds {
 	ivl_numa_mutex *mutex;
 	ivl_numa_cond *next;
@@ -499,7 +497,7 @@ TEST(barrier_errors)
 	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 0), EINVAL);
 	assert_int_equal(ivl_numa_barrier_init(&waiter.barrier, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, wait_once, &waiter), 0);
-	/* That it has come to the barrier nobody can see. */
+	/* Its arrival at the barrier cannot be observed. */
 	while (!atomic_load(&waiter.begun))
 		usleep(1000);
 	usleep(100000);

@@ -252,7 +252,7 @@ TEST(gives_way)
 	}
 }
 
-/* Work is for all, who sleep each by itself. */
+/* Work is for all workers, each of which sleeps on its own. */
 
 static _Atomic int came;
 
@@ -265,7 +265,7 @@ static int await_other(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
-	/* The others are asleep by now. */
+	/* The idle workers are asleep by now. */
 	usleep(20000);
 	came = 0;
 	wrong += ivl_group_async(&group, come, NULL, 0, NULL) != 0;

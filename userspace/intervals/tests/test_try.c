@@ -19,7 +19,7 @@ static int succeed(void *arg)
 	return 0;
 }
 
-/* Once; the others see it. */
+/* Fails once; its siblings see it. */
 static int fail_once(void *arg)
 {
 	struct attempt *test = arg;
@@ -57,7 +57,7 @@ static int spawn_body(ivl_interval *self, void *arg)
 	spawn_all(test, succeed);
 	if (test->error || test->ran != CHILDREN)
 		return EPROTO;
-	/* By who waits. */
+	/* Cancels from the waiting task. */
 	ivl_try_cancel(&test->scope, ECANCELED);
 	ivl_try_cancel(&test->scope, EIO);
 	spawn_all(test, succeed);

@@ -180,7 +180,7 @@ TEST(favourite)
 		succeed_with(chooser, wanted);
 		assert_int_equal(round_of(chooser, order), WORKERS - 1);
 		assert_int_equal(order[0], wanted);
-		/* It had nothing more: it is like all others. */
+		/* It had no more work: it is a victim like any. */
 		round_of(chooser, order);
 		again += order[0] == wanted;
 	}

@@ -41,7 +41,7 @@ void *__wrap_malloc(size_t bytes)
 
 static ivl_runtime *runtime;
 
-/* What a program adds to what others have left, since one thread runs them all. */
+/* What a program adds to the counts before it: one thread runs all. */
 static struct ivl_view view_of(ivl_body *body, void *arg)
 {
 	struct ivl_view before, after;
@@ -246,7 +246,7 @@ static void test_programs(ivl_runtime *it)
 	check(run_fib, &ten, 177, 10, 89, 10);
 	check(around_a_sync, NULL, 38, 32, 3, 3);
 	check(asyncs, &ten, 10 + 100 + 6, 10 + 10 + 6, 11, 2);
-	/* A call is on the way of its caller, and moves nobody. */
+	/* A call is on its caller's path, and moves no task. */
 	{
 		const struct ivl_view view = view_of(called, NULL);
 
@@ -391,7 +391,7 @@ TEST(leaving)
 	test_on_all(leave_scope);
 }
 
-/* The runs of one thread come one after the other, whoever's thread runs them. */
+/* Runs that one thread starts follow each other, on any worker. */
 TEST(runs)
 {
 	struct ivl_config config = test_config(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Commutative reducers: nothing is lost, and nobody adds where another does. */
+/* Commutative reducers: no addition is lost, and no two tasks add to one view at a time. */
 #include "test_runtimes.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "intervals_algorithms.h"
 #include "test_allocation.h"
 
-/* More than a line of the cache, and plain: two who write to it lose something. */
+/* Larger than a cache line, and not atomic: two writers would lose updates. */
 struct tally {
 	long count, sum, most;
 	char filler[100];
@@ -152,7 +152,7 @@ TEST(whose)
 	ivl_stop(runtime);
 }
 
-/* Of one who has a seat, which needs memory. */
+/* The caller has a seat, which needs memory. */
 static int add_without_memory(ivl_interval *self, void *arg)
 {
 	bool added;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Programs of which it is known what their tasks do, for who watches them
- * (scripts/tests/test_watch.py). watched PROGRAM [N]
+ * Programs whose tasks are known, for the tests of the watching tools (test_watch.py).
+ * watched PROGRAM [N]
  */
 #include <intervals.h>
 
@@ -72,7 +72,7 @@ static int run_tree(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* steal: N children that others must run, one after the other. */
+/* steal: N children, run one after the other by another worker each. */
 static void set(void *arg)
 {
 	atomic_store((atomic_bool *)arg, true);
@@ -128,7 +128,7 @@ static int run_guards(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* wait: who waits goes on behind the one that it waits for. */
+/* wait: a waiter continues after the interval it waits for. */
 static int run_wait(ivl_interval *self, void *arg)
 {
 	ivl_interval *one = ivl_launch("awaited", hold, NULL, NULL);
@@ -195,7 +195,7 @@ static void run_in_child(void)
 	check(status);
 }
 
-/* busy: N bodies, of which one ends the process while the others spawn for ever. */
+/* busy: N bodies spawn for ever, until one of them ends the process. */
 static atomic_long busy;
 
 static int run_busy(ivl_interval *self, void *arg)

@@ -261,7 +261,7 @@ void test_sort(ivl::runtime &runtime, std::size_t size)
 		CHECK(*owned[i - 1] <= *owned[i]);
 }
 
-/* Of a type that owns memory, by whoever runs the part. */
+/* The views are of a type that owns memory. */
 void test_commutative(ivl::runtime &runtime, std::size_t size)
 {
 	using numbers = std::vector<std::size_t>;

@@ -160,7 +160,7 @@ void test_scope(ivl::runtime &runtime)
 {
 	CHECK(runtime.run([] { return fib(SIZE); }) == fib_of(SIZE));
 
-	/* A child throws; the others run all the same. */
+	/* A child throws; its siblings still run. */
 	std::atomic<int> ran{0};
 
 	CHECK_THROWS(int, 1, runtime.run([&] {
@@ -173,7 +173,7 @@ void test_scope(ivl::runtime &runtime)
 	}));
 	CHECK(ran == 2);
 
-	/* The block is left by an exception: nobody runs in its frame any more. */
+	/* An exception leaves the block: no child still runs in its frame. */
 	for (int i = 0; i < TIMES; i++) {
 		CHECK_THROWS(int, 2, runtime.run([&] {
 			std::array<std::atomic<int>, 64> frame{};
@@ -242,7 +242,7 @@ void test_invoke(ivl::runtime &runtime)
 	CHECK(calls == 6);
 }
 
-/* Nobody is told that a result is discarded where all are. */
+/* A discarded void result is no warning. */
 void test_discarded(ivl::runtime &runtime)
 {
 	struct [[nodiscard]] result {};
@@ -395,7 +395,7 @@ void test_future(ivl::runtime &runtime)
 		moved = ivl::async([] { return std::string("y"); });
 		CHECK(moved.get() == "y");
 	});
-	/* A chain of them, each waited for by another task; nobody asks some. */
+	/* A chain: each is waited for by another task, and some by none. */
 	runtime.run([&] {
 		std::vector<ivl::future<int>> all;
 
@@ -584,7 +584,7 @@ void test_nothing()
 	}
 }
 
-/* Places around others, on a machine that is not there: two packages of two caches. */
+/* Nested places on a synthetic machine: two packages of two caches. */
 void test_hints()
 {
 	ivl::config config;
@@ -595,7 +595,7 @@ void test_hints()
 	setenv("HWLOC_SYNTHETIC", "package:2 l3:2 core:1 pu:1", 1);
 	ivl::runtime runtime(config);
 	unsetenv("HWLOC_SYNTHETIC");
-	/* Who begins is in one of them only. */
+	/* The first task is in one leaf only. */
 	for (unsigned int leaf : { 0u, 2u }) {
 		const ivl_place *package = ivl_place_outer(ivl_place_at(runtime.get(), leaf));
 		const int times = 100;

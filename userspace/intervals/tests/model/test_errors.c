@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Errors and cancellation: who does not run because of them, and who is told. */
+/* Errors and cancellation: which intervals do not run, and which callers get the error. */
 #include "test_model.h"
 
 #include <pthread.h>
@@ -64,7 +64,7 @@ TEST(dependents_do_not_run)
 	}
 }
 
-/* An error that reaches an end does not keep the interval from running, but those after it. */
+/* An error that reaches an end stops the intervals after it, not the interval itself. */
 static int before_an_end(ivl_interval *self, void *trace)
 {
 	ivl_interval *bad = make(self, "!", fails, NULL), *x = make(self, "x", note, trace);
@@ -121,9 +121,8 @@ TEST(errors_reach_what_is_around_their_target)
 }
 
 /*
- * The common bound of source and target has the error from the source, or not at
- * all: where an inline interval's caller has dealt with it, its dependents still
- * do not run, but nothing else fails.
+ * The common bound of source and target gets the error from the source only. The caller of an
+ * inline interval handles its error: dependents do not run, and nothing else fails.
  */
 struct bound {
 	struct trace trace;
@@ -173,8 +172,8 @@ TEST(errors_stop_at_the_common_bound)
 }
 
 /*
- * x has an error that stops at the common bound, and then one of its own: the first is
- * what it ends with, and the bound must fail all the same.
+ * x gets an error that stops at the common bound, then an error of its own. It ends with the
+ * first, and the bound must fail.
  */
 static int two_errors(ivl_interval *self, void *arg)
 {
@@ -203,7 +202,7 @@ TEST(the_farthest_error_counts)
 	ivl_release(bound.inlined);
 }
 
-/* Subintervals that come when their parent has been spared already do not run. */
+/* A subinterval that is made after its parent was skipped does not run. */
 static int comes_late(ivl_interval *self, void *arg)
 {
 	struct bound *bound = arg;
@@ -323,7 +322,7 @@ static int launch_children(ivl_interval *self, void *trace)
 	ivl_release(failing);
 	ivl_release(good);
 	ivl_release(later);
-	/* Nobody waits for this one, but its parent's end. */
+	/* Only its parent's end waits for this one. */
 	ivl_release(ivl_launch("unasked", note, trace, NULL));
 	return 0;
 }
@@ -436,7 +435,7 @@ TEST(cancelled_intervals_do_not_run)
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
-		/* And who contains them does not fail. */
+		/* Their parent does not fail. */
 		assert_int_equal(test_run(cancels, &trace), 0);
 		assert_int_equal(trace.count, 1);
 		assert_true(ran(&trace, 'c'));
@@ -475,7 +474,7 @@ static int joins_what_fails_late(ivl_interval *self, void *how)
 	return 0;
 }
 
-/* Its own errors, and of what is inside of it. */
+/* Errors of the interval and of its children. */
 TEST(later_errors_are_forgotten)
 {
 	assert_int_equal(test_run(joins_what_fails_late, NULL), 0);
@@ -513,7 +512,7 @@ TEST(running_intervals_notice)
 	for (int i = 0; i < 300; i++) {
 		struct trace trace = { 0 };
 
-		/* Nothing of what is cancelled goes beyond it. */
+		/* No error leaves a cancelled interval. */
 		assert_int_equal(test_run(outside_of_who_notices, &trace), 0);
 		assert_int_equal(trace.count, 0);
 	}
@@ -551,7 +550,7 @@ static void *cancel_from_outside(void *arg)
 	while (!(all = atomic_load(&many->all)))
 		sched_yield();
 	ivl_cancel(all);
-	/* Whoever is not of the runtime may join, too. */
+	/* A foreign thread may join, too. */
 	CHECK(ivl_join(END(all)) == ECANCELED);
 	ivl_release(all);
 	return NULL;
@@ -593,7 +592,7 @@ TEST(many_are_cancelled)
 	assert_int_equal(test_failures, 0);
 }
 
-/* One that fails is cancelled at the same time: of that its parent hears EIO, or nothing. */
+/* An interval fails while it is cancelled: its parent gets EIO or no error. */
 struct failing {
 	ivl_interval *child;
 	_Atomic(ivl_interval *) victim;
@@ -679,7 +678,7 @@ TEST(parents_do_not_hear_of_cancelling)
 	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
 }
 
-/* One far around is cancelled, and others that are not; what is made afterwards does not run. */
+/* A distant ancestor is cancelled, and unrelated intervals: new descendants do not run. */
 struct far {
 	int level, levels, cancelled, others;
 	ivl_interval *root;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Guards: one at a time, in the order of asking, and nobody blocked. */
+/* Guards: one holder at a time, in FIFO order, without blocking a worker. */
 #include "test_model.h"
 
 struct guarded {
@@ -144,7 +144,7 @@ static int note_holding(ivl_interval *self, void *arg)
 	return note(self, &g->trace);
 }
 
-/* Subintervals take again what they are inside of, and keep each other out. */
+/* Subintervals take their parent's guard again, and exclude each other. */
 static int recursive(ivl_interval *self, void *arg)
 {
 	static const char *const names[] = { "a", "b1", "c11", "d111", "e2", "f21" };
@@ -171,7 +171,7 @@ TEST(guards_nest)
 		setup_guards(&g);
 		assert_int_equal(test_run(recursive, &g), 0);
 		assert_int_equal(g.trace.count, 6);
-		/* Those inside of b, and those inside of e; a runs beside them. */
+		/* The descendants of b, then of e, or the reverse; a runs in parallel. */
 		for (int i = 0, n = 0; i < 6; i++)
 			if (g.trace.who[i] != 'a')
 				order[n++] = strchr("bcd", g.trace.who[i]) ? 'b' : 'e';
@@ -189,7 +189,7 @@ static int inside_holds(ivl_interval *self, void *arg)
 	return note(self, &g->trace);
 }
 
-/* Beside its parent's body, which it is not kept apart from. */
+/* Runs in parallel with its parent's body. */
 static int holds_too(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
@@ -269,7 +269,7 @@ static int makes_out_of_order(ivl_interval *self, void *arg)
 	CHECK(strstr(ivl_last_error(), "guard first of i: "));
 	guard(in, g->guard[1]);
 	guard(in, g->guard[2]);
-	/* What is inside of a holder of the same guard is in no danger. */
+	/* A descendant of a holder may take the same guard. */
 	in2 = make(in, "j", note, &g->trace);
 	guard(in2, g->guard[1]);
 	ivl_release(in);
@@ -305,10 +305,7 @@ TEST(guards_are_taken_in_their_order)
 	release_guards(&g);
 }
 
-/*
- * Who holds the guard joins others, as many as wait for it: were a waiting one to
- * hold a worker, none would be left.
- */
+/* The holder joins as many intervals as wait for the guard: no waiter may occupy a worker. */
 static int joins_others(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
@@ -355,7 +352,7 @@ static int fails(ivl_interval *self, void *arg)
 	return EIO;
 }
 
-/* Who is not to run takes no guard; who fails gives his back. */
+/* A skipped interval takes no guard; a failing one releases its guard. */
 static int with_errors(ivl_interval *self, void *arg)
 {
 	struct guarded *g = arg;
@@ -453,10 +450,10 @@ static int isolated_inside(ivl_interval *self, void *arg)
 	struct guarded *g = arg;
 	int count = g->count;
 
-	/* What is around holds the second; it cannot wait for the first. */
+	/* The caller holds the second guard, so it cannot wait for the first. */
 	CHECK(ivl_isolated(g->guard, 1, isolated_part, g) == EDEADLK);
 	CHECK(g->count == count);
-	/* Again, against what is beside it. */
+	/* Takes the caller's guard again. */
 	CHECK(ivl_isolated(&g->guard[1], 1, write_nothing, NULL) == 0);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What happens when memory runs out: every allocation fails in turn, and all after
- * it. Whoever asked is told ENOMEM; what was made before still runs, and is given back.
+ * Every allocation fails in turn, with all after it. The caller gets ENOMEM; intervals made
+ * before still run, and their memory is freed.
  */
 #include "test_model.h"
 

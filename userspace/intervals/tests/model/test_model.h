@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the tests of the model share. Bodies run on other threads, from which cmocka
- * must not be called: they CHECK(), and who runs them asserts that nothing failed.
+ * Shared by the tests of the model. Bodies run on worker threads, which must not call cmocka: they
+ * CHECK(), and test_run() asserts that no check failed.
  *
- * Tests are linked with -Wl,--wrap= of what is below, to see that all intervals and
- * edges are given back.
+ * Tests are linked with -Wl,--wrap= of the functions below, which count live intervals and edges.
  */
 #ifndef TEST_MODEL_H
 #define TEST_MODEL_H

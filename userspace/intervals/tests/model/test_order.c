@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Points, edges, joining: what may be asked for, and what comes of it. */
+/* Points, edges, joining. */
 #include "test_model.h"
 
 #include <pthread.h>
@@ -126,7 +126,7 @@ static int illegal(ivl_interval *self, void *arg)
 	check_illegal(EDEADLK, START(b), END(a1), "edge b.start -> a1.end: would");
 	before(b, c);
 	check_illegal(EDEADLK, END(c), START(a1), "edge c.end -> a1.start: would");
-	/* The refused ones have left nothing behind. */
+	/* Refused edges leave no trace. */
 	CHECK(!ivl_happens_before(END(c), END(a)));
 	CHECK(ivl_inline("inline", edge_to_own_start, a) == 0);
 	/* Out of an interval, and into one. */
@@ -176,8 +176,7 @@ TEST(refuses_a_parent_that_may_have_ended)
 }
 
 /*
- * An interval that comes before another may still add to what that waits for, and
- * put subintervals into it.
+ * An interval that precedes another may still add edges to it and subintervals inside it.
  */
 struct ahead {
 	struct trace trace;
@@ -223,8 +222,8 @@ TEST(adds_to_what_comes_after_the_caller)
 }
 
 /*
- * Two at once add edges that together close a cycle, through two that are there:
- * exactly one of the two gets his.
+ * Two intervals add edges that close a cycle together with two existing ones: exactly one of
+ * the additions succeeds.
  */
 struct race {
 	ivl_interval *a, *b, *c, *d;
@@ -535,8 +534,8 @@ static int spawns(ivl_interval *self, void *trace)
 }
 
 /*
- * Parts that schedule while others still build: those may be told EALREADY, and what
- * they have made runs all the same. Each that builds inside an inline interval is alone.
+ * Some tasks schedule while their siblings still build: a sibling may get EALREADY, and its
+ * intervals still run. Inside an inline interval a task is the only builder.
  */
 static void builds_and_schedules(void *trace)
 {
@@ -582,7 +581,7 @@ static int spawns_builders(ivl_interval *self, void *trace)
 	return 0;
 }
 
-/* Whoever goes on at a spawn, the child or the parent, and on whatever fiber. */
+/* At a spawn the child or the parent continues, on any fiber. */
 TEST(spawned_parts_make_intervals)
 {
 	struct ivl_config config;
@@ -664,7 +663,7 @@ TEST(runtimes_run_inside_each_other)
 	ivl_stop(other);
 }
 
-/* As if it had made so many that have ended since: each is expected, and has arrived. */
+/* As if it had made `count` children that have all ended. */
 static void skip_children(ivl_interval *self, int32_t count)
 {
 	self->end.expected += count;
@@ -693,7 +692,7 @@ TEST(does_not_end_before_its_body)
 	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
 }
 
-/* A spawned child knows what it has ordered, whoever runs it. */
+/* A spawned child knows the edges it has added, on any worker. */
 struct part {
 	bool stolen;
 	_Atomic bool begun;
@@ -735,7 +734,7 @@ TEST(spawned_parts_know_their_order)
 
 		assert_int_equal(ivl_config_init(&config), 0);
 		config.workers = workers;
-		/* Work-first, somebody would take its spawner. */
+		/* Work-first, another worker would steal the spawner. */
 		config.policy = IVL_HELP_FIRST;
 		assert_int_equal(ivl_start(&config, &runtime), 0);
 		assert_int_equal(ivl_run(runtime, spawns_who_orders, &part), 0);
@@ -752,7 +751,7 @@ static int makes_a_sibling(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* The inline interval schedules a child of the caller, and has none to wait for. */
+/* The inline interval schedules a child of its caller, and has no child of its own. */
 static int goes_on_after_inline(ivl_interval *self, void *arg)
 {
 	ivl_interval *sibling;
