@@ -70,7 +70,7 @@ static int begin(pid_t *process, int (*run)(const void *arg), const void *arg)
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* Nobody is left at the barrier where the first process is killed. */
+		/* When the first process is killed, none stays at the barrier. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		exit(run(arg));
 	}

@@ -7,9 +7,9 @@
 #define BENCH_INSTANCES_H
 
 /*
- * Call run(arg) in that many processes, or for one in this process, which must have no threads.
- * 0, or what a call has returned that was not 0; 1 where a process could not be made or was
- * killed. Where one fails the others are ended.
+ * Call run(arg) in `count` processes, or in this process for one; it must have no threads yet.
+ * Returns 0, or a call's result that is not 0; 1 if a process could not be made or was killed. The
+ * first failure ends all processes.
  */
 int instances_run(unsigned int count, int (*run)(const void *arg), const void *arg);
 

@@ -106,7 +106,7 @@ static unsigned int max_workers(void)
 	return bench_runtime.max_workers ? bench_runtime.max_workers : MAX_WORKERS;
 }
 
-/* What is measured has its own size and number of runs. */
+/* --quick, idle and wake have their own size and number of runs. */
 static void check_fixed(struct argp_state *state, const struct options *options)
 {
 	const char *fixed = options->quick ? "--quick" : options->benchmark;
@@ -225,7 +225,7 @@ static int measure_kernel(const struct options *options, const struct bench_kern
 	return EXIT_SUCCESS;
 }
 
-/* Some work first, so that what a runtime starts late is started. */
+/* Some work first: a runtime may start its threads late. */
 static int measure_idle(const struct options *options, const struct idle_benchmark *idle)
 {
 	const struct bench_kernel *kernel = bench_find_kernel(WORK);
@@ -273,7 +273,7 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-/* In a thread, since some runtimes run tasks on the stack of who enters them. */
+/* In a thread, since some runtimes run tasks on their caller's stack. */
 static int run_on_large_stack(const void *options)
 {
 	struct job job = { .options = options };

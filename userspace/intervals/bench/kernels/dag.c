@@ -16,7 +16,7 @@ static unsigned int max_depth;
 /* Of 2^32: how likely are at most `children` at this depth. */
 static uint32_t at_most[MAX_DEPTH + 1][BRANCHES];
 
-/* Each thread counts in a line of its own; one more takes those for whom none is left. */
+/* Each thread counts in a cache line of its own; the last line is for all threads beyond. */
 static struct {
 	uint64_t nodes;
 	char padding[128 - sizeof(uint64_t)];
@@ -38,7 +38,7 @@ static void count(void)
 
 		mine = next <= MAX_THREADS ? next : MAX_THREADS + 1;
 	}
-	/* Plain where the line is the thread's alone, but read by the one who sums up. */
+	/* The thread's own line needs no atomic addition, only a store that the reader sees. */
 	if (mine <= MAX_THREADS)
 		__atomic_store_n(&counters[mine - 1].nodes, counters[mine - 1].nodes + 1,
 				 __ATOMIC_RELAXED);

@@ -31,7 +31,7 @@ bool dfs_label(uint32_t vertex, uint32_t parent)
 {
 	uint32_t none = NONE;
 
-	/* Who labels a vertex starts its task: that orders what comes after. */
+	/* The task that labels a vertex starts its task, which orders the rest. */
 	return __atomic_load_n(&parents[vertex], __ATOMIC_RELAXED) == NONE &&
 	       __atomic_compare_exchange_n(&parents[vertex], &none, parent, false,
 					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -87,7 +87,7 @@ static uint64_t wavefront_tasks(void)
 	return (uint64_t)bench_wavefront.n * bench_wavefront.n;
 }
 
-/* From the corner on, the rule has one solution: who ran too early has another value. */
+/* The rule has one solution: a node that ran too early has another value. */
 static bool wavefront_check(void)
 {
 	const struct bench_wavefront *w = &bench_wavefront;

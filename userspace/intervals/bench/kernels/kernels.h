@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The serial parts of the kernels. All runtimes call the same object code, so that
- * a compiler's luck with a loop is not taken for a runtime's merit.
+ * The serial parts of the kernels. All runtimes call the same object code, so that differences
+ * are the runtimes', not the compilers'.
  */
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
@@ -93,7 +93,7 @@ struct bench_reduce {
 extern struct bench_reduce bench_reduce;
 double reduce_part(const double *values, size_t n);
 
-/* Prefix sums: each of `n` integers of `out` is the sum of those of `in` up to and with it. */
+/* Prefix sums: out[i] = in[0] + ... + in[i], for `n` integers. */
 struct bench_scan {
 	size_t n;
 	int64_t *in, *out;

@@ -103,7 +103,7 @@ static uint64_t tasks(void)
 	return bench_uts.nodes - 1;
 }
 
-/* The published trees, and the quick ones. Others cannot be checked. */
+/* The published trees and the quick ones; further sizes cannot be checked. */
 static bool check(void)
 {
 	static const struct {

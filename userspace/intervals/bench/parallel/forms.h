@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernels' parallel forms for the C and C++ runtimes, included once by each
- * runtimes/X, which has defined before:
+ * The kernels' parallel forms for the C and C++ runtimes. Each runtimes/X includes it once, after
+ * it has defined:
  *
  * PAR_FORK2(function, arg, statement)
  *	function(arg) and the statement, possibly at the same time; then both are over.
@@ -15,11 +15,11 @@
  *	A task with a copy of its argument of at most PAR_ASYNC_BYTES.
  * par_for(begin, end, void (*body)(size_t begin, size_t end, void *), arg)
  * PAR_EACH(begin, end, body, arg)
- *	As par_for(), where the source has a task for each index. A runtime may define it; for the
- *	others, which have loops there, it is par_for().
+ *	As par_for(), where the source has a task for each index. The default, for runtimes with
+ *	loops, is par_for().
  * PAR_DEAL(begin, end, body, arg)
- *	As par_for(), where the source's threads are dealt the indices, one by one in turn. A runtime
- *	that gives each thread a block of a loop defines it; for the others it is par_for().
+ *	As par_for(), where the source deals the indices to its threads in turn. A runtime whose
+ *	par_for() gives each thread a block defines it; the default is par_for().
  * double par_reduce(const double *values, size_t count)
  * par_scan(int64_t *out, const int64_t *in, size_t count)
  *	The sum, and the prefix sums, by the runtime's own where it has them, else by
@@ -29,15 +29,15 @@
  * par_graph(make, struct par_node *nodes, size_t count, arg)
  *	make(nodes, arg) makes all of them; returns when they have run. Nodes may have graphs.
  * par_node(struct par_node *, place, function, arg, before, before)
- *	A node that runs after two others, each of which may be NULL. The place is a hint: an
- *	index, modulo the number of places that the runtime has, or PAR_ANYWHERE.
+ *	A node that runs after up to two nodes (NULL: none). The place is a hint: an index modulo
+ *	the runtime's number of places, or PAR_ANYWHERE.
  *
  * par_bind(const void *object, size_t bytes); par_forget()
  *	The runtime finds out where the object is, until all of them are forgotten. The first one is
  *	bound before there are tasks.
  * unsigned int par_dispatch(const void *const *objects, size_t count)
  *	The place for a task that uses them, or PAR_ANYWHERE. A runtime that has a dispatcher defines
- *	PAR_DISPATCHES and these three; for the others no place is better than another.
+ *	PAR_DISPATCHES and these three; without one no place is better than another.
  *
  * The language is what C and C++ have in common.
  */

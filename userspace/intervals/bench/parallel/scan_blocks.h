@@ -45,7 +45,7 @@ static void scan_by_blocks(int64_t *out, const int64_t *in, size_t count, size_t
 	struct scan_blocks scan = { out, in, count, blocks, before };
 
 	before[0] = 0;
-	/* All but the last, which nobody comes after. */
+	/* All but the last: no block follows it. */
 	par_for(0, blocks - 1, sum_blocks, &scan);
 	for (size_t block = 1; block < blocks; block++)
 		before[block] += before[block - 1];

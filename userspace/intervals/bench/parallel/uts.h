@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* On the stack: at most so many children. The roots of the deep trees have more. */
+/* The most children on the stack; the roots of the deep trees have more. */
 #define UTS_SMALL 128
 
 struct uts_child_task {

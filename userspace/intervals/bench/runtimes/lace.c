@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lace: fork-join with typed tasks, which is where its speed comes from, so the
- * parallel forms are its own. It has no tasks that outlive who made them, no edges
- * between tasks, and neither loops nor reductions: those here are halved by hand.
+ * Lace: fork-join with typed tasks, so the parallel forms are its own. No task outlives its
+ * creator. It has no edges between tasks, loops or reductions: loops are halved by hand here.
  */
 #include <lace.h>
 

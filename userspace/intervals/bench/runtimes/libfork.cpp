@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libfork: tasks are coroutines, so the parallel forms are its own. It has no tasks
- * that outlive who made them, and no edges between tasks. Its pool of workers that
- * sleep, lazy_pool, is the one to compare with.
+ * libfork: tasks are coroutines, so the parallel forms are its own. No task outlives its creator,
+ * and it has no edges between tasks. The pool is lazy_pool, whose idle workers sleep.
  */
 #include <libfork.hpp>
 

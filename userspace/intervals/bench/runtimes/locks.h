@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that wait for each other, each bound to a CPU, neighbours to neighbours: included once by
- * each runtimes/X that has defined before, with functions that return 0 or an errno value:
+ * Threads that wait for each other, neighbours bound to neighbouring CPUs. Each runtimes/X includes
+ * it once, after it has defined these; functions return 0 or an errno value:
  *
  * sync_mutex, sync_mutex_init(sync_mutex **), sync_mutex_destroy(), sync_mutex_lock(), _unlock()
  * sync_cond, the same, sync_cond_wait(sync_cond *, sync_mutex *), sync_cond_broadcast()
@@ -28,13 +28,13 @@ static unsigned int threads;
 static sync_mutex *mutex;
 static sync_barrier *everybody;
 
-/* A region begins: under `gate`. */
+/* Protected by `gate`. */
 static sync_mutex *gate;
 static sync_cond *begun;
-static body_function *region;			/* NULL: there is none any more */
+static body_function *region;			/* NULL: the threads end */
 static unsigned long regions;
 
-/* Whoever is no CPU of this machine's is not bound. */
+/* A thread without a CPU of this machine is not bound. */
 static void bind_to_cpu(unsigned int thread)
 {
 	unsigned int cpus = (unsigned int)hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The objects of intervals_sync.h, whose parts are on the nodes of those who wait. */
+/* The objects of intervals_sync.h, whose parts lie on the waiters' nodes. */
 #include "intervals_sync.h"
 
 typedef ivl_numa_mutex sync_mutex;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * POSIX threads, as a program has them that brings no task runtime: a pool of threads, and under
- * one mutex a stack of what is to be done for each place. Who waits runs what it finds there.
+ * POSIX threads without a task runtime: a pool of threads, and for each place a stack of tasks, all
+ * under one mutex. A waiting thread runs tasks from the stacks.
  *
  * Places are the machine's NUMA nodes, to whose CPUs their threads are bound. On a machine with
  * one node, or described by HWLOC_SYNTHETIC, nothing is bound.
@@ -355,7 +355,7 @@ static int start_threads(void)
 	return error;
 }
 
-/* The caller, who enters, is the first of them. */
+/* The calling thread is the first of them. */
 static int start(unsigned int count)
 {
 	int error;

@@ -61,7 +61,7 @@ TEST(nobody_begins_before_all_are_there)
 	munmap(meeting, sizeof(*meeting));
 }
 
-/* One fails, or is killed; the others wait for it. */
+/* One process fails or is killed while the rest wait for it. */
 static int one_fails(const void *arg)
 {
 	struct meeting *meeting = *(struct meeting *const *)arg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Block Matrix Multiplication of the thesis on intervals (section 5.3.3): a product is 8 products
- * of quarters, of which each two are added, down to 32 * 32. The hints are those of the outermost
- * quarters: 0 and 3 in one place, 1 and 2 in the other.
+ * of quarters, added by twos, down to 32 * 32. The outermost quarters decide the hints: 0 and 3 in
+ * one place, 1 and 2 in the other.
  */
 #include "bench.h"
 #include "kernels/kernels.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Health (BOTS): a country's health system, day by day. Villages are a tree; each has inhabitants,
- * who fall ill, and a hospital, where they wait, are assessed, and are sent home, treated, or
- * handed up to the next village's hospital. A village's day comes after those of the villages
- * below it.
+ * Health (BOTS): a country's health system, day by day. Villages form a tree. Inhabitants fall ill,
+ * wait in their village's hospital, are assessed, and are sent home, treated, or handed up to the
+ * next village's hospital. A village's day follows the days of all villages below it.
  *
- * Each village draws its own numbers, so that the same happens in whatever order villages have
- * their days.
+ * Each village draws its own random numbers, so the villages' order does not change the result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 #include "bench.h"
 #include "theses.h"
 
-#define INHABITANTS 20		/* of the smallest villages; others have more by their level */
+#define INHABITANTS 20		/* of a smallest village; higher levels have more */
 #define MOST_LEVELS 8
 #define ASSESSMENT 3		/* days */
 #define TREATMENT 10
@@ -66,7 +64,7 @@ static void empty(struct list *list)
 	list->last = &list->first;
 }
 
-/* All of them leave the list; who stays joins it again. */
+/* Empties the list; patients that stay are added again. */
 static struct patient *take_all(struct list *list)
 {
 	struct patient *first = list->first;
@@ -232,7 +230,7 @@ static size_t digest_list(const struct list *list, uint64_t *digest)
 	return count;
 }
 
-/* Of who is where. 0: somebody has been lost, or is in two places; of the staff, too. */
+/* Of where each patient is. 0: a patient or staff is lost, or counted twice. */
 static uint64_t digest(void)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Java Grande's SOR: red-black over-relaxation of doubles, two rows of one colour at a time. The
- * random numbers are those of Java, since the published sums are of them.
+ * Java Grande's SOR: red-black over-relaxation of doubles, two rows of one colour at a time. It
+ * draws Java's random numbers, on which the published sums depend.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ static const struct {
 	{ 1000, 0.498574406322512 }, { 1500, 1.1234778980135105 }, { 2000, 1.9954895063582696 },
 };
 
-/* The next of so many bits, as java.util.Random has them. */
+/* The next random number of `bits` bits, as java.util.Random draws it. */
 static uint64_t next_bits(uint64_t *state, unsigned int bits)
 {
 	*state = (*state * UINT64_C(0x5deece66d) + 11) & ((UINT64_C(1) << 48) - 1);

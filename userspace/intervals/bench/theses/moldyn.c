@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Java Grande's MolDyn: argon atoms under a Lennard-Jones potential, in a box that repeats itself.
- * The suite publishes the kinetic energy after 50 steps, so constants, generator of numbers and
- * the way to integrate are the suite's. Units are those of the potential.
+ * The suite publishes the kinetic energy after 50 steps, so constants, random numbers and
+ * integration are the suite's, in the potential's units.
  *
- * As in the suite's version for threads, the atoms are dealt out, and who has one adds the forces
- * of its pairs to an array of its own. The arrays are as many as MOLDYN_LANES and not as the
- * workers, so that sums do not depend on who computes them.
+ * As in the suite's version for threads, the atoms are dealt to lanes, and each lane adds the
+ * forces of its pairs to an array of its own. There are MOLDYN_LANES lanes, however many workers,
+ * so that sums do not depend on the workers.
  */
 #include <errno.h>
 #include <math.h>

@@ -108,7 +108,7 @@ static bool is_mean(const double *values, double mean, double variance)
 	return fabs(sum / (double)n - mean) < 4 * sqrt(variance / (double)n);
 }
 
-/* Does their own variance agree with it, as much as that of so many values does? */
+/* Is `variance` as close to the values' own as chance allows? */
 static bool is_variance(const double *values, double mean, double variance)
 {
 	size_t n = bench_montecarlo.paths;

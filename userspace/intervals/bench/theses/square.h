@@ -15,7 +15,7 @@ struct bench_square {
 	size_t stride;
 };
 
-/* Of the parts of so many rows and columns, the one at ... */
+/* The part at this row and column of parts, of `size` rows and columns each. */
 static inline struct bench_square square_part(struct bench_square whole, size_t size,
 					      unsigned int row, unsigned int column)
 {
@@ -37,7 +37,7 @@ void square_decompose(size_t size, struct bench_square a);
 void square_lower(size_t size, struct bench_square lower, struct bench_square a);
 /* a = a U^-1, where `upper` has U. */
 void square_upper(size_t size, struct bench_square upper, struct bench_square a);
-/* Memory for `size` rows of as many elements of so many bytes; NULL: there is none. */
+/* `size` rows of `size` elements of `bytes` bytes; NULL: no memory. */
 void *square_alloc(size_t size, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Strassen's product (BOTS): seven products of sums of quarters, instead of eight of quarters, down
- * to squares of STRASSEN_LEAF. The matrices of small integers are those of matmul, so that here,
- * too, all sums are exact.
+ * to squares of STRASSEN_LEAF. The matrices are matmul's, of small integers, so all sums are exact.
  */
 #include <errno.h>
 

@@ -16,7 +16,7 @@
 
 struct bench_sync {
 	unsigned int size, threads;
-	uint64_t shared;			/* counted by whoever has the lock */
+	uint64_t shared;			/* protected by the lock */
 	struct {
 		uint64_t count;			/* by the thread itself */
 	} __attribute__((aligned(64))) own[SYNC_THREADS];

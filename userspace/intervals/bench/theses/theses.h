@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The serial parts of the programs that the theses measured (Documentation/theses.rst), as
- * kernels/kernels.h has those of the other kernels.
+ * The serial parts of the programs that the theses measured (Documentation/theses.rst). See also
+ * kernels/kernels.h.
  */
 #ifndef BENCH_THESES_H
 #define BENCH_THESES_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* All of them, by kernel and form: those of loops alone (par_for()), and others. */
+/* All programs, as kernel and form: those made of loops (par_for()), and those made of tasks. */
 #define THESES_LOOPS(of) \
 	of(series, series) of(crypt, crypt) of(jgf_sor, jgf_sor) of(lufact, lufact) \
 	of(montecarlo, montecarlo) of(raytracer, raytracer) of(moldyn, moldyn) of(cg, cg) of(mg, mg) \
@@ -40,10 +40,10 @@ extern "C" {
  * chapter 5, has the first two).
  */
 enum bench_locality {
-	LOCALITY_BEST,		/* who shares data shares a place */
+	LOCALITY_BEST,		/* tasks that share data share a place */
 	LOCALITY_IGNORANT,	/* no hints */
 	LOCALITY_RANDOM,
-	LOCALITY_WORST,		/* who shares data is in the other place */
+	LOCALITY_WORST,		/* tasks that share data are at two places */
 };
 #define LOCALITY_NONE (~0U)	/* a hint that is none */
 
@@ -128,7 +128,7 @@ void cachestress_task(void *task);
 
 /* Parts that are sorted, then merged by twos. */
 struct bench_mergesort_part {
-	size_t begin, half;			/* it merges two of so many; 0: it sorts */
+	size_t begin, half;			/* elements of each part it merges; 0: it sorts */
 	unsigned int level, place;
 	unsigned int left, right;		/* after these parts, if it merges */
 };
@@ -242,10 +242,10 @@ struct bench_health {
 	struct bench_village *capital;
 };
 extern struct bench_health bench_health;
-/* Those that are directly below a village; NULL: none, or no more. */
+/* The villages directly below a village; NULL: none, or no more. */
 struct bench_village *health_first_below(const struct bench_village *village);
 struct bench_village *health_next(const struct bench_village *village);
-/* A village's day, after those of all that are below it. */
+/* A village's day, after the day of every village below it. */
 void health_day(struct bench_village *village);
 
 #define SPARSELU_BLOCK 100
@@ -256,7 +256,7 @@ struct bench_sparselu {
 };
 extern struct bench_sparselu bench_sparselu;
 double *sparselu_block(size_t i, size_t j);
-/* Step k: its block; those of its row, of its column; those behind. */
+/* Step k: its block; the blocks of its row, of its column; the blocks behind. */
 void sparselu_decompose(size_t k);
 void sparselu_lower(size_t k, size_t j);
 void sparselu_upper(size_t k, size_t i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SOR and MG by places (SLAW, section V-D): the first half of each loop is at one place, the second
- * at another, so that who comes back to a row finds it in the cache that the place shares.
+ * SOR and MG by places (SLAW, section V-D): the first half of each loop runs at one place, the
+ * second at another, so that a task finds its row in the cache that its place shares.
  */
 #define PLACED_BLOCKS 16
 

@@ -37,7 +37,7 @@ static void sparselu_add(struct sparselu_calls *all, size_t k, size_t i, size_t 
 	call->j = j;
 }
 
-/* Those of step k: of its row and column, and of the blocks behind. */
+/* The tasks of step k: of its row, its column, and the blocks behind. */
 static void sparselu_find_edges(size_t k, struct sparselu_calls *all)
 {
 	all->count = 0;
