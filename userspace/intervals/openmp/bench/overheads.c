@@ -209,7 +209,7 @@ static void atomic(void)
 	}
 }
 
-/* A loop of so many delays for each thread; the reference is one thread's. */
+/* A loop with a constant number of delays for each thread; the reference is one thread's. */
 static void schedule_reference(void)
 {
 	long count = 0;

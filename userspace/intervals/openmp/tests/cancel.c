@@ -29,7 +29,7 @@ static void regions(void)
 	CHECK(atomic_load(&passed) == 0);
 }
 
-/* Who waits in a barrier when its region is cancelled has come to it, and is in none of the next. */
+/* A thread that waits in a barrier leaves it when its region is cancelled. */
 static void barriers(void)
 {
 	atomic_int came = 0;

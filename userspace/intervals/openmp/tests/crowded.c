@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * More threads than CPUs: however often a thread may look where it has a CPU, here it soon gives way
- * to who is waited for, which nobody else makes it do.
+ * More threads than CPUs: a spinning thread must soon yield to the thread it waits for, however
+ * long it may spin on a CPU of its own.
  */
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Exceptions belong to the task: who handles one, or is thrown out of a scope, and waits has it still. */
+/* A task keeps its exceptions: those it handles, and those that leave a scope, survive a wait. */
 #include "check.h"
 
 #include <exception>

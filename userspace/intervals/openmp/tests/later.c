@@ -82,7 +82,7 @@ static void waits_no_longer(void)
 			wait_nowait(depend);
 #pragma omp task depend(in : second) shared(first, third)
 			third = first + 1;
-			/* Else nobody would come to this. */
+			/* Otherwise no thread would get here. */
 			omp_fulfill_event(event);
 #pragma omp taskwait
 			CHECK(third == 2);

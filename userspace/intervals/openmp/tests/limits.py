@@ -21,7 +21,7 @@ print(most())
 
 def main() -> int:
     library = Path(sys.argv[1])
-    # Whoever preloads it may also find it by LD_LIBRARY_PATH: the file's name is the soname.
+    # The file's name is the soname, so LD_LIBRARY_PATH finds it, too.
     told = subprocess.run(
         ["readelf", "--dynamic", library], capture_output=True, text=True, check=True
     )

@@ -51,7 +51,7 @@ static void excluded(void)
 	omp_destroy_nest_lock(&nest);
 }
 
-/* A task that holds the lock waits for its children, which others want, too. */
+/* A task that holds the lock waits for its children while its siblings wait for the lock. */
 static void held_over_waits(void)
 {
 	omp_lock_t lock;
@@ -76,7 +76,7 @@ static void held_over_waits(void)
 	CHECK(count == 600);
 }
 
-/* Atomics of the program, that need no lock of the library. */
+/* The program's own atomics, which take no lock of the library. */
 #define LOAD(flag) __atomic_load_n(&(flag), __ATOMIC_ACQUIRE)
 #define STORE(flag, value) __atomic_store_n(&(flag), value, __ATOMIC_RELEASE)
 #define AWAIT(flag) \
@@ -85,7 +85,7 @@ static void held_over_waits(void)
 			sched_yield(); \
 	} while (0)
 
-/* Who waits for a lock goes on with it, though nobody else sleeps. */
+/* A lock's only waiter gets it. */
 static void handed_over(void)
 {
 	int taken = 0, waits = 0, got = 0;
@@ -110,7 +110,7 @@ static void handed_over(void)
 	omp_destroy_lock(&lock);
 }
 
-/* In the thread of one that waits for a critical section no other begins: it would block there. */
+/* No task begins in a thread that waits for a critical section: it would block there. */
 static void beside_another_lock(void)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -142,10 +142,10 @@ static void beside_another_lock(void)
 }
 
 /*
- * Nor one in the thread of who holds a lock and waits; it goes on when its children have ended,
- * though others do something else until then.
+ * Nor does one begin in the thread of a task that holds a lock and waits. The task continues when
+ * its children have ended, although the other threads do something else until then.
  */
-static void beside_who_spins(void)
+static void beside_a_spinner(void)
 {
 	int begun = 0, wanted = 0, done = 0, count = 0;
 	omp_lock_t lock;
@@ -232,7 +232,7 @@ static void above_another_lock(void)
 	omp_destroy_lock(&lock);
 }
 
-/* Threads that wait for a lock are not woken for tasks, which the others begin. */
+/* New tasks do not wake threads that wait for a lock: awake threads begin them. */
 static void beside_sleepers(void)
 {
 	omp_lock_t lock;
@@ -274,7 +274,7 @@ struct held {
 	int taken;
 };
 
-/* Until somebody waits for it: its first four bytes are 2 then (lock.c). */
+/* Until the lock has a waiter: then its first four bytes are 2 (lock.c). */
 static void *hold_for_a_while(void *arg)
 {
 	struct held *held = arg;
@@ -399,7 +399,7 @@ int main(void)
 	beside_another_lock();
 	above_another_lock();
 	beside_sleepers();
-	beside_who_spins();
+	beside_a_spinner();
 	when_all_wait();
 	for_an_event();
 	return 0;

@@ -7,7 +7,7 @@
 
 enum { POSSIBLE = 4096, CPUS = 3000 };
 
-/* Instead of the C library's: as the kernel where so many CPUs are possible. */
+/* Replaces the C library's: as a kernel with many possible CPUs answers. */
 int sched_getaffinity(pid_t task, size_t bytes, cpu_set_t *set)
 {
 	if (bytes < POSSIBLE / 8) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Regions: who is in them, nested, serialized; threadprivate; barriers. */
+/* Regions: their threads, nested, serialized; threadprivate; barriers. */
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>

@@ -47,7 +47,7 @@ static void *begin_own(void *arg)
 	return arg;
 }
 
-/* Whoever begins regions. */
+/* Regions begun by other threads. */
 static void other_callers(void)
 {
 	pthread_t other;

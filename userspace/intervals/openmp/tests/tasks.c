@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tasks: recursion, who waits for whom, threads that they stay in, dependences, detached ones. */
+/* Tasks: recursion, waiting, tied threads, dependences, detached tasks. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ static long fib(int n)
 	return a + b;
 }
 
-/* A child that outlives its parent, which nobody waits for but the barrier. */
+/* A child outlives its parent; only the barrier waits for it. */
 static void leave_behind(int depth, atomic_int *ran)
 {
 	atomic_fetch_add(ran, 1);
@@ -81,7 +81,7 @@ static int spin(int n)
 	return x;
 }
 
-/* Before and after a wait for children that others may have stolen. */
+/* The thread is the same after a wait for children, which may have been stolen. */
 static void stay(int depth)
 {
 	const pthread_t thread = pthread_self();
@@ -187,7 +187,7 @@ static double depend_on_many(int count)
 	return cpu_time() - begin;
 }
 
-/* Of 16 times as many the time is not its square. */
+/* 16 times as many take less than 16 squared times as long. */
 static void many_dependences(void)
 {
 	const double few = depend_on_many(2000);
@@ -195,7 +195,7 @@ static void many_dependences(void)
 	CHECK(depend_on_many(32000) < 5 * 16 * few);
 }
 
-/* Who makes tasks faster than others end them does not have memory for all of them. */
+/* A thread that makes tasks faster than they end must not queue all of them. */
 static void bounded(void)
 {
 	const int most = 64 * omp_get_max_threads() + 1;
@@ -218,13 +218,13 @@ static void bounded(void)
 	for (int i = 0; i < 20000; i++) {
 #pragma omp task priority(1) shared(begun)
 		atomic_fetch_add(&begun, 1);
-		/* And those that each has taken and not yet begun. */
+		/* And one per thread that is taken and not yet begun. */
 		CHECK(i + 1 - atomic_load(&begun) <= most + omp_get_num_threads());
 	}
 	CHECK(atomic_load(&begun) == 20000);
 }
 
-/* It does not wait for what waits for it: for an event, or a lock. */
+/* A creator does not wait for tasks that wait for it: for an event, or a lock. */
 static void unbounded(void)
 {
 	const int count = 64 * omp_get_max_threads() + 100;
@@ -347,7 +347,7 @@ static void detached_alone(void)
 #pragma omp barrier
 		CHECK(body == 5 && atomic_load(&fulfilled) == 2 && !pthread_join(other, NULL));
 		CHECK(omp_get_level() == 2 && omp_get_num_threads() == 1);
-		/* As often as there are such regions, and with others in them. */
+		/* In a second such region, and in a region inside it. */
 #pragma omp parallel num_threads(1)
 		{
 			fulfilled_by_creator();
@@ -386,7 +386,7 @@ static void detached_copied(void)
 	}
 }
 
-/* A task has the control variables that its parent had when it created the task. */
+/* A task has its parent's control variables of the time of its creation. */
 static void control_variables(void)
 {
 	int inside = 0, after = 0;
@@ -409,8 +409,8 @@ static void control_variables(void)
 }
 
 /*
- * A task waits for a lock, inside of a region of its own, whose owner waits for what its thread runs
- * meanwhile, since all wait. It goes on as itself.
+ * A task waits for a lock inside a region of its own. The lock's owner waits for a task that runs
+ * in the waiter's thread meanwhile. The waiter then continues with its own state.
  */
 static void waits_inside(void)
 {
@@ -453,8 +453,8 @@ static void waits_inside(void)
 }
 
 /*
- * Threads of the region before are let go one by one, thread 0 first: it has tasks in the next one
- * while others still wait, which are not in it or have not begun.
+ * The threads of the previous region are released one by one, thread 0 first: it makes tasks in the
+ * next region while threads still wait that are not in it or have not begun it.
  */
 static void regions_apart(void)
 {
@@ -523,7 +523,7 @@ static void run_watched(void *data)
 		atomic_fetch_add(watched->ran, 1);
 }
 
-/* So many of 60 that nobody steals. */
+/* How many of 60 tasks are queued, without thieves. */
 static int queued_of_many(void)
 {
 	atomic_int queued = 0;
@@ -534,7 +534,7 @@ static int queued_of_many(void)
 	return atomic_load(&queued);
 }
 
-/* Tasks are queued for others; not many where few are stolen, as in a recursion. */
+/* Tasks are queued for thieves; few, where few are stolen, as in a recursion. */
 static void queues(void)
 {
 	enum { DEPTH = 12, ALL = (2 << DEPTH) - 1 };
@@ -580,7 +580,7 @@ static void run_outliving(void *data)
 	atomic_store(&outlives, 2);
 }
 
-/* With a child that nobody waits for but the barrier. */
+/* Only the barrier waits for its child. */
 static void run_outlived(void *data)
 {
 	struct watched *watched = data;
@@ -598,7 +598,7 @@ static void run_outlived(void *data)
 	CHECK(omp_get_max_threads() == 8);
 }
 
-/* A task that is run at once, in the frame of who runs it, moves before it may be outlived. */
+/* A task that runs at once, in its creator's frame, is moved before it may be outlived. */
 static void outlived(void)
 {
 	omp_init_nest_lock(&nest);
@@ -618,7 +618,7 @@ static void outlived(void)
 	omp_destroy_nest_lock(&nest);
 }
 
-/* Whatever waits, a task of high priority begins next: those of a taskloop and of dependences, too. */
+/* A task of high priority begins next, also from a taskloop and with dependences. */
 static void priorities(void)
 {
 	enum { NORMAL = 2, HIGH = 5 };
@@ -724,7 +724,7 @@ static void take(int *taken)
 	++*taken;
 }
 
-/* Who makes tasks under a lock that they take does not run them before it gives it back. */
+/* Tasks made under a lock that they take do not run before the lock is released. */
 static void made_under_a_lock(void)
 {
 	omp_nest_lock_t nested;
