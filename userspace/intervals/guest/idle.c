@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bursts of fork-join tasks with sleep in between, so that every burst finds the
- * workers asleep. A task reads what the one who spawned it has written, increments a
- * counter that is the same in every burst, and thinks.
+ * Bursts of fork-join tasks with sleep in between, so that every burst finds the workers asleep. A
+ * task reads what its spawner has written, increments a counter of its own, and thinks.
  */
 #include <error.h>
 #include <inttypes.h>
@@ -16,7 +15,7 @@
 /* Longer than a worker without work looks for some. */
 #define BETWEEN_NS 200000
 
-static struct padded given;		/* by who spawns, to all tasks of the burst */
+static struct padded given;		/* by the spawner, to all tasks of the burst */
 static struct padded counters;		/* one for each task of a burst */
 
 static void setup(const struct options *opt)

@@ -57,7 +57,7 @@ static ivl_runtime *start_runtime(const struct options *opt)
 	return runtime;
 }
 
-/* As microbench prints it, without what it says of each thread: who ran what is not known. */
+/* As microbench prints it, without the threads' counts: any worker may run a task. */
 static void print(const char *name, const struct options *opt, uint64_t elapsed_ns,
 		  const struct sched_stat *sched, const struct verdict *verdict)
 {

@@ -13,7 +13,7 @@
 struct tasks {
 	/* Its threads' part, iterate and sit_out, is not used. */
 	struct bench bench;
-	/* So many iterations, after `before` others; returns when they are over. */
+	/* Runs `count` iterations, numbered from `before` on; returns when they are over. */
 	void (*run)(const struct options *opt, ivl_runtime *runtime, uint64_t before,
 		    uint64_t iterations);
 };

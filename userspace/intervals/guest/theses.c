@@ -42,7 +42,7 @@ static void set(char *variable)
 		error(EXIT_FAILURE, errno, "%s", variable);
 }
 
-/* Returns what the run took. Nobody else runs as it begins. */
+/* Returns the run's time. No other thread runs when it begins. */
 static uint64_t measure(const struct bench_form *form)
 {
 	uint64_t begun;
