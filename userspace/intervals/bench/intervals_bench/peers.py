@@ -52,7 +52,6 @@ RUNTIMES: dict[str, str] = {
     "libgomp": "install the Debian package gcc",
     "libomp": "install the Debian packages clang and libomp-dev",
     "rayon": "install the Debian packages cargo and librust-rayon-dev",
-    "java": "install the Debian package default-jdk-headless",
     "lace": "name a checkout with --lace",
     "libfork": "name a checkout with --libfork",
 }
