@@ -402,14 +402,11 @@ static int without_memory(ivl_interval *self, void *arg)
 TEST(without_memory)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime;
 
 	without_memory(NULL, NULL);
 	/* And there is no room for the second task. */
 	config.queue_capacity = 1;
-	runtime = test_start(&config);
-	test_run(runtime, without_memory, NULL);
-	ivl_stop(runtime);
+	test_run_on(&config, without_memory, NULL);
 }
 
 TEST_MAIN(NULL, NULL)

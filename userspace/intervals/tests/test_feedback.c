@@ -307,11 +307,6 @@ static void gather(void *arg)
 		assert_int_equal(ivl_async(be_there, &crowd, sizeof(crowd), NULL), 0);
 }
 
-static int crowd_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(gather, arg);
-}
-
 static bool all_asleep(ivl_runtime *runtime)
 {
 	return test_comes_true(atomic_load(&runtime->place_states[0].sleepers.asleep) ==
@@ -333,7 +328,7 @@ TEST(one_is_awake)
 
 		for (int run = 0; run < 3; run++) {
 			assert_true(all_asleep(runtime));
-			test_run(runtime, crowd_body, &crowd);
+			test_finish(runtime, gather, &crowd);
 		}
 		assert_int_equal(crowd.ran, 30);
 		/* After a slow run the quantum has ended, and a second worker is wanted. */
@@ -358,7 +353,7 @@ TEST(foreign_bursts)
 	for (int i = 0; i < 1000; i++) {
 		struct crowd crowd = { .runtime = runtime, .tasks = i % 7 };
 
-		test_run(runtime, crowd_body, &crowd);
+		test_finish(runtime, gather, &crowd);
 		assert_int_equal(crowd.ran, crowd.tasks);
 		if (i % 10 == 0)
 			usleep((unsigned int)i);
@@ -596,11 +591,6 @@ static void all_meet(void *arg)
 		ivl_async(meeting->task, &meeting, sizeof(meeting), NULL);
 }
 
-static int meeting_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(all_meet, arg);
-}
-
 TEST(tasks_meet)
 {
 	struct ivl_config config = with_feedback(4);
@@ -611,7 +601,7 @@ TEST(tasks_meet)
 	for (int i = 0; i < 5; i++) {
 		struct meeting meeting = { .tasks = 4, .task = meet };
 
-		test_run(runtime, meeting_body, &meeting);
+		test_finish(runtime, all_meet, &meeting);
 		assert_int_equal(meeting.late, 0);
 	}
 	ivl_stop(runtime);
@@ -627,7 +617,7 @@ TEST(deprived_tasks_meet)
 	config.policy = IVL_HELP_FIRST;
 	no_cpus = true;
 	runtime = test_start(&config);
-	test_run(runtime, meeting_body, &meeting);
+	test_finish(runtime, all_meet, &meeting);
 	assert_int_equal(meeting.came, 4);
 	/* One worker may once have been seen waiting for a page. */
 	assert_true(test_counts(runtime).desire < 4);

@@ -170,12 +170,6 @@ static void search(void *arg)
 	depth_first(&(struct visit){ graph, 0 });
 }
 
-static int search_body(ivl_interval *self, void *arg)
-{
-	ivl_finish(search, arg);
-	return 0;
-}
-
 /* The error, and how many vertices were reached. */
 static int depth_first_search(enum ivl_policy policy, int side, int *reached, uint64_t *fibers)
 {
@@ -193,7 +187,7 @@ static int depth_first_search(enum ivl_policy policy, int side, int *reached, ui
 	for (int i = 0; i < side * side; i++)
 		atomic_init(&graph.parent[i], -1);
 	runtime = test_start(&config);
-	test_run(runtime, search_body, &graph);
+	test_finish(runtime, search, &graph);
 	ivl_statistics_read(runtime, &statistics);
 	ivl_stop(runtime);
 	*reached = 0;
@@ -282,15 +276,12 @@ TEST(sleeping_workers_keep_no_stack)
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
 		struct few_stacks test = { .workers = workers };
-		ivl_runtime *runtime;
 
 		if (workers == 1)
 			continue;
 		config.fibers_per_worker = 1;
 		config.policy = IVL_WORK_FIRST;
-		runtime = test_start(&config);
-		test_run(runtime, few_stacks_body, &test);
-		ivl_stop(runtime);
+		test_run_on(&config, few_stacks_body, &test);
 	}
 }
 
@@ -687,11 +678,6 @@ static void make_large(void *arg)
 	assert_int_equal(ivl_group_wait(&group), 0);
 }
 
-static int large_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(make_large, arg);
-}
-
 TEST(large)
 {
 	static struct large large;
@@ -707,7 +693,7 @@ TEST(large)
 		config.stack_bytes = 64 << 10;
 		large.sum = &sum;
 		runtime = test_start(&config);
-		test_run(runtime, large_body, &large);
+		test_finish(runtime, make_large, &large);
 		ivl_stop(runtime);
 		assert_int_equal(atomic_load(&sum), 4 * 7);
 	}
@@ -821,12 +807,9 @@ TEST(started_in_what_ends)
 {
 	struct ivl_config config = test_config(1);
 	struct outliving test = { .group = IVL_GROUP_INIT };
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
-	test_run(runtime, first_body, &test);
-	ivl_stop(runtime);
+	test_run_on(&config, first_body, &test);
 	assert_int_equal(atomic_load(&test.ran), 1);
 	assert_int_equal(atomic_load(&test.wrong), 0);
 }
@@ -849,12 +832,9 @@ TEST(cancelled_group)
 {
 	struct ivl_config config = test_config(1);
 	struct grouped test = { .group = IVL_GROUP_INIT };
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
-	test_run(runtime, cancelled_body, &test);
-	ivl_stop(runtime);
+	test_run_on(&config, cancelled_body, &test);
 	assert_int_equal(test.error, ECANCELED);
 	assert_int_equal(test.ran, 1);
 	assert_int_equal(ivl_group_async(&test.group, count_grouped, NULL, 0, NULL), EINVAL);

@@ -32,17 +32,11 @@ static void fib(void *arg)
 	f->result = a.result + b.result;
 }
 
-static int fib_body(ivl_interval *self, void *arg)
-{
-	fib(arg);
-	return 0;
-}
-
 TEST_ON_ALL(fib)
 {
 	struct fib f = { DEPTH, 0 };
 
-	test_run(runtime, fib_body, &f);
+	test_call(runtime, fib, &f);
 	assert_int_equal(f.result, TEST_SLOW ? 144 : 987);
 }
 
@@ -99,12 +93,6 @@ static void chain(void *arg)
 	ivl_sync(&scope);
 }
 
-static int chain_body(ivl_interval *self, void *arg)
-{
-	chain(arg);
-	return 0;
-}
-
 TEST(deep)
 {
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
@@ -115,7 +103,7 @@ TEST(deep)
 		config.policy = policy;
 		config.stack_bytes = 64 << 10;
 		runtime = test_start(&config);
-		test_run(runtime, chain_body, &left);
+		test_call(runtime, chain, &left);
 		assert_int_equal(left, -1);
 		ivl_stop(runtime);
 	}
@@ -132,7 +120,7 @@ TEST(without_fibers)
 		config.fibers_per_worker = 1;
 		config.policy = policy;
 		runtime = test_start(&config);
-		test_run(runtime, chain_body, &left);
+		test_call(runtime, chain, &left);
 		assert_int_equal(left, -1);
 		ivl_stop(runtime);
 	}

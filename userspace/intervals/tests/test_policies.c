@@ -51,16 +51,11 @@ static void make_mixed(void *arg)
 			make_one(arg, policy);
 }
 
-static int mixed_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(make_mixed, arg);
-}
-
 TEST_ON_ALL(mixed)
 {
 	struct mixed test = { .alone = ivl_worker_count(runtime) == 1 };
 
-	test_run(runtime, mixed_body, &test);
+	test_finish(runtime, make_mixed, &test);
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
 		assert_int_equal(atomic_load(&test.ran[policy]), ASYNCS);
 	assert_int_equal(atomic_load(&test.moved), 0);
@@ -154,17 +149,12 @@ static void make_adaptive(void *arg)
 	}
 }
 
-static int adaptive_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(make_adaptive, arg);
-}
-
 static void expect_adaptive(struct ivl_config *config, const char *done)
 {
 	struct order order = { .count = 0 };
 	ivl_runtime *runtime = test_start(config);
 
-	test_run(runtime, adaptive_body, &order);
+	test_finish(runtime, make_adaptive, &order);
 	ivl_stop(runtime);
 	assert_string_equal(order.done, done);
 }
@@ -219,15 +209,12 @@ TEST(stackless)
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(1);
 		struct stackless test = { .ran = 0 };
-		ivl_runtime *runtime;
 
 		config.policy = policy;
 		config.fibers_per_worker = 1;
 		/* The adaptive one would be called. */
 		config.adapt_fresh = 0;
-		runtime = test_start(&config);
-		test_run(runtime, stackless_body, &test);
-		ivl_stop(runtime);
+		test_run_on(&config, stackless_body, &test);
 		assert_int_equal(atomic_load(&test.ran), 2 * IVL_POLICIES);
 	}
 }
@@ -324,11 +311,6 @@ static void make_large(void *arg)
 	assert_int_equal(atomic_load(large.ran), 1);
 }
 
-static int large_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(make_large, arg);
-}
-
 TEST(large)
 {
 	static const char *const probes[] = { "off", "on" };
@@ -341,7 +323,7 @@ TEST(large)
 
 		setenv("INTERVALS_PROBES", probes[i], 1);
 		runtime = test_start(&config);
-		test_run(runtime, large_body, &ran);
+		test_finish(runtime, make_large, &ran);
 		ivl_stop(runtime);
 		assert_int_equal(atomic_load(&ran), 2);
 	}
@@ -365,11 +347,6 @@ static void ask_wrongly(void *arg)
 	*(int *)arg = ivl_async_by(IVL_POLICIES, count_large, NULL, 0, NULL);
 }
 
-static int wrong_policy_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(ask_wrongly, arg);
-}
-
 TEST(wrong)
 {
 	struct ivl_config config = test_config(1);
@@ -378,7 +355,7 @@ TEST(wrong)
 	int error = 0;
 
 	test_run(runtime, wrong_body, NULL);
-	test_run(runtime, wrong_policy_body, &error);
+	test_finish(runtime, ask_wrongly, &error);
 	assert_int_equal(error, EINVAL);
 	assert_int_equal(ivl_group_async_by(&group, IVL_WORK_FIRST, count_large, NULL, 0, NULL),
 			 EINVAL);

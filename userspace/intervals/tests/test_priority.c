@@ -203,11 +203,6 @@ static void fill_queue(void *arg)
 	test_comes_true(atomic_load(&order->high_begun));
 }
 
-static int fill_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(fill_queue, arg);
-}
-
 TEST(thief)
 {
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
@@ -219,7 +214,7 @@ TEST(thief)
 		config.policy = IVL_HELP_FIRST;
 		config.places = IVL_PLACES_ONE;
 		runtime = test_start(&config);
-		test_run(runtime, fill_body, &order);
+		test_finish(runtime, fill_queue, &order);
 		assert_int_equal(order.failures, 0);
 		assert_int_equal(order.high_begun, 1);
 		assert_int_equal(order.begun, INTERVALS);
@@ -259,11 +254,6 @@ static void wait_inside(void *arg)
 		order->failures++;
 }
 
-static int wait_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(wait_inside, arg);
-}
-
 TEST(next)
 {
 	struct ivl_config config = test_config(2);
@@ -273,7 +263,7 @@ TEST(next)
 	config.policy = IVL_HELP_FIRST;
 	config.places = IVL_PLACES_ONE;
 	runtime = test_start(&config);
-	test_run(runtime, wait_body, &order);
+	test_finish(runtime, wait_inside, &order);
 	assert_int_equal(order.failures, 0);
 	assert_int_equal(order.begun, 1);
 	ivl_stop(runtime);

@@ -269,7 +269,6 @@ TEST(small_threads)
 	struct ivl_config config = test_config(2);
 	pthread_attr_t before, small;
 	_Atomic int runs = 0;
-	ivl_runtime *runtime;
 
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' threads need more");
@@ -277,9 +276,7 @@ TEST(small_threads)
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 << 10);
 	assert_int_equal(pthread_setattr_default_np(&small), 0);
-	runtime = test_start(&config);
-	test_run(runtime, count, (void *)&runs);
-	ivl_stop(runtime);
+	test_run_on(&config, count, (void *)&runs);
 	assert_int_equal(pthread_setattr_default_np(&before), 0);
 	assert_int_equal(runs, 1);
 }
@@ -299,13 +296,10 @@ TEST(many_fibers)
 {
 	struct ivl_config config = test_config(2);
 	_Atomic int runs = 0;
-	ivl_runtime *runtime;
 
 	config.policy = IVL_WORK_FIRST;
 	config.fibers_per_worker = 1u << 31;
-	runtime = test_start(&config);
-	test_run(runtime, spawn_one, (void *)&runs);
-	ivl_stop(runtime);
+	test_run_on(&config, spawn_one, (void *)&runs);
 	assert_int_equal(runs, 1);
 }
 

@@ -57,6 +57,46 @@ static inline void test_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 	assert_int_equal(ivl_run(runtime, body, arg), 0);
 }
 
+struct test_function {
+	ivl_function *function;
+	void *arg;
+};
+
+static inline int test_call_body(ivl_interval *self, void *arg)
+{
+	const struct test_function *call = (const struct test_function *)arg;
+
+	call->function(call->arg);
+	return 0;
+}
+
+static inline int test_finish_body(ivl_interval *self, void *arg)
+{
+	const struct test_function *call = (const struct test_function *)arg;
+
+	return ivl_finish(call->function, call->arg);
+}
+
+/* function(arg) inside the runtime: as it is, or in a finish. */
+static inline void test_call(ivl_runtime *runtime, ivl_function *function, void *arg)
+{
+	test_run(runtime, test_call_body, &(struct test_function){ function, arg });
+}
+
+static inline void test_finish(ivl_runtime *runtime, ivl_function *function, void *arg)
+{
+	test_run(runtime, test_finish_body, &(struct test_function){ function, arg });
+}
+
+/* In a runtime of its own. */
+static inline void test_run_on(const struct ivl_config *config, ivl_body *body, void *arg)
+{
+	ivl_runtime *runtime = test_start(config);
+
+	test_run(runtime, body, arg);
+	ivl_stop(runtime);
+}
+
 /* Run test(runtime) on each queue, policy, and 1, 2 and 8 workers. */
 static inline void test_on_all(void (*test)(ivl_runtime *runtime))
 {

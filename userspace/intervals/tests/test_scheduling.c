@@ -131,11 +131,6 @@ static void spawn_at_home(void *arg)
 		ivl_async(work_at_home, &crowd, sizeof(crowd), NULL);
 }
 
-static int crowd_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(spawn_at_home, arg);
-}
-
 TEST(cross_place_off)
 {
 	for (int half = 0; half < 2; half++) {
@@ -147,7 +142,7 @@ TEST(cross_place_off)
 		config.policy = IVL_HELP_FIRST;
 		config.steal_half = half;
 		runtime = test_start(&config);
-		test_run(runtime, crowd_body, &crowd);
+		test_finish(runtime, spawn_at_home, &crowd);
 		ivl_statistics_read(runtime, &statistics);
 		assert_int_equal(atomic_load(&crowd.strayed), 0);
 		assert_int_equal(atomic_load(&crowd.ran), 1000);
@@ -187,11 +182,6 @@ static void heap_up(void *arg)
 	heap->successes = statistics.steals - statistics.steal_failures;
 }
 
-static int heap_body(ivl_interval *self, void *arg)
-{
-	return ivl_finish(heap_up, arg);
-}
-
 TEST(steal_half)
 {
 	struct ivl_config config = test_config(2);
@@ -202,7 +192,7 @@ TEST(steal_half)
 	config.statistics = true;
 	config.steal_half = true;
 	heap.runtime = test_start(&config);
-	test_run(heap.runtime, heap_body, &heap);
+	test_finish(heap.runtime, heap_up, &heap);
 	/* One by one they would be as many as went elsewhere. */
 	assert_true(heap.successes < HEAP / 4);
 	ivl_stop(heap.runtime);
