@@ -6,11 +6,19 @@
 #ifndef TEST_H
 #define TEST_H
 
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -55,6 +63,38 @@ static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_
 	{ \
 		return test_run_all(set_up, tear_down); \
 	}
+
+/*
+ * Callbacks with a typed argument: BODY(name, struct x *x) { ... } defines an ivl_body whose
+ * argument points to an x, TASK() such an ivl_function, and ASYNC() an ivl_function whose argument
+ * is a copy of that pointer.
+ */
+#define BODY(name, parameter) \
+	static int name##_of(ivl_interval *self, parameter); \
+	static int name(ivl_interval *self, void *arg) \
+	{ \
+		return name##_of(self, arg); \
+	} \
+	static int name##_of(ivl_interval *self, parameter)
+
+#define TASK(name, parameter) \
+	static void name##_of(parameter); \
+	static void name(void *arg) \
+	{ \
+		name##_of(arg); \
+	} \
+	static void name##_of(parameter)
+
+#define ASYNC(name, parameter) \
+	static void name##_of(parameter); \
+	static void name(void *arg) \
+	{ \
+		void *pointer; \
+		\
+		memcpy(&pointer, arg, sizeof(pointer)); \
+		name##_of(pointer); \
+	} \
+	static void name##_of(parameter)
 
 /*
  * Return from a test that this machine or build cannot run. Meson takes it for passed, and

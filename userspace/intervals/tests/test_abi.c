@@ -3,10 +3,6 @@
  * What programs that are compiled rely on. What fails here breaks them: it needs another
  * first number of the version, and SONAME. Numbers may be added, at the end alone.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_runtimes.h"
 

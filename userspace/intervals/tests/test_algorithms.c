@@ -2,10 +2,6 @@
 /* Reduce, scan and sort beside what one thread does. */
 #include "test_runtimes.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "intervals_algorithms.h"
 #include "test_allocation.h"
 

@@ -2,14 +2,9 @@
 /* Quotas of CPU time, as the files below a directory tell of them. */
 #include "test.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cgroup.h"
 

@@ -2,13 +2,7 @@
 /* What grows with the program must not grow with its square. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "model.h"
 
@@ -175,9 +169,8 @@ struct searches {
 	int error;
 };
 
-static int search_long(ivl_interval *self, void *arg)
+BODY(search_long, struct searches *searches)
 {
-	struct searches *searches = arg;
 	ivl_interval *made[4];
 
 	for (int i = 0; i < 4; i++)

@@ -4,12 +4,7 @@
  * outside, or a call into the kernel, goes on. Each case is a process of its own: a deadlock does
  * not end.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <intervals_sync.h>
 

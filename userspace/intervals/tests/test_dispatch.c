@@ -2,18 +2,12 @@
 /* The dispatcher: objects at places, and the place of a task that uses them. */
 #include "test_place.h"
 
-#include <errno.h>
 #include <linux/mempolicy.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "intervals_dispatch.h"
 #include "test_allocation.h"

@@ -2,12 +2,6 @@
 /* Throttled workers: how many the runtime wants, and that no task waits for ever. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "attach.h"
@@ -217,10 +211,8 @@ struct sums {
 	ivl_guard *guard;
 };
 
-static void add_async(void *arg)
+ASYNC(add_async, struct sums *sums)
 {
-	struct sums *sums = *(struct sums **)arg;
-
 	atomic_fetch_add(&sums->asyncs, 1);
 }
 
@@ -230,17 +222,14 @@ static void add_asyncs(void *arg)
 		assert_int_equal(ivl_async(add_async, &arg, sizeof(arg), NULL), 0);
 }
 
-static int add_guarded(ivl_interval *self, void *arg)
+BODY(add_guarded, struct sums *sums)
 {
-	struct sums *sums = arg;
-
 	sums->guarded++;
 	return 0;
 }
 
-static int all_shapes(ivl_interval *self, void *arg)
+BODY(all_shapes, struct sums *sums)
 {
-	struct sums *sums = arg;
 	struct fib all = { 15, 0 };
 
 	fib(&all);
@@ -286,9 +275,8 @@ struct crowd {
 	_Atomic int there, most, ran;
 };
 
-static void be_there(void *arg)
+ASYNC(be_there, struct crowd *crowd)
 {
-	struct crowd *crowd = *(struct crowd **)arg;
 	const int now = atomic_fetch_add(&crowd->there, 1) + 1;
 	int most = crowd->most;
 
@@ -299,10 +287,8 @@ static void be_there(void *arg)
 	atomic_fetch_add(&crowd->ran, 1);
 }
 
-static void gather(void *arg)
+TASK(gather, struct crowd *crowd)
 {
-	struct crowd *crowd = arg;
-
 	for (int i = 0; i < crowd->tasks; i++)
 		assert_int_equal(ivl_async(be_there, &crowd, sizeof(crowd), NULL), 0);
 }
@@ -382,19 +368,15 @@ static bool wanted(const struct phase *phase)
 }
 
 /* Blocks, so that the machine's load does not matter. */
-static void wait_for_end(void *arg)
+ASYNC(wait_for_end, struct phase *phase)
 {
-	struct phase *phase = *(struct phase **)arg;
-
 	while (!phase->over)
 		usleep(1000);
 }
 
 /* On a busy machine it hardly gets a CPU. */
-static void spin_to_end(void *arg)
+ASYNC(spin_to_end, struct phase *phase)
 {
-	struct phase *phase = *(struct phase **)arg;
-
 	while (!phase->over)
 		sched_yield();
 }
@@ -403,10 +385,8 @@ static void do_nothing(void *arg)
 {
 }
 
-static void much_to_do(void *arg)
+TASK(much_to_do, struct phase *phase)
 {
-	struct phase *phase = arg;
-
 	for (int i = 0; i < 100; i++)
 		ivl_async(phase->task, &phase, sizeof(phase), NULL);
 	phase->came = test_comes_true(wanted(phase));
@@ -414,10 +394,8 @@ static void much_to_do(void *arg)
 }
 
 /* One at a time, each visible to thieves. */
-static void little_to_do(void *arg)
+TASK(little_to_do, struct phase *phase)
 {
-	struct phase *phase = arg;
-
 	phase->came = test_comes_true((ivl_async(do_nothing, NULL, 0, NULL), wanted(phase)));
 }
 
@@ -458,9 +436,8 @@ TEST(desire_follows)
 }
 
 /* Each ends before a thief could begin it: a second worker gains nothing. */
-static void trifles_to_do(void *arg)
+TASK(trifles_to_do, struct phase *phase)
 {
-	struct phase *phase = arg;
 	struct ivl_task tasks[64];
 
 	for (int i = 0; i < 200000 && !phase->came; i++) {
@@ -493,10 +470,8 @@ TEST(trifles_want_nobody)
 	ivl_stop(runtime);
 }
 
-static int ask(ivl_interval *self, void *arg)
+BODY(ask, struct phase *phase)
 {
-	struct phase *phase = arg;
-
 	phase->came = test_comes_true(wanted(phase));
 	return 0;
 }
@@ -564,29 +539,23 @@ struct meeting {
 	_Atomic int came, late;
 };
 
-static void meet(void *arg)
+ASYNC(meet, struct meeting *meeting)
 {
-	struct meeting *meeting = *(struct meeting **)arg;
-
 	atomic_fetch_add(&meeting->came, 1);
 	if (!test_comes_true(meeting->came == meeting->tasks))
 		atomic_fetch_add(&meeting->late, 1);
 }
 
 /* They want the CPU all the time. */
-static void meet_spinning(void *arg)
+ASYNC(meet_spinning, struct meeting *meeting)
 {
-	struct meeting *meeting = *(struct meeting **)arg;
-
 	atomic_fetch_add(&meeting->came, 1);
 	while (meeting->came < meeting->tasks)
 		sched_yield();
 }
 
-static void all_meet(void *arg)
+TASK(all_meet, struct meeting *meeting)
 {
-	struct meeting *meeting = arg;
-
 	for (int i = 0; i < meeting->tasks; i++)
 		ivl_async(meeting->task, &meeting, sizeof(meeting), NULL);
 }
@@ -635,20 +604,16 @@ struct visits {
 	_Atomic int there, strayed;
 };
 
-static void visit(void *arg)
+ASYNC(visit, struct visits *visits)
 {
-	struct visits *visits = *(struct visits **)arg;
-
 	if (ivl_here() != ivl_place_at(visits->runtime, 1))
 		atomic_fetch_add(&visits->strayed, 1);
 	atomic_fetch_add(&visits->there, 1);
 }
 
 /* This place is busy until the other has taken the task. */
-static void send(void *arg)
+TASK(send, struct visits *visits)
 {
-	struct visits *visits = arg;
-
 	for (int i = 0; i < 200; i++) {
 		ivl_async(visit, &visits, sizeof(visits), ivl_place_at(visits->runtime, 1));
 		while (visits->there <= i)
@@ -661,10 +626,8 @@ static int send_body(ivl_interval *self, void *arg)
 	return ivl_finish(send, arg);
 }
 
-static int begin_send(ivl_interval *self, void *arg)
+BODY(begin_send, struct visits *visits)
 {
-	struct visits *visits = arg;
-
 	ivl_release(ivl_create(self, NULL, send_body, visits, ivl_place_at(visits->runtime, 0)));
 	return 0;
 }

@@ -2,13 +2,6 @@
 /* Finish and async: all asyncs inside, of asyncs too, are over when a finish is. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "intervals_sync.h"
 
 #define LEVELS (TEST_SLOW ? 7 : 10)
@@ -37,10 +30,8 @@ static void grow(void *arg)
 	memset(&child, 0, sizeof(child));
 }
 
-static int finish_body(ivl_interval *self, void *arg)
+BODY(finish_body, struct tree *tree)
 {
-	struct tree *tree = arg;
-
 	ivl_finish(grow, tree);
 	return atomic_load(tree->leaves) == 1L << LEVELS ? 0 : EPROTO;
 }
@@ -88,10 +79,8 @@ static void many_outer(void *arg)
 		ivl_async(with_inner, &arg, sizeof(arg), NULL);
 }
 
-static int nested_body(ivl_interval *self, void *arg)
+BODY(nested_body, struct nested *nested)
 {
-	struct nested *nested = arg;
-
 	ivl_finish(many_outer, nested);
 	return atomic_load(&nested->outer) == 20 && !atomic_load(&nested->early) ? 0 : EPROTO;
 }
@@ -139,9 +128,8 @@ struct visit {
 	int vertex;
 };
 
-static void depth_first(void *arg)
+TASK(depth_first, struct visit *visit)
 {
-	struct visit *visit = arg;
 	struct graph *graph = visit->graph;
 	const int side = graph->side, x = visit->vertex % side, y = visit->vertex / side;
 	const int neighbours[] = {
@@ -162,10 +150,8 @@ static void depth_first(void *arg)
 	}
 }
 
-static void search(void *arg)
+TASK(search, struct graph *graph)
 {
-	struct graph *graph = arg;
-
 	atomic_store(&graph->parent[0], 0);
 	depth_first(&(struct visit){ graph, 0 });
 }
@@ -243,10 +229,8 @@ static void go_down(void *arg)
 		ivl_async(go_down, arg, sizeof(test), NULL);
 }
 
-static void go_all_down(void *arg)
+TASK(go_all_down, struct few_stacks *test)
 {
-	struct few_stacks *test = arg;
-
 	atomic_store(&test->reached, 0);
 	ivl_async(go_down, &test, sizeof(test), NULL);
 }
@@ -260,10 +244,8 @@ static bool reaches_all(struct few_stacks *test)
 	return test->all;
 }
 
-static int few_stacks_body(ivl_interval *self, void *arg)
+BODY(few_stacks_body, struct few_stacks *test)
 {
-	struct few_stacks *test = arg;
-
 	for (unsigned int i = 1; i < test->workers; i++)
 		ivl_release(ivl_create(self, "user", use_stack, test, NULL));
 	ivl_schedule();
@@ -298,20 +280,16 @@ struct no_stack {
 	bool last_before;
 };
 
-static int take_stack(ivl_interval *self, void *arg)
+BODY(take_stack, struct no_stack *test)
 {
-	struct no_stack *test = arg;
-
 	atomic_fetch_add(&test->waiting, 1);
 	ivl_numa_barrier_wait(test->all_taken);
 	atomic_fetch_sub(&test->waiting, 1);
 	return 0;
 }
 
-static void end_last(void *arg)
+ASYNC(end_last, struct no_stack *test)
 {
-	struct no_stack *test = *(struct no_stack **)arg;
-
 	while (!atomic_load(&test->gone_on))
 		usleep(1000);
 	usleep(10000);
@@ -327,38 +305,31 @@ static void async_with_stack(void (*function)(void *), struct no_stack *test)
 	assert_int_equal(ivl_async(function, &test, sizeof(test), NULL), 0);
 }
 
-static void go_on(void *arg)
+ASYNC(go_on, struct no_stack *test)
 {
-	struct no_stack *test = *(struct no_stack **)arg;
-
 	atomic_store(&test->begun, true);
 	async_with_stack(end_last, test);
 	atomic_store(&test->gone_on, true);
 }
 
-static void begin_without_stack(void *arg)
+TASK(begin_without_stack, struct no_stack *test)
 {
-	struct no_stack *test = arg;
-
 	async_with_stack(go_on, test);
 	/* go_on() runs on another worker, which has a stack. */
 	while (!atomic_load(&test->begun))
 		usleep(1000);
 }
 
-static int finish_without_stack(ivl_interval *self, void *arg)
+BODY(finish_without_stack, struct no_stack *test)
 {
-	struct no_stack *test = arg;
-
 	ivl_numa_barrier_wait(test->all_taken);
 	ivl_finish(begin_without_stack, test);
 	test->last_before = atomic_load(&test->last);
 	return 0;
 }
 
-static int no_stack_body(ivl_interval *self, void *arg)
+BODY(no_stack_body, struct no_stack *test)
 {
-	struct no_stack *test = arg;
 	ivl_interval *finish;
 
 	for (int i = 0; i < FIBERS - 1; i++)
@@ -446,10 +417,8 @@ TEST_ON_ALL(group)
 }
 
 /* Runs when its current interval has ended. */
-static void makes_children(void *arg)
+ASYNC(makes_children, struct grouped *test)
 {
-	struct grouped *test = *(struct grouped **)arg;
-
 	while (!atomic_load(&test->go))
 		sched_yield();
 	if (ivl_create(ivl_current(), "late", NULL, NULL, NULL) ||
@@ -461,9 +430,8 @@ static void makes_children(void *arg)
 }
 
 /* The end of its current interval precedes nothing any more. */
-static void looks_from_the_end(void *arg)
+ASYNC(looks_from_the_end, struct grouped *test)
 {
-	struct grouped *test = *(struct grouped **)arg;
 	ivl_interval *other = test->beside;
 
 	while (!atomic_load(&test->go))
@@ -478,10 +446,8 @@ static void looks_from_the_end(void *arg)
 	atomic_fetch_add(&test->ran, 1);
 }
 
-static int wait_until_looked(ivl_interval *self, void *arg)
+BODY(wait_until_looked, struct grouped *test)
 {
-	struct grouped *test = arg;
-
 	while (!atomic_load(&test->looked))
 		sched_yield();
 	return 0;
@@ -523,18 +489,15 @@ TEST(nothing_comes_after_what_has_ended)
 	ivl_stop(runtime);
 }
 
-static int counts_itself(ivl_interval *self, void *arg)
+BODY(counts_itself, struct grouped *test)
 {
-	struct grouped *test = arg;
-
 	atomic_fetch_add(&test->ran, 1);
 	return 0;
 }
 
 /* The body of its current interval returns before, during, or after that. */
-static void makes_one_more(void *arg)
+ASYNC(makes_one_more, struct grouped *test)
 {
-	struct grouped *test = *(struct grouped **)arg;
 	ivl_interval *made;
 
 	while (!atomic_load(&test->go))
@@ -615,10 +578,8 @@ TEST_ON_ALL(no_children_of_what_has_ended)
 	assert_int_equal(atomic_load(&test.ran), 1);
 }
 
-static void fail_then_count(void *arg)
+ASYNC(fail_then_count, struct grouped *test)
 {
-	struct grouped *test = *(struct grouped **)arg;
-
 	if (atomic_fetch_add(&test->begun, 1) == 3) {
 		ivl_group_cancel(ivl_group_current(), EIO);
 		ivl_group_cancel(ivl_group_current(), EPERM);
@@ -633,10 +594,8 @@ static void many_failing(void *arg)
 		assert_int_equal(ivl_async(fail_then_count, &arg, sizeof(arg), NULL), 0);
 }
 
-static int failing_body(ivl_interval *self, void *arg)
+BODY(failing_body, struct grouped *test)
 {
-	struct grouped *test = arg;
-
 	test->error = ivl_finish(many_failing, test);
 	return 0;
 }
@@ -660,16 +619,13 @@ struct large {
 	_Atomic long *sum;
 };
 
-static void add_large(void *arg)
+TASK(add_large, const struct large *large)
 {
-	const struct large *large = arg;
-
 	atomic_fetch_add(large->sum, large->bytes[0] + large->bytes[sizeof(large->bytes) - 1]);
 }
 
-static void make_large(void *arg)
+TASK(make_large, const struct large *large)
 {
-	const struct large *large = arg;
 	struct ivl_group group = IVL_GROUP_INIT;
 
 	for (int i = 0; i < 3; i++)
@@ -711,9 +667,8 @@ struct outliving {
 	bool isolated;
 };
 
-static void look_after(void *arg)
+ASYNC(look_after, struct outliving *test)
 {
-	struct outliving *test = *(struct outliving **)arg;
 	ivl_interval *made;
 
 	/* Until the inner interval has ended, if another worker runs it. */
@@ -770,10 +725,8 @@ TEST_ON_ALL(outliving)
 }
 
 /* The interval that starts a group's first async may end before it, but is kept. */
-static void count_current(void *arg)
+ASYNC(count_current, struct outliving *test)
 {
-	struct outliving *test = *(struct outliving **)arg;
-
 	if (!strcmp(ivl_name(ivl_current()), "first"))
 		atomic_fetch_add(&test->ran, 1);
 	if (ivl_create(ivl_current(), "late", NULL, NULL, NULL))

@@ -2,12 +2,6 @@
 /* Spawn, sync and parallel_for: every child runs once, before its sync returns. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
-
 #define DEPTH (TEST_SLOW ? 12 : 16)
 
 struct fib {
@@ -53,11 +47,10 @@ static void once(void *arg)
 	++*(int *)arg;
 }
 
-static int flat_body(ivl_interval *self, void *arg)
+BODY(flat_body, struct flat *flat)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[CHILDREN];
-	struct flat *flat = arg;
 
 	flat->ok = true;
 	for (int round = 1; round <= 5; round++) {
@@ -132,18 +125,15 @@ struct meeting {
 	bool met;
 };
 
-static void meet(void *arg)
+TASK(meet, struct meeting *meeting)
 {
-	struct meeting *meeting = arg;
-
 	atomic_fetch_add(&meeting->arrived, 1);
 	test_comes_true(atomic_load(&meeting->arrived) == 2);
 }
 
-static int meeting_body(ivl_interval *self, void *arg)
+BODY(meeting_body, struct meeting *meeting)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct meeting *meeting = arg;
 	struct ivl_task task;
 
 	if (ivl_spawn(&scope, &task, meet, meeting))
@@ -202,10 +192,8 @@ static void mark(size_t begin, size_t end, void *arg)
 		sum->longest = end - begin;
 }
 
-static int range_body(ivl_interval *self, void *arg)
+BODY(range_body, struct sum *sum)
 {
-	struct sum *sum = arg;
-
 	ivl_parallel_for(sum->begin, sum->end, sum->grain, mark, sum);
 	return 0;
 }

@@ -2,11 +2,7 @@
 /* ivl_run_here(): the thread that calls takes part until its interval is done. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "intervals_sync.h"
 
@@ -19,9 +15,8 @@ struct fib {
 	long result;
 };
 
-static void fib(void *arg)
+TASK(fib, struct fib *whole)
 {
-	struct fib *whole = arg;
 	struct fib left = { whole->n - 1, 0 }, right = { whole->n - 2, 0 };
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task task;
@@ -78,9 +73,8 @@ static void begin_intervals(ivl_interval *self, struct call *call)
 	ivl_release(before);
 }
 
-static int all_kinds(ivl_interval *self, void *arg)
+BODY(all_kinds, struct call *call)
 {
-	struct call *call = arg;
 	struct fib whole = { 12, 0 };
 
 	call->elsewhere = !pthread_equal(pthread_self(), call->caller);
@@ -130,19 +124,15 @@ struct jam {
 	int error;
 };
 
-static void hold_up(void *arg)
+ASYNC(hold_up, struct jam *jam)
 {
-	struct jam *jam = *(struct jam **)arg;
-
 	if (atomic_fetch_add(&jam->held, 1) + 1 == ivl_worker_count(jam->runtime))
 		atomic_store(&jam->all_held, true);
 	test_comes_true(atomic_load(&jam->free));
 }
 
-static void hold_all_up(void *arg)
+TASK(hold_all_up, struct jam *jam)
 {
-	struct jam *jam = arg;
-
 	for (unsigned int i = 0; i < ivl_worker_count(jam->runtime); i++)
 		ivl_async(hold_up, &jam, sizeof(jam), NULL);
 }
@@ -218,10 +208,8 @@ static void *unlock_later(void *arg)
 	return NULL;
 }
 
-static int lock_body(ivl_interval *self, void *arg)
+BODY(lock_body, struct lock *lock)
 {
-	struct lock *lock = arg;
-
 	ivl_numa_mutex_lock(lock->mutex);
 	ivl_numa_mutex_unlock(lock->mutex);
 	return 0;

@@ -5,10 +5,6 @@
  */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-
 #define LEAVES 4
 
 enum means { BY_ASYNC, BY_WORK_FIRST, BY_INTERVAL, BY_HIGH_INTERVAL, BY_LAUNCH, MEANS };
@@ -87,10 +83,8 @@ static int send_one(ivl_interval *self, struct meeting *meeting)
 	}
 }
 
-static void send_all(void *arg)
+TASK(send_all, struct meeting *meeting)
 {
-	struct meeting *meeting = arg;
-
 	for (int i = 0; i < meeting->tasks; i++)
 		assert_int_equal(send_one(ivl_current(), meeting), 0);
 }
@@ -106,9 +100,8 @@ struct sender {
 	unsigned int leaf;
 };
 
-static int begin_at(ivl_interval *self, void *arg)
+BODY(begin_at, struct sender *sender)
 {
-	struct sender *sender = arg;
 	const ivl_place *place = ivl_place_at(sender->meeting->runtime, sender->leaf);
 
 	ivl_release(ivl_create(self, NULL, sender->body, sender->meeting, place));
@@ -148,10 +141,8 @@ TEST(all_inside)
 	}
 }
 
-static void meet_those_sent(void *arg)
+TASK(meet_those_sent, struct meeting *meeting)
 {
-	struct meeting *meeting = arg;
-
 	for (int i = 1; i < meeting->tasks; i++) {
 		/* All idle workers fall asleep. */
 		if (meeting->slowly)
@@ -204,9 +195,8 @@ TEST(wakes)
 }
 
 /* With cross_place a task for a place around the sender goes into its own queue. */
-static int send_around(ivl_interval *self, void *arg)
+BODY(send_around, struct meeting *meeting)
 {
-	struct meeting *meeting = arg;
 	struct ivl_statistics before, after;
 
 	meeting->place = ivl_place_outer(ivl_place_outer(ivl_here()));

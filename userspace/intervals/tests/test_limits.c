@@ -5,15 +5,9 @@
  */
 #include "test_runtimes.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "intervals_sync.h"
 #include "test_allocation.h"
@@ -337,20 +331,16 @@ struct crowd {
 	_Atomic int error;
 };
 
-static void meet_twice(void *arg)
+ASYNC(meet_twice, struct crowd *crowd)
 {
-	struct crowd *crowd = *(struct crowd **)arg;
-
 	for (int i = 0; i < 2; i++) {
 		ivl_numa_barrier_wait(crowd->barrier);
 		atomic_fetch_add(&crowd->passed, 1);
 	}
 }
 
-static void gather(void *arg)
+TASK(gather, struct crowd *crowd)
 {
-	struct crowd *crowd = arg;
-
 	for (unsigned int i = 0; i < crowd->tasks; i++)
 		if (ivl_async(meet_twice, &crowd, sizeof(crowd), NULL))
 			atomic_store(&crowd->error, ENOMEM);
@@ -435,10 +425,8 @@ static void descend(void *arg)
 	ivl_sync(&scope);
 }
 
-static int descend_without_memory(ivl_interval *self, void *arg)
+BODY(descend_without_memory, struct descent *descent)
 {
-	struct descent *descent = arg;
-
 	descent->top = __builtin_frame_address(0);
 	test_allocations_left = 0;
 	descend(descent);
@@ -558,9 +546,8 @@ struct joiner {
 	_Atomic unsigned int *ran;
 };
 
-static int join_before(ivl_interval *self, void *arg)
+BODY(join_before, struct joiner *joiner)
 {
-	struct joiner *joiner = arg;
 	int error = joiner->before ? ivl_join(ivl_end_point(joiner->before)) : 0;
 
 	if (!error)

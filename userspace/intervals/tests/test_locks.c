@@ -3,9 +3,6 @@
  * What the debug library says of locks that belong to threads and that a task holds over a wait.
  * Each case is a process of its own.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include <intervals_sync.h>
 

@@ -2,14 +2,9 @@
 /* Places: grouping, hierarchy, given lists, workers, CPUs, memory. */
 #include "test_place.h"
 
-#include <errno.h>
 #include <linux/mempolicy.h>
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "intervals.h"
 #include "test_allocation.h"

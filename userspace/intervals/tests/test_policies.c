@@ -2,10 +2,6 @@
 /* Asyncs whose policy is their own, whatever the runtime's is. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-
 #define ASYNCS 200		/* of each policy */
 
 struct mixed {
@@ -20,10 +16,8 @@ struct mixed_async {
 	pid_t spawner;			/* the thread that it was made by */
 };
 
-static void run_mixed(void *arg)
+TASK(run_mixed, struct mixed_async *async)
 {
-	struct mixed_async *async = arg;
-
 	/* Work-first: where it was made, though the spawner may have gone elsewhere. */
 	if (async->policy == IVL_WORK_FIRST && gettid() != async->spawner)
 		atomic_fetch_add(&async->test->moved, 1);
@@ -73,10 +67,8 @@ struct step {
 	char name;
 };
 
-static void do_step(void *arg)
+TASK(do_step, const struct step *step)
 {
-	const struct step *step = arg;
-
 	step->order->done[step->order->count++] = step->name;
 }
 
@@ -104,10 +96,8 @@ static void make_in_order(void *arg)
 	do_step(&(struct step){ arg, '2' });
 }
 
-static int order_body(ivl_interval *self, void *arg)
+BODY(order_body, struct order *order)
 {
-	struct order *order = arg;
-
 	ivl_finish(make_in_order, order);
 	do_step(&(struct step){ order, '3' });
 	group_then(order, IVL_HELP_FIRST, 'e');

@@ -2,12 +2,6 @@
 /* Intervals of high priority begin first, wherever a worker takes work. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define INTERVALS 40
 
 struct order {
@@ -24,10 +18,8 @@ static int begin_normal(ivl_interval *self, void *arg)
 }
 
 /* How many normal intervals have begun. */
-static int begin_high(ivl_interval *self, void *arg)
+BODY(begin_high, struct order *order)
 {
-	struct order *order = arg;
-
 	atomic_fetch_add(&order->high_begun, 1);
 	if (atomic_load(&order->begun))
 		order->failures++;
@@ -53,9 +45,8 @@ static int schedule_all(ivl_interval *self, void *arg)
 }
 
 /* And in a chain, which its worker would go along. */
-static int schedule_chain(ivl_interval *self, void *arg)
+BODY(schedule_chain, struct order *order)
 {
-	struct order *order = arg;
 	ivl_interval *first, *second;
 
 	/* Becomes ready at the end of the first. */
@@ -122,10 +113,9 @@ static void begin_child(void *arg)
 }
 
 /* At the spawn. */
-static int spawns(ivl_interval *self, void *arg)
+BODY(spawns, struct order *order)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct order *order = arg;
 	struct ivl_task task;
 
 	schedule_high(order);
@@ -153,10 +143,8 @@ static int asyncs(ivl_interval *self, void *arg)
 }
 
 /* The first of many children makes it, when all have been spawned. */
-static void make_once(void *arg)
+TASK(make_once, struct order *order)
 {
-	struct order *order = arg;
-
 	if (!atomic_exchange(&order->flag, true))
 		schedule_high(order);
 	else if (!atomic_load(&order->high_begun) && atomic_fetch_add(&order->waited, 1) >= 8)
@@ -180,19 +168,15 @@ static int syncs(ivl_interval *self, void *arg)
  * was full before that came.
  */
 
-static void hold_thief(void *arg)
+ASYNC(hold_thief, struct order *order)
 {
-	struct order *order = *(struct order **)arg;
-
 	atomic_store(&order->flag, true);
 	test_comes_true(atomic_load(&order->other_flag));
 }
 
 /* Help-first: all this is in the queue of a worker that does not come to it. */
-static void fill_queue(void *arg)
+TASK(fill_queue, struct order *order)
 {
-	struct order *order = arg;
-
 	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
 		order->failures++;
 	for (int i = 0; i < INTERVALS; i++)
@@ -227,19 +211,16 @@ TEST(thief)
  */
 
 /* Lets the other worker go, and does not end before the other interval has begun there. */
-static int need_other(ivl_interval *self, void *arg)
+BODY(need_other, struct order *order)
 {
-	struct order *order = arg;
-
 	atomic_store(&order->other_flag, true);
 	if (!test_comes_true(atomic_load(&order->begun)))
 		order->failures++;
 	return 0;
 }
 
-static void wait_inside(void *arg)
+TASK(wait_inside, struct order *order)
 {
-	struct order *order = arg;
 	ivl_interval *high;
 
 	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
@@ -297,9 +278,8 @@ TEST_ON_ALL(mix)
 	assert_int_equal(order.high_begun, 250);
 }
 
-static int refuse(ivl_interval *self, void *arg)
+BODY(refuse, struct order *order)
 {
-	struct order *order = arg;
 	ivl_interval *made = make(self, order, false);
 
 	if (ivl_set_priority(made, IVL_PRIORITIES) != EINVAL ||

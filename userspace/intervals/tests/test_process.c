@@ -3,15 +3,9 @@
 #include "test_runtimes.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "fiber.h"
 #include "intervals_sync.h"

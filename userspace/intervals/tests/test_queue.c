@@ -4,10 +4,6 @@
  * that begins with two slots. The models check the orderings; this checks the real
  * compiler, memory and scheduler.
  */
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test.h"
 

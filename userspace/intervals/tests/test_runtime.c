@@ -2,16 +2,8 @@
 /* Starting and stopping, several at once, configuration, sleeping and waking. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* The thread after these cannot be made; -1: all can. */
 static int threads_left = -1;
@@ -81,9 +73,8 @@ struct nested {
 	_Atomic int *runs;
 };
 
-static int run_in_other(ivl_interval *self, void *arg)
+BODY(run_in_other, struct nested *nested)
 {
-	struct nested *nested = arg;
 	int error = 0;
 
 	for (int i = 0; i < 20 && !error; i++)

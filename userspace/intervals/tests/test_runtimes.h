@@ -3,9 +3,6 @@
 #ifndef TEST_RUNTIMES_H
 #define TEST_RUNTIMES_H
 
-#include <stdbool.h>
-#include <unistd.h>
-
 #include "intervals.h"
 #include "test.h"
 

@@ -2,12 +2,7 @@
 /* Where tasks run, and how long they wait for it. On a machine of two nodes that is not there. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 static struct ivl_config two_places(unsigned int workers)
 {
@@ -29,37 +24,30 @@ struct visit {
 	_Atomic int strayed;
 };
 
-static void look_async(void *arg)
+ASYNC(look_async, struct visit *visit)
 {
-	struct visit *visit = *(struct visit **)arg;
-
 	if (ivl_here() != visit->other)
 		atomic_fetch_add(&visit->strayed, 1);
 	usleep(100);
 }
 
-static void send_async(void *arg)
+TASK(send_async, struct visit *visit)
 {
-	struct visit *visit = arg;
-
 	if (ivl_async(look_async, &visit, sizeof(visit), visit->other))
 		atomic_fetch_add(&visit->strayed, 1);
 }
 
-static int look_interval(ivl_interval *self, void *arg)
+BODY(look_interval, struct visit *visit)
 {
-	struct visit *visit = arg;
-
 	if (ivl_here() != visit->other)
 		atomic_fetch_add(&visit->strayed, 1);
 	usleep(100);
 	return 0;
 }
 
-static int stay(ivl_interval *self, void *arg)
+BODY(stay, struct visit *visit)
 {
 	const ivl_place *home = ivl_here();
-	struct visit *visit = arg;
 
 	for (int i = 0; i < TIMES; i++) {
 		ivl_interval *sent;
@@ -77,10 +65,8 @@ static int stay(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int begin_stay(ivl_interval *self, void *arg)
+BODY(begin_stay, struct visit *visit)
 {
-	struct visit *visit = arg;
-
 	visit->other = ivl_place_at(visit->runtime, 1);
 	ivl_release(ivl_create(self, NULL, stay, visit, ivl_place_at(visit->runtime, 0)));
 	return 0;
@@ -111,10 +97,8 @@ struct crowd {
 	_Atomic int strayed, ran;
 };
 
-static void work_at_home(void *arg)
+ASYNC(work_at_home, struct crowd *crowd)
 {
-	struct crowd *crowd = *(struct crowd **)arg;
-
 	if (ivl_here() != crowd->home)
 		atomic_fetch_add(&crowd->strayed, 1);
 	atomic_fetch_add(&crowd->ran, 1);
@@ -122,10 +106,8 @@ static void work_at_home(void *arg)
 	usleep(100);
 }
 
-static void spawn_at_home(void *arg)
+TASK(spawn_at_home, struct crowd *crowd)
 {
-	struct crowd *crowd = arg;
-
 	crowd->home = ivl_here();
 	for (int i = 0; i < 1000; i++)
 		ivl_async(work_at_home, &crowd, sizeof(crowd), NULL);
@@ -169,9 +151,8 @@ static void take_part(void *arg)
 	atomic_fetch_add(&(*(struct heap **)arg)->elsewhere, 1);
 }
 
-static void heap_up(void *arg)
+TASK(heap_up, struct heap *heap)
 {
-	struct heap *heap = arg;
 	struct ivl_statistics statistics;
 
 	for (int i = 0; i < HEAP; i++)
@@ -222,9 +203,8 @@ static void nothing(void *arg)
 }
 
 /* Spawns until the other thread's run is over, which it cannot be before it has begun. */
-static void spawn_on(void *arg)
+TASK(spawn_on, struct busy *busy)
 {
-	struct busy *busy = arg;
 	const double end = now() + 10;
 
 	atomic_fetch_add(&busy->started, 1);
@@ -246,10 +226,8 @@ static void async_on(void *arg)
 		ivl_async(async_on, arg, sizeof(busy), NULL);
 }
 
-static void begin_asyncs(void *arg)
+TASK(begin_asyncs, struct busy *busy)
 {
-	struct busy *busy = arg;
-
 	for (unsigned int i = 0; i < ivl_worker_count(busy->runtime); i++) {
 		atomic_fetch_add(&busy->started, 1);
 		for (int j = 0; j < 2; j++)
@@ -257,9 +235,8 @@ static void begin_asyncs(void *arg)
 	}
 }
 
-static int busy_with_spawns(ivl_interval *self, void *arg)
+BODY(busy_with_spawns, struct busy *busy)
 {
-	struct busy *busy = arg;
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	struct ivl_task tasks[8];
 
@@ -277,20 +254,17 @@ static int busy_with_asyncs(ivl_interval *self, void *arg)
 
 #define LEAVES 20000
 
-static void leaf(void *arg)
+TASK(leaf, struct busy *busy)
 {
-	struct busy *busy = arg;
-
 	if (!atomic_load(&busy->came) && !busy->error)
 		usleep(1000);
 }
 
 /* Children without children: the only worker is in ivl_sync() until all have run. */
-static int busy_with_sync(ivl_interval *self, void *arg)
+BODY(busy_with_sync, struct busy *busy)
 {
 	static struct ivl_task tasks[LEAVES];
 	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct busy *busy = arg;
 
 	for (int i = 0; i < LEAVES; i++)
 		if (ivl_spawn(&scope, &tasks[i], leaf, busy))
@@ -383,9 +357,8 @@ static int end_at_once(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void stay_busy(void *arg)
+TASK(stay_busy, struct beside *beside)
 {
-	struct beside *beside = arg;
 	const ivl_place *there = ivl_place_at(beside->runtime, 1);
 	ivl_interval *high;
 
@@ -408,10 +381,8 @@ static void do_nothing(void *arg)
 {
 }
 
-static int spawning_place(ivl_interval *self, void *arg)
+BODY(spawning_place, struct beside *beside)
 {
-	struct beside *beside = arg;
-
 	while (!atomic_load(&beside->ready))
 		usleep(1000);
 	while (beside->spawns < 10000000 && !atomic_load(&beside->mailed)) {

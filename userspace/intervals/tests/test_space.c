@@ -5,9 +5,6 @@
  */
 #include "test_runtimes.h"
 
-#include <stdatomic.h>
-#include <string.h>
-
 #include "worker.h"
 
 #define WORKERS 4		/* at most */

@@ -2,11 +2,6 @@
 /* What tasks keep for themselves, by keys: until they end, wherever they go on. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "intervals_sync.h"
 
 static struct ivl_key number, stubborn;
@@ -76,9 +71,8 @@ struct branch {
 };
 
 /* Half of the tasks keep nothing, so that their children are the first to. */
-static void grow(void *arg)
+TASK(grow, struct branch *branch)
 {
-	struct branch *branch = arg;
 	struct branch next = { branch->count, branch->depth - 1 };
 	struct ivl_scope scope = IVL_SCOPE_INIT;
 	const bool keeps = branch->depth % 2;
@@ -100,9 +94,8 @@ static void grow(void *arg)
 	check(branch->count, keeps ? has(value) : !ivl_key_get(&number));
 }
 
-static void wait_async(void *arg)
+ASYNC(wait_async, struct count *count)
 {
-	struct count *count = *(struct count **)arg;
 	const long value = begin_task(count);
 
 	ivl_numa_barrier_wait(count->barrier);
@@ -124,9 +117,8 @@ static int inner(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int all_kinds(ivl_interval *self, void *arg)
+BODY(all_kinds, struct count *count)
 {
-	struct count *count = arg;
 	struct branch branch = { count, 4 };
 	long value;
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What a called function must keep is kept over ivl_switch(), on both sides; stacks have an end. */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unwind.h>
 
 #include "fiber.h"

@@ -5,12 +5,6 @@
  */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <unistd.h>
-
 #include "sync/mutex.h"
 #include "test_allocation.h"
 
@@ -59,10 +53,8 @@ static void some_tasks(size_t begin, size_t end, void *arg)
 		crowd->member(crowd->threads + (unsigned int)i, crowd->arg);
 }
 
-static int all_tasks(ivl_interval *self, void *arg)
+BODY(all_tasks, struct crowd *crowd)
 {
-	struct crowd *crowd = arg;
-
 	ivl_parallel_for(0, crowd->tasks, 1, some_tasks, crowd);
 	return 0;
 }

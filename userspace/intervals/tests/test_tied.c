@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Threads, thread-local variables and errno over a wait, in runtimes that are tied or not. */
-#include <errno.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <intervals_sync.h>
 

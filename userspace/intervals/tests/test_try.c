@@ -2,9 +2,6 @@
 /* Children and loops that may fail. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-
 #define CHILDREN 100
 
 struct attempt {
@@ -39,9 +36,8 @@ static void spawn_all(struct attempt *test, ivl_try *function)
 	test->error = ivl_try_sync(&test->scope);
 }
 
-static int spawn_body(ivl_interval *self, void *arg)
+BODY(spawn_body, struct attempt *test)
 {
-	struct attempt *test = arg;
 	bool alone;
 
 	alone = ivl_grain(16) == 2;	/* one worker */
@@ -77,10 +73,8 @@ static int fail_at_five(size_t begin, size_t end, void *arg)
 	return begin <= 5 && 5 < end ? ERANGE : 0;
 }
 
-static int loop_body(ivl_interval *self, void *arg)
+BODY(loop_body, struct attempt *test)
 {
-	struct attempt *test = arg;
-
 	if (ivl_try_for(6, 1000, 0, fail_at_five, test) || test->ran != 994)
 		return EPROTO;
 	test->error = ivl_try_for(5, 5000, 1, fail_at_five, test);

@@ -2,9 +2,6 @@
 /* Victims: everyone is asked, the near before the far, the loaded before the empty. */
 #include "test_place.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "steal_backoff.h"
 #include "test_allocation.h"
 #include "tunables.h"

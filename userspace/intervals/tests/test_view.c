@@ -2,8 +2,6 @@
 /* Work and span of programs in which it is known how long each task takes. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "attach.h"

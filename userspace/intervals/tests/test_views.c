@@ -2,11 +2,6 @@
 /* Commutative reducers: no addition is lost, and no two tasks add to one view at a time. */
 #include "test_runtimes.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "intervals_algorithms.h"
 #include "test_allocation.h"
 
@@ -58,10 +53,8 @@ struct one {
 	long value;
 };
 
-static void add_async(void *arg)
+TASK(add_async, struct one *one)
 {
-	struct one *one = arg;
-
 	if (!add(one->reducer, one->value))
 		abort();
 }

@@ -2,8 +2,18 @@
 /* Errors and cancellation: which intervals do not run, and which callers get the error. */
 #include "test_model.h"
 
-#include <pthread.h>
-#include <sched.h>
+/* The body ends with this error, and exactly the intervals with these letters have run. */
+static void runs(ivl_body *body, int error, const char *letters)
+{
+	for (int i = 0; i < 300; i++) {
+		struct trace trace = { 0 };
+
+		assert_int_equal(test_run(body, &trace), error);
+		assert_int_equal(trace.count, strlen(letters));
+		for (const char *letter = letters; *letter; letter++)
+			assert_true(ran(&trace, *letter));
+	}
+}
 
 static int fails(ivl_interval *self, void *arg)
 {
@@ -45,23 +55,13 @@ static int dependent(ivl_interval *self, void *trace)
 	CHECK(ivl_join(END(y)) == EIO);
 	CHECK(ivl_join(END(in)) == EIO);
 	CHECK(ivl_join(END(z)) == 0);
-	ivl_release(bad);
-	ivl_release(x);
-	ivl_release(y);
-	ivl_release(in);
-	ivl_release(z);
+	RELEASE(bad, x, y, in, z);
 	return 0;
 }
 
 TEST(dependents_do_not_run)
 {
-	for (int i = 0; i < 300; i++) {
-		struct trace trace = { 0 };
-
-		assert_int_equal(test_run(dependent, &trace), EIO);
-		assert_int_equal(trace.count, 1);
-		assert_true(ran(&trace, 'z'));
-	}
+	runs(dependent, EIO, "z");
 }
 
 /* An error that reaches an end stops the intervals after it, not the interval itself. */
@@ -73,22 +73,13 @@ static int before_an_end(ivl_interval *self, void *trace)
 	before(x, z);
 	edge(START(x), START(bad));
 	edge(END(bad), END(x));
-	ivl_release(bad);
-	ivl_release(x);
-	ivl_release(y);
-	ivl_release(z);
+	RELEASE(bad, x, y, z);
 	return 0;
 }
 
 TEST(errors_reach_ends)
 {
-	for (int i = 0; i < 300; i++) {
-		struct trace trace = { 0 };
-
-		assert_int_equal(test_run(before_an_end, &trace), EIO);
-		assert_int_equal(trace.count, 2);
-		assert_false(ran(&trace, 'z'));
-	}
+	runs(before_an_end, EIO, "xy");
 }
 
 /*
@@ -102,22 +93,13 @@ static int into_a_subinterval(ivl_interval *self, void *trace)
 
 	before(bad, y);
 	before(x, z);
-	ivl_release(bad);
-	ivl_release(x);
-	ivl_release(y);
-	ivl_release(z);
+	RELEASE(bad, x, y, z);
 	return 0;
 }
 
 TEST(errors_reach_what_is_around_their_target)
 {
-	for (int i = 0; i < 300; i++) {
-		struct trace trace = { 0 };
-
-		assert_int_equal(test_run(into_a_subinterval, &trace), EIO);
-		assert_int_equal(trace.count, 1);
-		assert_true(ran(&trace, 'x'));
-	}
+	runs(into_a_subinterval, EIO, "x");
 }
 
 /*
@@ -129,20 +111,16 @@ struct bound {
 	ivl_interval *outer, *inner, *after, *inlined;
 };
 
-static int inline_fails(ivl_interval *self, void *arg)
+BODY(inline_fails, struct bound *bound)
 {
-	struct bound *bound = arg;
-
 	ivl_retain(self);
 	bound->inlined = self;
 	before(self, bound->inner);
 	return EIO;
 }
 
-static int up_to_the_bound(ivl_interval *self, void *arg)
+BODY(up_to_the_bound, struct bound *bound)
 {
-	struct bound *bound = arg;
-
 	bound->outer = make(self, "o", note, &bound->trace);
 	bound->inner = make(bound->outer, "i", note, &bound->trace);
 	bound->after = make(self, "a", note, &bound->trace);
@@ -164,10 +142,7 @@ TEST(errors_stop_at_the_common_bound)
 		assert_int_equal(test_run(up_to_the_bound, &bound), 0);
 		assert_int_equal(bound.trace.count, 1);
 		assert_true(ran(&bound.trace, 'o'));
-		ivl_release(bound.outer);
-		ivl_release(bound.inner);
-		ivl_release(bound.after);
-		ivl_release(bound.inlined);
+		RELEASE(bound.outer, bound.inner, bound.after, bound.inlined);
 	}
 }
 
@@ -175,9 +150,8 @@ TEST(errors_stop_at_the_common_bound)
  * x gets an error that stops at the common bound, then an error of its own. It ends with the
  * first, and the bound must fail.
  */
-static int two_errors(ivl_interval *self, void *arg)
+BODY(two_errors, struct bound *bound)
 {
-	struct bound *bound = arg;
 	ivl_interval *bad;
 
 	bound->outer = make(self, "o", note, &bound->trace);
@@ -197,25 +171,20 @@ TEST(the_farthest_error_counts)
 	struct bound bound = { 0 };
 
 	assert_int_equal(test_run(two_errors, &bound), EIO);
-	ivl_release(bound.outer);
-	ivl_release(bound.inner);
-	ivl_release(bound.inlined);
+	RELEASE(bound.outer, bound.inner, bound.inlined);
 }
 
 /* A subinterval that is made after its parent was skipped does not run. */
-static int comes_late(ivl_interval *self, void *arg)
+BODY(comes_late, struct bound *bound)
 {
-	struct bound *bound = arg;
-
 	while (!ivl_occurred(START(bound->outer)))
 		sched_yield();
 	ivl_release(make(bound->outer, "l", note, &bound->trace));
 	return 0;
 }
 
-static int makes_latecomer(ivl_interval *self, void *arg)
+BODY(makes_latecomer, struct bound *bound)
 {
-	struct bound *bound = arg;
 	ivl_interval *bad = make(self, "!", fails, NULL);
 	ivl_interval *late;
 
@@ -223,8 +192,7 @@ static int makes_latecomer(ivl_interval *self, void *arg)
 	late = make(self, "late", comes_late, bound);
 	before(bad, bound->outer);
 	edge(END(late), END(bound->outer));
-	ivl_release(bad);
-	ivl_release(late);
+	RELEASE(bad, late);
 	return 0;
 }
 
@@ -248,17 +216,13 @@ static int late_edge(ivl_interval *self, void *trace)
 	CHECK(ivl_join(END(bad)) == EIO);
 	late = make(self, "l", note, trace);
 	before(bad, late);
-	ivl_release(bad);
-	ivl_release(late);
+	RELEASE(bad, late);
 	return 0;
 }
 
 TEST(errors_are_remembered)
 {
-	struct trace trace = { 0 };
-
-	assert_int_equal(test_run(late_edge, &trace), EIO);
-	assert_int_equal(trace.count, 0);
+	runs(late_edge, EIO, "");
 }
 
 static int fails_with_children(ivl_interval *self, void *trace)
@@ -279,8 +243,7 @@ static int fails_at_an_edge(ivl_interval *self, void *trace)
 	before(a, b);
 	error = ivl_add_edge(END(b), START(a));
 	CHECK(error == EDEADLK);
-	ivl_release(a);
-	ivl_release(b);
+	RELEASE(a, b);
 	return error;
 }
 
@@ -319,9 +282,7 @@ static int launch_children(ivl_interval *self, void *trace)
 	CHECK(((struct trace *)trace)->count == 1);
 	/* It may have started. */
 	CHECK(ivl_add_edge(ivl_end_point(later), ivl_start_point(good)) == EALREADY);
-	ivl_release(failing);
-	ivl_release(good);
-	ivl_release(later);
+	RELEASE(failing, good, later);
 	/* Only its parent's end waits for this one. */
 	ivl_release(ivl_launch("unasked", note, trace, NULL));
 	return 0;
@@ -340,10 +301,7 @@ TEST(launched_errors_are_the_joiners)
 
 TEST(inline_errors_are_the_callers)
 {
-	struct trace trace = { 0 };
-
-	assert_int_equal(test_run(inline_children, &trace), EPIPE);
-	assert_int_equal(trace.count, 1);
+	runs(inline_children, EPIPE, "i");
 }
 
 #define LONG 200000
@@ -416,11 +374,7 @@ static int cancels(ivl_interval *self, void *trace)
 	/* What has ended does not change. */
 	ivl_cancel(c);
 	CHECK(ivl_join(END(c)) == 0);
-	ivl_release(a);
-	ivl_release(in);
-	ivl_release(b);
-	ivl_release(c);
-	ivl_release(d);
+	RELEASE(a, in, b, c, d);
 	return 0;
 }
 
@@ -432,14 +386,8 @@ static int cancels_itself(ivl_interval *self, void *arg)
 
 TEST(cancelled_intervals_do_not_run)
 {
-	for (int i = 0; i < 300; i++) {
-		struct trace trace = { 0 };
-
-		/* Their parent does not fail. */
-		assert_int_equal(test_run(cancels, &trace), 0);
-		assert_int_equal(trace.count, 1);
-		assert_true(ran(&trace, 'c'));
-	}
+	/* Their parent does not fail. */
+	runs(cancels, 0, "c");
 	assert_int_equal(test_run(cancels_itself, NULL), ECANCELED);
 }
 
@@ -491,15 +439,15 @@ static int notices(ivl_interval *self, void *trace)
 	return EINTR;
 }
 
-static int around_who_notices(ivl_interval *self, void *trace)
+static int around_notices(ivl_interval *self, void *trace)
 {
 	ivl_release(make(self, "n", notices, trace));
 	return 0;
 }
 
-static int outside_of_who_notices(ivl_interval *self, void *trace)
+static int outside_of_notices(ivl_interval *self, void *trace)
 {
-	ivl_interval *around = make(self, "around", around_who_notices, trace);
+	ivl_interval *around = make(self, "around", around_notices, trace);
 
 	ivl_schedule();
 	CHECK(ivl_join(END(around)) == ECANCELED);
@@ -509,13 +457,8 @@ static int outside_of_who_notices(ivl_interval *self, void *trace)
 
 TEST(running_intervals_notice)
 {
-	for (int i = 0; i < 300; i++) {
-		struct trace trace = { 0 };
-
-		/* No error leaves a cancelled interval. */
-		assert_int_equal(test_run(outside_of_who_notices, &trace), 0);
-		assert_int_equal(trace.count, 0);
-	}
+	/* No error leaves a cancelled interval. */
+	runs(outside_of_notices, 0, "");
 }
 
 struct many {
@@ -523,19 +466,15 @@ struct many {
 	_Atomic(ivl_interval *) all;
 };
 
-static int one_of_many(ivl_interval *self, void *arg)
+BODY(one_of_many, struct many *many)
 {
-	struct many *many = arg;
-
 	if (atomic_fetch_add(&many->ran, 1) == 100)
 		ivl_cancel(atomic_load(&many->all));
 	return 0;
 }
 
-static int make_many(ivl_interval *self, void *arg)
+BODY(make_many, struct many *many)
 {
-	struct many *many = arg;
-
 	atomic_store(&many->all, self);
 	for (int i = 0; i < 10000; i++)
 		ivl_release(make(self, NULL, one_of_many, many));
@@ -556,18 +495,14 @@ static void *cancel_from_outside(void *arg)
 	return NULL;
 }
 
-static int counts(ivl_interval *self, void *arg)
+BODY(counts, struct many *many)
 {
-	struct many *many = arg;
-
 	atomic_fetch_add(&many->ran, 1);
 	return 0;
 }
 
-static int make_for_outside(ivl_interval *self, void *arg)
+BODY(make_for_outside, struct many *many)
 {
-	struct many *many = arg;
-
 	ivl_retain(self);
 	atomic_store(&many->all, self);
 	while (!ivl_cancelled())
@@ -607,26 +542,22 @@ static void spin(int turns)
 		;
 }
 
-static int fails_soon(ivl_interval *self, void *arg)
+BODY(fails_soon, struct failing *failing)
 {
-	struct failing *failing = arg;
-
 	while (!atomic_load(&failing->go))
 		sched_yield();
 	spin(atomic_load(&failing->delay));
 	return EIO;
 }
 
-static int has_one_that_fails(ivl_interval *self, void *arg)
+BODY(has_one_that_fails, struct failing *failing)
 {
-	struct failing *failing = arg;
-
 	failing->child = make(self, NULL, fails_soon, failing);
 	atomic_store(&failing->victim, failing->child);
 	return 0;
 }
 
-static void *cancel_who_fails(void *arg)
+static void *cancel_failing(void *arg)
 {
 	struct failing *failing = arg;
 	ivl_interval *victim;
@@ -643,10 +574,8 @@ static void *cancel_who_fails(void *arg)
 	}
 }
 
-static int fail_and_cancel(ivl_interval *self, void *arg)
+BODY(fail_and_cancel, struct failing *failing)
 {
-	struct failing *failing = arg;
-
 	for (int i = 0; i < 5000; i++) {
 		int outer, inner;
 
@@ -672,7 +601,7 @@ TEST(parents_do_not_hear_of_cancelling)
 	struct failing failing = { 0 };
 	pthread_t thread;
 
-	assert_int_equal(pthread_create(&thread, NULL, cancel_who_fails, &failing), 0);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_failing, &failing), 0);
 	test_run(fail_and_cancel, &failing);
 	pthread_join(thread, NULL);
 	assert_int_equal(atomic_exchange(&test_failures, 0), 0);
@@ -691,9 +620,8 @@ static int ran_inside(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int cancel_far(ivl_interval *self, void *arg)
+BODY(cancel_far, struct far *far)
 {
-	struct far *far = arg;
 	ivl_interval *outer = self;
 
 	if (++far->level < far->levels) {
@@ -715,10 +643,8 @@ static int cancel_far(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int try_far(ivl_interval *self, void *arg)
+BODY(try_far, struct far *far)
 {
-	struct far *far = arg;
-
 	far->root = self;
 	return ivl_inline("levels", cancel_far, far);
 }

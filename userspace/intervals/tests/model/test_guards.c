@@ -46,19 +46,16 @@ struct numbered {
 	int number;
 };
 
-static int write_number(ivl_interval *self, void *arg)
+BODY(write_number, struct numbered *n)
 {
-	struct numbered *n = arg;
-
 	enter(n->g, 0);
 	n->g->order[n->g->count++] = n->number;
 	leave(n->g, 0);
 	return 0;
 }
 
-static int in_order(ivl_interval *self, void *arg)
+BODY(in_order, struct guarded *g)
 {
-	struct guarded *g = arg;
 	static struct numbered numbers[4000];
 
 	for (int i = 0; i < 4000; i++) {
@@ -88,9 +85,8 @@ TEST(guards_are_given_in_order)
 }
 
 /* All pairs of three guards, added in all orders: no two wait for each other. */
-static int two_guards(ivl_interval *self, void *arg)
+BODY(two_guards, struct guarded *g)
 {
-	struct guarded *g = arg;
 	const int pair = ivl_name(self)[0] - '0';
 
 	for (int i = 0; i < 3; i++)
@@ -104,10 +100,8 @@ static int two_guards(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int philosophers(ivl_interval *self, void *arg)
+BODY(philosophers, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	for (int i = 0; i < 3000; i++) {
 		char name[2] = { (char)('0' + i % 3), 0 };
 		ivl_interval *interval = make(self, name, two_guards, g);
@@ -136,20 +130,17 @@ TEST(several_guards_do_not_deadlock)
 	}
 }
 
-static int note_holding(ivl_interval *self, void *arg)
+BODY(note_holding, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	CHECK(ivl_holds(g->guard[0]));
 	return note(self, &g->trace);
 }
 
 /* Subintervals take their parent's guard again, and exclude each other. */
-static int recursive(ivl_interval *self, void *arg)
+BODY(recursive, struct guarded *g)
 {
 	static const char *const names[] = { "a", "b1", "c11", "d111", "e2", "f21" };
 	static const int parents[] = { -1, 0, 1, 2, 0, 4 };
-	struct guarded *g = arg;
 	ivl_interval *all[6];
 
 	for (int i = 0; i < 6; i++) {
@@ -180,35 +171,28 @@ TEST(guards_nest)
 	}
 }
 
-static int inside_holds(ivl_interval *self, void *arg)
+BODY(inside_holds, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	enter(g, 0);
 	leave(g, 0);
 	return note(self, &g->trace);
 }
 
 /* Runs in parallel with its parent's body. */
-static int holds_too(ivl_interval *self, void *arg)
+BODY(holds_too, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	CHECK(ivl_holds(g->guard[0]));
 	return note(self, &g->trace);
 }
 
-static int does_not_hold(ivl_interval *self, void *arg)
+BODY(does_not_hold, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	CHECK(!ivl_holds(g->guard[0]));
 	return 0;
 }
 
-static int held_by_children(ivl_interval *self, void *arg)
+BODY(held_by_children, struct guarded *g)
 {
-	struct guarded *g = arg;
 	ivl_interval *holder = make(self, "h", inside_holds, g);
 	ivl_interval *child, *other = make(self, "o", does_not_hold, g);
 
@@ -218,9 +202,7 @@ static int held_by_children(ivl_interval *self, void *arg)
 	CHECK(ivl_add_guard(holder, g->guard[1]) == EBUSY);
 	ivl_schedule();
 	CHECK(ivl_add_guard(other, g->guard[0]) == EALREADY);
-	ivl_release(holder);
-	ivl_release(child);
-	ivl_release(other);
+	RELEASE(holder, child, other);
 	return 0;
 }
 
@@ -236,9 +218,8 @@ TEST(subintervals_hold_what_is_around_them)
 }
 
 /* a holds the first and makes a2, which takes the second; b takes both. */
-static int makes_a2(ivl_interval *self, void *arg)
+BODY(makes_a2, struct guarded *g)
 {
-	struct guarded *g = arg;
 	ivl_interval *a2 = make(self, "2", note, &g->trace);
 
 	guard(a2, g->guard[1]);
@@ -246,23 +227,20 @@ static int makes_a2(ivl_interval *self, void *arg)
 	return note(self, &g->trace);
 }
 
-static int nested_order(ivl_interval *self, void *arg)
+BODY(nested_order, struct guarded *g)
 {
-	struct guarded *g = arg;
 	ivl_interval *a = make(self, "a", makes_a2, g), *b = make(self, "b", note, &g->trace);
 
 	guard(a, g->guard[0]);
 	edge(START(a), START(b));
 	guard(b, g->guard[0]);
 	guard(b, g->guard[1]);
-	ivl_release(a);
-	ivl_release(b);
+	RELEASE(a, b);
 	return 0;
 }
 
-static int makes_out_of_order(ivl_interval *self, void *arg)
+BODY(makes_out_of_order, struct guarded *g)
 {
-	struct guarded *g = arg;
 	ivl_interval *in = make(self, "i", note, &g->trace), *in2;
 
 	CHECK(ivl_add_guard(in, g->guard[0]) == EDEADLK);
@@ -272,14 +250,12 @@ static int makes_out_of_order(ivl_interval *self, void *arg)
 	/* A descendant of a holder may take the same guard. */
 	in2 = make(in, "j", note, &g->trace);
 	guard(in2, g->guard[1]);
-	ivl_release(in);
-	ivl_release(in2);
+	RELEASE(in, in2);
 	return 0;
 }
 
-static int out_of_order(ivl_interval *self, void *arg)
+BODY(out_of_order, struct guarded *g)
 {
-	struct guarded *g = arg;
 	ivl_interval *a = make(self, "a", makes_out_of_order, g);
 
 	guard(a, g->guard[1]);
@@ -306,10 +282,8 @@ TEST(guards_are_taken_in_their_order)
 }
 
 /* The holder joins as many intervals as wait for the guard: no waiter may occupy a worker. */
-static int joins_others(ivl_interval *self, void *arg)
+BODY(joins_others, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	enter(g, 0);
 	for (int i = 0; i < 20; i++) {
 		ivl_interval *other = make(self, "o", note, &g->trace);
@@ -322,10 +296,8 @@ static int joins_others(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int crowd(ivl_interval *self, void *arg)
+BODY(crowd, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	for (int i = 0; i < 10; i++) {
 		ivl_interval *interval = make(self, "w", joins_others, g);
 
@@ -353,9 +325,8 @@ static int fails(ivl_interval *self, void *arg)
 }
 
 /* A skipped interval takes no guard; a failing one releases its guard. */
-static int with_errors(ivl_interval *self, void *arg)
+BODY(with_errors, struct guarded *g)
 {
-	struct guarded *g = arg;
 	ivl_interval *bad = make(self, "!", fails, NULL), *skipped = make(self, "s", fails, NULL);
 	ivl_interval *cancelled = make(self, "c", fails, NULL);
 	ivl_interval *other = make(self, "o", inside_holds, g);
@@ -367,10 +338,7 @@ static int with_errors(ivl_interval *self, void *arg)
 	guard(other, g->guard[0]);
 	before(bad, skipped);
 	ivl_cancel(cancelled);
-	ivl_release(bad);
-	ivl_release(skipped);
-	ivl_release(cancelled);
-	ivl_release(other);
+	RELEASE(bad, skipped, cancelled, other);
 	return 0;
 }
 
@@ -388,10 +356,9 @@ TEST(guards_survive_errors)
 }
 
 /* The maker's reference may go while the guard is held. */
-static int releases_early(ivl_interval *self, void *arg)
+BODY(releases_early, struct trace *trace)
 {
 	ivl_guard *own = ivl_guard_create(test_runtime, NULL);
-	struct trace *trace = arg;
 
 	for (int i = 0; i < 10; i++) {
 		ivl_interval *interval = make(self, "x", note, trace);
@@ -417,10 +384,8 @@ static int write_nothing(ivl_interval *self, void *arg)
 }
 
 /* Two guards, named in either order. */
-static int isolated_part(ivl_interval *self, void *arg)
+BODY(isolated_part, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	enter(g, 0);
 	enter(g, 1);
 	g->count++;
@@ -445,9 +410,8 @@ static void isolate(size_t begin, size_t end, void *arg)
 	}
 }
 
-static int isolated_inside(ivl_interval *self, void *arg)
+BODY(isolated_inside, struct guarded *g)
 {
-	struct guarded *g = arg;
 	int count = g->count;
 
 	/* The caller holds the second guard, so it cannot wait for the first. */
@@ -458,10 +422,8 @@ static int isolated_inside(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static int isolates(ivl_interval *self, void *arg)
+BODY(isolates, struct guarded *g)
 {
-	struct guarded *g = arg;
-
 	fails_isolated = 0;
 	ivl_parallel_for(0, 400, 1, isolate, g);
 	CHECK(g->count == 400);

@@ -31,10 +31,8 @@ static void next_generation(struct life *life, int generation, int row, int colu
 		neighbours == 3 || (neighbours == 2 && old[row][column]);
 }
 
-static int run_tile(ivl_interval *self, void *arg)
+BODY(run_tile, struct tile *t)
 {
-	struct tile *t = arg;
-
 	for (int r = t->row; r < t->row + t->life->tile && r <= t->life->rows; r++)
 		for (int c = t->column; c < t->column + t->life->tile && c <= t->life->columns; c++)
 			next_generation(t->life, t->generation, r, c);
@@ -54,9 +52,8 @@ static void wait_for_neighbours(int generation, int row, int column, int rows, i
 				       intervals[generation][row][column]);
 }
 
-static int play(ivl_interval *self, void *arg)
+BODY(play, struct life *life)
 {
-	struct life *life = arg;
 	const int rows = (life->rows + life->tile - 1) / life->tile;
 	const int columns = (life->columns + life->tile - 1) / life->tile;
 

@@ -23,10 +23,8 @@ struct build {
 	bool told;			/* that there is no memory */
 };
 
-static int count(ivl_interval *self, void *arg)
+BODY(count, struct build *build)
 {
-	struct build *build = arg;
-
 	atomic_fetch_add(&build->ran, 1);
 	return 0;
 }
@@ -43,9 +41,8 @@ static bool told(struct build *build, int error)
 }
 
 /* Enough intervals and edges that several slabs of each are needed. */
-static int build_all(ivl_interval *self, void *arg)
+BODY(build_all, struct build *build)
 {
-	struct build *build = arg;
 	ivl_interval *all[SIZE];
 	ivl_guard *guard = ivl_guard_create(build->runtime, "guard");
 	int made = 0;

@@ -8,11 +8,6 @@
 #ifndef TEST_MODEL_H
 #define TEST_MODEL_H
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "model.h"
@@ -104,6 +99,16 @@ static inline void edge(ivl_point *from, ivl_point *to)
 {
 	CHECK(ivl_add_edge(from, to) == 0);
 }
+
+static inline void release_all(ivl_interval *const *intervals, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ivl_release(intervals[i]);
+}
+
+#define RELEASE(...) \
+	release_all((ivl_interval *const[]){ __VA_ARGS__ }, \
+		    sizeof((ivl_interval *const[]){ __VA_ARGS__ }) / sizeof(ivl_interval *))
 
 #define START(interval) ivl_start_point(interval)
 #define END(interval) ivl_end_point(interval)

@@ -54,9 +54,8 @@ static void put_edge(struct graph *graph, int from, int to)
 			graph->after[p] |= more;
 }
 
-static int member_main(ivl_interval *self, void *arg)
+BODY(member_main, struct member *m)
 {
-	struct member *m = arg;
 	struct graph *graph = m->graph;
 
 	graph->began[m->number] = atomic_fetch_add(&graph->clock, 1);
@@ -84,9 +83,8 @@ static void try_edge(struct graph *graph, int made)
 		put_edge(graph, from, to);
 }
 
-static int build(ivl_interval *self, void *arg)
+BODY(build, struct graph *graph)
 {
-	struct graph *graph = arg;
 	static struct member members[MOST];
 
 	for (int i = 0; i < graph->size; i++) {
