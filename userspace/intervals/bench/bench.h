@@ -14,8 +14,13 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <errno.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {

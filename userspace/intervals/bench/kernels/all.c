@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <stddef.h>
 
-#include "bench.h"
 #include "theses/sync.h"
 #include "theses/theses.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <errno.h>
 
-#include "bench.h"
 #include "kernels.h"
 
 /* The number after it is the largest of 64 bits, and tasks() takes that. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <string.h>
 
-#include "bench.h"
 #include "kernels.h"
 
 struct bench_fork_join bench_fork_join;

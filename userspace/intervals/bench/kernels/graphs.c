@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <errno.h>
-#include <stdlib.h>
 
-#include "bench.h"
 #include "kernels.h"
 
 struct bench_chain bench_chain;

@@ -6,9 +6,7 @@
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "bench.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <errno.h>
 
-#include "bench.h"
 #include "kernels.h"
 
 unsigned int bench_nqueens_n;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
 #include "kernels.h"
 
 #define PERIOD 1021	/* a prime: no two blocks of a power of two begin alike */

@@ -5,10 +5,6 @@
  * nodes but the root have 8 children with probability 0.124875, or none): deep,
  * and so unbalanced that a subtree's size cannot be guessed.
  */
-#include <math.h>
-#include <string.h>
-
-#include "bench.h"
 #include "kernels.h"
 #include "sha1.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Do nodes run at the places that they are given? */
-#include <errno.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "runtimes/intervals.c"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Processes that measure at once: none begins before all are there, and what ends one ends all. */
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../../tests/test.h"
 

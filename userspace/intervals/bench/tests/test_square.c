@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Memory for a square: none, rather than what an overflow leaves of it. */
-#include <stdbool.h>
-#include <string.h>
 
 #include "../../tests/test.h"
 

@@ -4,11 +4,6 @@
  * of their own, in memory that grows with their length and not with its square (Myers and Miller,
  * 1988). The proteins are ours: each is a descendant of the one before.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define LONGEST 400

@@ -4,7 +4,6 @@
  * of quarters, added by twos, down to 32 * 32. The outermost quarters decide the hints: 0 and 3 in
  * one place, 1 and 2 in the other.
  */
-#include "bench.h"
 #include "kernels/kernels.h"
 #include "theses.h"
 

@@ -4,11 +4,6 @@
  * large as a processor's outermost cache, and 64 tasks, half of them for each. A task adds and
  * multiplies all elements of its array 100 times.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define PASSES 100

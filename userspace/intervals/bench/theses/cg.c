@@ -4,12 +4,6 @@
  * matrix, each step of which solves a system by 25 iterations of conjugate gradients. The matrix is
  * a sum of outer products of random sparse vectors; what its eigenvalue has to be is published.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "npb.h"
 #include "theses.h"
 

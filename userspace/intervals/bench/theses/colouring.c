@@ -4,10 +4,6 @@
  * vertex after the other is given each colour that its neighbours leave. The graph is a clique of
  * n vertices, with n colours (SLAW's CLIQUE_10).
  */
-#include <errno.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 struct bench_colouring bench_colouring;

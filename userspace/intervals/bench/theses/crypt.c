@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Java Grande's Crypt: a text is encrypted with IDEA, and decrypted again. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "idea.h"
 #include "theses.h"
 

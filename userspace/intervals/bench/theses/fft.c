@@ -5,12 +5,7 @@
  * coefficient is known.
  */
 #include <complex.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
 #include "theses.h"
 
 /* It turns by one radian with each element, and fades to a tenth. */

@@ -4,10 +4,6 @@
  * least, by branch and bound. A cell comes, upright or turned, to the right of one that is there or
  * below it. The cells are ours.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define EXHAUSTIVE 6		/* cells for which all ways are tried as a check */

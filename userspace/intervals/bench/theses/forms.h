@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parallel forms of the theses' programs, for parallel/forms.h. */
-#include "theses/parallel/series.h"
-#include "theses/parallel/crypt.h"
-#include "theses/parallel/jgf_sor.h"
-#include "theses/parallel/lufact.h"
-#include "theses/parallel/montecarlo.h"
-#include "theses/parallel/raytracer.h"
-#include "theses/parallel/moldyn.h"
+#include "theses/parallel/loops.h"
 #include "theses/parallel/cachestress.h"
 #include "theses/parallel/mergesort.h"
 #include "theses/parallel/blockmm.h"
-#include "theses/parallel/cg.h"
 #include "theses/parallel/mg.h"
 #include "theses/parallel/placed.h"
 #include "theses/parallel/lu.h"

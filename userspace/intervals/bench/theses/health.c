@@ -6,11 +6,6 @@
  *
  * Each village draws its own random numbers, so the villages' order does not change the result.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define INHABITANTS 20		/* of a smallest village; higher levels have more */

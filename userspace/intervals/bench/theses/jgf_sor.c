@@ -3,12 +3,6 @@
  * Java Grande's SOR: red-black over-relaxation of doubles, two rows of one colour at a time. It
  * draws Java's random numbers, on which the published sums depend.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define OMEGA 1.25

@@ -3,12 +3,6 @@
  * LU decomposition without pivoting, by quarters down to squares of LU_LEAF (SLAW's, from JCilk).
  * The matrix is dominated by its diagonal, so that none is needed.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 struct bench_lu bench_lu;

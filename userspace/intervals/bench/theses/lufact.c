@@ -3,13 +3,8 @@
  * Java Grande's LUFact, which is Linpack: LU factorization with partial pivoting of a matrix that
  * is stored by columns, then the solution of one system.
  */
-#include <errno.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
 #include "theses.h"
 
 /* The suite's for its largest size. For smaller ones it has less, which its own matrices keep to. */

@@ -4,11 +4,6 @@
  * mergers merge what two before them made. The parts are known before they run, and ordered by
  * edges.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "kernels/kernels.h"
 #include "theses.h"
 

@@ -6,12 +6,6 @@
  *
  * Of the benchmark's indices 1 to n, n is 0 here, so that neighbours are found modulo n.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "npb.h"
 #include "theses.h"
 

@@ -8,12 +8,6 @@
  * forces of its pairs to an array of its own. There are MOLDYN_LANES lanes, however many workers,
  * so that sums do not depend on the workers.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define DENSITY 0.83134

@@ -5,11 +5,6 @@
  * The suite takes drift and volatility from a file of prices, which is not ours: here they are
  * given, and have to come out again.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define DAYS 1000

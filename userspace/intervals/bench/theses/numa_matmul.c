@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The NUMA thesis' MATMUL (section 3.3.2): a task for each element of the product. */
-#include "bench.h"
 #include "kernels/kernels.h"
 #include "theses.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* SOR and MG, whose loops say at which place a part is (SLAW, section V-D). */
-#include <stddef.h>
-
 #include "bench.h"
 
 #define KERNEL(of, sizes, quick) \

@@ -6,12 +6,6 @@
  * nothing, what is behind a light casts shadows too, and light that comes through a sphere goes on
  * from the last point that the reflected ray has met.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define SIDE 4			/* of the cube of spheres */

@@ -3,11 +3,6 @@
  * Java Grande's Series: the first coefficients of the Fourier series of (x + 1)^x on [0, 2], each
  * by the trapezoidal rule with 1000 steps.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "bench.h"
 #include "theses.h"
 
 #define STEPS 1000

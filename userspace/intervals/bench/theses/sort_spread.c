@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Sort with the halves of its arrays on two NUMA nodes (NUMA thesis, chapter 5). */
-#include "bench.h"
 #include "kernels/kernels.h"
 #include "theses.h"
 

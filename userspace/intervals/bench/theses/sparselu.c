@@ -4,11 +4,6 @@
  * falls on an absent block, one is made. BOTS says which blocks there are; the elements are ours,
  * and the diagonal dominates.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench.h"
 #include "theses.h"
 
 struct bench_sparselu bench_sparselu;

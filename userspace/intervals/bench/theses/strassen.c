@@ -3,9 +3,6 @@
  * Strassen's product (BOTS): seven products of sums of quarters, instead of eight of quarters, down
  * to squares of STRASSEN_LEAF. The matrices are matmul's, of small integers, so all sums are exact.
  */
-#include <errno.h>
-
-#include "bench.h"
 #include "kernels/kernels.h"
 #include "theses.h"
 

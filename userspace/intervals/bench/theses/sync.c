@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Did every thread take part as often as it was to, and one at a time under a lock? */
-#include <stddef.h>
-#include <string.h>
-
 #include "bench.h"
 #include "sync.h"
 

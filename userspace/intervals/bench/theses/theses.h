@@ -6,10 +6,7 @@
 #ifndef BENCH_THESES_H
 #define BENCH_THESES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "bench.h"
 #include "theses/square.h"
 
 #ifdef __cplusplus
