@@ -69,8 +69,8 @@ template <typename... suites> class ivl_model {
 public:
 	/*
 	 * `unneeded`: weakenings that no schedule of relacy shows, as "function order to", once for
-	 * each in that function; the model says why. They run all schedules, so these are limited to
-	 * a short run's number.
+	 * each in that function; the model says why. They run all their schedules, so these are
+	 * limited to a short run's number.
 	 */
 	static int main(int argc, char **argv, std::initializer_list<const char *> defects,
 			std::vector<std::string> unneeded = {})

@@ -136,7 +136,8 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 
 	void go_to_sleep(bool throttled)
 	{
-		const bool relies = throttled && ivl_has_defect("timed sleep looked at before prepare") &&
+		const bool relies = throttled &&
+				    ivl_has_defect("timed sleep looked at before prepare") &&
 				    napped();
 		uint64_t key;
 
