@@ -124,10 +124,9 @@ TEST(statistics)
 		uint64_t unknown;
 	} counts;
 	uint64_t *count = (uint64_t *)&counts;
-	ivl_runtime *runtime;
 
 	config.statistics = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	test_run(runtime, nothing, NULL);
 	memset(&counts, 0xaa, sizeof(counts));
 	ivl_statistics_read_size(runtime, &counts.known, 2 * sizeof(uint64_t));
@@ -137,7 +136,6 @@ TEST(statistics)
 	ivl_statistics_read_size(runtime, &counts.known, sizeof(counts));
 	assert_true(counts.known.fibers > 0);
 	assert_int_equal(counts.unknown, 0);
-	ivl_stop(runtime);
 }
 
 TEST_MAIN(NULL, NULL)

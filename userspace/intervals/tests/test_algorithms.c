@@ -299,10 +299,9 @@ TEST(large)
 		no_memory = without;
 		test_on_counts(workers) {
 			struct ivl_config config = test_config(workers);
-			ivl_runtime *runtime = test_start(&config);
+			TEST_RUNTIME(runtime, &config);
 
 			test_run(runtime, large_body, NULL);
-			ivl_stop(runtime);
 		}
 		large_body(NULL, NULL);
 	}
@@ -372,11 +371,10 @@ TEST(on_workers)
 
 	for (size_t i = 0; i < 3; i++) {
 		struct ivl_config config = test_config(workers[i]);
-		ivl_runtime *runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 
 		alone = workers[i] == 1;
 		test_run(runtime, body, NULL);
-		ivl_stop(runtime);
 	}
 	alone = true;
 }

@@ -508,15 +508,13 @@ TEST(often)
 {
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
-		ivl_runtime *runtime;
 
 		config.deadlock_ms = 1;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		for (int i = 0; i < 10; i++) {
 			test_run(runtime, wait_often, NULL);
 			usleep(2000);
 		}
-		ivl_stop(runtime);
 	}
 }
 

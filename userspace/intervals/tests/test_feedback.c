@@ -183,28 +183,6 @@ TEST(attended)
  * Results.
  */
 
-struct fib {
-	int n;
-	long value;
-};
-
-static void fib(void *arg)
-{
-	struct fib *fib_n = arg, one = { fib_n->n - 1, 0 }, two = { fib_n->n - 2, 0 };
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task task;
-
-	if (fib_n->n < 2) {
-		fib_n->value = fib_n->n;
-		return;
-	}
-	if (ivl_spawn(&scope, &task, fib, &one))
-		fib(&one);
-	fib(&two);
-	ivl_sync(&scope);
-	fib_n->value = one.value + two.value;
-}
-
 struct sums {
 	_Atomic long asyncs;
 	long guarded;
@@ -232,8 +210,8 @@ BODY(all_shapes, struct sums *sums)
 {
 	struct fib all = { 15, 0 };
 
-	fib(&all);
-	assert_int_equal(all.value, 610);
+	spawning_fib(&all);
+	assert_int_equal(all.result, 610);
 	assert_int_equal(ivl_finish(add_asyncs, sums), 0);
 	for (int i = 0; i < 100; i++) {
 		ivl_interval *guarded = ivl_create(self, NULL, add_guarded, sums, NULL);
@@ -250,17 +228,15 @@ TEST(results)
 		test_on_counts(workers) {
 			struct ivl_config config = with_feedback(workers);
 			struct sums sums = { 0 };
-			ivl_runtime *runtime;
 
 			config.queue = queue;
-			runtime = test_start(&config);
+			TEST_RUNTIME(runtime, &config);
 			sums.guard = ivl_guard_create(runtime, NULL);
 			test_run(runtime, all_shapes, &sums);
 			assert_int_equal(ivl_run_here(runtime, all_shapes, &sums), 0);
 			assert_int_equal(sums.asyncs, 1000);
 			assert_int_equal(sums.guarded, 200);
 			ivl_guard_release(sums.guard);
-			ivl_stop(runtime);
 		}
 	}
 }
@@ -563,17 +539,15 @@ TASK(all_meet, struct meeting *meeting)
 TEST(tasks_meet)
 {
 	struct ivl_config config = with_feedback(4);
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	for (int i = 0; i < 5; i++) {
 		struct meeting meeting = { .tasks = 4, .task = meet };
 
 		test_finish(runtime, all_meet, &meeting);
 		assert_int_equal(meeting.late, 0);
 	}
-	ivl_stop(runtime);
 }
 
 /* As on a machine whose CPUs are all taken: one worker is wanted, the rest come when needed. */

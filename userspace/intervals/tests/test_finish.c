@@ -106,14 +106,13 @@ static int outside_body(ivl_interval *self, void *arg)
 TEST(async_outside_of_a_finish)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	int error = 0;
 
 	test_run(runtime, outside_body, &error);
 	assert_int_equal(error, EINVAL);
 	assert_int_equal(ivl_async(nothing, NULL, 0, NULL), EINVAL);
 	assert_string_equal(ivl_last_error(), "async: not inside a finish");
-	ivl_stop(runtime);
 }
 
 /* SLAW, Figure 1: each vertex in turn is labelled by one neighbour, and calls the rest. */
@@ -478,7 +477,7 @@ static int looking_body(ivl_interval *self, void *arg)
 TEST(nothing_comes_after_what_has_ended)
 {
 	struct ivl_config config = test_config(3);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 
 	for (int i = 0; i < 20; i++) {
 		struct grouped test = { .group = IVL_GROUP_INIT };
@@ -486,7 +485,6 @@ TEST(nothing_comes_after_what_has_ended)
 		test_run(runtime, looking_body, &test);
 		assert_int_equal(atomic_load(&test.ran), 1);
 	}
-	ivl_stop(runtime);
 }
 
 BODY(counts_itself, struct grouped *test)
@@ -541,7 +539,7 @@ static int making_body(ivl_interval *self, void *arg)
 TEST(made_after_the_body)
 {
 	struct ivl_config config = test_config(3);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 
 	for (int i = 0; i < (TEST_SLOW ? 300 : 3000); i++) {
 		struct grouped test = { .group = IVL_GROUP_INIT, .pause = i % 300 };
@@ -549,7 +547,6 @@ TEST(made_after_the_body)
 		test_run(runtime, making_body, &test);
 		assert_int_equal(atomic_load(&test.ran), 1);
 	}
-	ivl_stop(runtime);
 }
 
 static int begin_group(ivl_interval *self, void *arg)

@@ -4,33 +4,11 @@
 
 #define DEPTH (TEST_SLOW ? 12 : 16)
 
-struct fib {
-	int n;
-	long result;
-};
-
-static void fib(void *arg)
-{
-	struct fib *f = arg, a = { f->n - 1, 0 }, b = { f->n - 2, 0 };
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task task;
-
-	if (f->n < 2) {
-		f->result = f->n;
-		return;
-	}
-	if (ivl_spawn(&scope, &task, fib, &a))
-		fib(&a);
-	fib(&b);
-	ivl_sync(&scope);
-	f->result = a.result + b.result;
-}
-
 TEST_ON_ALL(fib)
 {
 	struct fib f = { DEPTH, 0 };
 
-	test_call(runtime, fib, &f);
+	test_call(runtime, spawning_fib, &f);
 	assert_int_equal(f.result, TEST_SLOW ? 144 : 987);
 }
 
@@ -90,15 +68,13 @@ TEST(deep)
 {
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(2);
-		ivl_runtime *runtime;
 		int left = 2000;
 
 		config.policy = policy;
 		config.stack_bytes = 64 << 10;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_call(runtime, chain, &left);
 		assert_int_equal(left, -1);
-		ivl_stop(runtime);
 	}
 }
 
@@ -107,15 +83,13 @@ TEST(without_fibers)
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		/* The body has the only one: its sync runs the children. */
 		struct ivl_config config = test_config(1);
-		ivl_runtime *runtime;
 		int left = 5;
 
 		config.fibers_per_worker = 1;
 		config.policy = policy;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_call(runtime, chain, &left);
 		assert_int_equal(left, -1);
-		ivl_stop(runtime);
 	}
 }
 
@@ -149,17 +123,15 @@ TEST(runs_at_the_same_time)
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		struct ivl_config config = test_config(2);
 		struct meeting meeting = { 0 };
-		ivl_runtime *runtime;
 
 		config.policy = policy;
 		config.victims = policy % IVL_VICTIM_POLICIES;
 		/* One task is enough to be stolen. */
 		config.threshold_low = 0;
 		config.threshold_high = 1;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_run(runtime, meeting_body, &meeting);
 		assert_true(meeting.met);
-		ivl_stop(runtime);
 	}
 }
 
@@ -215,7 +187,7 @@ TEST_ON_ALL(parallel_for)
 TEST(range_edges)
 {
 	struct ivl_config config = test_config(2);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	struct sum sum = { .begin = 5, .end = 5, .grain = SIZE_MAX };
 
 	test_run(runtime, range_body, &sum);
@@ -227,7 +199,6 @@ TEST(range_edges)
 	test_run(runtime, range_body, &sum);
 	for (size_t i = 0; i < LENGTH; i++)
 		assert_int_equal(sum.seen[i], i < 11);
-	ivl_stop(runtime);
 }
 
 TEST_MAIN(NULL, NULL)

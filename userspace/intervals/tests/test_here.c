@@ -10,27 +10,6 @@
  * All kinds of work.
  */
 
-struct fib {
-	int n;
-	long result;
-};
-
-TASK(fib, struct fib *whole)
-{
-	struct fib left = { whole->n - 1, 0 }, right = { whole->n - 2, 0 };
-	struct ivl_scope scope = IVL_SCOPE_INIT;
-	struct ivl_task task;
-
-	whole->result = whole->n;
-	if (whole->n < 2)
-		return;
-	if (ivl_spawn(&scope, &task, fib, &left))
-		fib(&left);
-	fib(&right);
-	ivl_sync(&scope);
-	whole->result = left.result + right.result;
-}
-
 struct call {
 	ivl_runtime *runtime;
 	pthread_t caller;
@@ -80,7 +59,7 @@ BODY(all_kinds, struct call *call)
 	call->elsewhere = !pthread_equal(pthread_self(), call->caller);
 	if (!ivl_here())
 		return EPROTO;
-	fib(&whole);
+	spawning_fib(&whole);
 	if (whole.result != 144 || ivl_finish(begin_asyncs, call) || call->asyncs != 200)
 		return EPROTO;
 	begin_intervals(self, call);
@@ -107,10 +86,9 @@ static int fail_here(ivl_interval *self, void *arg)
 TEST(error)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 
 	assert_int_equal(ivl_run_here(runtime, fail_here, NULL), ERANGE);
-	ivl_stop(runtime);
 }
 
 /*
@@ -345,12 +323,10 @@ TEST(stolen_from)
 {
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		struct ivl_config config = test_config(1);
-		ivl_runtime *runtime;
 
 		config.queue = queue;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		assert_int_equal(ivl_run_here(runtime, be_robbed, NULL), 0);
-		ivl_stop(runtime);
 	}
 }
 
@@ -362,7 +338,7 @@ TEST(stolen_from)
 
 static int fib_body(ivl_interval *self, void *arg)
 {
-	fib(arg);
+	spawning_fib(arg);
 	return 0;
 }
 
@@ -391,12 +367,11 @@ static void try_callers(unsigned int workers, bool cross_place)
 	struct ivl_config config = test_config(workers);
 	struct caller callers[CALLERS];
 	pthread_t threads[CALLERS];
-	ivl_runtime *runtime;
 
 	config.cross_place = cross_place;
 	config.statistics = true;
 	config.places = IVL_PLACES_LLC;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	for (int i = 0; i < CALLERS; i++) {
 		callers[i] = (struct caller){ runtime, 0 };
 		pthread_create(&threads[i], NULL, call_often, &callers[i]);
@@ -405,7 +380,6 @@ static void try_callers(unsigned int workers, bool cross_place)
 		pthread_join(threads[i], NULL);
 		assert_int_equal(callers[i].failures, 0);
 	}
-	ivl_stop(runtime);
 }
 
 TEST(callers)
@@ -472,7 +446,7 @@ static int spawn_three(ivl_interval *self, void *arg)
 {
 	struct fib whole = { 3, 0 };
 
-	fib(&whole);
+	spawning_fib(&whole);
 	return 0;
 }
 
@@ -481,24 +455,22 @@ TEST(counted)
 {
 	struct ivl_config config = test_config(1);
 	struct ivl_statistics statistics;
-	ivl_runtime *runtime;
 
 	config.statistics = true;
 	config.policy = IVL_HELP_FIRST;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	assert_int_equal(ivl_run_here(runtime, spawn_three, NULL), 0);
 	ivl_statistics_read(runtime, &statistics);
 	assert_in_range(statistics.puts, 2, 10);
 	ivl_statistics_reset(runtime);
 	ivl_statistics_read(runtime, &statistics);
 	assert_int_equal(statistics.puts, 0);
-	ivl_stop(runtime);
 }
 
 TEST(child_process)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	int status;
 	pid_t child;
 
@@ -508,7 +480,6 @@ TEST(child_process)
 		_exit(ivl_run_here(runtime, fail_here, NULL) != ESRCH);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	ivl_stop(runtime);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -340,7 +340,7 @@ static void ask_wrongly(void *arg)
 TEST(wrong)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	struct ivl_group group = IVL_GROUP_INIT;
 	int error = 0;
 
@@ -349,7 +349,6 @@ TEST(wrong)
 	assert_int_equal(error, EINVAL);
 	assert_int_equal(ivl_group_async_by(&group, IVL_WORK_FIRST, count_large, NULL, 0, NULL),
 			 EINVAL);
-	ivl_stop(runtime);
 }
 
 TEST_MAIN(NULL, NULL)

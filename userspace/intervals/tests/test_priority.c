@@ -68,15 +68,13 @@ static void try_alone(enum ivl_queue queue, enum ivl_policy policy, ivl_body *bo
 {
 	struct ivl_config config = test_config(1);
 	struct order order = { .failures = 0 };
-	ivl_runtime *runtime;
 
 	config.queue = queue;
 	config.policy = policy;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	test_run(runtime, body, &order);
 	assert_int_equal(order.failures, 0);
 	assert_int_equal(order.high_begun, high);
-	ivl_stop(runtime);
 }
 
 static int spawns(ivl_interval *self, void *arg);
@@ -192,17 +190,15 @@ TEST(thief)
 	for (int queue = 0; queue < IVL_QUEUES; queue++) {
 		struct ivl_config config = test_config(2);
 		struct order order = { .failures = 0 };
-		ivl_runtime *runtime;
 
 		config.queue = queue;
 		config.policy = IVL_HELP_FIRST;
 		config.places = IVL_PLACES_ONE;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_finish(runtime, fill_queue, &order);
 		assert_int_equal(order.failures, 0);
 		assert_int_equal(order.high_begun, 1);
 		assert_int_equal(order.begun, INTERVALS);
-		ivl_stop(runtime);
 	}
 }
 
@@ -239,15 +235,13 @@ TEST(next)
 {
 	struct ivl_config config = test_config(2);
 	struct order order = { .failures = 0 };
-	ivl_runtime *runtime;
 
 	config.policy = IVL_HELP_FIRST;
 	config.places = IVL_PLACES_ONE;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	test_finish(runtime, wait_inside, &order);
 	assert_int_equal(order.failures, 0);
 	assert_int_equal(order.begun, 1);
-	ivl_stop(runtime);
 }
 
 /* Nothing is lost or forgotten where all workers take them, and sleep in between. */
@@ -299,11 +293,10 @@ TEST(refused)
 {
 	struct ivl_config config = test_config(1);
 	struct order order = { .failures = 0 };
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 
 	test_run(runtime, refuse, &order);
 	assert_int_equal(order.failures, 0);
-	ivl_stop(runtime);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -60,10 +60,9 @@ TEST(again_and_again)
 	_Atomic int runs = 0;
 
 	for (int i = 0; i < times; i++) {
-		ivl_runtime *runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 
 		test_run(runtime, count, (void *)&runs);
-		ivl_stop(runtime);
 	}
 	assert_int_equal(atomic_load(&runs), times);
 }
@@ -294,51 +293,57 @@ TEST(many_fibers)
 	assert_int_equal(runs, 1);
 }
 
-TEST(refused)
+static void refuse(struct ivl_config *config, const char *words)
 {
-	struct ivl_config config;
 	ivl_runtime *runtime = NULL;
 
-	config = test_config(1);
-	config.queue = IVL_QUEUES;
-	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
-	assert_non_null(strstr(ivl_last_error(), "no such queue"));
-	config = test_config(1);
-	config.stack_bytes = 100;
-	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
-	assert_non_null(strstr(ivl_last_error(), "stack_bytes is 100"));
-	config = test_config(1);
-	config.threshold_low = config.threshold_high;
-	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
-	assert_non_null(strstr(ivl_last_error(), "INTERVALS_THRESHOLD_LOW"));
-	config = test_config(-1u);
-	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
-	assert_non_null(strstr(ivl_last_error(), "workers is 4294967295"));
-	config = test_config(1);
-	config.adapt_interval = 0;
-	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
+	assert_int_equal(ivl_start(config, &runtime), EINVAL);
 	assert_null(runtime);
+	assert_non_null(strstr(ivl_last_error(), words));
+	*config = test_config(1);
 }
+
+TEST(refused)
+{
+	struct ivl_config config = test_config(-1u);
+
+	refuse(&config, "workers is 4294967295");
+	config.queue = IVL_QUEUES;
+	refuse(&config, "no such queue");
+	config.stack_bytes = 100;
+	refuse(&config, "stack_bytes is 100");
+	config.threshold_low = config.threshold_high;
+	refuse(&config, "INTERVALS_THRESHOLD_LOW");
+	config.adapt_interval = 0;
+	refuse(&config, "");
+}
+
+struct setting {
+	const char *variable, *value, *error;
+};
 
 TEST(environment)
 {
+	static const struct setting good[] = {
+		{ "INTERVALS_WORKERS", "3", NULL }, { "INTERVALS_QUEUE", "lazy", NULL },
+		{ "INTERVALS_POLICY", "help-first", NULL }, { "INTERVALS_VICTIMS", "domains", NULL },
+		{ "INTERVALS_PLACES", "llc", NULL }, { "INTERVALS_CROSS_PLACE", "off", NULL },
+		{ "INTERVALS_STACK", "64", NULL }, { "INTERVALS_ADAPT_INTERVAL", "7", NULL },
+		{ "INTERVALS_ADAPT_STACK", "8", NULL }, { "INTERVALS_ADAPT_FRESH", "9", NULL },
+		{ "INTERVALS_THRESHOLD_LOW", "2", NULL }, { "INTERVALS_THRESHOLD_HIGH", "5", NULL },
+		{ "INTERVALS_QUEUE_CAPACITY", "10", NULL }, { "INTERVALS_FIBERS", "11", NULL },
+		{ "INTERVALS_SEED", "12", NULL },
+	};
+	static const struct setting bad[] = {
+		{ "INTERVALS_POLICY", "best", ": not one of adaptive, work-first, help-first" },
+		{ "INTERVALS_ADAPT_FRESH", "0", "" }, { "INTERVALS_WORKERS", "0", "" },
+		{ "INTERVALS_WORKERS", "4x", "" },
+		{ "INTERVALS_WORKERS", " -18446744073709551614", "" },
+	};
 	struct ivl_config config;
 
-	setenv("INTERVALS_WORKERS", "3", 1);
-	setenv("INTERVALS_QUEUE", "lazy", 1);
-	setenv("INTERVALS_POLICY", "help-first", 1);
-	setenv("INTERVALS_VICTIMS", "domains", 1);
-	setenv("INTERVALS_PLACES", "llc", 1);
-	setenv("INTERVALS_CROSS_PLACE", "off", 1);
-	setenv("INTERVALS_STACK", "64", 1);
-	setenv("INTERVALS_ADAPT_INTERVAL", "7", 1);
-	setenv("INTERVALS_ADAPT_STACK", "8", 1);
-	setenv("INTERVALS_ADAPT_FRESH", "9", 1);
-	setenv("INTERVALS_THRESHOLD_LOW", "2", 1);
-	setenv("INTERVALS_THRESHOLD_HIGH", "5", 1);
-	setenv("INTERVALS_QUEUE_CAPACITY", "10", 1);
-	setenv("INTERVALS_FIBERS", "11", 1);
-	setenv("INTERVALS_SEED", "12", 1);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		setenv(good[i].variable, good[i].value, 1);
 	assert_int_equal(ivl_config_init(&config), 0);
 	assert_int_equal(config.workers, 3);
 	assert_int_equal(config.queue, IVL_QUEUE_LAZY);
@@ -355,34 +360,16 @@ TEST(environment)
 	assert_int_equal(config.queue_capacity, 10);
 	assert_int_equal(config.fibers_per_worker, 11);
 	assert_int_equal(config.seed, 12);
-	unsetenv("INTERVALS_THRESHOLD_LOW");
-	unsetenv("INTERVALS_THRESHOLD_HIGH");
-	unsetenv("INTERVALS_QUEUE_CAPACITY");
-	unsetenv("INTERVALS_FIBERS");
-	unsetenv("INTERVALS_SEED");
-	setenv("INTERVALS_ADAPT_FRESH", "0", 1);
-	assert_int_equal(ivl_config_init(&config), EINVAL);
-	unsetenv("INTERVALS_ADAPT_INTERVAL");
-	unsetenv("INTERVALS_ADAPT_STACK");
-	unsetenv("INTERVALS_ADAPT_FRESH");
-	unsetenv("INTERVALS_STACK");
-	setenv("INTERVALS_POLICY", "best", 1);
-	assert_int_equal(ivl_config_init(&config), EINVAL);
-	assert_string_equal(ivl_last_error(), "INTERVALS_POLICY=best: not one of adaptive, "
-			    "work-first, help-first");
-	assert_int_equal(ivl_start(NULL, &(ivl_runtime *){ NULL }), EINVAL);
-	unsetenv("INTERVALS_POLICY");
-	setenv("INTERVALS_WORKERS", "0", 1);
-	assert_int_equal(ivl_config_init(&config), EINVAL);
-	setenv("INTERVALS_WORKERS", "4x", 1);
-	assert_int_equal(ivl_config_init(&config), EINVAL);
-	setenv("INTERVALS_WORKERS", " -18446744073709551614", 1);
-	assert_int_equal(ivl_config_init(&config), EINVAL);
-	unsetenv("INTERVALS_WORKERS");
-	unsetenv("INTERVALS_QUEUE");
-	unsetenv("INTERVALS_VICTIMS");
-	unsetenv("INTERVALS_PLACES");
-	unsetenv("INTERVALS_CROSS_PLACE");
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		unsetenv(good[i].variable);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		setenv(bad[i].variable, bad[i].value, 1);
+		assert_int_equal(ivl_config_init(&config), EINVAL);
+		assert_non_null(strstr(ivl_last_error(), bad[i].error));
+		assert_non_null(strstr(ivl_last_error(), bad[i].variable));
+		assert_int_equal(ivl_start(NULL, &(ivl_runtime *){ NULL }), EINVAL);
+		unsetenv(bad[i].variable);
+	}
 }
 
 static double cpu_seconds(void)
@@ -396,12 +383,11 @@ static double cpu_seconds(void)
 TEST(sleeps)
 {
 	struct ivl_config config = test_config(8);
-	ivl_runtime *runtime;
 	_Atomic int runs = 0;
 	double used = 1;
 
 	config.statistics = true;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	test_run(runtime, count, (void *)&runs);
 	/* A worker that polls uses a second of each; on a busy machine the first is too early. */
 	for (int i = 0; i < 10 && used >= 0.02; i++) {
@@ -417,7 +403,6 @@ TEST(sleeps)
 		test_run(runtime, count, (void *)&runs);
 	}
 	assert_int_equal(atomic_load(&runs), 201);
-	ivl_stop(runtime);
 }
 
 static int look_around(ivl_interval *self, void *arg)
@@ -432,20 +417,18 @@ TEST(places)
 {
 	static const char *const cpus[] = { "0", "0" };
 	struct ivl_config config = test_config(4);
-	ivl_runtime *runtime;
 	const ivl_place *here = NULL;
 
 	config.places = IVL_PLACES_GIVEN;
 	config.place_cpus = cpus;
 	config.place_count = 1;
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	assert_int_equal(ivl_place_count(runtime), 1);
 	assert_ptr_equal(ivl_place_at(runtime, 5), ivl_place_at(runtime, 0));
 	assert_int_equal(ivl_worker_count(runtime), 4);
 	assert_null(ivl_here());
 	test_run(runtime, look_around, &here);
 	assert_ptr_equal(here, ivl_place_at(runtime, 0));
-	ivl_stop(runtime);
 }
 
 static void start_and_stop(const struct ivl_config *config)
@@ -498,10 +481,9 @@ TEST(signals)
 {
 	struct ivl_config config = test_config(2);
 	sigset_t before, after, inside;
-	ivl_runtime *runtime;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
-	runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	assert_int_equal(sigismember(&before, SIGTERM), sigismember(&after, SIGTERM));
 	test_run(runtime, read_signals, &inside);
@@ -509,7 +491,6 @@ TEST(signals)
 	assert_int_equal(sigismember(&inside, SIGALRM), 1);
 	assert_int_equal(sigismember(&inside, SIGSEGV), 0);
 	assert_int_equal(sigismember(&inside, SIGPROF), 0);
-	ivl_stop(runtime);
 }
 
 TEST(statistics)

@@ -41,6 +41,15 @@ static inline ivl_runtime *test_start(const struct ivl_config *config)
 	return runtime;
 }
 
+static inline void test_stop(ivl_runtime **runtime)
+{
+	ivl_stop(*runtime);
+}
+
+/* A started runtime, which the end of the block stops. */
+#define TEST_RUNTIME(runtime, config) \
+	__attribute__((cleanup(test_stop))) ivl_runtime *runtime = test_start(config)
+
 static inline struct ivl_statistics test_counts(const ivl_runtime *runtime)
 {
 	struct ivl_statistics statistics;
@@ -52,6 +61,29 @@ static inline struct ivl_statistics test_counts(const ivl_runtime *runtime)
 static inline void test_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	assert_int_equal(ivl_run(runtime, body, arg), 0);
+}
+
+/* Fibonacci numbers, by spawn and sync. */
+struct fib {
+	int n;
+	long result;
+};
+
+static inline void spawning_fib(void *arg)
+{
+	struct fib *whole = (struct fib *)arg;
+	struct fib left = { whole->n - 1, 0 }, right = { whole->n - 2, 0 };
+	struct ivl_scope scope = IVL_SCOPE_INIT;
+	struct ivl_task task;
+
+	whole->result = whole->n;
+	if (whole->n < 2)
+		return;
+	if (ivl_spawn(&scope, &task, spawning_fib, &left))
+		spawning_fib(&left);
+	spawning_fib(&right);
+	ivl_sync(&scope);
+	whole->result = left.result + right.result;
 }
 
 struct test_function {

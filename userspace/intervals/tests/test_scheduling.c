@@ -119,18 +119,16 @@ TEST(cross_place_off)
 		struct ivl_config config = two_places(8);
 		struct ivl_statistics statistics;
 		struct crowd crowd = { 0 };
-		ivl_runtime *runtime;
 
 		config.policy = IVL_HELP_FIRST;
 		config.steal_half = half;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		test_finish(runtime, spawn_at_home, &crowd);
 		ivl_statistics_read(runtime, &statistics);
 		assert_int_equal(atomic_load(&crowd.strayed), 0);
 		assert_int_equal(atomic_load(&crowd.ran), 1000);
 		assert_int_equal(statistics.steals_remote, 0);
 		assert_true(statistics.steals > statistics.steal_failures);
-		ivl_stop(runtime);
 	}
 }
 

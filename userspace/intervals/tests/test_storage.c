@@ -198,7 +198,7 @@ static int values(ivl_interval *self, void *arg)
 TEST(values)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 
 	atomic_store(&stubborn_calls, 0);
 	test_run(runtime, values, NULL);
@@ -206,7 +206,6 @@ TEST(values)
 	assert_int_equal(ivl_key_set(&number, runtime), EINVAL);
 	assert_string_equal(ivl_last_error(), "key_set: the caller is no task");
 	assert_null(ivl_key_get(&number));
-	ivl_stop(runtime);
 }
 
 /* Of a process without keys: the task, and the children that it has. */
@@ -220,10 +219,9 @@ static int begun_before(ivl_interval *self, void *arg)
 TEST(before)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 
 	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
-	ivl_stop(runtime);
 }
 
 /* A task that has a number and one that has a value are told from their children alike. */

@@ -62,17 +62,15 @@ TEST(ask_again)
 	assert_int_equal(ivl_numa_barrier_init(&barrier, TASKS), 0);
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
-		ivl_runtime *runtime;
 
 		config.tied = false;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		moved = 0;
 		wrong = 0;
 		for (int i = 0; i < 1000 && !moved && (workers > 1 || !i); i++)
 			test_run(runtime, ask_again_all, NULL);
 		assert_int_equal(wrong, 0);
 		assert_int_equal(moved > 0, workers > 1);
-		ivl_stop(runtime);
 	}
 	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
 }
@@ -163,10 +161,8 @@ static int stay_all(ivl_interval *self, void *arg)
 
 static void run_tied(struct ivl_config *config)
 {
-	ivl_runtime *runtime;
-
 	config->tied = true;
-	runtime = test_start(config);
+	TEST_RUNTIME(runtime, config);
 	guard = ivl_guard_create(runtime, "guard");
 	moved = 0;
 	wrong = 0;
@@ -180,7 +176,6 @@ static void run_tied(struct ivl_config *config)
 	assert_int_equal(held, TASKS * (ROUNDS / 10));
 	assert_int_equal(counter, TASKS * (ROUNDS / 10) * (3 * TASKS + 2));
 	ivl_guard_release(guard);
-	ivl_stop(runtime);
 }
 
 TEST(tied)
@@ -232,10 +227,9 @@ TEST(gives_way)
 {
 	test_on_counts(workers) {
 		struct ivl_config config = test_config(workers);
-		ivl_runtime *runtime;
 
 		config.tied = true;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		moved = 0;
 		wrong = 0;
 		for (int i = 0; i < 100; i++) {
@@ -244,7 +238,6 @@ TEST(gives_way)
 		}
 		assert_int_equal(moved, 0);
 		assert_int_equal(wrong, 0);
-		ivl_stop(runtime);
 	}
 }
 
@@ -273,14 +266,12 @@ TEST(wakes)
 {
 	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
 		struct ivl_config config = test_config(workers);
-		ivl_runtime *runtime;
 
 		config.tied = true;
-		runtime = test_start(&config);
+		TEST_RUNTIME(runtime, &config);
 		wrong = 0;
 		test_run(runtime, await_other, NULL);
 		assert_int_equal(wrong, 0);
-		ivl_stop(runtime);
 	}
 }
 

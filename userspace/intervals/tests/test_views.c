@@ -131,7 +131,7 @@ static int add_one(ivl_interval *self, void *arg)
 TEST(whose)
 {
 	struct ivl_config config = test_config(1);
-	ivl_runtime *runtime = test_start(&config), *other = test_start(&config);
+	TEST_RUNTIME(runtime, &config), *other = test_start(&config);
 	ivl_commutative *reducer;
 
 	assert_int_equal(ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer), 0);
@@ -142,7 +142,6 @@ TEST(whose)
 	assert_int_equal(ivl_run(runtime, add_one, reducer), 0);
 	ivl_commutative_destroy(reducer);
 	ivl_stop(other);
-	ivl_stop(runtime);
 }
 
 /* The caller has a seat, which needs memory. */
@@ -160,7 +159,7 @@ static int add_without_memory(ivl_interval *self, void *arg)
 TEST(without_memory)
 {
 	struct ivl_config config = test_config(2);
-	ivl_runtime *runtime = test_start(&config);
+	TEST_RUNTIME(runtime, &config);
 	ivl_commutative *reducer;
 	int error = ENOMEM, views = 0;
 	struct tally sum = nothing;
@@ -176,7 +175,6 @@ TEST(without_memory)
 	assert_int_equal(sum.count, 1);
 	assert_int_equal(views, 3);
 	ivl_commutative_destroy(reducer);
-	ivl_stop(runtime);
 }
 
 TEST_MAIN(NULL, NULL)

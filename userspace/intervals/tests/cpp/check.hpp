@@ -43,6 +43,19 @@
 		CHECK(thrown && #statement); \
 	} while (0)
 
+inline long fib(int n)
+{
+	if (n < 2)
+		return n;
+	long x, y;
+	ivl::scope scope;
+	ivl::child left(scope, [&] { x = fib(n - 1); });
+
+	y = fib(n - 2);
+	scope.sync();
+	return x + y;
+}
+
 /* On 1, 2 and 8 workers, of each policy. */
 template <typename Test>
 void on_all(Test test)

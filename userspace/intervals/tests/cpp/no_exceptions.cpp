@@ -16,19 +16,6 @@ bool throws_and_catches(ivl_policy policy, unsigned int workers);
 
 namespace {
 
-long fib(int n)
-{
-	if (n < 2)
-		return n;
-	long x, y;
-	ivl::scope scope;
-	ivl::child left(scope, [&] { x = fib(n - 1); });
-
-	y = fib(n - 2);
-	scope.sync();
-	return x + y;
-}
-
 void test_tasks(ivl::runtime &runtime)
 {
 	static ivl::task_local<std::vector<int>> local;

@@ -36,19 +36,6 @@ struct counted {
 };
 std::atomic<int> counted::there{0};
 
-long fib(int n)
-{
-	if (n < 2)
-		return n;
-	long x, y;
-	ivl::scope scope;
-	ivl::child left(scope, [&] { x = fib(n - 1); });
-
-	y = fib(n - 2);
-	scope.sync();
-	return x + y;
-}
-
 long fib_of(int n)
 {
 	long a = 0, b = 1;
