@@ -26,14 +26,14 @@
 extern "C" {
 #endif
 
-/* Of every thread that runs tasks, where a runtime lets one say it: depth is no contest. */
+/* Stack of every thread that runs tasks, if the runtime lets a program set it. */
 #define BENCH_STACK_BYTES ((size_t)64 << 20)
 
 struct bench_kernel {
 	const char *name;
-	/* What the kernel's literature uses, and what ends within a moment, for tests. */
+	/* The literature's size, and one that ends within a moment, for tests. */
 	unsigned int size, quick_size;
-	/* Runs before those that count, and those. */
+	/* Runs before the measured ones, and measured runs. */
 	unsigned int warmups, repeats;
 	/* Before each run, not timed. 0 or an errno value. */
 	int (*prepare)(unsigned int size);
@@ -56,13 +56,13 @@ struct bench_runtime {
 	void (*stop)(void);
 	/* Run `run` inside the runtime; returns when it and all its tasks are over. */
 	void (*enter)(void (*run)(void));
-	/* By a foreign thread: start function(arg). It may wait for its end. NULL: no such call. */
+	/* A foreign thread starts function(arg); may wait for its end. NULL: no such call. */
 	void (*submit)(void (*function)(void *), void *arg);
-	/* Ends with one without a name. */
+	/* Ended by an entry without a name. */
 	const struct bench_form *forms;
-	/* Print what was counted in the last run, as a member of a JSON object; NULL: nothing is. */
+	/* Print the last run's counts as a member of a JSON object; NULL: none. */
 	void (*print_counts)(void);
-	/* How many it can have; 0: any number. */
+	/* The most workers; 0: any number. */
 	unsigned int max_workers;
 };
 
@@ -72,13 +72,13 @@ extern const struct bench_runtime bench_runtime;
 /* Defined by kernels/; ends with NULL. */
 extern const struct bench_kernel *const bench_kernels[];
 
-/* The one of this name; NULL: there is none, or it is not written for this runtime. */
+/* By name; NULL: unknown, or not written for this runtime. */
 const struct bench_kernel *bench_find_kernel(const char *name);
 const struct bench_form *bench_find_form(const char *name);
 
 /* CLOCK_MONOTONIC. */
 uint64_t bench_now_ns(void);
-/* The most memory that the process had resident, ever; 0: not known. */
+/* Peak resident memory of the process; 0: unknown. */
 unsigned long bench_peak_kib(void);
 
 #ifdef __cplusplus

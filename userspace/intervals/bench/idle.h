@@ -7,8 +7,8 @@
 
 /*
  * The CPU time that a started runtime without work uses, as a share of one CPU,
- * over some seconds (a moment where `quick`). The first second after the last
- * work, in which some runtimes spin on, is not in it.
+ * over some seconds (a moment if `quick`). The first second after the last work is excluded: some
+ * runtimes still spin then.
  */
 double idle_share(const struct bench_runtime *runtime, bool quick);
 

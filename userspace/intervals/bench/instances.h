@@ -13,7 +13,7 @@
  */
 int instances_run(unsigned int count, int (*run)(const void *arg), const void *arg);
 
-/* Before what is measured: wait until all processes have come here. */
+/* Called before the measured part: wait until all processes have arrived. */
 void instances_meet(void);
 
 #endif

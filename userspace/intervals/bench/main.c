@@ -5,12 +5,11 @@
  *   {"benchmark":"fib","runtime":"serial","workers":1,"unit":"ns_per_task",
  *    "value":2.1,"check":"ok","peak_kib":1900}
  *
- * A wrong result has the value null. peak_kib is the most memory that the process
- * ever had resident, up to then. "counts" is there where the runtime counts: intervals
- * does with INTERVALS_STATISTICS=on, from the run's begin to its end. With --instances=N
- * each of N processes prints as many lines, and their runs begin together.
- * Exit status: 0; 1 where something could not run or has a wrong result; 2 for bad
- * usage; 3 where the kernel is not written for this runtime.
+ * A wrong result has the value null. peak_kib is the process's peak resident memory so far.
+ * "counts" is present if the runtime counts: intervals does with INTERVALS_STATISTICS=on. With
+ * --instances=N each of N processes prints these lines, and their runs begin together.
+ * Exit status: 0; 1: a run failed or had a wrong result; 2: bad usage; 3: the kernel is not written
+ * for this runtime.
  */
 #include <argp.h>
 #include <errno.h>
@@ -55,7 +54,7 @@ enum key { KEY_SIZE = 0x100, KEY_REPEATS, KEY_INSTANCES, KEY_QUICK, KEY_LIST };
 
 static const struct argp_option argp_options[] = {
 	{ "workers", 'w', "N", 0,
-	  "threads that run tasks (default: one per CPU, or as many as the runtime can have)", 0 },
+	  "threads that run tasks (default: one per CPU, or the runtime's maximum)", 0 },
 	{ "size", KEY_SIZE, "N", 0, "of the problem (default: the benchmark's own)", 0 },
 	{ "repeats", KEY_REPEATS, "N", 0, "measured runs (default: the benchmark's own)", 0 },
 	{ "instances", KEY_INSTANCES, "N", 0,
@@ -150,7 +149,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		options->benchmark = text;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which benchmark? --list tells which there are");
+		argp_error(state, "which benchmark? --list lists them");
 		return 0;
 	case ARGP_KEY_END:
 		check_fixed(state, options);

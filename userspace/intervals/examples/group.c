@@ -51,7 +51,7 @@ static int run(ivl_interval *self, void *arg)
 	for (int first = 1; first <= most; first++) {
 		struct part part = { most, first };
 
-		/* The argument is copied. Where there is no memory for that we do it ourselves. */
+		/* The argument is copied. Without memory for it this task does the work. */
 		if (ivl_group_async(&group, search, &part, sizeof(part), NULL))
 			search(&part);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Guards: transfers between accounts. Each transfer holds the guards of its two
- * accounts; which it needs is found out while the program runs. No transfer blocks
- * a worker, and none waits for another in a circle.
+ * accounts, which are known only when the program runs. No transfer blocks a worker, and no
+ * transfers wait for each other in a cycle.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* C++: loops over lambdas, a sum of what they have made, and an exception that comes out. */
+/* C++: parallel loops over lambdas, a sum of their results, and an exception. */
 #include <cstdio>
 #include <functional>
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Children and loops that may fail: numbers are read from words, by two children and by a loop.
- * try [WORD...]: the numbers' sum, or the first word that is none.
+ * try [WORD...]: the numbers' sum, or the first word that is not a number.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -121,7 +121,7 @@ static void print_run(unsigned int seed, const struct ivl_statistics *before,
 	       after->puts - before->puts);
 }
 
-/* Print what it counted. Returns how many places there were. */
+/* Print the counts. Returns the number of places. */
 static unsigned int run_seed(const struct ivl_config *config, const struct work *work,
 			     unsigned int size)
 {

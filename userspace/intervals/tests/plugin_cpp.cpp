@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What host.c loads: tasks that wait inside of a handler, and throw again what they have caught. */
+/* Loaded by host.c: tasks that wait inside a handler, then rethrow. */
 #include <atomic>
 #include <cerrno>
 #include <stdexcept>

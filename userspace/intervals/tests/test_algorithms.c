@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reduce, scan and sort beside what one thread does. */
+/* Reduce, scan and sort, compared with one thread's results. */
 #include "test_runtimes.h"
 
 #include "intervals_algorithms.h"
@@ -173,7 +173,7 @@ static void check_sums(size_t count)
 	free(found);
 }
 
-/* A sum that is too large for a stack: the number is at both of its ends. */
+/* A sum too large for a stack: the number stands at both ends. */
 #define LARGE_COUNT 500
 #define LARGE_GRAIN 20
 #define LARGE_ELEMENTS 20

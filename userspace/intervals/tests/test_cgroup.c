@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Quotas of CPU time, as the files below a directory tell of them. */
+/* Quotas of CPU time, read from files below a directory. */
 #include "test.h"
 
 #include <ftw.h>
@@ -114,7 +114,7 @@ static void test_version_1(void **state)
 	assert_int_equal(ivl_cgroup_cpus(root), 0);
 	write_number("/sys/fs/cgroup/cpu,cpuacct/a/b", "cpu.cfs_quota_us", 250000);
 	assert_int_equal(ivl_cgroup_cpus(root), 3);
-	/* Not a quota of this hierarchy, or of no other. */
+	/* Not a quota of this hierarchy. */
 	write_quota("/sys/fs/cgroup/cpuset/a", 100000, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 3);
 	write_quota("/sys/fs/cgroup/cpu,cpuacct/a", 100000, 50000);

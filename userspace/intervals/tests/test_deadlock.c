@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is said of tasks that wait for each other, and that nothing is said where a thread
- * outside, or a call into the kernel, goes on. Each case is a process of its own: a deadlock does
- * not end.
+ * Reports of tasks that wait for each other, and no report while a foreign thread or a system call
+ * still runs. Each case is a process of its own, since a deadlock does not end.
  */
 #include <sys/mman.h>
 
@@ -37,7 +36,7 @@ static struct ivl_config config_for(unsigned int workers)
 	return config;
 }
 
-/* It says these, each in a line of its own, behind a first one. */
+/* The program prints a first line and one line with each of these words. */
 #define says(program, ...) do { \
 	const char *const words_[] = { "intervals: deadlock: ", __VA_ARGS__ }; \
 	says_words(program, words_, sizeof(words_) / sizeof(*words_)); \
@@ -65,7 +64,7 @@ static void says_nothing(void (*program)(ivl_runtime *runtime))
 }
 
 /*
- * What waits for itself.
+ * Deadlocks.
  */
 
 static int nothing(ivl_interval *self, void *arg)
@@ -135,7 +134,7 @@ static void join_future(void *arg)
 	ivl_join(ivl_end_point(future(*(int *)arg)));
 }
 
-/* One by itself, one by an async, one by a child. */
+/* One waits itself, one in an async, one in a child. */
 static int ring_0(ivl_interval *self, void *arg)
 {
 	int next = 1;
@@ -256,7 +255,7 @@ TEST(mutexes)
 	     "interval right waits for a mutex that is owned by interval left\n");
 }
 
-/* More at a barrier than there can be stacks. */
+/* More tasks at a barrier than there can be stacks. */
 
 #define CROWD 100
 
@@ -310,7 +309,7 @@ TEST(crowd)
 }
 
 /*
- * What goes on.
+ * No deadlocks.
  */
 
 static ivl_runtime *other;
@@ -331,7 +330,7 @@ static int join_one_that_sleeps(ivl_interval *self, void *arg)
 static void in_kernel(ivl_runtime *runtime)
 {
 	ivl_run(runtime, join_one_that_sleeps, NULL);
-	/* And nothing waits at all. */
+	/* No task waits. */
 	usleep(LATER_US);
 	ivl_run(runtime, nothing, NULL);
 }
@@ -378,7 +377,7 @@ static int wait_at_barrier(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* The other one is told by a task, and later. */
+/* `second` ends at once, `first` when another thread lets it. */
 static int join_both(ivl_interval *self, void *arg)
 {
 	ivl_body *body = (ivl_body *)arg;
@@ -475,7 +474,7 @@ TEST(goes_on)
 	says_nothing(by_the_last);
 }
 
-/* Workers of a tied runtime are woken each by itself: the last to sleep is not, and looks. */
+/* A tied runtime wakes its workers one by one; the last to sleep checks for a deadlock. */
 TEST(goes_on_elsewhere)
 {
 	test_on_counts(workers) {
@@ -491,7 +490,7 @@ TEST(goes_on_elsewhere)
 	}
 }
 
-/* Workers that sleep and are woken while one looks. */
+/* Workers sleep and wake while one checks for a deadlock. */
 
 static int wait_often(ivl_interval *self, void *arg)
 {

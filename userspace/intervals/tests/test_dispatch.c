@@ -69,7 +69,7 @@ static int ask_without_memory(void)
 	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
 	if (setrlimit(RLIMIT_AS, &none))
 		return EXIT_FAILURE;
-	/* qemu-user keeps no limit, or it were its own: the loop would take all that there is. */
+	/* qemu-user ignores the limit: the loop below would take all memory. */
 	if (mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		return NO_LIMIT;
 	for (size_t bytes = 1 << 16; bytes; bytes /= 2)
@@ -195,7 +195,7 @@ TEST(bind)
 	memset(object, 1, 1000);
 	assert_ptr_equal(ivl_object_place(objects, object), ivl_place_at(runtime, 1));
 	assert_int_equal(ivl_object_unbind(objects, object), 0);
-	/* Of this one the set takes care. */
+	/* The set frees this one. */
 	assert_non_null(ivl_object_alloc(objects, 1000, ivl_place_at(runtime, 1)));
 	stop();
 	ivl_objects_destroy(NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* C++ in tasks: what they have caught is theirs, and what they throw is their error. */
+/* C++ in tasks: a caught exception stays with its task; an uncaught one is its error. */
 #include <atomic>
 #include <cerrno>
 #include <cstdio>

@@ -76,11 +76,11 @@ TEST(next_desire)
 	assert_int_equal(next(4, 8, 10 * MS, 32 * MS, 32 * MS), 8);
 	assert_int_equal(next(4, 8, 10 * MS, 40 * MS, 32 * MS), 8);
 	assert_int_equal(next(2, 8, 25 * MS, 40 * MS, 40 * MS), 4);
-	/* No more than there are. */
+	/* At most the number of workers. */
 	assert_int_equal(next(4, 5, 10 * MS, 40 * MS, 40 * MS), 5);
 	assert_int_equal(next(5, 5, 10 * MS, 50 * MS, 50 * MS), 5);
 	assert_int_equal(next(1, 1, 10 * MS, 10 * MS, 10 * MS), 1);
-	/* Inefficient: half of it, and never none. */
+	/* Inefficient: half, and at least 1. */
 	assert_int_equal(next(4, 8, 10 * MS, 32 * MS - 1, 32 * MS - 1), 2);
 	assert_int_equal(next(8, 8, 10 * MS, 0, 0), 4);
 	assert_int_equal(next(3, 8, 10 * MS, 0, 0), 1);
@@ -88,7 +88,7 @@ TEST(next_desire)
 	/* Efficient and deprived: the same. */
 	assert_int_equal(next(4, 8, 10 * MS, 40 * MS, 32 * MS - 1), 4);
 	assert_int_equal(next(1, 8, 10 * MS, 10 * MS, 0), 1);
-	/* Both: it would not have used what it did not get. */
+	/* Inefficient and deprived: it would not have used more. */
 	assert_int_equal(next(4, 8, 10 * MS, 20 * MS, 0), 2);
 }
 
@@ -168,7 +168,7 @@ TEST(off_by_default)
 	unsetenv("INTERVALS_FEEDBACK");
 }
 
-/* A runtime that has no threads of its own has none to throttle. */
+/* A runtime without threads of its own has none to throttle. */
 TEST(attended)
 {
 	const struct ivl_config config = with_feedback(2);
@@ -330,7 +330,7 @@ TEST(foreign_bursts)
 
 struct phase {
 	ivl_runtime *runtime;
-	unsigned int least, most;	/* until the desire is one of these */
+	unsigned int least, most;	/* until the desire is in this range */
 	ivl_function *to_do, *task;
 	_Atomic bool over;
 	bool came;

@@ -406,7 +406,7 @@ static int call_inside(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* Each time they end while those that woke the last of them may be at it still. */
+/* Callers return while the threads that woke them may still be inside the call. */
 TEST(tasks_call)
 {
 	struct ivl_config config = test_config(1);

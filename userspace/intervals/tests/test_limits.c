@@ -149,14 +149,14 @@ static int spawn_in_little_memory(unsigned int workers)
 	return error || atomic_load(&called) != SPAWNS;
 }
 
-/* Before the start, so that there is room for a few threads, or for one. */
+/* Limited before the start: memory is left for a few threads, or for one. */
 static int start_in_little_memory(unsigned int workers)
 {
 	limit_memory(workers << 20);
 	return spawn_in_little_memory(8);
 }
 
-/* The words say what is too large. */
+/* The error says what is too large. */
 static int start_with_huge_stacks(unsigned int workers)
 {
 	struct ivl_config config;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the debug library says of locks that belong to threads and that a task holds over a wait.
- * Each case is a process of its own.
+ * The debug library's reports of threads' locks that a task holds over a wait. Each case is a
+ * process of its own.
  */
 
 #include <intervals_sync.h>
@@ -40,9 +40,7 @@ __attribute__((noinline)) static void sync_two(void)
 	__asm__ volatile("");
 }
 
-/*
- * Held over a sync, a finish and a join, whether or not there is something to wait for.
- */
+/* Held over a sync, a finish and a join, with or without something to wait for. */
 
 static int lock_and_sync(ivl_interval *self, void *arg)
 {

@@ -79,7 +79,7 @@ TEST(numa)
 	ivl_topology_destroy(t);
 }
 
-/* Nodes inside packages, caches inside nodes; what does not differ is there once. */
+/* Nodes inside packages, caches inside nodes; equal levels appear once. */
 TEST(hierarchy)
 {
 	struct ivl_topology *t = test_topology("package:2 node:2 l3:2 core:2 pu:1",
@@ -118,7 +118,7 @@ TEST(hierarchy)
 	ivl_topology_destroy(t);
 }
 
-/* Nodes around packages: what is around all is found by size, not by kind. */
+/* Nodes around packages: levels are ordered by size, not by kind. */
 TEST(order)
 {
 	struct ivl_topology *t = test_topology("node:2 package:2 l3:2 core:1 pu:1",
@@ -133,7 +133,7 @@ TEST(order)
 	ivl_topology_destroy(t);
 }
 
-/* A machine of which no cache is known, as in some virtual machines. */
+/* A machine without known caches, as some virtual machines are. */
 TEST(no_cache)
 {
 	struct ivl_topology *t = test_topology("package:2 core:2 pu:1", IVL_PLACES_LLC, 0);
@@ -208,14 +208,14 @@ TEST(given)
 	assert_int_equal(t->workers, 6);
 	assert_int_equal(t->inner_count, 2);
 	assert_place(&t->inner[0], "machine", 0, NULL, 0, 6);
-	/* Its places are not beside each other. */
+	/* Its places are not adjacent. */
 	assert_place(&t->inner[1], "package-0", 0, "machine", 0, 4);
 	assert_place(&t->leaves[0], "place-0", 0, "package-0", 0, 2);
 	assert_place(&t->leaves[1], "place-1", 0, "machine", 2, 2);
 	assert_place(&t->leaves[2], "place-2", 0, "package-0", 4, 2);
 	assert_int_equal(ivl_topology_distance(&t->leaves[0], &t->leaves[2]), 1);
 	assert_int_equal(ivl_topology_distance(&t->leaves[0], &t->leaves[1]), 2);
-	/* As seen from outside of the package: one step is enough to be around both. */
+	/* From outside the package one step up includes both. */
 	assert_int_equal(ivl_topology_distance(&t->leaves[1], &t->leaves[0]), 1);
 	ivl_topology_destroy(t);
 
@@ -341,7 +341,7 @@ TEST(apart)
 	} cases[] = {
 		{ "numa:2 pu:4", IVL_PLACES_NUMA, 0, true },
 		{ "numa:2 pu:4", IVL_PLACES_NUMA, 2, true },
-		{ "numa:2 pu:4", IVL_PLACES_NUMA, 1, false },	/* node 0 would be everybody's */
+		{ "numa:2 pu:4", IVL_PLACES_NUMA, 1, false },	/* node 0 would be the default */
 		{ "numa:4 pu:4", IVL_PLACES_NUMA, 3, false },
 		{ "numa:1 pu:4", IVL_PLACES_NUMA, 0, false },
 		{ "numa:2 pu:4", IVL_PLACES_ONE, 0, false },
@@ -390,7 +390,7 @@ TEST(this_machine)
 	assert_int_equal(ivl_bind(pthread_self(), &(int){ 100000 }, 1), EINVAL);
 }
 
-/* Where nothing is said of workers there are no more than the cgroup lets run at a time. */
+/* By default there are as many workers as the cgroup lets run at a time. */
 TEST(quota)
 {
 	struct ivl_topology *t;

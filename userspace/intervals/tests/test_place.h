@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Topologies of machines that are not there. */
+/* Synthetic topologies. */
 #ifndef TEST_PLACE_H
 #define TEST_PLACE_H
 

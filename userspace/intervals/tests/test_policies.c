@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Asyncs whose policy is their own, whatever the runtime's is. */
+/* Asyncs with a policy of their own. */
 #include "test_runtimes.h"
 
 #define ASYNCS 200		/* of each policy */
@@ -55,7 +55,7 @@ TEST_ON_ALL(mixed)
 	assert_int_equal(atomic_load(&test.moved), 0);
 }
 
-/* What one worker does, one after the other. */
+/* The order of one worker's steps. */
 struct order {
 	struct ivl_group group;
 	char done[16];
@@ -130,7 +130,7 @@ TEST(order)
 	}
 }
 
-/* Under any policy of the runtime, adaptive asyncs adapt: here, by what is in the queue. */
+/* Adaptive asyncs adapt under any policy of the runtime: here, to the queue's length. */
 static void make_adaptive(void *arg)
 {
 	for (char name = 'a'; name < 'a' + 7; name++) {
@@ -156,7 +156,7 @@ TEST(adaptive)
 
 		config.policy = policy;
 		config.adapt_fresh = 4;
-		/* Help-first, until there are four: then each is called. */
+		/* Help-first until four are queued; then each is called. */
 		expect_adaptive(&config, "----e-f-g-dcba");
 		/* And without thieves. */
 		config.adapt_interval = 3;
@@ -209,7 +209,7 @@ TEST(stackless)
 	}
 }
 
-/* A chain of tasks, each in its spawner's frame, that is longer than there are stacks. */
+/* A chain of tasks, each in its spawner's frame, with more tasks than stacks. */
 #define CHAIN (TEST_SLOW ? 300 : 10000)
 #define FEW_FIBERS 16
 
@@ -280,7 +280,7 @@ TEST(chains)
 	}
 }
 
-/* Called in its spawner's place, it would need room for its argument on a stack. */
+/* Called in its spawner's place, it would need stack for its argument. */
 struct large {
 	_Atomic int *ran;
 	char rest[1024];
@@ -305,7 +305,7 @@ TEST(large)
 {
 	static const char *const probes[] = { "off", "on" };
 
-	/* What is noted of it for the probes takes no part of that room. */
+	/* The probes' record takes no part of that stack. */
 	for (int i = 0; i < 2; i++) {
 		struct ivl_config config = test_config(1);
 		_Atomic int ran = 0;

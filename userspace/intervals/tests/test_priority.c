@@ -162,8 +162,8 @@ static int syncs(ivl_interval *self, void *arg)
 }
 
 /*
- * By a thief: what it takes when its task has ended is of high priority, though its victim's queue
- * was full before that came.
+ * A thief that ends a task takes one of high priority next, although its victim's queue was full
+ * before that one came.
  */
 
 ASYNC(hold_thief, struct order *order)

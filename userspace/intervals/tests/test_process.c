@@ -66,7 +66,7 @@ static int run(ivl_body *body, unsigned int workers)
  */
 
 static int deep(int levels);
-/* The compiler must not make a loop of it. */
+/* The compiler must not turn it into a loop. */
 static int (*volatile deeper)(int levels) = deep;
 
 static int deep(int levels)
@@ -160,7 +160,7 @@ static int get_fault(unsigned int workers)
 	return run(sent_fault, workers);
 }
 
-/* qemu-user says something of a signal itself, and may not survive a fork() beside threads. */
+/* qemu-user reports signals itself, and may not survive a fork() with threads. */
 static bool emulated(void)
 {
 	return getenv("MESON_EXE_WRAPPER");
@@ -192,7 +192,7 @@ static int nothing(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* What the child finds of its parent's runtime. */
+/* The parent's runtime in the child. */
 static int look_after_fork(ivl_runtime *runtime)
 {
 	alarm(60);
@@ -356,7 +356,7 @@ static int load_and_unload(unsigned int workers)
 		if (!use || use(workers) || dlclose(plugin))
 			return EXIT_FAILURE;
 	}
-	/* Nothing is left that would call what is not there any more. */
+	/* No handler is left that would call the unloaded code. */
 	if (sigaction(SIGSEGV, NULL, &action) || (!TEST_SLOW && action.sa_handler != SIG_DFL))
 		return EXIT_FAILURE;
 	return fork() ? EXIT_SUCCESS : (_exit(0), 0);

@@ -170,7 +170,7 @@ static void run_with_fewer(unsigned int asked_for, unsigned int threads)
 	assert_int_equal(atomic_load(&runs), 2000);
 }
 
-/* A runtime goes on with the threads that there are, and says so once in a process. */
+/* A runtime starts with fewer threads, and a process prints one warning. */
 TEST(fewer_threads)
 {
 	static const char words[] = "intervals: there are threads for 1 of 2 workers";
@@ -194,7 +194,7 @@ TEST(fewer_threads)
 	fclose(file);
 }
 
-/* But not with fewer than there are places given, each of which needs one. */
+/* But not with fewer threads than given places, each of which needs one. */
 TEST(fewer_threads_than_places)
 {
 	char first[16], second[16], both[32];
@@ -218,7 +218,7 @@ TEST(fewer_threads_than_places)
 	ivl_stop(runtime);
 }
 
-/* Where a worker cannot be bound to its CPU there is no runtime that is said to be pinned. */
+/* If a worker cannot be bound to its CPU, a pinned runtime does not start. */
 TEST(pinned)
 {
 	struct ivl_config config = test_config(2);
@@ -235,7 +235,7 @@ TEST(pinned)
 	assert_non_null(strstr(ivl_last_error(), "worker 1 on CPU"));
 }
 
-/* So that the first tasks of all do not wait for each other's; where there are few, there is one. */
+/* Each worker's first task has a stack at once; with one fiber per worker only one is made. */
 TEST(first_stacks)
 {
 	struct ivl_config config = test_config(4);
@@ -281,7 +281,7 @@ static int spawn_one(ivl_interval *self, void *arg)
 	return error;
 }
 
-/* More than there can be, not the rest of a division. */
+/* More fibers than possible, not the rest of a division. */
 TEST(many_fibers)
 {
 	struct ivl_config config = test_config(2);
@@ -437,7 +437,7 @@ static void start_and_stop(const struct ivl_config *config)
 	ivl_stop(test_start(config));
 }
 
-/* Workers run where their places are, and a machine of one place is left as it was. */
+/* Workers are bound to their places' CPUs; with one place for the machine none is bound. */
 TEST(bound_to_places)
 {
 	char first[16], second[16], both[32];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runtimes of every kind, to run the same test on. */
+/* Runtimes of every kind, for tests. */
 #ifndef TEST_RUNTIMES_H
 #define TEST_RUNTIMES_H
 
 #include "intervals.h"
 #include "test.h"
 
-/* Many times slower than what it tests. */
+/* Tests run many times slower. */
 #define TEST_SLOW TEST_SANITIZED
 
-/* Until the condition is true, or 20 seconds have passed: is it? */
+/* Wait until the condition is true, for 20 seconds at most; returns whether it is. */
 #define test_comes_true(condition) ({ \
 	bool came_ = (condition); \
 	for (int ms_ = 0; ms_ < 20000 && !came_; ms_++) { \
@@ -117,7 +117,7 @@ static inline void test_finish(ivl_runtime *runtime, ivl_function *function, voi
 	test_run(runtime, test_finish_body, &(struct test_function){ function, arg });
 }
 
-/* In a runtime of its own. */
+/* Start a runtime, run the body, stop the runtime. */
 static inline void test_run_on(const struct ivl_config *config, ivl_body *body, void *arg)
 {
 	ivl_runtime *runtime = test_start(config);

@@ -60,7 +60,7 @@ static inline void test_listen(struct test_process *process, char said[TEST_SAID
 	said[used] = '\0';
 }
 
-/* Its status, as of waitpid(). `kills`: it does not end by itself. */
+/* Its status, as of waitpid(). `kills`: kill it first. */
 static inline int test_end(struct test_process *process, bool kills)
 {
 	int status;
@@ -72,7 +72,7 @@ static inline int test_end(struct test_process *process, bool kills)
 	return status;
 }
 
-/* Each of the words is in what was said. */
+/* The output contains each of the words. */
 static inline void test_says(const char *said, const char *const *words, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -80,7 +80,7 @@ static inline void test_says(const char *said, const char *const *words, int cou
 			fail_msg("not said: %s; but:\n%s", words[i], said);
 }
 
-/* A process that ends with status 0, and has said each of the words. */
+/* A process that ends with status 0, and prints each of the words. */
 static inline void test_ends_saying(const struct ivl_config *config,
 				    void (*program)(ivl_runtime *runtime),
 				    const char *const *words, int count)
@@ -93,7 +93,7 @@ static inline void test_ends_saying(const struct ivl_config *config,
 	test_says(said, words, count);
 }
 
-/* The same, and prints nothing. */
+/* A process that ends with status 0, and prints nothing. */
 static inline void test_ends_silently(const struct ivl_config *config,
 				      void (*program)(ivl_runtime *runtime))
 {

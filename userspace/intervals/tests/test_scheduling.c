@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where tasks run, and how long they wait for it. On a machine of two nodes that is not there. */
+/* Where tasks run, and how long they wait. On a synthetic machine of two nodes. */
 #include "test_runtimes.h"
 
 #include <time.h>
@@ -88,9 +88,7 @@ TEST(goes_on_at_home)
 	}
 }
 
-/*
- * What is spawned at a place stays there, if config.cross_place says so.
- */
+/* Without config.cross_place tasks stay at the place that spawned them. */
 
 struct crowd {
 	const ivl_place *home;
@@ -172,7 +170,7 @@ TEST(steal_half)
 	config.steal_half = true;
 	heap.runtime = test_start(&config);
 	test_finish(heap.runtime, heap_up, &heap);
-	/* One by one they would be as many as went elsewhere. */
+	/* Single steals would be as many as the tasks that moved. */
 	assert_true(heap.successes < HEAP / 4);
 	ivl_stop(heap.runtime);
 }
@@ -215,7 +213,7 @@ TASK(spawn_on, struct busy *busy)
 	}
 }
 
-/* Each makes the next, so that there is always one in the queue. */
+/* Each makes the next, so the queue is never empty. */
 static void async_on(void *arg)
 {
 	struct busy *busy = *(struct busy **)arg;
@@ -312,7 +310,7 @@ static void try_busy(unsigned int workers, enum ivl_policy policy, ivl_body *bod
 	pthread_create(&thread, NULL, outside, &busy);
 	pthread_create(&clock, NULL, give_up, &busy);
 	test_run(busy.runtime, body, &busy);
-	/* It ended since the other had come, and not since it was tired of waiting. */
+	/* It ended because the other thread's run began, not by the time limit. */
 	pthread_join(clock, NULL);
 	assert_int_equal(busy.error, 0);
 	pthread_join(thread, NULL);

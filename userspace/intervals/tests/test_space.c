@@ -9,7 +9,7 @@
 
 #define WORKERS 4		/* at most */
 
-/* What is counted, and what was seen at most. */
+/* A counter and its maximum. */
 static struct {
 	_Atomic int begun, most_begun;
 	_Atomic int fresh[WORKERS], most_fresh;		/* of the worker that made them */
@@ -105,7 +105,7 @@ static void tree(void *arg)
 		make(IVL_ADAPTIVE, tree, *(int *)arg - 1);
 }
 
-/* A loop of what is called at once, each with a finish whose last async is one of another. */
+/* A loop of immediate calls, each with a finish whose last async belongs to another finish. */
 static void leave_one(void *arg)
 {
 	make(IVL_HELP_FIRST, nothing, 0);
@@ -127,7 +127,7 @@ static void loop_of_finishes(void *arg)
 		make(IVL_WORK_FIRST, with_finish, 0);
 }
 
-/* SLAW, Figure 1, on a torus: what is found first goes deep. */
+/* SLAW, Figure 1, on a torus: depth first. */
 #define SIDE 64
 
 static _Atomic bool labelled[SIDE * SIDE];
@@ -221,7 +221,7 @@ static void bound(const struct program *program, enum ivl_queue queue, unsigned 
 {
 	struct ivl_config config = space_config(workers, 100, fresh);
 	const int most_begun = program->depth * (int)workers;
-	/* A thief has what it has taken in its hand before it begins. */
+	/* A thief holds a stolen task for a moment before it begins it. */
 	const int most_fresh = (int)(fresh + workers - 1);
 	int stacks;
 

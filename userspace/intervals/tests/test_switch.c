@@ -64,7 +64,7 @@ TEST(return)
 
 static _Unwind_Reason_Code count(struct _Unwind_Context *context, void *frames)
 {
-	/* Last comes one that is none. */
+	/* The outermost frame has no address. */
 	*(int *)frames += _Unwind_GetIP(context) != 0;
 	return _URC_NO_REASON;
 }

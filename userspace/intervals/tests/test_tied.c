@@ -30,9 +30,7 @@ static void run_tasks(ivl_function *function, void *arg)
 	wrong += ivl_group_wait(&group) != 0;
 }
 
-/*
- * What is had by a call is that of the thread in which the task goes on.
- */
+/* A call returns the thread-local data of the thread in which the task continues. */
 
 static void ask_again(void *arg)
 {

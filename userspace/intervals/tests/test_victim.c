@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Victims: everyone is asked, the near before the far, the loaded before the empty. */
+/* Victims: every worker is tried, near before far, loaded before empty. */
 #include "test_place.h"
 
 #include "steal_backoff.h"
@@ -22,7 +22,7 @@ static struct ivl_chooser *chooser_of(const struct ivl_topology *t, enum ivl_vic
 	return chooser;
 }
 
-/* A whole round; each is named at most once, and it ends for good. */
+/* A whole round: each victim at most once, then none. */
 static unsigned int round_of(struct ivl_chooser *chooser, int *order)
 {
 	bool named[WORKERS] = { false };
@@ -62,7 +62,7 @@ TEST(random)
 		for (unsigned int j = 0; j < WORKERS - 1; j++)
 			at[j][order[j]]++;
 	}
-	/* Each at each position: 1000 times; a standard deviation is 31. */
+	/* Each victim at each position: 1000 times; the standard deviation is 31. */
 	for (unsigned int i = 0; i < WORKERS - 1; i++)
 		for (unsigned int victim = 0; victim < WORKERS; victim++)
 			if (victim != 5)
@@ -184,7 +184,7 @@ TEST(favourite)
 	assert_in_range(again, 30, 110);
 	ivl_chooser_destroy(chooser);
 
-	/* With domains it is the first of its own. */
+	/* With domains it is the first of its own domain. */
 	chooser = chooser_of(t, IVL_VICTIMS_DOMAINS, NULL, 5, 1);
 	for (unsigned int i = 0; i < 100; i++) {
 		succeed_with(chooser, 9);
@@ -226,10 +226,10 @@ TEST(threshold)
 	int order[WORKERS];
 
 	ivl_stealability_update(mask, 2, 3);
-	ivl_stealability_update(mask, 5, 3);	/* oneself */
+	ivl_stealability_update(mask, 5, 3);	/* the thief */
 	ivl_stealability_update(mask, 9, 2);	/* too short */
 	ivl_stealability_update(mask, 12, 8);
-	/* Of each IVL_PATIENCE rounds that get nothing one asks everybody. */
+	/* One of every IVL_PATIENCE rounds without success tries all workers. */
 	for (unsigned int i = 1; i <= 10 * IVL_PATIENCE; i++) {
 		unsigned int count = round_of(chooser, order);
 
@@ -252,7 +252,7 @@ TEST(threshold)
 	ivl_topology_destroy(t);
 }
 
-/* With both, as in the thesis' Algorithm 2: another node is asked only where it has plenty. */
+/* With both, as in the thesis' Algorithm 2: another node is tried only if it has plenty. */
 TEST(domains_with_mask)
 {
 	struct ivl_topology *t = test_topology(MACHINE, IVL_PLACES_LLC, 0);
@@ -288,7 +288,7 @@ TEST(alone)
 	ivl_topology_destroy(t);
 }
 
-/* Where each steal gets a trifle it pauses, twice as long each time, and what is worth it ends that. */
+/* Trifling steals make it pause, twice as long each time, until a steal is worth it. */
 static void test_trifles(void)
 {
 	struct ivl_steal_backoff of = { 0 };

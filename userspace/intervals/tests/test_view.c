@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Work and span of programs in which it is known how long each task takes. */
+/* Work and span of programs whose tasks take known times. */
 #include "test_runtimes.h"
 
 #include <time.h>
@@ -8,7 +8,7 @@
 #include "test_allocation.h"
 #include "watch/view.h"
 
-/* Time goes by in spend() alone: a strand begins and ends in one thread. */
+/* Only spend() advances time: a strand begins and ends in one thread. */
 static __thread long spent;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
@@ -64,7 +64,7 @@ static void check(ivl_body *body, void *arg, uint64_t work_ns, uint64_t span_ns,
 	assert_int_equal(view.span.ns, span_ns);
 	assert_int_equal(view.tasks, tasks);
 	assert_int_equal(view.span.tasks, chain);
-	/* Each program here has a longest path that is so by all measures. */
+	/* In each program the longest path is the same by all measures. */
 	assert_int_equal(view.span.burdened_ns, span_ns + chain * IVL_BURDEN_NS);
 }
 
@@ -260,7 +260,7 @@ TEST(all)
 	test_on_all(test_programs);
 }
 
-/* Guards order nothing; that one of them was held so long is told beside. */
+/* Guards order nothing; the longest hold time is reported on its own. */
 static int guarded(ivl_interval *self, void *arg)
 {
 	for (int i = 0; i < 3; i++) {
@@ -286,12 +286,12 @@ TEST(guards)
 	assert_string_equal(view.held, "lock");
 	ivl_guard_release(guard);
 	ivl_stop(runtime);
-	/* What has stopped is still counted. */
+	/* A stopped runtime is still counted. */
 	ivl_view_read(&view);
 	assert_true(view.work_ns >= 30);
 }
 
-/* A child that cannot be seen; what its spawner does can. */
+/* A child that cannot be recorded; its spawner can. */
 static int unseen(ivl_interval *self, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
@@ -406,7 +406,7 @@ TEST(runs)
 	ivl_stop(runtime);
 }
 
-/* What one part of a body schedules, and another. */
+/* Two parts of a body each schedule an interval. */
 static void schedule_beside(void *arg)
 {
 	spend(100);
@@ -427,7 +427,7 @@ static int parts(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* What one part makes, and another schedules. */
+/* One part makes an interval, another schedules it. */
 static void make_beside(void *arg)
 {
 	spend(100);

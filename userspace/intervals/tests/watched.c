@@ -178,7 +178,7 @@ static int run_way(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* fork: as wait, and then in a child, by a runtime of its own. */
+/* fork: as wait, then again in a child process with a runtime of its own. */
 static void run_in_child(void)
 {
 	pid_t child = fork();

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A line of INTERVALS_VIEW (src/watch/view.c): of one process. */
+/* A line of INTERVALS_VIEW (src/watch/view.c), of one process. */
 struct view {
 	uint64_t work_ns, span_ns, burdened_ns, tasks, chain, held_ns;
 	char program[256], guard[128];
@@ -89,7 +89,7 @@ static int print_all(const char *path)
 	return printed;
 }
 
-/* As the shell tells of it. */
+/* As the shell reports it. */
 static int run(char **words)
 {
 	int status;

@@ -62,7 +62,7 @@ void dag_child(const struct bench_dag_node *node, unsigned int index, struct ben
 	child->depth = node->depth + 1;
 }
 
-/* Binomial: BRANCHES children, of which each is there with probability 1 - depth / max_depth. */
+/* Binomial: each of BRANCHES children exists with probability 1 - depth / max_depth. */
 static void distribution(unsigned int depth)
 {
 	double p = 1 - (double)depth / max_depth, q = 1 - p;
@@ -104,7 +104,7 @@ static uint64_t tasks(void)
 	return nodes() - 1;
 }
 
-/* How many there are with depth 1, 2, ...: what the serial program counts. */
+/* Nodes of depth 1, 2, ..., as the serial program counts them. */
 static bool check(void)
 {
 	static const uint64_t expected[MAX_DEPTH + 1] = {

@@ -113,7 +113,7 @@ void sor_rows(size_t begin, size_t end, unsigned int colour);
 
 /*
  * Unbalanced DAG (Chase and Lev, SPAA 2005): a node of depth d has 13 (1 - d / D)
- * children on average. Nothing but the creation of tasks.
+ * children on average. It measures the creation of tasks only.
  */
 struct bench_dag_node {
 	uint64_t state;
@@ -141,7 +141,7 @@ extern struct bench_chain bench_chain;
 /* The task of link `link`. */
 void chain_link(void *link);
 
-/* n * n tasks, each after those above and to the left of it. */
+/* n * n tasks, each after its upper and its left neighbour. */
 struct bench_cell {
 	uint64_t paths;
 	const struct bench_cell *above, *left;

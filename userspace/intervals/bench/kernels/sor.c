@@ -36,7 +36,7 @@ static bool allocate(size_t n)
 	return true;
 }
 
-/* What the rows of one colour become does not depend on their order: the result is exact. */
+/* The order of one colour's rows does not change the result, which is exact. */
 static int prepare(unsigned int size)
 {
 	size_t bytes = (size_t)size * size * sizeof(float);

@@ -22,9 +22,8 @@
  *	par_for() gives each thread a block defines it; the default is par_for().
  * double par_reduce(const double *values, size_t count)
  * par_scan(int64_t *out, const int64_t *in, size_t count)
- *	The sum, and the prefix sums, by the runtime's own where it has them, else by
- *	scan_blocks.h. Serial parts are reduce_part(), scan_sum() and scan_part() where it takes
- *	a function of a range.
+ *	The sum, and the prefix sums, by the runtime's own functions or, without them, by
+ *	scan_blocks.h. The serial parts are reduce_part(), scan_sum() and scan_part().
  * struct par_node
  * par_graph(make, struct par_node *nodes, size_t count, arg)
  *	make(nodes, arg) makes all of them; returns when they have run. Nodes may have graphs.
@@ -33,13 +32,13 @@
  *	the runtime's number of places, or PAR_ANYWHERE.
  *
  * par_bind(const void *object, size_t bytes); par_forget()
- *	The runtime finds out where the object is, until all of them are forgotten. The first one is
- *	bound before there are tasks.
+ *	The runtime locates the object, until par_forget() forgets all. The first object is bound
+ *	before the first task.
  * unsigned int par_dispatch(const void *const *objects, size_t count)
  *	The place for a task that uses them, or PAR_ANYWHERE. A runtime that has a dispatcher defines
  *	PAR_DISPATCHES and these three; without one no place is better than another.
  *
- * The language is what C and C++ have in common.
+ * The forms are both C and C++.
  */
 #ifndef BENCH_FORMS_H
 #define BENCH_FORMS_H

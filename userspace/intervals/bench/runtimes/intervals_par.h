@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What parallel/forms.h asks for, by the intervals runtime. */
+/* The operations of parallel/forms.h on the intervals runtime. */
 #ifndef BENCH_INTERVALS_PAR_H
 #define BENCH_INTERVALS_PAR_H
 
@@ -7,7 +7,7 @@
 #include "intervals_dispatch.h"
 #include "parallel/start.h"
 
-/* Where there is no memory for a task, it is called. */
+/* Without memory for a task it is called. */
 #define PAR_FORK2(function, arg, statement) \
 	do { \
 		struct ivl_scope fork_scope = IVL_SCOPE_INIT; \
@@ -78,7 +78,7 @@ static void run_index(void *arg)
 	one->body(one->index, one->index + 1, one->arg);
 }
 
-/* One task makes them all, as one interval does there; where there is no memory it runs them. */
+/* One task makes them all, as one interval does in the source; without memory it runs them. */
 static void par_each(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
 		     void *arg)
 {
@@ -165,7 +165,7 @@ static int run_node(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* Whose places are meant. NULL: hints are none. */
+/* The runtime of the places. NULL: no hints. */
 static ivl_runtime *par_runtime;
 
 static const ivl_place *place_at(unsigned int place)
@@ -178,7 +178,7 @@ static const ivl_place *place_at(unsigned int place)
 
 static ivl_objects *par_objects;	/* NULL: none is bound */
 
-/* An object that cannot be bound is none of those that decide. */
+/* An object that cannot be bound does not affect the dispatch. */
 static void par_bind(const void *object, size_t bytes)
 {
 	if (!par_objects)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Is there an OpenMP runtime for this compiler? Only a link tells. */
+/* Has this compiler an OpenMP runtime? Only linking shows it. */
 #include <omp.h>
 
 int main(void)

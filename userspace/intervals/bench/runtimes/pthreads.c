@@ -55,7 +55,7 @@ static struct item *pop(void)
 	return NULL;
 }
 
-/* With the mutex, as all that follows; it is free meanwhile. */
+/* Called with the mutex, which is free while the function runs. */
 static void run_item(struct item *item)
 {
 	size_t *left = item->left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* No runtime: each task is called where it is made. What a program without tasks costs. */
+/* No runtime: each task is a call, to measure a program without tasks. */
 #include "parallel/start.h"
 
 /* A test replaces these, to lose tasks and the last indices of a loop (tests/broken.c). */
@@ -8,7 +8,7 @@
 #define SERIAL_COUNT(count) (count)
 #endif
 
-/* A compiler that sees two pure calls saves one of them: the work would not be the same. */
+/* Keeps the compiler from merging two pure calls. */
 #define KEEP() __asm__ volatile("" ::: "memory")
 
 #define PAR_FORK2(function, arg, statement) \
@@ -88,7 +88,7 @@ struct par_node {
 	char unused;
 };
 
-/* They are made in an order in which they can run. */
+/* Nodes are made in an order in which they can run. */
 static void par_node(struct par_node *node, unsigned int place, par_function *function, void *arg,
 		     struct par_node *before, struct par_node *before_too)
 {

@@ -47,7 +47,7 @@ TEST(no_hint_is_no_place)
 	stop();
 }
 
-/* Of a node that could not be made: no crash, and the check finds what is missing. */
+/* After a node that could not be made: no crash, and the check finds the missing task. */
 static void make_after_none(struct par_node *nodes, void *arg)
 {
 	unsigned int *ran = arg;
@@ -97,7 +97,7 @@ static bool kernel_hides_where_pages_are(void)
 	       (errno == EPERM || errno == ENOSYS);
 }
 
-/* The kernel knows of one node here, and it is the first of those that are described. */
+/* The kernel has one node, which is the first of the synthetic ones. */
 TEST(a_task_is_sent_to_what_is_bound)
 {
 	if (kernel_hides_where_pages_are())

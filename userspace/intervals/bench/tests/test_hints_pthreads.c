@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* In what order does a thread find what is to be done? */
+/* In what order does a thread take tasks? */
 
 /* The ray tracer's rows are only noted. */
 #define raytracer_rows note_rows
@@ -61,7 +61,7 @@ void note_rows(size_t begin, size_t end)
 	}
 }
 
-/* Of three threads that are none, the caller runs what is dealt to each, one after the other. */
+/* Without threads the caller runs the rows of all three in turn. */
 TEST(rows_are_dealt_out)
 {
 	static const size_t expected[ROWS] = { 0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8 };

@@ -33,7 +33,7 @@ static void wait_20_ms(void)
 
 static int meet(const void *arg)
 {
-	/* Shared memory: what is const is where it lies. */
+	/* In shared memory; const is only the pointer's view. */
 	struct meeting *meeting = *(struct meeting *const *)arg;
 	const bool late = !atomic_fetch_add(&meeting->first, 1);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Memory for a square: none, rather than what an overflow leaves of it. */
+/* Memory for a square: none if its size overflows. */
 
 #include "../../tests/test.h"
 

@@ -93,7 +93,7 @@ static void cost(const struct parts *parts, size_t rows, bool backwards, struct 
 	costs->deleted[0] = costs->any[0];
 }
 
-/* The only one of a: deleted beside the cheaper edge, or with one of b. */
+/* a's only element: deleted next to the cheaper edge, or matched with one of b. */
 static void align_one(const struct parts *parts, struct script *script)
 {
 	int best = least(parts->before, parts->after) + EXTEND + gap(parts->n);
@@ -175,7 +175,7 @@ void alignment_pair(size_t i, size_t j)
 	      &scripts[i * bench_alignment.n + j]);
 }
 
-/* What the steps cost; INT32_MAX: they are none of an alignment of these two. */
+/* The steps' cost; INT32_MAX: they are no alignment of these two. */
 static int script_cost(const struct protein *a, const struct protein *b,
 		       const struct script *script)
 {
@@ -197,7 +197,7 @@ static int script_cost(const struct protein *a, const struct protein *b,
 	return i == a->length && j == b->length ? sum : INT32_MAX;
 }
 
-/* The least cost, by all prefixes and by what they end with (Gotoh, 1982). */
+/* The least cost, by all prefixes and their last steps (Gotoh, 1982). */
 static int least_cost(const struct protein *a, const struct protein *b)
 {
 	int rows[2][LONGEST + 1][3], *end = rows[a->length % 2][b->length];

@@ -2,7 +2,7 @@
 /*
  * CG of the NAS parallel benchmarks: the inverse power method for the least eigenvalue of a sparse
  * matrix, each step of which solves a system by 25 iterations of conjugate gradients. The matrix is
- * a sum of outer products of random sparse vectors; what its eigenvalue has to be is published.
+ * a sum of outer products of random sparse vectors; the eigenvalue is published.
  */
 #include "npb.h"
 #include "theses.h"
@@ -38,7 +38,7 @@ static size_t first_row(size_t part)
 	return part * class->n / CG_PARTS;
 }
 
-/* One phase of the rows of one part. What it adds up is summed part by part afterwards. */
+/* One phase of one part's rows. cg_sum() adds the parts' sums afterwards. */
 static void work(enum cg_phase phase, size_t part)
 {
 	double sum = 0, norm = 0;
@@ -248,7 +248,7 @@ static bool allocate(void)
 	return true;
 }
 
-/* A size without a published value is none. */
+/* Only sizes with a published value are valid. */
 static int prepare(unsigned int size)
 {
 	const struct class *found = NULL;

@@ -72,7 +72,7 @@ static bool known_answer(void)
 	return !memcmp(secret, answer, IDEA_BLOCK) && !memcmp(again, text, IDEA_BLOCK);
 }
 
-/* What is only copied is decrypted right, too. */
+/* A plain copy would be decrypted right, too. */
 static bool check(void)
 {
 	size_t bytes = bench_crypt.blocks * IDEA_BLOCK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Floorplan (BOTS): rectangular cells are put side by side so that the rectangle around them is
- * least, by branch and bound. A cell comes, upright or turned, to the right of one that is there or
- * below it. The cells are ours.
+ * least, by branch and bound. A cell is placed, upright or turned, to the right of a placed cell or
+ * below it. The cells are our own.
  */
 #include "theses.h"
 
@@ -89,7 +89,7 @@ void floorplan_keep(const struct bench_floorplan *plan)
 		;
 }
 
-/* Fill, or clear again, a cell on a board of one bit per square; false: something is there. */
+/* Fill or clear a cell on a board of one bit per square; false: occupied. */
 static bool fill(uint64_t board[BOARD], const struct bench_cell_at *at, bool clear)
 {
 	uint64_t bits = ((UINT64_C(1) << at->width) - 1) << at->x, there = 0;

@@ -85,7 +85,7 @@ static void find_expected(size_t n)
 	sum_expected = sum();
 }
 
-/* What the cells of one colour become does not depend on their order. */
+/* The order of one colour's cells does not change the result. */
 static int prepare(unsigned int size)
 {
 	size_t cells = (size_t)size * size;

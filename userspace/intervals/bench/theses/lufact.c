@@ -21,7 +21,7 @@ static double *column(size_t j)
 	return matrix + j * bench_lufact.n;
 }
 
-/* Find the pivot of column k, and divide what is below the diagonal by it. */
+/* Find the pivot of column k, and divide the elements below the diagonal by it. */
 void lufact_pivot(size_t k)
 {
 	double *a = column(k);
@@ -124,7 +124,7 @@ static bool check(void)
 			sum += original[j * n + i] * solution[j];
 			norm = fmax(norm, fabs(original[j * n + i]));
 		}
-		/* fmax() would hide what is no number. */
+		/* fmax() would hide a NaN. */
 		if (!isfinite(sum))
 			return false;
 		residual = fmax(residual, fabs(sum));

@@ -224,7 +224,7 @@ static double known_norm(unsigned int level)
 	return 0;
 }
 
-/* The edge of the cube. One without a published norm is none. */
+/* The edge of the cube. Only edges with a published norm are valid. */
 static int prepare(unsigned int size)
 {
 	unsigned int level = 1;

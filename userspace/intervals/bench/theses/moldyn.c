@@ -123,7 +123,7 @@ static double nearest(double difference)
 	return difference > side / 2 ? difference - side : difference;
 }
 
-/* Of the pairs of one atom with all that come after it. */
+/* The pairs of one atom with all later atoms. */
 static void add_pairs(size_t i, double *sums)
 {
 	double own[3] = { 0, 0, 0 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Java Grande's RayTracer: 64 spheres, which mirror and let light through, under five lights. The
- * checksums of the picture that the suite publishes depend on each line of its scene and of its
- * way to shade, so these are the suite's: glass does not bend light, a light's distance dims
- * nothing, what is behind a light casts shadows too, and light that comes through a sphere goes on
- * from the last point that the reflected ray has met.
+ * suite's published checksums depend on each line of its scene and shading, so these are the
+ * suite's: glass does not bend light, distance does not dim it, an object behind a light casts
+ * shadows, too, and light through a sphere continues from the reflected ray's last point.
  */
 #include "theses.h"
 
@@ -47,7 +46,7 @@ static struct {
 
 struct bench_raytracer bench_raytracer;
 
-/* Of each row of pixels the sum of its colours, and what that has to be. */
+/* Each pixel row's sum of colours, and the published total. */
 static uint64_t *rows, *expected;
 
 static double dot(struct vector a, struct vector b)

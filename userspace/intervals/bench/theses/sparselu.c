@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * SparseLU (BOTS): LU decomposition of a matrix of blocks, most of which are absent. Where a product
- * falls on an absent block, one is made. BOTS says which blocks there are; the elements are ours,
+ * falls on an absent block, one is made. BOTS says which blocks exist; the elements are our own,
  * and the diagonal dominates.
  */
 #include "theses.h"
@@ -51,7 +51,7 @@ void sparselu_update(size_t k, size_t i, size_t j)
 		square_update(SPARSELU_BLOCK, block(i, j), block(i, k), block(k, j));
 }
 
-/* Diagonals and what is beside them; and of the even ones, in each half, one row or column of 3. */
+/* Diagonals and their neighbours; of the even ones, in each half, one row or column of 3. */
 static bool is_there(size_t i, size_t j)
 {
 	if (i == j || i + 1 == j || j + 1 == i)

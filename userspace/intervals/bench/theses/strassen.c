@@ -9,7 +9,7 @@
 /* Of the quarters 00, 01, 10 and 11. */
 static const struct {
 	signed char a[4], b[4];	/* the factors of a product */
-	signed char c[4];	/* what of it is in the result */
+	signed char c[4];	/* its part in the result */
 } products[STRASSEN_PRODUCTS] = {
 	{ { 1, 0, 0, 1 }, { 1, 0, 0, 1 }, { 1, 0, 0, 1 } },
 	{ { 0, 0, 1, 1 }, { 1, 0, 0, 0 }, { 0, 0, 1, -1 } },

@@ -42,7 +42,7 @@ enum bench_locality {
 	LOCALITY_RANDOM,
 	LOCALITY_WORST,		/* tasks that share data are at two places */
 };
-#define LOCALITY_NONE (~0U)	/* a hint that is none */
+#define LOCALITY_NONE (~0U)	/* no hint */
 
 /* prepare_WHERE(), which a kernel's entry has, for a prepare() that is told the locality. */
 #define PREPARE_AT(where, prepare, locality) \
@@ -73,7 +73,7 @@ struct bench_jgf_sor {
 	double *cells;
 };
 extern struct bench_jgf_sor bench_jgf_sor;
-/* Pairs of rows whose cells of this colour, 0 or 1, are one task; how many there are. */
+/* Pairs of rows whose cells of this colour (0, 1) are one task; the number of pairs. */
 void jgf_sor_pairs(size_t begin, size_t end, unsigned int colour);
 size_t jgf_sor_count(unsigned int colour);
 
@@ -224,12 +224,12 @@ struct bench_floorplan {
 };
 extern struct bench_floorplan bench_floorplan;	/* the empty one */
 bool floorplan_complete(const struct bench_floorplan *plan);
-/* In how many ways the next cell may be put; not all of them have room. */
+/* In how many ways the next cell may be placed; some have no room. */
 unsigned int floorplan_ways(const struct bench_floorplan *plan);
-/* Put it there. False: there is no room, or a better plan is known already. */
+/* Place it. False: no room, or a better plan is known. */
 bool floorplan_place(const struct bench_floorplan *plan, unsigned int way,
 		     struct bench_floorplan *next);
-/* It is complete: keep its area, if it is the least. */
+/* Keep a complete plan's area if it is the least. */
 void floorplan_keep(const struct bench_floorplan *plan);
 
 #define HEALTH_DAYS 365
@@ -264,7 +264,7 @@ void numa_matmul_element(size_t row, size_t column);
 
 /* Of programs whose data are on several NUMA nodes: LOCALITY_BEST, tasks run at most of theirs. */
 extern enum bench_locality bench_spread;
-/* Have the whole pages of it on this node, of those that there are in turn. */
+/* Move its whole pages to this node, modulo the number of nodes. */
 void spread_move(void *memory, size_t bytes, unsigned int node);
 
 #define STRASSEN_LEAF 64

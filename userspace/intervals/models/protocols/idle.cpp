@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How workers fall asleep and are woken, and are throttled: src/idle.c, src/waking.c,
- * src/feedback.c, and ivl_put() in src/run_queue.h, step by step, on the eventcount's and the
- * nap's own source. Each piece of work goes on only when all of it has been taken up, so that a
- * deadlock means: there is work, and no worker awake that will find it.
+ * How workers fall asleep, are woken, and are throttled: src/idle.c, src/waking.c, src/feedback.c,
+ * and ivl_put() in src/run_queue.h, step by step, on the source of the eventcount and of the timed
+ * sleep. Work continues only when all of it has been taken, so a deadlock means: work is left, and
+ * no awake worker will find it.
  */
 #include "model.hpp"
 #include "eventcount.c"
@@ -15,7 +15,7 @@ enum naps {
 	TILL_CALLED,	/* one stays awake, and only a call ends a timed sleep */
 };
 
-/* Without membarrier() `asleep` is never 0, and the fences do what it does. */
+/* Without membarrier() `asleep` is never 0, and fences replace it. */
 template <int workers, bool membarrier, naps napping = NEVER>
 struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 	ivl_model_futex futex;
@@ -162,7 +162,7 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 
 		if (++taken == workers)
 			all_taken.post(workers, before, $);
-		/* One alone goes on by itself. */
+		/* A single piece continues at once. */
 		if (napping != TILL_CALLED)
 			all_taken.wait(false, false, $);
 		else if (taken < workers)
@@ -192,10 +192,10 @@ struct idle : rl::test_suite<idle<workers, membarrier, napping>, workers + 1> {
 };
 
 /*
- * Work that waits for other work, and for which there are no stacks: begin_stackless() and
- * ivl_serve_stackless() in src/find.c. Each piece keeps its stack until all have begun, and
- * there is one to begin with. A deadlock means: what waits for a stack gets none. Guests are
- * external workers, which look once and leave: count_out() in src/external.c.
+ * Work that waits for other work, without free stacks: begin_stackless() and ivl_serve_stackless()
+ * in src/find.c. Each piece keeps its stack until all have begun, and the first has one. A deadlock
+ * means: a task that waits for a stack gets none. Guests are external workers, which look once and
+ * leave: count_out() in src/external.c.
  */
 template <int workers, int guests, int pieces, bool membarrier>
 struct stackless

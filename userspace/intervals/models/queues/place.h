@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Of src/place.h what queues need: memory, with objects in it that end. */
+/* The part of src/place.h that queues need: memory whose objects end. */
 #ifndef IVL_PLACE_H
 #define IVL_PLACE_H
 

@@ -47,7 +47,7 @@ struct exactly_once : rl::test_suite<exactly_once<puts, thieves, steals>, 1 + th
 		}
 	}
 
-	/* What no thief came for is still in its ticket. */
+	/* An element that no thief took is still in its ticket. */
 	void after()
 	{
 		for (int i = 0; i < puts; i++) {

@@ -6,7 +6,7 @@
 #define IVL_AHEAD 2
 #include "relacy_worker.hpp"
 
-/* Of finish.c alone: whose spawner an async that ends has got. */
+/* In finish.c only: the spawner that an ending async gets back. */
 static struct ivl_work *take(struct ivl_worker *worker)
 {
 	struct ivl_work *work = ivl_take(worker);
@@ -33,7 +33,7 @@ static struct ivl_work *take(struct ivl_worker *worker)
 /* Nothing asks what waits for what. */
 void ivl_inspection_say(struct ivl_inspection *, const char *, ...) {}
 
-/* Of a group alone. */
+/* In groups only. */
 void ivl_retain(ivl_interval *) {}
 void ivl_release(ivl_interval *) {}
 void ivl_outlast(ivl_interval *) {}
@@ -50,7 +50,7 @@ enum inside {
 	MEET,			/* the first waits for the second, the second for their spawner */
 };
 
-/* What is special. */
+/* Variants. */
 enum special {
 	NOTHING,
 	OTHER_WORK,		/* there is some, that lasts until the last finish has ended */

@@ -377,9 +377,9 @@ template <int workers> struct late : program<late<workers>, workers, 1> {
 };
 
 /*
- * Children of one parent, which hears of them late. One is kept longer than the parent;
- * one runs a child of its own inline, makes another child of its parent, and has got one
- * before it began. `other`: there is work that lasts until the program ends.
+ * Children of one parent, which learns of their ends late. One is kept longer than the parent. One
+ * runs a child inline, makes another child of its parent, and had a child before it began. `other`:
+ * some work lasts until the program ends.
  */
 template <int workers, bool other>
 struct children : program<children<workers, other>, workers> {
@@ -455,7 +455,7 @@ struct children : program<children<workers, other>, workers> {
 	}
 };
 
-/* One inside the other, each the last of its parent's. */
+/* Nested intervals, each the last child of its parent. */
 template <int workers> struct nested : program<nested<workers>, workers> {
 	int body(ivl_interval *self)
 	{
@@ -480,7 +480,7 @@ template <int workers> struct nested : program<nested<workers>, workers> {
 	}
 };
 
-/* What a part of the body, on a fiber of its own, makes and schedules. */
+/* A part of the body, on its own fiber, makes and schedules intervals. */
 template <int workers, bool schedules>
 struct spawned : program<spawned<workers, schedules>, workers> {
 	struct ivl_work part;
@@ -552,8 +552,8 @@ struct spawned : program<spawned<workers, schedules>, workers> {
 };
 
 /*
- * As many edges as close a cycle, added at the same time: one is refused. Each adder has
- * one of them, and the first also those that are left.
+ * Edges that close a cycle, added at the same time: one is refused. Each adder adds one, and the
+ * first adds the rest.
  */
 template <int count, int adding = count>
 struct cycle : program<cycle<count, adding>, adding> {
@@ -683,7 +683,7 @@ struct cycle_inside : program<cycle_inside, 2> {
 		all->between = ivl_create(all->current, NULL, NULL, NULL, NULL);
 		RL_ASSERT(!ivl_add_edge(ivl_end_point(all->other), ivl_start_point(all->between)));
 		ivl_submit(&all->all.machine.runtime, &all->inside, NULL);
-		/* Not rl::yield(): behind that what is old is not seen any more. */
+		/* Not rl::yield(): after it a load no longer returns old values. */
 		for (int i = rl::rand(200); i--;)
 			all->time.load(rl::mo_relaxed, $);
 		add(all, all->outer, all->other);
@@ -711,8 +711,8 @@ struct cycle_inside : program<cycle_inside, 2> {
 };
 
 /*
- * One that begins while what is around it is cancelled, and one that begins after that: not their
- * parent, which both look at, but what is around that.
+ * One interval begins while an ancestor is cancelled, one after that: not their parent, which both
+ * read, but the parent's parent.
  */
 struct cancelled : program<cancelled, 2> {
 	int body(ivl_interval *self)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Workers on relacy's threads, for what runs on them: the product's own fibers, its
- * run_queue.c, switching.c and find.c, that is, how work is found, and what is given up
- * before. Of the model are the queues, the choice of victims and the way to sleep,
- * which orders nothing. To be included first.
+ * Workers on relacy's threads that run the product's own fibers, run_queue.c, switching.c and
+ * find.c. The model replaces the queues, the choice of victims and sleeping, which orders nothing.
+ * Include it first.
  */
 #ifndef IVL_RELACY_WORKER_HPP
 #define IVL_RELACY_WORKER_HPP

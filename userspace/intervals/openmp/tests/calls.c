@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Calls what it is told to by name, and says what that returned; for rejects.py. */
+/* Calls functions by name and prints their results; for rejects.py. */
 #include "check.h"
 
 int main(int count, char **words)

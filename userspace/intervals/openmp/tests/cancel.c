@@ -171,7 +171,7 @@ static void one_before(void)
 }
 
 /*
- * Of what is cancelled, a detached task that has not begun is not waited for; whether its event is
+ * After a cancellation a detached task that has not begun is not waited for, whether its event is
  * fulfilled before, afterwards or, by its body, never.
  */
 static void detached(void)

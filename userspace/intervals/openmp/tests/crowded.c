@@ -11,7 +11,7 @@
 
 enum { THREADS = 4, TIMES = 200, SKIPPED = 77 };
 
-/* By those that there are when it is loaded the library decides how long to look. */
+/* The library decides by the CPUs at load time how long to spin. */
 static void begin_on_one_cpu(char *program)
 {
 	char *const argv[] = { program, "on one CPU", NULL };

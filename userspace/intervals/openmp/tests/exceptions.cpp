@@ -23,7 +23,7 @@ struct waits {
 	}
 };
 
-/* The task handles one of its own meanwhile. */
+/* The task handles its own exception meanwhile. */
 static void wait_for_a_handler()
 {
 #pragma omp taskgroup

@@ -29,7 +29,7 @@ static void target(void)
 	CHECK(sum == 5550 + 4950);
 }
 
-/* Their creator goes on, which fulfils what they wait for. */
+/* Their creator continues, and fulfils the event they wait for. */
 static void later(void)
 {
 #pragma omp parallel
@@ -58,7 +58,7 @@ static void later(void)
 	}
 }
 
-/* One that has not begun, and one that is not made; what they were told is freed. */
+/* A task that has not begun, and one that is not made; their arguments are freed. */
 static void cancelled(void)
 {
 	int ran = 0, private = 1;

@@ -185,7 +185,7 @@ static void beside_a_spinner(void)
 	omp_destroy_lock(&lock);
 }
 
-/* Nor does the implicit task of that thread go on, which may take the other lock, too. */
+/* Nor does that thread's implicit task continue, which may take the other lock, too. */
 static void above_another_lock(void)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -290,8 +290,8 @@ static void *hold_for_a_while(void *arg)
 
 /*
  * The first task waits for its child; another begins in its thread, and waits for the lock of the
- * thread that waits for the first. All wait, and so the first goes on beside the other. When it
- * has ended its thread does no more, again.
+ * thread that waits for the first. All wait, so the first continues while the other waits. When it
+ * has ended, its thread again begins no task.
  */
 static void when_all_wait(void)
 {

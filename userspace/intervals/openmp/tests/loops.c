@@ -96,7 +96,7 @@ static void ordered(void)
 	CHECK(at == 200);
 }
 
-/* Longer than anybody looks for it. */
+/* Longer than any thread spins. */
 static void delay(int rounds)
 {
 	for (volatile int i = 0; i < rounds; i++)

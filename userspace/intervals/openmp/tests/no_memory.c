@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Of the stacks of tasks there is room for a few, and all of them wait for a task that has none:
- * the program ends and says why.
+ * Memory for a few stacks only, whose tasks all wait for a task without a stack: the program ends
+ * and says why.
  */
 #include <sys/resource.h>
 

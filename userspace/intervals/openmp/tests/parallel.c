@@ -229,7 +229,7 @@ static void nested_threads(void)
 
 	CHECK(!pthread_create(&thread, NULL, nest, &before));
 	CHECK(!pthread_join(thread, NULL));
-	/* What is joined may be counted for a moment. */
+	/* A joined thread may still be counted for a moment. */
 	while (count_threads() > before)
 		usleep(1000);
 }

@@ -24,7 +24,7 @@ def check_places(library: str, program: str) -> None:
         told = run(library, program, "omp_get_num_places", **environment)
         return int(told.stdout.removeprefix("omp_get_num_places = "))
 
-    # The default, where OMP_PROC_BIND is set and the list is none.
+    # The default if OMP_PROC_BIND is set and the list is invalid.
     assert count(OMP_PLACES="desks(2)", OMP_PROC_BIND="close") > 0
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) > 1:

@@ -27,7 +27,7 @@ def main() -> None:
     library, theirs, program = sys.argv[1:]
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory) / "libgomp-a34b3233.so.1.0.0"
-        # By its own name the loader would take it for the one that is there.
+        # Under its own name the loader would take it for the loaded one.
         copy.write_bytes(Path(theirs).read_bytes().replace(b"libgomp.so.1\0", b"libgomp-a.so\0"))
         for threads in ("1", "2", "7"):
             told = run([library, str(copy)], [program], OMP_NUM_THREADS=threads)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * More threads than CPUs, beside another load: a thread that waits sleeps. A yield would leave the
- * CPU to the load for as long as the kernel lets that run, and be counted as an involuntary switch.
+ * More threads than CPUs, and another load: a waiting thread sleeps. A yield would leave the CPU to
+ * the load for its whole time slice, and count as an involuntary switch.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -19,7 +19,7 @@
 
 enum { TIMES = 500 };
 
-/* By the CPUs that there are when it is loaded the library decides what a crowd is. */
+/* The library compares threads with the CPUs at load time. */
 static void begin_on_one_cpu(char *program)
 {
 	char *const argv[] = { program, "on one CPU", NULL };

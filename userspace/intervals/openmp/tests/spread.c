@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * OMP_PROC_BIND=close,spread,spread with 7 places of any CPUs: parts of a partition are consecutive
- * places of it, and the thread that divides it is in the one that has its place.
+ * OMP_PROC_BIND=close,spread,spread with 7 places of any CPUs: subpartitions are consecutive
+ * places, and the thread that divides a partition is in the one with its own place.
  */
 #include "check.h"
 

@@ -310,7 +310,7 @@ static void *fulfil(void *event)
 	return NULL;
 }
 
-/* In a nested region of one thread, where tasks are run at once until one is detached. */
+/* In a nested region of one thread tasks run at once until one is detached. */
 static void detached_alone(void)
 {
 #pragma omp parallel num_threads(2)
@@ -324,7 +324,7 @@ static void detached_alone(void)
 #pragma omp task shared(at_once)
 		at_once = 1;
 		CHECK(at_once);
-		/* In the frame of one that is run at once, and in a taskgroup. */
+		/* In the frame of an undeferred task, and in a taskgroup. */
 #pragma omp task
 #pragma omp taskgroup
 		fulfilled_by_creator();
@@ -366,7 +366,7 @@ static void detached_alone(void)
 	}
 }
 
-/* The compiler copies what a task if (0) has, too: with the event in it. */
+/* The compiler also copies the data of a task if (0), with the event in it. */
 static void detached_copied(void)
 {
 	int count = omp_get_max_threads() + 1;
@@ -505,7 +505,7 @@ static void create(struct watched watched)
 		  NULL, 0, NULL);
 }
 
-/* What is queued has a copy of its data. */
+/* A queued task has a copy of its data. */
 static void run_watched(void *data)
 {
 	struct watched *watched = data;
@@ -540,7 +540,7 @@ static void queues(void)
 	enum { DEPTH = 12, ALL = (2 << DEPTH) - 1 };
 	atomic_int held = 0, goes = 0, queued = 0, stolen = 0;
 
-	/* Alone, where there are priorities. */
+	/* One thread, with priorities. */
 #pragma omp parallel num_threads(1)
 	CHECK(queued_of_many() == 4);
 #pragma omp parallel num_threads(2)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * All of intervals.hpp, compiled with -fno-exceptions. Part of the same program is compiled with
- * exceptions (with_exceptions.cpp), which are thrown and caught there as ever.
+ * exceptions (with_exceptions.cpp), and throws and catches them.
  */
 #include <array>
 #include <numeric>
@@ -67,7 +67,7 @@ void test_algorithms(ivl::runtime &runtime)
 	CHECK(reducer.read(std::plus<>()) == 5000 * 4999 / 2);
 }
 
-/* What would be thrown is said, and the program aborts. */
+/* Instead of throwing, the program prints the error and aborts. */
 void test_error()
 {
 	char said[200] = "";

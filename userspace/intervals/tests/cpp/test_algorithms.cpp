@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* parallel_for, parallel_reduce, parallel_scan and parallel_sort beside what std has. */
+/* parallel_for, parallel_reduce, parallel_scan and parallel_sort, compared with std's. */
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -118,7 +118,7 @@ void test_sort_throws(ivl::runtime &runtime)
 			throw 3;
 		});
 	}));
-	/* What is at the same time still running may throw, too. */
+	/* Bodies that still run may throw, too. */
 	CHECK(threw <= static_cast<int>(ivl_worker_count(runtime.get())));
 }
 

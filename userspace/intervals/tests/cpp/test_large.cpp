@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What takes much of a stack: sums of algorithms, and deep recursion. */
+/* Large stack use: sums of algorithms, and deep recursion. */
 #include <array>
 #include <memory>
 #include <regex>
@@ -10,11 +10,11 @@
 
 namespace {
 
-/* A sum that does not fit on the stacks of tasks so often as the range is halved. */
+/* A sum too large for one copy per halving of the range on a task's stack. */
 template <std::size_t bytes>
 using histogram = std::array<unsigned int, bytes / sizeof(unsigned int)>;
 
-/* By value, as is natural: of that there is one at a time. */
+/* By value: only one copy exists at a time. */
 void test_large_by_value(ivl::runtime &runtime)
 {
 	using bins = histogram<(64 << 10)>;
@@ -35,7 +35,7 @@ void test_large_by_value(ivl::runtime &runtime)
 		CHECK(found[i] == count / found.size() + (i < count % found.size()));
 }
 
-/* As large as a stack: by reference, and what is returned is made where it belongs. */
+/* As large as a stack: by reference, and the result is constructed in place. */
 void test_large_by_reference(ivl::runtime &runtime)
 {
 	using bins = histogram<(1 << 20)>;
@@ -81,7 +81,7 @@ void test_large_by_reference(ivl::runtime &runtime)
 	CHECK(*std::make_unique<bins>(reducer.read(both)) == *found);
 }
 
-/* Sanitizers make each call's frame a multiple of what it is. */
+/* Sanitizers multiply the size of each frame. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t length = 50;
 #else

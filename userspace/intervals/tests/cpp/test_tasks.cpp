@@ -24,7 +24,7 @@ const int SIZE = 12, TIMES = 50;
 const int SIZE = 18, TIMES = 1000;
 #endif
 
-/* Counts those that are there. */
+/* Counts live objects. */
 struct counted {
 	static std::atomic<int> there;
 	int value;
@@ -51,7 +51,7 @@ void test_run(const ivl::runtime &runtime)
 
 	CHECK(runtime.run([] { return std::string(100, 'x'); }) == std::string(100, 'x'));
 	CHECK(runtime.run([] { return std::make_unique<int>(3); }) != nullptr);
-	/* What is returned is the object, and not a copy. */
+	/* run() returns the object, not a copy. */
 	const std::array<int, 3> array{};
 	CHECK(&runtime.run([&]() -> const std::array<int, 3> & { return array; }) == &array);
 	runtime.run([&] { ran++; });
@@ -68,7 +68,7 @@ int fails(ivl_interval *, void *)
 	return EIO;
 }
 
-/* The error of an interval counts, though the function has returned. */
+/* An interval's error counts after the function has returned. */
 void test_failed(ivl::runtime &runtime)
 {
 	const auto create = [] {
@@ -105,7 +105,7 @@ void test_own_future(ivl::runtime &runtime)
 	});
 }
 
-/* In the child of a fork(), which has no workers. */
+/* The child of a fork() has no workers. */
 void test_fork()
 {
 	ivl::runtime runtime;
@@ -119,7 +119,7 @@ void test_fork()
 	CHECK(waitpid(child, &status, 0) == child && !status);
 }
 
-/* By this thread, which handles an exception meanwhile; its tasks handle their own. */
+/* The calling thread handles an exception meanwhile; its tasks handle their own. */
 void test_run_here(ivl::runtime &runtime)
 {
 	const std::thread::id here = std::this_thread::get_id();
@@ -172,7 +172,7 @@ void test_scope(ivl::runtime &runtime)
 		}));
 	}
 
-	/* By an exception, though a child throws too. */
+	/* The block's exception wins over a child's. */
 	CHECK_THROWS(int, 2, runtime.run([&] {
 		ivl::scope scope;
 		ivl::child a(scope, [] { throw 1; });
@@ -288,7 +288,7 @@ void test_group(ivl::runtime &runtime)
 	});
 	CHECK(sum == 45 + 50);
 
-	/* By a policy of its own, whatever the runtime's is. */
+	/* With a policy of its own instead of the runtime's. */
 	std::atomic<int> ran{0};
 
 	runtime.run([&] {
@@ -305,7 +305,7 @@ void test_group(ivl::runtime &runtime)
 	});
 	CHECK(ran == 3);
 
-	/* One throws: those that have not begun do not, and what they own is released. */
+	/* One throws: tasks that have not begun are dropped, and their captures destroyed. */
 	std::atomic<int> began{0};
 
 	runtime.run([&] {
@@ -541,7 +541,7 @@ void test_errors()
 
 } // namespace
 
-/* What is of nothing says so, and a runtime may take another one's place. */
+/* Moved-from objects are empty, and a runtime can be assigned. */
 void test_nothing()
 {
 	ivl::runtime one, two;

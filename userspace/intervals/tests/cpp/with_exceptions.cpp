@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Of a program of which the rest has no exceptions (no_exceptions.cpp). */
+/* The part with exceptions of a program without them (no_exceptions.cpp). */
 #include <intervals.hpp>
 
 bool throws_and_catches(ivl_policy policy, unsigned int workers);

@@ -42,7 +42,7 @@ BODY(run_tile, struct tile *t)
 static struct tile tiles[GENERATIONS][LARGEST][LARGEST];
 static ivl_interval *intervals[GENERATIONS][LARGEST][LARGEST];
 
-/* Wait for the generation before of the tiles around, as far as there are any. */
+/* Wait for the previous generation of the neighbouring tiles. */
 static void wait_for_neighbours(int generation, int row, int column, int rows, int columns)
 {
 	for (int r = row - 1; r <= row + 1; r++)

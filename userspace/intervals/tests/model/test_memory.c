@@ -20,7 +20,7 @@ char *__wrap_strdup(const char *string)
 struct build {
 	ivl_runtime *runtime;
 	_Atomic int made, ran;
-	bool told;			/* that there is no memory */
+	bool told;			/* no memory */
 };
 
 BODY(count, struct build *build)
@@ -107,7 +107,7 @@ TEST(every_allocation_fails)
 	}
 	assert_int_equal(build.made, SIZE + 1);
 	assert_int_equal(build.ran, SIZE + 1);
-	/* Names, guards and what they hold, slabs: otherwise this tests nothing. */
+	/* Names, guards and their holders, slabs: fewer failures would test too little. */
 	assert_in_range(allocations, 50, 1000);
 }
 

@@ -86,7 +86,7 @@ static inline int test_run(ivl_body *body, void *arg)
 	return error;
 }
 
-/* Words for bodies. */
+/* For bodies. */
 static inline ivl_interval *make(ivl_interval *parent, const char *name, ivl_body *body, void *arg)
 {
 	ivl_interval *interval = ivl_create(parent, name, body, arg, NULL);
@@ -113,13 +113,13 @@ static inline void release_all(ivl_interval *const *intervals, size_t count)
 #define START(interval) ivl_start_point(interval)
 #define END(interval) ivl_end_point(interval)
 
-/* For intervals `from` and `to`: all of the one before all of the other. */
+/* Interval `from` ends before interval `to` starts. */
 static inline void before(ivl_interval *from, ivl_interval *to)
 {
 	edge(END(from), START(to));
 }
 
-/* A body that writes down that it ran, by the first letter of its name. */
+/* A body that records its run by the first letter of its name. */
 struct trace {
 	_Atomic int count;
 	char who[256];
@@ -133,7 +133,7 @@ static inline int note(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* Did it run, and before that one? */
+/* Whether an interval ran, or ran before another. */
 static inline bool ran(const struct trace *trace, char who)
 {
 	return memchr(trace->who, who, sizeof(trace->who));

@@ -307,7 +307,7 @@ struct node {
 	int depth;
 };
 
-/* Each node joins its two subintervals: more wait than there are workers. */
+/* Each node joins its two subintervals: more nodes wait than workers exist. */
 BODY(grow, struct node *node)
 {
 	struct node below = { node->tree, node->depth - 1 };

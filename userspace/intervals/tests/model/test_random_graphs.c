@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Random graphs of intervals inside each other, with random edges between any points,
- * against a second opinion: a matrix of which point comes before which. Exactly the
- * edges that close a cycle must be refused; every interval must run once, each after
- * all that it comes after; and what comes after a failed one must not.
+ * checked against a matrix of the points' order. Exactly the edges that close a cycle must be
+ * refused; every interval must run once, after all its predecessors; and no successor of a failed
+ * interval may run.
  *
  *	test_random_graphs [GRAPHS [SEED]]
  */
@@ -88,7 +88,7 @@ BODY(build, struct graph *graph)
 	static struct member members[MOST];
 
 	for (int i = 0; i < graph->size; i++) {
-		/* Often none, so that not all is inside of one. */
+		/* Often the root, so that the tree is not too deep. */
 		const int parent = (int)pick(graph, (unsigned int)(2 * i + 1)) - i - 1;
 		const int outer = parent < 0 ? MOST : parent;
 
@@ -99,7 +99,7 @@ BODY(build, struct graph *graph)
 		put_edge(graph, 2 * i, 2 * i + 1);
 		put_edge(graph, 2 * outer, 2 * i);
 		put_edge(graph, 2 * i + 1, 2 * outer + 1);
-		/* Edges while there are not all intervals yet, too. */
+		/* Some edges are added before all intervals are made. */
 		if (pick(graph, 2))
 			try_edge(graph, i + 1);
 	}

@@ -60,7 +60,7 @@ static void sparselu_find_behind(size_t k, struct sparselu_calls *all)
 				sparselu_add(all, k, i, j);
 }
 
-/* No more than there are blocks. */
+/* At most the number of blocks. */
 static struct sparselu_call *sparselu_memory(void)
 {
 	size_t n = bench_sparselu.n;
