@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Counts steals: one kernel of the benchmarks, run once for each seed of the choice
- * of victims, by pinned workers in places of NUMA nodes. Prints one line of JSON.
+ * Counts steals: runs one kernel of the benchmarks once for each seed of the victims' choice, with
+ * pinned workers in places of NUMA nodes. Prints one line of JSON.
  *
  *	intervals_stealing KERNEL SIZE VICTIMS WORKERS SEEDS
  *
- * Counting begins while all workers are asleep and ends in the kernel's last task:
- * their looking for work before and after is not counted. The one who reads the counts
- * at the end does not stop the others, so each may have one attempt counted in part.
+ * Counting begins while all workers are asleep and ends in the kernel's last task: their search for
+ * work before and after is not counted. The last task reads the counts without stopping the other
+ * workers, so each may have one attempt counted in part.
  */
 #include <error.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`make install-intervals`, and what others build against it."""
+"""`make install-intervals`, and projects that build against it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def user(directory: Path, build_file: str, text: str) -> None:
-    """Somebody's project: a build file and two sources."""
+    """A user's project: a build file and two sources."""
     (directory / build_file).write_text(text)
     for source in PROGRAMS.values():
         (directory / source).write_bytes((RUNTIME / "examples" / source).read_bytes())
@@ -94,7 +94,7 @@ def test_pkg_config(installed: Installed, tmp_path: Path) -> None:
     flags = run(["pkg-config", "--cflags", "--libs", "intervals"], environment).split()
     for compiler, (name, source) in zip(("cc", "c++"), PROGRAMS.items(), strict=True):
         program = tmp_path / name
-        # Nothing of the C++ header is a warning to others either.
+        # The C++ header gives users no warning.
         run(
             [
                 compiler,
@@ -173,7 +173,7 @@ def test_meson_subproject(tmp_path: Path, linking: str) -> None:
     lto = f"-Db_lto={str(linking != 'separately').lower()}"
     run(["meson", "setup", "--wrap-mode=forcefallback", "-Dwerror=true", lto, build, tmp_path])
     output = run(["ninja", "-C", build])
-    assert "test_abi" not in output, "others' builds need not build our tests"
+    assert "test_abi" not in output, "a user's build must not build our tests"
     for name in PROGRAMS:
         assert "[libintervals.so.1]" in needs(build / name)
         run([build / name])

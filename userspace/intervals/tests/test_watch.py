@@ -48,7 +48,7 @@ class Trace:
         return [one for one in self.slices if one.name == name]
 
     def tasks(self, name: str) -> int:
-        """Not slices: who waits has several."""
+        """Tasks, not slices: a task that waits has several slices."""
         return len({one.facts["task"] for one in self.of(name)})
 
 
@@ -143,7 +143,7 @@ def test_asyncs(tmp_path: Path, policy: str) -> None:
 def test_steals(tmp_path: Path) -> None:
     trace = traced(tmp_path, "steal", "3", workers=2)
     assert trace.tasks("set") == 3
-    # Each child is on the line of somebody else than who waits for it.
+    # No child is on the line of the task that waits for it.
     for child in trace.of("set"):
         beside = [one for one in trace.of("run_steal") if one.track == child.track]
         assert all(one.end <= child.begin or one.begin >= child.end for one in beside)
@@ -158,7 +158,7 @@ def test_sleep(tmp_path: Path) -> None:
     asleep = trace.of("asleep")
     assert asleep
     assert {one.depth for one in asleep} == {0}
-    # Who sleeps runs nothing.
+    # A sleeping worker runs nothing.
     for one in asleep:
         beside = [each for each in trace.slices if each.track == one.track and each != one]
         assert all(each.end <= one.begin or each.begin >= one.end for each in beside)
@@ -200,7 +200,7 @@ def test_who_runs_here_has_a_line(tmp_path: Path) -> None:
     trace = traced(tmp_path, "here", "8")
     lines = {"ivl_run_here() (numa-0)", "worker 0 (numa-0)"}
     assert lines <= {trace.title(uuid) for uuid in trace.tracks}
-    # Whoever of them is there first.
+    # The first of them to come.
     assert {one.track for one in trace.of("run_fib")} <= lines
 
 
@@ -221,9 +221,9 @@ def test_threads_of_openmp_have_lines(tmp_path: Path) -> None:
     threads = [one.track_descriptor.thread for one in packets if one.HasField("track_descriptor")]
     assert [one.thread_name for one in threads if one.tid] == ["attached (machine)"] * 7
     trace = read(file)
-    # Those that are run at once are not in it; at a region's beginning so many are queued.
+    # Undeferred tasks are not in it; these many are queued at a region's beginning.
     assert trace.tasks("run") >= 8 + 8 * 4
-    # When the program ends its first thread has left the last region; others may be about to.
+    # When the program ends its first thread has left the last region; the rest may still leave.
     assert trace.unended <= 6
 
 
@@ -377,7 +377,7 @@ def test_whose_status_it_is(tmp_path: Path) -> None:
     done = view("sh", "-c", "kill -TERM $$")
     assert done.returncode == 128 + signal.SIGTERM
     assert "has said nothing" in done.stderr
-    # Who started it may wait for nobody.
+    # Its parent may ignore its children.
     ignoring = ["env", "--ignore-signal=CHLD", viewer(), "false"]
     assert subprocess.run(ignoring, capture_output=True).returncode == 1
     done = view("/no/such/program")

@@ -82,7 +82,7 @@ class OpenmpRequest:
 
 @dataclass(frozen=True)
 class OpenmpPoint:
-    """One benchmark on one library with so many threads."""
+    """One benchmark on one library with `threads` threads."""
 
     benchmark: str
     library: str
@@ -155,7 +155,7 @@ class LibrarySession(RoundSession[OpenmpPoint]):
         return points if number % 2 == 0 else points[::-1]
 
     def medians(self) -> dict[OpenmpPoint, float]:
-        """Of the points whose cost can be told from nothing."""
+        """The medians of points whose cost is measurable."""
         return {
             point: value
             for point, value in super().medians().items()
@@ -195,7 +195,7 @@ class OpenmpSession(LibrarySession):
     """The libraries' measurements."""
 
     def __init__(self, request: OpenmpRequest, build: Path) -> None:
-        """`build` has the programs; those of a library that is not installed are missing."""
+        """`build` has the programs; a library that is not installed has none."""
         super().__init__(points(request.benchmarks, request.threads), request.rounds, build)
         self._timeout = request.timeout
         self._build = build

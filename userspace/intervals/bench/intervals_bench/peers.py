@@ -87,7 +87,7 @@ class PeerRequest:
 
 @dataclass(frozen=True)
 class PeerPoint:
-    """One benchmark under one runtime with so many workers."""
+    """One benchmark under one runtime with `workers` workers."""
 
     benchmark: str
     runtime: str

@@ -95,7 +95,7 @@ def measure(reporter: Reporter, request: StealRequest) -> Counts:
 
     def count(point: StealPoint) -> Sequence[Steals]:
         name = str(point)
-        # Who finds whom with work is a question of time: that of the model.
+        # Which thief finds which victim depends on time, here the model's.
         outcome = machine.run(argv(point, request), machine.toolbox.plugin, name)
         return parse(outcome.output or {})
 

@@ -108,8 +108,8 @@ class ThesisEvaluation:
 
 @dataclass(frozen=True)
 class ThesisRequest:
-    """What to measure, of an evaluation; with `quick` the tests' sizes, whose times say nothing.
-    `simulate` is in a simulated machine of so many CPUs; 0 is on this one."""
+    """What to measure of an evaluation; with `quick` the tests' sizes, whose times say nothing.
+    `simulate`: the number of CPUs of a simulated machine; 0: this machine."""
 
     evaluation: ThesisEvaluation
     programs: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 """All evaluations that can be measured again: what each source published and concludes is data, in
 evaluations/*.toml, one file for each source.
 
-There, `programs` are those of the evaluation, each with its size in the simulated machine, where 0
+There, `programs` are the evaluation's, each with its size in the simulated machine, where 0
 is not run, or the name of such a table in [programs]. A contender is what [contenders] has under
 its name, or else intervals with its name as the value of `variable`; the evaluation's `environment`
 is that of all its contenders that are intervals.
@@ -10,7 +10,7 @@ is that of all its contenders that are intervals.
 Of a published table a row is what `rows` has under the program or, with `program`, under the
 number of workers; `columns` are the contenders of each metric, one after the other.
 
-A claim's own program, contender and workers are those of both sides of a ratio, but for what
+A claim's own program, contender and workers hold for both sides of a ratio, except for what
 `above` or `below` say otherwise; without both, the claim is about the metric itself. Of several
 programs, which without any are all, or numbers of workers it is a claim about each. `within` 1.1 is
 from 1/1.1 to 1.1. Without a `metric` it is about the first of the evaluation.
@@ -49,7 +49,7 @@ _WORDS = re.compile(r"\S.*", re.DOTALL)
 
 
 def load(path: Path) -> tuple[ThesisEvaluation, ...]:
-    """Those of a file. Raises FastError for what is wrong in it."""
+    """The evaluations of a file. Raises FastError for an invalid file."""
     file = TomlTable(path, "", toml_table.read(path, "a file of evaluations"))
     file.only("programs", "contenders", "evaluation")
     return tuple(_evaluation(one, file) for one in file.tables("evaluation"))
@@ -126,7 +126,7 @@ def _environment(table: TomlTable) -> dict[str, str]:
 
 def _published(table: TomlTable, evaluation: ThesisEvaluation) -> Iterator[Published]:
     table.only("table", "where", "program", "unit", "columns", "rows")
-    # Nobody needs it but the reader of the file.
+    # Only for readers of the file.
     table.text("table", _WORDS, "which of the source's tables, and its page or section")
     where = table.text("where", _WORDS, "the source's machine")
     unit = table.text("unit", _WORDS, "the values' unit", "")
@@ -150,7 +150,7 @@ def _published(table: TomlTable, evaluation: ThesisEvaluation) -> Iterator[Publi
 
 
 def _with_failures(row: dict[str, dict[str, float]]) -> Mapping[str, Mapping[str, float]]:
-    """A source that has successes of steals has attempts too: the others got nothing."""
+    """A source with successful steals and attempts: the remaining attempts failed."""
     good = row.pop("successes", {})
     if good:
         steals = row["steals"]

@@ -34,7 +34,7 @@ TOLD = 3
 
 @dataclass(frozen=True)
 class ThesisPoint:
-    """One program under one contender with so many workers."""
+    """One program under one contender with `workers` workers."""
 
     program: str
     contender: str
@@ -174,8 +174,8 @@ ThesisClaim = Ratio | Fails
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What a source says in `words`. It needs a machine of so many CPUs and NUMA nodes; `cannot`
-    is why nothing here can test it."""
+    """A claim of a source, in its `words`. It needs a machine of `cpus` CPUs and `nodes` NUMA
+    nodes; `cannot` is why nothing here can test it."""
 
     source: str
     words: str

@@ -24,7 +24,7 @@ from intervals_bench.theses import TITLES, Published, ThesisEvaluation, ThesisRe
 from intervals_bench.theses_claims import ThesisPoint, ThesisRow, ThesisVerdict
 
 HERE = "here"
-# Of a command, so many characters.
+# The most characters of a command that a report shows.
 SHOWN = 200
 NOTE = (
     "Medians over the rounds; ± is half the distance of the quartiles; serial has one thread. A "
@@ -84,7 +84,7 @@ def markdown(
 
 def check_own(directory: Path, request: ThesisRequest) -> None:
     """Raise FastError if the directory has results that these would replace and do not measure
-    again: of another evaluation or machine, or of whole sizes where these are those of tests."""
+    again: of another evaluation or machine, or of full sizes where these are tests'."""
     path = directory / "theses.json"
     try:
         kept = json.loads(path.read_bytes())

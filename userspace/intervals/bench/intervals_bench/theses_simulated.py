@@ -3,7 +3,7 @@
 counted, and whose time is modelled: the same on every machine.
 
 Its caches are a 64th of those that the theses have, and so are the programs' data; its cores,
-latencies and lines are those of theirs. A round is a quantum: how long a CPU's turn is, which no
+latencies and lines are the originals'. A round is a quantum: how long a CPU's turn is, which no
 program may depend on.
 """
 

@@ -27,7 +27,7 @@ def line(value: str, check: str = "ok") -> str:
 
 @pytest.fixture
 def build(tmp_path: Path) -> Path:
-    """Programs that note how they are run; ours takes 10 ns, and others 40."""
+    """Programs that record how they are run; ours takes 10 ns, the peers 40."""
     # The loader says that it is no library, and runs the program without it.
     write(tmp_path / LIBRARY, "intervals_gomp")
     for program in (KERNELS, OVERHEADS):

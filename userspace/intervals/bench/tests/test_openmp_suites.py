@@ -22,7 +22,7 @@ from intervals_bench.openmp import OpenmpPoint, OpenmpRow
 from intervals_bench.openmp_suites import BOTS, SuitesRequest, SuitesSession
 
 CONFIGURE = "mkdir -p config; echo LABEL=$2 > config/make.config\n"
-# Each program notes how it is run; ours takes 1 s, and others 2.
+# Each program records how it is run; ours takes 1 s, the peers 2.
 BOTS_MAKEFILE = """\
 include ../../{up}config/make.config
 NAME = ../../{up}bin/{begin}.$(LABEL).{end}omp-tasks-tied

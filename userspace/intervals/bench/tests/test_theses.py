@@ -181,7 +181,7 @@ def test_the_command_lists_refuses_and_measures(
     tmp_path: Path, program: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.main(["bench", "theses"]) == 0
-    assert "| sample | Nobody, Table 1 | What nobody measured |" in capsys.readouterr().out
+    assert "| sample | Author, Table 1 | What was not measured |" in capsys.readouterr().out
     for words in (["--quick"], ["--simulate"], ["--output", "x"], ["--rounds=10"], ["--only=fib"]):
         assert main.main(["bench", "theses", *words]) == 2
         said = capsys.readouterr()

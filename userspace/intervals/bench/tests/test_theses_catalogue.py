@@ -55,7 +55,7 @@ def test_evaluations_have_names_of_their_own_and_all_queues() -> None:
 
 
 def test_the_only_ones_are_beside_all_others() -> None:
-    """What the source says of two benchmarks only it denies of the others."""
+    """A claim about "the only" two benchmarks is denied for the rest."""
     threads = theses_catalogue.find("jgf-threads")
     (claims,) = [one.claims for one in threads.conclusions if "The only benchmarks" in one.words]
     found = {one.above[0].program: (one.low, one.high) for one in claims if isinstance(one, Ratio)}
@@ -81,8 +81,8 @@ serial = { runtime = "serial" }
 
 [[evaluation]]
 name = "sample"
-source = "Nobody, Tables 1 and 2"
-title = "What nobody measured"
+source = "Author, Tables 1 and 2"
+title = "What was not measured"
 programs = "all"
 variable = "INTERVALS_QUEUE"
 contenders = ["serial", "lazy"]

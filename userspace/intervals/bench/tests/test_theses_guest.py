@@ -22,7 +22,7 @@ CPUS = 2
 
 
 def names() -> list[str]:
-    """All of theses.h, and those of other kernels that the evaluations name."""
+    """The programs of theses.h, and further kernels that the evaluations name."""
     of_theses = re.findall(r"of\((\w+), \w+\)", (BENCH / "theses/theses.h").read_text())
     return [*of_theses, "fib", "fj", "fj_rec", "sor", "sort", "matmul", "dfs"]
 

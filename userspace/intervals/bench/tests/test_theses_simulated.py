@@ -90,7 +90,7 @@ def test_each_point_runs_once_a_round_with_a_quantum_of_the_rounds(
 
 
 def test_the_guest_has_the_programs_that_it_runs(session: SimulatedSession) -> None:
-    """Others would move what the caches see."""
+    """Further programs would change what the caches see."""
     machine = session._machine
     assert machine.programs == ("theses_intervals", "theses_serial")  # type: ignore[attr-defined]
 
@@ -123,7 +123,7 @@ def test_counts_are_the_programs_own_and_the_runtimes(session: SimulatedSession)
 def test_what_failed_in_one_round_has_failed(
     session: SimulatedSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All rounds are under way at once, so that others come after it."""
+    """All rounds run at once, so further rounds follow it."""
 
     def run(machine: object, argv: object, plugin: object, name: str, quantum: int) -> vm.Outcome:
         if quantum == 1500:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An evaluation that nobody published, and what might be measured of it."""
+"""An evaluation of no published source, and possible results."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ TWICE = Conclusion(
 QUEUES = [one.name for one in theses_catalogue.find("jgf-queues").contenders]
 SAMPLE = ThesisEvaluation(
     "sample",
-    "Nobody, Table 1",
-    "What nobody measured",
+    "Author, Table 1",
+    "What was not measured",
     ("fib", "sor-100"),
     (
         Contender("serial", "serial"),

@@ -19,7 +19,7 @@ def add_peers(what: Commands) -> None:
     runtime = what.add_parser(
         "runtime",
         help="measure the intervals runtime beside its peers",
-        description="Measure the intervals runtime beside those of its peers that are installed, "
+        description="Measure the intervals runtime and its installed peers, "
         "in turn, and compare them.",
     )
     runtime.set_defaults(command=_bench_runtime)

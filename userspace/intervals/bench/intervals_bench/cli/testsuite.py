@@ -21,7 +21,7 @@ def add_testsuite(what: Commands) -> None:
     )
     suite.set_defaults(command=_bench_gomp_testsuite)
     path(suite, "--library", "the libintervals-gomp to run them on (default: it is built)")
-    path(suite, "--archive", "the sources of GCC (default: those of gcc-12-source)")
+    path(suite, "--archive", "the sources of GCC (default: the package gcc-12-source)")
     suite.add_argument(
         "--only",
         type=names,
