@@ -48,11 +48,10 @@ static uint64_t from(const struct allocations *a, uint64_t address)
 	return site ? site->stack[0] : 0;
 }
 
-static void each_function_has_its_size(void **state)
+TEST(each_function_has_its_size)
 {
 	struct allocations *a = allocations_new();
 
-	(void)state;
 	allocate(a, ALLOCATOR_MALLOC, 1, 24, 0, 0, 0x10000);
 	allocate(a, ALLOCATOR_CALLOC, 2, 3, 8, 0, 0x10018);
 	allocate(a, ALLOCATOR_REALLOC, 3, 0, 24, 0, 0x10030);
@@ -70,11 +69,10 @@ static void each_function_has_its_size(void **state)
 	allocations_free(a);
 }
 
-static void what_is_given_back_is_forgotten(void **state)
+TEST(what_is_given_back_is_forgotten)
 {
 	struct allocations *a = allocations_new();
 
-	(void)state;
 	allocate(a, ALLOCATOR_MALLOC, 1, 32, 0, 0, 0x10000);
 	allocate(a, ALLOCATOR_MALLOC, 2, 32, 0, 0, 0x10020);
 	release(a, 0);
@@ -94,11 +92,10 @@ static void what_is_given_back_is_forgotten(void **state)
 	allocations_free(a);
 }
 
-static void memory_that_moves_belongs_to_who_moved_it(void **state)
+TEST(memory_that_moves_belongs_to_who_moved_it)
 {
 	struct allocations *a = allocations_new();
 
-	(void)state;
 	allocate(a, ALLOCATOR_MALLOC, 1, 32, 0, 0, 0x10000);
 	assert_int_equal(call_from(a, THREAD, STACK, ALLOCATOR_REALLOC, 2, 0x10000, 64, 0), 0);
 	assert_int_equal(from(a, 0x10000), 0);
@@ -111,11 +108,10 @@ static void memory_that_moves_belongs_to_who_moved_it(void **state)
 	allocations_free(a);
 }
 
-static void a_call_is_over_where_its_thread_is_back(void **state)
+TEST(a_call_is_over_where_its_thread_is_back)
 {
 	struct allocations *a = allocations_new();
 
-	(void)state;
 	assert_false(allocations_expects_return(a, 1));
 	assert_int_equal(call_from(a, THREAD, STACK, ALLOCATOR_MALLOC, 1, 32, 0, 0), 0);
 	assert_true(allocations_expects_return(a, 1));
@@ -137,11 +133,10 @@ static void a_call_is_over_where_its_thread_is_back(void **state)
 	allocations_free(a);
 }
 
-static void a_call_that_never_returns_is_dropped(void **state)
+TEST(a_call_that_never_returns_is_dropped)
 {
 	struct allocations *a = allocations_new();
 
-	(void)state;
 	assert_int_equal(call_from(a, THREAD, STACK, ALLOCATOR_MALLOC, 1, 32, 0, 0), 0);
 	assert_int_equal(call_from(a, THREAD + 1, STACK, ALLOCATOR_MALLOC, 2, 32, 0, 0), 0);
 	/* The thread is again where it was, or further out. */
@@ -154,14 +149,13 @@ static void a_call_that_never_returns_is_dropped(void **state)
 	allocations_free(a);
 }
 
-static void a_program_that_begins_has_nothing(void **state)
+TEST(a_program_that_begins_has_nothing)
 {
 	struct allocations *a = allocations_new();
 	const struct allocation_call other = {
 		ALLOCATOR_MALLOC, SPACE + 0x1000, THREAD, { 32 }, { 0x500, STACK, 0, 1, { 9 } },
 	};
 
-	(void)state;
 	assert_int_equal(allocations_call(a, &other), 0);
 	assert_int_equal(allocations_return(a, allocations_over(a, SPACE + 0x1000, THREAD, 9,
 								STACK + 8), 0x10000), 0);
@@ -178,16 +172,4 @@ static void a_program_that_begins_has_nothing(void **state)
 	allocations_free(a);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_function_has_its_size),
-		cmocka_unit_test(what_is_given_back_is_forgotten),
-		cmocka_unit_test(memory_that_moves_belongs_to_who_moved_it),
-		cmocka_unit_test(a_call_is_over_where_its_thread_is_back),
-		cmocka_unit_test(a_call_that_never_returns_is_dropped),
-		cmocka_unit_test(a_program_that_begins_has_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -27,7 +27,7 @@ static struct allocators *read_text(const char *text)
 	return found;
 }
 
-static void they_are_known_by_place_and_bytes(void **state)
+TEST(they_are_known_by_place_and_bytes)
 {
 	static const uint8_t one[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x41 };
 	static const uint8_t other[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x42 };
@@ -35,7 +35,6 @@ static void they_are_known_by_place_and_bytes(void **state)
 					 "free 9b1c0 f30f1efa42\n"
 					 "posix_memalign fffffb f30f1efa41\n");
 
-	(void)state;
 	assert_non_null(a);
 	/* In whichever page. */
 	assert_int_equal(allocators_at(a, 0x7ffff7e3a1c0, one), ALLOCATOR_MALLOC);
@@ -50,7 +49,7 @@ static void they_are_known_by_place_and_bytes(void **state)
 	allocators_free(NULL);
 }
 
-static void what_is_no_such_file_is_refused(void **state)
+TEST(what_is_no_such_file_is_refused)
 {
 	static const char *const texts[] = {
 		"mmap 1000 f3\n",	/* none of them */
@@ -59,8 +58,7 @@ static void what_is_no_such_file_is_refused(void **state)
 	};
 	char many[256] = "malloc 1000 ";
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		assert_null(read_text(texts[i]));
 		assert_non_null(strstr(error, ": Invalid argument; name a file of functions"));
 	}
@@ -73,12 +71,4 @@ static void what_is_no_such_file_is_refused(void **state)
 	assert_non_null(strstr(error, "/nonexistent: No such file or directory"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(they_are_known_by_place_and_bytes),
-		cmocka_unit_test(what_is_no_such_file_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -105,11 +105,26 @@ static void access(unsigned int cpu, int which, uint64_t phys, bool store)
 					    store), 0);
 }
 
-static void each_instruction_has_its_own_misses(void **state)
+SET_UP
+{
+	cs = model(&tiny, 4);
+	attribution = attribution_new(cs);
+	return !attribution;
+}
+
+TEAR_DOWN
+{
+	attribution_free(attribution);
+	cachesim_free(cs);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+FIXTURE_TEST(each_instruction_has_its_own_misses)
 {
 	struct program p = program(CACHESIM_USER, CODE);
 
-	(void)state;
 	enter(&p, 0, PROGRAM, 16);
 	access(0, 1, 0x1000, false);
 	enter(&p, 0, PROGRAM, 16);
@@ -120,11 +135,10 @@ static void each_instruction_has_its_own_misses(void **state)
 	assert_row(0, 2, (uint64_t[]){ CODE + 8, 2, 1, 0, 0, 0, 0, 0, 100, 300 });
 }
 
-static void a_transfer_is_the_readers(void **state)
+FIXTURE_TEST(a_transfer_is_the_readers)
 {
 	struct program p = program(CACHESIM_USER, CODE), q = program(CACHESIM_KERNEL, KERNEL_CODE);
 
-	(void)state;
 	enter(&p, 0, PROGRAM, 16);
 	access(0, 0, 0x1000, true);
 	enter(&q, 1, 0, 32);
@@ -134,12 +148,11 @@ static void a_transfer_is_the_readers(void **state)
 	assert_row(1, 1, (uint64_t[]){ KERNEL_CODE + 4, 1, 0, 1, 1, 1, 1, 1, 101100, 101200 });
 }
 
-static void address_spaces_are_told_apart_and_translations_joined(void **state)
+FIXTURE_TEST(address_spaces_are_told_apart_and_translations_joined)
 {
 	struct program p = program(CACHESIM_USER, CODE), again = program(CACHESIM_USER, CODE);
 	const char *rows;
 
-	(void)state;
 	enter(&p, 0, PROGRAM, 16);
 	enter(&p, 0, CHILD, 16);
 	enter(&again, 1, PROGRAM, 16);
@@ -150,11 +163,10 @@ static void address_spaces_are_told_apart_and_translations_joined(void **state)
 }
 
 /* One that nobody is known for yet goes to the next code; one beyond its code to the first there. */
-static void no_access_is_lost(void **state)
+FIXTURE_TEST(no_access_is_lost)
 {
 	struct program p = program(CACHESIM_KERNEL, KERNEL_CODE);
 
-	(void)state;
 	access(0, 1, 0x1000, false);
 	enter(&p, 0, 0, 16);
 	access(0, 3, 0x2000, false);
@@ -162,11 +174,10 @@ static void no_access_is_lost(void **state)
 	assert_row(0, 1, (uint64_t[]){ KERNEL_CODE + 4, 1, 0, 0, 0, 0, 0, 0, 0, 3800 });
 }
 
-static void lines_that_move_are_told(void **state)
+FIXTURE_TEST(lines_that_move_are_told)
 {
 	struct program p = program(CACHESIM_USER, CODE);
 
-	(void)state;
 	enter(&p, 0, PROGRAM, 16);
 	enter(&p, 1, PROGRAM, 16);
 	for (int i = 0; i < 10; i++) {
@@ -183,11 +194,10 @@ static void lines_that_move_are_told(void **state)
 }
 
 /* The access's second line is another one. */
-static void an_access_across_lines_touches_both(void **state)
+FIXTURE_TEST(an_access_across_lines_touches_both)
 {
 	struct program p = program(CACHESIM_USER, CODE);
 
-	(void)state;
 	enter(&p, 0, PROGRAM, 16);
 	enter(&p, 1, PROGRAM, 16);
 	for (int i = 0; i < 3; i++) {
@@ -215,7 +225,7 @@ static uint64_t model_total(size_t offset)
 }
 
 /* Random traffic of several CPUs, modes and address spaces: nothing is lost, nothing doubled. */
-static void all_sums_are_the_models(void **state)
+FIXTURE_TEST(all_sums_are_the_models)
 {
 	static const size_t offsets[FIELDS] = {
 		[INSTRUCTIONS] = offsetof(struct cachesim_counts, instructions),
@@ -232,7 +242,6 @@ static void all_sums_are_the_models(void **state)
 	struct program p[12];
 	const char *row;
 
-	(void)state;
 	for (unsigned int i = 0; i < 12; i++)
 		p[i] = program(i % 3, (i % 3 ? KERNEL_CODE : CODE) + 64 * i);
 	srand(1);
@@ -258,11 +267,10 @@ static void all_sums_are_the_models(void **state)
 	}
 }
 
-static void a_region_starts_from_nothing(void **state)
+FIXTURE_TEST(a_region_starts_from_nothing)
 {
 	struct program p = program(CACHESIM_USER, CODE);
 
-	(void)state;
 	enter(&p, 0, PROGRAM, 16);
 	access(0, 1, 0x1000, true);
 	cachesim_zero_counts(cs);
@@ -274,36 +282,4 @@ static void a_region_starts_from_nothing(void **state)
 	assert_row(0, 0, (uint64_t[]){ CODE, 1, 0, 0, 0, 0, 0, 0, 0, 100 });
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	cs = model(&tiny, 4);
-	attribution = attribution_new(cs);
-	return !attribution;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	attribution_free(attribution);
-	cachesim_free(cs);
-	free(text);
-	text = NULL;
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_instruction_has_its_own_misses, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_transfer_is_the_readers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(address_spaces_are_told_apart_and_translations_joined, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_access_is_lost, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lines_that_move_are_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_access_across_lines_touches_both, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(all_sums_are_the_models, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_region_starts_from_nothing, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

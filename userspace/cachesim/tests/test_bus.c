@@ -18,11 +18,10 @@ static struct bus *new_bus(uint64_t slot)
 	return b;
 }
 
-static void lines_at_one_time_come_one_after_the_other(void **state)
+TEST(lines_at_one_time_come_one_after_the_other)
 {
 	struct bus *b = new_bus(10);
 
-	(void)state;
 	assert_int_equal(bus_take(b, 1003), 0);	/* slot 1000 */
 	assert_int_equal(bus_take(b, 1003), 7);	/* 1010 */
 	assert_int_equal(bus_take(b, 1003), 17);
@@ -31,11 +30,10 @@ static void lines_at_one_time_come_one_after_the_other(void **state)
 	free(b);
 }
 
-static void who_comes_later_may_be_earlier(void **state)
+TEST(who_comes_later_may_be_earlier)
 {
 	struct bus *b = new_bus(10);
 
-	(void)state;
 	for (uint64_t time = 5000; time < 5100; time += 10)
 		assert_int_equal(bus_take(b, time), 0);
 	/* Another CPU's turn, from an earlier time on: nothing there is taken. */
@@ -45,11 +43,10 @@ static void who_comes_later_may_be_earlier(void **state)
 	free(b);
 }
 
-static void slots_are_found_across_words(void **state)
+TEST(slots_are_found_across_words)
 {
 	struct bus *b = new_bus(1);
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(bus_take(b, 50), i);
 	assert_int_equal(bus_take(b, 49), 0);
@@ -57,11 +54,10 @@ static void slots_are_found_across_words(void **state)
 	free(b);
 }
 
-static void the_map_forgets_what_is_long_ago(void **state)
+TEST(the_map_forgets_what_is_long_ago)
 {
 	struct bus *b = new_bus(1);
 
-	(void)state;
 	/* The window reaches back from the end of the last word that was looked at. */
 	assert_int_equal(bus_take(b, 100), 0);
 	assert_int_equal(bus_take(b, SLOTS + 63), 0);
@@ -79,13 +75,12 @@ static void the_map_forgets_what_is_long_ago(void **state)
 }
 
 /* Against a map that never forgets, in the order in which turns bring requests. */
-static void random_turns_never_share_a_slot(void **state)
+TEST(random_turns_never_share_a_slot)
 {
 	enum { SLOT = 26, CPUS = 4, QUANTUM = 2000, QUANTA = 200 };
 	static uint8_t taken[CPUS * QUANTUM * QUANTA];
 	struct bus *b = new_bus(SLOT);
 
-	(void)state;
 	srand(1);
 	for (uint64_t start = 0; start < QUANTA * QUANTUM; start += QUANTUM) {
 		for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -115,12 +110,11 @@ static struct cachesim_machine with_bus(uint32_t bus)
 	return m;
 }
 
-static void a_miss_waits_for_the_bus(void **state)
+TEST(a_miss_waits_for_the_bus)
 {
 	const struct cachesim_machine m = with_bus(30);
 	struct cachesim *cs = model(&m, 2);
 
-	(void)state;
 	cachesim_load(cs, 0, 0x1000, 8);	/* asks for the bus at 11: the slot from 0 */
 	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(111));
 	assert_count(cs, 0, bus_wait_cycles, 0);
@@ -135,13 +129,12 @@ static void a_miss_waits_for_the_bus(void **state)
 	cachesim_free(cs);
 }
 
-static void a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not(void **state)
+TEST(a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not)
 {
 	const struct cachesim_machine m = with_bus(30);
 	struct cachesim *cs = model(&m, 3);
 	uint64_t *clocks = cachesim_clocks(cs);
 
-	(void)state;
 	cachesim_store(cs, 0, 0x1000, 8);
 	clocks[1] = clocks[2] = CYCLES(3000);
 	cachesim_load(cs, 1, 0x1000, 8);	/* 0 has it Modified */
@@ -156,13 +149,12 @@ static void a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not(void
 	cachesim_free(cs);
 }
 
-static void a_write_back_takes_the_bus_and_nobody_waits_for_it(void **state)
+TEST(a_write_back_takes_the_bus_and_nobody_waits_for_it)
 {
 	const struct cachesim_machine m = with_bus(1000);
 	struct cachesim *cs = model(&m, 1);
 	uint64_t *clock = cachesim_clocks(cs);
 
-	(void)state;
 	cachesim_store(cs, 0, 0, 8);
 	for (uint64_t a = 256; a < 8 * 256; a += 256) {
 		*clock = CYCLES(a * 1000);
@@ -178,12 +170,11 @@ static void a_write_back_takes_the_bus_and_nobody_waits_for_it(void **state)
 	cachesim_free(cs);
 }
 
-static void each_cluster_has_a_bus(void **state)
+TEST(each_cluster_has_a_bus)
 {
 	struct cachesim_machine m = with_bus(30);
 	struct cachesim *cs;
 
-	(void)state;
 	m.clusters = 2;
 	cs = model(&m, 4);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
@@ -193,11 +184,10 @@ static void each_cluster_has_a_bus(void **state)
 	cachesim_free(cs);
 }
 
-static void without_a_bus_nobody_waits(void **state)
+TEST(without_a_bus_nobody_waits)
 {
 	struct cachesim *cs = model(&tiny, 8);
 
-	(void)state;
 	for (unsigned int cpu = 0; cpu < 8; cpu++) {
 		cachesim_load(cs, cpu, 0x1000 * (cpu + 1), 8);
 		assert_int_equal(cachesim_clocks(cs)[cpu], CYCLES(111));
@@ -205,20 +195,4 @@ static void without_a_bus_nobody_waits(void **state)
 	cachesim_free(cs);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_at_one_time_come_one_after_the_other),
-		cmocka_unit_test(who_comes_later_may_be_earlier),
-		cmocka_unit_test(slots_are_found_across_words),
-		cmocka_unit_test(the_map_forgets_what_is_long_ago),
-		cmocka_unit_test(random_turns_never_share_a_slot),
-		cmocka_unit_test(a_miss_waits_for_the_bus),
-		cmocka_unit_test(a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not),
-		cmocka_unit_test(a_write_back_takes_the_bus_and_nobody_waits_for_it),
-		cmocka_unit_test(each_cluster_has_a_bus),
-		cmocka_unit_test(without_a_bus_nobody_waits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

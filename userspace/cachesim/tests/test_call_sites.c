@@ -20,14 +20,13 @@ static struct call_site *call(struct call_sites *c, uint64_t space, uint64_t add
 	return site;
 }
 
-static void the_1st_4th_and_16th_call_of_each_kind_are_kept(void **state)
+TEST(the_1st_4th_and_16th_call_of_each_kind_are_kept)
 {
 	struct futexes *f = futexes_new(FUTEXES_OWN);
 	struct call_sites *c = call_sites_new(f);
 	const struct call_site *all;
 	size_t n;
 
-	(void)state;
 	futexes_begin(f, PROGRAM);
 	for (int i = 1; i <= 63; i++) {
 		struct call_site *wait = call(c, PROGRAM, LOCK, FUTEX_WAIT, 2);
@@ -53,7 +52,7 @@ static void the_1st_4th_and_16th_call_of_each_kind_are_kept(void **state)
 	futexes_free(f);
 }
 
-static void other_calls_and_other_programs_are_not(void **state)
+TEST(other_calls_and_other_programs_are_not)
 {
 	const uint64_t arguments[] = { LOCK, FUTEX_WAIT, 2 };
 	struct futexes *f = futexes_new(FUTEXES_OWN);
@@ -61,7 +60,6 @@ static void other_calls_and_other_programs_are_not(void **state)
 	struct call_site *site;
 	size_t n;
 
-	(void)state;
 	futexes_begin(f, PROGRAM);
 	assert_null(call(c, CHILD, LOCK, FUTEX_WAIT, 2));
 	assert_null(call(c, PROGRAM, LOCK, FUTEX_WAKE, 2));
@@ -74,13 +72,12 @@ static void other_calls_and_other_programs_are_not(void **state)
 	futexes_free(f);
 }
 
-static void many_are_kept(void **state)
+TEST(many_are_kept)
 {
 	struct futexes *f = futexes_new(FUTEXES_OWN);
 	struct call_sites *c = call_sites_new(f);
 	size_t n;
 
-	(void)state;
 	futexes_begin(f, PROGRAM);
 	for (uint64_t i = 0; i < 100; i++)
 		call(c, PROGRAM, LOCK + 4 * i, FUTEX_WAIT, 2)->pc = i;
@@ -91,13 +88,4 @@ static void many_are_kept(void **state)
 	futexes_free(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_1st_4th_and_16th_call_of_each_kind_are_kept),
-		cmocka_unit_test(other_calls_and_other_programs_are_not),
-		cmocka_unit_test(many_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

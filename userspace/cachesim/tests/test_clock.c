@@ -83,9 +83,8 @@ static uint64_t guest_time(void)
 	return clk.executed * CACHESIM_CYCLE / clk.rate;
 }
 
-static void test_rate_is_what_all_execute_in_a_cycle(void **state)
+TEST(test_rate_is_what_all_execute_in_a_cycle)
 {
-	(void)state;
 	assert_int_equal(clock_rate(1, 100), 2);
 	assert_int_equal(clock_rate(4, 100), 5);
 	assert_int_equal(clock_rate(4, 50), 10);
@@ -112,11 +111,10 @@ static void run_quanta(unsigned int cpus, unsigned int cpi, unsigned int quantum
 		round_of_turns(cpi, 100000);
 }
 
-static void test_guest_time_is_modelled_time(void **state)
+TEST(test_guest_time_is_modelled_time)
 {
 	static const unsigned int cpus[] = { 1, 2, 4, 16, 64 }, cpis[] = { 100, 50, 75, 300 };
 
-	(void)state;
 	for (int i = 0; i < 5 * 4 * 4; i++) {
 		unsigned int n = cpus[i / 16], cpi = cpis[i / 4 % 4];
 
@@ -129,9 +127,8 @@ static void test_guest_time_is_modelled_time(void **state)
 }
 
 /* QEMU ends turns at any block: near a timer's deadline they are of a few instructions. */
-static void test_short_turns_change_no_time(void **state)
+TEST(test_short_turns_change_no_time)
 {
-	(void)state;
 	begin(4, 100);
 	for (int n = 0; n < 100000; n++)
 		round_of_turns(100, 1 + n % 7);
@@ -141,11 +138,10 @@ static void test_short_turns_change_no_time(void **state)
 		assert_true(difference(local[cpu], clk.end) <= 2 * clk.quantum);
 }
 
-static void test_a_turn_ends_with_the_quantum(void **state)
+TEST(test_a_turn_ends_with_the_quantum)
 {
 	unsigned int n;
 
-	(void)state;
 	begin(2, 100);
 	for (n = 1; !block_of(0, 100); n++)
 		;
@@ -164,11 +160,10 @@ static void test_a_turn_ends_with_the_quantum(void **state)
 }
 
 /* A CPU whose next thread is to end the spinning gets there as soon as on a real machine. */
-static void test_a_pause_takes_what_it_takes(void **state)
+TEST(test_a_pause_takes_what_it_takes)
 {
 	unsigned int n;
 
-	(void)state;
 	begin(2, 100);
 	programs[0].spin = 1;
 	programs[1].doing = CLOCK_IDLES;
@@ -184,9 +179,8 @@ static void test_a_pause_takes_what_it_takes(void **state)
 }
 
 /* A turn is a block at least: one that takes longer than a PAUSE would run away from it. */
-static void test_a_pause_takes_as_long_as_the_block_that_it_costs(void **state)
+TEST(test_a_pause_takes_as_long_as_the_block_that_it_costs)
 {
-	(void)state;
 	begin(3, 100);
 	programs[0].spin = 1;
 	programs[1].stall = 7 * PAUSE * CACHESIM_CYCLE;
@@ -202,9 +196,8 @@ static void test_a_pause_takes_as_long_as_the_block_that_it_costs(void **state)
 	assert_true(difference(local[0], local[1]) > 40 * clk.quantum);
 }
 
-static void test_no_turn_goes_beyond_a_cpu_that_spins(void **state)
+TEST(test_no_turn_goes_beyond_a_cpu_that_spins)
 {
-	(void)state;
 	begin(3, 100);
 	programs[0].spin = 2;
 	programs[2].doing = CLOCK_IDLES;
@@ -230,9 +223,8 @@ static void test_no_turn_goes_beyond_a_cpu_that_spins(void **state)
 	assert_int_equal(local[0], local[1]);
 }
 
-static void test_spinning_is_over_after_a_while(void **state)
+TEST(test_spinning_is_over_after_a_while)
 {
-	(void)state;
 	begin_quanta(2, 100, 4 * CLOCK_SPIN);
 	programs[0].spin = 1;
 	block_of(0, 100);
@@ -257,11 +249,10 @@ static void test_spinning_is_over_after_a_while(void **state)
 }
 
 /* How often a CPU executes PAUSE until another one has got on so far does not hang on the quantum. */
-static void test_a_spinning_cpu_sees_in_time_what_ends_it(void **state)
+TEST(test_a_spinning_cpu_sees_in_time_what_ends_it)
 {
 	const uint64_t far = 50000 * CACHESIM_CYCLE;
 
-	(void)state;
 	for (unsigned int quantum = 500; quantum <= 4000; quantum *= 2) {
 		unsigned int expected = 50000 / (BLOCK + PAUSE);
 
@@ -276,11 +267,10 @@ static void test_a_spinning_cpu_sees_in_time_what_ends_it(void **state)
 	}
 }
 
-static void test_a_stall_sits_out_quanta(void **state)
+TEST(test_a_stall_sits_out_quanta)
 {
 	uint64_t before;
 
-	(void)state;
 	begin(2, 100);
 	programs[0].stall = 5 * QUANTUM * CACHESIM_CYCLE;
 	assert_true(block_of(0, 100));
@@ -296,11 +286,10 @@ static void test_a_stall_sits_out_quanta(void **state)
 	assert_true(blocks[1] >= 4 * QUANTUM / BLOCK);
 }
 
-static void test_who_is_charged_stands_still(void **state)
+TEST(test_who_is_charged_stands_still)
 {
 	uint64_t due;
 
-	(void)state;
 	begin(2, 100);
 	programs[0].doing = CLOCK_IDLES;
 	programs[1].doing = CLOCK_IDLES;
@@ -329,11 +318,10 @@ static void test_who_is_charged_stands_still(void **state)
 	assert_int_equal(local[1], clk.end);
 }
 
-static void test_time_passes_while_all_are_idle(void **state)
+TEST(test_time_passes_while_all_are_idle)
 {
 	unsigned int n;
 
-	(void)state;
 	begin(4, 100);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
 		programs[cpu].doing = CLOCK_IDLES;
@@ -345,9 +333,8 @@ static void test_time_passes_while_all_are_idle(void **state)
 }
 
 /* Many quanta passed; the woken CPU's clock is not of the time when it was last asked. */
-static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
+TEST(test_who_has_idled_for_long_wakes_in_the_present)
 {
-	(void)state;
 	begin(2, 100);
 	programs[0].doing = CLOCK_IDLES;
 	programs[1].doing = CLOCK_IDLES;
@@ -362,9 +349,8 @@ static void test_who_has_idled_for_long_wakes_in_the_present(void **state)
 }
 
 /* What was done in a quantum may wake an idle CPU, so all get a turn before time goes on. */
-static void test_idle_cpus_are_asked_after_something_happened(void **state)
+TEST(test_idle_cpus_are_asked_after_something_happened)
 {
-	(void)state;
 	begin(2, 100);
 	programs[0].doing = CLOCK_IDLES;
 	programs[1].stall = 20 * QUANTUM * CACHESIM_CYCLE;
@@ -376,11 +362,10 @@ static void test_idle_cpus_are_asked_after_something_happened(void **state)
 }
 
 /* QEMU leaves blocks in their midst; what the guest reads of its clock makes up for it. */
-static void test_the_guests_reading_corrects_the_count(void **state)
+TEST(test_the_guests_reading_corrects_the_count)
 {
 	uint64_t wrong = 0, true_ns;
 
-	(void)state;
 	begin(2, 100);
 	for (unsigned int n = 0; n < 1000; n++) {
 		round_of_turns(100, 1000);
@@ -399,9 +384,8 @@ static void test_the_guests_reading_corrects_the_count(void **state)
 	assert_int_equal(clk.executed, true_ns - 123456 + 1000 - 30);
 }
 
-static void test_a_dead_burner_is_noticed(void **state)
+TEST(test_a_dead_burner_is_noticed)
 {
-	(void)state;
 	begin(2, 100);
 	for (unsigned int n = 0; n < CLOCK_BURNER_PATIENCE; n++) {
 		block_of(0, 100);
@@ -417,26 +401,4 @@ static void test_a_dead_burner_is_noticed(void **state)
 	assert_true(clock_stands(&clk));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rate_is_what_all_execute_in_a_cycle),
-		cmocka_unit_test(test_guest_time_is_modelled_time),
-		cmocka_unit_test(test_short_turns_change_no_time),
-		cmocka_unit_test(test_a_turn_ends_with_the_quantum),
-		cmocka_unit_test(test_a_pause_takes_what_it_takes),
-		cmocka_unit_test(test_a_pause_takes_as_long_as_the_block_that_it_costs),
-		cmocka_unit_test(test_no_turn_goes_beyond_a_cpu_that_spins),
-		cmocka_unit_test(test_spinning_is_over_after_a_while),
-		cmocka_unit_test(test_a_spinning_cpu_sees_in_time_what_ends_it),
-		cmocka_unit_test(test_a_stall_sits_out_quanta),
-		cmocka_unit_test(test_who_is_charged_stands_still),
-		cmocka_unit_test(test_time_passes_while_all_are_idle),
-		cmocka_unit_test(test_who_has_idled_for_long_wakes_in_the_present),
-		cmocka_unit_test(test_idle_cpus_are_asked_after_something_happened),
-		cmocka_unit_test(test_the_guests_reading_corrects_the_count),
-		cmocka_unit_test(test_a_dead_burner_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

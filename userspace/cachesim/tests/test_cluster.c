@@ -16,11 +16,10 @@ static struct cachesim *two_sockets(void)
 	return model(&m, 4);
 }
 
-static void siblings_meet_in_the_l3_without_the_bus(void **state)
+TEST(siblings_meet_in_the_l3_without_the_bus)
 {
 	struct cachesim *cs = two_sockets();
 
-	(void)state;
 	cachesim_load(cs, 0, LINE, 8);
 	assert_state(cs, 0, L2, LINE, E);
 	cachesim_load(cs, 1, LINE, 8);
@@ -34,11 +33,10 @@ static void siblings_meet_in_the_l3_without_the_bus(void **state)
 	cachesim_free(cs);
 }
 
-static void a_sibling_is_invalidated_without_the_bus(void **state)
+TEST(a_sibling_is_invalidated_without_the_bus)
 {
 	struct cachesim *cs = two_sockets();
 
-	(void)state;
 	cachesim_load(cs, 0, LINE, 8);
 	cachesim_load(cs, 1, LINE, 8);
 	cachesim_zero_counts(cs);
@@ -58,11 +56,10 @@ static void a_sibling_is_invalidated_without_the_bus(void **state)
 	cachesim_free(cs);
 }
 
-static void only_what_a_sibling_has_modified_is_asked_of_it(void **state)
+TEST(only_what_a_sibling_has_modified_is_asked_of_it)
 {
 	struct cachesim *cs = two_sockets();
 
-	(void)state;
 	cachesim_load(cs, 0, LINE, 8);
 	cachesim_load(cs, 1, LINE, 8);		/* Exclusive there */
 	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10));
@@ -82,11 +79,10 @@ static void only_what_a_sibling_has_modified_is_asked_of_it(void **state)
 	cachesim_free(cs);
 }
 
-static void the_bus_carries_what_crosses_sockets(void **state)
+TEST(the_bus_carries_what_crosses_sockets)
 {
 	struct cachesim *cs = two_sockets();
 
-	(void)state;
 	cachesim_store(cs, 0, LINE, 8);
 	cachesim_load(cs, 1, LINE, 8);
 	cachesim_load(cs, 2, LINE, 8);
@@ -105,11 +101,10 @@ static void the_bus_carries_what_crosses_sockets(void **state)
 	cachesim_free(cs);
 }
 
-static void a_shared_l3_evicts_from_all_siblings(void **state)
+TEST(a_shared_l3_evicts_from_all_siblings)
 {
 	struct cachesim *cs = two_sockets();
 
-	(void)state;
 	cachesim_load(cs, 0, LINE, 8);
 	for (uint64_t a = 1; a <= 8; a++)
 		cachesim_load(cs, 1, LINE + a * 256, 8);
@@ -119,11 +114,10 @@ static void a_shared_l3_evicts_from_all_siblings(void **state)
 	cachesim_free(cs);
 }
 
-static void the_l3_knows_when_a_sibling_has_evicted_its_copy(void **state)
+TEST(the_l3_knows_when_a_sibling_has_evicted_its_copy)
 {
 	struct cachesim *cs = two_sockets();
 
-	(void)state;
 	cachesim_load(cs, 0, LINE, 8);
 	for (uint64_t a = 1; a <= 4; a++)	/* out of CPU 0's L2, not of the L3 */
 		cachesim_load(cs, 0, LINE + a * 256, 8);
@@ -135,13 +129,12 @@ static void the_l3_knows_when_a_sibling_has_evicted_its_copy(void **state)
 	cachesim_free(cs);
 }
 
-static void cpus_are_split_evenly_in_order(void **state)
+TEST(cpus_are_split_evenly_in_order)
 {
 	const struct cachesim_machine xeon = preset("xeon-2s");
 	struct cachesim *cs = model(&xeon, 7);
 	unsigned int with_cpu0 = 0;
 
-	(void)state;
 	cachesim_load(cs, 0, LINE, 8);
 	for (unsigned int cpu = 0; cpu < 7; cpu++)
 		with_cpu0 += cachesim_state(cs, cpu, CACHESIM_L3, LINE) == CACHESIM_E;
@@ -151,12 +144,11 @@ static void cpus_are_split_evenly_in_order(void **state)
 	cachesim_free(cs);
 }
 
-static void an_l3_for_each_so_many_cpus(void **state)
+TEST(an_l3_for_each_so_many_cpus)
 {
 	struct cachesim_machine m = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	m.l3.shared = true;
 	m.clusters = 0;
 	m.cluster_cpus = 3;
@@ -171,18 +163,4 @@ static void an_l3_for_each_so_many_cpus(void **state)
 	cachesim_free(model(&m, 1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(siblings_meet_in_the_l3_without_the_bus),
-		cmocka_unit_test(a_sibling_is_invalidated_without_the_bus),
-		cmocka_unit_test(only_what_a_sibling_has_modified_is_asked_of_it),
-		cmocka_unit_test(the_bus_carries_what_crosses_sockets),
-		cmocka_unit_test(a_shared_l3_evicts_from_all_siblings),
-		cmocka_unit_test(the_l3_knows_when_a_sibling_has_evicted_its_copy),
-		cmocka_unit_test(cpus_are_split_evenly_in_order),
-		cmocka_unit_test(an_l3_for_each_so_many_cpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -38,7 +38,7 @@ static const char expected[] =
 	"\"wakeup\":{\"count\":20,\"mean_ns\":105,\"p50_ns\":100,\"p90_ns\":180,\"p99_ns\":200,"
 	"\"p99.9_ns\":200,\"max_ns\":200}}}\n";
 
-static void the_document_is_exactly_this(void **state)
+TEST(the_document_is_exactly_this)
 {
 	struct region_latencies latencies = { 0 };
 	struct cachesim_machine m = tiny;
@@ -47,7 +47,6 @@ static void the_document_is_exactly_this(void **state)
 	size_t length;
 	char *text;
 
-	(void)state;
 	m.wakeup = 7;
 	m.pause = 12;
 	m.context_switch = 9;
@@ -66,7 +65,7 @@ static void the_document_is_exactly_this(void **state)
 	cachesim_free(cs);
 }
 
-static void remote_memory_is_told_of_several_nodes(void **state)
+TEST(remote_memory_is_told_of_several_nodes)
 {
 	static const char none[] = "\"bus_wait_cycles\":0,\"remote_memory\":0}";
 	static const char one[] = "\"bus_wait_cycles\":0,\"remote_memory\":1}";
@@ -77,7 +76,6 @@ static void remote_memory_is_told_of_several_nodes(void **state)
 	size_t length;
 	char *text;
 
-	(void)state;
 	m.clusters = 2;
 	cs = model(&m, 2);
 	assert_null(cachesim_set_node_memory(cs, 4096));
@@ -93,7 +91,7 @@ static void remote_memory_is_told_of_several_nodes(void **state)
 	cachesim_free(cs);
 }
 
-static void futexes_are_told_when_they_are_counted(void **state)
+TEST(futexes_are_told_when_they_are_counted)
 {
 	static const char futexes[] =
 		",\"futexes\":["
@@ -122,7 +120,6 @@ static void futexes_are_told_when_they_are_counted(void **state)
 	size_t length;
 	char *text;
 
-	(void)state;
 	futexes_begin(f, 0x2000);
 	/* That somebody waits for it is nothing to tell. */
 	assert_int_equal(call_sites_call(sites, 0x2000, 202, waits, &site), 0);
@@ -154,13 +151,12 @@ static void futexes_are_told_when_they_are_counted(void **state)
 	cachesim_free(cs);
 }
 
-static void documents_are_appended(void **state)
+TEST(documents_are_appended)
 {
 	char name[] = "cachesim-document-XXXXXX";
 	int fd = mkstemp(name);
 	char read_back[16] = "";
 
-	(void)state;
 	assert_int_equal(document_append(fd, "one\n", 4), 0);
 	assert_int_equal(document_append(fd, "two\n", 4), 0);
 	assert_int_equal(pread(fd, read_back, sizeof(read_back), 0), 8);
@@ -169,25 +165,13 @@ static void documents_are_appended(void **state)
 	unlink(name);
 }
 
-static void a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
 	int fd = open("/dev/full", O_WRONLY);
 
-	(void)state;
 	assert_int_equal(document_append(fd, "one\n", 4), -1);
 	assert_int_equal(errno, ENOSPC);
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_document_is_exactly_this),
-		cmocka_unit_test(remote_memory_is_told_of_several_nodes),
-		cmocka_unit_test(futexes_are_told_when_they_are_counted),
-		cmocka_unit_test(documents_are_appended),
-		cmocka_unit_test(a_full_disk_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

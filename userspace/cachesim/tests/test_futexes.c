@@ -46,11 +46,10 @@ static const struct futex *only(const struct futexes *f)
 	return all;
 }
 
-static void a_wake_that_woke_one_is_a_handoff(void **state)
+TEST(a_wake_that_woke_one_is_a_handoff)
 {
 	struct futexes *f = counting();
 
-	(void)state;
 	wake(f, PROGRAM, 1, LOCK);
 	answer(f, PROGRAM, 1, 1);
 	wake(f, PROGRAM, 1, LOCK);
@@ -68,13 +67,12 @@ static void a_wake_that_woke_one_is_a_handoff(void **state)
 	futexes_free(f);
 }
 
-static void nothing_else_is_one(void **state)
+TEST(nothing_else_is_one)
 {
 	struct futexes *f = counting();
 	const uint64_t arguments[] = { LOCK, FUTEX_WAKE, 1 };
 	size_t n;
 
-	(void)state;
 	call(f, PROGRAM, 1, LOCK, FUTEX_WAKE, 2);
 	answer(f, PROGRAM, 1, 1);
 	call(f, PROGRAM, 1, LOCK, FUTEX_WAIT, 1);
@@ -87,11 +85,10 @@ static void nothing_else_is_one(void **state)
 	futexes_free(f);
 }
 
-static void locks_with_priority_inheritance_are_told_apart(void **state)
+TEST(locks_with_priority_inheritance_are_told_apart)
 {
 	struct futexes *f = counting();
 
-	(void)state;
 	call(f, PROGRAM, 1, LOCK, FUTEX_UNLOCK_PI | FUTEX_PRIVATE_FLAG, 0);
 	answer(f, PROGRAM, 1, 0);
 	call(f, PROGRAM, 1, LOCK, FUTEX_UNLOCK_PI, 0);
@@ -103,13 +100,12 @@ static void locks_with_priority_inheritance_are_told_apart(void **state)
 }
 
 /* Threads of two spaces, one with the other's thread pointer, return in another order. */
-static void a_return_belongs_to_its_thread(void **state)
+TEST(a_return_belongs_to_its_thread)
 {
 	struct futexes *f = counting();
 	const struct futex *all;
 	size_t n;
 
-	(void)state;
 	wake(f, CHILD, 1, LOCK);
 	wake(f, PROGRAM, 1, LOCK);
 	wake(f, PROGRAM, 2, LOCK + 4);
@@ -131,11 +127,10 @@ static void a_return_belongs_to_its_thread(void **state)
 	futexes_free(f);
 }
 
-static void an_interrupted_call_is_made_again(void **state)
+TEST(an_interrupted_call_is_made_again)
 {
 	struct futexes *f = counting();
 
-	(void)state;
 	wake(f, PROGRAM, 1, LOCK);
 	wake(f, PROGRAM, 1, LOCK);
 	answer(f, PROGRAM, 1, 1);
@@ -144,13 +139,12 @@ static void an_interrupted_call_is_made_again(void **state)
 	futexes_free(f);
 }
 
-static void many_locks_are_sorted(void **state)
+TEST(many_locks_are_sorted)
 {
 	struct futexes *f = counting();
 	const struct futex *all;
 	size_t n;
 
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++) {
 		wake(f, PROGRAM, i + 1, LOCK + (i * 37 % 100) * 4);
 		wake(f, PROGRAM, i + 1001, LOCK);
@@ -169,12 +163,11 @@ static void many_locks_are_sorted(void **state)
 	futexes_free(f);
 }
 
-static void the_next_program_is_the_first_without_a_thread_pointer(void **state)
+TEST(the_next_program_is_the_first_without_a_thread_pointer)
 {
 	struct futexes *f = futexes_new(FUTEXES_NEXT);
 	size_t n;
 
-	(void)state;
 	assert_non_null(f);
 	futexes_begin(f, PROGRAM);
 	assert_int_equal(futexes_program_space(f), 0);
@@ -195,17 +188,4 @@ static void the_next_program_is_the_first_without_a_thread_pointer(void **state)
 	futexes_free(f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wake_that_woke_one_is_a_handoff),
-		cmocka_unit_test(nothing_else_is_one),
-		cmocka_unit_test(locks_with_priority_inheritance_are_told_apart),
-		cmocka_unit_test(a_return_belongs_to_its_thread),
-		cmocka_unit_test(an_interrupted_call_is_made_again),
-		cmocka_unit_test(many_locks_are_sorted),
-		cmocka_unit_test(the_next_program_is_the_first_without_a_thread_pointer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -17,16 +17,14 @@
 
 static struct handoffs *h;
 
-static int set_up(void **state)
+SET_UP
 {
-	(void)state;
 	h = handoffs_new();
 	return h ? 0 : -1;
 }
 
-static int tear_down(void **state)
+TEAR_DOWN
 {
-	(void)state;
 	handoffs_free(h);
 	return 0;
 }
@@ -71,7 +69,7 @@ static void returns(uint64_t thread, uint64_t result, uint64_t ns)
 
 #define assert_latencies(space, ...) do { \
 	const uint64_t wanted_[] = { 0, ##__VA_ARGS__ }; \
-	assert_latencies_are(space, wanted_ + 1, sizeof(wanted_) / sizeof(wanted_[0]) - 1); \
+	assert_latencies_are(space, wanted_ + 1, COUNT_OF(wanted_) - 1); \
 } while (0)
 
 static void assert_latencies_are(uint64_t space, const uint64_t *wanted, size_t n)
@@ -85,9 +83,8 @@ static void assert_latencies_are(uint64_t space, const uint64_t *wanted, size_t 
 	latencies_free(&l);
 }
 
-static void it_lasts_from_the_wake_to_the_return(void **state)
+FIXTURE_TEST(it_lasts_from_the_wake_to_the_return)
 {
-	(void)state;
 	assert_false(handoffs_expects_return(h));
 	waits(1, LOCK);
 	assert_true(handoffs_expects_return(h));
@@ -100,9 +97,8 @@ static void it_lasts_from_the_wake_to_the_return(void **state)
 }
 
 /* The kernel returns to a program from interrupts as well, with any number in its register. */
-static void other_returns_say_nothing(void **state)
+FIXTURE_TEST(other_returns_say_nothing)
 {
-	(void)state;
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
 	returns(2, 1, 150);
@@ -117,9 +113,8 @@ static void other_returns_say_nothing(void **state)
 }
 
 /* The waiter's own release, and the one who goes to sleep on another word. */
-static void any_other_call_says_that_it_has_the_lock(void **state)
+FIXTURE_TEST(any_other_call_says_that_it_has_the_lock)
 {
-	(void)state;
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
 	returns(1, 0, 140);
@@ -134,9 +129,8 @@ static void any_other_call_says_that_it_has_the_lock(void **state)
 	assert_latencies(PROGRAM, 40, 50);
 }
 
-static void the_answer_may_come_before_the_releasing_call_returns(void **state)
+FIXTURE_TEST(the_answer_may_come_before_the_releasing_call_returns)
 {
-	(void)state;
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
 	returns(1, 0, 130);
@@ -146,9 +140,8 @@ static void the_answer_may_come_before_the_releasing_call_returns(void **state)
 	assert_false(handoffs_expects_return(h));
 }
 
-static void at_the_end_who_is_back_has_the_lock(void **state)
+FIXTURE_TEST(at_the_end_who_is_back_has_the_lock)
 {
-	(void)state;
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
 	assert_latencies(PROGRAM);
@@ -157,9 +150,8 @@ static void at_the_end_who_is_back_has_the_lock(void **state)
 }
 
 /* A third thread was faster, and hands the lock over later. */
-static void who_has_to_wait_again_was_handed_nothing(void **state)
+FIXTURE_TEST(who_has_to_wait_again_was_handed_nothing)
 {
-	(void)state;
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
 	returns(2, 1, 110);
@@ -172,9 +164,8 @@ static void who_has_to_wait_again_was_handed_nothing(void **state)
 	assert_latencies(PROGRAM, 25);
 }
 
-static void waiters_get_the_releases_in_their_order(void **state)
+FIXTURE_TEST(waiters_get_the_releases_in_their_order)
 {
-	(void)state;
 	waits(1, LOCK);
 	waits(2, LOCK);
 	waits(3, COND);
@@ -194,9 +185,8 @@ static void waiters_get_the_releases_in_their_order(void **state)
 }
 
 /* Nobody was woken by it, so it is no later waiter's release. */
-static void a_release_that_woke_nobody_is_none(void **state)
+FIXTURE_TEST(a_release_that_woke_nobody_is_none)
 {
-	(void)state;
 	wakes(2, LOCK, 100);
 	returns(2, 0, 110);
 	assert_false(handoffs_expects_return(h));
@@ -206,9 +196,8 @@ static void a_release_that_woke_nobody_is_none(void **state)
 }
 
 /* As after a requeue, or when the woken thread was killed. */
-static void a_release_from_before_the_wait_is_another_ones(void **state)
+FIXTURE_TEST(a_release_from_before_the_wait_is_another_ones)
 {
-	(void)state;
 	wakes(2, LOCK, 100);
 	returns(2, 1, 110);
 	waits(1, LOCK);
@@ -217,9 +206,8 @@ static void a_release_from_before_the_wait_is_another_ones(void **state)
 }
 
 /* It comes to the kernel's queue after a wait that was called later. */
-static void a_release_that_is_not_over_wakes_who_comes_meanwhile(void **state)
+FIXTURE_TEST(a_release_that_is_not_over_wakes_who_comes_meanwhile)
 {
-	(void)state;
 	wakes(2, LOCK, 100);
 	waits(1, LOCK);
 	returns(2, 1, 120);
@@ -236,9 +224,8 @@ static void a_release_that_is_not_over_wakes_who_comes_meanwhile(void **state)
 }
 
 /* Another one did. Only when it returns is that known, but then to the next waiters, too. */
-static void a_release_that_seemed_to_wake_one_and_woke_none(void **state)
+FIXTURE_TEST(a_release_that_seemed_to_wake_one_and_woke_none)
 {
-	(void)state;
 	wakes(2, LOCK, 100);
 	waits(1, LOCK);
 	wakes(3, LOCK, 110);
@@ -256,9 +243,8 @@ static void a_release_that_seemed_to_wake_one_and_woke_none(void **state)
 }
 
 /* Conditions and semaphores use it up, but it is no mutex that they wait for. */
-static void waits_with_a_bitset_are_no_hand_offs(void **state)
+FIXTURE_TEST(waits_with_a_bitset_are_no_hand_offs)
 {
-	(void)state;
 	futex(1, COND, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 0, 1);
 	wakes(2, COND, 100);
 	returns(2, 1, 110);
@@ -267,9 +253,8 @@ static void waits_with_a_bitset_are_no_hand_offs(void **state)
 	assert_latencies(PROGRAM);
 }
 
-static void waking_several_is_none(void **state)
+FIXTURE_TEST(waking_several_is_none)
 {
-	(void)state;
 	waits(1, LOCK);
 	waits(2, LOCK);
 	futex(3, LOCK, FUTEX_WAKE, 0x7fffffff, 100);
@@ -280,9 +265,8 @@ static void waking_several_is_none(void **state)
 	assert_false(handoffs_expects_return(h));
 }
 
-static void who_did_not_sleep_or_gave_up_was_handed_nothing(void **state)
+FIXTURE_TEST(who_did_not_sleep_or_gave_up_was_handed_nothing)
 {
-	(void)state;
 	waits(1, LOCK);
 	returns(1, (uint64_t)-EAGAIN, 90);
 	waits(1, LOCK);
@@ -295,9 +279,8 @@ static void who_did_not_sleep_or_gave_up_was_handed_nothing(void **state)
 }
 
 /* It is told as a second call. */
-static void an_interrupted_wait_is_made_again(void **state)
+FIXTURE_TEST(an_interrupted_wait_is_made_again)
 {
-	(void)state;
 	waits(1, LOCK);
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
@@ -308,9 +291,8 @@ static void an_interrupted_wait_is_made_again(void **state)
 	assert_false(handoffs_expects_return(h));
 }
 
-static void programs_are_told_apart(void **state)
+FIXTURE_TEST(programs_are_told_apart)
 {
-	(void)state;
 	waits(1, LOCK);
 	call(OTHER, 1, SYS_FUTEX, LOCK, FUTEX_WAIT, 2, 1);
 	call(OTHER, 2, SYS_FUTEX, LOCK, FUTEX_WAKE, 1, 100);
@@ -324,18 +306,16 @@ static void programs_are_told_apart(void **state)
 	assert_latencies(OTHER, 10);
 }
 
-static void clocks_of_two_cpus_may_differ(void **state)
+FIXTURE_TEST(clocks_of_two_cpus_may_differ)
 {
-	(void)state;
 	waits(1, LOCK);
 	wakes(2, LOCK, 100);
 	returns(1, 0, 90);
 	assert_latencies(PROGRAM, 0);
 }
 
-static void a_region_begins_without_hand_offs_but_with_who_waits(void **state)
+FIXTURE_TEST(a_region_begins_without_hand_offs_but_with_who_waits)
 {
-	(void)state;
 	for (uint64_t thread = 1; thread <= 3; thread++)
 		waits(thread, LOCK);
 	wakes(4, LOCK, 100);
@@ -355,11 +335,10 @@ static void a_region_begins_without_hand_offs_but_with_who_waits(void **state)
 }
 
 /* More than fit at first. */
-static void many_threads_wait(void **state)
+FIXTURE_TEST(many_threads_wait)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	for (uint64_t thread = 1; thread <= 100; thread++)
 		waits(thread, LOCK + 4 * thread);
 	for (uint64_t thread = 1; thread <= 100; thread++) {
@@ -377,31 +356,4 @@ static void many_threads_wait(void **state)
 	latencies_free(&l);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_lasts_from_the_wake_to_the_return),
-		TEST(other_returns_say_nothing),
-		TEST(any_other_call_says_that_it_has_the_lock),
-		TEST(the_answer_may_come_before_the_releasing_call_returns),
-		TEST(at_the_end_who_is_back_has_the_lock),
-		TEST(who_has_to_wait_again_was_handed_nothing),
-		TEST(waiters_get_the_releases_in_their_order),
-		TEST(a_release_that_woke_nobody_is_none),
-		TEST(a_release_from_before_the_wait_is_another_ones),
-		TEST(a_release_that_is_not_over_wakes_who_comes_meanwhile),
-		TEST(a_release_that_seemed_to_wake_one_and_woke_none),
-		TEST(waits_with_a_bitset_are_no_hand_offs),
-		TEST(waking_several_is_none),
-		TEST(who_did_not_sleep_or_gave_up_was_handed_nothing),
-		TEST(an_interrupted_wait_is_made_again),
-		TEST(programs_are_told_apart),
-		TEST(clocks_of_two_cpus_may_differ),
-		TEST(a_region_begins_without_hand_offs_but_with_who_waits),
-		TEST(many_threads_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

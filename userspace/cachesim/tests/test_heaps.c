@@ -6,11 +6,10 @@
 
 #define SYS_BRK 12
 
-static void a_program_asks_where_its_heap_begins(void **state)
+TEST(a_program_asks_where_its_heap_begins)
 {
 	struct heaps *h = heaps_new();
 
-	(void)state;
 	assert_non_null(h);
 	assert_int_equal(heaps_begin_of(h, 0x1000), 0);
 	assert_true(heaps_is_asked(SYS_BRK, 0));
@@ -37,11 +36,10 @@ static void a_program_asks_where_its_heap_begins(void **state)
 	heaps_free(h);
 }
 
-static void many_programs_have_heaps(void **state)
+TEST(many_programs_have_heaps)
 {
 	struct heaps *h = heaps_new();
 
-	(void)state;
 	assert_non_null(h);
 	for (uint64_t i = 1; i <= 100; i++)
 		assert_int_equal(heaps_call(h, i << 12, SYS_BRK, 0), 0);
@@ -52,12 +50,4 @@ static void many_programs_have_heaps(void **state)
 	heaps_free(h);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_asks_where_its_heap_begins),
-		cmocka_unit_test(many_programs_have_heaps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

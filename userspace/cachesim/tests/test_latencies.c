@@ -4,11 +4,10 @@
 
 #include "latencies.h"
 
-static void of_one_all_are_the_same(void **state)
+TEST(of_one_all_are_the_same)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	assert_int_equal(latencies_add(&l, 7), 0);
 	latencies_sort(&l);
 	assert_int_equal(latencies_percentile(&l, 1), 7);
@@ -21,11 +20,10 @@ static void of_one_all_are_the_same(void **state)
 }
 
 /* 1 to 2000, in another order. */
-static void percentiles_are_exact(void **state)
+TEST(percentiles_are_exact)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < 2000; i++)
 		assert_int_equal(latencies_add(&l, i * 37 % 2000 + 1), 0);
 	latencies_sort(&l);
@@ -40,11 +38,10 @@ static void percentiles_are_exact(void **state)
 }
 
 /* No share of the few below it is left out. */
-static void of_a_few_the_next_one_is_taken(void **state)
+TEST(of_a_few_the_next_one_is_taken)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	for (uint64_t i = 1; i <= 3; i++)
 		assert_int_equal(latencies_add(&l, 10 * i), 0);
 	latencies_sort(&l);
@@ -55,11 +52,10 @@ static void of_a_few_the_next_one_is_taken(void **state)
 	latencies_free(&l);
 }
 
-static void long_ones_are_sorted_as_well(void **state)
+TEST(long_ones_are_sorted_as_well)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	assert_int_equal(latencies_add(&l, 1ull << 40), 0);
 	assert_int_equal(latencies_add(&l, 1), 0);
 	latencies_sort(&l);
@@ -68,33 +64,19 @@ static void long_ones_are_sorted_as_well(void **state)
 	latencies_free(&l);
 }
 
-static void there_may_be_none(void **state)
+TEST(there_may_be_none)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	latencies_sort(&l);
 	latencies_free(&l);
 	assert_int_equal(l.n, 0);
 }
 
-static void no_time_is_below_nothing(void **state)
+TEST(no_time_is_below_nothing)
 {
-	(void)state;
 	assert_int_equal(latency_between(10, 15), 5);
 	assert_int_equal(latency_between(15, 10), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_one_all_are_the_same),
-		cmocka_unit_test(percentiles_are_exact),
-		cmocka_unit_test(of_a_few_the_next_one_is_taken),
-		cmocka_unit_test(long_ones_are_sorted_as_well),
-		cmocka_unit_test(there_may_be_none),
-		cmocka_unit_test(no_time_is_below_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -23,9 +23,8 @@ static void begin_region(void)
 	locks_begin(locks);
 }
 
-static int set_up(void **state)
+SET_UP
 {
-	(void)state;
 	futexes = futexes_new(FUTEXES_OWN);
 	assert_non_null(futexes);
 	handoffs = handoffs_new();
@@ -36,9 +35,8 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
+TEAR_DOWN
 {
-	(void)state;
 	locks_free(locks);
 	handoffs_free(handoffs);
 	futexes_free(futexes);
@@ -99,11 +97,10 @@ static void expect_times(struct lock_times times, uint64_t count, uint64_t ns)
 	assert_int_equal(times.ns, ns);
 }
 
-static void a_lock_is_taken_where_it_was_released_or_elsewhere(void **state)
+FIXTURE_TEST(a_lock_is_taken_where_it_was_released_or_elsewhere)
 {
 	const struct lock_use *use;
 
-	(void)state;
 	wait(2, 1, 1000);
 	release(1, 0, 2000);
 	answer(1, 0, 2100, 1);
@@ -129,9 +126,8 @@ static void a_lock_is_taken_where_it_was_released_or_elsewhere(void **state)
 	assert_false(handoffs_expects_return(handoffs));
 }
 
-static void waiters_left_behind_are_counted_once(void **state)
+FIXTURE_TEST(waiters_left_behind_are_counted_once)
 {
-	(void)state;
 	for (uint64_t thread = 2; thread <= 5; thread++)
 		wait(thread, 0, thread);
 	call_in(SPACE, 6, 0, 6, LOCK + 4, FUTEX_WAIT, 2);
@@ -154,9 +150,8 @@ static void waiters_left_behind_are_counted_once(void **state)
 	assert_int_equal(use_of(LOCK + 4)->left, 0);
 }
 
-static void who_waits_again_has_taken_nothing(void **state)
+FIXTURE_TEST(who_waits_again_has_taken_nothing)
 {
-	(void)state;
 	wait(2, 1, 1000);
 	release(1, 0, 2000);
 	answer(1, 0, 2100, 1);
@@ -173,9 +168,8 @@ static void who_waits_again_has_taken_nothing(void **state)
 }
 
 /* The kernel looks for waiters somewhere between a release's call and its return. */
-static void a_release_wakes_whom_came_while_it_ran(void **state)
+FIXTURE_TEST(a_release_wakes_whom_came_while_it_ran)
 {
-	(void)state;
 	release(1, 0, 1000);
 	wait(2, 1, 1100);
 	answer(1, 0, 1200, 1);
@@ -196,9 +190,8 @@ static void a_release_wakes_whom_came_while_it_ran(void **state)
 	assert_int_equal(use_of(LOCK)->local, 1);
 }
 
-static void a_refused_or_interrupted_wait_takes_nothing(void **state)
+FIXTURE_TEST(a_refused_or_interrupted_wait_takes_nothing)
 {
-	(void)state;
 	wait(2, 1, 1000);
 	release(1, 0, 2000);
 	answer(2, 1, 2100, EAGAIN_RESULT);
@@ -215,9 +208,8 @@ static void a_refused_or_interrupted_wait_takes_nothing(void **state)
 }
 
 /* Who is back before a release that wakes nobody has taken another one, and nobody else may. */
-static void each_release_is_taken_once(void **state)
+FIXTURE_TEST(each_release_is_taken_once)
 {
-	(void)state;
 	wait(2, 1, 1000);
 	release(1, 1, 1100);		/* wakes nobody */
 	release(3, 0, 1200);
@@ -230,11 +222,10 @@ static void each_release_is_taken_once(void **state)
 }
 
 /* A condition variable's waiter has taken it when it is back, and holds nothing. */
-static void other_waits_have_no_hold_time(void **state)
+FIXTURE_TEST(other_waits_have_no_hold_time)
 {
 	const struct lock_use *use;
 
-	(void)state;
 	call_in(SPACE, 2, 1, 1000, LOCK, FUTEX_WAIT_BITSET, 0);
 	release(1, 1, 2000);
 	answer(1, 1, 2100, 1);
@@ -255,9 +246,8 @@ static void other_waits_have_no_hold_time(void **state)
 }
 
 /* Holds of several locks, one inside of the other, each have their own end. */
-static void each_lock_has_its_own_times(void **state)
+FIXTURE_TEST(each_lock_has_its_own_times)
 {
-	(void)state;
 	wait(2, 0, 1000);
 	release(1, 0, 1100);
 	answer(1, 0, 1200, 1);
@@ -278,9 +268,8 @@ static void each_lock_has_its_own_times(void **state)
 }
 
 /* Whom a release wakes in a region may have waited before it began; all else begins anew. */
-static void a_region_begins_with_its_waiters(void **state)
+FIXTURE_TEST(a_region_begins_with_its_waiters)
 {
-	(void)state;
 	wait(4, 1, 900);
 	release(1, 0, 910);
 	answer(1, 0, 920, 1);
@@ -306,9 +295,8 @@ static void a_region_begins_with_its_waiters(void **state)
 }
 
 /* Its call is not counted (futexes.h), and neither may be what becomes of it. */
-static void a_release_from_before_the_region_is_none_of_it(void **state)
+FIXTURE_TEST(a_release_from_before_the_region_is_none_of_it)
 {
-	(void)state;
 	for (uint64_t thread = 2; thread <= 4; thread++)
 		wait(thread, 1, 1000);
 	release(1, 0, 1100);
@@ -328,9 +316,8 @@ static void a_release_from_before_the_region_is_none_of_it(void **state)
 }
 
 /* The clocks of two CPUs differ by a little. */
-static void no_time_is_below_0(void **state)
+FIXTURE_TEST(no_time_is_below_0)
 {
-	(void)state;
 	wait(2, 1, 1000);
 	release(1, 0, 1100);
 	answer(1, 0, 1150, 1);
@@ -340,28 +327,4 @@ static void no_time_is_below_0(void **state)
 	expect_times(use_of(LOCK)->hold_remote, 1, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_lock_is_taken_where_it_was_released_or_elsewhere,
-						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(waiters_left_behind_are_counted_once, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(who_waits_again_has_taken_nothing, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_release_wakes_whom_came_while_it_ran, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_refused_or_interrupted_wait_takes_nothing, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(each_release_is_taken_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(other_waits_have_no_hold_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(each_lock_has_its_own_times, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_region_begins_with_its_waiters, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_release_from_before_the_region_is_none_of_it, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(no_time_is_below_0, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

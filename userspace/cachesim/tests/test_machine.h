@@ -3,16 +3,11 @@
 #ifndef TEST_MACHINE_H
 #define TEST_MACHINE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "cachesim.h"
 #include "machine_file.h"
+#include "unit.h"
 
 /*
  * L1: 64-byte lines, 2 sets of 2. L2: 128-byte lines, 2 sets of 4. L3: 128-byte

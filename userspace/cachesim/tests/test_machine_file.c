@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void presets_are_the_documented_machines(void **state)
+TEST(presets_are_the_documented_machines)
 {
 	const struct cachesim_machine rx = preset("rx4640");
 	const struct cachesim_machine quarter = preset("rx4640-quarter");
@@ -14,7 +14,6 @@ static void presets_are_the_documented_machines(void **state)
 	const struct cachesim_machine milan = preset("epyc-milan");
 	struct cachesim_machine vm = preset("epyc-milan-vm");
 
-	(void)state;
 	/* The paper, Table 1. */
 	assert_string_equal(rx.name, "rx4640");
 	assert_int_equal(rx.mhz, 1300);
@@ -94,12 +93,11 @@ static int read_changed(const char *old, const char *new, struct cachesim_machin
 	return result;
 }
 
-static void values_and_comments_are_read(void **state)
+TEST(values_and_comments_are_read)
 {
 	struct cachesim_machine m;
 	char error[512];
 
-	(void)state;
 	assert_int_equal(read_changed("mhz = 1300", "\t mhz=2000# a comment", &m, error,
 				      sizeof(error)), 0);
 	assert_int_equal(m.mhz, 2000);
@@ -123,7 +121,7 @@ static void values_and_comments_are_read(void **state)
 	assert_int_equal(m.interrupt, 0);
 }
 
-static void bad_files_are_told_what_is_wrong_and_where(void **state)
+TEST(bad_files_are_told_what_is_wrong_and_where)
 {
 	static const struct {
 		const char *old, *new, *says;
@@ -160,8 +158,7 @@ static void bad_files_are_told_what_is_wrong_and_where(void **state)
 		{ "bus = 26", "bus = 10001", "bus = 10001: a whole number from 0 to 10000" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct cachesim_machine m;
 		char error[512] = "";
 
@@ -172,13 +169,12 @@ static void bad_files_are_told_what_is_wrong_and_where(void **state)
 	}
 }
 
-static void what_is_no_such_file_is_told(void **state)
+TEST(what_is_no_such_file_is_told)
 {
 	char error[512], line[300], path[] = "cachesim-machine-XXXXXX";
 	int fd = mkstemp(path);
 	struct cachesim_machine m;
 
-	(void)state;
 	assert_int_equal(machine_file_read(&m, "/none.toml", error, sizeof(error)), -1);
 	assert_non_null(strstr(error, "/none.toml: No such file or directory; name a machine"));
 	assert_int_equal(machine_file_read(&m, "/", error, sizeof(error)), -1);
@@ -194,14 +190,4 @@ static void what_is_no_such_file_is_told(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(presets_are_the_documented_machines),
-		cmocka_unit_test(values_and_comments_are_read),
-		cmocka_unit_test(bad_files_are_told_what_is_wrong_and_where),
-		cmocka_unit_test(what_is_no_such_file_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

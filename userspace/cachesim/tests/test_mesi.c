@@ -56,7 +56,7 @@ static const struct transition transitions[] = {
 
 static void check_transitions(const struct cachesim_machine *m)
 {
-	for (size_t i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(transitions); i++) {
 		const struct transition *t = &transitions[i];
 		struct cachesim *cs = in_state(m, t->from);
 
@@ -78,28 +78,25 @@ static void check_transitions(const struct cachesim_machine *m)
 	}
 }
 
-static void every_transition_with_a_write_through_l1d(void **state)
+TEST(every_transition_with_a_write_through_l1d)
 {
-	(void)state;
 	check_transitions(&tiny);
 }
 
-static void every_transition_with_a_write_back_l1d(void **state)
+TEST(every_transition_with_a_write_back_l1d)
 {
 	struct cachesim_machine back = tiny;
 
-	(void)state;
 	back.l1d.write = CACHESIM_WRITE_BACK;
 	check_transitions(&back);
 }
 
-static void a_snoop_reaches_both_l1s_and_both_halves(void **state)
+TEST(a_snoop_reaches_both_l1s_and_both_halves)
 {
 	struct cachesim_machine back = tiny;
 	struct cachesim *cs;
 	uint64_t line = (LINE + 64) >> 6;
 
-	(void)state;
 	back.l1d.write = CACHESIM_WRITE_BACK;
 	cs = model(&back, 2);
 	cachesim_store(cs, 0, LINE, 8);
@@ -116,11 +113,10 @@ static void a_snoop_reaches_both_l1s_and_both_halves(void **state)
 	cachesim_free(cs);
 }
 
-static void an_upgrade_is_an_l3_reference_that_hits(void **state)
+TEST(an_upgrade_is_an_l3_reference_that_hits)
 {
 	struct cachesim *cs = in_state(&tiny, CACHESIM_S);
 
-	(void)state;
 	cachesim_store(cs, 0, LINE, 8);
 	assert_count(cs, 0, l2_references, 1);
 	assert_count(cs, 0, l2_misses, 0);
@@ -129,11 +125,10 @@ static void an_upgrade_is_an_l3_reference_that_hits(void **state)
 	cachesim_free(cs);
 }
 
-static void a_shared_copy_left_alone_still_upgrades_over_the_bus(void **state)
+TEST(a_shared_copy_left_alone_still_upgrades_over_the_bus)
 {
 	struct cachesim *cs = in_state(&tiny, CACHESIM_S);
 
-	(void)state;
 	for (uint64_t a = 1; a <= 8; a++)	/* CPU 2 evicts its copy without a word */
 		cachesim_load(cs, 2, LINE + a * 256, 8);
 	assert_state(cs, 2, L3, LINE, I);
@@ -143,11 +138,10 @@ static void a_shared_copy_left_alone_still_upgrades_over_the_bus(void **state)
 	cachesim_free(cs);
 }
 
-static void false_sharing_is_per_bus_line(void **state)
+TEST(false_sharing_is_per_bus_line)
 {
 	struct cachesim *cs = model(&tiny, 2);
 
-	(void)state;
 	for (int i = 0; i < 10; i++) {
 		cachesim_store(cs, 0, LINE, 8);
 		cachesim_store(cs, 1, LINE + 64, 8);
@@ -158,12 +152,11 @@ static void false_sharing_is_per_bus_line(void **state)
 	cachesim_free(cs);
 }
 
-static void sixty_four_cpus_share_one_bus(void **state)
+TEST(sixty_four_cpus_share_one_bus)
 {
 	const struct cachesim_machine rx4640 = preset("rx4640");
 	struct cachesim *cs = model(&rx4640, 64);
 
-	(void)state;
 	for (unsigned int cpu = 0; cpu < 64; cpu++)
 		cachesim_load(cs, cpu, LINE, 8);
 	cachesim_store(cs, 63, LINE, 8);
@@ -219,11 +212,10 @@ static void random_traffic(const struct cachesim_machine *m)
 	cachesim_free(cs);
 }
 
-static void random_traffic_keeps_the_invariants(void **state)
+TEST(random_traffic_keeps_the_invariants)
 {
 	struct cachesim_machine m = tiny;
 
-	(void)state;
 	random_traffic(&m);
 	m.l1d.write = CACHESIM_WRITE_BACK;
 	random_traffic(&m);
@@ -232,18 +224,4 @@ static void random_traffic_keeps_the_invariants(void **state)
 	random_traffic(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_transition_with_a_write_through_l1d),
-		cmocka_unit_test(every_transition_with_a_write_back_l1d),
-		cmocka_unit_test(a_snoop_reaches_both_l1s_and_both_halves),
-		cmocka_unit_test(an_upgrade_is_an_l3_reference_that_hits),
-		cmocka_unit_test(a_shared_copy_left_alone_still_upgrades_over_the_bus),
-		cmocka_unit_test(false_sharing_is_per_bus_line),
-		cmocka_unit_test(sixty_four_cpus_share_one_bus),
-		cmocka_unit_test(random_traffic_keeps_the_invariants),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

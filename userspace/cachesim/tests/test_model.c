@@ -2,11 +2,10 @@
 /* One CPU: replacement, inclusion, write policies, line crossing, cycles, bad machines. */
 #include "test_machine.h"
 
-static void lru_evicts_the_line_used_longest_ago(void **state)
+TEST(lru_evicts_the_line_used_longest_ago)
 {
 	struct cachesim *cs = model(&tiny, 1);
 
-	(void)state;
 	cachesim_load(cs, 0, 0, 8);
 	cachesim_load(cs, 0, 128, 8);
 	cachesim_load(cs, 0, 0, 8);	/* hit: 128 is now the oldest */
@@ -21,12 +20,11 @@ static void lru_evicts_the_line_used_longest_ago(void **state)
 	cachesim_free(cs);
 }
 
-static void fifo_evicts_the_line_filled_longest_ago(void **state)
+TEST(fifo_evicts_the_line_filled_longest_ago)
 {
 	struct cachesim_machine fifo = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	fifo.l1d.replacement = CACHESIM_FIFO;
 	cs = model(&fifo, 1);
 	cachesim_load(cs, 0, 0, 8);
@@ -38,11 +36,10 @@ static void fifo_evicts_the_line_filled_longest_ago(void **state)
 	cachesim_free(cs);
 }
 
-static void each_level_remembers_what_the_one_above_lost(void **state)
+TEST(each_level_remembers_what_the_one_above_lost)
 {
 	struct cachesim *cs = model(&tiny, 1);
 
-	(void)state;
 	for (uint64_t a = 0; a < 4 * 256; a += 256)	/* fills one L2 set */
 		cachesim_load(cs, 0, a, 8);
 	cachesim_zero_counts(cs);
@@ -60,13 +57,12 @@ static void each_level_remembers_what_the_one_above_lost(void **state)
 	cachesim_free(cs);
 }
 
-static void l2_eviction_takes_both_halves_from_both_l1s(void **state)
+TEST(l2_eviction_takes_both_halves_from_both_l1s)
 {
 	struct cachesim_machine wide = tiny;
 	struct cachesim *cs;
 	uint64_t halves[] = { 0, 1 };
 
-	(void)state;
 	wide.l1i.size = wide.l1d.size = 16 * 64;	/* 2 sets of 8: no eviction of its own */
 	wide.l1i.ways = wide.l1d.ways = 8;
 	cs = model(&wide, 1);
@@ -88,12 +84,11 @@ static void l2_eviction_takes_both_halves_from_both_l1s(void **state)
 	cachesim_free(cs);
 }
 
-static void l3_eviction_takes_the_line_from_the_l2_too(void **state)
+TEST(l3_eviction_takes_the_line_from_the_l2_too)
 {
 	struct cachesim_machine m = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	m.l2.size = 4096;	/* 2 sets of 16: more than the L3 */
 	m.l2.ways = 16;
 	cs = model(&m, 1);
@@ -107,11 +102,10 @@ static void l3_eviction_takes_the_line_from_the_l2_too(void **state)
 	cachesim_free(cs);
 }
 
-static void a_modified_line_is_written_back_once_when_the_l3_evicts_it(void **state)
+TEST(a_modified_line_is_written_back_once_when_the_l3_evicts_it)
 {
 	struct cachesim *cs = model(&tiny, 1);
 
-	(void)state;
 	cachesim_store(cs, 0, 0, 8);
 	for (uint64_t a = 256; a < 8 * 256; a += 256)
 		cachesim_load(cs, 0, a, 8);
@@ -124,11 +118,10 @@ static void a_modified_line_is_written_back_once_when_the_l3_evicts_it(void **st
 	cachesim_free(cs);
 }
 
-static void write_through_stores_are_l2_references_and_allocate_nothing(void **state)
+TEST(write_through_stores_are_l2_references_and_allocate_nothing)
 {
 	struct cachesim *cs = model(&tiny, 1);
 
-	(void)state;
 	cachesim_store(cs, 0, 0, 8);
 	assert_state(cs, 0, L1D, 0, I);
 	assert_state(cs, 0, L2, 0, M);
@@ -143,12 +136,11 @@ static void write_through_stores_are_l2_references_and_allocate_nothing(void **s
 	cachesim_free(cs);
 }
 
-static void write_back_stores_stay_in_the_l1d(void **state)
+TEST(write_back_stores_stay_in_the_l1d)
 {
 	struct cachesim_machine back = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	back.l1d.write = CACHESIM_WRITE_BACK;
 	cs = model(&back, 1);
 	cachesim_store(cs, 0, 0, 8);
@@ -169,11 +161,10 @@ static void write_back_stores_stay_in_the_l1d(void **state)
 	cachesim_free(cs);
 }
 
-static void an_access_counts_every_line_it_touches(void **state)
+TEST(an_access_counts_every_line_it_touches)
 {
 	struct cachesim *cs = model(&tiny, 1);
 
-	(void)state;
 	cachesim_load(cs, 0, 56, 8);
 	assert_count(cs, 0, l1d_references, 1);
 	cachesim_load(cs, 0, 57, 8);
@@ -187,12 +178,11 @@ static void an_access_counts_every_line_it_touches(void **state)
 	cachesim_free(cs);
 }
 
-static void modes_and_instructions_are_counted_apart(void **state)
+TEST(modes_and_instructions_are_counted_apart)
 {
 	struct cachesim *cs = model(&tiny, 2);
 	uint64_t lines[] = { 10, 11, 10 };
 
-	(void)state;
 	cachesim_execute(cs, 1, CACHESIM_USER, 7, lines, 3);
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_execute(cs, 1, CACHESIM_IDLE, 2, lines, 1);
@@ -209,11 +199,10 @@ static void modes_and_instructions_are_counted_apart(void **state)
 	cachesim_free(cs);
 }
 
-static void zeroing_keeps_the_lines(void **state)
+TEST(zeroing_keeps_the_lines)
 {
 	struct cachesim *cs = model(&tiny, 2);
 
-	(void)state;
 	cachesim_load(cs, 0, 0, 8);
 	cachesim_zero_counts(cs);
 	cachesim_load(cs, 0, 0, 8);
@@ -222,12 +211,11 @@ static void zeroing_keeps_the_lines(void **state)
 	cachesim_free(cs);
 }
 
-static void every_event_takes_its_latency_as_it_happens(void **state)
+TEST(every_event_takes_its_latency_as_it_happens)
 {
 	struct cachesim *cs = model(&tiny, 2);
 	const uint64_t line = 0x9000 >> 6;
 
-	(void)state;
 	cachesim_load(cs, 0, 0x1000, 8);	/* memory */
 	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10 + 100));
 	cachesim_load(cs, 0, 0x1000, 8);	/* in the L1D */
@@ -250,12 +238,11 @@ static void every_event_takes_its_latency_as_it_happens(void **state)
 	cachesim_free(cs);
 }
 
-static void a_write_back_l1d_stalls_for_ownership(void **state)
+TEST(a_write_back_l1d_stalls_for_ownership)
 {
 	struct cachesim_machine back = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	back.l1d.write = CACHESIM_WRITE_BACK;
 	cs = model(&back, 2);
 	cachesim_store(cs, 0, 0x1000, 8);
@@ -266,12 +253,11 @@ static void a_write_back_l1d_stalls_for_ownership(void **state)
 	cachesim_free(cs);
 }
 
-static void a_program_and_the_kernel_have_a_cpi_each(void **state)
+TEST(a_program_and_the_kernel_have_a_cpi_each)
 {
 	struct cachesim_machine fast = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	fast.cpi = 45;
 	fast.kernel_cpi = 62;
 	cs = model(&fast, 1);
@@ -308,11 +294,10 @@ static uint64_t miss_after(struct cachesim *cs, unsigned int n, uint64_t line)
 	return (kernel_counts(cs, 0)->stall_cycles - before) / CACHESIM_CYCLE;
 }
 
-static void misses_that_are_close_overlap(void **state)
+TEST(misses_that_are_close_overlap)
 {
 	struct cachesim *cs = overlapping(0);
 
-	(void)state;
 	assert_int_equal(miss_after(cs, 5, 1), 111);	/* the first of a group */
 	assert_int_equal(miss_after(cs, 5, 2), 0);
 	assert_int_equal(miss_after(cs, 5, 3), 0);
@@ -325,11 +310,10 @@ static void misses_that_are_close_overlap(void **state)
 	cachesim_free(cs);
 }
 
-static void a_longer_miss_takes_what_is_left_of_it(void **state)
+TEST(a_longer_miss_takes_what_is_left_of_it)
 {
 	struct cachesim *cs = overlapping(0);
 
-	(void)state;
 	cachesim_store(cs, 1, 128 * 2, 8);
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	/* Modified elsewhere: 1011 from the group's start; 111 and the instructions are over. */
@@ -339,11 +323,10 @@ static void a_longer_miss_takes_what_is_left_of_it(void **state)
 	cachesim_free(cs);
 }
 
-static void hits_are_no_members_of_a_group(void **state)
+TEST(hits_are_no_members_of_a_group)
 {
 	struct cachesim *cs = overlapping(0);
 
-	(void)state;
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	for (int i = 0; i < 5; i++) {
 		cachesim_load(cs, 0, 128, 8);
@@ -355,11 +338,10 @@ static void hits_are_no_members_of_a_group(void **state)
 	cachesim_free(cs);
 }
 
-static void waiting_ends_a_group(void **state)
+TEST(waiting_ends_a_group)
 {
 	struct cachesim *cs = overlapping(0);
 
-	(void)state;
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	cachesim_clocks(cs)[0] += CYCLES(50);
 	assert_int_equal(miss_after(cs, 0, 2), 111);
@@ -367,11 +349,10 @@ static void waiting_ends_a_group(void **state)
 	cachesim_free(cs);
 }
 
-static void the_bus_limits_what_overlaps(void **state)
+TEST(the_bus_limits_what_overlaps)
 {
 	struct cachesim *cs = overlapping(30);
 
-	(void)state;
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	/* It asks at 11, when the first one did, and is put off to 30. */
 	assert_int_equal(miss_after(cs, 0, 2), 19);
@@ -381,11 +362,10 @@ static void the_bus_limits_what_overlaps(void **state)
 	cachesim_free(cs);
 }
 
-static void clocks_go_on_when_counts_are_zeroed(void **state)
+TEST(clocks_go_on_when_counts_are_zeroed)
 {
 	struct cachesim *cs = model(&tiny, 2);
 
-	(void)state;
 	cachesim_clocks(cs)[1] = 1000000;	/* it waited */
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_zero_counts(cs);
@@ -396,12 +376,11 @@ static void clocks_go_on_when_counts_are_zeroed(void **state)
 	cachesim_free(cs);
 }
 
-static void adding_counts_adds_what_is_new_in_every_field(void **state)
+TEST(adding_counts_adds_what_is_new_in_every_field)
 {
 	struct cachesim_counts sum, now, before;
 	uint64_t *s = (uint64_t *)&sum, *n = (uint64_t *)&now, *b = (uint64_t *)&before;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sum) / sizeof(*s); i++) {
 		s[i] = 100 * i;
 		n[i] = 3 * i + 1;
@@ -420,11 +399,10 @@ static void refused(const struct cachesim_machine *m, unsigned int cpus, const c
 	assert_string_equal(error, expected);
 }
 
-static void machines_that_cannot_be_are_refused(void **state)
+TEST(machines_that_cannot_be_are_refused)
 {
 	struct cachesim_machine m = tiny;
 
-	(void)state;
 	refused(&tiny, 0, "the model takes 1 to 64 CPUs");
 	refused(&tiny, 65, "the model takes 1 to 64 CPUs");
 	m.l1d.line = 48;
@@ -465,32 +443,4 @@ static void machines_that_cannot_be_are_refused(void **state)
 	refused(&m, 1, "either clusters must be 1 to 64, or cluster_cpus more than 0");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lru_evicts_the_line_used_longest_ago),
-		cmocka_unit_test(fifo_evicts_the_line_filled_longest_ago),
-		cmocka_unit_test(each_level_remembers_what_the_one_above_lost),
-		cmocka_unit_test(l2_eviction_takes_both_halves_from_both_l1s),
-		cmocka_unit_test(l3_eviction_takes_the_line_from_the_l2_too),
-		cmocka_unit_test(a_modified_line_is_written_back_once_when_the_l3_evicts_it),
-		cmocka_unit_test(write_through_stores_are_l2_references_and_allocate_nothing),
-		cmocka_unit_test(write_back_stores_stay_in_the_l1d),
-		cmocka_unit_test(an_access_counts_every_line_it_touches),
-		cmocka_unit_test(modes_and_instructions_are_counted_apart),
-		cmocka_unit_test(zeroing_keeps_the_lines),
-		cmocka_unit_test(every_event_takes_its_latency_as_it_happens),
-		cmocka_unit_test(a_write_back_l1d_stalls_for_ownership),
-		cmocka_unit_test(a_program_and_the_kernel_have_a_cpi_each),
-		cmocka_unit_test(misses_that_are_close_overlap),
-		cmocka_unit_test(a_longer_miss_takes_what_is_left_of_it),
-		cmocka_unit_test(hits_are_no_members_of_a_group),
-		cmocka_unit_test(waiting_ends_a_group),
-		cmocka_unit_test(the_bus_limits_what_overlaps),
-		cmocka_unit_test(clocks_go_on_when_counts_are_zeroed),
-		cmocka_unit_test(adding_counts_adds_what_is_new_in_every_field),
-		cmocka_unit_test(machines_that_cannot_be_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -35,11 +35,10 @@ static void assert_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, bo
 	assert_count(cs, cpu, remote_memory, count + remote);
 }
 
-static void memory_is_the_nodes_in_the_order_of_addresses(void **state)
+TEST(memory_is_the_nodes_in_the_order_of_addresses)
 {
 	struct cachesim *cs = two_nodes();
 
-	(void)state;
 	assert_load(cs, 0, 0, false);
 	assert_load(cs, 1, NODE - 64, false);
 	assert_load(cs, 1, NODE, true);
@@ -52,11 +51,10 @@ static void memory_is_the_nodes_in_the_order_of_addresses(void **state)
 	cachesim_free(cs);
 }
 
-static void what_lies_beyond_is_the_last_nodes(void **state)
+TEST(what_lies_beyond_is_the_last_nodes)
 {
 	struct cachesim *cs = two_nodes();
 
-	(void)state;
 	assert_load(cs, 0, 2 * NODE, true);
 	assert_load(cs, 2, 2 * NODE + 256, false);
 	assert_load(cs, 0, 0xfec00000, true);
@@ -64,12 +62,11 @@ static void what_lies_beyond_is_the_last_nodes(void **state)
 	cachesim_free(cs);
 }
 
-static void stores_and_fetches_go_there_too(void **state)
+TEST(stores_and_fetches_go_there_too)
 {
 	struct cachesim *cs = two_nodes();
 	const uint64_t code = (NODE + 0x1000) / 64;
 
-	(void)state;
 	cachesim_store(cs, 0, NODE, 8);
 	assert_int_equal(time_of(cs, 0), REMOTE);
 	cachesim_store(cs, 2, NODE + 256, 8);
@@ -85,22 +82,20 @@ static void stores_and_fetches_go_there_too(void **state)
 	cachesim_free(cs);
 }
 
-static void without_nodes_all_memory_is_near(void **state)
+TEST(without_nodes_all_memory_is_near)
 {
 	struct cachesim *cs = two_clusters();
 
-	(void)state;
 	assert_false(cachesim_has_nodes(cs));
 	assert_load(cs, 0, NODE, false);
 	assert_load(cs, 2, 0, false);
 	cachesim_free(cs);
 }
 
-static void what_a_cache_answers_is_no_memory(void **state)
+TEST(what_a_cache_answers_is_no_memory)
 {
 	struct cachesim *cs = two_nodes();
 
-	(void)state;
 	cachesim_store(cs, 2, NODE, 8);
 	cachesim_load(cs, 0, NODE, 8);	/* Modified in the other node's L3 */
 	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10 + 1000));
@@ -117,11 +112,10 @@ static void what_a_cache_answers_is_no_memory(void **state)
 	cachesim_free(cs);
 }
 
-static void a_write_back_takes_no_time_and_the_next_read_does(void **state)
+TEST(a_write_back_takes_no_time_and_the_next_read_does)
 {
 	struct cachesim *cs = two_nodes();
 
-	(void)state;
 	cachesim_store(cs, 0, NODE, 8);
 	for (unsigned int way = 1; way <= 8; way++)
 		cachesim_load(cs, 0, 256 * way, 8);	/* near, and out goes what is far */
@@ -133,12 +127,11 @@ static void a_write_back_takes_no_time_and_the_next_read_does(void **state)
 	cachesim_free(cs);
 }
 
-static void a_node_has_cpus(void **state)
+TEST(a_node_has_cpus)
 {
 	struct cachesim_machine m = tiny;
 	struct cachesim *cs;
 
-	(void)state;
 	m.clusters = 8;
 	cs = model(&m, 3);
 	assert_null(cachesim_set_node_memory(cs, NODE));
@@ -155,29 +148,14 @@ static void a_node_has_cpus(void **state)
 	cachesim_free(cs);
 }
 
-static void nodes_need_not_be_powers_of_two(void **state)
+TEST(nodes_need_not_be_powers_of_two)
 {
 	struct cachesim *cs = two_clusters();
 
-	(void)state;
 	assert_null(cachesim_set_node_memory(cs, 3 * 4096));
 	assert_load(cs, 0, 3 * 4096 - 128, false);
 	assert_load(cs, 0, 3 * 4096, true);
 	cachesim_free(cs);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_the_nodes_in_the_order_of_addresses),
-		cmocka_unit_test(what_lies_beyond_is_the_last_nodes),
-		cmocka_unit_test(stores_and_fetches_go_there_too),
-		cmocka_unit_test(without_nodes_all_memory_is_near),
-		cmocka_unit_test(what_a_cache_answers_is_no_memory),
-		cmocka_unit_test(a_write_back_takes_no_time_and_the_next_read_does),
-		cmocka_unit_test(a_node_has_cpus),
-		cmocka_unit_test(nodes_need_not_be_powers_of_two),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -17,13 +17,12 @@ static int parse(struct options *o, char *error, size_t size, int argc, const ch
 	return options_parse(o, argc, (char **)argv, error, size);
 }
 
-static void good_arguments_in_any_order(void **state)
+TEST(good_arguments_in_any_order)
 {
 	const char *argv[] = { "out=/x/y.jsonl", MAP, XEON };
 	struct options o;
 	char error[512];
 
-	(void)state;
 	assert_int_equal(parse(&o, error, sizeof(error), 3, argv), 0);
 	assert_string_equal(o.machine.name, "xeon-2s");
 	assert_int_equal(o.machine.clusters, 2);
@@ -33,7 +32,7 @@ static void good_arguments_in_any_order(void **state)
 	assert_null(o.attribute);
 }
 
-static void what_may_be_left_out(void **state)
+TEST(what_may_be_left_out)
 {
 	const char *own[] = { "out=o", MAP, "futexes=own", XEON };
 	const char *next[] = { "futexes=next", "out=o", MAP, XEON };
@@ -46,7 +45,6 @@ static void what_may_be_left_out(void **state)
 	struct options o;
 	char error[512];
 
-	(void)state;
 	assert_int_equal(parse(&o, error, sizeof(error), 4, own), 0);
 	assert_int_equal(o.quantum, 2000);
 	assert_int_equal(o.node_memory, 0);
@@ -64,7 +62,7 @@ static void what_may_be_left_out(void **state)
 	assert_int_equal(o.node_memory, 256 << 20);
 }
 
-static void bad_arguments_are_named(void **state)
+TEST(bad_arguments_are_named)
 {
 	static const struct {
 		const char *argv[4];
@@ -107,8 +105,7 @@ static void bad_arguments_are_named(void **state)
 		{ { MAP, "out=o", "futexes=own", "futexes=next" }, "\"futexes=next\" is unknown or" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct options o;
 		char error[512];
 		int argc = 0;
@@ -121,13 +118,4 @@ static void bad_arguments_are_named(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_arguments_in_any_order),
-		cmocka_unit_test(what_may_be_left_out),
-		cmocka_unit_test(bad_arguments_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

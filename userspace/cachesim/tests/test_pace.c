@@ -3,16 +3,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "pace.h"
 
 #define LOOKS 50u
@@ -28,15 +23,13 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
 }
 
-static int open_pipe(void **state)
+static int open_pipe(UNIT_STATE)
 {
-	(void)state;
 	return pipe(ends) || write(ends[1], "x", 1) != 1;
 }
 
-static int close_pipe(void **state)
+static int close_pipe(UNIT_STATE)
 {
-	(void)state;
 	return close(ends[0]) || close(ends[1]);
 }
 
@@ -65,11 +58,10 @@ static uint64_t look_with_ppoll(const struct timespec *timeout)
 	return now() - begun;
 }
 
-static void who_waits_looks_once_in_a_millisecond(void **state)
+TEST(who_waits_looks_once_in_a_millisecond)
 {
 	const struct timespec second = { .tv_sec = 1 };
 
-	(void)state;
 	assert_true(look_with_poll(-1) >= (LOOKS - 1) * MS);
 	assert_true(look_with_poll(1000) >= (LOOKS - 1) * MS);
 	assert_true(look_with_ppoll(NULL) >= (LOOKS - 1) * MS);
@@ -77,30 +69,17 @@ static void who_waits_looks_once_in_a_millisecond(void **state)
 }
 
 /* The least of some tries: this process may have been kept from its CPU. */
-static void who_does_not_wait_is_not_kept(void **state)
+TEST(who_does_not_wait_is_not_kept)
 {
 	const struct timespec none = { 0 };
 	uint64_t least = UINT64_MAX;
 
-	(void)state;
 	for (unsigned int i = 0; i < 20; i++) {
 		uint64_t took = look_with_poll(0) + look_with_ppoll(&none);
 
 		least = took < least ? took : least;
 	}
 	assert_true(least < LOOKS * MS);
-}
-
-static void nothing_comes_in_the_time_that_it_is_given(void **state)
-{
-	struct pollfd fd = { .fd = ends[0], .events = POLLIN };
-	const struct timespec brief = { .tv_nsec = 2 * MS };
-	char byte;
-
-	(void)state;
-	assert_int_equal(read(ends[0], &byte, 1), 1);
-	assert_int_equal(poll(&fd, 1, 2), 0);
-	assert_int_equal(ppoll(&fd, 1, &brief, NULL), 0);
 }
 
 static uint64_t sleep_for(uint64_t ns)
@@ -112,11 +91,10 @@ static uint64_t sleep_for(uint64_t ns)
 	return now() - begun;
 }
 
-static void a_sleep_takes_its_time_before_the_clock_begins(void **state)
+TEST(a_sleep_takes_its_time_before_the_clock_begins)
 {
 	uint64_t least = UINT64_MAX;
 
-	(void)state;
 	pace_turns = 0;
 	for (unsigned int i = 0; i < 20; i++) {
 		uint64_t took = sleep_for(MS);
@@ -136,11 +114,10 @@ static void *sleep_shortly(void *unused)
 	return unused;
 }
 
-static void a_sleep_takes_until_turns_have_ended(void **state)
+TEST(a_sleep_takes_until_turns_have_ended)
 {
 	pthread_t thread;
 
-	(void)state;
 	pace_turns = 1;
 	slept = false;
 	assert_int_equal(pthread_create(&thread, NULL, sleep_shortly, NULL), 0);
@@ -153,33 +130,29 @@ static void a_sleep_takes_until_turns_have_ended(void **state)
 	assert_true(slept);
 }
 
-static void a_sleep_ends_though_no_turn_does(void **state)
+TEST(a_sleep_ends_though_no_turn_does)
 {
-	(void)state;
 	pace_turns = 1;
 	assert_true(sleep_for(MS) >= 1000 * MS);
 }
 
-static void a_time_that_is_none_is_told_of(void **state)
+TEST(a_time_that_is_none_is_told_of)
 {
 	const struct timespec none = { .tv_nsec = -1 };
 
-	(void)state;
 	assert_int_equal(nanosleep(&none, NULL), -1);
 	assert_int_equal(errno, EINVAL);
 }
 
-int main(void)
+TEST(nothing_comes_in_the_time_that_it_is_given)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_waits_looks_once_in_a_millisecond),
-		cmocka_unit_test(who_does_not_wait_is_not_kept),
-		cmocka_unit_test(a_sleep_takes_its_time_before_the_clock_begins),
-		cmocka_unit_test(a_sleep_takes_until_turns_have_ended),
-		cmocka_unit_test(a_sleep_ends_though_no_turn_does),
-		cmocka_unit_test(a_time_that_is_none_is_told_of),
-		cmocka_unit_test(nothing_comes_in_the_time_that_it_is_given),
-	};
+	struct pollfd fd = { .fd = ends[0], .events = POLLIN };
+	const struct timespec brief = { .tv_nsec = 2 * MS };
+	char byte;
 
-	return cmocka_run_group_tests(tests, open_pipe, close_pipe);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(poll(&fd, 1, 2), 0);
+	assert_int_equal(ppoll(&fd, 1, &brief, NULL), 0);
 }
+
+RUN_TESTS(open_pipe, close_pipe)

@@ -639,11 +639,23 @@ static void run_bytes(uint64_t vaddr, const uint8_t *bytes, size_t size, unsigne
 	run(&tb, vcpu);
 }
 
-static void nothing_is_instrumented_before_the_clock(void **state)
+SET_UP
+{
+	boot();
+	start_clock();
+	return 0;
+}
+
+TEAR_DOWN
+{
+	end_qemu();
+	return 0;
+}
+
+FIXTURE_TEST(nothing_is_instrumented_before_the_clock)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
-	(void)state;
 	end_qemu();
 	boot();
 	add(&tb, USER);
@@ -656,12 +668,11 @@ static void nothing_is_instrumented_before_the_clock(void **state)
 	assert_string_equal(documents(), "");
 }
 
-static void counting_starts_and_stops_at_the_markers(void **state)
+FIXTURE_TEST(counting_starts_and_stops_at_the_markers)
 {
 	struct qemu_plugin_tb first = { .n = 0 }, last = { .n = 0 };
 	const char *doc;
 
-	(void)state;
 	run_marker(warmup);
 	add_access(&first, USER, false, 0x1000);	/* warms the line, is not counted */
 	add_marker(&first, USER + 4, begin);
@@ -692,11 +703,10 @@ static void roi_once(void)
 	run_marker(end);
 }
 
-static void every_roi_is_one_line_and_starts_where_the_last_left_off(void **state)
+FIXTURE_TEST(every_roi_is_one_line_and_starts_where_the_last_left_off)
 {
 	const char *doc, *second;
 
-	(void)state;
 	roi_once();
 	roi_once();
 	doc = documents();
@@ -709,11 +719,10 @@ static void every_roi_is_one_line_and_starts_where_the_last_left_off(void **stat
 }
 
 /* Time goes on, so does the model; but nothing of it is in a later region. */
-static void nothing_is_counted_after_the_end(void **state)
+FIXTURE_TEST(nothing_is_counted_after_the_end)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
-	(void)state;
 	roi_once();
 	documents();
 	add_access(&tb, USER, true, 0x1000);
@@ -732,11 +741,10 @@ static long elapsed(const char *document)
 	return strtol(strstr(document, key) + strlen(key), NULL, 10);
 }
 
-static void a_region_takes_as_long_as_its_stalls(void **state)
+FIXTURE_TEST(a_region_takes_as_long_as_its_stalls)
 {
 	struct qemu_plugin_tb warm = { .n = 0 }, cold = { .n = 0 };
 
-	(void)state;
 	add_access(&warm, USER, false, 0x1000);
 	run(&warm, 0);
 	run_marker(begin);
@@ -759,11 +767,10 @@ static void run_burner(void)
 	run(&tb, 2);
 }
 
-static void a_turn_ends_once_when_the_quantum_does(void **state)
+FIXTURE_TEST(a_turn_ends_once_when_the_quantum_does)
 {
 	struct qemu_plugin_tb tb = { .n = 0 }, other = { .n = 0 };
 
-	(void)state;
 	/* In the cache. */
 	for (int i = 0; i < 8; i++)
 		add(&tb, USER + 4 * i);
@@ -786,11 +793,10 @@ static void a_turn_ends_once_when_the_quantum_does(void **state)
 	assert_int_equal(qemu.turns_ended, 3);
 }
 
-static void pause_takes_what_the_machine_says(void **state)
+FIXTURE_TEST(pause_takes_what_the_machine_says)
 {
 	const char *doc;
 
-	(void)state;
 	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);	/* into the cache */
 	run_marker(begin);
 	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);
@@ -803,11 +809,10 @@ static void pause_takes_what_the_machine_says(void **state)
 }
 
 /* An idle CPU polls. */
-static void pause_takes_nothing_in_the_idle_loop(void **state)
+FIXTURE_TEST(pause_takes_nothing_in_the_idle_loop)
 {
 	const char *doc;
 
-	(void)state;
 	run_bytes(IDLE, spin_hint, sizeof(spin_hint), 1);	/* into the cache */
 	run_marker(begin);
 	run_bytes(IDLE, spin_hint, sizeof(spin_hint), 1);
@@ -825,11 +830,10 @@ static void add_bytes(struct qemu_plugin_tb *tb, uint64_t vaddr, const uint8_t *
 	insn->size = size;
 }
 
-static void an_idle_cpu_waits_for_the_end_of_the_quantum(void **state)
+FIXTURE_TEST(an_idle_cpu_waits_for_the_end_of_the_quantum)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
-	(void)state;
 	add(&tb, IDLE);
 	run_marker(begin);
 	run(&tb, 0);
@@ -838,11 +842,10 @@ static void an_idle_cpu_waits_for_the_end_of_the_quantum(void **state)
 }
 
 /* The guest sits out there what it was charged, by looking at the time. */
-static void a_wait_in_the_idle_loop_does_not(void **state)
+FIXTURE_TEST(a_wait_in_the_idle_loop_does_not)
 {
 	struct qemu_plugin_tb wait = { .n = 0 }, rest = { .n = 0 };
 
-	(void)state;
 	add(&wait, IDLE);
 	add_bytes(&wait, IDLE + 4, rdtsc, sizeof(rdtsc));
 	add(&rest, IDLE + 6);
@@ -890,12 +893,11 @@ static uint64_t start_known_clock(void)
 	return begun;
 }
 
-static void the_guests_clock_corrects_the_count(void **state)
+FIXTURE_TEST(the_guests_clock_corrects_the_count)
 {
 	uint64_t begun = start_known_clock();
 	struct qemu_plugin_tb tb = { .faults = 3 };
 
-	(void)state;
 	for (uint64_t i = 0; i < 8; i++)
 		add(&tb, USER + 4 * i);
 	run(&tb, 0);
@@ -908,12 +910,11 @@ static void the_guests_clock_corrects_the_count(void **state)
 }
 
 /* Two CPUs and the burner: three instructions in a cycle. */
-static void the_scheduler_knows_the_time_within_a_turn(void **state)
+FIXTURE_TEST(the_scheduler_knows_the_time_within_a_turn)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 	int64_t ahead[2];
 
-	(void)state;
 	start_known_clock();
 	for (uint64_t i = 0; i < 8; i++)
 		add(&tb, USER + 4 * i);
@@ -934,12 +935,11 @@ static void the_scheduler_knows_the_time_within_a_turn(void **state)
 }
 
 /* What the registers hold before the instruction is no reading. */
-static void only_what_rdtsc_has_left_is_a_reading(void **state)
+FIXTURE_TEST(only_what_rdtsc_has_left_is_a_reading)
 {
 	uint64_t begun = start_known_clock();
 	struct qemu_plugin_tb split = { .n = 0 }, left = { .faults = 1 };
 
-	(void)state;
 	add(&split, USER);
 	add_marker(&split, USER + 4, begin);
 	add(&split, USER + 12);
@@ -961,11 +961,10 @@ static void only_what_rdtsc_has_left_is_a_reading(void **state)
 	assert_int_equal(qemu.clock - begun, IN_QUANTA(4));
 }
 
-static void a_region_that_ends_before_it_began_takes_no_time(void **state)
+FIXTURE_TEST(a_region_that_ends_before_it_began_takes_no_time)
 {
 	struct qemu_plugin_tb ahead = { .n = 0 }, last = { .n = 0 };
 
-	(void)state;
 	add_access(&ahead, USER, false, 0x5000);
 	run(&ahead, 0);
 	run_marker(begin);
@@ -988,24 +987,21 @@ static long charge_at(uint64_t function)
 	return elapsed(documents()) - 2;
 }
 
-static void interrupts_take_time(void **state)
+FIXTURE_TEST(interrupts_take_time)
 {
-	(void)state;
 	/* rx4640.toml's */
 	assert_int_equal(charge_at(INTERRUPT), 1300);
 }
 
-static void waking_up_takes_time(void **state)
+FIXTURE_TEST(waking_up_takes_time)
 {
-	(void)state;
 	assert_int_equal(charge_at(IDLE_EXIT), 2600);
 }
 
-static void the_burner_is_not_in_the_model(void **state)
+FIXTURE_TEST(the_burner_is_not_in_the_model)
 {
 	long before, after;
 
-	(void)state;
 	roi_once();
 	before = total(documents(), "user", "instructions");
 	run_marker(begin);
@@ -1015,11 +1011,10 @@ static void the_burner_is_not_in_the_model(void **state)
 	assert_int_equal(after, before);
 }
 
-static void an_empty_roi_in_one_block_is_written_too(void **state)
+FIXTURE_TEST(an_empty_roi_in_one_block_is_written_too)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
-	(void)state;
 	add_marker(&tb, USER, begin);
 	add_marker(&tb, USER + 8, end);
 	run(&tb, 0);
@@ -1027,12 +1022,11 @@ static void an_empty_roi_in_one_block_is_written_too(void **state)
 	assert_int_equal(total(documents(), "user", "instructions"), 1);
 }
 
-static void modes_follow_the_address(void **state)
+FIXTURE_TEST(modes_follow_the_address)
 {
 	struct qemu_plugin_tb kernel = { .n = 0 }, idle = { .n = 0 }, after = { .n = 0 };
 	const char *doc;
 
-	(void)state;
 	run_marker(begin);
 	add(&kernel, IDLE - 4);
 	add_access(&idle, IDLE, false, 0x1000);
@@ -1050,12 +1044,11 @@ static void modes_follow_the_address(void **state)
 }
 
 /* The kernel's and a program's view of one physical line are one line. */
-static void code_is_physically_addressed(void **state)
+FIXTURE_TEST(code_is_physically_addressed)
 {
 	struct qemu_plugin_tb kernel = { .n = 0 }, user = { .n = 0 };
 	const char *doc;
 
-	(void)state;
 	run_marker(begin);
 	add(&kernel, KERNEL + 0x7000);
 	add(&user, USER + 0x7000);
@@ -1080,9 +1073,8 @@ static long entered(uint64_t vaddr)
 	return total(documents(), "user", "l1i_references") - 1;
 }
 
-static void an_instruction_across_lines_enters_both(void **state)
+FIXTURE_TEST(an_instruction_across_lines_enters_both)
 {
-	(void)state;
 	assert_int_equal(entered(USER + 60), 1);
 	assert_int_equal(entered(USER + 61), 2);
 	/* But not where the second is another page's, which may lie anywhere. */
@@ -1107,20 +1099,18 @@ static long misses_of_code_at(uintptr_t one, uintptr_t other)
 }
 
 /* RAM ends at 3 GiB. Where in the host other code is differs from run to run. */
-static void code_outside_ram_is_known_by_its_virtual_address(void **state)
+FIXTURE_TEST(code_outside_ram_is_known_by_its_virtual_address)
 {
-	(void)state;
 	run_marker(warmup);
 	assert_int_equal(misses_of_code_at(1ul << 30, (3ul << 30) - 0x1000), 2);
 	assert_int_equal(misses_of_code_at(3ul << 30, 5ul << 30), 1);
 }
 
-static void an_access_across_pages_goes_to_both(void **state)
+FIXTURE_TEST(an_access_across_pages_goes_to_both)
 {
 	struct qemu_plugin_tb tb = { .n = 0 }, second = { .n = 0 };
 	const char *doc;
 
-	(void)state;
 	run_marker(begin);
 	add_access(&tb, USER, false, 0x20ffc);
 	run(&tb, 0);
@@ -1156,7 +1146,7 @@ static long references_of(const uint8_t *bytes, size_t size, bool store)
 	return total(documents(), "kernel", "l1d_references");
 }
 
-static void state_is_moved_in_pieces_of_16_bytes(void **state)
+FIXTURE_TEST(state_is_moved_in_pieces_of_16_bytes)
 {
 	static const struct {
 		uint8_t bytes[4];
@@ -1180,8 +1170,7 @@ static void state_is_moved_in_pieces_of_16_bytes(void **state)
 		{ { 0x66, 0x0f, 0xae, 0x37 }, 4, true, 12 },	/* clwb (%rdi) */
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		long found = references_of(cases[i].bytes, cases[i].size, cases[i].store);
 
 		if (found != cases[i].references)
@@ -1189,11 +1178,10 @@ static void state_is_moved_in_pieces_of_16_bytes(void **state)
 	}
 }
 
-static void io_is_no_memory(void **state)
+FIXTURE_TEST(io_is_no_memory)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 
-	(void)state;
 	run_marker(begin);
 	qemu.io = true;
 	add_access(&tb, USER, false, 0x1000);
@@ -1218,12 +1206,11 @@ static long per_cpu(const char *document, unsigned int vcpu, const char *mode)
 	return strtol(at + strlen(key), NULL, 10);
 }
 
-static void shared_translations_count_for_the_vcpu_that_runs(void **state)
+FIXTURE_TEST(shared_translations_count_for_the_vcpu_that_runs)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 	const char *doc;
 
-	(void)state;
 	run_marker(begin);
 	add_access(&tb, KERNEL, true, 0x1000);
 	add(&tb, KERNEL + 4);
@@ -1335,11 +1322,10 @@ static long latency(const char *document, const char *of, const char *number)
 	return *at == 'n' ? -1 : strtol(at, NULL, 10);
 }
 
-static void a_hand_off_is_timed(void **state)
+FIXTURE_TEST(a_hand_off_is_timed)
 {
 	const char *doc;
 
-	(void)state;
 	qemu.cr3 = 0x2000;
 	run_marker(begin);
 	wait_for_lock(0x2000, 1, 0x404040);
@@ -1362,11 +1348,10 @@ static void a_hand_off_is_timed(void **state)
 	assert_int_equal(latency(doc, "\"wakeup\":", "\"mean_ns\":"), -1);
 }
 
-static void a_wake_up_is_timed(void **state)
+FIXTURE_TEST(a_wake_up_is_timed)
 {
 	const char *doc;
 
-	(void)state;
 	qemu.state = 1;
 	qemu.cr3 = 0x2000;
 	run_marker(begin);
@@ -1400,9 +1385,8 @@ static void wake_what_is_no_task(void)
 	step(WAKE, 0, NO_TASK, 3, 0);
 }
 
-static void futexes_are_not_looked_at_unasked(void **state)
+FIXTURE_TEST(futexes_are_not_looked_at_unasked)
 {
-	(void)state;
 	run_marker(begin);
 	some_futex_calls();
 	run_marker(end);
@@ -1443,9 +1427,8 @@ static void exit_inside(void)
 	boot();
 }
 
-static void stray_markers_and_early_exits_are_told(void **state)
+FIXTURE_TEST(stray_markers_and_early_exits_are_told)
 {
-	(void)state;
 	assert_non_null(strstr(said(end_alone), "end marker without a begin marker"));
 	assert_string_equal(documents(), "");
 	assert_non_null(strstr(said(exit_inside), "ends inside a region of interest"));
@@ -1466,11 +1449,10 @@ static void assert_refused(qemu_info_t info, const char *why)
 	assert_int_equal(access(OUT, F_OK), -1);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
 	qemu_info_t info = info_of_qemu();
 
-	(void)state;
 	info.version.min = 2;
 	info.version.cur = 3;
 	assert_refused(info, " of QEMU's plugin API, but this QEMU has 2 to 3: use QEMU 9.2 to 11.1");
@@ -1517,9 +1499,8 @@ static void assert_attribution_refused(const char *attribute, const char *why)
 	assert_int_equal(access(ATTRIBUTED, F_OK), -1);
 }
 
-static void what_cannot_be_attributed_is_refused(void **state)
+TEST(what_cannot_be_attributed_is_refused)
 {
-	(void)state;
 	unlink(OUT);
 	assert_attribution_refused("attribute=" ATTRIBUTED, ALLOCATORS ": No such file or directory");
 	fclose(fopen(ALLOCATORS, "w"));
@@ -1550,9 +1531,8 @@ static void assert_machine_refused(const char *old, const char *new, const char 
 	unlink(path);
 }
 
-static void a_machine_that_cannot_be_is_refused(void **state)
+TEST(a_machine_that_cannot_be_is_refused)
 {
-	(void)state;
 	assert_machine_refused("bus = 26", "bus = 10001",
 			       "bus = 10001: a whole number from 0 to 10000 is allowed");
 	assert_machine_refused("overlap = 1", "overlap = 257",
@@ -1620,9 +1600,8 @@ static void count_remote_memory(void)
 		_exit(3);
 }
 
-static void clusters_can_be_nodes(void **state)
+FIXTURE_TEST(clusters_can_be_nodes)
 {
-	(void)state;
 	assert_int_equal(status_of(count_remote_memory), 0);
 }
 
@@ -1654,9 +1633,8 @@ static void switch_threads(void)
 		_exit(3);
 }
 
-static void a_switch_of_threads_takes_what_the_machine_says(void **state)
+FIXTURE_TEST(a_switch_of_threads_takes_what_the_machine_says)
 {
-	(void)state;
 	assert_int_equal(status_of(switch_threads), 0);
 	assert_int_equal(unlink(MACHINE), 0);
 }
@@ -1749,9 +1727,8 @@ static void watch_a_lock(void)
 		_exit(5);
 }
 
-static void locks_are_watched(void **state)
+FIXTURE_TEST(locks_are_watched)
 {
-	(void)state;
 	assert_int_equal(status_of(watch_a_lock), 0);
 }
 
@@ -1849,17 +1826,15 @@ static void watch_allocations_of_locks(void)
 		_exit(5);
 }
 
-static void it_is_known_where_locks_were_allocated(void **state)
+FIXTURE_TEST(it_is_known_where_locks_were_allocated)
 {
-	(void)state;
 	assert_int_equal(status_of(watch_allocations_of_locks), 0);
 	assert_int_equal(unlink(ATTRIBUTED), 0);
 	assert_int_equal(unlink(ALLOCATORS), 0);
 }
 
-static void handoffs_are_counted_by_address(void **state)
+FIXTURE_TEST(handoffs_are_counted_by_address)
 {
-	(void)state;
 	assert_int_equal(status_of(count_own), 0);
 	assert_int_equal(status_of(count_next), 0);
 }
@@ -1988,23 +1963,20 @@ static void attribute_two_programs(void)
 		_exit(3);
 }
 
-static void a_region_knows_nothing_of_the_programs_before(void **state)
+FIXTURE_TEST(a_region_knows_nothing_of_the_programs_before)
 {
-	(void)state;
 	assert_int_equal(status_of(attribute_two_programs), 0);
 	assert_int_equal(unlink(ATTRIBUTED), 0);
 }
 
-static void what_instructions_cost_adds_up(void **state)
+FIXTURE_TEST(what_instructions_cost_adds_up)
 {
-	(void)state;
 	assert_int_equal(status_of(attribute_traffic), 0);
 	assert_int_equal(unlink(ATTRIBUTED), 0);
 }
 
-static void a_register_that_is_missing_is_named(void **state)
+FIXTURE_TEST(a_register_that_is_missing_is_named)
 {
-	(void)state;
 	qemu.no_rdi = true;
 	assert_string_equal(registers_find(), "rdi");
 	qemu.no_rdi = false;
@@ -2089,9 +2061,8 @@ static void run_in_two_threads(void)
 	pthread_join(thread, NULL);
 }
 
-static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
+FIXTURE_TEST(what_would_lose_or_spoil_counts_ends_qemu)
 {
-	(void)state;
 	assert_int_equal(status_of(write_to_a_full_disk), 1);
 	assert_int_equal(status_of(run_without_a_kernel), 1);
 	assert_int_equal(status_of(wake_what_is_no_task), 1);
@@ -2106,26 +2077,10 @@ static void what_would_lose_or_spoil_counts_ends_qemu(void **state)
 	assert_int_equal(status_of(run_in_two_threads), 1);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	boot();
-	start_clock();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	end_qemu();
-	return 0;
-}
-
-static int write_map(void **state)
+static int write_map(UNIT_STATE)
 {
 	FILE *map = fopen(MAP, "w");
 
-	(void)state;
 	fprintf(map, "%llx T __cpuidle_text_start\n%llx T __cpuidle_text_end\n"
 		"%llx D __per_cpu_offset\n%llx B sched_clock_ahead\n%llx T arch_cpu_idle_exit\n%llx t interrupt_arrives\n"
 		"%llx T try_to_wake_up\n%llx T wake_up_new_task\n%llx t dequeue_task_fair\n"
@@ -2135,59 +2090,9 @@ static int write_map(void **state)
 	return fclose(map);
 }
 
-static int remove_files(void **state)
+static int remove_files(UNIT_STATE)
 {
-	(void)state;
 	return unlink(OUT) || unlink(MAP);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_is_instrumented_before_the_clock, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(counting_starts_and_stops_at_the_markers, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(every_roi_is_one_line_and_starts_where_the_last_left_off, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(nothing_is_counted_after_the_end, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_region_takes_as_long_as_its_stalls, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_turn_ends_once_when_the_quantum_does, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pause_takes_what_the_machine_says, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(pause_takes_nothing_in_the_idle_loop, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_idle_cpu_waits_for_the_end_of_the_quantum, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_wait_in_the_idle_loop_does_not, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_guests_clock_corrects_the_count, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_scheduler_knows_the_time_within_a_turn, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_what_rdtsc_has_left_is_a_reading, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_region_that_ends_before_it_began_takes_no_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(interrupts_take_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(waking_up_takes_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_burner_is_not_in_the_model, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_empty_roi_in_one_block_is_written_too, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(modes_follow_the_address, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(code_is_physically_addressed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_instruction_across_lines_enters_both, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(code_outside_ram_is_known_by_its_virtual_address, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_access_across_pages_goes_to_both, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(state_is_moved_in_pieces_of_16_bytes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(io_is_no_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(shared_translations_count_for_the_vcpu_that_runs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(clusters_can_be_nodes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_hand_off_is_timed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_switch_of_threads_takes_what_the_machine_says, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_wake_up_is_timed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(futexes_are_not_looked_at_unasked, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(locks_are_watched, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(it_is_known_where_locks_were_allocated, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(handoffs_are_counted_by_address, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_instructions_cost_adds_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_region_knows_nothing_of_the_programs_before, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_register_that_is_missing_is_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(stray_markers_and_early_exits_are_told, set_up, tear_down),
-		cmocka_unit_test(what_does_not_fit_is_refused),
-		cmocka_unit_test(what_cannot_be_attributed_is_refused),
-		cmocka_unit_test(a_machine_that_cannot_be_is_refused),
-		cmocka_unit_test_setup_teardown(what_would_lose_or_spoil_counts_ends_qemu, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, write_map, remove_files);
-}
+RUN_TESTS(write_map, remove_files)

@@ -70,9 +70,20 @@ static void assert_bytes(unsigned int cpu, bool stored, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void counters_side_by_side_are_fetched_in_vain(void **state)
+SET_UP
 {
-	(void)state;
+	sharing = sharing_new(128, 3);
+	return !sharing;
+}
+
+TEAR_DOWN
+{
+	sharing_free(sharing);
+	return 0;
+}
+
+FIXTURE_TEST(counters_side_by_side_are_fetched_in_vain)
+{
 	watch(0);
 	for (int i = 0; i < 10; i++) {
 		store(0, 0);
@@ -90,9 +101,8 @@ static void counters_side_by_side_are_fetched_in_vain(void **state)
 	assert_int_equal(only_line()->stall, 30 * 7);
 }
 
-static void what_others_wrote_is_worth_its_move(void **state)
+FIXTURE_TEST(what_others_wrote_is_worth_its_move)
 {
-	(void)state;
 	watch(0);
 	for (int i = 0; i < 10; i++) {
 		store(0, 0);
@@ -102,9 +112,8 @@ static void what_others_wrote_is_worth_its_move(void **state)
 }
 
 /* A move is judged when the line is taken away again, not by its first access. */
-static void a_later_access_may_be_the_one(void **state)
+FIXTURE_TEST(a_later_access_may_be_the_one)
 {
-	(void)state;
 	watch(0);
 	store(0, 0);
 	load(1, 64);
@@ -116,9 +125,8 @@ static void a_later_access_may_be_the_one(void **state)
 }
 
 /* News are what was written since the CPU had the line, not all that was ever written. */
-static void old_news_are_none(void **state)
+FIXTURE_TEST(old_news_are_none)
 {
-	(void)state;
 	watch(0);
 	store(0, 0);
 	load(1, 0);
@@ -129,11 +137,10 @@ static void old_news_are_none(void **state)
 	assert_bytes(0, true, "0-3 8-11");
 }
 
-static void readers_take_nothing_away(void **state)
+FIXTURE_TEST(readers_take_nothing_away)
 {
 	size_t n;
 
-	(void)state;
 	watch(0);
 	for (unsigned int cpu = 0; cpu < 3; cpu++)
 		load(cpu, 4 * cpu);
@@ -143,12 +150,11 @@ static void readers_take_nothing_away(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void lines_are_told_apart_and_sorted(void **state)
+FIXTURE_TEST(lines_are_told_apart_and_sorted)
 {
 	const struct moved_line *const *lines;
 	size_t n;
 
-	(void)state;
 	/* More than the table has room for at first. */
 	for (unsigned int line = 0; line < 3000; line++)
 		watch(128 * line);
@@ -168,11 +174,10 @@ static void lines_are_told_apart_and_sorted(void **state)
 	assert_int_equal(lines[1]->in_vain, 1);
 }
 
-static void a_program_names_its_memory(void **state)
+FIXTURE_TEST(a_program_names_its_memory)
 {
 	struct sharing_access kernel = by(0, true, 0);
 
-	(void)state;
 	kernel.space = 0;
 	kernel.address = 0xffff888000000048ull;
 	assert_int_equal(sharing_watch(sharing, 0x48, &kernel), 0);
@@ -184,11 +189,10 @@ static void a_program_names_its_memory(void **state)
 	assert_int_equal(only_line()->address, NAME);
 }
 
-static void a_region_forgets_the_last_one(void **state)
+FIXTURE_TEST(a_region_forgets_the_last_one)
 {
 	size_t n;
 
-	(void)state;
 	watch(0);
 	store(0, 0);
 	store(1, 64);
@@ -198,32 +202,4 @@ static void a_region_forgets_the_last_one(void **state)
 	assert_int_equal(n, 0);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	sharing = sharing_new(128, 3);
-	return !sharing;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sharing_free(sharing);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(counters_side_by_side_are_fetched_in_vain, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_others_wrote_is_worth_its_move, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_later_access_may_be_the_one, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(old_news_are_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(readers_take_nothing_away, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lines_are_told_apart_and_sorted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_program_names_its_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_region_forgets_the_last_one, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -21,12 +21,11 @@ static int find(const char *content, struct symbol *symbols, size_t n, char *err
 	return result;
 }
 
-static void symbols_are_found_by_their_whole_names(void **state)
+TEST(symbols_are_found_by_their_whole_names)
 {
 	struct symbol symbols[] = { { .name = "two" }, { .name = "_one" } };
 	char error[256];
 
-	(void)state;
 	assert_int_equal(find("0000000000000010 A one\nffffffff81000000 T _one\n"
 			      "ffffffff81000010 t two.part.0\nffffffff81000020 t two\n",
 			      symbols, 2, error, sizeof(error)), 0);
@@ -34,24 +33,15 @@ static void symbols_are_found_by_their_whole_names(void **state)
 	assert_int_equal(symbols[1].address, 0xffffffff81000000);
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
 	struct symbol symbols[] = { { .name = "one" }, { .name = "two", .address = 1 } };
 	char error[256];
 
-	(void)state;
 	assert_int_equal(find("ffffffff81000000 T one\n", symbols, 2, error, sizeof(error)), -1);
 	assert_non_null(strstr(error, MAP " has no two"));
 	assert_int_equal(system_map_find("/none", symbols, 2, error, sizeof(error)), -1);
 	assert_non_null(strstr(error, "/none: No such file or directory"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_are_found_by_their_whole_names),
-		cmocka_unit_test(what_is_missing_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

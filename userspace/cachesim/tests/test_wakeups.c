@@ -14,16 +14,14 @@
 
 static struct wakeups *w;
 
-static int set_up(void **state)
+SET_UP
 {
-	(void)state;
 	w = wakeups_new();
 	return w ? 0 : -1;
 }
 
-static int tear_down(void **state)
+TEAR_DOWN
 {
-	(void)state;
 	wakeups_free(w);
 	return 0;
 }
@@ -52,7 +50,7 @@ static void runs(unsigned int cpu, uint64_t task, uint64_t ns)
 
 #define assert_latencies(space, ...) do { \
 	const uint64_t wanted_[] = { 0, ##__VA_ARGS__ }; \
-	assert_latencies_are(space, wanted_ + 1, sizeof(wanted_) / sizeof(wanted_[0]) - 1); \
+	assert_latencies_are(space, wanted_ + 1, COUNT_OF(wanted_) - 1); \
 } while (0)
 
 static void assert_latencies_are(uint64_t space, const uint64_t *wanted, size_t n)
@@ -66,9 +64,8 @@ static void assert_latencies_are(uint64_t space, const uint64_t *wanted, size_t 
 	latencies_free(&l);
 }
 
-static void it_lasts_from_waking_to_the_switch(void **state)
+FIXTURE_TEST(it_lasts_from_waking_to_the_switch)
 {
-	(void)state;
 	falls_asleep(0, TASK, 10);
 	waking(TASK, 100);
 	assert_latencies(PROGRAM);
@@ -76,9 +73,8 @@ static void it_lasts_from_waking_to_the_switch(void **state)
 	assert_latencies(PROGRAM, 250);
 }
 
-static void every_sleep_has_one(void **state)
+FIXTURE_TEST(every_sleep_has_one)
 {
-	(void)state;
 	for (uint64_t i = 0; i < 3; i++) {
 		falls_asleep(0, TASK, 100 * i);
 		waking(TASK, 100 * i + 50);
@@ -91,9 +87,8 @@ static void every_sleep_has_one(void **state)
 	assert_latencies(PROGRAM, 1, 2, 3);
 }
 
-static void being_preempted_is_none(void **state)
+FIXTURE_TEST(being_preempted_is_none)
 {
-	(void)state;
 	falls_asleep(0, TASK, 10);
 	waking(TASK, 100);
 	runs(0, TASK, 120);
@@ -104,9 +99,8 @@ static void being_preempted_is_none(void **state)
 }
 
 /* It was about to sleep, saw that it need not, went on, and is preempted later. */
-static void who_was_woken_before_it_slept_goes_on(void **state)
+FIXTURE_TEST(who_was_woken_before_it_slept_goes_on)
 {
-	(void)state;
 	runs(0, TASK, 10);
 	waking(TASK, 20);
 	switches(0, TASK, IDLE, 30);
@@ -121,9 +115,8 @@ static void who_was_woken_before_it_slept_goes_on(void **state)
 }
 
 /* Dequeued, or put off by EEVDF, but its CPU still looks for another task. */
-static void it_may_be_woken_before_it_has_left_its_cpu(void **state)
+FIXTURE_TEST(it_may_be_woken_before_it_has_left_its_cpu)
 {
-	(void)state;
 	runs(0, TASK, 10);
 	assert_int_equal(wakeups_sleeps(w, TASK), 0);
 	waking(TASK, 20);
@@ -138,9 +131,8 @@ static void it_may_be_woken_before_it_has_left_its_cpu(void **state)
 }
 
 /* A task that slept and was dequeued for good while off its CPU, and then is preempted. */
-static void a_sleep_ends_when_the_task_runs(void **state)
+FIXTURE_TEST(a_sleep_ends_when_the_task_runs)
 {
-	(void)state;
 	falls_asleep(0, TASK, 10);
 	assert_int_equal(wakeups_sleeps(w, TASK), 0);
 	waking(TASK, 20);
@@ -151,9 +143,8 @@ static void a_sleep_ends_when_the_task_runs(void **state)
 	assert_latencies(PROGRAM, 10);
 }
 
-static void kernel_threads_and_other_programs_are_told_apart(void **state)
+FIXTURE_TEST(kernel_threads_and_other_programs_are_told_apart)
 {
-	(void)state;
 	waking(PEER, 10);
 	switches(0, IDLE, PEER, 30);
 	wakeups_return(w, 0, OTHER);
@@ -166,9 +157,8 @@ static void kernel_threads_and_other_programs_are_told_apart(void **state)
 }
 
 /* Who it is shows when it is back in its program, which may take more than one wake-up. */
-static void a_task_is_known_later_than_its_wake_up(void **state)
+FIXTURE_TEST(a_task_is_known_later_than_its_wake_up)
 {
-	(void)state;
 	falls_asleep(0, TASK, 1);
 	waking(TASK, 10);
 	switches(0, IDLE, TASK, 30);
@@ -180,9 +170,8 @@ static void a_task_is_known_later_than_its_wake_up(void **state)
 	assert_latencies(PROGRAM, 20, 10);
 }
 
-static void only_the_first_return_after_a_switch_is_asked_for(void **state)
+FIXTURE_TEST(only_the_first_return_after_a_switch_is_asked_for)
 {
-	(void)state;
 	assert_false(wakeups_expects_return(w, 0));
 	wakeups_return(w, 0, PROGRAM);
 	switches(0, IDLE, TASK, 10);
@@ -195,9 +184,8 @@ static void only_the_first_return_after_a_switch_is_asked_for(void **state)
 }
 
 /* The kernel uses a task_struct again; its first run is no wake-up. */
-static void a_new_task_is_not_the_one_before(void **state)
+FIXTURE_TEST(a_new_task_is_not_the_one_before)
 {
-	(void)state;
 	falls_asleep(0, TASK, 1);
 	waking(TASK, 10);
 	runs(0, TASK, 15);
@@ -215,18 +203,16 @@ static void a_new_task_is_not_the_one_before(void **state)
 	assert_latencies(OTHER, 2);
 }
 
-static void clocks_of_two_cpus_may_differ(void **state)
+FIXTURE_TEST(clocks_of_two_cpus_may_differ)
 {
-	(void)state;
 	falls_asleep(0, TASK, 1);
 	waking(TASK, 100);
 	runs(1, TASK, 90);
 	assert_latencies(PROGRAM, 0);
 }
 
-static void a_region_begins_without_any(void **state)
+FIXTURE_TEST(a_region_begins_without_any)
 {
-	(void)state;
 	falls_asleep(0, TASK, 1);
 	waking(TASK, 10);
 	runs(0, TASK, 15);
@@ -241,11 +227,10 @@ static void a_region_begins_without_any(void **state)
 	assert_latencies(PROGRAM, 10);
 }
 
-static void there_may_be_many_tasks(void **state)
+FIXTURE_TEST(there_may_be_many_tasks)
 {
 	struct latencies l = { 0 };
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++)
 		waking(TASK + i * 37 % 1000 * 0x1000, i);
 	for (uint64_t i = 0; i < 1000; i++)
@@ -257,25 +242,4 @@ static void there_may_be_many_tasks(void **state)
 	latencies_free(&l);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_lasts_from_waking_to_the_switch),
-		TEST(every_sleep_has_one),
-		TEST(being_preempted_is_none),
-		TEST(who_was_woken_before_it_slept_goes_on),
-		TEST(it_may_be_woken_before_it_has_left_its_cpu),
-		TEST(a_sleep_ends_when_the_task_runs),
-		TEST(kernel_threads_and_other_programs_are_told_apart),
-		TEST(a_task_is_known_later_than_its_wake_up),
-		TEST(only_the_first_return_after_a_switch_is_asked_for),
-		TEST(a_new_task_is_not_the_one_before),
-		TEST(clocks_of_two_cpus_may_differ),
-		TEST(a_region_begins_without_any),
-		TEST(there_may_be_many_tasks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,23 +3,17 @@
  * The memory that a chase goes through. What it takes is the machine's affair and no test's: where
  * a CPU is shared, chases side by side may well take longer than one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
 
+#include "unit.h"
 #include "calibrate.h"
 
 #define LINE 64u
 
 /* From any line, every other comes once before the first comes again. */
-static void a_chase_goes_through_all_lines(void **state)
+TEST(a_chase_goes_through_all_lines)
 {
 	static const size_t sizes[] = { LINE, 2 * LINE, 48u << 10, 3u << 20 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct chase chase;
 		bool *seen;
@@ -46,13 +40,12 @@ static void a_chase_goes_through_all_lines(void **state)
 }
 
 /* No stride that a prefetcher could learn: steps of one length are few. */
-static void a_chase_has_no_stride(void **state)
+TEST(a_chase_has_no_stride)
 {
 	struct chase chase;
 	size_t neighbours = 0;
 	void **at;
 
-	(void)state;
 	chase_open(&chase, 1u << 20, LINE);
 	at = (void **)chase.base;
 	for (size_t n = 0; n < chase.lines; n++) {
@@ -64,11 +57,10 @@ static void a_chase_has_no_stride(void **state)
 }
 
 /* Else a large cache would hold what the measurement before has visited. */
-static void a_measurement_goes_on_where_the_last_one_ended(void **state)
+TEST(a_measurement_goes_on_where_the_last_one_ended)
 {
 	struct chase chase;
 
-	(void)state;
 	chase_open(&chase, 64u << 20, LINE);
 	assert_true(measure_chases(&chase, 1) > 0);
 	/* Whoever comes here again falls. */
@@ -77,13 +69,4 @@ static void a_measurement_goes_on_where_the_last_one_ended(void **state)
 	chase_close(&chase);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_chase_goes_through_all_lines),
-		cmocka_unit_test(a_chase_has_no_stride),
-		cmocka_unit_test(a_measurement_goes_on_where_the_last_one_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

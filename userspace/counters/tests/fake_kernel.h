@@ -3,15 +3,10 @@
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
 
-/* cmocka.h wants the four before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "counters.h"
+#include "unit.h"
 
 #define FAKE_PID 4711
 /* The threads' events are those of place 0, a CPU's are those of the place behind its number. */

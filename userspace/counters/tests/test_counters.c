@@ -14,9 +14,8 @@ static cpu_set_t cpus;
 static const struct counters_target by_thread = { .pid = FAKE_PID };
 static const struct counters_target by_cpu = { .pid = FAKE_PID, .cpus = &cpus };
 
-static int setup(void **state)
+SET_UP
 {
-	(void)state;
 	fake_reset();
 	CPU_ZERO(&cpus);
 	CPU_SET(0, &cpus);
@@ -63,9 +62,8 @@ static void assert_event(const struct fake_event *event, pid_t pid, int cpu)
 			 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
-static void each_event_counts_all_threads(void **state)
+SET_UP_TEST(each_event_counts_all_threads)
 {
-	(void)state;
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
 	for (int i = 0; i < COUNTERS; i++) {
 		assert_event(&fake.event[0][i], FAKE_PID, -1);
@@ -76,9 +74,8 @@ static void each_event_counts_all_threads(void **state)
 	assert_int_equal(fake_open_events(), 0);
 }
 
-static void hardware_events_count_cpus_and_software_events_threads(void **state)
+SET_UP_TEST(hardware_events_count_cpus_and_software_events_threads)
 {
-	(void)state;
 	assert_int_equal(open_by_cpu(ALL_COUNTERS), 0);
 	for (int i = 0; i < HARDWARE_COUNTERS; i++) {
 		assert_false(fake.event[0][i].open);
@@ -95,9 +92,8 @@ static void hardware_events_count_cpus_and_software_events_threads(void **state)
 	assert_int_equal(fake_open_events(), 0);
 }
 
-static void cpus_add_up(void **state)
+SET_UP_TEST(cpus_add_up)
 {
-	(void)state;
 	assert_int_equal(open_by_cpu(COUNTER_BIT(CYCLES) | COUNTER_BIT(TASK_CLOCK)), 0);
 	fake.data[1][CYCLES][0] = 1000;
 	fake.data[3][CYCLES][0] = 30;
@@ -108,11 +104,10 @@ static void cpus_add_up(void **state)
 	counters_close(&counters);
 }
 
-static void the_hardware_events_of_a_place_are_one_group(void **state)
+SET_UP_TEST(the_hardware_events_of_a_place_are_one_group)
 {
 	const unsigned int cache = COUNTER_BIT(L2_MISSES) | COUNTER_BIT(L3_MISSES);
 
-	(void)state;
 	assert_int_equal(open_by_cpu(ALL_COUNTERS), 0);
 	for (int i = 0; i < COUNTERS; i++) {
 		bool follows = i > CYCLES && i < HARDWARE_COUNTERS;
@@ -135,9 +130,8 @@ static void the_hardware_events_of_a_place_are_one_group(void **state)
 	counters_close(&counters);
 }
 
-static void nothing_may_be_counted(void **state)
+SET_UP_TEST(nothing_may_be_counted)
 {
-	(void)state;
 	assert_int_equal(open_by_cpu(0), 0);
 	assert_int_equal(fake_open_events(), 0);
 	assert_int_equal(counters_enable(&counters, &error), 0);
@@ -152,9 +146,8 @@ static void assert_none_counts(void)
 			assert_false(fake_counts(place, i));
 }
 
-static void all_are_switched(void **state)
+SET_UP_TEST(all_are_switched)
 {
-	(void)state;
 	assert_int_equal(open_by_cpu(ALL_HARDWARE), 0);
 	assert_none_counts();
 	assert_int_equal(counters_enable(&counters, &error), 0);
@@ -175,9 +168,8 @@ static void all_are_switched(void **state)
 }
 
 /* All at once, with one interrupt of the CPU: they count in one and the same window. */
-static void a_group_is_switched_as_one(void **state)
+SET_UP_TEST(a_group_is_switched_as_one)
 {
-	(void)state;
 	assert_int_equal(open_by_cpu(ALL_HARDWARE), 0);
 	assert_int_equal(counters_enable(&counters, &error), 0);
 	assert_int_equal(fake.switches, 2);
@@ -186,9 +178,8 @@ static void a_group_is_switched_as_one(void **state)
 	counters_close(&counters);
 }
 
-static void a_switch_that_fails_is_told(void **state)
+SET_UP_TEST(a_switch_that_fails_is_told)
 {
-	(void)state;
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
 	fake.ioctl_errno[CYCLES] = ESRCH;
 	assert_int_equal(counters_enable(&counters, &error), -1);
@@ -211,17 +202,15 @@ static int read_cycles(uint64_t value, uint64_t enabled, uint64_t running)
 	return status;
 }
 
-static void all_the_time_is_a_result(void **state)
+SET_UP_TEST(all_the_time_is_a_result)
 {
-	(void)state;
 	assert_int_equal(read_cycles(UINT64_MAX - 2, UINT64_MAX, UINT64_MAX), 0);
 	assert_true(results[CYCLES].available);
 	assert_true(results[CYCLES].value == UINT64_MAX - 2);
 }
 
-static void a_share_of_the_time_is_none(void **state)
+SET_UP_TEST(a_share_of_the_time_is_none)
 {
-	(void)state;
 	assert_int_equal(read_cycles(1000, 400, 100), -1);
 	assert_says(error.text, "cycles was counted for 25.0 % of the time only");
 	assert_int_equal(error.kind, COUNTERS_TOO_MANY);
@@ -229,9 +218,8 @@ static void a_share_of_the_time_is_none(void **state)
 	assert_says(error.text, "cycles was counted for 0.0 % of the time only");
 }
 
-static void one_cpu_that_counted_less_spoils_the_sum(void **state)
+SET_UP_TEST(one_cpu_that_counted_less_spoils_the_sum)
 {
-	(void)state;
 	assert_int_equal(open_by_cpu(COUNTER_BIT(CYCLES)), 0);
 	fake.data[1][CYCLES][1] = fake.data[1][CYCLES][2] = 1000;
 	fake.data[3][CYCLES][1] = 1000;
@@ -241,17 +229,15 @@ static void one_cpu_that_counted_less_spoils_the_sum(void **state)
 	counters_close(&counters);
 }
 
-static void a_region_in_which_nothing_ran_is_zero(void **state)
+SET_UP_TEST(a_region_in_which_nothing_ran_is_zero)
 {
-	(void)state;
 	assert_int_equal(read_cycles(0, 0, 0), 0);
 	assert_true(results[CYCLES].available);
 	assert_int_equal(results[CYCLES].value, 0);
 }
 
-static void short_reads_are_no_counts(void **state)
+SET_UP_TEST(short_reads_are_no_counts)
 {
-	(void)state;
 	assert_int_equal(open_set(ALL_HARDWARE), 0);
 	fake.read_size[L2_MISSES] = 8;
 	assert_int_equal(counters_read(&counters, results, &error), -1);
@@ -263,9 +249,8 @@ static void short_reads_are_no_counts(void **state)
 }
 
 /* perf_event's end of file: the event is in error, as when its group no longer fits. */
-static void an_event_given_up_is_not_zero(void **state)
+SET_UP_TEST(an_event_given_up_is_not_zero)
 {
-	(void)state;
 	assert_int_equal(open_set(COUNTER_BIT(L3_MISSES) | COUNTER_BIT(CYCLES)), 0);
 	fake.read_size[L3_MISSES] = 0;
 	assert_int_equal(counters_read(&counters, results, &error), 0);
@@ -275,16 +260,14 @@ static void an_event_given_up_is_not_zero(void **state)
 	counters_close(&counters);
 }
 
-static void a_vanished_thread_is_told(void **state)
+SET_UP_TEST(a_vanished_thread_is_told)
 {
-	(void)state;
 	fake.open_errno[L2_MISSES] = ESRCH;
 	assert_refused(ALL_COUNTERS, "process 4711 is gone");
 }
 
-static void a_missing_permission_is_told(void **state)
+SET_UP_TEST(a_missing_permission_is_told)
 {
-	(void)state;
 	fake.open_errno[CYCLES] = EACCES;
 	fake.paranoid = 2;
 	assert_refused(ALL_COUNTERS,
@@ -306,12 +289,11 @@ static void a_missing_permission_is_told(void **state)
 	assert_says(error.text, "kernel.perf_event_paranoid is -1");
 }
 
-static void a_missing_pmu_is_told(void **state)
+SET_UP_TEST(a_missing_pmu_is_told)
 {
 	static const int numbers[] = { ENOENT, EOPNOTSUPP, ENODEV, ENXIO };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		for (int counter = 0; counter < HARDWARE_COUNTERS; counter++)
 			fake.open_errno[counter] = numbers[i];
 		fake.probe_errno = numbers[i];
@@ -325,9 +307,8 @@ static void a_missing_pmu_is_told(void **state)
 	counters_close(&counters);
 }
 
-static void an_event_that_the_cpu_lacks_is_not_available(void **state)
+SET_UP_TEST(an_event_that_the_cpu_lacks_is_not_available)
 {
-	(void)state;
 	fake.open_errno[BUS_REQUESTS] = ENOENT;
 	fake.open_errno[L2_REFERENCES] = EINVAL;
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
@@ -343,18 +324,16 @@ static void an_event_that_the_cpu_lacks_is_not_available(void **state)
 }
 
 /* The kernel is there to be asked, though the user may not ask it for cycles. */
-static void a_pmu_that_is_forbidden_is_not_missing(void **state)
+SET_UP_TEST(a_pmu_that_is_forbidden_is_not_missing)
 {
-	(void)state;
 	fake.open_errno[BUS_REQUESTS] = ENOENT;
 	fake.probe_errno = EACCES;
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
 	counters_close(&counters);
 }
 
-static void an_event_that_the_table_lacks_is_not_available(void **state)
+SET_UP_TEST(an_event_that_the_table_lacks_is_not_available)
 {
-	(void)state;
 	fake_events.of[CACHE_TO_CACHE].name = NULL;
 	fake_events.of[CACHE_TO_CACHE].why_not = "cores do not tell";
 	assert_int_equal(open_set(ALL_COUNTERS), 0);
@@ -370,7 +349,7 @@ static void an_event_that_the_table_lacks_is_not_available(void **state)
 		       "  cache_to_cache: cores do not tell");
 }
 
-static void too_many_events_are_told(void **state)
+SET_UP_TEST(too_many_events_are_told)
 {
 	static const struct {
 		int number;
@@ -384,16 +363,14 @@ static void too_many_events_are_told(void **state)
 		{ EBUSY, "too many events: the CPU has no counter left for l3_misses" },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		fake.open_errno[L3_MISSES] = cases[i].number;
 		assert_refused(ALL_COUNTERS, cases[i].says);
 	}
 }
 
-static void a_group_larger_than_the_cpus_counters_is_told(void **state)
+SET_UP_TEST(a_group_larger_than_the_cpus_counters_is_told)
 {
-	(void)state;
 	fake.slots = 4;
 	assert_int_equal(open_by_cpu(ALL_HARDWARE), -1);
 	assert_says(error.text, "the CPU has no counter left for l3_references");
@@ -402,9 +379,8 @@ static void a_group_larger_than_the_cpus_counters_is_told(void **state)
 	assert_int_equal(fake_open_events(), 0);
 }
 
-static void whole_cpus_are_not_for_everybody(void **state)
+SET_UP_TEST(whole_cpus_are_not_for_everybody)
 {
-	(void)state;
 	fake.open_errno[CYCLES] = EACCES;
 	fake.paranoid = 1;
 	assert_int_equal(open_by_cpu(ALL_COUNTERS), -1);
@@ -414,54 +390,20 @@ static void whole_cpus_are_not_for_everybody(void **state)
 	assert_int_equal(fake_open_events(), 0);
 }
 
-static void other_errors_are_told(void **state)
+SET_UP_TEST(other_errors_are_told)
 {
-	(void)state;
 	fake.open_errno[CYCLES] = ENOSYS;
 	assert_refused(ALL_COUNTERS, "no perf_event_open");
 	fake.open_errno[CYCLES] = E2BIG;
 	assert_refused(ALL_COUNTERS, "cannot count cycles (fake::cycles): Argument list too long");
 }
 
-static void cores_of_two_kinds_are_told(void **state)
+SET_UP_TEST(cores_of_two_kinds_are_told)
 {
-	(void)state;
 	fake.hybrid = true;
 	assert_refused(ALL_COUNTERS, "cores of two kinds");
 	assert_int_equal(open_set(ALL_SOFTWARE), 0);
 	counters_close(&counters);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_event_counts_all_threads, setup),
-		cmocka_unit_test_setup(hardware_events_count_cpus_and_software_events_threads,
-				       setup),
-		cmocka_unit_test_setup(cpus_add_up, setup),
-		cmocka_unit_test_setup(the_hardware_events_of_a_place_are_one_group, setup),
-		cmocka_unit_test_setup(nothing_may_be_counted, setup),
-		cmocka_unit_test_setup(all_are_switched, setup),
-		cmocka_unit_test_setup(a_group_is_switched_as_one, setup),
-		cmocka_unit_test_setup(a_switch_that_fails_is_told, setup),
-		cmocka_unit_test_setup(all_the_time_is_a_result, setup),
-		cmocka_unit_test_setup(a_share_of_the_time_is_none, setup),
-		cmocka_unit_test_setup(one_cpu_that_counted_less_spoils_the_sum, setup),
-		cmocka_unit_test_setup(a_region_in_which_nothing_ran_is_zero, setup),
-		cmocka_unit_test_setup(short_reads_are_no_counts, setup),
-		cmocka_unit_test_setup(an_event_given_up_is_not_zero, setup),
-		cmocka_unit_test_setup(a_vanished_thread_is_told, setup),
-		cmocka_unit_test_setup(a_missing_permission_is_told, setup),
-		cmocka_unit_test_setup(a_missing_pmu_is_told, setup),
-		cmocka_unit_test_setup(an_event_that_the_cpu_lacks_is_not_available, setup),
-		cmocka_unit_test_setup(a_pmu_that_is_forbidden_is_not_missing, setup),
-		cmocka_unit_test_setup(an_event_that_the_table_lacks_is_not_available, setup),
-		cmocka_unit_test_setup(too_many_events_are_told, setup),
-		cmocka_unit_test_setup(a_group_larger_than_the_cpus_counters_is_told, setup),
-		cmocka_unit_test_setup(whole_cpus_are_not_for_everybody, setup),
-		cmocka_unit_test_setup(other_errors_are_told, setup),
-		cmocka_unit_test_setup(cores_of_two_kinds_are_told, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
+#include "unit.h"
 #include "cpus.h"
 
 /* A kernel for 2,048 CPUs, and the last one that the process may use. */
@@ -28,12 +23,11 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 	return 0;
 }
 
-static void those_that_may_be_used(void **state)
+TEST(those_that_may_be_used)
 {
 	char text[16];
 	cpu_set_t cpus;
 
-	(void)state;
 	last_cpu = 1023;
 	assert_int_equal(cpus_allowed(7, &cpus), 0);
 	cpus_format(&cpus, text, sizeof(text));
@@ -43,7 +37,7 @@ static void those_that_may_be_used(void **state)
 	assert_int_equal(errno, EOVERFLOW);
 }
 
-static void lists_are_read_and_written(void **state)
+TEST(lists_are_read_and_written)
 {
 	static const struct {
 		const char *list, *same;
@@ -55,8 +49,7 @@ static void lists_are_read_and_written(void **state)
 	char text[64];
 	cpu_set_t cpus;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		assert_int_equal(cpus_parse(cases[i].list, &cpus), 0);
 		assert_int_equal(CPU_COUNT(&cpus), cases[i].count);
 		cpus_format(&cpus, text, sizeof(text));
@@ -64,7 +57,7 @@ static void lists_are_read_and_written(void **state)
 	}
 }
 
-static void what_is_no_list_is_refused(void **state)
+TEST(what_is_no_list_is_refused)
 {
 	static const char *const cases[] = {
 		"", ",", "1,", "-1", "1-", "3-1", "1 ", " 1", "+1", "a", "1-2-3", "1024",
@@ -72,31 +65,19 @@ static void what_is_no_list_is_refused(void **state)
 	};
 	cpu_set_t cpus;
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
 		assert_int_equal(cpus_parse(cases[i], &cpus), -1);
 }
 
-static void a_long_list_is_cut(void **state)
+TEST(a_long_list_is_cut)
 {
 	char text[8] = "xxxxxxx";
 	cpu_set_t cpus;
 
-	(void)state;
 	assert_int_equal(cpus_parse("100,102,104", &cpus), 0);
 	cpus_format(&cpus, text, 6);
 	assert_string_equal(text, "100,1");
 	assert_int_equal(text[6], 'x');
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_are_read_and_written),
-		cmocka_unit_test(what_is_no_list_is_refused),
-		cmocka_unit_test(a_long_list_is_cut),
-		cmocka_unit_test(those_that_may_be_used),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

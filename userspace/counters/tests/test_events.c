@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table against libpfm, which knows each CPU's events, and against the vendors' codes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <perfmon/pfmlib.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "unit.h"
 #include "events.h"
 
 static char error[256];
 
-static void lists_are_read(void **state)
+TEST(lists_are_read)
 {
 	char bad[16];
 
-	(void)state;
 	assert_int_equal(counters_parse("cycles", bad, sizeof(bad)), COUNTER_BIT(CYCLES));
 	assert_int_equal(counters_parse("page_faults,l2_misses", bad, sizeof(bad)),
 			 COUNTER_BIT(PAGE_FAULTS) | COUNTER_BIT(L2_MISSES));
@@ -29,7 +23,7 @@ static void lists_are_read(void **state)
 	assert_int_equal(counters_parse("all", bad, sizeof(bad)), 0xfff);
 }
 
-static void words_that_are_no_names_are_told(void **state)
+TEST(words_that_are_no_names_are_told)
 {
 	static const struct {
 		const char *list, *bad;
@@ -40,8 +34,7 @@ static void words_that_are_no_names_are_told(void **state)
 	};
 	char bad[16];
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		assert_int_equal(counters_parse(cases[i].list, bad, sizeof(bad)), 0);
 		assert_string_equal(bad, cases[i].bad);
 	}
@@ -62,11 +55,43 @@ static bool libpfm_knows(const char *pmu)
 	return knows;
 }
 
-static void each_cell_is_an_event_or_a_reason(void **state)
+/* A CPU of the table that is not this one. */
+static const char *another_cpu(void)
+{
+	struct events events;
+	const char *pmu;
+	unsigned int n = 0;
+
+	assert_int_equal(events_resolve(&events, NULL, false, error, sizeof(error)), 0);
+	while ((pmu = events_pmu(n++)) && (!libpfm_knows(pmu) || !strcmp(pmu, events.cpu)))
+		;
+	events_free(&events);
+	assert_non_null(pmu);
+	return pmu;
+}
+
+/* Before the set-ups: libpfm never forgets what they tell it. */
+TEST(what_libpfm_cannot_encode_is_not_available)
+{
+	struct events events;
+
+	assert_int_equal(events_resolve(&events, another_cpu(), false, error, sizeof(error)), 0);
+	assert_null(events.of[L2_REFERENCES].name);
+	assert_non_null(strstr(events.of[L2_REFERENCES].why_not, "libpfm cannot encode "));
+	assert_non_null(events.of[TASK_CLOCK].name);
+	events_free(&events);
+}
+
+/* Also for those that this machine has not. */
+SET_UP
+{
+	return setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+}
+
+SET_UP_TEST(each_cell_is_an_event_or_a_reason)
 {
 	unsigned int known = 0;
 
-	(void)state;
 	for (unsigned int n = 0; events_pmu(n); n++) {
 		const char *pmu = events_pmu(n);
 		struct events events;
@@ -97,7 +122,7 @@ static void each_cell_is_an_event_or_a_reason(void **state)
 }
 
 /* Codes as in Linux's tools/perf/pmu-events; Documentation/counters.rst has the same. */
-static void codes_are_the_vendors(void **state)
+SET_UP_TEST(codes_are_the_vendors)
 {
 	static const struct {
 		const char *pmu;
@@ -140,8 +165,7 @@ static void codes_are_the_vendors(void **state)
 		{ "arm_v2", L3_MISSES, PERF_TYPE_RAW, 0x37 },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(codes); i++) {
 		struct events events;
 		const struct perf_event_attr *attr;
 
@@ -158,11 +182,10 @@ static void codes_are_the_vendors(void **state)
 	}
 }
 
-static void both_modes_or_user_space(void **state)
+SET_UP_TEST(both_modes_or_user_space)
 {
 	struct events events;
 
-	(void)state;
 	for (int user_only = 0; user_only <= 1; user_only++) {
 		assert_int_equal(events_resolve(&events, NULL, user_only, error, sizeof(error)), 0);
 		assert_int_equal(events.of[CYCLES].attr.exclude_kernel, user_only);
@@ -175,51 +198,4 @@ static void both_modes_or_user_space(void **state)
 	}
 }
 
-/* A CPU of the table that is not this one. */
-static const char *another_cpu(void)
-{
-	struct events events;
-	const char *pmu;
-	unsigned int n = 0;
-
-	assert_int_equal(events_resolve(&events, NULL, false, error, sizeof(error)), 0);
-	while ((pmu = events_pmu(n++)) && (!libpfm_knows(pmu) || !strcmp(pmu, events.cpu)))
-		;
-	events_free(&events);
-	assert_non_null(pmu);
-	return pmu;
-}
-
-/* Also for those that this machine has not. */
-static int encode_for_any_cpu(void **state)
-{
-	(void)state;
-	return setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
-}
-
-static void what_libpfm_cannot_encode_is_not_available(void **state)
-{
-	struct events events;
-
-	(void)state;
-	assert_int_equal(events_resolve(&events, another_cpu(), false, error, sizeof(error)), 0);
-	assert_null(events.of[L2_REFERENCES].name);
-	assert_non_null(strstr(events.of[L2_REFERENCES].why_not, "libpfm cannot encode "));
-	assert_non_null(events.of[TASK_CLOCK].name);
-	events_free(&events);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_are_read),
-		cmocka_unit_test(words_that_are_no_names_are_told),
-		/* Before the setups: libpfm never forgets what these tell it. */
-		cmocka_unit_test(what_libpfm_cannot_encode_is_not_available),
-		cmocka_unit_test_setup(each_cell_is_an_event_or_a_reason, encode_for_any_cpu),
-		cmocka_unit_test_setup(codes_are_the_vendors, encode_for_any_cpu),
-		cmocka_unit_test_setup(both_modes_or_user_space, encode_for_any_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

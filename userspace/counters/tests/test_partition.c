@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Partitions in a directory whose files behave as those of a cgroup file system. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "partition.h"
 
 static char root[] = "/tmp/partition-XXXXXX";
@@ -115,9 +110,8 @@ static struct partition_os fake = {
 	.read = fake_read,
 };
 
-static int setup(void **state)
+SET_UP
 {
-	(void)state;
 	denied = NULL;
 	state_said = "root\n";
 	stuck = false;
@@ -155,9 +149,8 @@ static int take(void)
 	return partition_open(&partition, &fake, "2-3", why, sizeof(why));
 }
 
-static void cpus_are_taken_and_given_back(void **state)
+SET_UP_TEST(cpus_are_taken_and_given_back)
 {
-	(void)state;
 	assert_int_equal(take(), 0);
 	assert_holds(partition.group, "cpuset.cpus", "2-3");
 	assert_holds(partition.group, "cpuset.cpus.partition", "root\n");
@@ -167,9 +160,8 @@ static void cpus_are_taken_and_given_back(void **state)
 	assert_int_equal(partition_close(&partition), 0);
 }
 
-static void one_that_cannot_be_removed_is_told_and_holds_no_cpus(void **state)
+SET_UP_TEST(one_that_cannot_be_removed_is_told_and_holds_no_cpus)
 {
-	(void)state;
 	stuck = true;
 	assert_int_equal(take(), 0);
 	assert_int_equal(partition_close(&partition), -1);
@@ -178,9 +170,8 @@ static void one_that_cannot_be_removed_is_told_and_holds_no_cpus(void **state)
 	assert_int_equal(fake_remove(partition.group), 0);
 }
 
-static void who_still_runs_there_goes_to_the_root(void **state)
+SET_UP_TEST(who_still_runs_there_goes_to_the_root)
 {
-	(void)state;
 	assert_int_equal(take(), 0);
 	assert_int_equal(partition_enter(&partition, 4711), 0);
 	assert_holds(partition.group, "cgroup.procs", "4711");
@@ -197,14 +188,13 @@ static void wait_until_gone(const char *directory)
 }
 
 /* With all of its process group, as `timeout -s KILL` and fastlab kill. */
-static void they_are_given_back_after_a_kill(void **state)
+SET_UP_TEST(they_are_given_back_after_a_kill)
 {
 	char group[600];
 	int ready[2], status;
 	pid_t pid;
 	char c;
 
-	(void)state;
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -235,9 +225,8 @@ static void assert_refused(const char *expected)
 	partition_close(&partition);
 }
 
-static void why_they_cannot_be_taken_is_told(void **state)
+SET_UP_TEST(why_they_cannot_be_taken_is_told)
 {
-	(void)state;
 	fake.root = "/proc";
 	assert_refused("cgroup v2 is not mounted at /proc");
 	fake.root = root;
@@ -259,12 +248,11 @@ static void why_they_cannot_be_taken_is_told(void **state)
 }
 
 /* The keeper takes its lifeline for a standard stream, and closes it. */
-static void a_keeper_that_ends_at_once_is_told(void **state)
+SET_UP_TEST(a_keeper_that_ends_at_once_is_told)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	pid = fork();
 	if (pid == 0) {
 		for (int fd = 0; fd < 3; fd++)
@@ -276,9 +264,8 @@ static void a_keeper_that_ends_at_once_is_told(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void a_process_that_cannot_be_moved_is_told(void **state)
+SET_UP_TEST(a_process_that_cannot_be_moved_is_told)
 {
-	(void)state;
 	assert_int_equal(take(), 0);
 	denied = "cgroup.procs";
 	assert_int_equal(partition_enter(&partition, 4711), -1);
@@ -287,17 +274,15 @@ static void a_process_that_cannot_be_moved_is_told(void **state)
 	assert_gone(&partition);
 }
 
-static int make_root(void **state)
+static int make_root(UNIT_STATE)
 {
-	(void)state;
 	return mkdtemp(root) ? 0 : -1;
 }
 
-static int remove_root(void **state)
+static int remove_root(UNIT_STATE)
 {
 	char path[600];
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/cgroup.subtree_control", root);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/cgroup.procs", root);
@@ -306,17 +291,4 @@ static int remove_root(void **state)
 	return rmdir(root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(cpus_are_taken_and_given_back, setup),
-		cmocka_unit_test_setup(one_that_cannot_be_removed_is_told_and_holds_no_cpus, setup),
-		cmocka_unit_test_setup(who_still_runs_there_goes_to_the_root, setup),
-		cmocka_unit_test_setup(they_are_given_back_after_a_kill, setup),
-		cmocka_unit_test_setup(why_they_cannot_be_taken_is_told, setup),
-		cmocka_unit_test_setup(a_keeper_that_ends_at_once_is_told, setup),
-		cmocka_unit_test_setup(a_process_that_cannot_be_moved_is_told, setup),
-	};
-
-	return cmocka_run_group_tests(tests, make_root, remove_root);
-}
+RUN_TESTS(make_root, remove_root)

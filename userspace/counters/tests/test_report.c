@@ -12,9 +12,8 @@ static struct counters_result results[COUNTERS];
 static struct session session;
 static struct report report;
 
-static int setup(void **state)
+SET_UP
 {
-	(void)state;
 	fake_reset();
 	memset(results, 0, sizeof(results));
 	results[L2_REFERENCES] = (struct counters_result){ .available = true, .value = 4000 };
@@ -64,9 +63,8 @@ static void assert_prints(void (*print)(FILE *out, const struct report *report),
 	"program's all the time; name fewer --events\n\n"
 #define HEAD "\nfast-stat: user and kernel on fake, the whole program\n"
 
-static void the_table(void **state)
+SET_UP_TEST(the_table)
 {
-	(void)state;
 	assert_prints(report_text, HEAD "of the program's threads\n\n" TABLE);
 	report.cpus = "0-1";
 	assert_prints(report_text, HEAD "on CPUs 0-1, which the program has to itself\n\n" TABLE);
@@ -75,11 +73,10 @@ static void the_table(void **state)
 		      TABLE);
 }
 
-static void means_of_runs(void **state)
+SET_UP_TEST(means_of_runs)
 {
 	struct spread spreads[COUNTERS] = { 0 }, elapsed = { 0 };
 
-	(void)state;
 	report.wanted = COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L3_MISSES);
 	report.spreads = spreads;
 	report.elapsed = &elapsed;
@@ -95,9 +92,8 @@ static void means_of_runs(void **state)
 		      "            1.000000  seconds elapsed  ± 0.00 %\n\n");
 }
 
-static void instructions_per_cycle(void **state)
+SET_UP_TEST(instructions_per_cycle)
 {
-	(void)state;
 	report.wanted = COUNTER_BIT(CYCLES) | COUNTER_BIT(INSTRUCTIONS);
 	results[CYCLES] = (struct counters_result){ .available = true, .value = 1000 };
 	results[INSTRUCTIONS] = (struct counters_result){ .available = true, .value = 1500 };
@@ -109,11 +105,10 @@ static void instructions_per_cycle(void **state)
 		      "            1.500000  seconds elapsed\n\n");
 }
 
-static void what_cannot_be_is_said(void **state)
+SET_UP_TEST(what_cannot_be_is_said)
 {
 	char *text;
 
-	(void)state;
 	results[L2_MISSES].value = 4001;
 	text = printed(report_text);
 	assert_non_null(strstr(text, "  seconds elapsed\n\n" DOUBTFUL));
@@ -141,11 +136,10 @@ static void assert_doubts(uint64_t cycles, uint64_t instructions, const char *ex
 	assert_doubts_of(1000, cycles, instructions, expected);
 }
 
-static void doubts_of_cycles(void **state)
+SET_UP_TEST(doubts_of_cycles)
 {
 	const char *doubts[DOUBTS];
 
-	(void)state;
 	/* Of no region nothing is counted. */
 	assert_doubts_of(0, 0, 0, NULL);
 	assert_doubts(0, 0, "time without a cycle or an instruction: this machine shows");
@@ -159,9 +153,8 @@ static void doubts_of_cycles(void **state)
 	assert_doubts(5, 0, "cycles without any instruction");
 }
 
-static void the_object(void **state)
+SET_UP_TEST(the_object)
 {
-	(void)state;
 	report.wanted = COUNTER_BIT(L2_MISSES) | COUNTER_BIT(L3_MISSES);
 	report.cpus = "0-1";
 	report.others = "no cgroup";
@@ -188,23 +181,9 @@ static void a_set(FILE *out, const struct report *unused)
 	report_set(out, 0);
 }
 
-static void sets_are_lists(void **state)
+SET_UP_TEST(sets_are_lists)
 {
-	(void)state;
 	assert_prints(a_set, "cycles,page_faults;");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_table, setup),
-		cmocka_unit_test_setup(means_of_runs, setup),
-		cmocka_unit_test_setup(instructions_per_cycle, setup),
-		cmocka_unit_test_setup(what_cannot_be_is_said, setup),
-		cmocka_unit_test_setup(doubts_of_cycles, setup),
-		cmocka_unit_test_setup(the_object, setup),
-		cmocka_unit_test_setup(sets_are_lists, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -14,9 +14,8 @@ static cpu_set_t cpus;
 static const struct counters_target target = { .pid = FAKE_PID, .cpus = &cpus };
 static struct counters_error error;
 
-static int setup(void **state)
+SET_UP
 {
-	(void)state;
 	fake_reset();
 	CPU_ZERO(&cpus);
 	CPU_SET(0, &cpus);
@@ -43,7 +42,7 @@ static void assert_split(unsigned int wanted, const unsigned int *expected)
 	assert_int_equal(expected[count], 0);
 }
 
-static void as_few_groups_as_the_counters_allow(void **state)
+SET_UP_TEST(as_few_groups_as_the_counters_allow)
 {
 	static const struct {
 		unsigned int slots, expected[HARDWARE_COUNTERS + 1];
@@ -56,18 +55,16 @@ static void as_few_groups_as_the_counters_allow(void **state)
 		{ 2, { CORE, L2, L3, BUS | C2C } },
 	};
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		fake.slots = cases[i].slots;
 		assert_split(ALL_COUNTERS, cases[i].expected);
 	}
 }
 
-static void one_counter_has_one_event_at_a_time(void **state)
+SET_UP_TEST(one_counter_has_one_event_at_a_time)
 {
 	unsigned int groups[HARDWARE_COUNTERS];
 
-	(void)state;
 	fake.slots = 1;
 	assert_int_equal(split(ALL_HARDWARE, groups), HARDWARE_COUNTERS);
 	for (int i = 0; i < HARDWARE_COUNTERS; i++)
@@ -75,9 +72,8 @@ static void one_counter_has_one_event_at_a_time(void **state)
 }
 
 /* The kernel opens the group as if the NMI watchdog's counter were free. */
-static void counters_that_others_hold_do_not_count(void **state)
+SET_UP_TEST(counters_that_others_hold_do_not_count)
 {
-	(void)state;
 	fake.slots = 5;
 	fake.taken = 1;
 	assert_split(ALL_HARDWARE, (const unsigned int[]){ CORE | L2, L3 | BUS | C2C, 0 });
@@ -85,9 +81,8 @@ static void counters_that_others_hold_do_not_count(void **state)
 	assert_split(ALL_HARDWARE & ~L3, (const unsigned int[]){ CORE | L2 | BUS, C2C, 0 });
 }
 
-static void what_the_cpu_lacks_is_in_no_group(void **state)
+SET_UP_TEST(what_the_cpu_lacks_is_in_no_group)
 {
-	(void)state;
 	fake.open_errno[L3_REFERENCES] = EINVAL;
 	fake_events.of[CACHE_TO_CACHE].name = NULL;
 	fake_events.of[CACHE_TO_CACHE].why_not = "cores do not tell";
@@ -96,17 +91,15 @@ static void what_the_cpu_lacks_is_in_no_group(void **state)
 	assert_split(C2C, (const unsigned int[]){ 0 });
 }
 
-static void software_events_need_no_group(void **state)
+SET_UP_TEST(software_events_need_no_group)
 {
-	(void)state;
 	assert_split(ALL_SOFTWARE, (const unsigned int[]){ 0 });
 }
 
-static void what_is_in_the_way_is_told(void **state)
+SET_UP_TEST(what_is_in_the_way_is_told)
 {
 	unsigned int groups[HARDWARE_COUNTERS];
 
-	(void)state;
 	fake.open_errno[CYCLES] = EACCES;
 	fake.paranoid = 2;
 	assert_int_equal(split(ALL_HARDWARE, groups), -1);
@@ -118,16 +111,4 @@ static void what_is_in_the_way_is_told(void **state)
 	assert_non_null(strstr(error.text, "cycles was counted for 0.0 % of the time only"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(as_few_groups_as_the_counters_allow, setup),
-		cmocka_unit_test_setup(one_counter_has_one_event_at_a_time, setup),
-		cmocka_unit_test_setup(counters_that_others_hold_do_not_count, setup),
-		cmocka_unit_test_setup(what_the_cpu_lacks_is_in_no_group, setup),
-		cmocka_unit_test_setup(software_events_need_no_group, setup),
-		cmocka_unit_test_setup(what_is_in_the_way_is_told, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

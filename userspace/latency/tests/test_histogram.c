@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "unit.h"
 #include "histogram.h"
 
 static struct histogram h;
 
-static int empty(void **state)
+SET_UP
 {
-	(void)state;
 	memset(&h, 0, sizeof(h));
 	return 0;
 }
 
 /* Of every bucket: its end is in it, what is one more is in the next. */
-static void buckets_have_no_gaps(void **state)
+TEST(buckets_have_no_gaps)
 {
-	(void)state;
 	assert_int_equal(histogram_bucket(0), 0);
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
 		assert_int_equal(histogram_bucket(histogram_end(i)), i);
@@ -30,9 +24,8 @@ static void buckets_have_no_gaps(void **state)
 	assert_int_equal(histogram_end(HISTOGRAM_BUCKETS - 1), UINT64_MAX);
 }
 
-static void buckets_are_narrow(void **state)
+TEST(buckets_are_narrow)
 {
-	(void)state;
 	for (unsigned int i = 1; i < HISTOGRAM_BUCKETS; i++) {
 		uint64_t least = histogram_end(i - 1) + 1;
 
@@ -40,9 +33,8 @@ static void buckets_are_narrow(void **state)
 	}
 }
 
-static void percentiles(void **state)
+SET_UP_TEST(percentiles)
 {
-	(void)state;
 	for (uint64_t ns = 1; ns <= 50; ns++)
 		histogram_add(&h, ns);
 	assert_int_equal(histogram_events(&h), 50);
@@ -51,22 +43,11 @@ static void percentiles(void **state)
 	assert_int_equal(histogram_percentile(&h, 1000), 50);
 }
 
-static void one_event(void **state)
+SET_UP_TEST(one_event)
 {
-	(void)state;
 	histogram_add(&h, 1000000);
 	assert_int_equal(histogram_percentile(&h, 500), histogram_percentile(&h, 1000));
 	assert_in_range(histogram_percentile(&h, 500), 1000000, 1031250);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buckets_have_no_gaps),
-		cmocka_unit_test(buckets_are_narrow),
-		cmocka_unit_test_setup(percentiles, empty),
-		cmocka_unit_test_setup(one_event, empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
+#include "unit.h"
 #include "wakeups.h"
 
 enum { IDLE, A = 100, B = 101, STRANGER = 200 };
 
 static struct wakeups w;
 
-static int open_wakeups(void **state)
+SET_UP
 {
-	(void)state;
 	memset(&w, 0, sizeof(w));
 	if (wakeups_open(&w))
 		return -1;
@@ -24,9 +18,8 @@ static int open_wakeups(void **state)
 	return 0;
 }
 
-static int close_wakeups(void **state)
+TEAR_DOWN
 {
-	(void)state;
 	wakeups_close(&w);
 	return 0;
 }
@@ -40,9 +33,8 @@ static void assert_latencies(uint64_t first, uint64_t second, uint64_t events)
 		assert_int_not_equal(w.histogram.count[histogram_bucket(second)], 0);
 }
 
-static void from_waking_to_running(void **state)
+FIXTURE_TEST(from_waking_to_running)
 {
-	(void)state;
 	wakeups_waking(&w, A, 1000);
 	wakeups_waking(&w, B, 1010);
 	wakeups_switch(&w, IDLE, true, B, 1020);
@@ -51,17 +43,15 @@ static void from_waking_to_running(void **state)
 }
 
 /* It was preempted, or it yielded: nobody woke it. */
-static void running_again_is_no_wakeup(void **state)
+FIXTURE_TEST(running_again_is_no_wakeup)
 {
-	(void)state;
 	wakeups_switch(&w, A, true, B, 1000);
 	wakeups_switch(&w, B, true, A, 2000);
 	assert_latencies(0, 0, 0);
 }
 
-static void a_wakeup_counts_once(void **state)
+FIXTURE_TEST(a_wakeup_counts_once)
 {
-	(void)state;
 	wakeups_waking(&w, A, 1000);
 	wakeups_switch(&w, IDLE, true, A, 1020);
 	wakeups_switch(&w, A, true, B, 1500);
@@ -70,9 +60,8 @@ static void a_wakeup_counts_once(void **state)
 }
 
 /* Woken on its way to sleep: the kernel lets it go on, and no switch belongs to that. */
-static void woken_before_it_slept(void **state)
+FIXTURE_TEST(woken_before_it_slept)
 {
-	(void)state;
 	wakeups_waking(&w, A, 1000);
 	wakeups_switch(&w, A, true, B, 3000);
 	wakeups_switch(&w, B, false, A, 9000);
@@ -85,18 +74,16 @@ static void woken_before_it_slept(void **state)
 }
 
 /* Woken while it is still being switched out. */
-static void woken_while_it_fell_asleep(void **state)
+FIXTURE_TEST(woken_while_it_fell_asleep)
 {
-	(void)state;
 	wakeups_waking(&w, A, 1000);
 	wakeups_switch(&w, A, false, B, 1005);
 	wakeups_switch(&w, B, true, A, 1030);
 	assert_latencies(30, 0, 1);
 }
 
-static void strangers_do_not_count(void **state)
+FIXTURE_TEST(strangers_do_not_count)
 {
-	(void)state;
 	wakeups_waking(&w, STRANGER, 1000);
 	wakeups_switch(&w, A, true, STRANGER, 1020);
 	wakeups_waking(&w, IDLE, 1030);
@@ -104,9 +91,8 @@ static void strangers_do_not_count(void **state)
 	assert_latencies(0, 0, 0);
 }
 
-static void no_latency_goes_across_a_gap(void **state)
+FIXTURE_TEST(no_latency_goes_across_a_gap)
 {
-	(void)state;
 	wakeups_waking(&w, A, 1000);
 	wakeups_gap(&w);
 	wakeups_switch(&w, IDLE, true, A, 900000);
@@ -117,9 +103,8 @@ static void no_latency_goes_across_a_gap(void **state)
 }
 
 /* It slept, and now it sleeps again: it was running meanwhile. */
-static void missing_events_are_noticed(void **state)
+FIXTURE_TEST(missing_events_are_noticed)
 {
-	(void)state;
 	wakeups_switch(&w, A, false, IDLE, 1000);
 	wakeups_waking(&w, A, 2000);
 	wakeups_switch(&w, A, false, IDLE, 3000);
@@ -136,20 +121,4 @@ static void missing_events_are_noticed(void **state)
 	assert_latencies(4, 0, 1);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, open_wakeups, close_wakeups)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(from_waking_to_running),
-		TEST(running_again_is_no_wakeup),
-		TEST(a_wakeup_counts_once),
-		TEST(woken_before_it_slept),
-		TEST(woken_while_it_fell_asleep),
-		TEST(strangers_do_not_count),
-		TEST(no_latency_goes_across_a_gap),
-		TEST(missing_events_are_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The --control protocol, with the test in the place of the program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "control.h"
 
 static struct control control;
 
-static int setup(void **state)
+SET_UP
 {
-	(void)state;
+	signal(SIGPIPE, SIG_IGN);
 	return control_open(&control);
 }
 
-static int teardown(void **state)
+TEAR_DOWN
 {
-	(void)state;
 	close(control.commands);
 	close(control.answers);
 	return 0;
@@ -46,11 +40,10 @@ static enum control_command receive(void)
 	return command;
 }
 
-static void commands_are_lines(void **state)
+FIXTURE_TEST(commands_are_lines)
 {
 	enum control_command command;
 
-	(void)state;
 	send_text("ena");
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(control_read(&control, &command), 0);
@@ -63,9 +56,8 @@ static void commands_are_lines(void **state)
 	control_hand_over(&control);
 }
 
-static void what_is_no_command_is_unknown(void **state)
+FIXTURE_TEST(what_is_no_command_is_unknown)
 {
-	(void)state;
 	send_text("enabled\n\nDISABLE\nenable ");
 	assert_int_equal(receive(), CONTROL_UNKNOWN);
 	assert_string_equal(control.line, "enabled");
@@ -78,9 +70,8 @@ static void what_is_no_command_is_unknown(void **state)
 	control_hand_over(&control);
 }
 
-static void the_end_is_seen(void **state)
+FIXTURE_TEST(the_end_is_seen)
 {
-	(void)state;
 	send_text("disable\n");
 	control_hand_over(&control);
 	assert_int_equal(receive(), CONTROL_DISABLE);
@@ -89,22 +80,20 @@ static void the_end_is_seen(void **state)
 	assert_int_equal(control_ack(&control), 0);
 }
 
-static void answers_arrive(void **state)
+FIXTURE_TEST(answers_arrive)
 {
 	char text[16] = "";
 
-	(void)state;
 	assert_int_equal(control_ack(&control), 0);
 	assert_int_equal(read(control.program_answers, text, sizeof(text)), 4);
 	assert_string_equal(text, "ack\n");
 	control_hand_over(&control);
 }
 
-static void the_program_is_told_its_ends(void **state)
+FIXTURE_TEST(the_program_is_told_its_ends)
 {
 	char expected[32];
 
-	(void)state;
 	assert_int_equal(control_announce(&control), 0);
 	snprintf(expected, sizeof(expected), "%d,%d", control.program_commands,
 		 control.program_answers);
@@ -117,16 +106,4 @@ static void the_program_is_told_its_ends(void **state)
 	control_hand_over(&control);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(commands_are_lines, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_command_is_unknown, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_end_is_seen, setup, teardown),
-		cmocka_unit_test_setup_teardown(answers_arrive, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_program_is_told_its_ends, setup, teardown),
-	};
-
-	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-
+#include "unit.h"
 #include "document.h"
 
 static void assert_session(const struct session *session, const char *expected)
@@ -22,11 +15,10 @@ static void assert_session(const struct session *session, const char *expected)
 	free(text);
 }
 
-static void how_it_ended(void **state)
+TEST(how_it_ended)
 {
 	struct session session = { .elapsed_ns = 5, .wait_status = 3 << 8 };
 
-	(void)state;
 	assert_session(&session,
 		       ",\"exit_status\":3,\"signal\":null,\"regions\":null,\"elapsed_ns\":5");
 	session.roi = true;
@@ -49,18 +41,16 @@ static void assert_text(const char *given, const char *expected)
 	free(text);
 }
 
-static void any_text(void **state)
+TEST(any_text)
 {
-	(void)state;
 	assert_text("a \"b\" \\ c\nd", ",\"x\":\"a \\\"b\\\" \\\\ c\\u000ad\"");
 	assert_text("", ",\"x\":\"\"");
 	assert_text(NULL, ",\"x\":null");
 }
 
 /* Python's surrogateescape codec makes the bytes of it again. */
-static void what_is_no_utf8(void **state)
+TEST(what_is_no_utf8)
 {
-	(void)state;
 	assert_text("/caf\xe9/\xc3\xa9", ",\"x\":\"/caf\\udce9/\xc3\xa9\"");
 	assert_text("\xe2\x82\xac\xf0\x9f\x98\x80", ",\"x\":\"\xe2\x82\xac\xf0\x9f\x98\x80\"");
 	/* Cut off, too long, a surrogate, beyond Unicode. */
@@ -73,11 +63,10 @@ static void what_is_no_utf8(void **state)
 }
 
 /* A full disk is noticed when what is written goes there. */
-static void a_full_disk(void **state)
+TEST(a_full_disk)
 {
 	FILE *document;
 
-	(void)state;
 	assert_int_equal(document_open(&document, "/dev/full"), 0);
 	document_number(document, "x", true, 1);
 	assert_int_equal(document_flush(document, "/dev/full"), EXIT_OURS);
@@ -87,14 +76,4 @@ static void a_full_disk(void **state)
 	assert_null(document);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(how_it_ended),
-		cmocka_unit_test(any_text),
-		cmocka_unit_test(what_is_no_utf8),
-		cmocka_unit_test(a_full_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

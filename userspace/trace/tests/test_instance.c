@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "unit.h"
 #include "instance.h"
 
 static size_t buffer_kb(size_t available_kb, size_t cpus)
@@ -26,25 +21,15 @@ static size_t buffer_kb(size_t available_kb, size_t cpus)
 }
 
 /* What the page cache holds is to be had; what is free says little. */
-static void an_eighth_of_what_is_available(void **state)
+TEST(an_eighth_of_what_is_available)
 {
-	(void)state;
 	assert_int_equal(buffer_kb(8 * 4 * 5000, 4), 5000);
 }
 
-static void within_bounds(void **state)
+TEST(within_bounds)
 {
-	(void)state;
 	assert_int_equal(buffer_kb(16u << 20, 2), 64 * 1024);
 	assert_int_equal(buffer_kb(16u << 10, 64), 1024);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_eighth_of_what_is_available),
-		cmocka_unit_test(within_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
