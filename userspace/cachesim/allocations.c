@@ -66,7 +66,7 @@ void allocations_forget(struct allocations *a, uint64_t space)
 			a->calls[i] = a->calls[--a->n_calls];
 }
 
-/* Who calls from here has left all calls that were made from here or deeper. */
+/* A thread that makes a call here has left its calls from here or deeper in the stack. */
 static void leave(struct allocations *a, const struct allocation_call *by)
 {
 	for (size_t i = a->n_calls; i-- > 0;)

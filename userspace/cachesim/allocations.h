@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs have allocated, and from where: each piece of memory that malloc() and its like have
- * returned, until it is given back or lies in another one. A call is known by its thread, as in
- * futexes.h, and is over where its return address is executed with the stack as it was before it.
+ * What programs have allocated, and where: each piece of memory that malloc() and similar functions
+ * have returned, until it is freed or overlaps a newer piece. A call is known by its thread, as in
+ * futexes.h, and ends where the thread executes the return address with the stack of before the call.
  * Not thread-safe.
  */
 #ifndef ALLOCATIONS_H
@@ -14,10 +14,10 @@
 
 #include "allocators.h"
 
-/* Enough for the frame of operator new, strdup() and their like, and the one that called it. */
+/* Enough for the frame of operator new or strdup(), and the frame of its caller. */
 #define ALLOCATION_WORDS 16u
 
-/* Registers and stack where an allocating function begins, as in call_sites.h. n is 0: not known. */
+/* Registers and stack where an allocating function begins, as in call_sites.h. n is 0: unknown. */
 struct allocation_site {
 	uint64_t pc, sp, bp;
 	unsigned int n;
@@ -38,7 +38,7 @@ struct allocations *allocations_new(void);
 
 void allocations_free(struct allocations *a);
 
-/* A program begins in this address space: forget what was there. */
+/* A program begins in this address space: forget what the program before it allocated. */
 void allocations_forget(struct allocations *a, uint64_t space);
 
 /* A function is called. Returns 0, or -1 without memory. */
@@ -47,14 +47,14 @@ int allocations_call(struct allocations *a, const struct allocation_call *call);
 /* May a call return to this address? */
 bool allocations_expects_return(const struct allocations *a, uint64_t pc);
 
-/* The call that is over when its thread executes there with this stack pointer; or NULL. */
+/* The call that ends when its thread executes pc with this stack pointer; or NULL. */
 const struct allocation_call *allocations_over(const struct allocations *a, uint64_t space,
 					       uint64_t thread, uint64_t pc, uint64_t sp);
 
-/* It has returned this memory, 0: none. Returns 0, or -1 without memory. */
+/* The call returns this memory, 0: none. Returns 0, or -1 without memory. */
 int allocations_return(struct allocations *a, const struct allocation_call *over, uint64_t address);
 
-/* From where what lies at the address was allocated; valid up to the next call; NULL: not known. */
+/* Where the memory at the address was allocated; valid up to the next call; NULL: unknown. */
 const struct allocation_site *allocations_at(const struct allocations *a, uint64_t space,
 					     uint64_t address);
 

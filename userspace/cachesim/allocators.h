@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions by which programs get memory, malloc() and its like, and how to know them where code
- * is translated: by where in a page they begin, and by their first bytes. So nobody needs to know
- * where in a program's memory a library lies.
+ * Functions that allocate memory, such as malloc(). Where code is translated, the offset in its page
+ * and its first bytes tell such a function, wherever in a program's memory its library lies.
  *
- * They are told by a file, a line for each function: its name, its address in its own file, and its
- * first bytes, both in hexadecimal. No function's bytes may lie in two pages.
+ * A file lists the functions, one a line: name, address in the library's file, and first bytes, both
+ * in hexadecimal. The bytes of a function lie in one page.
  */
 #ifndef ALLOCATORS_H
 #define ALLOCATORS_H
@@ -31,7 +30,7 @@ struct allocators *allocators_read(const char *path, char *error, size_t size);
 /* `a` may be NULL. */
 void allocators_free(struct allocators *a);
 
-/* Which of them begins at this address of a program; `code` is what lies there, up to the page's end. */
+/* The function that begins at this address of a program; `code` is there, up to the page's end. */
 enum allocator allocators_at(const struct allocators *a, uint64_t address, const uint8_t *code);
 
 #endif

@@ -8,11 +8,11 @@
 
 #include "sharing.h"
 
-/* Lines and byte ranges that are told. */
+/* Lines and byte ranges in the result, at most. */
 #define MOST_LINES 64u
 #define MOST_RANGES 16u
 
-/* What code has cost in an address space. */
+/* The counts of code in an address space. */
 struct visits {
 	struct visits *next;
 	const struct code *code;
@@ -142,7 +142,7 @@ int attribution_enter(struct attribution *a, unsigned int cpu, struct code *code
 	return 0;
 }
 
-/* Nearly every access hits the L1, and then nothing is counted but references, which are not told. */
+/* Nearly every access hits the L1, and then the model counts only references, which are not reported. */
 static bool only_hits(const struct cachesim_counts *now, const struct cachesim_counts *seen)
 {
 	return now->cycles == seen->cycles && now->bus_requests == seen->bus_requests &&
@@ -160,9 +160,9 @@ void attribution_charge(struct attribution *a, unsigned int cpu, size_t place)
 		return;
 	now = cachesim_counts(a->model, cpu, v->code->mode);
 	seen = &a->cpu[cpu].seen[v->code->mode];
-	/* QEMU repeats an access to a device in a block of its own, which is not entered. */
 	if (only_hits(now, seen))
 		return;
+	/* QEMU repeats an access to a device in a block of its own, which is not entered. */
 	cachesim_add(&v->of[place < v->code->n ? place : 0], now, seen);
 	*seen = *now;
 }
@@ -211,7 +211,7 @@ int attribution_access(struct attribution *a, unsigned int cpu, size_t place, ui
 	return 0;
 }
 
-/* A row of the result, before those of the same address are joined. */
+/* A row of the result, before rows of the same address are added up. */
 struct entry {
 	const struct visits *visits;
 	size_t index;
@@ -338,7 +338,7 @@ static void put_ranges(FILE *out, const char *name, const struct byte_range *ran
 	fputc(']', out);
 }
 
-/* Returns false if the CPU has no part in what was fetched in vain. */
+/* Returns false if the CPU has no part in fetches in vain. */
 static bool put_user(FILE *out, const struct sharing *s, const struct moved_line *line,
 		     unsigned int cpu, const char *comma)
 {

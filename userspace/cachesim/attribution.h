@@ -2,12 +2,11 @@
 /*
  * Which instructions the model's counts come from.
  *
- * Whatever the model counts for a CPU between two looks at its counts is the doing of the
- * instruction that was executed meanwhile. So nothing is counted twice or left out: the sums over
- * all instructions are the model's own counts. A program's instructions are told apart by
- * address space; the kernel has one.
+ * What the model counts for a CPU between two looks at its counts belongs to the instruction that
+ * the CPU executed meanwhile. So nothing is counted twice or left out: the sums over all instructions
+ * are the model's own counts. Programs are distinguished by address space; the kernel has one.
  *
- * Also watched is which lines move between CPUs, and which of them in vain (sharing.h).
+ * Lines that move between CPUs are watched, too (sharing.h).
  *
  *	attribution_begin()		all counts of the model are zero
  *	attribution_enter()		a block begins; the model has counted its instructions
@@ -57,19 +56,19 @@ uint64_t attribution_address(const struct code *code);
 int attribution_enter(struct attribution *a, unsigned int cpu, struct code *code, uint64_t space);
 
 /*
- * The model has counted what the CPU has fetched for the instruction at this place of the code that
- * it has entered last. Before any, it is left for the next one.
+ * The model has counted what the CPU fetched for the instruction at this place of the code that it
+ * entered last. If it has entered none, the next instruction gets these counts.
  */
 void attribution_charge(struct attribution *a, unsigned int cpu, size_t place);
 
-/* The same of what it has loaded or stored: `size` bytes at this address, which lie in one page. */
+/* The same for a load or store of `size` bytes at this address, which lie in one page. */
 int attribution_access(struct attribution *a, unsigned int cpu, size_t place, uint64_t address,
 		       uint64_t physical, unsigned int size, bool store);
 
 /*
- * All of it as a line of JSON (Documentation/attribution.rst), to be freed; *length gets
- * its length. `program` is the address space whose code is the program's; `per_cpu` is told as it
- * is, a number for each CPU (vcpu_bases()). NULL without memory.
+ * The result as a line of JSON (Documentation/attribution.rst), to be freed; *length gets its length.
+ * `program` is the address space of the program; `per_cpu`, a number for each CPU (vcpu_bases()), is
+ * copied into the result. NULL without memory.
  */
 char *attribution_format(struct attribution *a, uint64_t program, const uint64_t *per_cpu,
 			 size_t *length);

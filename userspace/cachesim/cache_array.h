@@ -3,7 +3,7 @@
  * One set-associative array. An entry packs a line's number (address / line
  * size) and its MESI state in one word, so a set is scanned with one compare
  * per way. Within a set the entries stand in replacement order, the next to
- * leave last; empty entries (0) come after all others.
+ * leave last; empty entries (0) come last.
  */
 #ifndef CACHE_ARRAY_H
 #define CACHE_ARRAY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From where locks are taken and released: registers and stacks of some of the program's futex
- * calls, by which whoever has the program's unwind tables knows who called whom. Not thread-safe.
+ * Where a program takes and releases locks: registers and stacks of some of its futex calls. With the
+ * program's unwind tables they give the functions that led to the call. Not thread-safe.
  */
 #ifndef CALL_SITES_H
 #define CALL_SITES_H
@@ -13,7 +13,7 @@
 #include "allocations.h"
 #include "futexes.h"
 
-/* Enough for the C library's own frames and the one that called it. */
+/* Enough for the C library's own frames and the frame of their caller. */
 #define CALL_SITE_WORDS 64u
 
 struct call_site {
@@ -37,14 +37,14 @@ void call_sites_free(struct call_sites *c);
 void call_sites_begin(struct call_sites *c);
 
 /*
- * A thread makes system call `number` with these arguments. If it is to be kept, *site is one with
- * address and releases, for the caller to fill in, else NULL. Of each futex the program's 1st, 4th,
- * 16th... wait is, and as many releases. Returns 0, or -1 without memory.
+ * A thread makes system call `number` with these arguments. The 1st, 4th, 16th... wait of the program
+ * for each futex is kept, and the same releases: then *site is a site with address and releases, and
+ * the caller fills in the rest. Else *site is NULL. Returns 0, or -1 without memory.
  */
 int call_sites_call(struct call_sites *c, uint64_t space, uint64_t number,
 		    const uint64_t arguments[3], struct call_site **site);
 
-/* All, in the order in which they were made; *n gets their number. */
+/* All sites, in the order of their calls; *n gets their number. */
 const struct call_site *call_sites_all(const struct call_sites *c, size_t *n);
 
 #endif

@@ -84,7 +84,7 @@ bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int
 	}
 	if (clock->doing[cpu] != CLOCK_WORKS) {
 		clock->doing[cpu] = CLOCK_WORKS;
-		/* Quanta in which nobody did anything went by without it. */
+		/* Quanta in which no CPU worked have passed without it. */
 		if (clock->local[cpu] < clock->end - clock->quantum)
 			clock->local[cpu] = clock->end - clock->quantum;
 	}
@@ -152,8 +152,8 @@ bool clock_burnt(struct parallel_clock *clock, unsigned int instructions)
 	clock->end += clock->quantum;
 	clock->active = false;
 	/*
-	 * Where nobody has done anything, and nobody will in the next quantum, it can begin
-	 * at once: an interrupt that changes that ends this turn in QEMU.
+	 * If no CPU has worked, and none will in the next quantum, that begins at once: an
+	 * interrupt that changes this ends the turn in QEMU.
 	 */
 	return active || clock->until < clock->end;
 }

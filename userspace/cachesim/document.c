@@ -29,7 +29,7 @@ static void put_counts(FILE *out, const char *mode, const struct cachesim_counts
 		{ "cycles", n->cycles / CACHESIM_CYCLE },
 		{ "stall_cycles", n->stall_cycles / CACHESIM_CYCLE },
 		{ "bus_wait_cycles", n->bus_wait_cycles / CACHESIM_CYCLE },
-		/* The last: told of a machine of several nodes only. */
+		/* The last one: only for a machine of several nodes. */
 		{ "remote_memory", n->remote_memory },
 	};
 	size_t told = sizeof(fields) / sizeof(fields[0]) - !nodes;
@@ -81,7 +81,7 @@ static void put_machine(FILE *out, const struct cachesim_machine *m)
 		m->context_switch, m->wakeup, m->interrupt);
 }
 
-/* Of no latencies there is no mean. */
+/* The mean of no latencies is null. */
 static void put_latency(FILE *out, const char *name, const struct latencies *l)
 {
 	static const struct {
@@ -123,7 +123,7 @@ static void put_use(FILE *out, const struct lock_use *use)
 	put_times(out, "outside", &use->outside);
 }
 
-/* Of others nothing is known but that somebody waited. */
+/* Of any other futex only waits are known. */
 static bool is_handed_over(const struct futex *f)
 {
 	return f->wakes || f->pi_unlocks || f->use.local || f->use.remote;

@@ -8,18 +8,18 @@
 #include "futexes.h"
 #include "latencies.h"
 
-/* What is told of a region's locks. */
+/* A region's locks. */
 struct region_locks {
 	const struct futexes *futexes;
 	const struct call_sites *sites;
-	uint64_t heap;	/* where the program's begins; 0: not known */
+	uint64_t heap;	/* where the program's heap begins; 0: unknown */
 };
 
 /*
- * The counts of `cs`, the latencies, which are sorted, and the locks unless `locks` is NULL,
- * as one line of JSON with its newline; the caller frees it. NULL without memory. *length
- * gets its length in bytes. `elapsed` cycles went by from the begin marker to the end marker. All
- * times in the document are whole cycles, but for those whose name says ns.
+ * The counts of `cs`, the sorted latencies and, unless `locks` is NULL, the locks as one line of JSON
+ * with its newline; the caller frees it. NULL without memory. *length gets its length in bytes.
+ * `elapsed` is the time from the begin marker to the end marker. Times are in cycles, unless their
+ * name says ns.
  */
 char *document_format(const struct cachesim *cs, uint64_t elapsed,
 		      const struct region_latencies *latencies, const struct region_locks *locks,

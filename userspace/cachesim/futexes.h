@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which locks a program's hand-offs come from: its futex system calls, by the
- * futex's address.
+ * A program's futex system calls by the futex's address: the locks of its hand-offs.
  *
- * A thread is known by its address space and its thread pointer, because it may
- * return from a call on another CPU than it made it on.
+ * A thread is known by its address space and its thread pointer, because a call may return on
+ * another CPU.
  */
 #ifndef FUTEXES_H
 #define FUTEXES_H
@@ -13,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a system call does, as far as locks go. */
+/* What a system call does to a lock. */
 enum futex_operation {
 	FUTEX_DOES_ELSE,
 	FUTEX_WAITS,		/* plain FUTEX_WAIT, as the C library's mutexes do */
@@ -27,26 +26,26 @@ enum futexes_program {
 	FUTEXES_NEXT,		/* of the first program that begins in it */
 };
 
-/* Spans of modelled time: how many, and their sum. */
+/* Spans of modelled time: their number, and their sum. */
 struct lock_times {
 	uint64_t count, ns;
 };
 
 /* What became of the hand-offs: locks.h. */
 struct lock_use {
-	uint64_t left;		/* waiters that they left behind */
-	uint64_t local, remote;	/* they were taken on the CPU that released, on another one */
-	uint64_t moved;		/* of both, by a thread that had begun to wait on another CPU */
+	uint64_t left;		/* waiters that hand-offs left waiting */
+	uint64_t local, remote;	/* hand-offs to a waiter on the releasing CPU, on another CPU */
+	uint64_t moved;		/* both, if the waiter had begun to wait on another CPU */
 	struct lock_times handoff, hold_local, hold_remote, outside;
-	uint64_t waits, releases;	/* calls that were looked at: call_sites.h */
+	uint64_t waits, releases;	/* calls that call_sites.h has seen */
 };
 
 struct futex {
 	uint64_t space;		/* the address space */
 	uint64_t address;
 	uint64_t wakes;		/* calls that would wake one thread */
-	uint64_t handoffs;	/* of these, that woke one */
-	uint64_t pi_unlocks;	/* a lock with priority inheritance, by the kernel */
+	uint64_t handoffs;	/* calls that woke one thread */
+	uint64_t pi_unlocks;	/* releases of a lock with priority inheritance, by the kernel */
 	struct lock_use use;
 };
 
@@ -66,20 +65,20 @@ void futexes_begin(struct futexes *f, uint64_t space);
 bool futexes_expects_return(const struct futexes *f);
 
 /*
- * The thread makes system call `number` with these arguments, or goes on in its
+ * The thread makes system call `number` with these arguments, or returns to its
  * program with this result. They return 0, or -1 without memory.
  */
 int futexes_call(struct futexes *f, uint64_t space, uint64_t thread, uint64_t number,
 		 const uint64_t arguments[3]);
 int futexes_return(struct futexes *f, uint64_t space, uint64_t thread, uint64_t result);
 
-/* What is counted of it, zeroes if nothing was; valid up to the next call. NULL without memory. */
+/* The counts of a futex, valid up to the next call; new ones are 0. NULL without memory. */
 struct futex *futexes_at(struct futexes *f, uint64_t space, uint64_t address);
 
-/* All futexes of which something was counted, by space and address; *n gets their number. */
+/* All futexes with counts, by space and address; *n gets their number. */
 const struct futex *futexes_all(const struct futexes *f, size_t *n);
 
-/* The program's space; 0 when it has not begun. */
+/* The program's address space; 0: it has not begun. */
 uint64_t futexes_program_space(const struct futexes *f);
 
 #endif

@@ -6,18 +6,18 @@
 #include "array.h"
 
 struct waiter {
-	struct handoff handoff;	/* as far as it is known */
-	uint64_t since;		/* when it came, in the order of all events */
-	bool woken;		/* it is back; what it does next says whether it has the lock */
+	struct handoff handoff;	/* fields that are not known yet are 0 */
+	uint64_t since;		/* number of the event by which it began to wait */
+	bool woken;		/* it is back; its next call shows whether it has the lock */
 };
 
 struct release {
 	struct lock_event called;
 	uint64_t address;
 	bool early;
-	uint64_t returned;	/* when, as above, with the answer that it woke one; or 0 */
-	uint64_t taken;		/* since when the thread waited that it woke, as far as is known; or 0 */
-	uint64_t left;		/* waiters besides the one that it wakes */
+	uint64_t returned;	/* number of the event by which it returned 1; or 0 */
+	uint64_t taken;		/* `since` of the waiter that it woke; 0: unknown */
+	uint64_t left;		/* waiters that remain after it */
 };
 
 struct latency {
@@ -27,9 +27,9 @@ struct latency {
 
 struct handoffs {
 	uint64_t events;
-	struct waiter *waiters;		/* one of a thread at most */
+	struct waiter *waiters;		/* one for each thread at most */
 	size_t n_waiters, waiters_room;
-	struct release *releases;	/* that have not returned, or none has taken; the oldest first */
+	struct release *releases;	/* not returned, or not taken; the oldest first */
 	size_t n_releases, releases_room;
 	struct latency *latencies;
 	size_t n_latencies, latencies_room;
@@ -81,7 +81,7 @@ static struct waiter *waiter_of(const struct handoffs *h, const struct lock_even
 	return NULL;
 }
 
-/* The one whose call has not returned. */
+/* The thread's release whose call has not returned. */
 static struct release *release_of(const struct handoffs *h, const struct lock_event *event)
 {
 	for (size_t i = 0; i < h->n_releases; i++)
@@ -104,8 +104,8 @@ static bool is_untaken(const struct release *release, uint64_t space, uint64_t a
 }
 
 /*
- * That which woke somebody who has waited for the word since then: the oldest that may have. It may
- * have begun before the wait did, and come to the kernel's queue after it.
+ * The release that woke a waiter which waits for the word since `since`: the oldest one that may have.
+ * A release may begin before the wait and reach the kernel's queue after it.
  */
 static struct release *untaken(const struct handoffs *h, uint64_t space, uint64_t address,
 			       uint64_t since)
@@ -133,7 +133,7 @@ static int wait(struct handoffs *h, const struct lock_event *event, uint64_t add
 	return 0;
 }
 
-/* Those whom a release that is made now, and those before it, can wake, but for one each. */
+/* The waiters that remain when a release made now and all before it have woken one waiter each. */
 static uint64_t left_behind(const struct handoffs *h, uint64_t space, uint64_t address)
 {
 	uint64_t waiting = 0, woken = 1;
@@ -167,7 +167,7 @@ static uint64_t latency_of(const struct handoff *handoff)
 	return latency_between(handoff->released.ns, handoff->back.ns);
 }
 
-/* The waiter, which is back, has the lock. */
+/* The waiter has returned, and has the lock. */
 static int hand_over(struct handoffs *h, const struct waiter *waiter, struct handoff_news *news)
 {
 	void *grown = array_grow(h->latencies, h->n_latencies, &h->latencies_room,
@@ -213,7 +213,7 @@ static void take(struct handoffs *h, struct release *release, uint64_t since)
 		forget_release(h, release);
 }
 
-/* The waiter's call has returned: what is known of it then. */
+/* The waiter's call has returned. */
 static void come_back(struct handoffs *h, struct waiter *waiter, const struct lock_event *event,
 		      uint64_t result, struct handoff_news *news)
 {
@@ -250,7 +250,7 @@ static void released(struct handoffs *h, struct release *release, bool one,
 		news->address = was.address;
 		return;
 	}
-	/* Who has taken it was woken by another one, which nobody else may take. */
+	/* The waiter that took it was woken by another release, which it takes instead. */
 	instead = was.taken ? untaken(h, was.called.space, was.address, was.taken) : NULL;
 	if (instead)
 		take(h, instead, was.taken);

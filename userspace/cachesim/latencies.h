@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Latencies in ns, every single one of them, so that mean and percentiles are exact. Not
- * thread-safe.
+ * Latencies in ns, each kept, so that mean and percentiles are exact. Not thread-safe.
  */
 #ifndef LATENCIES_H
 #define LATENCIES_H
@@ -9,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero is an empty one. */
+/* Empty if all zero. */
 struct latencies {
 	uint64_t *ns;
 	size_t n, room;
 };
 
-/* Those of a region of interest. */
+/* The latencies of a region of interest. */
 struct region_latencies {
 	struct latencies handoff, wakeup;
 };
@@ -23,22 +22,19 @@ struct region_latencies {
 /* Returns 0, or -1 without memory. */
 int latencies_add(struct latencies *l, uint64_t ns);
 
-/* The shortest first. */
+/* Sort them, the shortest first. */
 void latencies_sort(struct latencies *l);
 
-/*
- * The latency that so many thousandths of all do not exceed, from 1 to 1000, the longest. They
- * are sorted, and there is one.
- */
+/* The latency that `thousandths` of all, 1 to 1000, do not exceed. `l` is sorted and not empty. */
 uint64_t latencies_percentile(const struct latencies *l, unsigned int thousandths);
 
-/* Rounded to a whole ns. There is one. */
+/* Rounded to a whole ns. `l` is not empty. */
 uint64_t latencies_mean(const struct latencies *l);
 
-/* Leaves an empty one. */
+/* Leaves `l` empty. */
 void latencies_free(struct latencies *l);
 
-/* The time from `begin` to `end` by the clocks of two CPUs, which differ by a little: not below 0. */
+/* The time from `begin` to `end`, or 0 if that is negative: the clocks of two CPUs differ a little. */
 static inline uint64_t latency_between(uint64_t begin, uint64_t end)
 {
 	return end > begin ? end - begin : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who holds a copy of each line. Real snooping asks every cache; a directory
- * gives the same answer at a cost that does not grow with the number of CPUs.
- * A two-level table over the physical line number: tables come into being when
- * a line of theirs is first cached.
+ * The holders of each line. Real snooping asks every cache; a directory gives the
+ * same answer at a cost that does not grow with the number of CPUs. It is a two-level
+ * table over the physical line number: a second-level table is made when one of its
+ * lines is first cached.
  */
 #ifndef LINE_DIRECTORY_H
 #define LINE_DIRECTORY_H

@@ -15,7 +15,7 @@ struct lock_watch {
 	struct locks *locks;
 	struct call_sites *call_sites;
 	struct heaps *heaps;
-	struct allocations *allocations;	/* NULL: not asked for */
+	struct allocations *allocations;	/* NULL: not wanted */
 };
 
 struct lock_watch *lock_watch_new(struct futexes *futexes, bool allocations)
@@ -69,7 +69,7 @@ bool lock_watch_expects_return(const struct lock_watch *w)
 	return heaps_expects_return(w->heaps);
 }
 
-/* So many words at most; returns how many. */
+/* Reads up to `most` words; returns their number. */
 static unsigned int read_stack(uint64_t sp, uint64_t *stack, unsigned int most)
 {
 	unsigned int here;
@@ -125,7 +125,7 @@ bool lock_watch_expects_code(const struct lock_watch *w, uint64_t pc)
 	return allocations_expects_return(w->allocations, pc);
 }
 
-/* What a call that is over has returned. */
+/* The memory that a finished call has returned. */
 static uint64_t memory_of(const struct allocation_call *call)
 {
 	uint64_t result = register_read(REGISTER_RAX), memory;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that is looked at of the guest's locks, for the plugin: who takes them (locks.h), from where
- * (call_sites.h), where a heap begins that they may lie in (heaps.h), and, where asked, from where
- * their memory was allocated (allocations.h). To be called where registers may be read
- * (registers.h). Not thread-safe.
+ * The observers of the guest's locks together, for the plugin: hold times (locks.h), code that takes and
+ * releases locks (call_sites.h), the heaps in which locks lie (heaps.h) and, if wanted, the code that
+ * allocated their memory (allocations.h). To be called where registers may be read (registers.h). Not
+ * thread-safe.
  */
 #ifndef LOCK_WATCH_H
 #define LOCK_WATCH_H
@@ -25,7 +25,7 @@ void lock_watch_free(struct lock_watch *w);
 /* A region of interest begins. */
 void lock_watch_begin(struct lock_watch *w);
 
-/* It ends: *locks gets what there is to tell of it, valid up to the next call. */
+/* It ends: *locks gets the result, valid up to the next call. */
 int lock_watch_end(struct lock_watch *w, const struct handoffs *h, struct region_locks *locks);
 
 /* Is a return worth a call of lock_watch_return()? */
@@ -33,8 +33,8 @@ bool lock_watch_expects_return(const struct lock_watch *w);
 
 /*
  * The instruction at pc makes system call `number` with these arguments, in a region of interest if
- * `counts`; or a thread goes on with this result; `news` as in locks.h. They return 0, or -1 without
- * memory, and so does lock_watch_end().
+ * `counts`; or a thread returns with this result. `news` is of handoffs.h. These functions and
+ * lock_watch_end() return 0, or -1 without memory.
  */
 int lock_watch_call(struct lock_watch *w, const struct lock_event *event, uint64_t number,
 		    const uint64_t arguments[3], const struct handoff_news *news, uint64_t pc,
@@ -46,7 +46,7 @@ int lock_watch_return(struct lock_watch *w, const struct lock_event *event, uint
 bool lock_watch_expects_code(const struct lock_watch *w, uint64_t pc);
 
 /*
- * The thread is about to execute it, and with it begins `function` unless it is ALLOCATOR_NONE.
+ * The thread is about to execute code at pc, where `function` begins unless it is ALLOCATOR_NONE.
  * Returns 0, or -1 without memory.
  */
 int lock_watch_code(struct lock_watch *w, uint64_t space, uint64_t thread, uint64_t pc,

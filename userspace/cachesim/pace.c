@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into QEMU beside the plugin: the pace of its other threads.
+ * Preloaded into QEMU with the plugin: the pace of its other threads.
  *
- * They look for events at most once in a millisecond. The plugin ends a turn by asking for the virtual clock (end_turn()), and QEMU tells whoever
- * waits for events of that: its main loop, and the thread of the control connection. Both find
- * nothing and take the lock that the vCPUs' thread needs next, with each turn. They have no part
- * in what the guest computes. `fast bench sim` measures what this saves.
+ * They look for events at most once in a millisecond. The plugin ends a turn by asking for the virtual
+ * clock (guest_time_end_turn()), and QEMU then wakes its main loop and the thread of the control
+ * connection. At each turn both find no event, and take the lock that the vCPUs' thread needs next.
+ * They have no part in what the guest computes. `fast bench sim` measures what this saves.
  *
- * And none loses its patience with the vCPUs' thread. To free memory, QEMU waits until that thread has
- * left the code that may use it, as it does after each turn. QEMU 11.1 looks some times, 10 ms apart,
- * and then ends the turn under way, wherever that is: a host that lets the thread wait for as long
- * would change what the guest computes. Here a sleep takes until turns have ended.
+ * And a sleep lasts until turns have ended. To free memory, QEMU waits until the vCPUs' thread has left
+ * the code that may use it, as it does after each turn. QEMU 11.1 looks several times, 10 ms apart, and
+ * then ends the turn, wherever it is: a busy host, on which the vCPUs' thread waits that long, would
+ * change what the guest computes.
  */
 #include "pace.h"
 
@@ -23,9 +23,9 @@
 #include <time.h>
 
 #define PAUSE_NS 1000000
-/* Of a sleep, in which no turn ends: the machine is stopped, or the host is. */
+/* A sleep without an ended turn lasts this long: the machine or the host is stopped. */
 #define PATIENCE_NS 1000000000
-/* Of which the first may have been over, but for its count, when the sleep began. */
+/* When the sleep began, the first of them may have ended, but for its count. */
 #define ENOUGH_TURNS 2
 
 _Atomic unsigned long pace_turns;
@@ -41,7 +41,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* When this thread last came from looking. */
+/* When this thread last looked for events. */
 static _Thread_local uint64_t last;
 
 static void pace(void)
@@ -53,7 +53,7 @@ static void pace(void)
 				&(struct timespec){ .tv_nsec = (long)(PAUSE_NS - passed) }, NULL);
 }
 
-/* Who does not wait is not made to. */
+/* A call that does not wait returns at once. */
 __attribute__((visibility("default")))
 int poll(struct pollfd *fds, nfds_t nfds, int timeout)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the plugin tells libpace.so, where that is preloaded. */
+/* The plugin's variable for libpace.so, where that is preloaded. */
 #ifndef PACE_H
 #define PACE_H
 
-/* Turns of CPUs since the clock began, and one more: 0 before. The vCPUs' thread counts. */
+/* 0 before the clock begins; then 1 and the turns of CPUs since. The vCPUs' thread counts. */
 extern _Atomic unsigned long pace_turns __attribute__((visibility("default"), weak));
 
 #endif

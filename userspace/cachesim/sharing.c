@@ -9,28 +9,28 @@
 
 /* Sets of a line's bytes, of each CPU. */
 enum bytes {
-	NEWS,		/* others have written them since it had the line */
-	LOADED,		/* it has loaded them since it has the line, */
-	STORED,		/* or stored */
-	VAIN_LOADED,	/* of these, those of the times that it had fetched the line in vain, */
-	VAIN_STORED,	/* or that it made another CPU do so */
+	NEWS,		/* other CPUs have written them since this CPU lost the line */
+	LOADED,		/* this CPU has loaded them since it fetched the line */
+	STORED,		/* this CPU has stored them since it fetched the line */
+	VAIN_LOADED,	/* LOADED, of all fetches in vain */
+	VAIN_STORED,	/* STORED, of all fetches in vain by this CPU or caused by it */
 	BYTE_SETS
 };
 
 /* A CPU's copy of a line. */
 struct copy {
-	bool held;	/* nobody else has written to the line since it was touched here */
-	bool in_vain;	/* it was fetched anew, and none of the news was touched yet */
-	uint64_t instruction;	/* that has fetched it */
+	bool held;	/* no other CPU has written to the line since this CPU touched it */
+	bool in_vain;	/* fetched anew, and no byte of NEWS touched yet */
+	uint64_t instruction;	/* the one that fetched it */
 };
 
 struct line {
-	struct moved_line told;	/* first: it is what others see */
+	struct moved_line told;	/* first: sharing_lines() returns it */
 	struct copy *copies;	/* by CPU */
 	uint64_t *sets;		/* by CPU: BYTE_SETS of `words` words each */
 };
 
-/* Of a hash table by the line's number, with linear probing; empty without a line. */
+/* A slot of a hash table by the line's number, with linear probing; empty without a line. */
 struct slot {
 	uint64_t number;
 	struct line *line;
@@ -134,7 +134,7 @@ static struct line *new_line(const struct sharing *s)
 	return NULL;
 }
 
-/* A program's own name goes before the kernel's for the same memory. */
+/* A program's address of a line takes precedence over the kernel's. */
 static void name_line(const struct sharing *s, struct line *line,
 		      const struct sharing_access *access)
 {
@@ -169,7 +169,7 @@ static uint64_t *set_of(const struct sharing *s, const struct line *line, unsign
 	return line->sets + ((size_t)cpu * BYTE_SETS + which) * s->words;
 }
 
-/* Of the line's bytes from `from` on, `size` many: those in one word. */
+/* Bits of `size` bytes of the line from `from` on, as far as they are in one word. */
 static uint64_t mask_of(unsigned int word, unsigned int from, unsigned int size)
 {
 	unsigned int begin = word * WORD_BITS, last = from + size - 1;
@@ -207,7 +207,7 @@ static void join(const struct sharing *s, uint64_t *set, const uint64_t *more)
 		set[i] |= more[i];
 }
 
-/* Nothing more will be touched of what the CPU has fetched. */
+/* The CPU loses the line. */
 static void settle(const struct sharing *s, struct line *line, unsigned int cpu)
 {
 	struct copy *copy = &line->copies[cpu];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cgroup file system that partition_open() and the others talk to outside of tests. */
+/* The cgroup file system of the functions in partition.h, outside of tests. */
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <string.h>

@@ -34,7 +34,7 @@ static bool counts_at(const struct counters *counters, size_t place, int counter
 	return by_cpu(counters, counter) == (counters->places[place].cpu >= 0);
 }
 
-/* Nobody here can count such an event, whatever is asked and by whom. */
+/* The machine cannot count such an event, whatever the privileges. */
 static bool means_unsupported(int number)
 {
 	return number == ENOENT || number == EOPNOTSUPP || number == ENODEV || number == ENXIO ||
@@ -42,8 +42,8 @@ static bool means_unsupported(int number)
 }
 
 /*
- * The kernel says "no such event" of each event where there is no PMU. It is
- * the PMU that is missing if it says so of the cycles, too.
+ * Without a PMU the kernel reports "no such event" for each event. The PMU is
+ * missing if it reports that for cycles, too.
  */
 static bool pmu_is_missing(const struct counters_os *os)
 {
@@ -98,7 +98,7 @@ static int too_many(const struct counters *counters, int counter, int number,
 	return -1;
 }
 
-/* 0: the event is not to be had here, and why_not says so. -1: something to be put right. */
+/* 0: the event is not available here, and why_not says why. -1: the user can cure it. */
 static int open_failed(struct counters *counters, int counter, int number,
 		       struct counters_error *error)
 {
@@ -137,7 +137,7 @@ static int open_failed(struct counters *counters, int counter, int number,
 	return 0;
 }
 
-/* The first hardware event of a place; the others count when it does, or not at all. */
+/* The first hardware event of a place: the members of its group count when it does. */
 static int leader_of(const struct counters_place *place, int counter)
 {
 	for (int i = 0; i < counter && is_hardware(counter); i++)
@@ -162,7 +162,7 @@ static int open_at(struct counters *counters, struct counters_place *place, int 
 	fd = os->open(&attr, pid, place->cpu, leader);
 	number = errno;
 	if (fd < 0 && leader >= 0 && means_unsupported(number)) {
-		/* Is it the event that the kernel refuses, or one more in the group? */
+		/* Does the kernel refuse the event, or one more event in the group? */
 		fd = os->open(&attr, pid, place->cpu, -1);
 		if (fd >= 0) {
 			os->close(fd);
@@ -188,7 +188,7 @@ static int open_everywhere(struct counters *counters, int counter, struct counte
 			continue;
 		if (open_at(counters, &counters->places[i], counter, error))
 			return -1;
-		/* One CPU speaks for all. */
+		/* All CPUs are alike. */
 		if (counters->places[i].fd[counter] < 0)
 			return 0;
 	}
@@ -271,8 +271,8 @@ int counters_open(struct counters *counters, const struct counters_os *os,
 }
 
 /*
- * A group is switched by its leader: a switch for each event would interrupt the CPU for each, and
- * they would not all count the same.
+ * The leader switches its group: one switch for each event would interrupt the CPU for each, and the
+ * events would count different spans of time.
  */
 static int control(const struct counters *counters, unsigned long request, const char *what,
 		   struct counters_error *error)
@@ -321,8 +321,8 @@ static int read_at(const struct counters *counters, const struct counters_place 
 		return fail(error, "cannot read %s: the kernel gave %zd bytes, not %zu", name, n,
 			    sizeof(data));
 	if (data.running < data.enabled) {
-		fail(error, "%s was counted for %.1f %% of the time only: others hold counters of "
-		     "the CPU. End what else counts (another perf; the NMI watchdog, `sysctl "
+		fail(error, "%s was counted for %.1f %% of the time only: other programs use the CPU's "
+		     "counters. End what else counts (another perf; the NMI watchdog, `sysctl "
 		     "kernel.nmi_watchdog=0`), or name fewer events (--events; --groups says which "
 		     "of them can be counted at once)",
 		     name, 100 * (double)data.running / (double)data.enabled);

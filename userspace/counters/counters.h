@@ -11,13 +11,13 @@
  * A hardware event that belongs to threads makes each context switch reprogram the PMU. A
  * hypervisor traps that, at 100 us and more a switch, and a program that waits for locks runs 50
  * times slower. An event that belongs to a CPU is programmed once. It counts whatever runs
- * there, so the CPUs have to be the program's own. Software events touch no PMU, and those of a
- * CPU would count the idle task's switches, too: they are the threads' (perf_event with
- * inheritance, which the kernel sums).
+ * there, so the CPUs have to be the program's own. Software events touch no PMU, and by CPU they
+ * would count the idle task's switches, too: they belong to threads (perf_event with inheritance,
+ * which the kernel sums).
  *
- * What fails returns -1 and leaves in @error what happened and what to do next.
- * An event that this CPU cannot count is no failure: its result says why there is no value.
- * A struct counters is for one thread at a time.
+ * A function that fails returns -1; @error says what happened and what to do next. An event that
+ * this CPU cannot count is no failure: its result says why there is no value. A struct counters is
+ * for one thread at a time.
  */
 #ifndef FAST_COUNTERS_H
 #define FAST_COUNTERS_H
@@ -46,18 +46,18 @@ struct counters_error {
 	char text[640];
 	enum {
 		COUNTERS_BROKEN,
-		COUNTERS_TOO_MANY,	/* fewer of the events could be counted */
+		COUNTERS_TOO_MANY,	/* fewer events could be counted */
 		COUNTERS_NONE,		/* this CPU has none of the events */
 	} kind;
 };
 
-/* What is counted: a process with all its threads and all that these start. */
+/* What is counted: a process with all its threads and all their children. */
 struct counters_target {
 	pid_t pid;
-	const cpu_set_t *cpus;	/* hardware events count these instead; NULL: the threads, too */
+	const cpu_set_t *cpus;	/* for hardware events; NULL: they count threads, too */
 };
 
-/* Where an event counts. The first place is the threads, with cpu -1; the others are CPUs. */
+/* Where an event counts: the first place is the threads, with cpu -1, each further one a CPU. */
 struct counters_place {
 	int cpu;
 	int fd[COUNTERS];	/* -1: not open */
@@ -75,8 +75,8 @@ struct counters {
 
 /*
  * @events must outlive @counters. All hardware events are one group, which counts all the time
- * or not at all: more than the CPU has counters for is a failure (COUNTERS_TOO_MANY).
- * It is a failure, too, when none of @wanted can be counted. Nothing is left open then.
+ * or not at all. Fails if the CPU has too few counters (COUNTERS_TOO_MANY), or if none of @wanted
+ * can be counted; then nothing is left open.
  */
 int counters_open(struct counters *counters, const struct counters_os *os,
 		  const struct events *events, unsigned int wanted,
@@ -92,14 +92,15 @@ struct counters_result {
 	char why_not[256];
 };
 
-/* An event that was counted for a part of the time only is a failure: nothing is scaled up. */
+/* Fails if an event was counted for a part of the time only: nothing is scaled up. */
 int counters_read(const struct counters *counters, struct counters_result results[COUNTERS],
 		  struct counters_error *error);
 
 /*
  * Splits the hardware events of @wanted into groups that can each be counted at once, which it
  * finds out by counting. References and misses of a level stay together, for their ratio, unless
- * there is one counter only. What this CPU cannot count is in none. Returns how many groups.
+ * there is one counter only. Events that this CPU cannot count are in no group. Returns the number
+ * of groups.
  */
 int counters_split(const struct counters_os *os, const struct events *events, unsigned int wanted,
 		   const struct counters_target *target, unsigned int groups[HARDWARE_COUNTERS],

@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* 0, or -1: @list is no such list, or names a CPU above 1023. */
+/* Returns 0, or -1: @list is no such list, or names a CPU above 1023. */
 int cpus_parse(const char *list, cpu_set_t *cpus);
 
-/* Those that a process may use. 0, or -1 with errno; EOVERFLOW: there is one above 1023. */
+/* The CPUs that a process may use. Returns 0, or -1 with errno; EOVERFLOW: one is above 1023. */
 int cpus_allowed(pid_t pid, cpu_set_t *cpus);
 
-/* What does not fit into @size bytes is cut off. 4,096 bytes are enough for any set. */
+/* Cut to @size bytes; 4,096 are enough for any set. */
 void cpus_format(const cpu_set_t *cpus, char *text, size_t size);
 
 #endif

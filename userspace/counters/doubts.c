@@ -33,7 +33,7 @@ int doubts_find(const struct counters_result r[COUNTERS], uint64_t elapsed_ns,
 	else if (absent(&r[INSTRUCTIONS], &r[CYCLES]))
 		doubts[count++] = "cycles without any instruction" SHARED;
 	else if (exceeds(&r[INSTRUCTIONS], &r[CYCLES], MAX_PER_CYCLE))
-		doubts[count++] = "more instructions than any CPU has in so many cycles" SHARED;
+		doubts[count++] = "more instructions than any CPU retires in these cycles" SHARED;
 	else if (elapsed_ns && (stands_still(&r[CYCLES]) || stands_still(&r[INSTRUCTIONS])))
 		doubts[count++] = "time without a cycle or an instruction" STILL;
 	if (exceeds(&r[L2_MISSES], &r[L2_REFERENCES], 1))

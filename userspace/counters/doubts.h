@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counts that cannot be: a PMU that others use too, unseen by this kernel (a hypervisor that
- * takes it away for a while), counts an event for a part of the time only, and nothing says so.
- * One that is there by name only counts nothing at all.
+ * Impossible counts. If a hypervisor takes the PMU away for a while, an event is counted for a part
+ * of the time only, and the kernel does not know. A PMU that exists by name only counts nothing.
  */
 #ifndef FAST_COUNTERS_DOUBTS_H
 #define FAST_COUNTERS_DOUBTS_H
@@ -12,8 +11,8 @@
 #define DOUBTS 3
 
 /*
- * What is impossible in @results of so much time, at most DOUBTS sentences that live forever;
- * how many. What is not available is in no doubt.
+ * What is impossible in @results: at most DOUBTS sentences, which live forever. Returns their number.
+ * A result that is not available is not doubted.
  */
 int doubts_find(const struct counters_result results[COUNTERS], uint64_t elapsed_ns,
 		const char *doubts[DOUBTS]);

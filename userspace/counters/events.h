@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The names that every counter backend shares, and what stands for each of them
- * on this CPU. Documentation/counters.rst says what each event counts.
+ * The names that all counter backends share, and the event for each of them on this CPU.
+ * Documentation/counters.rst says what each event counts.
  */
 #ifndef FAST_COUNTERS_EVENTS_H
 #define FAST_COUNTERS_EVENTS_H
@@ -20,7 +20,7 @@ enum counter {
 	L3_MISSES,
 	BUS_REQUESTS,
 	CACHE_TO_CACHE,
-	HARDWARE_COUNTERS,	/* those below need no PMU */
+	HARDWARE_COUNTERS,	/* the counters below need no PMU */
 	CONTEXT_SWITCHES = HARDWARE_COUNTERS,
 	MIGRATIONS,
 	TASK_CLOCK,
@@ -42,15 +42,15 @@ struct counter_name {
 extern const struct counter_name counter_names[COUNTERS];
 
 /*
- * The set that a list names, such as "cycles,l2_misses" or "software"; 0 if a
- * word of it is no name, and then @bad is that word.
+ * The set of a list such as "cycles,l2_misses" or "software"; 0 if a word is no name,
+ * and then @bad is that word.
  */
 unsigned int counters_parse(const char *list, char *bad, size_t size);
 
 struct event {
 	char *name;		/* libpfm's; NULL: this CPU has none, and why_not says why */
 	const char *why_not;
-	char *refused;		/* that is why_not, where libpfm cannot encode the event; else NULL */
+	char *refused;		/* why_not, if libpfm cannot encode the event; else NULL */
 	struct perf_event_attr attr;
 };
 
@@ -61,9 +61,8 @@ struct events {
 };
 
 /*
- * Finds the CPU's row of the table and encodes its events. Without @pmu the CPU
- * is this one; else the row is @pmu's. What libpfm cannot encode is not to be had.
- * Returns 0, or -1 and says why in @error.
+ * Finds the table's row of @pmu, or of this CPU if it is NULL, and encodes its events. An
+ * event that libpfm cannot encode is not available. Returns 0, or -1 with the reason in @error.
  */
 int events_resolve(struct events *events, const char *pmu, bool user_only, char *error,
 		   size_t size);

@@ -14,7 +14,7 @@
 #include "report.h"
 #include "session.h"
 
-/* Any CPU can count so many at once. */
+/* Any CPU can count this many at once. */
 #define DEFAULT_EVENTS (ALL_SOFTWARE | COUNTER_BIT(CYCLES) | COUNTER_BIT(INSTRUCTIONS) | \
 			COUNTER_BIT(L2_REFERENCES) | COUNTER_BIT(L2_MISSES))
 
@@ -36,7 +36,7 @@ static const struct argp_option argp_options[] = {
 	{ "events", 'e', "NAME,...", 0,
 	  "count these: cycles, instructions, l2_references, l2_misses, l3_references, l3_misses, "
 	  "bus_requests, cache_to_cache; context_switches, migrations, task_clock, page_faults; "
-	  "or hardware, software, all, none (default: software, cycles, instructions and those of "
+	  "or hardware, software, all, none (default: software, cycles, instructions and the events of "
 	  "the L2)", 0 },
 	{ "cpus", 'c', "LIST", 0,
 	  "confine the program to these CPUs, such as 2-5,8, and take them for it alone where that "
@@ -116,7 +116,7 @@ static const struct argp argp = {
 	.parser = parse_key,
 	.args_doc = COMMAND_ARGUMENTS,
 	.doc = "Counts events of a program, of all its threads and of all that it starts, and "
-	       "prints the sums to standard error. Hardware events are those of its CPUs, with "
+	       "prints the sums to standard error. Hardware events are counted on its CPUs, with "
 	       "whatever else runs there.\v" COMMAND_STATUS("fast-stat"),
 };
 
@@ -126,17 +126,17 @@ struct count {
 	struct counters counters;
 	struct session session;
 	struct partition partition;
-	char others[512];	/* why others may run on its CPUs, or "" */
+	char others[512];	/* why other programs may run on its CPUs, or "" */
 };
 
-/* All runs of a program. */
+/* All runs of the program. */
 struct total {
 	struct counters_result results[COUNTERS];	/* means; of one run what it gave */
 	struct spread spreads[COUNTERS];
 	struct spread elapsed;
 };
 
-/* What was not available in one run is not available. */
+/* A mean is not available if one run has no value. */
 static void add(struct total *total, const struct counters_result results[COUNTERS],
 		uint64_t elapsed_ns)
 {
@@ -175,13 +175,13 @@ static int disable(void *meter)
 	return counters_disable(&c->counters, &error) ? complain("%s", error.text) : 0;
 }
 
-/* One run of several, in which we were asked to end: it belongs to no mean, and is the last. */
+/* A signal asked to end during this run: it is the last one, and belongs to no mean. */
 static bool is_cut_short(const struct count *c)
 {
 	return c->opt->repeat > 1 && c->session.asked_to_end;
 }
 
-/* Of each run an object, of the last one the table. */
+/* Each run has an object, the last one the table. */
 static int tell(struct count *c, struct total *total, FILE *json)
 {
 	const struct options *opt = c->opt;
@@ -220,7 +220,7 @@ static int tell(struct count *c, struct total *total, FILE *json)
 	return 0;
 }
 
-/* Confines the program to its CPUs. That others may run there is no failure. */
+/* Confines the program to its CPUs. Other programs may run there: that is no failure. */
 static int confine(struct count *c)
 {
 	const cpu_set_t *cpus = &c->opt->cpus;
@@ -238,7 +238,7 @@ static int confine(struct count *c)
 	return 0;
 }
 
-/* Eight descriptors for each CPU may be more than the usual limit, which is returned. */
+/* Raises the limit of descriptors, which eight for each CPU may exceed; returns the old one. */
 static struct rlimit raise_limit(void)
 {
 	struct rlimit before, raised;
@@ -250,7 +250,7 @@ static struct rlimit raise_limit(void)
 	return before;
 }
 
-/* The program waits to be let go. */
+/* The program has been started, and waits. */
 static int run(struct count *c, const struct events *events, struct total *total, FILE *json)
 {
 	const struct options *opt = c->opt;
@@ -299,7 +299,7 @@ static int count(const struct options *opt, const struct events *events, struct 
 			.disable = disable,
 			.meter = &c,
 		},
-		.others = "no --cpus keeps others off them",
+		.others = "no --cpus keeps other programs off them",
 	};
 	char cpus[4096];
 	int status;
@@ -321,7 +321,7 @@ static int count(const struct options *opt, const struct events *events, struct 
 		status = status ?: EXIT_OURS;
 	}
 	session_end(&c.session);
-	/* It may have been asked only after this run was told. */
+	/* The signal may have come after this run was reported. */
 	if (!status && is_cut_short(&c))
 		status = EXIT_SIGNAL + c.session.asked_to_end;
 	return status;
@@ -337,7 +337,7 @@ static int count_all(const struct options *opt, const struct events *events, FIL
 	return status;
 }
 
-/* What hardware events are tried on, when there is no program. */
+/* The process on which hardware events are tried if there is no program. */
 static struct counters_target nothing(const struct options *opt)
 {
 	return (struct counters_target){ .cpus = opt->threads ? NULL : &opt->cpus };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The kernel that counters_open() and the others talk to outside of tests. */
+/* The kernel of the functions in counters.h, outside of tests. */
 #include <limits.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -23,7 +23,7 @@ static int linux_paranoid(void)
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 	int level;
 
-	/* No such file: no perf_event, which the open has already said. */
+	/* No such file: no perf_event, which open() has already reported. */
 	if (!file)
 		return INT_MAX;
 	if (fscanf(file, "%d", &level) != 1)

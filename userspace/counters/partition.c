@@ -35,7 +35,7 @@ static void get(const struct partition_os *os, const char *path, char *text, siz
 	text[strcspn(text, "\n")] = '\0';
 }
 
-/* One process of the partition after the other, to the root: any cgroup below may be gone. */
+/* Moves each process of the partition to the root cgroup: any cgroup below may be gone. */
 static void move_out(const struct partition *p)
 {
 	char procs[320], home[320], pid[32];
@@ -57,12 +57,12 @@ static int take_back(const struct partition *p)
 			return 0;
 		usleep(GLANCE_US);
 	}
-	/* It stays, but its CPUs are for everybody again. */
+	/* The cgroup stays, but all programs may use its CPUs again. */
 	put(p, "cpuset.cpus.partition", "member");
 	return -1;
 }
 
-/* Beyond the reach of signals to the process group, such as ^C and a kill of all of it. */
+/* Signals to the process group, such as ^C, do not reach the keeper. */
 _Noreturn static void keep(const struct partition *p, int lifeline)
 {
 	sigset_t all;
@@ -71,10 +71,10 @@ _Noreturn static void keep(const struct partition *p, int lifeline)
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	/* Whoever reads what the program prints does not wait for us. */
+	/* A reader of the program's output must not wait for the keeper to close it. */
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
-	/* From now on nothing ends us: the CPUs may be taken. */
+	/* From now on no signal ends the keeper: the CPUs may be taken. */
 	if (write(lifeline, "", 1) == 1)
 		while (read(lifeline, &c, 1) < 0 && errno == EINTR)
 			;
@@ -101,13 +101,13 @@ static int start_keeper(struct partition *p)
 	}
 	if (read(p->lifeline, &c, 1) == 1)
 		return 0;
-	/* It has ended without a word. */
+	/* The keeper has ended. */
 	partition_close(p);
 	errno = ESRCH;
 	return -1;
 }
 
-/* The kernel takes any set, and says in the file what has become of it. */
+/* The kernel accepts any set, and the file then says whether it is a partition. */
 static int become_partition(const struct partition *p, char *why, size_t size)
 {
 	char path[320], state[128];

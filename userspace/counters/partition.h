@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CPUs to oneself: a cpuset partition of cgroup v2, as Documentation/admin-guide/cgroup-v2.rst of
- * the kernel has it. All that is movable is moved off these CPUs while the partition is there;
- * interrupts and the threads that the kernel bound to them are not.
+ * CPUs for one program alone: a cpuset partition of cgroup v2 (the kernel's
+ * Documentation/admin-guide/cgroup-v2.rst). While the partition exists, the kernel moves all threads
+ * off these CPUs but those that it has bound there; interrupts stay.
  *
- * A process of its own takes the partition back when partition_close() is called, or when the
- * calling process has ended in any way, also by SIGKILL: else a part of the machine would lie idle.
+ * A process of its own, the keeper, removes the partition when partition_close() is called, or when
+ * the calling process has ended in any way, even by SIGKILL: else a part of the machine would be idle.
  */
 #ifndef FAST_COUNTERS_PARTITION_H
 #define FAST_COUNTERS_PARTITION_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The cgroup file system, which the tests replace. All set errno; 0 or -1, and @read how much. */
+/* The cgroup file system, which tests replace. All return 0, or -1 with errno; @read: the length. */
 struct partition_os {
 	const char *root;
 	bool (*unified)(const char *root);	/* is that cgroup v2? */
@@ -29,23 +29,22 @@ extern const struct partition_os partition_linux;
 struct partition {
 	const struct partition_os *os;
 	char group[256];
-	pid_t keeper;	/* 0: there is no partition */
+	pid_t keeper;	/* 0: no partition */
 	int lifeline;	/* the keeper waits for its other end to close */
 };
 
 /*
- * Takes the CPUs of @list. 0, or -1: there is nothing to be closed, and @why says why it cannot
- * be, in a few words.
+ * Takes the CPUs of @list. Returns 0, or -1 with the reason in @why; then there is nothing to close.
  */
 int partition_open(struct partition *partition, const struct partition_os *os, const char *list,
 		   char *why, size_t size);
 
-/* Moves a process, and whatever it will start, onto them. 0, or -1 with errno. */
+/* Moves a process and its future children onto them. Returns 0, or -1 with errno. */
 int partition_enter(const struct partition *partition, pid_t pid);
 
 /*
- * Gives them back, and waits for that. What still runs there goes to the root cgroup. -1: the cgroup
- * could not be removed.
+ * Gives the CPUs back, and waits for that. Processes that still run there go to the root cgroup.
+ * Returns 0, or -1: the cgroup could not be removed.
  */
 int partition_close(struct partition *partition);
 

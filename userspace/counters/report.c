@@ -21,13 +21,13 @@ static void put_place(FILE *out, const struct report *report)
 	if (!report->cpus)
 		fputs("of the program's threads\n\n", out);
 	else if (report->others)
-		fprintf(out, "on CPUs %s; others may run on these CPUs: %s\n\n", report->cpus,
+		fprintf(out, "on CPUs %s; other programs may run on these CPUs: %s\n\n", report->cpus,
 			report->others);
 	else
 		fprintf(out, "on CPUs %s, which the program has to itself\n\n", report->cpus);
 }
 
-/* How far the runs lie apart, if there were several. */
+/* The runs' standard deviation, if there were several. */
 static void put_spread(FILE *out, const struct spread *spread)
 {
 	if (spread)

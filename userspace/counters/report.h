@@ -9,8 +9,8 @@
 #include "spread.h"
 
 /*
- * @cpus: those that were measured, else NULL; @others: why others may have run there, else NULL.
- * @spreads: of several runs, by counter, @elapsed that of their seconds: then @results are means.
+ * @cpus: the measured CPUs, or NULL; @others: why other programs may have run there, or NULL.
+ * @spreads: of several runs, by counter, with @elapsed for their seconds: then @results are means.
  */
 struct report {
 	const struct events *events;
@@ -19,17 +19,17 @@ struct report {
 	const struct session *session;	/* the program that was counted */
 	const char *cpus;
 	const char *others;
-	const struct spread *spreads;	/* NULL: there was one run */
+	const struct spread *spreads;	/* NULL: one run */
 	const struct spread *elapsed;
 };
 
 void report_text(FILE *out, const struct report *report);
 void report_json(FILE *out, const struct report *report);
 
-/* A set of counters, as --events takes it; no line's end. */
+/* A set of counters in the form of --events, without a newline. */
 void report_set(FILE *out, unsigned int set);
 
-/* Each counter and the event that stands for it on this CPU. */
+/* Each counter and its event on this CPU. */
 void report_events(FILE *out, const struct events *events);
 
 #endif

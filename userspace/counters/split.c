@@ -35,7 +35,7 @@ static int count_once(const struct split *split, unsigned int set)
 	return status;
 }
 
-/* 1: it can be counted at once, 0: it is too much for that, -1: nothing can. */
+/* 1: the set can be counted at once, 0: it is too large, -1: nothing can be counted. */
 static int fits(const struct split *split, unsigned int set)
 {
 	if (!count_once(split, set))
@@ -43,7 +43,7 @@ static int fits(const struct split *split, unsigned int set)
 	return split->error->kind == COUNTERS_TOO_MANY ? 0 : -1;
 }
 
-/* To the group that is being filled, else to a new one. */
+/* Adds the set to the last group, or to a new one. */
 static int place(struct split *split, unsigned int set)
 {
 	unsigned int *last = split->count ? &split->groups[split->count - 1] : NULL;
@@ -62,13 +62,13 @@ static int place(struct split *split, unsigned int set)
 static int place_one_by_one(struct split *split, unsigned int set)
 {
 	for (int i = 0; i < HARDWARE_COUNTERS; i++)
-		/* What does not fit alone never will: its error says so. */
+		/* A set that does not fit alone never fits: its error says so. */
 		if (set & COUNTER_BIT(i) && place(split, COUNTER_BIT(i)) <= 0)
 			return -1;
 	return 0;
 }
 
-/* Those of the set that this CPU can count. */
+/* The counters of the set that this CPU can count. */
 static int available(const struct split *split, unsigned int set, unsigned int *found)
 {
 	*found = 0;

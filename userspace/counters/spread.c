@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Welford's, which needs no second look at the values and loses no digits. */
+/* Welford's algorithm: one pass over the values, and no loss of digits. */
 void spread_add(struct spread *spread, double value)
 {
 	double distance = value - spread->mean;

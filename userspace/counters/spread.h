@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The mean of a figure over several runs, and how far they lie apart. For one thread at a time. */
+/* The mean and the standard deviation of a figure over several runs. For one thread at a time. */
 #ifndef FAST_COUNTERS_SPREAD_H
 #define FAST_COUNTERS_SPREAD_H
 
-/* All zero: there was no run yet. */
+/* All zero: no run yet. */
 struct spread {
 	unsigned int runs;
 	double mean;

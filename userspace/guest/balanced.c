@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * balanced PATH WORD...: run the program when the kernel's idle balancer has been through its domains
- * once, as it has in every machine that has been up for a second.
+ * balanced PATH WORD...: run the program after the kernel's idle balancer has visited its domains once,
+ * as it has in every machine that has been up for a second.
  *
- * The domains are new when the CPUs have been started, and how many CPUs select_idle_cpu() may look
- * at for a woken thread (SIS_UTIL, nr_idle_scan) is 0 until the balancer has been there: threads would
- * share a CPU beside idle ones that have a cache in common with it. Where no CPUs have one it looks
- * at none anyway, and there is no need of this.
+ * The start of the CPUs makes new domains. Until the balancer has visited a domain, select_idle_cpu()
+ * may scan 0 CPUs for a woken thread (SIS_UTIL, nr_idle_scan): threads would share a CPU although idle
+ * CPUs share its cache. On a machine without shared caches it never scans, and this is not needed.
  */
 #include <errno.h>
 #include <sched.h>
@@ -61,7 +60,7 @@ int main(int argc, char *argv[])
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) ||
 	    sched_setaffinity(0, sizeof(first), &first))
 		fail("the first CPU", CANNOT_PREPARE);
-	/* The balancer comes to a domain again after as many ms as that has CPUs. */
+	/* The balancer visits a domain of N CPUs every N ms. */
 	usleep((useconds_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1) * US_PER_MS);
 	crowd();
 	if (sched_setaffinity(0, sizeof(allowed), &allowed))

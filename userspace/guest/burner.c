@@ -17,7 +17,7 @@
 
 /*
  * The page, in 16-bit code: runs of no-ops, each ended by a jump to the next, since QEMU ends
- * a block there. A burner whose turn it is not wastes a block, so blocks are short.
+ * a block there. A turn of the burner that is not needed wastes a block, so blocks are short.
  */
 #define NOP 0x90
 #define RUN 16u

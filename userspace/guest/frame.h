@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The guest's words to the host: lines that begin with "FAST ".
+ * The guest's messages to the host: lines that begin with "FAST ".
  *
  * A workload's two streams arrive in pieces and at the same time; each is held
  * back until its line is complete, so that lines never mix.
@@ -18,7 +18,7 @@ void frame_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct stream {
 	const char *name;	/* "out" or "err" */
-	char *held;		/* the beginning of a line whose end is still to come */
+	char *held;		/* a line that is not complete yet */
 	size_t size;
 };
 

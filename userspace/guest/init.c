@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /init of the simulated guest. Before its machine is saved it brings up what all
- * runs share; each run continues from the saved machine with a job of its own: it
- * runs one workload, tells the host what that said and how it ended, and ends the
- * simulation. Nothing but the job differs between two runs.
+ * /init of the simulated guest. It prepares what all runs share, and the host saves the
+ * machine. Each run continues the saved machine with a job of its own: init runs one
+ * workload, sends the host its output and its exit status, and ends the simulation. Two
+ * runs differ only in the job.
  *
  * The host gives the job as the file opt/fast/job of QEMU's fw_cfg, lines of text:
  *
  *	fast NAME=VALUE		to a file of sched/fast in debugfs; any number, in their order
  *	feature NAME		of the scheduler, as debugfs has them; any number, after those
- *	cpus N			the workload keeps to the CPUs 0..N-1, and is not told; all, without it
+ *	cpus N			confines the workload to the CPUs 0..N-1, unseen by it; default: all
  *	clock			time is that of the plugin (userspace/cachesim/clock.h)
  *	run PATH WORD...	the workload and its arguments, separated by spaces
  *
@@ -119,8 +119,8 @@ static void write_file(const char *path, const char *text)
 }
 
 /*
- * All CPUs have their ticks at the same time, and versions of QEMU differ in the turns that CPUs
- * then get. Until the next tick there is time to start them all, and the clock.
+ * All CPUs have their ticks at the same time, and the turns that CPUs then get differ between versions
+ * of QEMU. Between two ticks there is time to start all CPUs and the clock.
  */
 static void wait_for_tick(void)
 {
@@ -134,8 +134,8 @@ static void wait_for_tick(void)
 
 /*
  * Only CPU 0 was started by the boot (maxcpus=1), so that the machine stops at one
- * instruction, wherever the others would have been. Start the others. Each start
- * waits for RCU grace periods, in which the CPUs already running would only poll.
+ * instruction, with no other CPU in an unknown place. Start all other CPUs. Each start
+ * waits for RCU grace periods, in which the CPUs that run already would only poll.
  */
 static void start_cpus(void)
 {
@@ -154,9 +154,9 @@ static void start_cpus(void)
 }
 
 /*
- * The kernel seeds its random numbers anew when some are asked for and a second has passed. Versions
- * of QEMU cut that code, which has no branches, into different blocks, and the plugin sees blocks.
- * So ask before it looks; the workload ends within the second, or is that long.
+ * When a random number is read and a second has passed, the kernel seeds its generator anew. Versions
+ * of QEMU cut that code, which has no branches, into different blocks, and the plugin sees blocks. So
+ * read one before the plugin counts: most workloads end within the next second.
  */
 static void seed_random_numbers(void)
 {
@@ -310,7 +310,7 @@ static void report_mechanism_counters(void)
 
 static void open_ports(void)
 {
-	/* Without its ports the program can tell nobody; the host's watchdog sees the guest hang. */
+	/* Without its ports the program cannot report; the host's watchdog sees the guest hang. */
 	if (ioperm(PORT_HOST, 1, 1) || ioperm(PORT_EXIT, 1, 1) || ioperm(PORT_STOP, 1, 1) ||
 	    ioperm(PORT_FW_CFG_SELECT, 2, 1)) {
 		perror("init: ioperm (is CONFIG_X86_IOPL_IOPERM set?)");
@@ -343,8 +343,8 @@ int main(void)
 		end_simulation(CANNOT_PREPARE);
 	}
 	/*
-	 * While one CPU runs: where a setting changes the kernel's code, the kernel interrupts all
-	 * others and waits for them, and how their turns meet differs between versions of QEMU.
+	 * While one CPU runs: for a setting that changes its code, the kernel interrupts all other
+	 * CPUs and waits for them, and the order of their turns differs between versions of QEMU.
 	 */
 	if (!settings_apply(&job, ""))
 		end_simulation(CANNOT_PREPARE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the host asks of the guest, as text. */
+/* The job that the host gives to the guest, as text. */
 #ifndef GUEST_JOB_H
 #define GUEST_JOB_H
 
@@ -21,14 +21,14 @@ struct job {
 	const char *features[JOB_MAX_FEATURES];	/* of the scheduler, as its debugfs file has them */
 	size_t n_features;
 	bool clock;		/* the host's plugin has a clock, which needs the burner */
-	unsigned int cpus;	/* the workload keeps to the CPUs 0..cpus-1; 0: to all there are */
+	unsigned int cpus;	/* the workload is confined to the CPUs 0..cpus-1; 0: not confined */
 	char *argv[JOB_MAX_WORDS + 1];	/* the workload, ended by NULL */
 };
 
 /*
- * Take the text apart: "fast NAME=VALUE", "feature NAME", "cpus N" and "clock" lines, then
- * one "run PATH WORD..." line. The job points into the text, which is changed. Returns
- * NULL, or what is wrong.
+ * Parse the text: "fast NAME=VALUE", "feature NAME", "cpus N" and "clock" lines, then one
+ * "run PATH WORD..." line. The job points into the text, which is changed. Returns NULL, or
+ * what is wrong.
  */
 const char *job_parse(struct job *job, char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a job asks of the guest's kernel before and while its workload runs. */
+/* A job's settings of the guest's kernel. */
 #ifndef GUEST_SETTINGS_H
 #define GUEST_SETTINGS_H
 
@@ -13,17 +13,16 @@
 #define SETTINGS_CONFINE "/sys/kernel/debug/sched/confine"
 
 /*
- * Set what the job says of sched/fast, then the scheduler's features, each in its order.
- * `root` is what comes before /sys: "" in the guest. False when the kernel refuses one: which,
- * and why, has been sent to the host.
+ * Write the job's settings of sched/fast, then the scheduler's features, in their order.
+ * `root` precedes /sys: "" in the guest. Returns false when the kernel refuses one, after the
+ * reason has been sent to the host.
  */
 bool settings_apply(const struct job *job, const char *root);
 
 /*
- * Confine the calling thread, and the children that it will have, to the CPUs 0..cpus-1,
- * without changing what they are told of the machine's CPUs and of their affinity; 0 confines
- * to nothing. `root` as above. False with errno set when one of the CPUs is not there, or the
- * kernel cannot do it.
+ * Confine the calling thread and its future children to the CPUs 0..cpus-1, without a change
+ * of the CPUs and the affinity mask that they see; 0: not at all. `root` as above. Returns false
+ * with errno if one of the CPUs does not exist, or the kernel cannot confine.
  */
 bool settings_confine(unsigned int cpus, const char *root);
 

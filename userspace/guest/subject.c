@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs somebody else's program as the workload: all of it, from its first instruction
- * to its exit, is the region of interest, unless it marks its own.
+ * Runs a user's program as the workload. All of it, from its first instruction to its
+ * exit, is the region of interest, unless it marks its own.
  *
  *	subject WORDS
  *
- * WORDS are "whole", "marked" or "shown", how many nanoseconds to wait before it begins, the
- * directory to run it in, the path of the program and its argv, as words_parse() takes
- * them, since a job's words end at spaces.
+ * WORDS are "whole", "marked" or "shown", the nanoseconds to wait before the program begins,
+ * its working directory, its path and its argv. They are encoded for words_parse(), since a
+ * job's words end at spaces.
  *
- * The program's input is empty and its output is thrown away, since passing it on would be
- * counted; its errors are ours. "shown" counts nothing: the output is ours, too. When the
- * program is over, one JSON object tells
+ * The program's input is empty and its output is discarded, since passing it on would be
+ * counted; its stderr is this program's. With "shown" nothing is counted, and the output is
+ * this program's, too. After the program's end one JSON object has
  *
  *	context_switches	of its threads and children; null: the kernel does not count
  *	migrations		the same
  *	maps			the lines of its /proc/PID/maps when it ended
  *
- * and our exit status is the program's, as a shell would have it.
+ * The exit status is the program's, as a shell reports it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +50,8 @@ enum { WHOLE, DELAY, DIRECTORY, PATH, ARGV };	/* of the words */
 
 struct subject {
 	pid_t pid;
-	bool marking;		/* its region of interest is ours to end */
-	char *maps;		/* NULL: it has not been seen to end */
+	bool marking;		/* this program has to end the region of interest */
+	char *maps;		/* NULL: the program has not ended yet */
 };
 
 static _Noreturn void fail(const char *what)
@@ -151,14 +151,14 @@ static void end_region(struct subject *subject)
 	subject->marking = false;
 }
 
-/* Its first thread ends, and has its memory yet. */
+/* Its first thread ends, but still has its memory. */
 static void note_exit(struct subject *subject)
 {
 	struct user_regs_struct registers;
 
 	if (ptrace(PTRACE_GETREGS, subject->pid, NULL, &registers))
 		return;
-	/* By this system call it ends without the others, such as by pthread_exit(). */
+	/* By this system call a thread ends alone, as by pthread_exit(). */
 	if (registers.orig_rax != SYS_exit)
 		end_region(subject);
 	free(subject->maps);
@@ -203,7 +203,7 @@ static int wait_for_end(struct subject *subject)
 		signal = status >> 16 ? 0 : WSTOPSIG(status);
 		if (status >> 16 == PTRACE_EVENT_EXIT)
 			note_exit(subject);
-		/* It fails where the program was killed meanwhile, which the next wait tells. */
+		/* Fails if the program was killed meanwhile, which the next wait reports. */
 		ptrace(PTRACE_CONT, subject->pid, NULL, (void *)(intptr_t)signal);
 	}
 	end_region(subject);
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 	if (!WIFSTOPPED(status))
 		return WIFEXITED(status) ? WEXITSTATUS(status) : CANNOT_PREPARE;
 
-	/* It stands before its first instruction. */
+	/* The program has stopped before its first instruction. */
 	switches = count(subject.pid, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	migrations = count(subject.pid, PERF_COUNT_SW_CPU_MIGRATIONS);
 	if (ptrace(PTRACE_SETOPTIONS, subject.pid, NULL,

@@ -134,7 +134,7 @@ class Cpus(Counting):
             self.assertEqual(done.returncode, 0, done.stderr)
             document = json.loads(path.read_text())
         self.assertEqual(document["cpus"], str(cpu))
-        self.assertEqual(document["others"], "no --cpus keeps others off them")
+        self.assertEqual(document["others"], "no --cpus keeps other programs off them")
 
     def test_they_are_its_own_or_it_says_why_not(self) -> None:
         cpu = str(min(os.sched_getaffinity(0)))
@@ -146,7 +146,7 @@ class Cpus(Counting):
             self.assertRegex(group, r"^/fast-stat-\d+$")
             self.assertFalse(Path(f"/sys/fs/cgroup{group}").exists())
         else:
-            self.assertRegex(done.stderr, rf"on CPUs {cpu}; others may run on these CPUs: .+\n")
+            self.assertRegex(done.stderr, rf"on CPUs {cpu}; other programs may run on these CPUs: .+\n")
 
     def test_cpus_that_are_not_there(self) -> None:
         for cpus in ("1023", f"{min(os.sched_getaffinity(0))},1023"):
