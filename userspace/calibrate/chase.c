@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Load-to-use latency, and how many loads are under way at a time. */
+/* Load-to-use latency, and the overlap of loads. */
 #include <error.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "calibrate.h"
 
-/* A page that needs one entry of the TLB for all that a smaller cache holds. */
+/* A page for which all that a smaller cache holds needs one TLB entry. */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define LOADS 30000
 #define WARM_UP_ROUNDS 4
 #define LARGEST_CACHE ((size_t)32 << 20)
 
-/* Marsaglia's xorshift: which cycle it is does not matter, but it is the same every time. */
+/* Marsaglia's xorshift: the cycle is arbitrary, but the same every time. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -91,8 +91,8 @@ static void follow_all(void **at[], unsigned int count, size_t loads)
 }
 
 /*
- * Bring back what has been evicted meanwhile, and fast: where others use the same cache, what is
- * not asked for again soon is lost again. Of a set that no cache holds, nothing comes back.
+ * Load what has been evicted meanwhile, fast: where other programs use the same cache, a line that is
+ * not used again soon is lost again. For a set that no cache holds this changes nothing.
  */
 static void warm_up(const struct chase *chase)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The clock of the CPU, and what its instructions take when no memory is in play. */
+/* The frequency of the CPU, and the time of instructions without memory accesses. */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ double measure_frequency(void)
 	return 1e3 / least(ns);
 }
 
-/* An instruction's. As a compiler translates the loop; its instructions are counted here. */
+/* Per instruction of the loop as a compiler translates it; they are counted here. */
 static double think_ns(void)
 {
 	uint64_t begun = now_ns(), steps = THINK_STEPS, x = 88172645463325252, y;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fast-calibrate: how fast this machine's caches, its memory and its hand-offs between threads are,
- * as one JSON object. Every repetition measures everything once, so that whatever else the machine
- * does for a while meets all quantities.
+ * fast-calibrate: the latencies of this machine's caches, its memory and hand-offs between threads, as
+ * one JSON object. Each repetition measures everything once, so that a disturbance affects all
+ * quantities.
  */
 #include <argp.h>
 #include <ctype.h>
@@ -20,15 +20,15 @@
 #define MAX_REPEAT 1000
 
 #define MB ((size_t)1 << 20)
-/* Where a machine does not tell the size of its lines. */
+/* The size of lines, if the machine does not report it. */
 #define COMMON_LINE 64
-/* So much of it is memory that hardly any line of it is in a cache. */
+/* A working set of this size has hardly any line in a cache. */
 #define BEYOND 4
 #define LEAST_MEMORY (64 * MB)
-/* At most this part of the machine's memory is asked for. */
+/* The allocations take at most this part of the machine's memory. */
 #define MEMORY_PART 4
 
-/* What the benchmarks do between two hand-offs takes about as long. */
+/* The benchmarks compute for about this long between two hand-offs. */
 #define SHORT_REST_NS 2000
 #define LONG_REST_NS 1000000
 
@@ -65,10 +65,10 @@ static const struct {
 	[HANDOFF_IDLE_CPU] = { "handoff_idle_cpu", "ns" },
 };
 
-/* `why_not` is NULL where it can be measured. */
+/* `why_not` is NULL if the quantity can be measured. */
 struct measured {
 	const char *why_not;
-	unsigned int bad;	/* measurements that were not what they were to be */
+	unsigned int bad;	/* measurements that failed */
 	double values[MAX_REPEAT];
 };
 
@@ -117,8 +117,8 @@ static const struct argp argp = {
 };
 
 /*
- * The working set that a level answers: too large for the level below it, and well within its own,
- * of which others may use a part. 0: there is none, and why.
+ * The working set that a level answers: too large for the level below it, and well within its own size,
+ * of which other programs may use a part. 0: none, with the reason.
  */
 static size_t working_set(const struct machine *m, enum quantity level, const char **why_not)
 {
@@ -158,7 +158,7 @@ static void open_sets(struct calibration *c)
 		else
 			c->measured[q].why_not = why_not;
 	}
-	/* What threads hand each other is answered from there; memory where there is none. */
+	/* The level that answers a hand-off's data; memory if no cache is shared. */
 	if (c->measured[LATENCY_L3].why_not)
 		for (enum quantity q = CHASES_1; q <= CHASES_16; q++)
 			c->measured[q].why_not = c->measured[LATENCY_MEMORY].why_not;
@@ -223,8 +223,8 @@ static double measure(struct calibration *c, enum quantity q, double mhz)
 }
 
 /*
- * What is bad is measured again, in the same repetition, since the reader takes the frequency of
- * that. 0: more than half of all were bad.
+ * A measurement that fails is repeated in the same repetition, since the reader takes the frequency
+ * from there. 0: more than half of all failed.
  */
 static double measure_well(struct calibration *c, enum quantity q, double mhz)
 {
@@ -247,7 +247,7 @@ static void repetition(struct calibration *c, unsigned int number)
 		if (one->values[number] <= 0)
 			one->why_not = q == INTERRUPT ?
 				"membarrier(2) is not available, or the other CPU is busy" :
-				"the thread that was to be woken hardly ever slept";
+				"the thread to be woken hardly ever slept";
 	}
 }
 

@@ -13,10 +13,10 @@ static const hwloc_obj_type_t types[CACHES] = {
 	[L3] = HWLOC_OBJ_L3CACHE,
 };
 
-/* The object of this type that the PU is part of, or NULL. */
+/* The object of this type that contains the PU, or NULL. */
 static hwloc_obj_t above(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t pu)
 {
-	/* An instruction cache is no ancestor of a PU but stands beside the data cache. */
+	/* An instruction cache is no ancestor of a PU, but a sibling of the data cache. */
 	hwloc_obj_t object = NULL;
 
 	while ((object = hwloc_get_next_obj_by_type(topology, type, object)))
@@ -42,7 +42,7 @@ static struct cache look_at_cache(hwloc_obj_t object, hwloc_const_bitmap_t usabl
 	return cache;
 }
 
-/* Without an L3, the L2 is what CPUs may share; without that, nothing is. */
+/* The largest cache that CPUs may share: the L3, else the L2, else none. */
 static hwloc_obj_t last_level(hwloc_topology_t topology, hwloc_obj_t pu)
 {
 	hwloc_obj_t l3 = above(topology, HWLOC_OBJ_L3CACHE, pu);
@@ -50,7 +50,7 @@ static hwloc_obj_t last_level(hwloc_topology_t topology, hwloc_obj_t pu)
 	return l3 ? l3 : above(topology, HWLOC_OBJ_L2CACHE, pu);
 }
 
-/* One CPU, and the first ones that are near to it and far from it. */
+/* One CPU, and the first CPU near to it and far from it. */
 static void choose_cpus(struct machine *machine, hwloc_topology_t topology,
 			hwloc_const_bitmap_t usable)
 {
@@ -68,7 +68,7 @@ static void choose_cpus(struct machine *machine, hwloc_topology_t topology,
 		int *place = cache && hwloc_bitmap_isset(cache->cpuset, index) ?
 			     &machine->sibling : &machine->stranger;
 
-		/* A hyperthread of the same core shares what another core would not. */
+		/* A hyperthread of the same core shares more than another core would. */
 		if (core && hwloc_bitmap_isset(core->cpuset, index))
 			continue;
 		if (*place == NO_CPU)

@@ -8,30 +8,30 @@
 
 enum { L1I, L1D, L2, L3, CACHES };
 
-/* 0 everywhere: the machine has no such cache, or does not tell. */
+/* All zero: the machine has no such cache, or does not report it. */
 struct cache {
 	size_t size;		/* bytes */
-	int ways;		/* 0: not told; -1: fully associative */
+	int ways;		/* 0: unknown; -1: fully associative */
 	unsigned int line;	/* bytes */
-	unsigned int cpus;	/* that this program may use and that share it */
+	unsigned int cpus;	/* CPUs of the affinity mask that share it */
 };
 
 #define NO_CPU (-1)
 
 struct machine {
-	char cpu_name[128];	/* "" : not told */
-	unsigned int cpus;	/* that this program may use */
-	int cpu;		/* on which one thread is measured */
+	char cpu_name[128];	/* "": unknown */
+	unsigned int cpus;	/* in the affinity mask */
+	int cpu;		/* for measurements of one thread */
 	int sibling;		/* on another core under the same last-level cache, or NO_CPU */
 	int stranger;		/* under another last-level cache, or NO_CPU */
 	struct cache caches[CACHES];
-	size_t memory;		/* bytes of the machine, 0: not told */
+	size_t memory;		/* bytes of the machine; 0: unknown */
 };
 
-/* Look at the machine. Exits with a message where hwloc cannot. */
+/* Examine the machine. Exits with a message if hwloc fails. */
 void machine_look(struct machine *machine);
 
-/* Of both, the one that two threads are measured on; NO_CPU where there is none. */
+/* The CPU for the second of two threads: sibling, else stranger, else NO_CPU. */
 static inline int machine_other(const struct machine *machine)
 {
 	return machine->sibling != NO_CPU ? machine->sibling : machine->stranger;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What two threads on two CPUs, or on one, cost each other. */
+/* Measurements of two threads, on two CPUs or on one. */
 #include <errno.h>
 #include <error.h>
 #include <linux/futex.h>
@@ -15,12 +15,12 @@
 
 #define BATCH_TURNS 4000
 #define HOPS 400
-/* A hand-off whose waiter has rested for long is made less often: all of them take 0.1 s. */
+/* Hand-offs to a waiter that rests before are fewer: all take 0.1 s together. */
 #define LONG_REST_NS 500000
 #define LONG_REST_HOPS 80
-/* For all interrupts, which take a few ms where nobody else runs. */
+/* Limit for all interrupts, which take a few ms on an idle machine. */
 #define INTERRUPTS_NS 100000000
-/* At least this part of the tries must have been what they were to be. */
+/* At least this part of the tries must succeed. */
 #define LEAST_PART 8
 /* Two prefetched lines. */
 #define APART 128
@@ -37,7 +37,7 @@ void pin(int cpu)
 	CPU_FREE(set);
 }
 
-/* One thread of two, which take turns: turn N is that of thread N % 2. */
+/* One of two threads, which take turns: turn N belongs to thread N % 2. */
 struct side {
 	struct pair *pair;
 	int cpu;
@@ -51,12 +51,12 @@ struct pair {
 	void *(*play)(void *side);
 	uint64_t rest_ns;
 	unsigned int hops;
-	uint64_t begun[HOPS];	/* when a batch or a system call began, */
-	uint64_t ended[HOPS];	/* and when the other was back, */
-	bool counts[HOPS];	/* did the other do then what it was to do? */
+	uint64_t begun[HOPS];	/* the begin of a batch or a system call */
+	uint64_t ended[HOPS];	/* the return of the other thread */
+	bool counts[HOPS];	/* the other thread slept, or ran, as it should */
 };
 
-/* Let both play, and wait until they have. */
+/* Run both threads to their ends. */
 static void play(struct pair *pair, int one, int other)
 {
 	pthread_t thread;
@@ -105,7 +105,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What the kernel does varies by itself: the median counts, of those that do. 0: too few do. */
+/* The kernel's time varies: returns the median of the tries that count; 0: too few do. */
 static double median_of(const struct pair *pair, unsigned int n)
 {
 	double taken[HOPS];
@@ -122,8 +122,8 @@ static double median_of(const struct pair *pair, unsigned int n)
 
 /*
  * A barrier between the process's threads: the kernel interrupts every other CPU that runs one, and
- * returns when all have answered. Whether the other thread ran then, and was not preempted by
- * somebody else, its counter says; if not, that try is made again.
+ * returns when all have answered. The other thread's counter shows whether it ran meanwhile; if not,
+ * the try is repeated.
  */
 static void *interrupt(void *argument)
 {
@@ -177,8 +177,8 @@ static void rest(uint64_t ns)
 }
 
 /*
- * Turn i ends with hop i, a wake-up of the other. FUTEX_WAKE says whether the other slept: it has
- * not if this one was preempted by whom it has woken, before it could sleep itself.
+ * Turn i ends with hop i, a wake-up of the other thread. FUTEX_WAKE says whether that slept: it did not
+ * if the thread that it had woken preempted it before it could sleep.
  */
 static void *hop(void *argument)
 {
@@ -207,6 +207,6 @@ double measure_handoff(int one, int other, uint64_t rest_ns)
 	struct pair pair = { .play = hop, .rest_ns = rest_ns, .hops = hops };
 
 	play(&pair, one, other);
-	/* Nobody has returned from the last hop. */
+	/* The last hop has no return. */
 	return median_of(&pair, hops - 1);
 }

@@ -43,7 +43,7 @@ static const struct argp argp = {
 	       "Wake-ups need root.\v" COMMAND_STATUS("fast-latency"),
 };
 
-/* One program that is being measured. */
+/* The program that is measured. */
 struct measurement {
 	struct shared *shared;
 	struct wakeups wakeups;
@@ -69,7 +69,7 @@ static int disable(void *meter)
 	return 0;
 }
 
-/* It lies beside this program. */
+/* The library lies in the directory of this program. */
 static int library_path(char *path, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", path, size - sizeof(LIBRARY));
@@ -100,7 +100,7 @@ static int preload(const char *path)
 	return 0;
 }
 
-/* Memory that all that the program starts can open while we run, whatever it has closed. */
+/* Memory that the program and all its children can open, whatever descriptors they have closed. */
 static int share(struct measurement *m)
 {
 	char text[48];
@@ -117,7 +117,7 @@ static int share(struct measurement *m)
 	return 0;
 }
 
-/* The library sees no others; FAST does. */
+/* The library sees pthread mutexes only; FAST sees all. */
 #define OTHER_LOCKS \
 	"fast trace shows the hand-offs of locks that call futex() by themselves, as Rust's do"
 
@@ -129,7 +129,7 @@ static bool any_lock(const struct shared *shared)
 	return false;
 }
 
-/* Why there is no hand-off to be seen, whatever the program does; NULL: there may be some. */
+/* Why the library can see no hand-off of this program; NULL: it can. */
 static const char *unseen(const struct shared *shared)
 {
 	if (any_lock(shared))
@@ -177,7 +177,7 @@ static int tell(const struct measurement *m, const struct command *command, FILE
 	return document_flush(json, command->json);
 }
 
-/* The program waits to be let go. */
+/* The program has been started, and waits. */
 static int run(struct measurement *m, const struct command *command, FILE *json)
 {
 	int status;

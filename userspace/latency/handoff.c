@@ -3,15 +3,15 @@
  * The library that fast-latency preloads into a program: it stands before the C
  * library's mutexes and takes the time of their hand-offs.
  *
- * A hand-off is from the moment before a thread releases a mutex, in
- * pthread_mutex_unlock() or a wait on a condition variable, to the moment after
- * another thread has it, if that one had begun to wait before the release. Who comes
- * later, or polls, or returns from a condition variable, was handed nothing.
+ * A hand-off begins before a thread releases a mutex, in pthread_mutex_unlock() or a
+ * wait on a condition variable, and ends after another thread has it, if that thread
+ * had begun to wait before the release. A thread that begins later, polls, or returns
+ * from a condition variable has no hand-off.
  *
- * What it writes down of a mutex is in an entry that only the holder touches, so it
- * needs no lock of its own; but the entry is a cache line that goes along with each
- * hand-off, and the clock is read within the critical section. So times and counters
- * of such a run are not those of the program alone.
+ * The record of a mutex is in an entry that only the holder touches, so the entry needs
+ * no lock of its own. But it is a cache line that moves with each hand-off, and the clock
+ * is read within the critical section. So the run has other times and counters than the
+ * program alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* glibc's: in __data.__kind of a mutex that several processes use. */
+/* glibc sets it in __data.__kind of a mutex that several processes use. */
 #define KIND_SHARED 128
 
 #define NOT_WAITING UINT64_MAX
@@ -55,8 +55,8 @@ static void *find(const char *name)
 }
 
 /*
- * Condition variables have an older form, under the same names, and dlsym() may find
- * that. The newer one has the version in which it came, on x86-64 and on the rest.
+ * Condition variables have an older form under the same names, which dlsym() may find.
+ * The newer form has a version, which differs between x86-64 and other architectures.
  */
 static void *find_newer(const char *name)
 {
@@ -158,7 +158,7 @@ static void leave_maps(uint64_t handoffs)
 	shared->maps_handoffs = handoffs;
 }
 
-/* Whoever was killed with the lock never releases it. */
+/* A thread that was killed while it held the lock never releases it. */
 static bool lock_maps(void)
 {
 	uint64_t until = now_ns() + PATIENCE_NS;
@@ -182,7 +182,7 @@ __attribute__((destructor)) static void detach(void)
 	__atomic_store_n(&shared->maps_lock, 0, __ATOMIC_RELEASE);
 }
 
-/* True where the entry is the lock's, now or since long ago. */
+/* True if the entry is the lock's, by this call or an earlier one. */
 static bool claim(struct shared_lock *lock, uint64_t key)
 {
 	uint64_t found = __atomic_load_n(&lock->key, __ATOMIC_RELAXED);
@@ -221,7 +221,7 @@ static void released(struct shared_lock *lock)
 		__atomic_store_n(&lock->released_ns, now_ns(), __ATOMIC_RELAXED);
 }
 
-/* Who has waited since before the release is not who released it. */
+/* A thread that has waited since before the release is not the releasing thread. */
 static void acquired(struct shared_lock *lock, uint64_t since_ns)
 {
 	uint64_t released_ns;

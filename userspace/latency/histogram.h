@@ -12,7 +12,7 @@
 #define HISTOGRAM_BITS 5
 #define HISTOGRAM_BUCKETS ((64u - HISTOGRAM_BITS + 1) << HISTOGRAM_BITS)
 
-/* All zero is an empty one. */
+/* Empty if all zero. */
 struct histogram {
 	uint64_t count[HISTOGRAM_BUCKETS];
 };
@@ -23,7 +23,7 @@ static inline unsigned int histogram_bucket(uint64_t ns)
 
 	if (ns < 1u << HISTOGRAM_BITS)
 		return (unsigned int)ns;
-	/* So many low bits go that the HISTOGRAM_BITS below the highest stay. */
+	/* Drop low bits, so that HISTOGRAM_BITS stay below the highest. */
 	shift = 63u - (unsigned int)__builtin_clzll(ns) - HISTOGRAM_BITS;
 	return (shift << HISTOGRAM_BITS) + (unsigned int)(ns >> shift);
 }
@@ -39,13 +39,13 @@ static inline uint64_t histogram_end(unsigned int bucket)
 	return ((mantissa + (1u << HISTOGRAM_BITS) + 1) << (shift - 1)) - 1;
 }
 
-/* From any number of threads and processes at once. */
+/* Safe from any number of threads and processes at once. */
 static inline void histogram_add(struct histogram *histogram, uint64_t ns)
 {
 	__atomic_fetch_add(&histogram->count[histogram_bucket(ns)], 1, __ATOMIC_RELAXED);
 }
 
-/* How many times are in it. */
+/* The number of times in it. */
 static inline uint64_t histogram_events(const struct histogram *histogram)
 {
 	uint64_t events = 0;
@@ -56,8 +56,8 @@ static inline uint64_t histogram_events(const struct histogram *histogram)
 }
 
 /*
- * The upper end of the bucket that so many thousandths of all times do not exceed.
- * The histogram is not empty.
+ * The upper end of the bucket that `thousandths` of all times do not exceed. The
+ * histogram is not empty.
  */
 static inline uint64_t histogram_percentile(const struct histogram *histogram,
 					    unsigned int thousandths)

@@ -85,7 +85,7 @@ static void put_latency(FILE *out, const struct latency *latency)
 	fputc('}', out);
 }
 
-/* Those that were handed over. */
+/* The locks that were handed over. */
 static void put_locks(FILE *out, const struct shared *shared)
 {
 	const char *comma = "";
@@ -106,7 +106,7 @@ static void put_locks(FILE *out, const struct shared *shared)
 
 static void put_maps(FILE *out, const struct shared *shared)
 {
-	/* Locked: who was writing it has not come to the end. */
+	/* Locked: the writing process has not finished. */
 	if (!*shared->maps || shared->maps_lock) {
 		fputs(",\"maps\":null", out);
 		return;

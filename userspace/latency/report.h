@@ -12,8 +12,8 @@ struct latency {
 	const char *name;
 	const struct histogram *histogram;
 	const char *why_not;	/* NULL: it was measured */
-	const char *unseen;	/* why of this program no event can be seen; NULL: it can */
-	const char *if_none;	/* what people should know if it has no event; NULL: nothing */
+	const char *unseen;	/* why no event of this program is visible; NULL: it is */
+	const char *if_none;	/* advice if it has no event; NULL: none */
 };
 
 struct report {

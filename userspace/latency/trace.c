@@ -9,7 +9,7 @@
 #include <tracefs/tracefs.h>
 #include <unistd.h>
 
-/* Of sched_switch's prev_state: the bits of a thread that sleeps or ends, no others. */
+/* The bits of sched_switch's prev_state that mean that the thread sleeps or ends. */
 #define SLEEPS 0xff
 
 static bool learn_pages(struct trace *t)
@@ -76,7 +76,7 @@ void trace_close(struct trace *t)
 	instance_close(&t->instance);
 }
 
-/* Threads that were started while nothing was recorded. */
+/* Threads that started outside of the regions. */
 static void follow_all(struct trace *t)
 {
 	char *text = tracefs_instance_file_read(t->instance.tracefs, "set_event_pid", NULL);
@@ -115,7 +115,7 @@ static int take(struct tep_event *event, struct tep_record *record, int cpu, voi
 		instance_give_up(&t->instance, "the trace buffers were full: too many events; make "
 				 "the run shorter");
 	if (!strcmp(event->name, "sched_waking")) {
-		/* Our answers to its markers wake it up, too. */
+		/* The answers to its markers wake it up, too. */
 		if (tep_data_pid(t->formats, record) != getpid())
 			wakeups_waking(t->wakeups, (pid_t)number(event, data, "pid"), record->ts);
 	} else if (!strcmp(event->name, "sched_switch")) {
@@ -128,7 +128,7 @@ static int take(struct tep_event *event, struct tep_record *record, int cpu, voi
 	return 0;
 }
 
-/* Percentiles of what is left would not be those of the program. */
+/* Without the lost events the percentiles would be wrong. */
 static void look_for_losses(struct instance *i)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);

@@ -17,15 +17,15 @@ struct trace {
 };
 
 /*
- * To follow the process and all that it will start. Where that cannot be, the reason is
- * in t->instance.why_not, and the other functions do nothing.
+ * Follows the process and all its future children. On failure the reason is in
+ * t->instance.why_not, and the other functions do nothing.
  */
 void trace_open(struct trace *t, pid_t pid, struct wakeups *wakeups);
 void trace_close(struct trace *t);
 
 /* A region of interest begins. */
 void trace_begin(struct trace *t);
-/* It ends: its events go to the wake-ups. Takes its time, the program should stand still. */
+/* It ends: its events go to the wake-ups. Slow: the program should be stopped. */
 void trace_end(struct trace *t);
 
 #endif

@@ -10,13 +10,13 @@
 enum state {
 	UNKNOWN,
 	RUNNING,
-	WAITING,	/* for a CPU; nobody needs to wake it */
+	WAITING,	/* for a CPU: needs no wake-up */
 	ASLEEP,
 };
 
 struct wakeups_thread {
-	uint64_t woken_ns;	/* 0: nobody has woken it */
-	uint32_t gap;		/* before which all that was known of it; now it is unknown */
+	uint64_t woken_ns;	/* 0: not woken */
+	uint32_t gap;		/* w->gap at its last event: if that has grown, its state is unknown */
 	uint8_t state;
 	bool followed;
 };
@@ -68,7 +68,7 @@ static void leaves(struct wakeups *w, struct wakeups_thread *thread, bool runnab
 	bool missed = thread->state == WAITING || thread->state == ASLEEP;
 
 	w->missing += missed;
-	/* Runnable: it was woken before it slept, went on, and has to leave the CPU now. */
+	/* Runnable: woken before it slept, it ran on, and is preempted now. */
 	if (missed || runnable)
 		thread->woken_ns = 0;
 	thread->state = runnable ? WAITING : ASLEEP;

@@ -15,7 +15,7 @@
 struct wakeups {
 	struct wakeups_thread *threads;	/* by their ids */
 	uint32_t gap;
-	uint64_t missing;	/* switches onto a CPU that must have been, and have no event */
+	uint64_t missing;	/* switches onto a CPU without an event */
 	struct histogram histogram;
 };
 
@@ -26,12 +26,12 @@ void wakeups_close(struct wakeups *w);
 /* Only the latencies of the program's threads are wanted. */
 void wakeups_follow(struct wakeups *w, pid_t tid);
 
-/* What was not seen lies between the events before and after: no latency goes across. */
+/* Events are missing here: no latency spans this point. */
 void wakeups_gap(struct wakeups *w);
 
 /* The events, in their order. */
 void wakeups_waking(struct wakeups *w, pid_t tid, uint64_t ns);
-/* `runnable`: prev did not want to sleep. */
+/* `runnable`: prev was preempted, it does not sleep. */
 void wakeups_switch(struct wakeups *w, pid_t prev, bool runnable, pid_t next, uint64_t ns);
 
 #endif

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a call into the kernel costs: one of the operations below, again and again, on
- * CPU 0. The region of interest is COUNT of them, of which a simulated machine counts
- * the instructions of that CPU. Beside what wakes a thread, CPU 1 is kept busy: the thread
- * may go there, so that the kernel has to choose, and does not, so that what is counted is
- * the same each time. Who is woken preempts nobody (SCHED_BATCH), or it would be chance how
- * often the other one finds that it need not sleep.
- * Prints one line of JSON, with the CPU that it was on in the end.
+ * The cost of a call into the kernel: one of the operations below, repeated on CPU 0. The
+ * region of interest is COUNT operations, of which a simulated machine counts the
+ * instructions of that CPU. During operations that wake a thread, CPU 1 is kept busy: the
+ * kernel has to choose between the CPUs, but chooses CPU 0, so that the count is the same
+ * each time. A woken thread preempts no thread (SCHED_BATCH): else it would be chance how
+ * often its waker need not sleep. Prints one line of JSON, with the CPU at the end.
  *
  *	overhead OPERATION COUNT
  *
- *	wake	FUTEX_WAKE, and nobody waits
- *	wait	FUTEX_WAIT, and the value is another, so that it does not wait
+ *	wake	FUTEX_WAKE without a waiter
+ *	wait	FUTEX_WAIT of another value, which does not wait
  *	handoff	FUTEX_WAKE of a thread that waits, which then runs while its waker waits
  *	wakeup	the same by two pipes, without a futex
  *	switch	sched_yield() to another thread
@@ -33,7 +32,7 @@
 #include "roi.h"
 
 #define EXIT_USAGE 2
-/* Until then whatever is measured while it begins has been. */
+/* Operations before the region of interest. */
 #define WARMUP 2000
 #define MAX_COUNT 1000000
 
@@ -41,7 +40,7 @@ struct operation {
 	const char *name;
 	void (*once)(void);
 	void *(*partner)(void *arg);	/* or NULL: there is none */
-	bool places;			/* the kernel may choose a CPU */
+	bool places;			/* the kernel chooses between CPUs */
 };
 
 enum { MINE, PARTNERS };
@@ -171,7 +170,7 @@ static void run_on(pthread_t thread, int first, int last)
 		error(1, err, "cannot run on CPU %d", last);
 }
 
-/* With so much weight, where that is allowed, that no balancer wants to bring more there. */
+/* With enough weight, where that is allowed, that no balancer moves a thread there. */
 static void *keep_busy(void *arg)
 {
 	atomic_bool *begun = arg;

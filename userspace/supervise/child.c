@@ -15,15 +15,15 @@ _Noreturn static void become(char **argv, int go, int failed)
 	int number;
 
 	/*
-	 * A program that nobody counts any more would only disturb the next
-	 * measurement. Of a parent that is gone already the pipe tells.
+	 * A program that is no longer measured would disturb the next measurement. If
+	 * the parent has ended already, the pipe shows it.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (read(go, &c, 1) != 1)
 		_exit(1);
 	execvp(argv[0], argv);
 	number = errno;
-	/* The parent reads what fits, and takes less for success. */
+	/* The parent takes anything shorter than a number for success. */
 	if (write(failed, &number, sizeof(number)) != sizeof(number))
 		_exit(1);
 	_exit(0);
@@ -72,7 +72,7 @@ int child_go(struct child *child)
 	int number = 0;
 	ssize_t n;
 
-	/* EPIPE: it was killed, which waiting for it will tell. */
+	/* EPIPE: it was killed, which child_wait() will report. */
 	if (write(child->go, "", 1) != 1 && errno != EPIPE)
 		return errno;
 	close(child->go);

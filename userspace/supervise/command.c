@@ -7,7 +7,7 @@
 
 void command_guard_streams(void)
 {
-	/* In ascending order, so that each open() gives just this one; against its direction. */
+	/* Ascending, so that each open() returns this descriptor; opened against its direction. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);

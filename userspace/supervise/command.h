@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the command lines of the measuring programs have in common. */
+/* The common part of the measuring programs' command lines. */
 #ifndef FAST_SUPERVISE_COMMAND_H
 #define FAST_SUPERVISE_COMMAND_H
 
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 struct command {
-	char **program;		/* that is measured, with its arguments; NULL: none was named */
-	bool roi;		/* between its markers only */
-	const char *json;	/* the file for the numbers; NULL: they are for people */
+	char **program;		/* to be measured, with its arguments; NULL: none was named */
+	bool roi;		/* measure between its markers only */
+	const char *json;	/* the file for the document; NULL: print a table */
 };
 
 /* --roi, where it has no letter: -r is perf stat's --repeat. --json is 'j'. */
@@ -22,23 +22,23 @@ struct command {
 	"could not be run or found, 128 + N if signal N killed it."
 
 /*
- * To be called first: where a standard stream is closed, the next file that is opened would be
- * taken for it, and would get our messages. Whoever uses it still fails, and the program has it
- * closed, as it was.
+ * To be called first: if a standard stream is closed, the next file that is opened would take its
+ * place, and get this program's messages. A use of the stream still fails, and the measured program
+ * finds it closed, as it was.
  */
 void command_guard_streams(void);
 
 /*
- * The value of an option that takes one: false, if it is the "--" that the program stands behind,
- * which argp takes for any value.
+ * Is `arg` the value of an option? False if it is the "--" before the program, which argp takes for a
+ * value.
  */
 bool command_is_value(const char *arg);
-/* Of any key: ends the program where it is none. */
+/* For any key: ends the program if the value is missing. */
 void command_check_value(const char *arg, const struct argp_state *state);
 
 /*
- * For the keys that a program's own argp parser does not know; its result is the parser's.
- * `needs_program`: the program ends where none is named.
+ * Parses the keys that a program's own argp parser does not know, and returns its result.
+ * `needs_program`: ends the program if no program to measure is named.
  */
 error_t command_parse(int key, char *arg, const struct argp_state *state,
 		      struct command *command, bool needs_program);

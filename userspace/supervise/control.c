@@ -12,7 +12,7 @@ int control_open(struct control *control)
 {
 	int commands[2], answers[2];
 
-	/* What the program starts must not hold our ends open. */
+	/* The program's children must not hold these ends open. */
 	if (pipe2(commands, O_CLOEXEC))
 		return -1;
 	if (pipe2(answers, O_CLOEXEC)) {
@@ -61,7 +61,7 @@ static enum control_command parse(const char *line)
 	return CONTROL_UNKNOWN;
 }
 
-/* One byte: a second command stays in the pipe, and poll() tells of it. */
+/* Reads one byte: a second command stays in the pipe, where poll() sees it. */
 int control_read(struct control *control, enum control_command *command)
 {
 	char c;
@@ -79,7 +79,7 @@ int control_read(struct control *control, enum control_command *command)
 		control->used = 0;
 		*command = parse(control->line);
 	} else if (control->used < sizeof(control->line) - 1) {
-		/* What is longer is no command, whatever its end. */
+		/* A longer line is no command, whatever its end. */
 		control->line[control->used++] = c;
 	}
 	return 0;

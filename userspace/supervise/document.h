@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the JSON documents of the measuring programs have in common. */
+/* The common part of the measuring programs' JSON documents. */
 #ifndef FAST_SUPERVISE_DOCUMENT_H
 #define FAST_SUPERVISE_DOCUMENT_H
 
@@ -10,18 +10,18 @@
 #include "session.h"
 
 /*
- * The file of --json, *document; NULL where there is no path. To be opened before the
- * program has run for an hour, not after. 0, or EXIT_OURS after a complaint.
+ * Opens the file of --json as *document; NULL without a path. To be called before the
+ * program runs, so that a bad path costs no run. Returns 0, or EXIT_OURS after a message.
  */
 int document_open(FILE **document, const char *path);
-/* All is written: 0, else EXIT_OURS after a complaint. It stays open. */
+/* Flushes the document, which stays open. Returns 0, or EXIT_OURS after a message. */
 int document_flush(FILE *document, const char *path);
 
-/* Members, each behind a comma. What is not known is null. */
+/* Members, each after a comma. An unknown value is null. */
 void document_number(FILE *document, const char *name, bool known, uint64_t value);
-/* Any text (json_text.h). NULL is not known. */
+/* Any text (json_text.h). NULL: unknown. */
 void document_text(FILE *document, const char *name, const char *text);
-/* How the program ended and what of it was measured. */
+/* How the program ended, and the measured regions and time. */
 void document_session(FILE *document, const struct session *session);
 
 #endif

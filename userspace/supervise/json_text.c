@@ -13,7 +13,7 @@ static size_t sequence(const unsigned char *text, size_t left)
 	for (size_t i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	/* Longer than need be, a surrogate, beyond U+10FFFF. */
+	/* Overlong, a surrogate, or beyond U+10FFFF. */
 	if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] >= 0xa0) ||
 	    (first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] >= 0x90))
 		return 0;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 /*
- * Write `length` bytes as a JSON string. The output is valid UTF-8 whatever the bytes are: one that
- * belongs to no valid sequence is written as the escape of U+DC00 + byte. Python's json.loads() and
- * os.fsencode() make the same bytes of it again.
+ * Write `length` bytes as a JSON string. The output is valid UTF-8: a byte that belongs to no valid
+ * sequence is written as the escape of U+DC00 + byte, from which Python's json.loads() and
+ * os.fsencode() restore the bytes.
  */
 void json_text(FILE *out, const char *text, size_t length);
 

@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A signalfd of those that ask for an end. -1 with errno. */
+/* A signalfd of the signals that ask for an end. -1 with errno. */
 static int take_signals(struct session *s)
 {
 	static const int taken[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -54,13 +54,13 @@ int session_start(struct session *s)
 	s->signals = -1;
 	if (s->roi && (control_open(&s->control) || control_announce(&s->control)))
 		return complain("cannot make the pipes of FAST_PERF_CTL: %s", strerror(errno));
-	/* Where it is ignored, as some daemons leave it, the kernel drops the program's status. */
+	/* If SIGCHLD is ignored, as some daemons leave it, the kernel drops the program's status. */
 	signal(SIGCHLD, SIG_DFL);
 	if (child_start(&s->child, s->command))
 		return complain("cannot start a process: %s", strerror(errno));
 	if (s->roi)
 		control_hand_over(&s->control);
-	/* The program has its own, as we were given them. */
+	/* The program has its own copies. */
 	if (take_signals(s)) {
 		int status = complain("signalfd: %s", strerror(errno));
 
@@ -75,7 +75,7 @@ void session_drop(struct session *s)
 	child_drop(&s->child);
 }
 
-/* nohup, and a shell's background, have signals ignored; what is blocked comes all the same. */
+/* nohup and a shell's background jobs ignore signals; a blocked signal is still delivered here. */
 static bool is_ignored(int number)
 {
 	struct sigaction action;
@@ -83,7 +83,7 @@ static bool is_ignored(int number)
 	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-/* The next one that has come; 0: there is none. */
+/* The next pending signal; 0: none. */
 static int hear_signal(struct session *s)
 {
 	struct signalfd_siginfo info;
@@ -103,12 +103,12 @@ static void hear_signals(struct session *s)
 		;
 }
 
-/* The next program inherits them. */
+/* Another program may be started afterwards, and inherits the dispositions. */
 void session_end(struct session *s)
 {
 	if (s->signals < 0)
 		return;
-	/* What has come since the program's end would end us now. */
+	/* A signal that came after the program's end would end this process now. */
 	hear_signals(s);
 	close(s->signals);
 	s->signals = -1;
@@ -117,8 +117,8 @@ void session_end(struct session *s)
 }
 
 /*
- * A terminal sends ^C and ^\ to the program, too: its end is what we wait for.
- * Who asks only us to end means both.
+ * A terminal sends ^C and ^\ to the program, too, and its end is awaited. A signal to
+ * this process alone is passed on to the program.
  */
 static void forward_signal(struct session *s)
 {
@@ -181,7 +181,7 @@ static int serve(struct session *s)
 	return status;
 }
 
-/* Until the program has ended. Its last marker is served before its end is seen. */
+/* Runs until the program has ended, and serves its last marker before that. */
 static int attend(struct session *s)
 {
 	struct pollfd fds[] = {
@@ -217,7 +217,7 @@ static int cannot_run(const struct session *s, int number)
 	return number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* What an incomplete region leaves is no result. */
+/* An incomplete region gives no result. */
 static int check_regions(const struct session *s)
 {
 	if (s->inside)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fast-trace: records what the scheduler does while a program runs, and the futex calls
- * that made it do so, as a trace.dat.
+ * fast-trace: records the scheduler's events while a program runs, and the futex calls that
+ * caused them, as a trace.dat.
  *
- * Nothing reads the kernel's buffers until the program has ended, so nobody but the
- * tracepoints themselves disturbs it. The file is written by trace-cmd.
+ * Nothing reads the kernel's buffers until the program has ended, so only the tracepoints
+ * disturb it. trace-cmd writes the file.
  */
 #include <argp.h>
 #include <ctype.h>
@@ -119,7 +119,7 @@ static const struct event {
 	{ "raw_syscalls", "sys_exit", "id == " TEXT(SYS_futex), false },
 };
 
-/* One program that is being traced. */
+/* The program that is traced. */
 struct recording {
 	struct instance instance;
 	struct session session;
@@ -138,7 +138,7 @@ static void read_stat(char *text)
 	fclose(file);
 }
 
-/* Its threads stand still, so it is whole. */
+/* The program's threads are stopped, so the map is complete. */
 static char *read_maps(pid_t pid)
 {
 	char path[32], *maps = NULL;
@@ -179,8 +179,8 @@ static int disable(void *meter)
 }
 
 /*
- * trace-cmd writes it at the end; what is wrong with it is said before the program has run. It
- * also removes what is there: no device, please.
+ * trace-cmd writes the file at the end; report a bad path before the program runs. trace-cmd removes
+ * a file that exists, so a device is refused.
  */
 static int check_output(const char *path)
 {
@@ -233,7 +233,7 @@ static int prepare(struct recording *r, const struct options *opt)
 	return 0;
 }
 
-/* Runs a program to its end. `out` is where it writes to, -1: where we do. */
+/* Runs a program to its end. `out`: its standard output; -1: as this program's. */
 static int call(const char *const argv[], int out)
 {
 	posix_spawn_file_actions_t actions;
@@ -255,7 +255,7 @@ static int call(const char *const argv[], int out)
 	return status ? complain("%s has failed", argv[0]) : 0;
 }
 
-/* As call(), but what it says is shown only if it fails. */
+/* As call(), but shows its output only if it fails. */
 static int call_quietly(const char *const argv[])
 {
 	int said = memfd_create("said", MFD_CLOEXEC);
@@ -286,7 +286,7 @@ static int write_trace(struct recording *r, const struct options *opt)
 	return call_quietly(extract) ?: opt->print ? call(print, -1) : 0;
 }
 
-/* What each counter has counted in between. Both texts have the same names, in the same order. */
+/* The difference of each counter. Both texts have the same names, in the same order. */
 static void put_mechanism(FILE *json, const struct recording *r)
 {
 	const char *before = r->before, *after = r->after;
@@ -305,7 +305,7 @@ static void put_mechanism(FILE *json, const struct recording *r)
 	fputs(separator == '{' ? "null" : "}", json);
 }
 
-/* Of each CPU whose buffer was full, how many events found no room in it, the last ones. */
+/* For each CPU whose buffer was full: the number of events lost, which are its last. */
 static void put_lost(FILE *json, const struct instance *i)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -324,7 +324,7 @@ static void put_lost(FILE *json, const struct instance *i)
 	fputc(']', json);
 }
 
-/* The same for people, where no document says it. */
+/* The same as a message, if there is no document. */
 static void tell_lost(const struct instance *i)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -354,7 +354,7 @@ static int tell(const struct recording *r, const struct options *opt, FILE *json
 	return document_flush(json, opt->command.json);
 }
 
-/* The program waits to be let go. */
+/* The program has been started, and waits. */
 static int run(struct recording *r, const struct options *opt, FILE *json)
 {
 	int status = prepare(r, opt) ?: opt->command.roi ? 0 : enable(r);

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A wake-up takes some 120 bytes: room for half a million on each CPU, but never more
- * than an eighth of the memory that is available, if that is more than the least.
+ * A wake-up takes some 120 bytes: room for half a million on each CPU, but at most an
+ * eighth of the available memory, and at least LEAST_KB.
  */
 #define MAX_BUFFER_KB (64 * 1024)
 #define MIN_BUFFER_KB 1024
@@ -29,7 +29,7 @@ bool instance_give_up(struct instance *i, const char *format, ...)
 	return false;
 }
 
-/* What one that was killed has left behind would hold its memory until the next boot. */
+/* An instance that a killed process has left would keep its memory until the next boot. */
 static int tidy_up(const char *name, void *program)
 {
 	size_t length = strlen(program);
@@ -104,7 +104,7 @@ static bool set_up(struct instance *i, size_t kb)
 	if (tracefs_instance_set_buffer_size(i->tracefs, i->buffer_kb, -1))
 		return instance_give_up(i, "tracefs: no memory for a buffer of %zu KiB for each CPU",
 					i->buffer_kb);
-	/* What comes last would push out what came first; so it is noticed instead. */
+	/* A full buffer must not overwrite its first events: the lost events are counted. */
 	if (tracefs_option_disable(i->tracefs, TRACEFS_OPTION_OVERWRITE))
 		return instance_give_up(i, "tracefs: the kernel has no option overwrite");
 	/* CPUs' own clocks would not agree well enough. */
@@ -152,7 +152,7 @@ bool instance_record(struct instance *i, bool on)
 	return instance_give_up(i, "tracefs: tracing_on: %s", strerror(errno));
 }
 
-/* Events that found no room are in no buffer; the kernel counts them for each CPU. */
+/* Events that found no room are lost; the kernel counts them for each CPU. */
 uint64_t instance_lost(const struct instance *i, long cpu)
 {
 	char file[64], *text, *found;
