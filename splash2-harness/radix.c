@@ -10,7 +10,7 @@
  *	3. each thread moves its keys to their places in the other array
  *
  * No lock. In the tree, a pair of flags belongs to each left child: `ready`, its sums
- * may be read, and `given`, its places have been written. Who waits for a flag clears
+ * may be read, and `given`, its places have been written. The thread that waits for a flag clears
  * it. The barrier stands after 1, as in SPLASH-2, and after 3, between the writers
  * of an array and its readers.
  */
@@ -35,7 +35,7 @@ struct node {
 
 static unsigned int digit_bits, passes;
 static uint32_t *keys[2];	/* sorted from one to the other */
-static struct node *nodes;	/* the leaves, and then the others */
+static struct node *nodes;	/* the leaves, then the inner nodes */
 static struct splash_barrier barrier;
 
 /* Uniform in [0, limit). */
@@ -173,8 +173,8 @@ static void work(struct splash_worker *w)
 }
 
 /*
- * The keys are in order, and they are those of the input: one that was lost, doubled or
- * invented changes the sum of well-mixed 64-bit values.
+ * The keys are in order, and are the keys of the input: a lost, doubled or invented key
+ * changes the sum of well-mixed 64-bit values.
  */
 static void check(const struct splash_options *opt, struct verdict *verdict)
 {
@@ -188,7 +188,7 @@ static void check(const struct splash_options *opt, struct verdict *verdict)
 			      mix64(random_key(&state) + UINT64_C(1));
 	}
 	if (difference)
-		verdict_fail(verdict, "the sorted keys are not those of the input");
+		verdict_fail(verdict, "the sorted keys are not the keys of the input");
 }
 
 /* Each place has a weight of its own. */

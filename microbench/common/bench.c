@@ -74,9 +74,9 @@ static void do_share(struct worker *w, uint64_t total)
 }
 
 /*
- * Which CPU a thread comes to hangs on who was busy when it was started, and when
- * it was woken. Another seed is another order, or five seeds would all measure the
- * one that the kernel happened to make.
+ * The CPU of a thread depends on the CPUs that are busy when it starts, and on the
+ * time of its wake-up. Each seed makes another order; else five seeds would all
+ * measure the one order that the kernel happens to make.
  */
 static void stagger(struct worker *w)
 {

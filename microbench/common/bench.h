@@ -55,8 +55,8 @@ struct bench {
 	/* One iteration: critical sections, each followed by think(). */
 	void (*iterate)(struct worker *w);
 	/*
-	 * Optional, where all threads go round in step: keeps the others company in
-	 * their last round, when this thread's share is one iteration smaller.
+	 * Optional, for benchmarks whose threads iterate in step: a thread whose share is
+	 * one iteration smaller takes part in the last one by it.
 	 */
 	void (*sit_out)(struct worker *w);
 	/* After all threads have ended: is the shared data what the work makes it? */

@@ -25,7 +25,7 @@
 #define MAX_CS_LINES 1024
 
 /*
- * About a thousand instructions, some ten times those of the critical section:
+ * About a thousand instructions, some ten times as many as in the critical section:
  * significant work, and yet few enough that four CPUs contend for the lock.
  */
 #define DEFAULT_THINK 100
@@ -126,7 +126,7 @@ static void check_total(struct argp_state *state, const char *name, uint64_t tot
 			   "pairs", name, total, state->name);
 }
 
-/* At least two threads to a lock: one that nobody else takes is not contended. */
+/* At least two threads per lock: a lock of one thread is not contended. */
 static unsigned int default_locks(unsigned int threads)
 {
 	unsigned int locks = threads / 2;

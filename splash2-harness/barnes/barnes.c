@@ -8,11 +8,11 @@
  *	nbody/driver.c		velocity and position of the zone's bodies; the bounds
  *	tree.c			the octree
  *	moments.c		the moments of its nodes
- *	costzones.c		the zones: who does which bodies
+ *	costzones.c		the zones: the bodies of each worker
  *	force.c			acceleration, potential and work of the zone's bodies
  *
- * Locks: the driver's; those of tree.c guard the cells; the flags of moments.c say that a
- * node is done. The first forces tell how much work each body is.
+ * Locks: the driver's; tree.c has locks of the cells, and moments.c a flag for each node
+ * that is done. The first forces show the work of each body.
  */
 #include <math.h>
 

@@ -12,10 +12,9 @@
 #define SAMPLES 256
 
 /*
- * A node's first moments that are left out are of relative size theta^3, and those of
- * many nodes cancel each other in part: the error of the sample, as a part of its forces,
- * was seen to be as theta^4, and two thirds of this at most. The nodes of few bodies are
- * few.
+ * The first moments that a node leaves out are of relative size theta^3, and the moments of
+ * many nodes cancel in part: the observed relative error of the sample grows as theta^4, and
+ * is at most two thirds of this. A few bodies have few nodes.
  */
 #define FORCE_TOLERANCE (0.04 * pow(sim.theta, 4) * (1 + 40 / (double)sim.bodies) + 1e-12)
 

@@ -4,8 +4,8 @@
  * Algorithm", Nature 324, 1986): a node whose size is less than theta times its distance
  * acts as its mass and second moments (as quadrupole moments in L. Hernquist, "Performance
  * Characteristics of Tree Codes", Astrophys. J. Suppl. 64, 1987); of any other the
- * children act, or in the end the bodies. A node around the body itself is always one of
- * the others: with theta above 1 / sqrt(3) its distance alone would not make it so.
+ * children act, or in the end the bodies. A node that contains the body itself is always
+ * opened: with theta above 1 / sqrt(3) its distance alone would not ensure that.
  *
  * No lock: the tree is only read, and a worker writes to bodies of its zone only.
  */

@@ -51,7 +51,7 @@ static void divide_centre(struct node *node)
 	node->centre.z /= node->mass;
 }
 
-/* The bodies in the order of their numbers, so that sums do not depend on who came first. */
+/* Sorts the bodies by number, so that sums do not depend on the order of insertion. */
 static void sort_bodies(struct leaf *leaf)
 {
 	for (unsigned int i = 1; i < leaf->node.bodies; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who does what, after E. Rothberg and A. Gupta (see symbolic.c): subtrees of the
+ * The assignment of work, after E. Rothberg and A. Gupta (see symbolic.c): subtrees of the
  * elimination tree that are small enough are domains, each of one worker. The blocks of
  * all panels above are dealt out to a grid of workers in two dimensions, so that a
  * block is needed by the workers of one row and one column of that grid only.

@@ -6,7 +6,7 @@
 
 #define SHARED UINT32_MAX
 
-/* Who does what. */
+/* The worker of each panel and block. */
 struct assignment {
 	uint32_t *domain;	/* panel -> the one worker of its subtree, or SHARED */
 	uint32_t *rank;		/* a shared panel's number among these */

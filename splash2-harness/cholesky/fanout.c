@@ -6,19 +6,19 @@
  *	BDIV(I,K)	L_IK = A_IK L_KK^-T
  *	BMOD(I,J,K)	A_IJ -= L_IK L_JK^T, for I >= J > K
  *
- * A worker does its domains first, alone; what they subtract from blocks above them it
- * subtracts there itself. Those blocks, the shared ones, have an owner, who does BFAC
- * or BDIV and every BMOD whose factors are shared. An owner that has completed a block
- * sends it to those who own what is to be subtracted from; who receives one multiplies
- * it with those of its panel that it has received before. No barrier between the
- * steps: the first and the last stand around the whole.
+ * A worker first does its domains, alone, and subtracts their updates from the blocks
+ * above them. Each of these shared blocks has an owner, which does BFAC or BDIV and every
+ * BMOD whose factors are shared. The owner of a completed block sends it to the owners of
+ * the blocks that it updates; a receiver multiplies it with the blocks of its panel that
+ * it has received before. There is no barrier between the steps, only before the first
+ * and after the last.
  *
  *	block lock, one per shared block	its values while something is subtracted,
  *						and how often that is still to be done
  *	queue, pool and memory locks, flags	see tasks.h
  *
  * After the last subtraction the block is its owner's alone until it is complete, and
- * nobody changes it after that. Who reads it has received a task that says so.
+ * does not change after that. Its readers have received a task that says so.
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void count_updates(void)
 		}
 }
 
-/* Nobody is sent a block more than once, and everybody is sent its updates by others. */
+/* A worker receives a block at most once, and the owner one task for its updates. */
 static uint64_t most_tasks(unsigned int threads)
 {
 	return (uint64_t)as.shared_blocks * ((uint64_t)threads + 1);
@@ -181,8 +181,8 @@ static void send_once(struct splash_worker *w, uint32_t to, uint32_t block)
 }
 
 /*
- * A diagonal block goes to the owners of those below it; another, L_IK, to those of the
- * blocks (I,J) and (J,I), where J is any row of panel K.
+ * A diagonal block goes to the owners of the blocks below it; any other block, L_IK, to the
+ * owners of the blocks (I,J) and (J,I), where J is any row of panel K.
  */
 static void complete(struct splash_worker *w, uint32_t block)
 {

@@ -255,7 +255,7 @@ static bool same_lists(struct graph *g, const struct node *v, const struct node 
 	return true;
 }
 
-/* Puts a variable among those of its hash, or merges it into one of the same lists. */
+/* Adds a variable to its hash's list, or merges it into a variable with the same lists. */
 static void find_twin(struct graph *g, uint32_t i)
 {
 	struct node *v = &g->nodes[i];

@@ -201,8 +201,8 @@ static uint32_t find_supernodes(const uint32_t *parent, const uint32_t *count, u
 
 /*
  * The rows of each supernode: its columns, and every later row whose subtree of the
- * elimination tree it is in. A supernode is a path of that tree: who gets to one of its
- * columns, on the way up, gets to its last. Rows ascend, as they are found.
+ * elimination tree it is in. A supernode is a path of that tree: the way up from one of
+ * its columns leads to its last. Rows are found in ascending order.
  */
 static void find_rows(const struct upper *u, const uint32_t *parent,
 		      const struct supernode *supernodes, uint32_t count, uint32_t **rows)

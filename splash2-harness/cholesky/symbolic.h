@@ -47,8 +47,8 @@ struct factor {
 
 /*
  * The structure of the factor of `a`, eliminated in `order`, in panels of at most
- * `width` columns; the values are those of `a`, where each belongs. Takes `order`
- * over, and changes it to an equivalent one in which supernodes are adjacent.
+ * `width` columns, with the values of `a` in their places. Takes over `order`, and
+ * changes it to an equivalent one in which supernodes are adjacent.
  */
 struct factor factor_prepare(const struct matrix *a, uint32_t *order, uint32_t width);
 

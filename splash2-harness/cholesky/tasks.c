@@ -94,7 +94,7 @@ void tasks_send(struct splash_worker *w, unsigned int to, enum task_kind kind, u
 	splash_flag_set(&queue->flag);
 }
 
-/* Clears the flag where nobody can put: who puts later sets it after that. */
+/* Clears the flag under the queue's lock: a later put sets it again. */
 static struct task *take(struct splash_worker *w, struct queue *queue)
 {
 	struct task *task;

@@ -17,7 +17,7 @@
 
 enum task_kind {
 	TASK_UPDATED,	/* to the block's owner: all updates of the block are in it */
-	TASK_COMPLETE,	/* to who needs it: the block is a block of the factor */
+	TASK_COMPLETE,	/* to the workers that use it: the block is a block of the factor */
 };
 
 struct task {

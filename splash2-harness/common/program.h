@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a SPLASH-2 program is to its harness: its options, its phases, its workers.
+ * The interface of a SPLASH-2 program to its harness: options, phases, workers.
  */
 #ifndef SPLASH_PROGRAM_H
 #define SPLASH_PROGRAM_H
@@ -59,13 +59,13 @@ struct splash_worker {
 struct splash_program {
 	const char *name;			/* "fft" */
 	const char *about;			/* one line, for --help */
-	const struct splash_number *numbers;	/* end with { 0 }; NULL: none. So the others */
+	const struct splash_number *numbers;	/* like the next two: ends with { 0 }; NULL: none */
 	const struct splash_real *reals;
 	const struct splash_word *words;
 
 	/*
-	 * Before any thread exists: judge the options, allocate, generate or read the
-	 * input. What is wrong is said by splash_refuse().
+	 * Before any thread exists: check the options, allocate, generate or read the
+	 * input. Errors go to splash_refuse().
 	 */
 	void (*setup)(const struct splash_options *opt);
 	/* Optional, by every worker: not counted, e.g. the first time step. */

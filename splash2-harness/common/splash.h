@@ -5,7 +5,7 @@
  * A run is: setup -> threads start -> gate -> warm-up -> gate -> the counted parallel
  * phase -> gate -> check. The controlling main thread issues the ROI markers while
  * every worker is held at a gate (microbench/common/gate.h), the first after a pause that
- * the seed says. It is no worker itself: with --threads 4 there are four workers.
+ * depends on the seed. It is no worker itself: with --threads 4 there are four workers.
  *
  * All synchronisation inside the phase goes through the wrappers below, under the
  * names that PARMACS has for it: FAST acts on the futexes beneath, and the profile
@@ -57,8 +57,7 @@ void splash_unlock(struct splash_lock *lock);
 
 /*
  * BARRIER of all workers. A mutex and a condition variable, as in PARMACS on pthreads:
- * those who are let go take the mutex one after the other, each from the last, which
- * a pthread_barrier_t spares them.
+ * released workers take the mutex one after the other, which a pthread_barrier_t avoids.
  */
 struct splash_barrier {
 	_Alignas(128) pthread_mutex_t mutex;
@@ -80,7 +79,7 @@ struct splash_flag {
 void splash_flag_init(struct splash_flag *flag);
 void splash_flag_set(struct splash_flag *flag);
 void splash_flag_wait(struct splash_worker *w, struct splash_flag *flag);
-/* By one thread, when nobody waits. */
+/* By one thread, when no thread waits. */
 void splash_flag_clear(struct splash_flag *flag);
 
 #endif

@@ -52,7 +52,7 @@ struct search {
 	uint64_t begin, end;	/* the work that is the zone's */
 };
 
-/* The order of the particles' numbers, so that sums do not depend on who came first. */
+/* Sorts the particles by number, so that sums do not depend on the order of insertion. */
 static void sort_particles(struct box *leaf)
 {
 	for (unsigned int i = 1; i < leaf->particles; i++) {

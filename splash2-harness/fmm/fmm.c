@@ -9,12 +9,12 @@
  *	nbody/driver.c		velocity and position of the zone's particles; the bounds
  *	tree.c			the quadtree
  *	lists.c, costzones.c	the lists of its boxes, and the work that they mean
- *	costzones.c		the zones: who does which boxes
+ *	costzones.c		the zones: the boxes of each worker
  *	passes.c		multipole expansions; lists; local expansions and fields
  *
- * Locks: the driver's; those of tree.c guard the boxes where workers add to another's. Flags
- * say that a box's parent has its lists or its local expansion, or that all children have
- * added theirs (partition.c).
+ * Locks: the driver's; tree.c has locks of boxes to which several workers add. Flags say
+ * that a box's parent has its lists or its local expansion, or that all children have added
+ * theirs (partition.c).
  */
 #include "fmm.h"
 

@@ -114,7 +114,7 @@ static void insert(struct zone *zone, struct box *box, struct particle *particle
 static void merge_children(struct splash_worker *w, struct zone *zone, struct box *into,
 			   struct box *own);
 
-/* What nobody else can reach, `own`, becomes child `where` of `parent` or part of it. */
+/* `own`, which no other worker can reach, becomes child `where` of `parent` or part of it. */
 static void merge(struct splash_worker *w, struct zone *zone, struct box *parent,
 		  unsigned int where, struct box *own)
 {

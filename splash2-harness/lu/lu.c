@@ -12,8 +12,8 @@
  * Blocks are dealt out to a grid of threads that repeats over the matrix (2-D scatter),
  * and only its owner writes to a block.
  *
- * No lock. The barrier stands after 1 and 2, between who writes a block and who reads
- * it. None is needed after 3: in the next step, a block is first used by its owner.
+ * No lock. The barrier stands after 1 and 2, between the writer of a block and its
+ * readers. None is needed after 3: in the next step, a block is first used by its owner.
  */
 #include <float.h>
 #include <inttypes.h>
@@ -256,7 +256,7 @@ static double sign(uint64_t *state)
 }
 
 /*
- * The computed factors are those of a matrix near A: |A - LU| <= u n |L| |U| for each
+ * The computed factors are the factors of a matrix near A: |A - LU| <= u n |L| |U| for each
  * element, u being half of DBL_EPSILON (N. J. Higham, "Accuracy and Stability of
  * Numerical Algorithms", theorem 9.3). So |A x - L (U x)| has the bound u n |L| |U| |x|.
  * The products here are of a higher precision.

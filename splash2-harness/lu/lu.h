@@ -8,7 +8,7 @@
 
 #include "common/splash.h"
 
-/* A square part of the matrix; those of the last row and column may be smaller. */
+/* A square part of the matrix; a block of the last row or column may be smaller. */
 struct lu_block {
 	double *at;	/* its first element; rows follow at `stride` doubles */
 	size_t stride;

@@ -3,7 +3,7 @@ divert(-1)
 #
 # After parmacs.m4, for Barnes: it prints nothing that could be checked. At its end the
 # bodies go into the report: mass, position, velocity, and the acceleration of the last
-# force phase. The names are those of the program.
+# force phase. The names are the program's.
 define(`MAIN_END', `{
 	long parmacs_i;
 

@@ -3,7 +3,7 @@ divert(-1)
 #
 # After parmacs.m4, for FMM: it prints positions with five digits and no force. At its
 # end the particles go into the report: number, charge over mass, charge, position,
-# velocity, and the acceleration of the last step. The names are those of the program.
+# velocity, and the acceleration of the last step. The names are the program's.
 define(`MAIN_END', `{
 	long parmacs_i, parmacs_j;
 

@@ -29,7 +29,7 @@
 #undef true
 #undef false
 
-/* Splash-3's LU takes it from its macro file; others define the same. */
+/* Splash-3's LU takes it from its macro file; other programs define the same. */
 #ifndef PAGE_SIZE
 #define PAGE_SIZE 4096
 #endif
@@ -57,7 +57,7 @@ struct parmacs_pause {
 	int set;
 };
 
-/* GETSUB: hands out 0 .. max; who finds none waits until all have found none. */
+/* GETSUB: hands out 0 .. max; a thread that gets none waits until no thread gets one. */
 struct parmacs_subscripts {
 	pthread_mutex_t mutex;
 	long next;
@@ -112,7 +112,7 @@ static inline void parmacs_report(const char *format, ...)
 	va_end(arguments);
 }
 
-/* Whoever calls it beside the thread that creates the others finds it done. */
+/* The first call counts, by the thread that creates all threads; later calls do nothing. */
 static inline void parmacs_begin(void)
 {
 	if (parmacs.begin_ns || parmacs.ended)
@@ -190,9 +190,9 @@ static inline void parmacs_barrier_init(struct parmacs_barrier *barrier)
 }
 
 /*
- * Those who wait look at the generation, so neither a spurious wake-up nor a thread
- * that is at the next barrier already lets them go wrong. How many threads take part
- * is known only here: the original BARINIT is not told.
+ * Waiting threads compare the generation, so neither a spurious wake-up nor a thread
+ * that has reached the next barrier releases them early. The number of threads is an
+ * argument here: the original BARINIT does not get it.
  */
 static inline void parmacs_barrier(struct parmacs_barrier *barrier, long threads)
 {
@@ -255,7 +255,7 @@ static inline long parmacs_subscript(struct parmacs_subscripts *subscripts, long
 	if (subscript >= 0)
 		return subscript;
 
-	/* Between the two barriers nobody takes a subscript: it starts again for all. */
+	/* No thread takes a subscript between the two barriers: restart for all. */
 	parmacs_barrier(&subscripts->end, threads);
 	pthread_mutex_lock(&subscripts->mutex);
 	subscripts->next = 0;

@@ -39,7 +39,7 @@ extern struct nbody nbody;
 
 /* What the program's method does, by every worker for the bodies of its zone. */
 struct nbody_method {
-	/* Nobody needs the tree of the last step any more. */
+	/* The tree of the last step is no longer used. */
 	void (*begin)(struct splash_worker *w);
 	void (*find_bounds)(const struct splash_worker *w, struct nbody_bounds *own);
 	/*
@@ -55,7 +55,7 @@ struct nbody_method {
 extern const struct nbody_method nbody_method;
 
 void nbody_init(const struct splash_options *opt);
-/* --distribution: is it uniform, and not plummer? Refuses others. */
+/* Is --distribution uniform, not plummer? Refuses any other word. */
 bool nbody_is_uniform(void);
 
 static inline void nbody_extend(struct nbody_bounds *bounds, unsigned int axis, double low,
@@ -65,7 +65,7 @@ static inline void nbody_extend(struct nbody_bounds *bounds, unsigned int axis, 
 	bounds->high[axis] = fmax(bounds->high[axis], high);
 }
 
-/* The side of a square or cube that is a little larger, so that nobody is on its upper sides. */
+/* The side of a square or cube that is a little larger, so that no body is on its upper sides. */
 double nbody_side(unsigned int dimensions);
 /* The bounds, and the sums of the last step; for the next. */
 void nbody_forget(const struct splash_worker *w);

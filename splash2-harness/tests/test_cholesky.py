@@ -14,7 +14,7 @@ from pathlib import Path
 
 CHOLESKY = {Path(p).name: p for p in sys.argv[1:]}["cholesky"]
 
-# Who is refused frees nothing, which a leak checker must not take for an error.
+# A refused run frees nothing, which a leak checker must not take for an error.
 REFUSED = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
 
 Matrix = list[list[float]]

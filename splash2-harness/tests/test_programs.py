@@ -141,7 +141,7 @@ class Results(unittest.TestCase):
             self.assertIsNone(r["migrations"])
         profile = r["profile"]
         self.assertGreater(profile["locks"] + profile["barriers"] + profile["flags"], 0)
-        # Nobody leaves out a barrier.
+        # Each thread passes each barrier.
         self.assertEqual(profile["barriers"] % threads, 0)
         for figure in ("contended", "lock_ns", "barrier_ns", "flag_ns"):
             self.assertIsNone(profile[figure])

@@ -46,7 +46,7 @@ class SameSet(unittest.TestCase):
                     self.assertAlmostEqual(value, expected, delta=TOLERANCE * abs(expected))
 
     def test_energy_is_conserved(self) -> None:
-        """Over so many steps that an error of the predictor-corrector would grow."""
+        """Over enough steps for an error of the predictor-corrector to grow."""
         for program in (NSQUARED, SPATIAL):
             for dt in (0.15, 0.25):
                 result(program, f"--molecules=64 --cutoff=5 --steps=400 --dt={dt}")

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Molecular dynamics of flexible water in a periodic box: what water_nsquared and
- * water_spatial have in common. They differ in how they find the pairs of molecules
- * that are near each other, and who has which molecule.
+ * water_spatial have in common. They differ in how they find pairs of near molecules,
+ * and in the assignment of molecules to workers.
  *
- * The model is that of G. C. Lie and E. Clementi, "Molecular-dynamics simulation of
+ * The model is by G. C. Lie and E. Clementi, "Molecular-dynamics simulation of
  * liquid water with an ab initio flexible water-water interaction potential" (Physical
  * Review A 33, 1986). Units: angstrom, femtosecond, atomic mass unit; so energies are in
  * u A^2/fs^2, which is 10,000 kJ/mol.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Water-nsquared of S. C. Woo et al., "The SPLASH-2 Programs" (ISCA 1995): every molecule
- * is paired with the half of all others that follows it, in a ring, and looks which of
- * them are within the cutoff.
+ * is paired with the following half of the molecules, in a ring, and interacts with those
+ * within the cutoff.
  *
  * A worker has a contiguous part of the molecules. It sums up forces in an array of its
  * own, and adds that to the molecules' when it has done all its pairs.

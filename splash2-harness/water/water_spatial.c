@@ -5,9 +5,9 @@
  * least the cutoff: only molecules of the same and of adjacent cells are paired.
  *
  * A worker has a contiguous part of the cells, and what is in them at the time. It finds
- * all forces upon these molecules, and so a pair in two cells is computed twice; nobody
- * else adds to them. Molecules that leave a cell are moved to another one's list at the
- * end of each step.
+ * all forces upon these molecules, and no other worker adds to them; so a pair in two cells
+ * is computed twice. Molecules that leave a cell move to another cell's list at the end of
+ * each step.
  *
  *	cell lock, one each		its list, while molecules are moved
  *	sum locks			see run.c
@@ -192,8 +192,9 @@ static void sum_potential(struct splash_worker *w)
 }
 
 /*
- * Molecules that have left the cell are taken from its list, and only then, without the
- * lock, put into others. What others put into this list meanwhile belongs there.
+ * Takes molecules that have left the cell from its list, and only then, without the
+ * lock, puts them into their new cells' lists. Molecules that other workers add to this
+ * list meanwhile belong there.
  */
 static void move_from(struct splash_worker *w, uint64_t number)
 {

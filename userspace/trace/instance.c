@@ -12,7 +12,7 @@
 
 /*
  * A wake-up takes some 120 bytes: room for half a million on each CPU, but at most an
- * eighth of the available memory, and at least LEAST_KB.
+ * eighth of the available memory, and at least MIN_BUFFER_KB.
  */
 #define MAX_BUFFER_KB (64 * 1024)
 #define MIN_BUFFER_KB 1024

@@ -40,7 +40,7 @@ static void release(struct allocations *a, uint64_t memory)
 	assert_int_equal(call_from(a, THREAD, STACK, ALLOCATOR_FREE, 0x1, memory, 0, 0), 0);
 }
 
-/* 0: nobody knows. */
+/* The return address of the allocating call; 0: unknown. */
 static uint64_t from(const struct allocations *a, uint64_t address)
 {
 	const struct allocation_site *site = allocations_at(a, SPACE, address);

@@ -162,7 +162,7 @@ FIXTURE_TEST(address_spaces_are_told_apart_and_translations_joined)
 	assert_non_null(strstr(rows - 40, "\"program\":false"));
 }
 
-/* One that nobody is known for yet goes to the next code; one beyond its code to the first there. */
+/* An access before any code goes to the next code; one beyond its code to the first instruction. */
 FIXTURE_TEST(no_access_is_lost)
 {
 	struct program p = program(CACHESIM_KERNEL, KERNEL_CODE);

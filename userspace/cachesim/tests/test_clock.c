@@ -312,7 +312,7 @@ TEST(test_who_is_charged_stands_still)
 	programs[1].doing = CLOCK_WORKS;
 	block_of(1, 100);
 	assert_int_equal(local[1], due + BLOCK * CACHESIM_CYCLE);
-	/* Whoever has worked is idle again where it looks so. */
+	/* A CPU that has worked is idle again in the idle loop. */
 	programs[1].doing = CLOCK_IDLES;
 	block_of(1, 100);
 	assert_int_equal(local[1], clk.end);
@@ -326,7 +326,7 @@ TEST(test_time_passes_while_all_are_idle)
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
 		programs[cpu].doing = CLOCK_IDLES;
 	round_of_turns(100, 1000);
-	/* Nobody has anything to do: the burner need not ask anybody. */
+	/* All CPUs are idle: the burner goes on without a turn of theirs. */
 	for (n = 0; n < 10000; n++)
 		assert_false(clock_burnt(&clk, BURNT));
 	assert_true(difference(guest_time(), clk.end) <= clk.quantum);

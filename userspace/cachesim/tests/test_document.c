@@ -121,7 +121,7 @@ TEST(futexes_are_told_when_they_are_counted)
 	char *text;
 
 	futexes_begin(f, 0x2000);
-	/* That somebody waits for it is nothing to tell. */
+	/* A wait alone puts no futex into the document. */
 	assert_int_equal(call_sites_call(sites, 0x2000, 202, waits, &site), 0);
 	site->pc = 4198400;
 	site->sp = 512;

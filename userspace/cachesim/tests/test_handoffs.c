@@ -112,7 +112,7 @@ FIXTURE_TEST(other_returns_say_nothing)
 	assert_false(handoffs_expects_return(h));
 }
 
-/* The waiter's own release, and the one who goes to sleep on another word. */
+/* The waiter's own release, and a wait for another word. */
 FIXTURE_TEST(any_other_call_says_that_it_has_the_lock)
 {
 	waits(1, LOCK);
@@ -184,7 +184,7 @@ FIXTURE_TEST(waiters_get_the_releases_in_their_order)
 	assert_latencies(PROGRAM, 900, 1800, 2880, 3700);
 }
 
-/* Nobody was woken by it, so it is no later waiter's release. */
+/* It woke no thread, so it is no later waiter's release. */
 FIXTURE_TEST(a_release_that_woke_nobody_is_none)
 {
 	wakes(2, LOCK, 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who takes a lock from whom, where, and for how long. */
+/* Hand-offs of locks: between which threads and CPUs, and for how long. */
 #include "test_machine.h"
 
 #include <linux/futex.h>
@@ -111,7 +111,7 @@ FIXTURE_TEST(a_lock_is_taken_where_it_was_released_or_elsewhere)
 	answer(1, 1, 4200, 0);		/* moved to where it was released */
 	release(1, 1, 4900);
 	answer(1, 1, 5000, 0);
-	/* It has found it free meanwhile, which nobody saw. */
+	/* It has taken the free lock meanwhile, without a call. */
 	release(1, 1, 5500);
 	answer(1, 1, 5600, 0);
 	use = use_of(LOCK);
@@ -143,7 +143,7 @@ FIXTURE_TEST(waiters_left_behind_are_counted_once)
 	answer(1, 0, 50, 1);
 	answer(7, 1, 50, 1);
 	assert_int_equal(use_of(LOCK)->left, 3 + 2 + 1);
-	/* One that wakes nobody leaves nobody. */
+	/* A release that wakes no thread leaves no waiter. */
 	release(8, 1, 60);
 	answer(8, 1, 70, 0);
 	assert_int_equal(use_of(LOCK)->left, 6);
@@ -177,7 +177,7 @@ FIXTURE_TEST(a_release_wakes_whom_came_while_it_ran)
 	release(2, 1, 1600);
 	answer(2, 1, 1700, 0);
 	expect_times(use_of(LOCK)->hold_remote, 1, 100);
-	/* But not who comes after it. */
+	/* But not a waiter that comes after it. */
 	wait(3, 0, 1800);
 	release(1, 0, 1900);
 	answer(1, 0, 2000, 1);
@@ -207,11 +207,11 @@ FIXTURE_TEST(a_refused_or_interrupted_wait_takes_nothing)
 	assert_false(handoffs_expects_return(handoffs));
 }
 
-/* Who is back before a release that wakes nobody has taken another one, and nobody else may. */
+/* A waiter that returns before a release that wakes no thread has taken another release, alone. */
 FIXTURE_TEST(each_release_is_taken_once)
 {
 	wait(2, 1, 1000);
-	release(1, 1, 1100);		/* wakes nobody */
+	release(1, 1, 1100);		/* wakes no thread */
 	release(3, 0, 1200);
 	answer(3, 0, 1300, 1);
 	answer(2, 1, 1400, 0);
@@ -267,7 +267,7 @@ FIXTURE_TEST(each_lock_has_its_own_times)
 	expect_times(use_of(LOCK)->outside, 0, 0);
 }
 
-/* Whom a release wakes in a region may have waited before it began; all else begins anew. */
+/* A release in a region may wake a thread that waited before it; all else begins anew. */
 FIXTURE_TEST(a_region_begins_with_its_waiters)
 {
 	wait(4, 1, 900);

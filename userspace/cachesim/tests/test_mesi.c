@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Private hierarchies on the bus: every MESI transition of CPU 0's copy of a
- * line, by its own accesses and by those of CPU 1, with what the bus carries.
+ * line, by its own accesses and by accesses of CPU 1, with the bus traffic.
  */
 #include "test_machine.h"
 
@@ -27,7 +27,7 @@ static struct cachesim *in_state(const struct cachesim_machine *m, enum cachesim
 
 struct transition {
 	enum cachesim_state from;
-	unsigned int cpu;	/* who accesses: 0 the owner of the copy, 1 another */
+	unsigned int cpu;	/* of the access: 0 the owner of the copy, 1 another */
 	bool store;
 	enum cachesim_state to0, to1;
 	unsigned int l3_misses, bus_requests, cache_to_cache, invalidations;

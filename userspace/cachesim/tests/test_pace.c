@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Looking for events is paced for who waits for them, and they are found all the same; sleeps wait for turns. */
+/* A wait for events looks once in a millisecond and still finds them; a sleep waits for turns. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

@@ -51,7 +51,7 @@ struct qemu_plugin_insn {
 	const uint8_t *bytes;
 	enum { NOTHING, LOAD, STORE } access;
 	uint64_t data;		/* virtual and physical address of the access */
-	unsigned int parts;	/* 0: it is one of 8 bytes; so many of 4, one behind the other */
+	unsigned int parts;	/* 0: one access of 8 bytes; else accesses of 4 bytes in a row */
 	struct {
 		qemu_plugin_vcpu_udata_cb_t call;
 		void *userdata;
@@ -81,7 +81,7 @@ typedef qemu_plugin_vcpu_udata_cb_t plugin_vcpu_cb;
 
 /*
  * As QEMU from 10.0 on, the stand-in passes callbacks the index of the vCPU that
- * translated the code; only its registers tell who runs.
+ * translated the code; only the registers tell the vCPU that runs.
  */
 static struct {
 	unsigned int running, translator;
@@ -610,7 +610,7 @@ static void install(void)
 	installed = qemu_plugin_install(ID, &offered, option ? 4 : 3, argv);
 }
 
-/* A guest that has booted: the plugin knows where RAM begins, and who is who. */
+/* A guest that has booted: the plugin knows where RAM begins, and its vCPUs. */
 static void boot(void)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
@@ -733,7 +733,7 @@ FIXTURE_TEST(nothing_is_counted_after_the_end)
 	assert_int_equal(total(documents(), "user", "instructions"), 1);
 }
 
-/* The cycles between the markers, those of the instruction after the first one on. */
+/* The cycles from the instruction after the begin marker to the end marker. */
 static long elapsed(const char *document)
 {
 	const char *key = "\"elapsed_cycles\":";
@@ -873,7 +873,7 @@ static void end_quantum(void)
 	assert_int_equal(qemu.turns_ended, ended + 1);
 }
 
-/* What all have executed in so many quanta of 2,000 cycles: two CPUs, and the burner. */
+/* Instructions of two CPUs and the burner in n quanta of 2,000 cycles. */
 #define IN_QUANTA(n) ((n) * 3 * 2000)
 
 /* The clock begins and is read, by which the plugin knows where it stood. */
@@ -902,7 +902,7 @@ FIXTURE_TEST(the_guests_clock_corrects_the_count)
 		add(&tb, USER + 4 * i);
 	run(&tb, 0);
 	end_quantum();
-	/* It was counted as a whole: six that nobody has executed. */
+	/* The block was counted as a whole: six instructions were not executed. */
 	assert_int_equal(qemu.clock - begun, IN_QUANTA(2) - 6);
 	run_bytes(USER, rdtsc, sizeof(rdtsc), 0);
 	end_quantum();
@@ -1947,7 +1947,7 @@ static void run_on_cpu_1(uint64_t space)
 	run_marker(end);
 }
 
-/* Another program's turn has come since the region before, and nobody has seen the kernel switch. */
+/* Another program runs since the region before, and the plugin has not seen the switch. */
 static void attribute_two_programs(void)
 {
 	static char text[1 << 16];

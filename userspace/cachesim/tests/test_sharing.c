@@ -90,7 +90,7 @@ FIXTURE_TEST(counters_side_by_side_are_fetched_in_vain)
 		store(0, 8);
 		store(1, 64);
 	}
-	/* But for the first time: nobody had written before that CPU 0 would know of. */
+	/* The first fetch is no move: no CPU had written before. */
 	assert_moves(19, 19);
 	assert_bytes(0, true, "0-3 8-11");
 	assert_bytes(1, true, "64-67");
@@ -164,7 +164,7 @@ FIXTURE_TEST(lines_are_told_apart_and_sorted)
 		store(0, 128 * 2999);
 		store(1, 128 * 2999 + 4);
 	}
-	store(0, 128 * 5000);	/* nobody watches it */
+	store(0, 128 * 5000);	/* not watched */
 	store(1, 128 * 5000);
 	lines = sharing_lines(sharing, &n);
 	assert_int_equal(n, 2);

@@ -152,11 +152,11 @@ FIXTURE_TEST(kernel_threads_and_other_programs_are_told_apart)
 	switches(1, IDLE, TASK, 60);
 	assert_latencies(PROGRAM);
 	assert_latencies(OTHER, 20);
-	/* Nor is nobody's a program's that has not begun. */
+	/* A kernel thread belongs to no program that has not begun. */
 	assert_latencies(0);
 }
 
-/* Who it is shows when it is back in its program, which may take more than one wake-up. */
+/* A task's program is known at its return, which may come after several wake-ups. */
 FIXTURE_TEST(a_task_is_known_later_than_its_wake_up)
 {
 	falls_asleep(0, TASK, 1);

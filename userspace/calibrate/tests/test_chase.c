@@ -63,7 +63,7 @@ TEST(a_measurement_goes_on_where_the_last_one_ended)
 
 	chase_open(&chase, 64u << 20, LINE);
 	assert_true(measure_chases(&chase, 1) > 0);
-	/* Whoever comes here again falls. */
+	/* A second visit of this line crashes. */
 	*(void **)(chase.base + chase.order[0] * LINE) = NULL;
 	assert_true(measure_chases(&chase, 1) > 0);
 	chase_close(&chase);

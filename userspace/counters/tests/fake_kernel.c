@@ -70,7 +70,7 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 	return FAKE_FD + (int)place * COUNTERS + counter;
 }
 
-/* Others hold the counters that its group would need. */
+/* Other programs hold the counters that its group needs. */
 static bool starved(unsigned int place, int fd)
 {
 	const struct fake_event *event = event_of(fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A perf_event layer whose counters say, and whose calls fail, as a test wants. */
+/* A perf_event layer whose values and failures a test chooses. */
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
 
@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #define FAKE_PID 4711
-/* The threads' events are those of place 0, a CPU's are those of the place behind its number. */
+/* Place 0 has the threads' events, place N + 1 the events of CPU N. */
 #define FAKE_PLACES 4
 
 struct fake_event {

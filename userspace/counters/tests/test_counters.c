@@ -9,7 +9,7 @@ static struct counters counters;
 static struct counters_error error;
 static struct counters_result results[COUNTERS];
 
-/* CPUs 0 and 2 of three, for who counts by CPU. */
+/* CPUs 0 and 2 of three, for counting by CPU. */
 static cpu_set_t cpus;
 static const struct counters_target by_thread = { .pid = FAKE_PID };
 static const struct counters_target by_cpu = { .pid = FAKE_PID, .cpus = &cpus };

@@ -20,7 +20,7 @@ from typing import Any
 
 SUBJECT = Path(sys.argv.pop())
 FAST_STAT = Path(sys.argv.pop())
-NOBODY = 65534
+OTHER_USER = 65534
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
@@ -84,7 +84,7 @@ class Software(Counting):
     def test_switches_of_all_threads(self) -> None:
         few = self.value("context_switches", "--", SUBJECT, "threads", "4", "1", "0")
         many = self.value("context_switches", "--", SUBJECT, "threads", "4", "1", "500")
-        # A sleeper switches once for each sleep, and more often if others want its CPU.
+        # A sleeper switches once for each sleep, and more often on a busy CPU.
         self.assertGreaterEqual(many - few, 1900)
 
     def test_clock_and_migrations(self) -> None:
@@ -422,7 +422,7 @@ class Ends(Counting):
         deadline = time.monotonic() + 30
         while Path(f"/proc/{program}/exe").exists() and time.monotonic() < deadline:
             time.sleep(0.01)
-        # What is left of it, until somebody waits for it, has no /proc/PID/exe.
+        # A zombie has no /proc/PID/exe.
         self.assertFalse(Path(f"/proc/{program}/exe").exists())
 
 
@@ -459,7 +459,7 @@ class Errors(unittest.TestCase):
         self.assert_fails(fast_stat("-c", "3-", "--", "echo", "x"), "--cpus 3-: not a list of CPUs")
 
     def test_groups(self) -> None:
-        """Those of all hardware events have each of them once; else an error that says so."""
+        """The groups have each hardware event once; without a PMU an error says so."""
         done = fast_stat("--groups", "--events", "all")
         if not has_pmu():
             self.assert_fails(done, "no PMU")
@@ -532,7 +532,7 @@ class Errors(unittest.TestCase):
 class Unprivileged(unittest.TestCase):
     def setUp(self) -> None:
         try:
-            done = fast_stat("--help", user=NOBODY)
+            done = fast_stat("--help", user=OTHER_USER)
         except PermissionError as error:
             self.skipTest(f"another user may not run it: {error}")
         self.assertEqual(done.returncode, 0)
@@ -541,14 +541,14 @@ class Unprivileged(unittest.TestCase):
             self.skipTest(f"{PARANOID} is {self.level}: all may count")
 
     def test_the_kernel_may_not_be_counted(self) -> None:
-        done = fast_stat("-e", "software", "--", "echo", "x", user=NOBODY)
+        done = fast_stat("-e", "software", "--", "echo", "x", user=OTHER_USER)
         self.assertEqual((done.returncode, done.stdout), (125, ""))
         self.assertIn(f"kernel.perf_event_paranoid is {self.level}", done.stderr)
 
     def test_user_space_may(self) -> None:
         if self.level > 2:
-            self.skipTest(f"{PARANOID} is {self.level}: nobody may count")
-        done = fast_stat("--user", "-e", "software", "--", "echo", "x", user=NOBODY)
+            self.skipTest(f"{PARANOID} is {self.level}: no user may count")
+        done = fast_stat("--user", "-e", "software", "--", "echo", "x", user=OTHER_USER)
         self.assertEqual((done.returncode, done.stdout), (0, "x\n"), done.stderr)
         self.assertRegex(done.stderr, r"[1-9]\d*  page_faults")
         self.assertRegex(done.stderr, r"not available  context_switches: it happens in the kernel")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Partitions in a directory whose files behave as those of a cgroup file system. */
-
+/* Partitions in a directory whose files behave like a cgroup file system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

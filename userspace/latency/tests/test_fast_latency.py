@@ -19,7 +19,7 @@ from typing import Any
 STATIC = Path(sys.argv.pop())
 SUBJECT = Path(sys.argv.pop())
 FAST_LATENCY = Path(sys.argv.pop())
-NOBODY = 65534
+OTHER_USER = 65534
 
 
 def fast_latency(
@@ -64,7 +64,7 @@ class Handoffs(Measuring):
         self.assertEqual(self.handoffs("polls", "3"), 0)
 
     def test_a_program_whose_mutexes_cannot_be_seen(self) -> None:
-        """None is no 0: there may be hand-offs, such as those of Rust's std::sync::Mutex."""
+        """None is no 0: there may be hand-offs, as of Rust's std::sync::Mutex."""
         self.assertIn("no pthread mutex was seen", self.why_no_handoffs("sleeps", "1"))
         self.assertIn("fast trace", self.why_no_handoffs("sleeps", "1"))
         # What another process does to it could not be seen.
@@ -154,7 +154,7 @@ class Handoffs(Measuring):
         self.assertEqual(self.handoffs_of_a_shell(self.ELSEWHERE), 2)
 
     def test_a_process_that_was_killed_with_the_maps_lock(self) -> None:
-        """The fourth word of what is shared; nobody waits for it forever."""
+        """The fourth word of the shared memory; no process waits for it forever."""
         script = (
             "import mmap, os, sys\n"
             "with open(os.environ['FAST_LATENCY'], 'r+b') as shared:\n"
@@ -183,7 +183,7 @@ class Wakeups(Measuring):
         # A machine that is busy enough ends one before it has begun, but not each time.
         few = max(self.wakeups("sleeps", "10")["events"] for _ in range(3))
         many = self.wakeups("sleeps", "210")["events"]
-        # Besides: the thread's end wakes who joins it, and the kernel may hold a thread up.
+        # Besides: the thread's end wakes its joiner, and the kernel may delay a thread.
         self.assertGreaterEqual(few, 11)
         self.assertGreaterEqual(many, 211)
         self.assertLess(many, 300)
@@ -197,7 +197,7 @@ class Wakeups(Measuring):
 
     def test_in_the_region(self) -> None:
         """The waiting thread was started before it."""
-        # Who is held up by a busy machine is polled for meanwhile, but not each time.
+        # A thread that a busy machine delays is polled for meanwhile, but not each time.
         inside = min(self.wakeups("region", "2", "100", roi=True)["events"] for _ in range(3))
         everything = self.wakeups("region", "2", "100")["events"]
         self.assertGreaterEqual(inside, 2)
@@ -292,7 +292,7 @@ class Ends(unittest.TestCase):
             subject = shutil.copy(SUBJECT, directory)
             environment = {**os.environ, "LSAN_OPTIONS": "detect_leaks=0"}
             words = ("--", subject, "handoffs", "2")
-            done = fast_latency(*words, program=program, user=NOBODY, env=environment)
+            done = fast_latency(*words, program=program, user=OTHER_USER, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"(?m)^handoff +2 ")
         self.assertRegex(done.stderr, r"(?m)^wakeup +not available: tracefs cannot be used: .*root")

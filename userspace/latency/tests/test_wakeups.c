@@ -42,7 +42,7 @@ FIXTURE_TEST(from_waking_to_running)
 	assert_latencies(10, 50, 2);
 }
 
-/* It was preempted, or it yielded: nobody woke it. */
+/* The thread was preempted, or yielded: no wake-up. */
 FIXTURE_TEST(running_again_is_no_wakeup)
 {
 	wakeups_switch(&w, A, true, B, 1000);

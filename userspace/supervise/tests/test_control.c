@@ -76,7 +76,7 @@ FIXTURE_TEST(the_end_is_seen)
 	control_hand_over(&control);
 	assert_int_equal(receive(), CONTROL_DISABLE);
 	assert_int_equal(receive(), CONTROL_CLOSED);
-	/* The program is gone: that nobody reads the answer is no error. */
+	/* The program is gone: an answer without a reader is no error. */
 	assert_int_equal(control_ack(&control), 0);
 }
 

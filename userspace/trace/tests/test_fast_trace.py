@@ -18,7 +18,7 @@ from typing import Any
 
 SUBJECT = Path(sys.argv.pop())
 FAST_TRACE = Path(sys.argv.pop())
-NOBODY = 65534
+OTHER_USER = 65534
 
 
 def instances() -> list[str]:
@@ -70,7 +70,7 @@ class Recordings(Tracing):
 
     def test_every_handoff_is_there(self) -> None:
         document = self.record("--", SUBJECT, "handoffs", "20", "mutex")
-        # Some find nobody asleep yet, and a sanitizer wakes threads of its own.
+        # Some find no thread asleep yet, and a sanitizer wakes threads of its own.
         self.assertGreater(self.handoffs(), 10)
         self.assertLess(self.handoffs(), 30)
         self.assertEqual(document["exit_status"], 0)
@@ -200,15 +200,15 @@ class Refusals(Tracing):
 
     def test_who_may_not_trace(self) -> None:
         if os.geteuid():
-            self.skipTest("it takes root to become somebody else")
-        # Where it is he may not look, as in root's home; nor for what leaks are known.
+            self.skipTest("it takes root to become another user")
+        # Another user may not read its directory, as in root's home, nor the list of known leaks.
         with tempfile.TemporaryDirectory() as directory:
             Path(directory).chmod(0o755)
             done = subprocess.run(
                 [shutil.copy(FAST_TRACE, directory), "--", "true"],
                 capture_output=True,
                 text=True,
-                user=NOBODY,
+                user=OTHER_USER,
                 env={**os.environ, "LSAN_OPTIONS": "detect_leaks=0"},
             )
         self.assertEqual(done.returncode, 125)
