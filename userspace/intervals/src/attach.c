@@ -30,13 +30,13 @@ void ivl_attach_expect_fewer(ivl_runtime *runtime, unsigned int count)
 	atomic_fetch_sub_explicit(&runtime->all_asleep, count, memory_order_seq_cst);
 }
 
-/* `all_asleep` is never the lesser: whoever looks in between takes nobody for asleep. */
+/* `all_asleep` is never the smaller of the two: no reader sees all workers asleep in between. */
 void ivl_attach_oversubscribed(ivl_runtime *runtime, bool oversubscribed)
 {
 	if (atomic_load_explicit(&runtime->oversubscribed, memory_order_relaxed) == oversubscribed)
 		return;
 	atomic_store_explicit(&runtime->oversubscribed, oversubscribed, memory_order_relaxed);
-	/* As where there is no membarrier(): a spawn looks for sleepers behind a fence. */
+	/* As without membarrier(): each spawn checks for sleepers behind a fence. */
 	if (oversubscribed) {
 		ivl_attach_expect(runtime, 1);
 		atomic_fetch_add_explicit(&runtime->attention, 1, memory_order_seq_cst);
@@ -46,13 +46,13 @@ void ivl_attach_oversubscribed(ivl_runtime *runtime, bool oversubscribed)
 	}
 }
 
-/* To be asked would make valgrind complain, which does not know the call. */
+/* Not under valgrind, which complains of a system call that it does not know. */
 static bool has_either(void)
 {
 	static atomic_int known;
 	int has = atomic_load_explicit(&known, memory_order_relaxed);
 
-	/* Whoever else asks is told the same. */
+	/* Concurrent callers compute the same answer. */
 	if (!has) {
 		has = !RUNNING_ON_VALGRIND && ivl_futex_has_either() ? 1 : -1;
 		atomic_store_explicit(&known, has, memory_order_relaxed);
@@ -77,7 +77,7 @@ struct ivl_worker *ivl_attach(struct ivl_external *ext)
 	worker->exceptions = ivl_exceptions_of_thread();
 	ivl_thread_take(worker);
 	if (before) {
-		/* On a task's stack, maybe, which has an end. */
+		/* The thread may run on the stack of a task of the outer runtime. */
 		worker->base.lowest = before->fiber->lowest;
 #ifdef IVL_ASAN
 		worker->base.highest = before->fiber->highest;
@@ -115,7 +115,6 @@ bool ivl_attached_exclusive(bool exclusive)
 	struct ivl_worker *worker = ivl_self();
 	bool before = false;
 
-	/* Elsewhere a task may go on in any thread. */
 	if (worker && worker->tied) {
 		before = worker->fiber->exclusive;
 		worker->fiber->exclusive = exclusive;

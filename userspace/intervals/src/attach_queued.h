@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a layer above asks for each new task, without a call. Apart from attach.h because it looks
- * into a queue, for which the models have another.
+ * What OpenMP asks for each new task, without a call. Not in attach.h, because the models replace
+ * the queue.
  */
 #ifndef IVL_ATTACH_QUEUED_H
 #define IVL_ATTACH_QUEUED_H
@@ -10,7 +10,7 @@
 #include "queue/open_ring.h"
 #include "worker.h"
 
-/* As ivl_attached_has_queued(), but false where the queue is of another kind. */
+/* Like ivl_attached_has_queued(), but false for all other kinds of queue. */
 static inline bool ivl_attached_sees_queued(size_t count)
 {
 	const struct ivl_open_ring *deque = ivl_self()->deque;
@@ -19,7 +19,7 @@ static inline bool ivl_attached_sees_queued(size_t count)
 	if (__builtin_expect(!deque, 0))
 		return false;
 	tail = atomic_load_explicit(&deque->tail, memory_order_relaxed);
-	/* What the owner knows is too many: mostly it need not look at what thieves write. */
+	/* The owner's view counts too many: mostly that saves reading the thieves' line. */
 	return tail - deque->known_head >= count &&
 	       tail - atomic_load_explicit(&deque->head, memory_order_relaxed) >= count;
 }

@@ -6,10 +6,7 @@
 #include "place.h"
 #include "tunables.h"
 
-/*
- * With AddressSanitizer a free block may not be touched; but for the links, which
- * are this file's.
- */
+/* AddressSanitizer reports each use of a free block, except of the links here. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define IVL_POISON
@@ -24,11 +21,10 @@ void __asan_unpoison_memory_region(void const volatile *memory, size_t bytes);
 #endif
 
 struct ivl_block {
-	struct ivl_block *next;		/* in its magazine */
-	struct ivl_block *other;	/* of the first of a magazine: the next magazine */
+	struct ivl_block *next;
+	struct ivl_block *other;	/* in the first of a magazine: the next magazine */
 };
 
-/* At the beginning of its memory; blocks follow. */
 struct ivl_slab {
 	struct ivl_slab *next;
 	int node;
@@ -61,7 +57,7 @@ static void poison(struct ivl_depot *depot, struct ivl_block *block)
 	__asan_poison_memory_region(block + 1, depot->block_bytes - sizeof(*block));
 }
 
-/* A slab's blocks, in full magazines but for the last. The depot's lock is held. */
+/* Cut a new slab into full magazines, the last maybe partial. The depot's lock is held. */
 static void fill(struct ivl_depot *depot, int node)
 {
 	struct ivl_slab *slab = ivl_node_alloc(IVL_SLAB_BYTES, node);
@@ -119,7 +115,7 @@ static struct ivl_block *pop(struct ivl_depot *depot, struct ivl_magazines *own)
 
 	if (block) {
 		own->free = block->next;
-		/* A magazine that was not full is counted as one: it only fills up sooner. */
+		/* A partial magazine is counted as full: its owner only fills it sooner. */
 		own->count--;
 		__asan_unpoison_memory_region(block, depot->block_bytes);
 	}

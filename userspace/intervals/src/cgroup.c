@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * /proc/self/cgroup says in which cgroup the process is, in each hierarchy; /proc/self/mountinfo,
- * where a hierarchy is mounted, and which of its cgroups is at the mount point (a container sees
- * its own there, and may not see what is around that).
+ * /proc/self/cgroup names the cgroup of the process in each hierarchy. /proc/self/mountinfo says
+ * where a hierarchy is mounted and which of its cgroups is at the mount point: a container sees its
+ * own there, and may not see the outer ones.
  */
 #include "cgroup.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it in the list, whose words are separated by commas? */
+/* `list` is separated by commas. */
 static bool has_word(const char *list, const char *word)
 {
 	const size_t length = strlen(word);
@@ -23,7 +23,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* The cgroup in the hierarchy that has the CPU controller, or, with version 2, in the one. */
+/* The cgroup in version 2's hierarchy, or in the one with the CPU controller. */
 static bool find_cgroup(const char *root, bool version2, char path[PATH_MAX])
 {
 	char name[PATH_MAX], *line = NULL;
@@ -35,7 +35,7 @@ static bool find_cgroup(const char *root, bool version2, char path[PATH_MAX])
 	file = fopen(name, "re");
 	if (!file)
 		return false;
-	/* NUMBER:CONTROLLERS:PATH, and no controllers in version 2 */
+	/* NUMBER:CONTROLLERS:PATH; version 2 has no controllers */
 	while (!found && getline(&line, &room, file) > 0) {
 		char *controllers = strchr(line, ':');
 		char *cgroup = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -53,7 +53,7 @@ static bool find_cgroup(const char *root, bool version2, char path[PATH_MAX])
 	return found;
 }
 
-/* Quota over period, rounded up; 0: there is none. */
+/* Rounded up; 0: no quota. */
 static unsigned int in_cpus(long long quota, long long period)
 {
 	if (quota <= 0 || period <= 0 || quota / period >= UINT_MAX)
@@ -90,7 +90,6 @@ static unsigned int quota_at(const char *directory, bool version2)
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	/* Or "max PERIOD". */
 	if (fscanf(file, "%lld %lld", &quota, &period) != 2)
 		quota = -1;
 	fclose(file);
@@ -102,7 +101,7 @@ static unsigned int lesser(unsigned int one, unsigned int other)
 	return !one || (other && other < one) ? other : one;
 }
 
-/* Of a mount of such a hierarchy, with `top` of its cgroups at `point`. */
+/* Of a mount whose root directory is the cgroup `top`. */
 static unsigned int quota_of_mount(const char *root, const char *point, const char *top,
 				   bool version2)
 {
@@ -114,7 +113,7 @@ static unsigned int quota_of_mount(const char *root, const char *point, const ch
 	if (!find_cgroup(root, version2, cgroup))
 		return 0;
 	base = (size_t)snprintf(directory, sizeof(directory), "%s%s", root, point);
-	/* What is not below `top` is not to be seen here: then that alone. */
+	/* A cgroup that is not below `top` is not visible: use `top`. */
 	if (!strncmp(cgroup, top, depth) && (!cgroup[depth] || cgroup[depth] == '/'))
 		snprintf(directory + base, sizeof(directory) - base, "%s", cgroup + depth);
 	cpus = quota_at(directory, version2);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Times as one number: nanoseconds. */
 #ifndef IVL_CLOCK_H
 #define IVL_CLOCK_H
 
@@ -13,7 +12,7 @@ static inline uint64_t ivl_ns(struct timespec time)
 	return (uint64_t)time.tv_sec * IVL_NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* 0: the kernel does not have that clock. */
+/* 0: the kernel lacks that clock. */
 static inline uint64_t ivl_clock_ns(clockid_t clock)
 {
 	struct timespec now = { 0 };

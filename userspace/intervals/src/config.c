@@ -43,7 +43,6 @@ static const char *switch_name(int i)
 	return names[i];
 }
 
-/* The value of a variable as one of the words, into *choice. */
 static int choose(const char *variable, const char *(*name)(int), int *choice)
 {
 	const char *value = getenv(variable);
@@ -139,7 +138,7 @@ static int from_environment(struct ivl_config *config)
 	return error;
 }
 
-/* Where the address space is limited (`ulimit -v`), so that it has room for many. */
+/* Smaller if the address space is limited (ulimit -v), to leave room for many. */
 static size_t default_stack(void)
 {
 	struct rlimit space;
@@ -174,7 +173,7 @@ static int set_defaults(struct ivl_config *config)
 	return from_environment(config);
 }
 
-/* The bytes that a program and this library both know. */
+/* The bytes that program and library both know. */
 static size_t common(size_t size)
 {
 	return size < sizeof(struct ivl_config) ? size : sizeof(struct ivl_config);
@@ -211,7 +210,7 @@ int ivl_config_complete(const struct ivl_config *given, struct ivl_config *confi
 		if (((const char *)given)[i])
 			return ivl_error(EINVAL, "config: a field is set that this library, "
 					 "version " IVL_VERSION_STRING ", does not know");
-	/* Where it knows all fields, what the environment says is in them or was overridden. */
+	/* A program that knows all fields has already applied the environment, or overridden it. */
 	error = given->size < sizeof(*config) ? set_defaults(config) : 0;
 	memcpy(config, given, common(given->size));
 	config->size = sizeof(*config);

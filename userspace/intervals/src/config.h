@@ -7,20 +7,20 @@
 #include "intervals.h"
 
 /*
- * A program's configuration, as this library knows it: what an older program does not know
- * has its default. EINVAL: its size is none, or a field is set that this library does not know.
+ * A program's configuration as this library knows it: fields that an older program lacks get their
+ * defaults. EINVAL: bad size, or a field is set that this library does not know.
  */
 int ivl_config_complete(const struct ivl_config *given, struct ivl_config *config);
 
-/* The most of anything that is counted: no machine has as many CPUs, by far. */
+/* Upper limit of all counts, far above the CPUs of any machine. */
 #define IVL_MOST (1u << 20)
 
 /*
- * The number that a variable of the environment has, if it is set. EINVAL: it is no number, or
- * less than `least`, or more than IVL_MOST.
+ * Read a number from the environment, if the variable is set. EINVAL: not a number from `least` to
+ * IVL_MOST.
  */
 int ivl_config_number(const char *variable, unsigned int least, unsigned int *result);
-/* As it, of one that is on or off. */
+/* The same for "on" and "off". */
 int ivl_config_switch(const char *variable, bool *result);
 
 #endif

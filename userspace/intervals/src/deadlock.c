@@ -18,7 +18,7 @@
 bool ivl_awaits_wanted;
 
 struct ivl_deadlock {
-	pthread_mutex_t lock;		/* of who looks, or serves what has no stack */
+	pthread_mutex_t lock;		/* held by a search, or by stackless work */
 	_Atomic(bool) closed;
 	bool told;
 };
@@ -63,7 +63,7 @@ void ivl_describe_task(const struct ivl_fiber *fiber, struct ivl_inspection *ins
 			   interval ? ivl_interval_name(interval) : "(none)");
 }
 
-/* What it waits for: can only tasks bring that about? */
+/* Can only tasks make this fiber ready? Writes what it waits for. */
 static bool describe(const struct ivl_fiber *fiber, struct ivl_inspection *inspection)
 {
 	static const struct {
@@ -84,10 +84,10 @@ static bool describe(const struct ivl_fiber *fiber, struct ivl_inspection *inspe
 	return fiber->object.object && fiber->object.describe(fiber->object.object, inspection);
 }
 
-/* Do all sleep, and is there nothing for any of them? */
+/* Are all workers asleep, without any work? */
 static bool is_quiet(ivl_runtime *runtime)
 {
-	/* With no mail, which is counted above. */
+	/* Equal means no mail: that is counted in the upper half. */
 	if (atomic_load_explicit(&runtime->attention, memory_order_seq_cst) !=
 	    atomic_load_explicit(&runtime->all_asleep, memory_order_seq_cst))
 		return false;
@@ -100,7 +100,7 @@ static bool is_quiet(ivl_runtime *runtime)
 	return !ivl_stackless_there(runtime);
 }
 
-/* Is there anything that waits, and can nothing of it go on? */
+/* Is anything waiting, and all of it for tasks that wait? */
 static bool is_stuck(struct ivl_inspection *inspection)
 {
 	bool any = false;
@@ -112,7 +112,7 @@ static bool is_stuck(struct ivl_inspection *inspection)
 			return false;
 		any = true;
 	}
-	/* What was refused is of no concern to what waits later. */
+	/* Refused work does not concern later waiters. */
 	if (!any)
 		atomic_store_explicit(&inspection->runtime->refused, 0, memory_order_relaxed);
 	return any;
@@ -126,7 +126,7 @@ static void tell_line(const char *words, unsigned int times)
 		fprintf(stderr, "intervals:   %s\n", words);
 }
 
-/* A line for each that waits; one for those that follow each other and say the same. */
+/* One line per waiting fiber; equal neighbours share a line. */
 static void tell(struct ivl_inspection *inspection)
 {
 	const ivl_runtime *runtime = inspection->runtime;

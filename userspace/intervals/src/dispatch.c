@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The task-locality dispatcher: which place has most of what a task uses. */
+/* The task-locality dispatcher: the place that has most of a task's objects. */
 #include "intervals_dispatch.h"
 
 #include <errno.h>
@@ -19,13 +19,9 @@ struct ivl_objects {
 	const ivl_runtime *runtime;
 	_Atomic unsigned int turn;
 	unsigned int places;
-	bool alike;			/* is each place the only one on its node? */
-	unsigned int domains[];		/* of each place: the first place on the same node */
+	bool alike;			/* each place is the only one on its node */
+	unsigned int domains[];		/* of each place: the first place on its node */
 };
-
-/*
- * Places.
- */
 
 static unsigned int domain_of(const ivl_runtime *runtime, unsigned int index)
 {
@@ -46,7 +42,7 @@ static int check_place(const ivl_objects *objects, const ivl_place *place)
 			 place ? place->name : "NULL");
 }
 
-/* In turn, one of the places on the node that has most of the memory. */
+/* The places on the node with most of the memory take turns. */
 static int find_place(ivl_objects *objects, const void *memory, size_t bytes,
 		      const ivl_place **place)
 {
@@ -88,10 +84,6 @@ static int add(ivl_objects *objects, void *address, size_t bytes, const ivl_plac
 	return error == EEXIST ?
 		ivl_error(EEXIST, "the object at %p is bound already", address) : error;
 }
-
-/*
- * The API.
- */
 
 ivl_objects *ivl_objects_create(const ivl_runtime *runtime, size_t expected)
 {
@@ -168,15 +160,11 @@ const ivl_place *ivl_object_place(ivl_objects *objects, const void *address)
 	return ivl_place_at(objects->runtime, object.place);
 }
 
-/*
- * Dispatching.
- */
-
 struct tally {
-	size_t bytes, first;		/* the first object that counts, in `uses` */
+	size_t bytes, first;		/* first: index of the first counted object in `uses` */
 };
 
-/* Count the object under its place's domain, or under its place if it is in this domain. */
+/* The object's domain, or its place if that is in `domain`; NONE: do not count it. */
 static unsigned int key_of(const ivl_objects *objects, const struct ivl_object *object,
 			   unsigned int domain)
 {
@@ -202,14 +190,14 @@ static void count_bytes(ivl_objects *objects, const void *const *uses, size_t co
 	}
 }
 
-/* The domain, or the place of a domain, that has most bytes; NONE: no object is bound. */
+/* The domain, or the place in `domain`, with most bytes; NONE: no object is bound. */
 static unsigned int most_bytes(ivl_objects *objects, const void *const *uses, size_t count,
 			       unsigned int domain)
 {
 	struct tally best = { 0, 0 };
 	unsigned int key = NONE;
 
-	/* As many places at a time as fit on a small stack: on most machines all of them. */
+	/* In batches that fit on a small stack; mostly there is only one. */
 	for (unsigned int begin = 0; begin < objects->places; begin += TALLIES) {
 		struct tally tally[TALLIES] = { { 0, 0 } };
 
@@ -235,6 +223,6 @@ const ivl_place *ivl_dispatch(ivl_objects *objects, const void *const *uses, siz
 		place = most_bytes(objects, uses, count, domain);
 	if (domain == NONE)
 		return NULL;
-	/* All of them may have been unbound between the two. */
+	/* All objects may have been unbound between the two calls. */
 	return ivl_place_at(objects->runtime, place != NONE ? place : domain);
 }

@@ -7,7 +7,7 @@
 
 static __thread char text[256];
 
-/* Not inlined: the thread may be another one than the caller believes (worker.h). */
+/* Not inlined: the task may have changed its thread (worker.h). */
 __attribute__((noinline)) int ivl_error(int error, const char *format, ...)
 {
 	va_list arguments;
@@ -23,7 +23,7 @@ __attribute__((noinline)) const char *ivl_last_error(void)
 	return text;
 }
 
-/* As above, and nothing is known of it where it is called: the result is another one each time. */
+/* The barrier keeps the compiler from treating two calls as one. */
 __attribute__((noinline)) int ivl_errno(void)
 {
 	__asm__ volatile("" ::: "memory");

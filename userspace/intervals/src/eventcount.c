@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The eventcount's word, epoch and waiters, changes only by read-modify-writes, so
- * its order is total. A sleeper and a waker meet in one of two ways:
+ * The word, epoch and waiters, changes only by read-modify-writes, so its order is total. A sleeper
+ * and a waker meet in one of two ways:
  *
  *	sleeper				waker
  *	waiters + 1	(P1)		make it true
@@ -10,14 +10,12 @@
  *	sleep while the epoch is	epoch + 1	(N3)
  *	  the one of P1	(S1)		futex_wake()	(N4)
  *
- * P2 and N1 are one after the other. If P2 is first, N2 sees P1's waiter; then N3
- * comes after P1, so that S1 finds another epoch and returns, or slept before and
- * is woken by N4. If N1 is first, the sleeper sees that it is true.
- * Documentation/intervals-protocols.rst has the longer form, and which of these
- * lines a model has been seen to need.
+ * If P2 comes before N1, N2 sees P1's waiter. N3 then comes after P1, so S1 finds another epoch and
+ * returns, or slept before and is woken by N4. If N1 comes first, the sleeper sees that it is true.
+ * Documentation/intervals-protocols.rst says which of these lines a model needs.
  *
- * The epoch has 32 bits: who is held up between P1 and S1 for exactly 2^32
- * notifications sleeps as if there had been none.
+ * The epoch has 32 bits: a sleeper that is preempted between P1 and S1 for exactly 2^32
+ * notifications misses them.
  */
 #include <futex.h>
 
@@ -37,22 +35,22 @@ uint64_t ivl_eventcount_prepare(struct ivl_eventcount *ec)
 {
 	uint64_t key = atomic_fetch_add_explicit(&ec->state, WAITER, memory_order_relaxed);
 
-	/* P2, pairs with N1: our waiter before our look at what the waker makes true. */
+	/* P2, pairs with N1: our waiter is visible before we look at the condition. */
 	ivl_fence(memory_order_seq_cst);
 	return key / EPOCH;
 }
 
 void ivl_eventcount_cancel(struct ivl_eventcount *ec)
 {
-	/* Relaxed: a waker that misses it only calls the kernel for nobody. */
+	/* Relaxed: a waker that misses it makes one needless system call. */
 	atomic_fetch_sub_explicit(&ec->state, WAITER, memory_order_relaxed);
 }
 
 void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key)
 {
 	/*
-	 * Once, not until the epoch changes: a waker that counts on having woken
-	 * us must not find that we went back to sleep.
+	 * Once, not until the epoch changes: a notify that counts on having woken us must not find
+	 * us asleep again.
 	 */
 	ivl_futex_wait(ivl_futex_upper(&ec->state), (uint32_t)key);
 	ivl_eventcount_cancel(ec);
@@ -61,21 +59,20 @@ void ivl_eventcount_sleep(struct ivl_eventcount *ec, uint64_t key)
 bool ivl_eventcount_sleep_until(struct ivl_eventcount *ec, uint64_t key, uint64_t ns)
 {
 	ivl_futex_wait_until(ivl_futex_upper(&ec->state), (uint32_t)key, ns);
-	/* Relaxed: as in cancel. */
 	return (uint32_t)(atomic_fetch_sub_explicit(&ec->state, WAITER, memory_order_relaxed) /
 			  EPOCH) == (uint32_t)key;
 }
 
 bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count)
 {
-	/* N1, pairs with P2: what was made true before our look for waiters. */
+	/* N1, pairs with P2: the condition is visible before we look for waiters. */
 	ivl_fence(memory_order_seq_cst);
 	if (!(atomic_load_explicit(&ec->state, memory_order_relaxed) & WAITERS))
 		return false;
 
-	/* Relaxed: the futex calls order it against S1, the same word against P1. */
+	/* Relaxed: the futex calls order it with S1, the word itself with P1. */
 	atomic_fetch_add_explicit(&ec->state, EPOCH, memory_order_relaxed);
-	/* What one is woken for is work that the caller will not do: it goes on itself. */
+	/* The woken worker runs beside the caller, which keeps running. */
 	if (count == 1)
 		ivl_futex_wake_beside(ivl_futex_upper(&ec->state));
 	else

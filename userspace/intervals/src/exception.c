@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * C++ exceptions. One that leaves the body of an interval ends there: it is caught by
- * ivl_call_body() in switch.S, of which this file has the personality, that is, what the
- * unwinder of the C++ ABI for Itanium, which all use, asks about a frame.
+ * C++ exceptions. An exception that leaves the body of an interval is caught by ivl_call_body() in
+ * switch.S. Its personality routine, which the unwinder asks about the frame, is here (C++ ABI for
+ * Itanium).
  *
- * And which exceptions are being handled, or thrown, belongs to the fiber; the C++ library
- * keeps it with the thread. A program without C++ has no such library, and no such symbols; one
- * in C that loads something in C++ may have them where nobody else sees them (RTLD_LOCAL).
+ * The C++ library keeps the exceptions being handled per thread, but they belong to the fiber. A C
+ * program without a C++ library lacks these symbols. One that loads C++ code may have them where
+ * dlsym() does not look (RTLD_LOCAL).
  */
 #include "exception.h"
 
@@ -24,7 +24,7 @@ void *__cxa_get_globals(void) __attribute__((weak));
 void *__cxa_begin_catch(void *exception) __attribute__((weak));
 void __cxa_end_catch(void) __attribute__((weak));
 
-/* Of the C++ library; once it has been found it stays. */
+/* Of the C++ library; never unloaded once found. */
 static struct {
 	_Atomic(void *(*)(void)) get_globals;
 	_Atomic(void *(*)(void *exception)) begin_catch;
@@ -57,7 +57,7 @@ static void find_library(void)
 
 	if (cxx.get_globals || !dl_iterate_phdr(is_cxx_library, path))
 		return;
-	/* Not given back: it must not go. */
+	/* Keeps the library loaded. */
 	library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 	get_globals = library ? dlsym(library, "__cxa_get_globals") : NULL;
 	if (!get_globals)
@@ -87,7 +87,7 @@ _Unwind_Reason_Code ivl_personality(int version, _Unwind_Action actions, uint64_
 {
 	(void)version;
 	(void)class;
-	/* A thread that exits is not stopped here. */
+	/* pthread_exit() passes through. */
 	if (actions & _UA_FORCE_UNWIND)
 		return _URC_CONTINUE_UNWIND;
 	if (actions & _UA_SEARCH_PHASE)

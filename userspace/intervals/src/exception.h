@@ -10,13 +10,13 @@ struct ivl_exceptions {
 	unsigned int uncaught;
 };
 
-/* See whether there is a C++ library by now; for ivl_start(). Any thread. */
+/* Look for a C++ library; for ivl_start(). Any thread. */
 void ivl_exceptions_find(void);
 
-/* The calling thread's; NULL: the program has no C++. */
+/* NULL: the program has no C++. */
 struct ivl_exceptions *ivl_exceptions_of_thread(void);
 
-/* As body(self, arg); ENOTRECOVERABLE where that has thrown. switch.S */
+/* body(self, arg); ENOTRECOVERABLE if it throws. switch.S */
 int ivl_call_body(ivl_interval *self, void *arg, ivl_body *body);
 
 #endif

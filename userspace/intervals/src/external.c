@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Threads that are workers as long as they wait: ivl_run_here(). */
+/* External workers: threads that work while they wait in ivl_run_here(). */
 #include "external.h"
 
 #include <futex.h>
@@ -12,16 +12,14 @@
 #include "run_queue.h"
 #include "switching.h"
 
-/*
- * Waiting.
- */
+/* Waiting. */
 
-/* Has what it waits for come? */
+/* Has the awaited word changed? */
 static bool is_called(const struct ivl_external *ext)
 {
 	const _Atomic(uint32_t) *word = atomic_load_explicit(&ext->awaited, memory_order_relaxed);
 
-	/* Acquire: what was written before ivl_wake(), or before the word was changed. */
+	/* Acquire: what was written before ivl_wake(), or before the word changed. */
 	return atomic_load_explicit(word, memory_order_acquire) !=
 	       atomic_load_explicit(&ext->value, memory_order_relaxed);
 }
@@ -41,11 +39,10 @@ void ivl_external_wait(struct ivl_external *ext, bool (*publish)(void *arg, stru
 	if (publish(arg, &ext->waiter))
 		ivl_thread_work(worker);
 	ivl_exclusive_wait_end(worker, &worker->base);
-	/* Until it waits again nobody has called it. */
 	atomic_store_explicit(&ext->waiter.word, 0, memory_order_relaxed);
 }
 
-/* Relaxed: others look only when its thread sleeps, and has said so. */
+/* Relaxed: other threads read it only after this one has counted itself asleep. */
 static void await(struct ivl_external *ext, const _Atomic(uint32_t) *word, uint32_t value)
 {
 	atomic_store_explicit(&ext->value, value, memory_order_relaxed);
@@ -77,7 +74,7 @@ void ivl_external_sleep(struct ivl_external *ext, uint64_t key)
 	ivl_eventcount_cancel(eventcount);
 }
 
-/* Was anybody asleep there? */
+/* True: the worker was asleep. */
 static bool wake(struct ivl_external *ext)
 {
 	return ivl_eventcount_notify(&ext->own.sleepers.eventcount, 1);
@@ -93,11 +90,9 @@ void ivl_external_call(struct ivl_external *ext)
 	ivl_submit_end(runtime, counted);
 }
 
-/*
- * Waiting alone, while all sleep.
- */
+/* Exclusive waits, when all workers sleep. */
 
-/* What only its thread can go on with, whatever keeps it from that. */
+/* Is there something that only this thread can resume? */
 static bool has_something(struct ivl_external *ext)
 {
 	return is_called(ext) || !ivl_mailbox_empty(&ext->own.returning);
@@ -111,7 +106,7 @@ bool ivl_externals_lift_exclusion(struct ivl_worker *worker)
 				   (has_something(worker->external) || ivl_anything(worker));
 	if (worker->exclusion_lifted)
 		return true;
-	/* Who is told goes to sleep again, and is the last then if nobody else has come. */
+	/* A woken worker that can do nothing sleeps again, and is then the last. */
 	for (struct ivl_external *ext = ivl_externals(worker->runtime); ext; ext = ext->next)
 		any |= ext != worker->external && has_something(ext) && wake(ext);
 	return any;
@@ -121,14 +116,12 @@ void ivl_externals_wake_one(ivl_runtime *runtime)
 {
 	struct ivl_external *ext = ivl_externals(runtime);
 
-	/* Those of threads that have no part in this are asleep elsewhere. */
+	/* A detached thread does not sleep there: wake() returns false. */
 	while (ext && !wake(ext))
 		ext = ext->next;
 }
 
-/*
- * Making.
- */
+/* Creating. */
 
 static void destroy(struct ivl_external *ext)
 {
@@ -169,7 +162,7 @@ void ivl_externals_destroy(ivl_runtime *runtime)
 	while (ext) {
 		struct ivl_external *next = ext->next;
 
-		/* Of who stood up there are none. */
+		/* A worker that left has none. */
 		if (ext->worker.free)
 			ivl_stacks_put(runtime->stacks, ext->worker.free);
 		ivl_worker_destroy(&ext->worker);
@@ -178,9 +171,7 @@ void ivl_externals_destroy(ivl_runtime *runtime)
 	}
 }
 
-/*
- * Sitting down and standing up.
- */
+/* Entering and leaving. */
 
 static bool has_cpu(const struct ivl_place *place, int cpu)
 {
@@ -190,7 +181,7 @@ static bool has_cpu(const struct ivl_place *place, int cpu)
 	return false;
 }
 
-/* Where the caller's CPU is; or in turn, where that is at none of this machine's. */
+/* The place of the caller's CPU; if it has none, the next place in turn. */
 static const struct ivl_place *callers_place(ivl_runtime *runtime)
 {
 	const struct ivl_topology *topology = runtime->topology;
@@ -202,28 +193,26 @@ static const struct ivl_place *callers_place(ivl_runtime *runtime)
 	return ivl_next_place(runtime);
 }
 
-/* NULL: ENOMEM. */
 static struct ivl_external *find_free(ivl_runtime *runtime)
 {
 	const struct ivl_place *place = callers_place(runtime);
 
 	for (struct ivl_external *ext = ivl_externals(runtime); ext; ext = ext->next)
-		/* Acquire: from who has stood up. */
+		/* Acquire, from leave(). */
 		if (ext->worker.place == place && !ivl_external_taken(ext) &&
 		    !atomic_exchange_explicit(&ext->taken, true, memory_order_acquire))
 			return ext;
 	return ivl_external_create(runtime, place);
 }
 
-/* All are asleep only if who sits there is, too. */
 static void count_in(struct ivl_external *ext)
 {
 	atomic_fetch_add_explicit(&ext->worker.runtime->all_asleep, 1, memory_order_seq_cst);
 }
 
 /*
- * All others may be asleep, and work that has no stack have relied on this one; or the last of them
- * shall see whether all wait for each other.
+ * The other workers may all sleep and rely on this one for stackless work, or for noticing a
+ * deadlock.
  */
 static void count_out(struct ivl_external *ext)
 {
@@ -242,14 +231,14 @@ static void enter(struct ivl_external *ext)
 
 	count_in(ext);
 	ivl_thread_enter(worker, ext->signal_stack);
-	/* The thread may be handling an exception, which is nothing to the tasks. */
+	/* The thread may be handling an exception: hide it from the tasks. */
 	if (worker->exceptions) {
 		ext->before = *worker->exceptions;
 		*worker->exceptions = (struct ivl_exceptions){ 0 };
 	}
 }
 
-/* What is in its queue is others', and its stacks. */
+/* Give its queue and its stacks to the other workers. */
 static void clear(struct ivl_worker *worker)
 {
 	ivl_runtime *runtime = worker->runtime;
@@ -272,15 +261,15 @@ static void leave(struct ivl_external *ext)
 	if (worker->exceptions)
 		*worker->exceptions = ext->before;
 	ivl_thread_leave(ext->signal_stack);
-	/* Release: to who sits here next. */
+	/* Release, to find_free(). */
 	atomic_store_explicit(&ext->taken, false, memory_order_release);
 }
 
 int ivl_run_here(ivl_runtime *runtime, ivl_body *body, void *arg)
 {
 	/*
-	 * A task takes part already; a parent's runtime has nothing to take part in. And tasks that
-	 * are bound to the caller might wait for longer than it stays.
+	 * A task takes part already, a forked child has no workers, and a task tied to the caller
+	 * could outlast the call.
 	 */
 	struct ivl_external *ext = ivl_self() || ivl_is_parents(runtime) || runtime->config.tied ?
 				NULL : find_free(runtime);

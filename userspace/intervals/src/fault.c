@@ -2,10 +2,10 @@
 /*
  * Errors and cancellation.
  *
- * An interval's own error goes up: to the ends of all that it is inside of. Along an
- * edge it goes to the target and what that is inside of, but not to the common bound,
- * the innermost interval that contains both: the bound has it from below, if it
- * should. Hence ivl_fault: each error knows the depth beyond which it belongs.
+ * An interval's own error goes up, to the ends of all intervals around it. Along an edge an error
+ * goes to the target and the intervals around that, but not to the common bound, the innermost
+ * interval that contains both ends: the error reaches the bound from below, if at all. Hence each
+ * ivl_fault carries the depth beyond which it belongs.
  */
 #include <errno.h>
 
@@ -13,12 +13,12 @@
 
 static void add_fault(struct ivl_point *point, ivl_fault fault)
 {
-	/* Relaxed, all: who reads it comes after us by the point's `left` or `out`. */
+	/* Relaxed throughout: readers come later by the point's `left` or `out`. */
 	ivl_fault old = atomic_load_explicit(&point->fault, memory_order_relaxed);
 	ivl_fault new;
 
 	do {
-		/* The first error stays, and goes as far as the farthest. */
+		/* The first error stays, and reaches as far as the farthest. */
 		if (!old)
 			new = fault;
 		else if (ivl_fault_beyond(fault) < ivl_fault_beyond(old))
@@ -33,10 +33,10 @@ static void add_fault(struct ivl_point *point, ivl_fault fault)
 void ivl_set_fault(struct ivl_point *point, ivl_fault fault)
 {
 	struct ivl_interval *interval = ivl_interval_of(point);
-	/* Relaxed: of those that nothing orders either may be the first. */
+	/* Relaxed: of unordered errors either may be the first. */
 	const ivl_fault before = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
 
-	/* Who cancels an interval, which may have ended, does not write to its end. */
+	/* ivl_cancel() does not write to the end of an interval, which may be over. */
 	if (before && point->is_end)
 		add_fault(point, before);
 	add_fault(point, fault);
@@ -55,28 +55,28 @@ void ivl_set_cancel(struct ivl_interval *interval, ivl_fault fault)
 	ivl_fault none = 0;
 	uint64_t number;
 
-	/* Relaxed: who must see it comes after us by an edge; for others it is a race. */
+	/* Relaxed: a reader that must see it comes later by an edge. */
 	if (!atomic_compare_exchange_strong_explicit(&interval->cancel, &none, fault,
 						     memory_order_relaxed, memory_order_relaxed))
 		return;
-	/* Release, to ivl_find_cancel(): who sees this one sees the `cancel`. */
+	/* Release, to ivl_find_cancel(), which then sees `cancel`. */
 	number = atomic_fetch_add_explicit(&model->cancels, 1, memory_order_release) + 1;
-	/* Relaxed: who does not see it looks everywhere. */
+	/* Relaxed: a reader that misses it looks everywhere. */
 	atomic_store_explicit(&model->cancelled[number % IVL_CANCELS_KEPT],
 			      number << 32 | interval->depth, memory_order_relaxed);
 }
 
 static ivl_fault known_cancel(struct ivl_interval *interval)
 {
-	/* Relaxed: as in ivl_set_cancel(); and what is around does not change. */
+	/* Relaxed: as in ivl_set_cancel(). */
 	const ivl_fault fault = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
 
 	return fault ? fault : atomic_load_explicit(&interval->cancel_around, memory_order_relaxed);
 }
 
 /*
- * What was cancelled since `before`: is any of it the interval, or around it? False: that is not
- * known any more, or there are more of them than around the interval.
+ * Is the interval inside one that was cancelled since `before`? Returns false if that is no longer
+ * recorded, or looking at all enclosing intervals is cheaper.
  */
 static bool look_at_new(struct ivl_interval *interval, uint64_t before, uint64_t now,
 			ivl_fault *fault)
@@ -100,11 +100,10 @@ static bool look_at_new(struct ivl_interval *interval, uint64_t before, uint64_t
 
 static bool is_clean(struct ivl_interval *interval, uint64_t now)
 {
-	/* Relaxed: somebody has looked for us, and may have seen more than we. */
+	/* Relaxed: another thread may have looked already, and seen more. */
 	return atomic_load_explicit(&interval->clean_at, memory_order_relaxed) >= now;
 }
 
-/* Leave word for others. */
 static void remember(struct ivl_interval *interval, ivl_fault fault, uint64_t now)
 {
 	if (fault)
@@ -113,7 +112,7 @@ static void remember(struct ivl_interval *interval, ivl_fault fault, uint64_t no
 		atomic_store_explicit(&interval->clean_at, now, memory_order_relaxed);
 }
 
-/* All that is around it, as far as nobody has come since the last was cancelled. */
+/* Look at all enclosing intervals up to one that is known to be clean. */
 static ivl_fault look_at_all(struct ivl_interval *interval, uint64_t now)
 {
 	struct ivl_interval *end = interval;
@@ -130,7 +129,7 @@ static ivl_fault look_at_all(struct ivl_interval *interval, uint64_t now)
 	return fault;
 }
 
-/* Of an interval in which something begins: what is inside of it will ask, too. */
+/* For an interval in which something begins, so that later ones find the answer. */
 static ivl_fault look_around(struct ivl_interval *interval, uint64_t now)
 {
 	const uint64_t before = atomic_load_explicit(&interval->clean_at, memory_order_relaxed);
@@ -145,8 +144,8 @@ static ivl_fault look_around(struct ivl_interval *interval, uint64_t now)
 }
 
 /*
- * Who asks has mostly been asked for before, some cancelled intervals ago: of each of these the
- * depth is enough to see whether it is around.
+ * Mostly an enclosing interval was looked at a few cancellations ago. The depth of each later one
+ * suffices to tell whether it encloses this interval.
  */
 ivl_fault ivl_look_for_cancel(struct ivl_interval *interval, uint64_t now)
 {
@@ -177,7 +176,7 @@ void ivl_fail(int error)
 
 void ivl_cancel(ivl_interval *interval)
 {
-	/* Not beyond itself: who cancels a part does not want the whole to fail. */
+	/* Not beyond itself: cancelling a part does not fail the whole. */
 	ivl_set_cancel(interval, ivl_fault_of(ECANCELED, interval->depth - 1));
 }
 

@@ -12,25 +12,25 @@
 #include "clock.h"
 #include "find.h"
 
-/* What is known of a worker, as it was when the last quantum ended. */
+/* A worker's times at the end of the last quantum. */
 struct account {
 	bool has_clock;
 	clockid_t clock;
-	_Atomic(int) thread;		/* as the kernel calls it; 0: it has not begun */
+	_Atomic(int) thread;		/* kernel thread id; 0: it has not begun */
 	int64_t worked;
 	uint64_t ran;
 };
 
 struct ivl_feedback {
 	_Atomic(unsigned int) desire;
-	_Atomic(uint64_t) ends;		/* the quantum, in ns of CLOCK_MONOTONIC */
-	_Atomic(uint64_t) quanta;	/* are over */
-	_Atomic(bool) ending;		/* somebody looks into what is below */
+	_Atomic(uint64_t) ends;		/* end of the quantum, ns of CLOCK_MONOTONIC */
+	_Atomic(uint64_t) quanta;	/* quanta that are over */
+	_Atomic(bool) ending;		/* a worker is ending the quantum, and owns the rest */
 	uint64_t began;
-	struct account accounts[];	/* by the worker's number */
+	struct account accounts[];	/* by worker number */
 };
 
-/* Is it less than the share of the whole that A-STEAL calls delta? */
+/* A-STEAL's delta. */
 static bool is_little(uint64_t part, uint64_t whole)
 {
 	return part < whole * IVL_UTILIZATION / 100;
@@ -47,10 +47,6 @@ unsigned int ivl_next_desire(const struct ivl_quantum *quantum)
 		next = desire * 2;
 	return next < 1 ? 1 : next > quantum->workers ? quantum->workers : next;
 }
-
-/*
- * Making.
- */
 
 int ivl_feedback_create(ivl_runtime *runtime)
 {
@@ -93,11 +89,7 @@ static unsigned int desire_now(struct ivl_feedback *feedback)
 	return atomic_load_explicit(&feedback->desire, memory_order_relaxed);
 }
 
-/*
- * What a worker makes of its time.
- */
-
-/* Less than before where it has got work since that time. */
+/* Lower than before if the worker has become busy since `now`. */
 static int64_t worked_ns(const struct ivl_worker *worker, uint64_t now)
 {
 	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
@@ -114,7 +106,7 @@ void ivl_feedback_resume(struct ivl_worker *worker)
 			      memory_order_relaxed);
 }
 
-/* What the worker has got of CPUs; false: that is not known. */
+/* CPU time of the worker; false: unknown. */
 static bool ran_ns(const struct account *account, uint64_t *ns)
 {
 	struct timespec ran;
@@ -125,7 +117,7 @@ static bool ran_ns(const struct account *account, uint64_t *ns)
 	return true;
 }
 
-/* Does the kernel say that the thread waits, and not for a CPU? False: or it does not say. */
+/* Does the kernel say that the thread waits for something other than a CPU? */
 static bool thread_waits(int thread)
 {
 	char name[64], status[256];
@@ -142,14 +134,14 @@ static bool thread_waits(int thread)
 	if (bytes < 0)
 		return false;
 	status[bytes] = '\0';
-	/* After the program's name, which may be anything. */
+	/* After the program's name, which may contain anything. */
 	state = strrchr(status, ')');
 	return state && (!strncmp(state, ") S", 3) || !strncmp(state, ") D", 3));
 }
 
 /*
- * Asked where it had work and no CPU: a task that is blocked is no sign of a want of CPUs, nor is one
- * that has just come to ask.
+ * For a busy worker that got no CPU time: a blocked task is no sign that CPUs are scarce, nor is
+ * the worker that runs this.
  */
 static bool is_blocked(const struct ivl_worker *worker, const struct account *account)
 {
@@ -159,9 +151,7 @@ static bool is_blocked(const struct ivl_worker *worker, const struct account *ac
 	       (thread == (int)syscall(SYS_gettid) || thread_waits(thread));
 }
 
-/*
- * The end of a quantum: by whoever comes by then.
- */
+/* The first worker that comes by after its end ends a quantum. */
 
 static void add_worker(struct ivl_quantum *quantum, const struct ivl_worker *worker, uint64_t now)
 {
@@ -174,7 +164,7 @@ static void add_worker(struct ivl_quantum *quantum, const struct ivl_worker *wor
 		worked = (uint64_t)(in_all - account->worked);
 		account->worked = in_all;
 	}
-	/* Where nobody knows what it got, nothing was kept from it. */
+	/* With unknown CPU time, assume that the worker got all it wanted. */
 	ran = ran_ns(account, &account->ran) ? account->ran - ran_before : worked;
 	if (ran > worked || (is_little(ran, worked) && is_blocked(worker, account)))
 		ran = worked;
@@ -208,7 +198,7 @@ static void come_by(const ivl_runtime *runtime, uint64_t now)
 	if (now < quantum_ends(feedback) ||
 	    atomic_exchange_explicit(&feedback->ending, true, memory_order_acquire))
 		return;
-	/* First, so that nobody who naps finds that it is over again. */
+	/* First, so that a timed sleeper does not see the same quantum end again. */
 	if (now >= quantum_ends(feedback)) {
 		atomic_store_explicit(&feedback->ends, now + IVL_QUANTUM_NS, memory_order_relaxed);
 		end_quantum(runtime, now);
@@ -227,7 +217,7 @@ void ivl_feedback_rest(struct ivl_worker *worker)
 
 void ivl_feedback_ask(const ivl_runtime *runtime, struct ivl_statistics *statistics)
 {
-	/* All that are awake may have work, so that none of them comes by. */
+	/* All awake workers may be busy, so that none comes by. */
 	come_by(runtime, ivl_clock_ns(CLOCK_MONOTONIC));
 	statistics->desire = desire_now(runtime->feedback);
 	statistics->quanta = atomic_load_explicit(&runtime->feedback->quanta, memory_order_relaxed);
@@ -238,11 +228,7 @@ void ivl_feedback_forget(struct ivl_feedback *feedback)
 	atomic_store_explicit(&feedback->quanta, 0, memory_order_relaxed);
 }
 
-/*
- * Throttling.
- */
-
-/* Relaxed: a moment later it may be otherwise, and who naps has passed a fence. */
+/* Relaxed: a hint; a worker in a timed sleep has passed a fence. */
 static int awake_at(const ivl_runtime *runtime, unsigned int leaf)
 {
 	const struct ivl_place_state *state = &runtime->place_states[leaf];
@@ -253,7 +239,10 @@ static int awake_at(const ivl_runtime *runtime, unsigned int leaf)
 	       ivl_timed_sleep_active(&state->timed_sleep);
 }
 
-/* Are more workers awake than wanted, and another one of this leaf? `naps`: the caller does. */
+/*
+ * Are more workers awake than desired, among them another one of this leaf? `naps`: the caller is
+ * in a timed sleep.
+ */
 static bool is_too_many(const struct ivl_worker *worker, bool naps)
 {
 	const ivl_runtime *runtime = worker->runtime;
@@ -266,13 +255,13 @@ static bool is_too_many(const struct ivl_worker *worker, bool naps)
 	return awake > (int)desire_now(worker->feedback);
 }
 
-/* True: it was throttled to the end, as there is nothing to do any more. */
+/* True: throttled to the end, because there is no work. */
 static bool sleep_for_quantum(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	unsigned int patience = IVL_THROTTLED_QUANTA;
 	bool nothing = false;
 
-	/* Who has work put relies on us, as on one that searches (W4 of the protocol). */
+	/* Producers rely on this worker as on a searcher (W4 of the protocol). */
 	atomic_fetch_add_explicit(&state->searching, 1, memory_order_seq_cst);
 	while (patience-- && !ivl_over(worker) && is_too_many(worker, true)) {
 		nothing = !ivl_anything(worker);

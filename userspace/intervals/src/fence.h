@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fences. ThreadSanitizer does not see them: what it runs must not need one to
- * order data, only to order atomic variables among themselves.
+ * Fences. ThreadSanitizer does not see them: they may order atomic variables, but not plain data.
  */
 #ifndef IVL_FENCE_H
 #define IVL_FENCE_H
@@ -9,7 +8,7 @@
 #include "atomics.h"
 
 #if defined(__SANITIZE_THREAD__) && !defined(IVL_MODEL)
-/* gcc warns of what the comment above says. */
+/* GCC warns of that. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 static inline void ivl_fence(memory_order order)

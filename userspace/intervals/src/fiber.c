@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Stacks, each a mapping of its own. Below each is a hole, where nothing is mapped: a
- * guard page would be a second mapping, and a process may have 65,530 of them
- * (vm.max_map_count).
+ * Stacks, each one mapping. Below each is a hole without a mapping: a guard page would be a second
+ * mapping, and a process may have 65,530 (vm.max_map_count).
  *
- * Nothing else gets into a hole: the stacks are in the middle of the address space, and
- * the kernel looks for room from one of its ends on, whole terabytes away. There each
- * runtime has areas of its own. An area's first stack says whose it is. Where this place
- * cannot be had (ThreadSanitizer does not give it) there are guard pages.
+ * Nothing else gets into a hole. The stacks are in the middle of the address space, terabytes away
+ * from both ends, from which the kernel allocates. Each runtime has areas of its own there, taken
+ * by mapping the first stack. If that fails, as under ThreadSanitizer, stacks have guard pages.
  */
 #include "fiber.h"
 
@@ -33,11 +31,11 @@ struct ivl_stacks {
 	pthread_mutex_t lock;
 	struct ivl_fiber *free, *last;
 	unsigned int made, most;
-	size_t page, bytes;		/* of a stack */
-	uintptr_t next;			/* hole and stack; 0: anywhere, with a guard page */
+	size_t page, bytes;		/* bytes: of a stack */
+	uintptr_t next;			/* next hole and stack; 0: anywhere, with guard pages */
 };
 
-/* The area in the middle between where the kernel would put a mapping and the beginning. */
+/* The area halfway between address 0 and where the kernel would put a mapping. */
 static uintptr_t middle(size_t page)
 {
 	void *end = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -48,7 +46,6 @@ static uintptr_t middle(size_t page)
 	return (uintptr_t)end / 2 / AREA * AREA;
 }
 
-/* How many mappings the kernel allows a process. */
 static unsigned long mappings(void)
 {
 	unsigned long most = 65530;
@@ -63,8 +60,8 @@ static unsigned long mappings(void)
 }
 
 /*
- * Half of the mappings and of the address space is left to the program, and to stacks for work on
- * which all that runs waits: under the work-first policy a deep recursion takes all that it may.
+ * Half of the mappings and of the address space is left to the program and to stacks beyond `most`:
+ * a deep recursion under work-first takes all that it may.
  */
 static unsigned int limit(const struct ivl_stacks *stacks, unsigned int most)
 {
@@ -117,7 +114,7 @@ static char *map(uintptr_t hint, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Above a hole; NULL: ENOMEM, or `next` is 0 now. */
+/* NULL: ENOMEM, or no area is left (`next` is 0). */
 static char *map_above_hole(struct ivl_stacks *stacks)
 {
 	for (int tries = 0; stacks->next && tries < TRIES; tries++) {
@@ -132,7 +129,7 @@ static char *map_above_hole(struct ivl_stacks *stacks)
 				stacks->next = end;
 				return memory;
 			}
-			/* The area is another runtime's; or nobody may have it. */
+			/* The area belongs to another runtime, or is not available. */
 			munmap(memory, stacks->bytes);
 		}
 		stacks->next = (stacks->next / AREA + 1) * AREA;
@@ -164,17 +161,14 @@ static struct ivl_fiber *make(struct ivl_stacks *stacks)
 	}
 	if (!memory)
 		return NULL;
-	/*
-	 * Were all at the same place in their pages, a few sets of the cache
-	 * would hold the tops of all stacks.
-	 */
+	/* Spread the tops over cache sets. */
 	top = (uintptr_t)lowest + stacks->bytes - sizeof(*fiber);
 	top -= (stacks->made % 16) * 192;
 	fiber = (struct ivl_fiber *)(top & ~(uintptr_t)63);
 	memset(fiber, 0, sizeof(*fiber));
 	fiber->mapped = memory;
 	fiber->lowest = lowest;
-	/* Else it takes the step from one to another for a stack that grows, or shrinks. */
+	/* Or valgrind takes a switch for a growing or shrinking stack. */
 	fiber->known = VALGRIND_STACK_REGISTER(lowest, fiber);
 #ifdef IVL_ASAN
 	fiber->highest = (char *)fiber;

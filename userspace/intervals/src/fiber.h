@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fibers: stacks that a worker switches between. Where a fiber goes on, and on
- * which worker, is the scheduler's (switching.c).
+ * Fibers: stacks that a worker switches between. The scheduler (switching.c) decides where a fiber
+ * resumes.
  */
 #ifndef IVL_FIBER_H
 #define IVL_FIBER_H
@@ -38,45 +38,45 @@
 struct ivl_watched;
 
 struct ivl_waiter {
-	struct ivl_work work;		/* makes the fiber go on */
-	ivl_runtime *runtime;		/* NULL: no fiber, but a foreign thread, at `word` */
-	struct ivl_external *external;		/* of that thread; NULL: it only waits */
-	const struct ivl_place *place;	/* where it waits, and goes on */
-	struct ivl_tied *tied;	/* who alone makes the fiber go on; NULL: anybody */
-	bool exclusive;			/* ivl_attached_exclusive(): resumes before all else */
+	struct ivl_work work;		/* resumes the fiber */
+	ivl_runtime *runtime;		/* NULL: a foreign thread, which waits at `word` */
+	struct ivl_external *external;		/* that thread's worker; NULL: it only waits */
+	const struct ivl_place *place;	/* where it waits and resumes */
+	struct ivl_tied *tied;	/* the only worker that may resume it; NULL: any */
+	bool exclusive;			/* resumes before all others (ivl_attached_exclusive()) */
 	_Atomic(uint32_t) word;
 };
 
-/* At the upper end of its stack. The first line of the cache is what a spawn needs. */
+/* At the upper end of its stack. A spawn needs only the first cache line. */
 struct ivl_fiber {
-	void *sp;			/* where its registers are, while it does not run */
+	void *sp;			/* saved stack pointer while it does not run */
 	struct ivl_local local;
-	struct ivl_fiber *next;		/* among the free ones */
-	char *lowest;			/* of the stack; below it memory faults */
-	unsigned int depth;		/* fibers below it on its worker, by work-first spawns */
-	unsigned int known;		/* by what number valgrind knows of the stack */
-	char *mapped;			/* where its mapping begins */
-	bool exclusive;			/* while it waits: ivl_attached_exclusive() */
+	struct ivl_fiber *next;		/* in a list of free fibers */
+	char *lowest;			/* end of the stack; below it memory faults */
+	unsigned int depth;		/* nested work-first spawns below it on its worker */
+	unsigned int known;		/* the stack's number in valgrind */
+	char *mapped;			/* begin of its mapping */
+	bool exclusive;			/* its waits are exclusive */
 	/*
-	 * Twice the number of asyncs that have ended on it without their spawner;
-	 * plus one: the one that runs on it is counted by its finish (finish.c).
+	 * Twice the number of asyncs that ended on it without their spawner, plus 1 if the running
+	 * one is counted by its finish (finish.c).
 	 */
 	_Atomic(uint64_t) ends;
 	struct ivl_exceptions exceptions;	/* while it does not run */
-	struct ivl_watched *watched;	/* the innermost task on it; watch/watch.h */
+	struct ivl_watched *watched;	/* innermost traced task; watch/watch.h */
 	struct ivl_waiter waiter;
-	/* While it waits, how its waiter is made known, and that function's argument; else NULL. */
+	/* While it waits: the function that publishes its waiter, and its argument; else NULL. */
 	bool (*publish)(void *arg, struct ivl_waiter *waiter);
 	void *awaits;
-	struct ivl_awaited object;	/* that it waits for, where `awaits` does not say it */
-	struct ivl_fiber *made;		/* the one that was made before */
+	struct ivl_awaited object;	/* what it waits for, if `awaits` does not tell */
+	struct ivl_fiber *made;		/* the fiber made before this one */
 #ifdef IVL_ASAN
 	void *fake_stack;
 	char *highest;
 #endif
 #ifdef IVL_TSAN
-	void *tsan;			/* NULL: there is none yet */
-	unsigned int left;		/* for good, while it was this one */
+	void *tsan;			/* NULL: none yet */
+	unsigned int left;		/* ended uses of `tsan` */
 #endif
 };
 
@@ -84,47 +84,44 @@ struct ivl_fiber {
 struct ivl_stacks;
 
 /*
- * `most`: fewer where the kernel allows a process not twice as many mappings, or as much address
+ * `most` is lowered if the kernel does not allow twice as many mappings, or that much address
  * space. NULL: ENOMEM.
  */
 struct ivl_stacks *ivl_stacks_create(size_t stack_bytes, unsigned int most);
 void ivl_stacks_destroy(struct ivl_stacks *stacks);
 /* A list of up to `count` fibers; NULL: `most` are in use, or ENOMEM. */
 struct ivl_fiber *ivl_stacks_get(struct ivl_stacks *stacks, unsigned int count);
-/* There is a fiber to be had, though it be one more than `most`. False: ENOMEM. */
+/* Make sure that a fiber is free, even beyond `most`. False: ENOMEM. */
 bool ivl_stacks_exceed(struct ivl_stacks *stacks);
-/* Give a list back. */
 void ivl_stacks_put(struct ivl_stacks *stacks, struct ivl_fiber *list);
-/* How many were made. */
 unsigned int ivl_stacks_made(struct ivl_stacks *stacks);
-/* The last of these; from there on by `made`. They are there until ivl_stacks_destroy(). */
+/* The newest fiber; older ones follow by `made`. Valid until ivl_stacks_destroy(). */
 struct ivl_fiber *ivl_stacks_last(struct ivl_stacks *stacks);
 
 /*
- * Save the registers, the stack pointer to *save, and go on where `sp` was saved,
- * with `result` as what ivl_switch() or ivl_call_on() returns there.
+ * Save the registers and store the stack pointer in *save. Continue at `sp`, where `result` is
+ * returned from ivl_switch() or ivl_call_on().
  */
 long ivl_switch(void **save, void *sp, long result);
 /*
- * Call function(arg) on another stack; its result is returned, unless it never
- * returns and somebody has gone on at *save, by ivl_switch().
+ * Call function(arg) on another stack and return its result, unless it never returns and
+ * ivl_switch() resumes *save.
  *
- * The ordinary way back is the return of what was called: call and return stay
- * paired, so that the CPU predicts them. *save has the frame that ivl_switch()
- * expects; what it takes for registers is nothing, since none is kept over this.
- * The caller must call something else too: else it may use the stack below its end.
+ * Normally the called function returns, so that call and return stay paired for the CPU's
+ * predictor. *save has the frame that ivl_switch() expects, with meaningless registers: all are
+ * clobbered. The caller must not be a leaf function, or it might use the red zone.
  */
 static inline long ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save);
 
-/* The stack of a fiber at its beginning, aligned for a call. */
+/* Top of the stack, aligned for a call. */
 static inline void *ivl_fiber_stack(struct ivl_fiber *fiber)
 {
 	return fiber;
 }
 
 /*
- * To be said before a switch; `ends`: the fiber left will not go on. ThreadSanitizer
- * must not see a function begin on one stack and end on another.
+ * Call before a switch; `ends`: `from` will not resume. ThreadSanitizer must not see a function
+ * begin on one stack and end on another.
  */
 __attribute__((no_sanitize_thread)) static inline void
 ivl_fiber_leave(struct ivl_fiber *from, struct ivl_fiber *to, bool ends)
@@ -141,7 +138,7 @@ ivl_fiber_leave(struct ivl_fiber *from, struct ivl_fiber *to, bool ends)
 #endif
 }
 
-/* And after it, on the other side. */
+/* Call after it, on the new stack. */
 __attribute__((no_sanitize_thread)) static inline void
 ivl_fiber_arrive(struct ivl_fiber *fiber, bool first)
 {
@@ -152,12 +149,12 @@ ivl_fiber_arrive(struct ivl_fiber *fiber, bool first)
 }
 
 /*
- * ThreadSanitizer believes that the functions on a fiber that was left for good go on, and has no
- * room for too many; but another of its fibers, of nearly a megabyte, takes longer than most tasks.
+ * ThreadSanitizer believes that functions on an abandoned fiber continue, and has room for few of
+ * them. But a new fiber of its own takes longer than most tasks.
  */
 #define IVL_TSAN_TASKS 8
 
-/* A fiber was left for good. */
+/* The fiber was left for good. */
 static inline void ivl_fiber_over(struct ivl_fiber *fiber)
 {
 	(void)fiber;

@@ -19,7 +19,7 @@ static struct ivl_work *open_box(struct ivl_worker *worker, struct ivl_mailbox *
 	if (!work)
 		return NULL;
 	atomic_fetch_sub_explicit(&worker->runtime->attention, IVL_MAIL, memory_order_relaxed);
-	/* Who came while we were looking in saw a mailbox that was taken. */
+	/* Producers that came meanwhile saw a mailbox in use. */
 	if (more)
 		ivl_idle_wake_for_all(worker);
 	ivl_count(worker, mailbox);
@@ -31,7 +31,7 @@ static struct ivl_work *open_mailbox(struct ivl_worker *worker, struct ivl_place
 	return open_box(worker, &state->mailbox);
 }
 
-/* That of the worker's place, and those of the places around it. */
+/* Mail of the worker's place and the places around it. */
 static struct ivl_work *open_near(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
@@ -41,7 +41,6 @@ static struct ivl_work *open_near(struct ivl_worker *worker)
 	return work;
 }
 
-/* What comes before all other work. */
 static struct ivl_work *open_high(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
@@ -53,7 +52,7 @@ static struct ivl_work *open_high(struct ivl_worker *worker)
 	return work;
 }
 
-/* Work that waits for a stack, if this worker has one. */
+/* Stackless work, if this worker has a stack. */
 static struct ivl_work *begin_stackless(struct ivl_worker *worker, struct ivl_place_state *state)
 {
 	bool more;
@@ -104,7 +103,7 @@ static void tell_of_steal(struct ivl_worker *worker, struct ivl_worker *victim)
 		ivl_watch_steal(worker, victim);
 }
 
-/* Take more from a victim, up to half of what it has, into the own queue. */
+/* Move up to half of the victim's queue into the worker's own. */
 static void steal_more(struct ivl_worker *worker, struct ivl_worker *victim)
 {
 	size_t more = ivl_pool_size(victim->pool) / 2;
@@ -146,7 +145,7 @@ static struct ivl_work *steal_from(struct ivl_worker *worker, struct ivl_worker 
 	return element;
 }
 
-/* Before looking for a victim: was stealing worth it? */
+/* Pause before the next steal if the last ones did not pay off. */
 static void back_off(struct ivl_worker *worker)
 {
 	const uint64_t stolen = worker->stolen_ns;
@@ -163,11 +162,11 @@ static void back_off(struct ivl_worker *worker)
 		sched_yield();
 		paused = ivl_clock_ns(CLOCK_MONOTONIC) - now;
 	} while (paused < pause);
-	/* Others may have had the CPU for longer than it wanted to wait. */
+	/* The pause may have taken longer than intended. */
 	ivl_idled(worker, paused);
 }
 
-/* From threads that are inside of ivl_run_here(), after all others. */
+/* External workers come after all others. */
 static struct ivl_work *steal_from_externals(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
@@ -226,12 +225,12 @@ static struct ivl_work *open_first(struct ivl_worker *worker)
 	return work;
 }
 
-/* Inlined: who is never throttled pays nothing for the parts. */
+/* Inlined: without throttling there is no extra call. */
 __attribute__((always_inline)) static inline struct ivl_work *find_own(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
 
-	/* Not what has given way to mail. */
+	/* Not a fiber that has just given way to mail. */
 	if (ivl_returns(worker) && !worker->mail_first)
 		work = ivl_tied_take(worker->tied);
 	if (!work && ivl_high_there(worker)) {
@@ -240,7 +239,7 @@ __attribute__((always_inline)) static inline struct ivl_work *find_own(struct iv
 		if (work)
 			worker->mail_first = false;
 	}
-	/* What is next comes before mail: nobody else can have it. */
+	/* `next` comes before mail: only this worker can take it. */
 	if (!work && worker->mail_first && !worker->next)
 		work = open_first(worker);
 	if (!work)
@@ -255,7 +254,7 @@ struct ivl_work *ivl_find_own(struct ivl_worker *worker)
 	return find_own(worker);
 }
 
-/* What waits alone; but others may wait for what the worker has to tell. */
+/* Only what resumes an exclusive wait; deferred counts are published all the same. */
 static struct ivl_work *find_first(struct ivl_worker *worker)
 {
 	ivl_flush_deferred(worker, NULL, false);

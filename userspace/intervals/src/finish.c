@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finish and async (SLAW, section II-B), and groups: a finish is a group that is in its
- * function's frame, and which asyncs of that function are in. A finish counts the asyncs inside it that
- * may not have returned, plus one for itself. An async whose spawner saw it return
- * was never counted: under work-first, whoever takes the spawner counts the child,
- * unless that has ended before. The two agree on it by the child's fiber, which is
- * there whoever comes last:
+ * Finish and async (SLAW, section II-B), and groups. A finish is a group in its function's frame
+ * that takes all of that function's asyncs. It counts the asyncs that may not have returned, plus
+ * one for itself. An async whose spawner saw it return was never counted. Under work-first a worker
+ * that takes the spawner counts the child, unless the child has ended before. Both use the child's
+ * fiber, which outlives either:
  *
- *	who takes the spawner			the child, when it ends
+ *	taking the spawner			the child ends
  *	finish->left++				if (ends++ had been counted)
  *	if (cannot mark ends as counted)		finish->left--
  *		finish->left--
@@ -27,16 +26,16 @@
 struct ivl_finish {
 	_Atomic(int64_t) left;
 	IVL_SHARED(struct ivl_waiter *) waiter;
-	/* All asyncs inside are in it; a group, which may outlive it, has a reference. */
+	/* Of all asyncs inside; a group, which may outlive it, holds a reference. */
 	_Atomic(struct ivl_interval *) interval;
-	_Atomic(int) error;		/* the first: asyncs that have not begun will not */
+	_Atomic(int) error;		/* the first; later asyncs do not begin */
 };
 
 #ifndef IVL_MODEL
 static_assert(sizeof(struct ivl_finish) == sizeof(struct ivl_group), "a group has room");
 #endif
 
-/* Help-first: what has not run yet. */
+/* Help-first: an async that has not begun. */
 struct async {
 	struct ivl_work work;
 	struct ivl_local local;
@@ -45,28 +44,28 @@ struct async {
 	_Alignas(max_align_t) char arg[];
 };
 
-/* Work-first: where the spawner is; in its frame. */
+/* Work-first: the suspended spawner, in its own frame. */
 struct spawner {
 	struct ivl_task task;
 	const void *arg;
 	size_t bytes;
 	struct ivl_finish *finish;
-	IVL_SHARED(uint64_t) ends;	/* of the child's fiber, when it began */
+	IVL_SHARED(uint64_t) ends;	/* of the child's fiber at its begin */
 };
 
-/* The waiter, if these were the last. */
+/* Returns the waiter if these were the last. */
 static struct ivl_waiter *subtract(struct ivl_finish *finish, int64_t count)
 {
-	/* Pairs with itself and ivl_publish_finish(): what the asyncs wrote is seen behind it. */
+	/* Pairs with itself and ivl_publish_finish(): the waiter sees what the asyncs wrote. */
 	if (atomic_fetch_sub_explicit(&finish->left, count, memory_order_acq_rel) == count)
 		return finish->waiter;
 	return NULL;
 }
 
 /*
- * Counts are taken ahead: else every async would write to its finish, and all workers
- * to the same line of the cache. Those that a worker has and does not use hold up the
- * finish, so it gives them back before it does anything else (ivl_flush_deferred()).
+ * Counts are taken ahead, or each async would write to its finish and all workers would share that
+ * line. Unused counts hold up the finish, so a worker returns them before it does anything else
+ * (ivl_flush_deferred()).
  */
 static bool has_reserve(const struct ivl_worker *worker, const struct ivl_finish *finish)
 {
@@ -97,19 +96,19 @@ static void add(struct ivl_worker *worker, struct ivl_finish *finish)
 	}
 	if (reserve->held.from && !has_reserve(worker, finish))
 		return_reserve(worker, false);
-	/* Relaxed: the adder holds one of those counted, or is the finish itself. */
+	/* Relaxed: the adder holds a count, or is the finish itself. */
 	atomic_fetch_add_explicit(&finish->left, IVL_AHEAD, memory_order_relaxed);
 	reserve->count += IVL_AHEAD - 1;
 	if (!reserve->held.from)
 		ivl_defer(worker, &reserve->held, finish, return_reserve);
 }
 
-/* The waiter, if this was the last. */
+/* Returns the waiter if this was the last. */
 static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finish *finish)
 {
 	if (!has_reserve(worker, finish))
 		return subtract(finish, 1);
-	/* Not the last: the credit is counted, and is given back in time. */
+	/* Not the last: the reserve itself is counted. */
 	if (++worker->reserve.count > 2 * IVL_AHEAD) {
 		worker->reserve.count -= IVL_AHEAD;
 		return subtract(finish, IVL_AHEAD);
@@ -117,7 +116,7 @@ static struct ivl_waiter *remove_one(struct ivl_worker *worker, struct ivl_finis
 	return NULL;
 }
 
-/* Relaxed: who must see it has a count of it given back, or looks again. */
+/* Relaxed: a reader that must see it has taken back a count, or looks again. */
 static int error_of(struct ivl_finish *finish)
 {
 	return atomic_load_explicit(&finish->error, memory_order_relaxed);
@@ -127,12 +126,12 @@ static void set_error(struct ivl_finish *finish, int error)
 {
 	int none = 0;
 
-	/* Relaxed: who waits for the finish sees it by the count that the caller gives back. */
+	/* Relaxed: the waiter sees it by the count that the caller returns. */
 	atomic_compare_exchange_strong_explicit(&finish->error, &none, error,
 						memory_order_relaxed, memory_order_relaxed);
 }
 
-/* Relaxed: who is inside has come by an async, and who started that has seen it. */
+/* Relaxed: the caller came by an async, and its spawner saw it. */
 static struct ivl_interval *interval_of(struct ivl_finish *finish)
 {
 	return atomic_load_explicit(&finish->interval, memory_order_relaxed);
@@ -224,8 +223,8 @@ static void resume_asyncer(struct ivl_work *work)
 
 	add(ivl_self(), spawner->finish);
 	/*
-	 * Acquire: where the child has ended, what it wrote. Pairs with its exchange. The
-	 * spawner is counted, or is the finish itself: ours is not the last.
+	 * Acquire: what an ended child wrote. Pairs with its exchange. The spawner is counted, or
+	 * is the finish itself: this count is not the last.
 	 */
 	if (!atomic_compare_exchange_strong_explicit(&child->ends, &ends, ends + 1,
 						     memory_order_acq_rel, memory_order_acquire))
@@ -257,7 +256,7 @@ static long run_async_first(struct spawner *spawner)
 	spawner->ends = ends;
 	memcpy(arg, spawner->arg, spawner->bytes);
 	spawner->task.context[1] = fiber;
-	/* From here on somebody may take the spawner, whose frame then is no more. */
+	/* From here on the spawner may be taken, and its frame be gone. */
 	if (ivl_put(worker, work)) {
 		ivl_back_to_spawner(worker, spawner->task.context[0]);
 		return ENOMEM;
@@ -266,18 +265,18 @@ static long run_async_first(struct spawner *spawner)
 	ivl_task_ends(&fiber->local);
 	worker = ivl_self();
 	taken = ivl_take(worker);
-	/* The same address may by now be the frame of a later async of the same spawner. */
+	/* The address may by now be the frame of a later async of the same spawner. */
 	if (taken == work && spawner->task.context[1] == fiber) {
 		ivl_back_to_spawner(worker, spawner->task.context[0]);
 		return 0;
 	}
-	/* Pairs with the marking in resume_asyncer(). */
+	/* Pairs with resume_asyncer(). */
 	if (atomic_exchange_explicit(&fiber->ends, ends + 2, memory_order_acq_rel) != ends)
 		waiter = remove_one(worker, finish);
 	ivl_end_child(waiter, taken);
 }
 
-/* As child_main() of forkjoin.c. */
+/* See child_main() of forkjoin.c. */
 __attribute__((no_sanitize_thread)) static long async_main(void *arg)
 {
 	struct spawner *spawner = arg;
@@ -288,22 +287,21 @@ __attribute__((no_sanitize_thread)) static long async_main(void *arg)
 	return error;
 }
 
-/* Look again at what the adaptive policy chooses; every adapt_interval asyncs. */
+/* Review the choice of the adaptive policy, every adapt_interval asyncs. */
 static void adapt(struct ivl_worker *worker)
 {
 	const struct ivl_config *config = &worker->runtime->config;
 	const uint64_t lost = atomic_load_explicit(&worker->lost, memory_order_relaxed);
 
 	worker->until = config->adapt_interval;
-	/* Tasks leave faster than they are made: make them available sooner. */
+	/* Tasks are stolen faster than they are made: publish them sooner. */
 	worker->help_first = lost - worker->lost_before > config->adapt_interval;
 	worker->lost_before = lost;
 }
 
 /*
- * Is the next async help-first? SLAW's algorithm 1, rule a: where the stack is
- * deep it must be, where there are many fresh tasks it must not be; else as the
- * last steals suggest. And where there is no stack.
+ * SLAW's algorithm 1, rule a: help-first where the stack is deep, work-first where many tasks are
+ * fresh, else as the last steals suggest. Without a stack always help-first.
  */
 static bool adapts_help_first(struct ivl_worker *worker)
 {
@@ -335,7 +333,7 @@ static inline bool is_large(const struct ivl_worker *worker, size_t bytes)
 	       (!ivl_is_watched(worker) || bytes > IVL_ASYNC_NOTED + IVL_ASYNC_COPIED);
 }
 
-/* Inlined, and the policy known: an async does not ask which one it is. */
+/* Inlined, with a constant policy. */
 __attribute__((always_inline)) static inline int
 start(enum ivl_policy policy, struct ivl_worker *worker, struct ivl_finish *finish,
       ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
@@ -404,7 +402,7 @@ int ivl_async(ivl_function *function, const void *arg, size_t bytes, const ivl_p
 
 static ivl_start_async *start_of(enum ivl_policy policy, const struct ivl_worker *worker)
 {
-	/* Work-first the spawner may go on elsewhere. */
+	/* Work-first could move the spawner to another thread. */
 	return worker->tied ? worker->start_async : ivl_async_starts[policy];
 }
 
@@ -465,16 +463,12 @@ int ivl_finish(ivl_function *function, void *arg)
 	return wait_for(&finish);
 }
 
-/*
- * Groups.
- */
-
 static struct ivl_finish *finish_of(struct ivl_group *group)
 {
 	return (struct ivl_finish *)group;
 }
 
-/* Its first async: by who waits for it, and nobody else has it. */
+/* The group's first async, by its owner. */
 static void enter(struct ivl_finish *finish, struct ivl_interval *current)
 {
 	if (interval_of(finish) || !current)
@@ -522,7 +516,7 @@ int ivl_group_wait(struct ivl_group *group)
 	struct ivl_finish *finish = finish_of(group);
 	const int error = wait_for(finish);
 
-	/* For the next time; nobody else has it now. */
+	/* Ready for reuse. */
 	leave(finish);
 	atomic_store_explicit(&finish->left, 1, memory_order_relaxed);
 	atomic_store_explicit(&finish->error, 0, memory_order_relaxed);

@@ -2,24 +2,20 @@
 /*
  * Spawn and sync (SLAW, section III).
  *
- * Work-first: the child runs at once, on a fiber of its own, and what is put into
- * the queue is the one who spawned. When the child returns and its spawner is
- * still there, both go on as after a call. Help-first: the child is put into the
- * queue, and sync takes it out again. Work-first is help-first where no fiber is left.
+ * Work-first: the child runs at once on a fiber of its own, and the spawner goes into the queue. If
+ * the spawner is still there when the child returns, both continue as after a call. Help-first: the
+ * child goes into the queue, and sync takes it out. Without a free fiber, work-first spawns
+ * help-first.
  *
- * The adaptive policy spawns help-first. It adapts to save the cost of the other
- * way: but a task in its spawner's frame needs no memory that a number of fresh
- * tasks would have to bound, and one that nobody steals costs less to put and take
- * than a fiber for the child does (fast bench runtime, fib and fj). Asyncs, which
- * need memory, are as in SLAW (finish.c).
+ * The adaptive policy spawns help-first. A task in its spawner's frame needs no memory that the
+ * policy would have to bound, and queueing it costs less than a fiber (fast bench runtime, fib and
+ * fj). Asyncs need memory and adapt as in SLAW (finish.c).
  *
- * A child whose spawner does not see it return reports to scope->left. Sync adds
- * the number of these children, `elsewhere`, and waits when the sum is not 0; the
- * report that makes it 0 lets the waiter go on. No report comes from a child that
- * its own scope's sync, or its spawner's return, has seen end.
+ * A child that neither its spawner nor its scope's sync sees return reports to scope->left. Sync
+ * adds the number of these children, `elsewhere`, and waits unless the sum is 0. The report that
+ * makes it 0 wakes the waiter.
  *
- * A child for which a thief has no stack, and can have none, goes back to its scope:
- * sync runs it, on its caller's, which waits for it anyway.
+ * A child for which no stack can be had goes back to its scope: sync runs it on its own stack.
  */
 #include <assert.h>
 #include <errno.h>
@@ -48,12 +44,12 @@ static _Atomic int64_t *left_of(struct ivl_scope *scope)
 	return (_Atomic int64_t *)&scope->left;
 }
 
-/* A child that was elsewhere has returned; the waiter if it was the last. */
+/* A child elsewhere has returned. Returns the waiter if it was the last. */
 static struct ivl_waiter *report(struct ivl_scope *scope)
 {
 	/*
-	 * Acquire and release: what all children wrote is seen by the one who
-	 * goes on. Pairs with itself, with ivl_publish_sync() and ivl_sync().
+	 * Acquire and release: the waiter sees what all children wrote. Pairs with itself,
+	 * ivl_publish_sync() and ivl_sync().
 	 */
 	if (atomic_fetch_sub_explicit(left_of(scope), 1, memory_order_acq_rel) == 1)
 		return scope->waiter;
@@ -81,7 +77,7 @@ static void refuse_child(struct ivl_work *work)
 	_Atomic(void *) *refused = (_Atomic(void *) *)&task->scope->refused;
 	struct ivl_waiter *waiter;
 
-	/* Relaxed: the report comes after it, and releases. */
+	/* Relaxed: the report comes later, and releases. */
 	task->context[0] = atomic_load_explicit(refused, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(refused, &task->context[0], task,
 						      memory_order_relaxed, memory_order_relaxed))
@@ -91,7 +87,7 @@ static void refuse_child(struct ivl_work *work)
 		ivl_wake(waiter);
 }
 
-/* The finish that its spawner is inside of mostly waits for the child, too: for the scope's sync. */
+/* The spawner's finish waits for the child too, mostly through the scope's sync. */
 static const struct ivl_work_kind child_kind = {
 	.run = run_child,
 	.refuse = refuse_child,
@@ -99,9 +95,8 @@ static const struct ivl_work_kind child_kind = {
 };
 
 /*
- * Here and in ivl_sync(): a take waits until all that was stored has left for the
- * cache, a cycle each. So what is rare is a function of its own, called last, for
- * which the frequent way needs to save no register.
+ * Here and in ivl_sync(): a take waits until the store buffer has drained. Rare cases are functions
+ * of their own, called last, so that the common case saves no registers.
  */
 static int put_slowly(struct ivl_worker *worker, struct ivl_task *task)
 {
@@ -116,7 +111,7 @@ static int put_slowly(struct ivl_worker *worker, struct ivl_task *task)
 
 static int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task);
 
-/* Mail comes first where it is due. The worker on which the caller goes on. */
+/* Mail first, if it is due. Returns the worker on which the caller continues. */
 static struct ivl_worker *take_mail(struct ivl_worker *worker)
 {
 	if (ivl_mail_waited(worker))
@@ -124,7 +119,7 @@ static struct ivl_worker *take_mail(struct ivl_worker *worker)
 	return ivl_self();
 }
 
-/* Whatever the policy. */
+/* For all policies. */
 static int spawn_watched(struct ivl_worker *worker, struct ivl_task *task)
 {
 	const bool work_first = worker->runtime->config.policy == IVL_WORK_FIRST;
@@ -150,7 +145,7 @@ __attribute__((noinline)) static int spawn_slowly(struct ivl_worker *worker, str
 	return ivl_is_watched(worker) ? spawn_watched(worker, task) : put_slowly(worker, task);
 }
 
-/* As ivl_idle_wake_near(), by who may wait. */
+/* Like ivl_idle_wake_near(); may wait. */
 __attribute__((noinline)) static int heed(struct ivl_worker *worker)
 {
 	ivl_idle_wake_near(worker);
@@ -170,11 +165,11 @@ static inline int spawn_help_first(struct ivl_worker *worker, struct ivl_task *t
 	return ivl_after_put(worker, heed);
 }
 
-/* The child has returned; `taken` is not its spawner, who has gone on without it. */
+/* The child has returned, and its spawner was taken; `taken` is other work. */
 __attribute__((noinline)) static _Noreturn void end_alone(struct ivl_task *task,
 							   struct ivl_work *taken)
 {
-	/* The task is there until its scope is synced, which waits for this report. */
+	/* The task lives until the scope's sync, which waits for this report. */
 	ivl_end_child(report(task->scope), taken);
 }
 
@@ -199,10 +194,7 @@ static long run_child_first(struct ivl_task *task)
 	return error;
 }
 
-/*
- * Returns on its spawner's stack, of which ThreadSanitizer must hear before this
- * function ends, and nothing of this function.
- */
+/* Returns on the spawner's stack, which ThreadSanitizer must be told before this function ends. */
 __attribute__((no_sanitize_thread)) static long child_main(void *arg)
 {
 	struct ivl_task *task = arg;
@@ -218,7 +210,7 @@ static void resume_spawner(struct ivl_work *work)
 	struct ivl_task *task = task_of(work);
 	struct ivl_fiber *spawner = task->context[0];
 
-	/* We are the spawner's now: its child is on another worker, or has reported. */
+	/* The spawner's child is on another worker, or has reported. */
 	task->scope->elsewhere++;
 	ivl_resume(ivl_self(), spawner);
 }
@@ -235,10 +227,7 @@ static int spawn_work_first(struct ivl_worker *worker, struct ivl_task *task)
 	return ivl_work_first(worker, task, child_main);
 }
 
-/*
- * Where no fiber is left the child waits in the queue, as under the other policies. Not inline, or
- * the registers that it needs would be saved by each spawn of those, too.
- */
+/* Not inlined, or each help-first spawn would save registers for it. */
 __attribute__((noinline)) static int spawn_work_first_if_possible(struct ivl_worker *worker,
 								   struct ivl_task *task)
 {
@@ -275,7 +264,7 @@ bool ivl_publish_sync(void *arg, struct ivl_waiter *waiter)
 	const int64_t elsewhere = scope->elsewhere;
 
 	scope->waiter = waiter;
-	/* Release: the last child sees the waiter. Acquire: we see what children wrote. */
+	/* Release: the last child sees the waiter. Acquire: we see what the children wrote. */
 	return atomic_fetch_add_explicit(left_of(scope), elsewhere, memory_order_acq_rel)
 		+ elsewhere != 0;
 }
@@ -305,7 +294,7 @@ static bool reported(struct ivl_scope *scope, int spins)
 	return true;
 }
 
-/* By a task that has a number, or something of its own, or may have: not the child's. */
+/* The caller's number and cells are not the child's. */
 __attribute__((noinline)) static void call_child_apart(struct ivl_local *local,
 							struct ivl_task *task)
 {
@@ -320,23 +309,23 @@ __attribute__((noinline)) static void call_child_apart(struct ivl_local *local,
 	local->cells = cells;
 }
 
-/* A child, by who waits for it; each is a task of its own (sync/mutex.h). */
+/* Run a child within its parent's sync; it is a task of its own (sync/mutex.h). */
 static inline void call_child(struct ivl_worker *worker, struct ivl_task *task)
 {
 	struct ivl_local *local = &worker->fiber->local;
 
-	/* Nothing is stored where nobody has asked: the next take would wait for it. */
+	/* Avoids stores in the common case: the next take would wait for them. */
 	if (__builtin_expect(local->task != 0, 0))
 		call_child_apart(local, task);
 	else
 		task->function(task->arg);
 }
 
-/* A child of the scope is elsewhere; `taken`, if any, is not one of them. */
+/* A child is elsewhere; `taken`, if any, is not a child of the scope. */
 __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 						     struct ivl_work *taken)
 {
-	/* Not ours to run here: somebody will, on a stack of its own. */
+	/* It runs elsewhere, on a stack of its own. */
 	if (taken) {
 		struct ivl_worker *worker = ivl_self();
 
@@ -346,7 +335,7 @@ __attribute__((noinline)) static void sync_elsewhere(struct ivl_scope *scope,
 		ivl_wait(ivl_publish_sync, scope);
 	scope->elsewhere = 0;
 	atomic_store_explicit(left_of(scope), 0, memory_order_relaxed);
-	/* On however little stack is left: there is no other, and a call would have no more. */
+	/* No other stack can be had, and a plain call would get no more. */
 	while (__builtin_expect(scope->refused != NULL, 0)) {
 		struct ivl_task *task = scope->refused;
 
@@ -387,7 +376,7 @@ static bool is_child(struct ivl_work *work, const struct ivl_scope *scope)
 				task_of(work)->scope == scope, 1);
 }
 
-/* Only who runs this function changes scope->elsewhere; the children that it runs do not. */
+/* Only the scope's owner changes scope->elsewhere. */
 static inline void sync_children(struct ivl_scope *scope,
 				 struct ivl_work *(*take)(struct ivl_worker *worker))
 {
@@ -428,7 +417,7 @@ __attribute__((noinline)) static void sync_slowly(struct ivl_scope *scope)
 {
 	if (!scope->elsewhere)
 		return;
-	/* As all workers of the runtime have one, or none has. */
+	/* All workers of a runtime have a deque, or none has. */
 	if (ivl_self()->deque)
 		sync_children(scope, take_from_deque);
 	else

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The futex calls of the runtime, private to the process, on 32-bit words or on the
- * upper half of 64-bit ones. Included in angle brackets: the models put their own in
- * place by the include path.
+ * Process-private futex calls, on 32-bit words or the upper half of 64-bit ones. Included in angle
+ * brackets: the models replace this file.
  */
 #ifndef IVL_FUTEX_H
 #define IVL_FUTEX_H
@@ -23,13 +22,13 @@ static inline const void *ivl_futex_upper(const void *word64)
 	return (const uint32_t *)word64 + (__BYTE_ORDER == __LITTLE_ENDIAN);
 }
 
-/* Sleep while the word is `value`. Returns for no reason too (a signal). */
+/* Sleep while the word is `value`; may return spuriously. */
 static inline void ivl_futex_wait(const void *word, uint32_t value)
 {
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-/* As it, until that time of CLOCK_MONOTONIC at most. */
+/* The same with a deadline of CLOCK_MONOTONIC. */
 static inline void ivl_futex_wait_until(const void *word, uint32_t value, uint64_t ns)
 {
 	const struct timespec time = { .tv_sec = (time_t)(ns / IVL_NS_PER_S),
@@ -39,10 +38,7 @@ static inline void ivl_futex_wait_until(const void *word, uint32_t value, uint64
 		FUTEX_BITSET_MATCH_ANY);
 }
 
-/*
- * Of who sleeps on a word: each is in one of 32 groups, a bit each, and a call wakes those of some
- * groups, in one go.
- */
+/* Sleepers on a word are in 32 groups, a bit each; one call wakes whole groups. */
 static inline void ivl_futex_wait_in(const void *word, uint32_t value, uint32_t group)
 {
 	syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, group);
@@ -53,13 +49,13 @@ static inline void ivl_futex_wake_all_in(const void *word, uint32_t groups)
 	syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, groups);
 }
 
-/* Is ivl_futex_wait_either() there? Linux has it from 5.16 on; a sandbox may forbid it. */
+/* Is ivl_futex_wait_either() available? Linux has it since 5.16; a sandbox may forbid it. */
 static inline bool ivl_futex_has_either(void)
 {
 	return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) < 0 && errno == EINVAL;
 }
 
-/* Sleep while each of the two words has its value. Returns for no reason, too. */
+/* Sleep while both words have their values; may return spuriously. */
 static inline void ivl_futex_wait_either(const void *word, uint32_t value, const void *other,
 					 uint32_t other_value)
 {
@@ -73,8 +69,8 @@ static inline void ivl_futex_wait_either(const void *word, uint32_t value, const
 }
 
 /*
- * Wake up to `count` who sleep on the word. A call that wakes exactly one is a
- * hand-off: a kernel with FAST lets the woken thread follow the caller.
+ * Wake up to `count` sleepers. A call that wakes exactly one is a hand-off: a kernel with FAST lets
+ * the woken thread follow the caller.
  */
 static inline void ivl_futex_wake(const void *word, unsigned int count)
 {
@@ -83,8 +79,7 @@ static inline void ivl_futex_wake(const void *word, unsigned int count)
 }
 
 /*
- * Wake one who sleeps on the word to run beside the caller, not after it. A requeue that
- * wakes one and moves nobody does the same as the call above, but is no hand-off, so that
+ * Wake one sleeper to run beside the caller. A requeue that moves no thread is not a hand-off, so
  * the kernel looks for an idle CPU.
  */
 static inline void ivl_futex_wake_beside(const void *word)

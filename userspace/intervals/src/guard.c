@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Guards: locks that intervals hold. An interval takes its guards one after the
- * other, in the order in which they were made, by standing in their queues: no
- * worker waits.
+ * Guards: locks that intervals hold. An interval queues for its guards one after the other, in the
+ * order of their creation; no worker waits.
  *
- * Where an interval around it holds the same guard already, an interval takes it
- * from that one: each hold has a queue of its own, for the intervals inside, and
- * keeps them apart from each other as the guard does all others.
+ * If an enclosing interval holds the same guard, an interval takes it from that one: each hold has
+ * a queue for the intervals inside, and excludes them from each other as the guard excludes all
+ * others.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,19 +23,19 @@ struct ivl_guard {
 	struct ivl_model *model;
 	uint64_t number;
 	char *name;
-	uint64_t track;			/* where it is seen (watch/watch.h); 0: nowhere */
-	uint64_t held;			/* so long; its holder's */
-	_Atomic unsigned int refs;	/* the maker's, and one of each hold */
+	uint64_t track;			/* its trace track (watch/watch.h); 0: none */
+	uint64_t held;			/* total time held; written by the holder */
+	_Atomic unsigned int refs;	/* the creator's, and one per hold */
 };
 
-struct ivl_defer {
+struct ivl_hold {
 	struct ivl_guard_node node;
 	struct ivl_guard_queue inner;
-	struct ivl_guard_queue *queue;	/* that it entered; NULL: none */
+	struct ivl_guard_queue *queue;	/* entered queue; NULL: none */
 	struct ivl_guard *guard;
 	struct ivl_interval *interval;
-	struct ivl_defer *next;		/* of the same interval; a higher number */
-	uint64_t asked;			/* when it began to wait, where the guard is seen */
+	struct ivl_hold *next;		/* of the same interval, with a higher number */
+	uint64_t asked;			/* begin of the wait, if the guard is traced */
 };
 
 ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name)
@@ -54,7 +53,7 @@ ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name)
 	}
 	ivl_guard_queue_init(&guard->queue);
 	guard->model = *ivl_runtime_model(runtime);
-	/* Relaxed: only that they differ. */
+	/* Relaxed: only uniqueness matters. */
 	guard->number = atomic_fetch_add_explicit(&guard->model->guards, 1, memory_order_relaxed);
 	atomic_store_explicit(&guard->refs, 1, memory_order_relaxed);
 	guard->track = ivl_is_watching() ? ivl_watch_guard(runtime, name) : 0;
@@ -63,16 +62,16 @@ ivl_guard *ivl_guard_create(ivl_runtime *runtime, const char *name)
 
 void ivl_guard_release(ivl_guard *guard)
 {
-	/* Acquire and release: all use of it comes before free(). Pairs with itself. */
+	/* Acquire and release: all uses come before free(). Pairs with itself. */
 	if (atomic_fetch_sub_explicit(&guard->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	free(guard->name);
 	free(guard);
 }
 
-static struct ivl_defer *find_hold(const struct ivl_interval *interval, const ivl_guard *guard)
+static struct ivl_hold *find_hold(const struct ivl_interval *interval, const ivl_guard *guard)
 {
-	struct ivl_defer *hold = interval->holds;
+	struct ivl_hold *hold = interval->holds;
 
 	while (hold && hold->guard != guard)
 		hold = hold->next;
@@ -87,15 +86,15 @@ static int no_guard(int error, struct ivl_interval *interval, struct ivl_guard *
 }
 
 /*
- * Does an interval around this one hold a guard that comes later in the order? Up to
- * the one that holds this guard itself: all that may compete are inside of that.
+ * Does an enclosing interval hold a later guard? Looks up to the holder of this guard: all
+ * competitors are inside that.
  */
 static bool out_of_order(const struct ivl_interval *interval, const struct ivl_guard *guard)
 {
 	for (interval = interval->parent; interval; interval = interval->parent) {
 		if (find_hold(interval, guard))
 			return false;
-		for (const struct ivl_defer *hold = interval->holds; hold; hold = hold->next)
+		for (const struct ivl_hold *hold = interval->holds; hold; hold = hold->next)
 			if (hold->guard->number > guard->number)
 				return true;
 	}
@@ -104,8 +103,8 @@ static bool out_of_order(const struct ivl_interval *interval, const struct ivl_g
 
 int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 {
-	struct ivl_defer **place = &interval->holds;
-	struct ivl_defer *hold;
+	struct ivl_hold **place = &interval->holds;
+	struct ivl_hold *hold;
 
 	if (interval->model != guard->model)
 		return no_guard(EINVAL, interval, guard, "of two runtimes");
@@ -122,7 +121,7 @@ int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 	ivl_guard_queue_init(&hold->inner);
 	hold->guard = guard;
 	hold->interval = interval;
-	/* Relaxed: the caller has one. */
+	/* Relaxed: the caller has a reference. */
 	atomic_fetch_add_explicit(&guard->refs, 1, memory_order_relaxed);
 	while (*place && (*place)->guard->number < guard->number)
 		place = &(*place)->next;
@@ -142,18 +141,20 @@ int ivl_add_guard(ivl_interval *interval, ivl_guard *guard)
 	return error;
 }
 
-/* From this one on. False: one is not to be had yet. Then the interval may be gone. */
-static bool take(struct ivl_defer *hold)
+/*
+ * Take the guards from this hold on. False: one must be waited for; then the interval may be gone.
+ */
+static bool take(struct ivl_hold *hold)
 {
 	for (; hold; hold = hold->next) {
-		struct ivl_defer *outer = NULL;
+		struct ivl_hold *outer = NULL;
 
 		for (struct ivl_interval *i = hold->interval->parent; i && !outer; i = i->parent)
 			outer = find_hold(i, hold->guard);
 		hold->queue = outer ? &outer->inner : &hold->guard->queue;
 		if (hold->guard->track)
 			hold->asked = ivl_watch_now();
-		/* Before: whoever leaves may have it all, and it be gone. */
+		/* Before entering: after that the interval may run, and be gone. */
 		IVL_PROBE2(guard_wait, hold->guard, hold->interval);
 		if (!ivl_guard_queue_enter(hold->queue, &hold->node))
 			return false;
@@ -171,22 +172,22 @@ bool ivl_take_guards(struct ivl_interval *interval)
 
 void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 {
-	for (struct ivl_defer *hold = interval->holds; hold; hold = hold->next) {
+	for (struct ivl_hold *hold = interval->holds; hold; hold = hold->next) {
 		struct ivl_guard_node *node;
-		struct ivl_defer *heir;
+		struct ivl_hold *heir;
 
 		if (!hold->queue)
 			continue;
 		if (hold->guard->track)
 			ivl_watch_left(hold->guard->track);
-		/* Not those inside of another holder, who has it all the time. */
+		/* A hold inside another holder does not count twice. */
 		if (ivl_is_watching() && hold->queue == &hold->guard->queue)
 			hold->guard->held = ivl_watch_hold(interval, hold->guard->name,
 							   hold->guard->held);
 		node = ivl_guard_queue_leave(hold->queue);
 		if (!node)
 			continue;
-		heir = (struct ivl_defer *)((char *)node - offsetof(struct ivl_defer, node));
+		heir = (struct ivl_hold *)((char *)node - offsetof(struct ivl_hold, node));
 		IVL_PROBE2(guard_acquire, heir->guard, heir->interval);
 		if (heir->guard->track)
 			ivl_watch_held(heir->guard->track, heir->interval, heir->asked);
@@ -195,15 +196,15 @@ void ivl_leave_guards(struct ivl_interval *interval, struct ivl_batch *batch)
 	}
 }
 
-/* Of intervals that a task that waits is inside of. */
-static const struct ivl_interval *find_holder(const struct ivl_defer *awaited,
+/* The interval that holds the awaited guard, among those that waiting tasks are inside of. */
+static const struct ivl_interval *find_holder(const struct ivl_hold *awaited,
 					      const struct ivl_inspection *inspection)
 {
 	for (const struct ivl_fiber *fiber = inspection->last; fiber; fiber = fiber->made) {
 		const struct ivl_interval *i = fiber->publish ? fiber->local.interval : NULL;
 
 		for (; i; i = i->parent)
-			for (const struct ivl_defer *hold = i->holds; hold; hold = hold->next)
+			for (const struct ivl_hold *hold = i->holds; hold; hold = hold->next)
 				if (hold->queue == awaited->queue)
 					return i;
 	}
@@ -212,11 +213,10 @@ static const struct ivl_interval *find_holder(const struct ivl_defer *awaited,
 
 bool ivl_describe_guard(const struct ivl_interval *interval, struct ivl_inspection *inspection)
 {
-	const struct ivl_defer *awaited = NULL;
+	const struct ivl_hold *awaited = NULL;
 	const struct ivl_interval *holder;
 
-	/* It takes one after the other. */
-	for (const struct ivl_defer *hold = interval->holds; hold && hold->queue; hold = hold->next)
+	for (const struct ivl_hold *hold = interval->holds; hold && hold->queue; hold = hold->next)
 		awaited = hold;
 	if (!awaited)
 		return false;
@@ -230,7 +230,7 @@ bool ivl_describe_guard(const struct ivl_interval *interval, struct ivl_inspecti
 void ivl_free_holds(struct ivl_interval *interval)
 {
 	while (interval->holds) {
-		struct ivl_defer *hold = interval->holds;
+		struct ivl_hold *hold = interval->holds;
 
 		interval->holds = hold->next;
 		ivl_guard_release(hold->guard);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A lock as a queue: who holds it, and who waits for it in FIFO order. Nobody
- * blocks in it. Who finds the lock held leaves a node behind, and who gives the
- * lock up is told whose it is now. A lock belongs to nobody in particular: another
- * thread than the one that entered may leave.
+ * A lock as a queue: its holder, and waiters in FIFO order. No call blocks: enter leaves a node
+ * behind if the lock is held, and leave returns the next holder's node. Any thread may leave.
  *
- * One word holds all that is shared: free, held, or held with the newest waiter,
- * whose `next` is the one before. Who leaves takes this stack as a whole, turned
- * round, as the list of who is next; only the holder touches that list. So enter
- * and leave are lock-free, and each waiter's node is moved once.
+ * The one shared word is free, held, or points to the newest waiter, whose `next` is the waiter
+ * before it. Leave takes the whole stack and reverses it into a list that only the holder touches.
+ * So enter and leave are lock-free, and each node is moved once.
  */
 #ifndef IVL_GUARD_QUEUE_H
 #define IVL_GUARD_QUEUE_H
@@ -18,15 +15,15 @@
 
 #include "atomics.h"
 
-/* Embedded in who waits, until leave has returned it. */
+/* Embedded in the waiter until leave returns it. */
 struct ivl_guard_node {
 	IVL_SHARED(struct ivl_guard_node *) next;
 };
 
 struct ivl_guard_queue {
-	/* IVL_GUARD_FREE, IVL_GUARD_HELD, or the newest of those who wait. */
+	/* IVL_GUARD_FREE, IVL_GUARD_HELD, or the newest waiter. */
 	_Atomic(struct ivl_guard_node *) newest;
-	/* The oldest of those who wait, as far as a holder has seen them. */
+	/* The oldest waiter that a holder has seen. */
 	IVL_SHARED(struct ivl_guard_node *) oldest;
 };
 
@@ -40,8 +37,8 @@ static inline void ivl_guard_queue_init(struct ivl_guard_queue *queue)
 }
 
 /*
- * True: the lock is the caller's, and what its last holder wrote is seen. False: it
- * will be, once ivl_guard_queue_leave() returns this node, which may be at once.
+ * True: the caller has the lock and sees what its last holder wrote. False: the caller has it when
+ * ivl_guard_queue_leave() returns this node, maybe at once.
  */
 static inline bool ivl_guard_queue_enter(struct ivl_guard_queue *queue, struct ivl_guard_node *node)
 {
@@ -49,7 +46,7 @@ static inline bool ivl_guard_queue_enter(struct ivl_guard_queue *queue, struct i
 
 	for (;;) {
 		if (newest == IVL_GUARD_FREE) {
-			/* Acquire, from the release in leave: what the lock protects. */
+			/* Acquire, from leave: what the lock protects. */
 			if (atomic_compare_exchange_weak_explicit(&queue->newest, &newest,
 								  IVL_GUARD_HELD,
 								  memory_order_acquire,
@@ -57,7 +54,7 @@ static inline bool ivl_guard_queue_enter(struct ivl_guard_queue *queue, struct i
 				return true;
 		} else {
 			node->next = newest == IVL_GUARD_HELD ? NULL : newest;
-			/* Release, to the acquire in leave: our node and what it is in. */
+			/* Release, to leave: our node and its container. */
 			if (atomic_compare_exchange_weak_explicit(&queue->newest, &newest, node,
 								  memory_order_release,
 								  memory_order_relaxed))
@@ -66,7 +63,6 @@ static inline bool ivl_guard_queue_enter(struct ivl_guard_queue *queue, struct i
 	}
 }
 
-/* Take the lock if it is free. */
 static inline bool ivl_guard_queue_try(struct ivl_guard_queue *queue)
 {
 	struct ivl_guard_node *newest = IVL_GUARD_FREE;
@@ -76,13 +72,13 @@ static inline bool ivl_guard_queue_try(struct ivl_guard_queue *queue)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* Was it free a moment ago? Acquire, where it was: its last holder does no more with it. */
+/* Was it free a moment ago? Acquire: then its last holder no longer touches it. */
 static inline bool ivl_guard_queue_free(struct ivl_guard_queue *queue)
 {
 	return atomic_load_explicit(&queue->newest, memory_order_acquire) == IVL_GUARD_FREE;
 }
 
-/* Only by the holder: does anybody wait? */
+/* By the holder. */
 static inline bool ivl_guard_queue_contended(struct ivl_guard_queue *queue)
 {
 	return queue->oldest ||
@@ -90,21 +86,20 @@ static inline bool ivl_guard_queue_contended(struct ivl_guard_queue *queue)
 }
 
 /*
- * Only by the holder. Returns the node of the next holder, NULL for none. Who tells
- * the next one must do it with a release (ivl_submit() and ivl_wake() are): that
- * shows it what was written under the lock.
+ * By the holder. Returns the node of the next holder, or NULL. The next holder must be told with a
+ * release (as ivl_submit() and ivl_wake() do), to see what was written under the lock.
  */
 static inline struct ivl_guard_node *ivl_guard_queue_leave(struct ivl_guard_queue *queue)
 {
 	struct ivl_guard_node *next = queue->oldest, *newest = IVL_GUARD_HELD;
 
 	if (!next) {
-		/* Release, to the acquire in enter and try: what the lock protects. */
+		/* Release, to enter and try: what the lock protects. */
 		if (atomic_compare_exchange_strong_explicit(&queue->newest, &newest,
 							    IVL_GUARD_FREE, memory_order_release,
 							    memory_order_relaxed))
 			return NULL;
-		/* Acquire, from the release in enter: the waiters' nodes. */
+		/* Acquire, from enter: the waiters' nodes. */
 		newest = atomic_exchange_explicit(&queue->newest, IVL_GUARD_HELD,
 						  memory_order_acquire);
 		while (newest) {

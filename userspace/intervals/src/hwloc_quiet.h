@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 /*
- * As hwloc_topology_init(). Where sysfs does not show CPUs, as in a chroot or a sandbox, hwloc's
- * part for Linux finds nothing, and says so on the program's standard error. Without that part the
- * rest finds the same, and says nothing. A program's own calls of hwloc are not affected.
+ * Like hwloc_topology_init(). If sysfs does not show CPUs (chroot, sandbox), hwloc's Linux backend
+ * finds nothing and complains on stderr. Without it hwloc finds the same silently. The program's
+ * own hwloc calls are not affected.
  */
 static inline int ivl_topology_init(hwloc_topology_t *topology)
 {

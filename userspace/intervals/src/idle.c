@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Workers without work: searching, sleeping, being woken one by one (waking.c).
+ * Workers without work: searching and sleeping; waking.c wakes them one by one.
  * Documentation/intervals-protocols.rst has the protocol and its invariants.
  *
- * A producer puts work where others can find it, and then looks at `asleep`. A
- * worker counts itself in `asleep`, has every CPU that runs this process pass a
- * full barrier, and then looks for work once more. So the producer sees the
- * worker asleep, or the worker sees the work; the producer, which spawns, pays
- * nothing for it. Where the kernel has no membarrier(), `asleep` never falls to 0.
+ * A producer publishes work, then reads `asleep`. A worker counts itself in `asleep`, makes each
+ * CPU that runs this process pass a full barrier, then looks for work once more. So either the
+ * producer sees the sleeper or the worker sees the work, and a spawn needs no fence. Without
+ * membarrier() `asleep` never falls to 0.
  */
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -26,7 +25,7 @@
 #include "watch/probes.h"
 #include "watch/watch.h"
 
-/* Relaxed: it changes while there is no work (ivl_attach_oversubscribed()). */
+/* Relaxed: it changes only while there is no work (ivl_attach_oversubscribed()). */
 static bool is_oversubscribed(const ivl_runtime *runtime)
 {
 	return atomic_load_explicit(&runtime->oversubscribed, memory_order_relaxed);
@@ -35,18 +34,18 @@ static bool is_oversubscribed(const ivl_runtime *runtime)
 static void barrier_everywhere(const ivl_runtime *runtime)
 {
 	ivl_fence(memory_order_seq_cst);
-	/* Who puts work in a crowd looks behind a fence of its own. */
+	/* When oversubscribed, producers have a fence of their own. */
 	if (!is_oversubscribed(runtime))
 		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state *state)
 {
-	/* In a crowd a yield would leave the CPU to the rest of the machine for a time slice. */
+	/* When oversubscribed, a yield would give the CPU away for a time slice. */
 	const int rounds = is_oversubscribed(worker->runtime) ? 1 : IVL_SEARCH_ROUNDS;
 	struct ivl_work *work = NULL;
 
-	/* Nobody may rely on it. */
+	/* Producers must not rely on this worker. */
 	if (ivl_is_restricted(worker))
 		return ivl_find(worker);
 	atomic_fetch_add_explicit(&state->searching, 1, memory_order_seq_cst);
@@ -54,20 +53,17 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state
 		if (round % 8 == 7)
 			sched_yield();
 		work = ivl_find(worker);
-		/* What there is no stack for is refused when all sleep, and looking brings none. */
+		/* Stackless work is refused when all workers sleep; searching does not help. */
 		if (ivl_over(worker) || ivl_stackless_there(worker->runtime))
 			break;
 	}
-	/*
-	 * The last who searched, and will not look again before it runs what it has
-	 * found: those who have put work since then have relied on us.
-	 */
+	/* The last searcher runs work now. Work published since then relied on it. */
 	if (atomic_fetch_sub_explicit(&state->searching, 1, memory_order_seq_cst) == 1 && work)
 		ivl_idle_wake_for_all(worker);
 	return work;
 }
 
-/* The last look. Who is throttled leaves it to the one that naps, which is to come yet. */
+/* The last look. A throttled worker leaves it to the one in a timed sleep. */
 static bool sees_work(struct ivl_worker *worker, const struct ivl_place_state *state, bool throttled)
 {
 	if (ivl_is_restricted(worker))
@@ -76,9 +72,10 @@ static bool sees_work(struct ivl_worker *worker, const struct ivl_place_state *s
 }
 
 /*
- * Do all sleep but the caller, who was the so manyth to say so? True: there is something that it
- * can do. Who waits alone is told by another who comes to be the last: it looks again, now that it
- * can be woken, for that one may have come since it said so.
+ * Called by a worker that has just counted itself asleep as number `asleep`. If it is the last one
+ * awake, starts work that lacks a stack or that exclusive waits hold back. Returns true if the
+ * caller has something to do. A worker in an exclusive wait may be told by a later last one, so it
+ * reads the count again now that it can be woken.
  */
 static bool serve_last(struct ivl_worker *worker, unsigned int asleep)
 {
@@ -95,7 +92,7 @@ static bool serve_last(struct ivl_worker *worker, unsigned int asleep)
 				   ivl_serve_stackless(runtime);
 }
 
-/* The last to sleep, by the number in which it is, looks after a while why all do. */
+/* The last worker to sleep looks for a deadlock when the time is over. */
 static void sleep_until_woken(struct ivl_worker *worker, struct ivl_eventcount *eventcount,
 			      uint64_t key, unsigned int asleep)
 {
@@ -120,10 +117,10 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_place_state *state
 	bool awaits_work;
 	uint64_t key;
 
-	/* There are few: of as many as there are workers it would keep one from who needs two. */
+	/* Stacks are scarce: each worker that kept one could starve another. */
 	if (runtime->fibers_kept == 1)
 		ivl_fiber_put_all(worker);
-	/* Who is held up can do nothing of what others are woken for. */
+	/* A worker in an exclusive wait cannot run what sleepers are woken for. */
 	worker->exclusion_lifted = false;
 	awaits_work = !ivl_is_restricted(worker);
 	if (awaits_work)
@@ -162,8 +159,8 @@ static void go_to_sleep(struct ivl_worker *worker, struct ivl_place_state *state
 }
 
 /*
- * Others have relied on us to look for work, or have woken us for some, and we go: is there
- * any? Pairs with the fence of ivl_idle_wake(), and with that before a worker sleeps.
+ * Producers may have relied on this worker, or woken it for work, and it leaves: hand the work on.
+ * Pairs with the fence in ivl_idle_wake(), and with the one before a worker sleeps.
  */
 static void pass_on(struct ivl_worker *worker)
 {

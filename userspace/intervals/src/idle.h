@@ -4,7 +4,7 @@
 
 #include "worker.h"
 
-/* No work was found: search, sleep, and return with some. NULL: it is over (worker.h). */
+/* Search, sleep, and return with work. NULL: ivl_over(). */
 struct ivl_work *ivl_idle(struct ivl_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Intervals: how they are made, scheduled, run, and end. The states are in model.h. */
+/* Intervals: creating, scheduling, running, ending. model.h has the states. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +10,21 @@
 #include "fence.h"
 #include "model.h"
 
-/*
- * References: one of who made it, one of the runtime's until the end has occurred.
- */
+/* References: the creator's, and the runtime's until the end has occurred. */
 
 void ivl_retain(ivl_interval *interval)
 {
-	/* Relaxed: the caller has, or borrows, one. */
+	/* Relaxed: the caller has or borrows one. */
 	atomic_fetch_add_explicit(&interval->refs, 1, memory_order_relaxed);
 }
 
 static bool drop(struct ivl_interval *interval)
 {
-	/* Release: our use of it comes before the memory's next. Acquire: so do all others'. */
+	/* Release: our use comes before the next owner's. Acquire: so does everyone else's. */
 	return atomic_fetch_sub_explicit(&interval->refs, 1, memory_order_acq_rel) == 1;
 }
 
-/* Nobody has a reference any more. */
+/* The last reference is gone. */
 static void free_interval(struct ivl_interval *interval)
 {
 	for (;;) {
@@ -50,10 +48,7 @@ void ivl_release(ivl_interval *interval)
 		free_interval(interval);
 }
 
-/*
- * The way of an interval, from point to point. Nothing here calls itself through
- * an edge: chains of intervals are as long as the program likes, the stack is not.
- */
+/* From point to point. Nothing here recurses along an edge: chains of intervals are unbounded. */
 
 void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 {
@@ -68,7 +63,7 @@ void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch)
 		ivl_submit(interval->model->runtime, &interval->work, interval->place);
 }
 
-/* It never begins; nor what is inside of it, all of which comes after its start. */
+/* It never begins, nor do its subintervals, all of which come after its start. */
 static void skip(struct ivl_interval *interval, ivl_fault fault, struct ivl_batch *batch)
 {
 	ivl_set_fault(&interval->start, fault);
@@ -90,12 +85,12 @@ static void start_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 		ivl_begin(interval, batch);
 }
 
-/* The interval's error goes to its parent, before any joiner of its end goes on. */
+/* Pass the interval's error to its parent, before a joiner of its end resumes. */
 static void tell_parent(struct ivl_interval *interval)
 {
 	struct ivl_interval *parent = interval->parent;
 	const ivl_fault cancel = atomic_load_explicit(&interval->cancel, memory_order_relaxed);
-	/* By ivl_cancel(): whatever happens inside stays there. */
+	/* ivl_cancel() keeps errors inside. */
 	const bool cancelled = cancel && ivl_fault_beyond(cancel) == parent->depth;
 	ivl_fault fault;
 
@@ -108,16 +103,19 @@ static void tell_parent(struct ivl_interval *interval)
 }
 
 /*
- * Children of one parent often end one after the other on the same worker. It tells
- * the parent of all of them at once: else all workers would write to the parent for
- * every child. As long as the worker runs children of it the parent waits anyway.
+ * Children of one parent often end one after the other on one worker, which reports them together:
+ * otherwise all workers would write to the parent for each child. The parent waits anyway while a
+ * child runs.
  */
 static void arrive_ended(struct ivl_worker *worker, struct ivl_batch *batch)
 {
 	struct ivl_ended *ended = &worker->ended;
 	struct ivl_interval *parent = (struct ivl_interval *)ended->held.from;
 
-	/* Not the last: it has not ended. Relaxed: the arrival comes after it, and releases. */
+	/*
+	 * Not the last reference: the parent has not ended. Relaxed: the arrival comes later, and
+	 * releases.
+	 */
 	if (ended->references)
 		atomic_fetch_sub_explicit(&parent->refs, ended->references, memory_order_relaxed);
 	ivl_arrive(&parent->end, ended->count, batch);
@@ -130,14 +128,14 @@ static void tell_ended(struct ivl_worker *worker, bool leaves)
 {
 	struct ivl_batch batch = { .leaves = leaves };
 
-	/* By it the parent may end, which is a child too. */
+	/* The parent, itself a child, may end by this. */
 	while (worker->ended.held.from) {
 		arrive_ended(worker, &batch);
 		ivl_settle(&batch);
 	}
 }
 
-/* Who counts for the parent: the caller's worker; NULL: nobody. */
+/* The worker that defers the parent's counts; NULL: none. */
 static struct ivl_worker *counter(struct ivl_interval *parent, struct ivl_batch *batch)
 {
 	struct ivl_worker *worker = batch->leaves ? ivl_self() : NULL;
@@ -159,7 +157,7 @@ static void retain_parent(struct ivl_worker *worker, struct ivl_interval *parent
 		return;
 	}
 	if (!worker->ended.references) {
-		/* Relaxed: the parent is there until it has heard of its child. */
+		/* Relaxed: the parent lives until its child has reported. */
 		atomic_fetch_add_explicit(&parent->refs, IVL_REFERENCES, memory_order_relaxed);
 		worker->ended.references = IVL_REFERENCES;
 	}
@@ -170,7 +168,7 @@ static void end_ready(struct ivl_interval *interval, struct ivl_batch *batch)
 {
 	struct ivl_interval *parent = interval->parent;
 	struct ivl_worker *worker = counter(parent, batch);
-	/* Acquire: of those who had one (drop()). The one that is left is ours. */
+	/* Acquire, from drop(): only our reference is left. */
 	const bool last = atomic_load_explicit(&interval->refs, memory_order_acquire) == 1;
 
 	if (ivl_is_watching()) {
@@ -208,11 +206,7 @@ void ivl_settle(struct ivl_batch *batch)
 	}
 }
 
-/*
- * Running a body.
- */
-
-/* What the body has made; by the body. */
+/* Schedule what the body has created; by the body. */
 static void schedule_made(struct ivl_interval *interval, struct ivl_batch *batch)
 {
 	struct ivl_interval *made = interval->made;
@@ -229,14 +223,14 @@ static void schedule_made(struct ivl_interval *interval, struct ivl_batch *batch
 	}
 }
 
-/* What spawned parts of it have made; by any of them. */
+/* Schedule what spawned parts of the body have created; by any of them. */
 static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_batch *batch)
 {
 	struct ivl_interval *made;
 
 	if (!atomic_load_explicit(&interval->made_elsewhere, memory_order_relaxed))
 		return;
-	/* Acquire: what they are, from remember(). */
+	/* Acquire, from remember(): the intervals. */
 	made = atomic_exchange_explicit(&interval->made_elsewhere, NULL, memory_order_acquire);
 	while (made) {
 		struct ivl_interval *next = made->next;
@@ -244,7 +238,7 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 		if (ivl_is_watching())
 			ivl_watch_scheduled(interval, made);
 		atomic_store_explicit(&made->owner, NULL, memory_order_relaxed);
-		/* Not ivl_arrive_open(): its maker may be adding an edge. */
+		/* Not ivl_arrive_open(): the creator may be adding an edge. */
 		ivl_arrive(&made->start, IVL_OPEN - made->start.expected, batch);
 		made = next;
 	}
@@ -252,11 +246,11 @@ static void schedule_made_elsewhere(struct ivl_interval *interval, struct ivl_ba
 
 void ivl_outlast(ivl_interval *interval)
 {
-	/* Relaxed: by the body, or by what it waits for; or by who is there by a group already. */
+	/* Relaxed: called inside the body, or by an async that the body waits for. */
 	atomic_store_explicit(&interval->outlasted, true, memory_order_relaxed);
 }
 
-/* The caller returns from run() or waits for the interval next. */
+/* The caller then returns from run(), or waits for the interval. */
 static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 {
 	struct ivl_interval *const outer = local->interval;
@@ -281,7 +275,7 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		ivl_task_ends(local);
 		local->interval = outer;
 		local->finish = finish;
-		/* Its number stays: who goes on has locked what it has. */
+		/* The number stays: the caller owns mutexes by it. */
 		local->task = (local->task & ~IVL_TASK_WATCHED) | watched;
 		local->cells = cells;
 		if (error)
@@ -289,7 +283,7 @@ static void run_body(struct ivl_interval *interval, struct ivl_local *local)
 		if (interval->made)
 			schedule_made(interval, &batch);
 		atomic_store_explicit(&interval->owner, NULL, memory_order_relaxed);
-		/* Pairs with remember(): what we do not find there finds that we are gone. */
+		/* Pairs with remember(): an interval that we miss is scheduled by its creator. */
 		if (atomic_load_explicit(&interval->outlasted, memory_order_relaxed))
 			ivl_fence(memory_order_seq_cst);
 		schedule_made_elsewhere(interval, &batch);
@@ -333,12 +327,8 @@ void ivl_schedule(void)
 }
 
 /*
- * Making.
- */
-
-/*
- * Twice as far as the parent's jump if the two that follow each other from there are equally long:
- * so that on the way to any level there are few.
+ * Jump twice as far as the parent if the next two jumps are equally long; then few jumps lead to
+ * any level.
  */
 static struct ivl_interval *jump_from(struct ivl_interval *parent)
 {
@@ -403,7 +393,7 @@ static struct ivl_interval *make(struct ivl_interval *parent, const char *name, 
 	return interval;
 }
 
-/* It is not scheduled: until it is, `current` has it in a list. */
+/* List the unscheduled interval in `current`. */
 static void remember(struct ivl_interval *interval, struct ivl_interval *current,
 		     struct ivl_local *local)
 {
@@ -419,7 +409,7 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 		current->made_last = interval;
 		return;
 	}
-	/* Who schedules it may not have come as far. */
+	/* The thread that schedules it may not have come this far. */
 	if (ivl_is_watching())
 		ivl_watch_arrive(&interval->start);
 	atomic_store_explicit(&interval->owner, current, memory_order_relaxed);
@@ -432,15 +422,15 @@ static void remember(struct ivl_interval *interval, struct ivl_interval *current
 							memory_order_relaxed));
 	if (!atomic_load_explicit(&current->outlasted, memory_order_relaxed))
 		return;
-	/* Has the body returned? Then it has found the interval, or it is for us to schedule. */
+	/* If the body has returned, it has found the interval, or we must schedule it. */
 	ivl_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&current->owner, memory_order_relaxed))
 		ivl_schedule();
 }
 
 /*
- * Its parent waits for a new interval. EINVAL: the parent has ended, or another part of its body
- * had it scheduled and it may; then the new one is gone.
+ * Make the parent wait for the new interval. EINVAL, and the interval is freed: the parent has
+ * ended, because another part of its body scheduled it.
  */
 static int adopt(struct ivl_interval *interval, const char *what)
 {
@@ -452,8 +442,8 @@ static int adopt(struct ivl_interval *interval, const char *what)
 		return EINVAL;
 	}
 	/*
-	 * A guard can no more be added to it (guard.c). Seq_cst, or acquire from who has
-	 * stored so: order.c, ivl_is_new().
+	 * No guard can be added to it any more (guard.c). Seq_cst, or acquire from such a store:
+	 * see ivl_is_new() in order.c.
 	 */
 	if (!atomic_load_explicit(&parent->has_children, memory_order_acquire))
 		atomic_store_explicit(&parent->has_children, true, memory_order_seq_cst);
@@ -498,7 +488,7 @@ int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority)
 	return 0;
 }
 
-/* Its start has occurred; nobody else knows of it. 0, ENOMEM, or EINVAL: see adopt(). */
+/* Create an interval whose start has occurred. 0, ENOMEM, or EINVAL as in adopt(). */
 static int make_started(struct ivl_interval **made, const char *what, struct ivl_interval *parent,
 			const char *name, ivl_body *body, void *arg)
 {
@@ -520,7 +510,7 @@ static int make_started(struct ivl_interval **made, const char *what, struct ivl
 	return 0;
 }
 
-/* Its error is the caller's. */
+/* Returns its error. */
 static int wait_and_release(struct ivl_interval *interval)
 {
 	const int error = ivl_wait_for(&interval->end);
@@ -529,7 +519,7 @@ static int wait_and_release(struct ivl_interval *interval)
 	return error;
 }
 
-/* Who was going to wait need not have. */
+/* The caller does not wait after all. */
 static void stay(void)
 {
 	struct ivl_worker *worker = ivl_self();
@@ -619,10 +609,6 @@ int ivl_isolated(ivl_guard *const *guards, size_t count, ivl_body *body, void *a
 	stay();
 	return error;
 }
-
-/*
- * Asking.
- */
 
 ivl_interval *ivl_current(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where intervals and edges are; the model of one runtime. */
+/* Memory of intervals and edges, and the model of a runtime. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define BLOCK_BYTES(type) ((sizeof(type) + 63) / 64 * 64)
 
-/* The caller, as a worker of the model's runtime; NULL: it is none. */
+/* NULL: the caller is no worker of the model's runtime. */
 static struct ivl_worker *own_worker(const struct ivl_model *model)
 {
 	struct ivl_worker *worker = ivl_self();

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Bits that depend on all bits: mix64 of Steele, Lea, Flood, "Fast splittable
- * pseudorandom number generators" (OOPSLA 2014).
- */
+/* mix64 of Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014). */
 #ifndef IVL_MIX_H
 #define IVL_MIX_H
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Memory on a NUMA node: whole pages that prefer the node. Preferring, not
- * binding: where the node is full the memory comes from another one, and no
- * process is killed for it. A machine with one node uses the heap, which does
- * not round up to pages.
+ * Memory on a NUMA node: whole pages that prefer the node. Preferring instead of binding: if the
+ * node is full, memory comes from another one instead of the OOM killer. On a machine with one node
+ * the heap is used.
  */
 #include <errno.h>
 #include <limits.h>
@@ -30,7 +29,7 @@ static void prefer_node(void *memory, size_t bytes, int node)
 	const int callers_errno = errno;
 
 	mask[(size_t)node / bits] = 1UL << (size_t)node % bits;
-	/* Containers may forbid it; then the memory is where it is first touched. */
+	/* If containers forbid it, memory is where it is first touched. */
 	syscall(SYS_mbind, memory, bytes, MPOL_PREFERRED, mask, IVL_MOST_NODES + 1UL, 0);
 	errno = callers_errno;
 }
@@ -62,10 +61,10 @@ void ivl_node_free(void *memory, size_t bytes, int node)
 		free(memory);
 }
 
-#define SAMPLES 1024			/* pages that are asked for at most */
-#define BATCH 64			/* of them in one system call */
+#define SAMPLES 1024			/* pages looked at, at most */
+#define BATCH 64			/* pages per system call */
 
-/* Add to `pages_on` what the kernel knows of samples begin to end of all. */
+/* Add the nodes of samples begin to end to `pages_on`. */
 static int ask_batch(uintptr_t first_page, size_t pages, size_t samples, size_t begin, size_t end,
 		     unsigned int *pages_on, int nodes)
 {
@@ -75,7 +74,7 @@ static int ask_batch(uintptr_t first_page, size_t pages, size_t samples, size_t 
 
 	for (size_t i = begin; i < end; i++)
 		address[i - begin] = (void *)(first_page + pages * i / samples * page_bytes);
-	/* Without new nodes it moves nothing, but says where each is: or -ENOENT. */
+	/* Without target nodes the call moves nothing and reports each page's node, or -ENOENT. */
 	if (syscall(SYS_move_pages, 0, end - begin, address, NULL, status, 0) < 0)
 		return errno;
 	for (size_t i = 0; i < end - begin; i++)

@@ -19,7 +19,7 @@ static bool is_set(unsigned int node)
 	return mask[node / BITS] >> node % BITS & 1;
 }
 
-/* Once: a cpuset may change, and memory must be freed as it was made. */
+/* Once: a cpuset may change, but memory must be freed as it was allocated. */
 static void ask(void)
 {
 	const int callers_errno = errno;

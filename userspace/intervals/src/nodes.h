@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The NUMA nodes of this machine, as the kernel numbers them. */
+/* The kernel's NUMA nodes. */
 #ifndef IVL_NODES_H
 #define IVL_NODES_H
 
 #include <stdbool.h>
 
-/* More than any kernel for x86 has. */
+/* More than any x86 kernel has. */
 #define IVL_MOST_NODES 1024
 
-/* One more than the highest number on which this process may have memory; 1: nobody says. */
+/* One more than the highest node with memory for this process; 1 if unknown. */
 unsigned int ivl_node_count(void);
-/* May it have memory on this one? Both say the same as long as the process lives. */
+/* May the process have memory on it? Both answers stay the same while the process lives. */
 bool ivl_node_known(int node);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A list for each bucket. Who changes one holds the table's lock, and makes the bucket's number of
- * changes odd meanwhile; who looks does so until that was even and the same before and after. An
- * entry once made stays one until the table is destroyed: a reader that has come to one that was
- * removed, or is in another bucket by now, finds an entry there, and then the number changed.
+ * Each bucket is a list with a sequence count. A writer holds the table's lock and makes the
+ * bucket's count odd while it changes it; a reader retries until the count was even and did not
+ * change. Entries are not freed before the table: a reader at an entry that was removed or moved to
+ * another bucket finds valid memory, and then the changed count.
  *
- * No RCU: a thread that is to read by it must be known to it first, and liburcu abort()s where
- * there is no memory for that.
+ * Not RCU: reader threads would have to be registered, and liburcu aborts without memory for that.
  */
 #include "object_table.h"
 
@@ -26,7 +25,7 @@ struct entry {
 	_Atomic(void *) address;
 	_Atomic(size_t) bytes;
 	_Atomic(unsigned int) place;
-	bool allocated;			/* of who has the lock */
+	bool allocated;			/* by holders of the lock */
 };
 
 struct bucket {
@@ -36,7 +35,7 @@ struct bucket {
 
 struct ivl_object_table {
 	pthread_mutex_t lock;
-	struct entry *free;		/* removed */
+	struct entry *free;		/* removed entries */
 	size_t buckets;			/* a power of two */
 	struct bucket bucket[];
 };
@@ -61,12 +60,9 @@ static struct bucket *bucket_of(struct ivl_object_table *table, const void *addr
 	return &table->bucket[ivl_mix((uintptr_t)address) & (table->buckets - 1)];
 }
 
-/*
- * Looking. Acquire, of all that a change may have written: who has seen any of it sees the odd
- * number that was there before.
- */
+/* Acquire: a reader that sees any part of a change also sees the odd count before it. */
 #define look_at(object) atomic_load_explicit(object, memory_order_acquire)
-/* Release: behind the odd number. */
+/* Release: after the odd count. */
 #define change(object, value) atomic_store_explicit(object, value, memory_order_release)
 
 static bool is_unchanged(const struct bucket *bucket, uint64_t changes)
@@ -74,7 +70,7 @@ static bool is_unchanged(const struct bucket *bucket, uint64_t changes)
 	return atomic_load_explicit(&bucket->changes, memory_order_relaxed) == changes;
 }
 
-/* NULL: there is none; or something has changed. */
+/* NULL: none, or the bucket has changed. */
 static struct entry *find(struct bucket *bucket, uint64_t changes, const void *address)
 {
 	struct entry *entry = look_at(&bucket->first);
@@ -108,10 +104,6 @@ bool ivl_object_table_find(struct ivl_object_table *table, const void *address,
 	}
 }
 
-/*
- * Changing.
- */
-
 static void begin(struct bucket *bucket)
 {
 	atomic_fetch_add_explicit(&bucket->changes, 1, memory_order_relaxed);
@@ -122,7 +114,7 @@ static void end(struct bucket *bucket)
 	atomic_fetch_add_explicit(&bucket->changes, 1, memory_order_release);
 }
 
-/* One that was removed, or a new one; NULL: ENOMEM. */
+/* Reuses removed entries; NULL: ENOMEM. */
 static struct entry *get(struct ivl_object_table *table)
 {
 	struct entry *entry = table->free;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The dispatcher's table of objects. Any thread may look in it, by a function that writes nothing
- * and needs no memory. Its buckets are as many as objects are expected, and stay so.
+ * The dispatcher's table of objects. Any thread may look up; a lookup neither writes nor allocates.
+ * The number of buckets is fixed: as many as objects are expected.
  */
 #ifndef IVL_OBJECT_TABLE_H
 #define IVL_OBJECT_TABLE_H
@@ -20,16 +20,16 @@ struct ivl_object_table;
 
 /* NULL: ENOMEM. */
 struct ivl_object_table *ivl_object_table_create(size_t expected);
-/* Nobody else is here; `gone` is called for each object that is left. */
+/* No other thread may use it. gone() is called for each object that is left. */
 void ivl_object_table_destroy(struct ivl_object_table *table,
 			      void (*gone)(const struct ivl_object *object, void *arg), void *arg);
 
 /* 0, EEXIST, ENOMEM. */
 int ivl_object_table_add(struct ivl_object_table *table, const struct ivl_object *object);
-/* Which it was, into *object. Of several who remove it one is told true. */
+/* Copies the removed object to *object. Only one of several callers gets true. */
 bool ivl_object_table_remove(struct ivl_object_table *table, const void *address,
 			     struct ivl_object *object);
-/* False: none has that address. `allocated` is not told. */
+/* False: not found. Does not set `allocated`. */
 bool ivl_object_table_find(struct ivl_object_table *table, const void *address,
 			   struct ivl_object *object);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which points come before which.
+ * The happens-before order of points.
  *
- * Edges can only be followed forward, from a point that has not occurred: then no
- * point behind it has, and all of them stay in memory.
+ * Edges can only be followed forward from a point that has not occurred: then no later point has,
+ * and all of them stay in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct ivl_interval *ivl_common(struct ivl_interval *a, struct ivl_interval *b)
 {
 	a = ivl_around_at(a, b->depth);
 	b = ivl_around_at(b, a->depth);
-	/* Both are equally deep, and so are their jumps. */
+	/* Equal depths have equal jumps. */
 	while (a != b) {
 		const bool beyond = a->jump == b->jump;
 
@@ -37,14 +37,13 @@ bool ivl_tree_before(const struct ivl_point *before, const struct ivl_point *aft
 
 	if (i == j)
 		return !before->is_end && after->is_end;
-	/* Into what start is around, and out of what end is inside. */
+	/* The tree has paths from a start inwards and from an end outwards. */
 	return (!before->is_end && contains(i, j)) || (after->is_end && contains(j, i));
 }
 
 /*
- * Sequentially consistent, as is the exchange that puts an edge into a list
- * (point.c): of two threads that each add an edge and then look for a path through
- * the other's, at least one finds it.
+ * Seq_cst, like the exchange that adds an edge (point.c): of two threads that each add an edge and
+ * then search for a path through the other's, at least one finds it.
  */
 static bool has_edges(const struct ivl_point *point)
 {
@@ -58,7 +57,7 @@ bool ivl_may_reach(struct ivl_point *from, struct ivl_point *to)
 
 	if (!from->is_end && has_edges(from))
 		return true;
-	/* Beyond the end of what is around `to` no path leads back to it. */
+	/* No path leads back into an interval from beyond its end. */
 	for (; !contains(i, goal); i = i->parent)
 		if (has_edges(&i->end))
 			return true;
@@ -74,16 +73,13 @@ bool ivl_is_new(struct ivl_point *from, struct ivl_point *to)
 	       !atomic_load_explicit(&interval->has_children, memory_order_seq_cst);
 }
 
-/*
- * A search remembers in its own memory where it has been: any number of them go on at the
- * same time.
- */
+/* A search keeps its marks in memory of its own, so searches may run concurrently. */
 #define SLOTS 256			/* of the first table, on the stack; a power of two */
 
 struct search {
-	struct ivl_point **found;	/* in the order in which they were */
-	size_t count, next;		/* next: the first from where it has not gone on */
-	/* Points, and intervals around the goal, by address; 0: free. Half of it at most. */
+	struct ivl_point **found;	/* in the order found */
+	size_t count, next;		/* next: the first not expanded */
+	/* Hash set of visited points and of the goal's enclosing intervals; at most half full. */
 	uintptr_t *table;
 	size_t slots, used;
 	uintptr_t first_table[SLOTS];
@@ -129,7 +125,7 @@ static bool grow(struct search *search)
 	return true;
 }
 
-/* 0: it was not there, and is; EEXIST; ENOMEM. */
+/* 0: inserted; EEXIST; ENOMEM. */
 static int insert(struct search *search, const void *key)
 {
 	uintptr_t *slot = slot_of(search->table, search->slots, (uintptr_t)key);
@@ -151,13 +147,13 @@ static bool is_around(struct search *search, const struct ivl_interval *interval
 	return *slot_of(search->table, search->slots, (uintptr_t)interval) != 0;
 }
 
-/* EDEADLK: it is the goal. */
+/* EDEADLK: reached the goal. */
 static int visit(struct search *search, struct ivl_point *point, const struct ivl_point *goal)
 {
 	const bool around = is_around(search, ivl_interval_of(point));
 	int error;
 
-	/* From the start of what contains the goal there is a path in the tree. */
+	/* The tree has a path from the start of what contains the goal. */
 	if (point == goal || (around && !point->is_end))
 		return EDEADLK;
 	/* No path leads back into an interval from its end. */
@@ -198,7 +194,7 @@ int ivl_search(struct ivl_point *from, struct ivl_point *to)
 
 	search.table = search.first_table;
 	search.found = search.first_found;
-	/* No path from here leads farther out than to what is around both. */
+	/* No path from here leads farther out than to what contains both. */
 	for (; goal != bound && !error; goal = goal->parent)
 		error = insert(&search, goal);
 	if (!error)
@@ -248,7 +244,7 @@ bool ivl_may_be_ahead(struct ivl_point *point)
 	struct ivl_interval *current = ivl_local_here()->interval;
 	struct ivl_interval *interval = ivl_interval_of(point);
 
-	/* Made by what the caller's body has spawned, of which a part may schedule it now. */
+	/* Created by a spawned part of the caller's body; another part may schedule it now. */
 	if (current && atomic_load_explicit(&interval->owner, memory_order_relaxed) == current)
 		return true;
 	return ivl_ahead(point);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Places from hwloc's topology: the groups of CPUs that are asked for become the
- * leaves of the tree, all coarser groups the places around them.
+ * Places from hwloc's topology: the chosen groups of CPUs are the leaves of the tree, all coarser
+ * groups the places around them.
  *
- * The CPUs are those that the calling thread may use, which threads that it
- * starts inherit: hwloc leaves out what the cgroup forbids, and the topology is
- * restricted to the thread's binding. A topology that describes another machine
- * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) is taken whole, and nothing is bound.
+ * Only CPUs that the calling thread may use count: hwloc leaves out what the cgroup forbids, and
+ * the topology is restricted to the thread's binding. The topology of another machine
+ * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) is used whole, and workers are not bound.
  */
 #include "place.h"
 
@@ -22,8 +21,8 @@
 #include "scheduler.h"
 
 /*
- * The CPUs in the order in which workers are bound to them: the first hardware
- * thread of every core before any second one.
+ * In the order in which workers are bound: the first hardware thread of each core comes before any
+ * second one.
  */
 static int place_cpus(struct ivl_place *place, hwloc_topology_t topology,
 		      const struct ivl_cpu_group *group)
@@ -58,10 +57,8 @@ static int place_init(struct ivl_place *place, unsigned int index, unsigned int 
 }
 
 /*
- * One worker after the other to the place with the most CPUs per worker that it
- * has (the divisor method of Adams): each place has one before any has two, and
- * as many workers as CPUs come out as one per CPU. More workers than CPUs: the
- * same again.
+ * Each worker goes to the place with the most CPUs per worker (divisor method of Adams): each place
+ * has one before any has two, and with a worker per CPU each place has as many as CPUs.
  */
 static void spread_workers(struct ivl_topology *topology)
 {
@@ -90,7 +87,7 @@ static void count_levels(struct ivl_place *place)
 	place->levels = place->outer ? place->outer->levels + 1 : 1;
 }
 
-/* Inner places are ordered by size, so the last of those around is the innermost. */
+/* Inner places are ordered by size, so the last match is the innermost. */
 static void link_outer(struct ivl_topology *topology, const struct ivl_groups *leaves,
 		       const struct ivl_groups *inner)
 {
@@ -142,7 +139,7 @@ static int build(struct ivl_topology *topology, hwloc_topology_t hwloc,
 	return 0;
 }
 
-/* A place without a worker would keep what is submitted there: there is none. */
+/* A place without workers would keep the work submitted to it. */
 static int limit_leaves(struct ivl_groups *leaves, const struct ivl_config *config,
 			unsigned int workers)
 {
@@ -156,7 +153,7 @@ static int limit_leaves(struct ivl_groups *leaves, const struct ivl_config *conf
 	return 0;
 }
 
-/* One for each CPU, but no more than the process may use at a time. */
+/* One per CPU, but no more than the cgroup's quota allows. */
 static unsigned int default_workers(hwloc_topology_t hwloc, hwloc_const_bitmap_t cpus)
 {
 	const unsigned int all = (unsigned int)hwloc_bitmap_weight(cpus);
@@ -194,14 +191,14 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 		error = ivl_groups_around(&inner, hwloc, &leaves, within);
 	if (!error)
 		error = build(topology, hwloc, &leaves, &inner);
-	/* With fewer workers than places, all processes that have so few would share the first. */
+	/* With fewer workers than places, all such processes would share the first. */
 	topology->apart = given || (found > 1 && leaves.count == found);
 	ivl_groups_free(&leaves);
 	ivl_groups_free(&inner);
 	return error;
 }
 
-/* Leave out the CPUs that the calling thread may not use. */
+/* Leave out CPUs that the calling thread may not use. */
 static int restrict_to_binding(hwloc_topology_t hwloc, hwloc_bitmap_t cpus)
 {
 	if (!hwloc_topology_is_thissystem(hwloc))
@@ -219,7 +216,7 @@ static int discover(hwloc_topology_t *hwloc, hwloc_bitmap_t cpus)
 
 	if (ivl_topology_init(hwloc))
 		return ENOMEM;
-	/* Looking must not send the caller to every CPU in turn, and only the tree is of use. */
+	/* Discovery must not migrate the caller, and only the tree is needed. */
 	if (hwloc_topology_set_flags(*hwloc, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
 				     HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
 				     HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Given lists of CPUs, read strictly: hwloc's parser lets garbage pass. */
+/* Strict parser of given CPU lists: hwloc's accepts garbage. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "place_cpus.h"
 #include "scheduler.h"
 
-/* Digits only: strtoul() would take blanks and signs. False: none, or beyond UINT_MAX. */
+/* Digits only, unlike strtoul(). False: none, or beyond UINT_MAX. */
 static bool read_number(const char **at, unsigned int *number)
 {
 	unsigned long long value = 0;
@@ -41,7 +41,7 @@ static int unknown_cpu(const char *list, unsigned int place, unsigned int cpu,
 static int add_range(const char *list, unsigned int place, unsigned int first, unsigned int last,
 		     hwloc_const_bitmap_t allowed, hwloc_const_bitmap_t taken, hwloc_bitmap_t cpus)
 {
-	/* Ends at the first unknown CPU, and so before it can wrap. */
+	/* Ends at the first unknown CPU, before it can wrap. */
 	for (unsigned int cpu = first; cpu <= last; cpu++) {
 		if (cpu > INT_MAX || !hwloc_bitmap_isset(allowed, cpu))
 			return unknown_cpu(list, place, cpu, allowed);

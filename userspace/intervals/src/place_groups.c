@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Groups of CPUs: each CPU has an object of hwloc's that stands for it (its NUMA
- * node, its package, ...), and those with the same one are together.
- */
+/* Groups of CPUs that have the same hwloc object (NUMA node, package, ...). */
 #include "place_groups.h"
 
 #include <errno.h>
@@ -38,10 +35,7 @@ static struct ivl_cpu_group *groups_add(struct ivl_groups *groups)
 	return group;
 }
 
-/*
- * What a CPU is grouped by. Each answers for every CPU: where there is no such
- * object it is one around it.
- */
+/* Grouping keys. A CPU without such an object gets an enclosing one. */
 static hwloc_obj_t machine_of(hwloc_topology_t topology, hwloc_obj_t pu)
 {
 	(void)pu;
@@ -55,7 +49,7 @@ static hwloc_obj_t package_of(hwloc_topology_t topology, hwloc_obj_t pu)
 	return package ? package : hwloc_get_root_obj(topology);
 }
 
-/* The closest node; of several equally close ones (DRAM beside HBM) the first. */
+/* The closest node; of equally close ones (DRAM, HBM) the first. */
 static hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_obj_t pu)
 {
 	hwloc_obj_t closest = NULL, node = NULL;
@@ -70,7 +64,7 @@ static hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_obj_t pu)
 	return closest ? closest : hwloc_get_root_obj(topology);
 }
 
-/* The outermost cache around the CPU: of the third level, mostly. None is known in some VMs. */
+/* The outermost cache, mostly L3. Some VMs report none. */
 static hwloc_obj_t llc_of(hwloc_topology_t topology, hwloc_obj_t pu)
 {
 	hwloc_obj_t llc = NULL;
@@ -93,7 +87,7 @@ static const struct kind {
 
 static void group_name(struct ivl_cpu_group *group, enum ivl_places_by kind, unsigned int position)
 {
-	/* Nodes and packages have names of the OS; caches often have none. */
+	/* The kernel numbers nodes and packages; caches often have no number. */
 	bool has_number = group->object->os_index != HWLOC_UNKNOWN_INDEX &&
 			  (group->object->type == HWLOC_OBJ_NUMANODE ||
 			   group->object->type == HWLOC_OBJ_PACKAGE);
@@ -171,7 +165,7 @@ int ivl_groups_union(const struct ivl_groups *groups, hwloc_bitmap_t cpus)
 	return 0;
 }
 
-/* Does it hold at least two leaves, and none in part? */
+/* Does it contain at least two leaves, and none in part? */
 static bool is_around_leaves(const struct ivl_cpu_group *group, const struct ivl_groups *leaves)
 {
 	unsigned int inside = 0;
@@ -215,7 +209,7 @@ int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
 
 		if (!is_around_leaves(&group, leaves) || is_repeated(inner, i))
 			continue;
-		/* Swapping keeps all of them in the array, which frees them. */
+		/* Swap instead of overwriting: the array frees all of them. */
 		inner->all[i] = inner->all[kept];
 		inner->all[kept++] = group;
 		for (; at && hwloc_bitmap_weight(inner->all[at - 1].cpus) <

@@ -7,9 +7,8 @@
 
 #include "place.h"
 
-/* CPUs that belong together, and why. */
 struct ivl_cpu_group {
-	hwloc_obj_t object;		/* NULL: because they were given so */
+	hwloc_obj_t object;		/* NULL: given by the program */
 	hwloc_bitmap_t cpus;
 	char name[sizeof(((struct ivl_place *)0)->name)];
 };
@@ -22,9 +21,9 @@ struct ivl_groups {
 void ivl_groups_free(struct ivl_groups *groups);
 
 /*
- * Add groups: those of one kind, of the CPUs in `within`, in the order of hwloc; those that the
- * configuration gives, EINVAL (with ivl_error()); those around the leaves that differ from each
- * other, the larger first. ENOMEM: some were added.
+ * Add groups: of one kind, within `within`, in hwloc's order; as the configuration gives them
+ * (EINVAL with ivl_error()); the distinct ones around the leaves, larger first. ENOMEM: some may
+ * have been added.
  */
 int ivl_groups_find(struct ivl_groups *groups, hwloc_topology_t topology, enum ivl_places_by kind,
 		    hwloc_const_bitmap_t within);
@@ -36,7 +35,7 @@ int ivl_groups_around(struct ivl_groups *inner, hwloc_topology_t topology,
 /* All CPUs of the groups; ENOMEM. */
 int ivl_groups_union(const struct ivl_groups *groups, hwloc_bitmap_t cpus);
 
-/* The node of all CPUs of the group, -1 where they have not the same. */
+/* The node of the group's CPUs; -1: several. */
 int ivl_group_node(hwloc_topology_t topology, const struct ivl_cpu_group *group);
 
 #endif

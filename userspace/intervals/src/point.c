@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Points: edges between them, what happens when they occur, waiting for them. */
+/* Points: edges, occurring, waiting. */
 #include <errno.h>
 
 #include <watch/names.h>
@@ -18,15 +18,11 @@ bool ivl_occurred(const ivl_point *point)
 	return ivl_point_occurred(point);
 }
 
-/*
- * What a point waits for.
- */
-
 void ivl_arrive(struct ivl_point *point, int32_t count, struct ivl_batch *batch)
 {
 	/*
-	 * Release: what was written before is seen by who takes the last. Acquire:
-	 * the last sees what was written before all others. Pairs with itself.
+	 * Release: the last arrival sees what was written before. Acquire: the last sees what was
+	 * written before all others. Pairs with itself.
 	 */
 	if (atomic_fetch_sub_explicit(&point->left, count, memory_order_acq_rel) == count)
 		ivl_batch_add(batch, ivl_interval_of(point));
@@ -35,9 +31,8 @@ void ivl_arrive(struct ivl_point *point, int32_t count, struct ivl_batch *batch)
 void ivl_arrive_open(struct ivl_point *point, struct ivl_batch *batch)
 {
 	/*
-	 * Where nothing else was ever waited for nobody else may add anything
-	 * either: who may is inside something that the point waits for.
-	 * Acquire: of what was, and is over, in ivl_arrive().
+	 * If nothing else was waited for, no other thread can add anything: it would have to be
+	 * inside something that the point waits for. Acquire, from ivl_arrive(): what is over.
 	 */
 	if (!point->expected &&
 	    atomic_load_explicit(&point->left, memory_order_acquire) == IVL_OPEN) {
@@ -53,13 +48,13 @@ static bool owns(const struct ivl_interval *interval)
 	return atomic_load_explicit(&interval->owner, memory_order_relaxed) == ivl_local_here();
 }
 
-/* `own`: owns() its interval, which who does so much does not change meanwhile. */
+/* `own`: owns(), which does not change while the caller is here. */
 static inline bool expect(struct ivl_point *point, bool own)
 {
 	int32_t left;
 
 	if (own) {
-		/* What has arrived meanwhile has been taken from `left`, which is not to become 0. */
+		/* Arrivals have lowered `left` meanwhile; it must not become 0. */
 		point->expected++;
 		if (__builtin_expect(point->expected == IVL_OPEN / 4, 0)) {
 			atomic_fetch_add_explicit(&point->left, IVL_OPEN / 4, memory_order_relaxed);
@@ -67,7 +62,7 @@ static inline bool expect(struct ivl_point *point, bool own)
 		}
 		return true;
 	}
-	/* Relaxed: the caller knows that the point is ahead, or is told that it is not. */
+	/* Relaxed: the caller knows that the point is ahead, or learns that it is not. */
 	left = atomic_load_explicit(&point->left, memory_order_relaxed);
 	do {
 		if (!left)
@@ -109,10 +104,6 @@ void ivl_expect_no_more(struct ivl_point *point)
 	expect_no_more(point, owns(ivl_interval_of(point)));
 }
 
-/*
- * Edges.
- */
-
 static bool is_inside(const struct ivl_edge *edge, const struct ivl_interval *interval)
 {
 	return edge >= interval->edges && edge < interval->edges + IVL_EDGES_INSIDE;
@@ -125,7 +116,7 @@ static struct ivl_edge *get_edge(struct ivl_interval *target, bool own)
 	return ivl_edge_get(target->model);
 }
 
-/* The last one that get_edge() gave, and that is in no list. */
+/* Return the edge last got, which is in no list. */
 static void unget_edge(struct ivl_interval *target, struct ivl_edge *edge)
 {
 	if (is_inside(edge, target))
@@ -137,14 +128,14 @@ static void unget_edge(struct ivl_interval *target, struct ivl_edge *edge)
 /* False: the point has occurred. */
 static bool push(struct ivl_point *from, struct ivl_edge *edge)
 {
-	/* Acquire, also on failure: what was written before the point, if it has occurred. */
+	/* Acquire, also on failure: what was written before the point. */
 	struct ivl_edge *newest = atomic_load_explicit(&from->out, memory_order_acquire);
 
 	do {
 		if (newest == IVL_CLOSED)
 			return false;
 		edge->next = newest;
-		/* Release, to ivl_occur() and searches; more than that: see order.c. */
+		/* Release, to ivl_occur() and searches; for seq_cst see order.c. */
 	} while (!atomic_compare_exchange_weak_explicit(&from->out, &newest, edge,
 							memory_order_seq_cst,
 							memory_order_acquire));
@@ -171,14 +162,14 @@ void ivl_connect_new(struct ivl_point *from, struct ivl_point *to)
 		ivl_deliver(fault, from, to);
 }
 
-/* Orders as adopt() in interval.c. Stored once: all that add edges read it. */
+/* Ordered as in adopt() of interval.c. Stored once: all that add edges read it. */
 static void enter(struct ivl_interval *interval)
 {
 	if (!atomic_load_explicit(&interval->entered, memory_order_acquire))
 		atomic_store_explicit(&interval->entered, true, memory_order_seq_cst);
 }
 
-/* The edge is in the list. Does it close a cycle, EDEADLK, or may it? ENOMEM. Then it dies. */
+/* The edge is listed. Returns EDEADLK if it closes a cycle, or ENOMEM; then the edge is dead. */
 static int dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point *to)
 {
 	struct ivl_model *model = ivl_interval_of(to)->model;
@@ -187,14 +178,11 @@ static int dies(struct ivl_edge *edge, struct ivl_point *from, struct ivl_point 
 	enter(ivl_interval_of(to));
 	if (!ivl_may_reach(to, from) || ivl_is_new(from, to) || !ivl_search(to, from))
 		return 0;
-	/* Of edges that close a cycle together one dies, and the others find it dead. */
+	/* Of edges that close a cycle together, one dies and the others find it dead. */
 	pthread_mutex_lock(&model->lock);
 	error = ivl_search(to, from);
 	if (error) {
-		/*
-		 * Until the path is gone, by the lock or by ivl_expect_no_more(), `from`
-		 * cannot occur; so ivl_occur() sees the mark.
-		 */
+		/* `from` cannot occur before the path is gone, so ivl_occur() sees the mark. */
 		atomic_store_explicit(&edge->to, (uintptr_t)to | IVL_EDGE_DEAD,
 				      memory_order_relaxed);
 		ivl_retain(ivl_interval_of(to));
@@ -209,7 +197,7 @@ static int no_edge(int error, struct ivl_point *from, struct ivl_point *to, cons
 			 IVL_POINT_WORDS(from), IVL_POINT_WORDS(to), why);
 }
 
-/* `to` cannot occur meanwhile. */
+/* The caller keeps `to` from occurring. */
 static int add_edge(struct ivl_point *from, struct ivl_point *to, bool own)
 {
 	struct ivl_interval *target = ivl_interval_of(to);
@@ -231,7 +219,7 @@ static int add_edge(struct ivl_point *from, struct ivl_point *to, bool own)
 		expect_no_more(to, own);
 		return 0;
 	}
-	/* From here on the edge may be followed at any time, and be no more. */
+	/* From here on the edge may be followed at any time, and be gone. */
 	error = dies(edge, from, to);
 	if (error) {
 		expect_no_more(to, own);
@@ -261,10 +249,6 @@ int ivl_add_edge(ivl_point *from, ivl_point *to)
 	expect_no_more(to, own);
 	return error;
 }
-
-/*
- * Occurring.
- */
 
 struct joiner {
 	struct ivl_edge edge;
@@ -305,8 +289,8 @@ void ivl_occur(struct ivl_point *point, struct ivl_batch *batch)
 {
 	const ivl_fault fault = atomic_load_explicit(&point->fault, memory_order_relaxed);
 	/*
-	 * Acquire: what the edges lead to. Release, to whoever finds the list closed:
-	 * what was written before the point, and its error.
+	 * Acquire: the edges' targets. Release, to readers of the closed list: what was written
+	 * before the point, and its error.
 	 */
 	struct ivl_edge *edge = atomic_exchange_explicit(&point->out, IVL_CLOSED,
 							 memory_order_acq_rel);
@@ -324,10 +308,6 @@ void ivl_occur(struct ivl_point *point, struct ivl_batch *batch)
 		edge = next;
 	}
 }
-
-/*
- * Waiting.
- */
 
 bool ivl_publish_join(void *arg, struct ivl_waiter *waiter)
 {
@@ -362,7 +342,7 @@ bool ivl_describe_join(const void *arg, struct ivl_inspection *inspection)
 {
 	const struct ivl_point *point = ((const struct joiner *)arg)->point;
 
-	/* Another runtime's may occur at any time. */
+	/* A point of another runtime may occur at any time. */
 	if (ivl_interval_of(point)->model->runtime != inspection->runtime)
 		return false;
 	describe_point(point, inspection);
@@ -382,7 +362,7 @@ int ivl_wait_for(struct ivl_point *point)
 	return ivl_fault_error(atomic_load_explicit(&point->fault, memory_order_relaxed));
 }
 
-/* Would who is inside `current` wait for what waits for it? EDEADLK, 0, or ENOMEM. */
+/* Would code inside `current` wait for itself? EDEADLK, 0, or ENOMEM. */
 static int comes_after(struct ivl_interval *current, struct ivl_point *point)
 {
 	if (!current || current->model != ivl_interval_of(point)->model)

@@ -40,7 +40,7 @@ int ivl_pool_put_ticket(struct ivl_pool *pool, void *element)
 		return ENOMEM;
 	if (!pool->ops->put(pool->queue, ticket))
 		return 0;
-	/* A thief that has this ticket of old may have been faster: then it was put. */
+	/* A thief with an old copy of this ticket may have taken the element: then it was put. */
 	return ivl_ticket_take(pool->tickets, ticket) ? ENOMEM : 0;
 }
 

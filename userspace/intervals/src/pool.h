@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the scheduler sees of a queue: each element comes out exactly once, of
- * every kind. The default kind is compiled into the caller; others go through
- * their table, and those that may give an element twice through tickets.
- * Included as futex.h is.
+ * The scheduler's view of a queue: each element comes out exactly once. The default kind is
+ * compiled into the caller. Other kinds go through their table, and kinds that may deliver an
+ * element twice through tickets. Included in angle brackets, as futex.h is.
  */
 #ifndef IVL_POOL_H
 #define IVL_POOL_H
@@ -17,18 +16,18 @@ struct ivl_pool {
 	int node;
 	struct ivl_queue_base *queue;
 	const struct ivl_queue_ops *ops;
-	struct ivl_tickets *tickets;	/* NULL: each element comes out once anyway */
+	struct ivl_tickets *tickets;	/* NULL: the queue delivers exactly once */
 };
 
-/* 0, or ENOMEM. For the arguments see struct ivl_queue_ops. */
+/* 0 or ENOMEM. Arguments as in struct ivl_queue_ops. */
 int ivl_pool_create(enum ivl_queue kind, size_t capacity, int node, struct ivl_pool **pool);
-/* Nobody else may use it any more. */
+/* No other thread may use it any more. */
 void ivl_pool_destroy(struct ivl_pool *pool);
 
 int ivl_pool_put_ticket(struct ivl_pool *pool, void *element);
 void *ivl_pool_take_ticket(struct ivl_pool *pool);
 
-/* Owner; of IVL_QUEUE_SHARED anybody. 0 or ENOMEM; then nothing has changed. */
+/* Owner; for IVL_QUEUE_SHARED any thread. 0, or ENOMEM with nothing changed. */
 static inline int ivl_pool_put(struct ivl_pool *pool, void *element)
 {
 	if (__builtin_expect(pool->kind == IVL_QUEUE_CHASE_LEV, 1))
@@ -37,7 +36,7 @@ static inline int ivl_pool_put(struct ivl_pool *pool, void *element)
 			       pool->ops->put(pool->queue, element);
 }
 
-/* Owner; of IVL_QUEUE_SHARED anybody. NULL: empty. */
+/* Owner; for IVL_QUEUE_SHARED any thread. NULL: empty. */
 static inline void *ivl_pool_take(struct ivl_pool *pool)
 {
 	if (__builtin_expect(pool->kind == IVL_QUEUE_CHASE_LEV, 1))
@@ -48,7 +47,7 @@ static inline void *ivl_pool_take(struct ivl_pool *pool)
 /* Any thread. */
 enum ivl_steal ivl_pool_steal(struct ivl_pool *pool, void **element);
 
-/* Any thread: how many elements there are, or were a moment ago. */
+/* Any thread; the number may be out of date. */
 size_t ivl_pool_size(const struct ivl_pool *pool);
 
 #endif

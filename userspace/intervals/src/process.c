@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a task does to the process, and what becomes of it:
+ * What a task may do to its process:
  *
- * It overflows its stack: SIGSEGV comes to a handler on a stack of its own, if nobody
- * else has one. It says so, and the process ends by the signal.
+ * Overflow its stack: a SIGSEGV handler, if the program has none, reports it on a stack of its own,
+ * and the process dies of the signal.
  *
- * It calls fork(): the child has a copy of its thread alone, and of queues whose work is
- * the parent's. So what that worker does next in the child, as soon as the task returns or
- * waits, is to end it.
+ * Call fork(): the child has only the calling thread, and queues whose work is the parent's. The
+ * worker exits the child as soon as the task returns or waits.
  *
- * It calls pthread_exit(), or is cancelled: a worker's thread that ends otherwise than by
- * ivl_stop() ends the process, which would wait for its tasks for ever.
+ * Call pthread_exit(), or be cancelled: the process aborts, since its tasks would wait for ever.
  */
 #include "process.h"
 
@@ -49,7 +47,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		say("intervals: a task has used up its stack; INTERVALS_STACK, or "
 		    "config.stack_bytes, says how large stacks are\n");
 	sigaction(number, &standard, NULL);
-	/* It comes again when we return, unless somebody has sent it. */
+	/* A fault repeats when we return; a signal that was sent does not. */
 	if (info->si_code <= 0)
 		raise(number);
 }
@@ -64,16 +62,15 @@ static void run_in_child(struct ivl_work *work)
 
 static void after_fork(void)
 {
-	/* On no fiber of its own: another thread may have been getting a stack, under a lock. */
+	/* Without a fiber: another thread may have held the lock of the stacks. */
 	static const struct ivl_work_kind kind = { .run = run_in_child, .resumes = true };
 	static struct ivl_work end = { .kind = &kind };
 
 	if (ivl_worker_self) {
 		ivl_worker_self->next = &end;
-		/* What comes back to this thread is the parent's. */
 		if (ivl_worker_self->tied)
 			ivl_tied_init(ivl_worker_self->tied, ivl_worker_self);
-		/* It comes before mail, of any kind: that is the parent's. */
+		/* Mail of any kind is the parent's. */
 		atomic_store(&ivl_worker_self->runtime->attention, 0);
 		atomic_store(&ivl_worker_self->runtime->high, 0);
 	}
@@ -82,8 +79,8 @@ static void after_fork(void)
 }
 
 /*
- * Not for AddressSanitizer, which clears the stack of a thread before abort(): to it the
- * frames that this one has left for good, from a fiber, are still there.
+ * AddressSanitizer would clear the stack before abort(), and believes that it still has the frames
+ * of abandoned fibers.
  */
 __attribute__((no_sanitize_address)) static void end_of_thread(void *worker)
 {
@@ -110,7 +107,7 @@ static void give_signal_back(void)
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
 	struct sigaction now;
 
-	/* Somebody else may have taken it since. */
+	/* The program may have installed its own handler since. */
 	if (handles && !sigaction(SIGSEGV, NULL, &now) && now.sa_flags & SA_SIGINFO &&
 	    now.sa_sigaction == on_fault)
 		sigaction(SIGSEGV, &standard, NULL);
@@ -159,7 +156,7 @@ void ivl_process_add_thread(struct ivl_worker *worker, void *stack, unsigned lon
 	const stack_t ours = { .ss_sp = stack, .ss_size = bytes };
 	stack_t before;
 
-	/* It cannot be told of a thread that ends if there is no memory for it. */
+	/* Without memory for it, the end of the thread goes unnoticed. */
 	pthread_setspecific(thread_key, worker);
 	if (!sigaltstack(NULL, &before) && before.ss_flags & SS_DISABLE)
 		sigaltstack(&ours, NULL);

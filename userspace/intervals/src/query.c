@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What can be asked of a runtime, and of this library. */
+/* Queries of a runtime and of this library. */
 #include <string.h>
 #include <unistd.h>
 
@@ -57,7 +57,9 @@ static void add_counts(uint64_t *sums, const struct ivl_worker *worker)
 {
 	const uint64_t *counts = (const uint64_t *)&worker->counts;
 
-	/* Backwards, since what is a part of something stands behind it, and is counted later. */
+	/*
+	 * Backwards: a part is declared after its whole and counted later, so it never exceeds it.
+	 */
 	for (size_t i = COUNTS; i-- > 0;)
 		sums[i] += __atomic_load_n(&counts[i], __ATOMIC_ACQUIRE);
 }

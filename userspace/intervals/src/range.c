@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* parallel_for: a range is halved, and one half spawned, until it is small enough. */
+/* parallel_for: halve the range, spawn one half, until it is small enough. */
 #include "worker.h"
 
 struct range {

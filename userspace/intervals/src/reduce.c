@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reduce. */
 #include "intervals_algorithms.h"
 
 #include <stdlib.h>
@@ -21,13 +20,13 @@ struct half {
 	void *sum;
 };
 
-/* In lines of its own, since another worker writes to the next one. NULL: ENOMEM. */
+/* Whole cache lines, since another worker writes the next ones. NULL: ENOMEM. */
 static void *allocate(size_t bytes)
 {
 	return aligned_alloc(IVL_LINE, (bytes + IVL_LINE - 1) / IVL_LINE * IVL_LINE);
 }
 
-/* Into a sum that is nothing yet, without memory for another one. */
+/* Without memory for another sum. */
 static void reduce_alone(const struct half *whole)
 {
 	const struct reduction *of = whole->of;
@@ -57,7 +56,7 @@ static void reduce_both(const struct half *whole, void *more)
 	of->combine(whole->sum, more, of->arg);
 }
 
-/* Into a sum that is nothing yet. */
+/* `sum` is the identity. */
 static void reduce(void *arg)
 {
 	const struct half *whole = arg;

@@ -10,7 +10,7 @@ static void tell_length(struct ivl_worker *worker)
 
 int ivl_put_slowly(struct ivl_worker *worker, struct ivl_work *work)
 {
-	/* Once it is in the queue it may be run, and its memory gone. */
+	/* Once queued, the work may run and be gone. */
 	const bool spawner = work->kind->spawner;
 	int error = ivl_pool_put(worker->pool, work);
 
@@ -41,7 +41,7 @@ static void put_mail(ivl_runtime *runtime, struct ivl_mailbox *box, struct ivl_w
 	const bool counted = ivl_submit_begin(runtime);
 
 	ivl_mailbox_put(box, work);
-	/* Relaxed: for those who are busy; idle ones look into the mailbox. */
+	/* Relaxed: for busy workers; idle ones look into the mailbox. */
 	atomic_fetch_add_explicit(&runtime->attention, IVL_MAIL, memory_order_relaxed);
 	ivl_idle_wake(runtime, place);
 	ivl_submit_end(runtime, counted);
@@ -55,7 +55,7 @@ void ivl_post(ivl_runtime *runtime, struct ivl_work *work, const struct ivl_plac
 void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work)
 {
 	ivl_mailbox_put(&worker->runtime->place_states[worker->place->index].stackless, work);
-	/* Another worker may keep some. */
+	/* Another worker may have a free stack. */
 	ivl_idle_wake(worker->runtime, worker->place);
 }
 
@@ -71,8 +71,8 @@ static bool is_here(const struct ivl_worker *worker, const ivl_runtime *runtime,
 }
 
 /*
- * Is the worker's queue as good for work with that hint? For a place around it, where the others
- * inside may take it from there; and where the hint is another runtime's.
+ * Is the worker's own queue as good for that hint? It is for an enclosing place, whose other
+ * workers may steal it, and for another runtime's place.
  */
 static bool stays(const struct ivl_worker *worker, const ivl_place *place)
 {
@@ -82,7 +82,7 @@ static bool stays(const struct ivl_worker *worker, const ivl_place *place)
 	       (runtime->config.cross_place && ivl_place_is_inside(worker->place, place));
 }
 
-/* The place that work with that hint is put at. */
+/* The place for work with that hint. */
 static const ivl_place *destination(const struct ivl_worker *worker, ivl_runtime *runtime,
 				    const ivl_place *place)
 {
@@ -92,7 +92,7 @@ static const ivl_place *destination(const struct ivl_worker *worker, ivl_runtime
 								     ivl_next_place(runtime);
 }
 
-/* Not inlined: who puts work into the own queue saves no registers for this. */
+/* Not inlined, so that the common case saves no registers. */
 __attribute__((noinline)) static void submit_by_hint(ivl_runtime *runtime, struct ivl_work *work,
 						     const ivl_place *place)
 {
@@ -116,7 +116,7 @@ void ivl_submit(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *pl
 void ivl_submit_high(ivl_runtime *runtime, struct ivl_work *work, const ivl_place *place)
 {
 	place = destination(ivl_self(), runtime, place);
-	/* Relaxed: as for mail. Before it is there: after that, the runtime may be gone. */
+	/* Relaxed: as for mail. First, since the runtime may be gone once the work is there. */
 	atomic_fetch_add_explicit(&runtime->high, 1, memory_order_relaxed);
 	put_mail(runtime, &runtime->place_states[place->number].high, work, place);
 }
@@ -184,7 +184,7 @@ bool ivl_has_high(struct ivl_worker *worker)
 
 bool ivl_place_has_mail(struct ivl_place_state *state)
 {
-	/* Not by the count: who goes to sleep may see the mailbox alone. */
+	/* Not by the count: a worker going to sleep may see only the mailbox. */
 	return !ivl_mailbox_empty(&state->mailbox) || !ivl_mailbox_empty(&state->high);
 }
 

@@ -52,7 +52,7 @@ static int out_of_memory(void)
 	return ivl_error(ENOMEM, "start: out of memory");
 }
 
-/* Aligned memory, zeroed; NULL: ENOMEM. */
+/* Aligned and zeroed; NULL: ENOMEM. */
 static void *lines(size_t count, size_t bytes)
 {
 	void *memory = aligned_alloc(IVL_LINE, count * bytes);
@@ -78,9 +78,9 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 		if (!worker->watch)
 			return ENOMEM;
 	}
-	/* Who is watched spawns by spawn_slowly() (forkjoin.c), whatever the policy. */
+	/* A traced worker spawns by spawn_slowly() (forkjoin.c) under all policies. */
 	worker->spawns_work_first = config->policy == IVL_WORK_FIRST && !worker->watch;
-	/* Of a tied runtime: work-first the spawner may go on elsewhere. */
+	/* Work-first could move a tied spawner to another thread. */
 	worker->start_async = ivl_async_starts[config->tied ? IVL_HELP_FIRST : config->policy];
 	/* SLAW, section III-A: steals are frequent at the beginning. */
 	worker->help_first = true;
@@ -119,7 +119,7 @@ static int create_worker(ivl_runtime *runtime, unsigned int number)
 			       ivl_topology_place(runtime->topology, number), number);
 }
 
-/* So few that those which the other workers keep are not missed where there are not many. */
+/* Few, if there are few, so that other workers do not run out of them. */
 static unsigned int fibers_kept(const struct ivl_config *config)
 {
 	const unsigned int part = config->fibers_per_worker / IVL_FIBERS_KEPT_PART;
@@ -173,7 +173,6 @@ static unsigned int fibers_most(const struct ivl_config *config, unsigned int wo
 								config->fibers_per_worker * workers;
 }
 
-/* Of the calling thread, behind the gate. */
 static struct ivl_worker *own_worker(ivl_runtime *runtime)
 {
 	struct ivl_worker *worker = runtime->workers;
@@ -200,7 +199,7 @@ static void *worker_main(void *arg)
 	ivl_thread_enter(worker, signal_stack);
 	if (worker->feedback)
 		ivl_feedback_enter(worker);
-	/* The first tasks of all at once would wait for each other's mapping. */
+	/* Otherwise the first tasks would wait for each other's mmap(). */
 	if (runtime->fibers_kept > 1)
 		ivl_fiber_refill(worker);
 	ivl_thread_work(worker);
@@ -208,7 +207,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* All signals but those that a thread causes itself, and that profilers count by. */
+/* Leave unblocked: signals that a thread causes itself, and the profilers'. */
 static void block_signals(sigset_t *before)
 {
 	static const int kept[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT,
@@ -226,7 +225,7 @@ static unsigned int thread_count(const ivl_runtime *runtime)
 	return runtime->threadless ? 0 : runtime->topology->workers;
 }
 
-/* A program's threads may have less than the signal stack needs. */
+/* The program's default may be too small for the signal stack. */
 static int create_thread(ivl_runtime *runtime, pthread_t *thread)
 {
 	pthread_attr_t attributes;
@@ -241,7 +240,7 @@ static int create_thread(ivl_runtime *runtime, pthread_t *thread)
 	return error;
 }
 
-/* For each worker, or as many as there can be. They wait at the gate. */
+/* For each worker, or as many as can be had. They wait at the gate. */
 static int create_threads(ivl_runtime *runtime)
 {
 	const unsigned int wanted = thread_count(runtime);
@@ -251,7 +250,7 @@ static int create_threads(ivl_runtime *runtime)
 	runtime->workers = lines(runtime->topology->workers, sizeof(*runtime->workers));
 	if (!runtime->workers)
 		return out_of_memory();
-	/* A handler would run on a fiber, and a task that it interrupts be anybody's. */
+	/* A handler would run on a fiber and interrupt an arbitrary task. */
 	block_signals(&signals);
 	while (runtime->threads < wanted && !error) {
 		error = create_thread(runtime, &runtime->workers[runtime->threads].thread);
@@ -264,7 +263,7 @@ static int create_threads(ivl_runtime *runtime)
 				 strerror(error)) : 0;
 }
 
-/* Places and stacks, for as many workers as the configuration says. */
+/* Places and stacks, for the configured workers. */
 static int lay_out(ivl_runtime *runtime)
 {
 	const struct ivl_config *config = &runtime->config;
@@ -275,7 +274,7 @@ static int lay_out(ivl_runtime *runtime)
 						    fibers_most(config, runtime->topology->workers));
 	if (error == ENOMEM || (!error && !runtime->stacks))
 		return out_of_memory();
-	/* The first one before threads take what memory there is. */
+	/* Before the threads take the memory that is left. */
 	if (!error && !runtime->threadless && !ivl_stacks_exceed(runtime->stacks))
 		return ivl_error(ENOMEM, "start: there is no memory for a stack of %zu KiB "
 				 "(INTERVALS_STACK, or config.stack_bytes)",
@@ -283,7 +282,7 @@ static int lay_out(ivl_runtime *runtime)
 	return error;
 }
 
-/* For as many workers as there are threads. */
+/* The same for as many workers as there are threads. */
 static int lay_out_again(ivl_runtime *runtime)
 {
 	const unsigned int asked_for = runtime->topology->workers;
@@ -295,7 +294,7 @@ static int lay_out_again(ivl_runtime *runtime)
 	runtime->topology = NULL;
 	runtime->config.workers = runtime->threads;
 	error = lay_out(runtime);
-	/* Each place that is given needs a worker. */
+	/* Each given place needs a worker. */
 	if (error == EINVAL)
 		return ivl_error(EAGAIN, "start: there are threads for %u of %u workers, and %u "
 				 "places are given", runtime->threads, asked_for,
@@ -305,7 +304,6 @@ static int lay_out_again(ivl_runtime *runtime)
 	return error;
 }
 
-/* All else. */
 static int create(ivl_runtime *runtime)
 {
 	const struct ivl_config *config = &runtime->config;
@@ -340,7 +338,7 @@ static int create(ivl_runtime *runtime)
 					&runtime->shared);
 	for (unsigned int i = 0; i < workers && !error; i++)
 		error = create_worker(runtime, i);
-	/* Who attends (attach.h) waits for work of its own. */
+	/* Attached threads wait for work of their own. */
 	if (!error && config->feedback && !runtime->threadless)
 		error = ivl_feedback_create(runtime);
 	if (!error && config->deadlock_ms && !runtime->threadless)
@@ -360,7 +358,7 @@ static void end_workers(ivl_runtime *runtime)
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++) {
 		ivl_eventcount_notify(&runtime->place_states[i].sleepers.eventcount,
 				      runtime->threads);
-		/* That was a full fence. */
+		/* ivl_eventcount_notify() was a full fence. */
 		ivl_timed_sleep_wake(&runtime->place_states[i].timed_sleep);
 	}
 	for (unsigned int i = 0; runtime->tied_workers && i < runtime->threads; i++)
@@ -368,14 +366,14 @@ static void end_workers(ivl_runtime *runtime)
 	join_threads(runtime);
 }
 
-/* Each has only to wake somebody, and has begun to. */
+/* They are about to finish waking a worker. */
 static void await_submitters(ivl_runtime *runtime)
 {
 	while (atomic_load_explicit(&runtime->submitters, memory_order_acquire) != 0)
 		sched_yield();
 }
 
-/* To one CPU where that is asked for, or to those of its place where there is another place. */
+/* To one CPU (config.pin), or to its place if there are several. */
 static int bind_worker(struct ivl_worker *worker)
 {
 	const struct ivl_topology *topology = worker->runtime->topology;
@@ -385,7 +383,7 @@ static int bind_worker(struct ivl_worker *worker)
 	if (cpu < 0)
 		return 0;
 	if (!worker->runtime->config.pin) {
-		/* Nobody asked for that: where it is forbidden, workers run anywhere. */
+		/* Not requested: ignore errors. */
 		if (topology->apart)
 			ivl_bind(worker->thread, worker->place->cpus, worker->place->cpu_count);
 		return 0;
@@ -402,7 +400,7 @@ static int begin(ivl_runtime *runtime)
 	if (error)
 		return ivl_error(error, "start: no thread-specific data, or no memory for it");
 	ivl_exceptions_find();
-	/* Where it is not there, every spawn looks for sleepers behind a fence (idle.c). */
+	/* Without membarrier() each spawn looks for sleepers behind a fence (idle.c). */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
 		runtime->attention = 1;
 	runtime->all_asleep = (unsigned int)runtime->attention + runtime->threads;
@@ -487,7 +485,7 @@ void ivl_stop(ivl_runtime *runtime)
 		await_submitters(runtime);
 	}
 	ivl_process_leave();
-	/* The parent's workers may have been changing any of it at the fork(). */
+	/* The parent's workers may have been changing the memory at the fork(). */
 	if (!is_parents)
 		destroy(runtime);
 }

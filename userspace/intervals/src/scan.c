@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Scan: prefix sums. A range is cut into parts, which are taken in their order: who takes one and
- * knows the sum of all before it scans it at once, so one worker needs no second pass. Who does
- * not know it yet finds the part's own sum meanwhile, and scans the part as soon as the sum before
- * it is known, which is when those who took the parts before have added theirs up: their elements
- * are still in the cache then. (Merrill and Garland, Single-pass parallel prefix scan with
- * decoupled look-back, 2016, do so on a GPU.)
+ * Scan: prefix sums. A range is cut into parts, taken in order. A task that takes a part and knows
+ * the sum before it scans at once, so that one worker needs no second pass. Otherwise it computes
+ * the part's own sum, and scans the part as soon as the sum before it is known, while the elements
+ * are still in the cache. (Merrill and Garland, Single-pass parallel prefix scan with decoupled
+ * look-back, 2016, for a GPU.)
  */
 #include "intervals_algorithms.h"
 
@@ -18,18 +17,15 @@
 #include "prefix.h"
 #include "worker.h"
 
-/*
- * What comes before a part is one sum, or sums of parts combined, as it happens: not where the
- * grain is given.
- */
+/* Unless the grain is given, the sum before a part may be one sum or combined from several. */
 struct scan {
 	size_t begin, end, grain, parts, bytes;
 	bool given;
-	/* Parts that somebody has. */
+	/* Parts taken. */
 	_Atomic size_t taken;
-	/* Of each part its own, then of all up to its end. */
+	/* Per part: its own sum, then the sum up to its end. */
 	char *sums;
-	/* Of each part, where its sum is made; NULL: on the stack. */
+	/* Per part: where a sum is computed; NULL: on the stack. */
 	char *rooms;
 	struct part {
 		struct ivl_prefix prefix;
@@ -54,17 +50,17 @@ static size_t on_stack(const struct scan *scan)
 	return scan->rooms ? 1 : scan->bytes + 1;
 }
 
-/* `small` has on_stack() bytes. Only one task at a time makes a sum of a part. */
+/* `small` has on_stack() bytes. One task at a time sums a part. */
 static char *room(const struct scan *scan, size_t part, char *small)
 {
 	return scan->rooms ? scan->rooms + part * scan->bytes : small;
 }
 
-/* `keep`: its sum, for those who come after it; others have it already. */
+/* `keep`: store the sum for later parts, unless it is there. */
 static void scan_part(const struct scan *scan, size_t part, bool keep)
 {
 	char *const sums = scan->sums + part * scan->bytes;
-	/* Not in its place: others write beside it. */
+	/* Not in place: other tasks write the neighbouring sums. */
 	_Alignas(max_align_t) char small[on_stack(scan)];
 	char *const sum = room(scan, part, small);
 
@@ -85,7 +81,7 @@ static void sum_part(const struct scan *scan, size_t part)
 	memcpy(scan->sums + part * scan->bytes, sum, scan->bytes);
 }
 
-/* If the caller is the second who comes to this part, it goes on from there. */
+/* If the caller brings the second sum of this part, continue with the next. */
 static void add_up(const struct scan *scan, size_t part)
 {
 	for (; part < scan->parts && ivl_prefix_meet(&scan->state[part].prefix); part++) {
@@ -101,8 +97,8 @@ static void add_up(const struct scan *scan, size_t part)
 }
 
 /*
- * Is the sum up to its end known? Waits as long as its own took, since `began`: to scan it later,
- * when it has left the cache, takes about as much longer.
+ * Is the sum up to the part's end known? Waits as long as its own took, since `began`: scanning it
+ * later, out of the cache, costs about as much.
  */
 static bool wait_until_added(struct ivl_prefix *part, uint64_t began)
 {
@@ -132,7 +128,6 @@ static void next_part(struct scan *scan)
 		if (wait_until_added(prefix, began))
 			scan_part(scan, part, false);
 	}
-	/* Nobody comes after the last one. */
 }
 
 static void first_pass(size_t part, size_t end, void *arg)
@@ -170,7 +165,7 @@ void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, 
 		return;
 	all.grain = grain ? grain : choose_grain(end - begin, bytes);
 	all.parts = (end - begin - 1) / all.grain + 1;
-	/* Outside of any runtime a spawn is a call, too early. */
+	/* Outside of a runtime a spawn is a call, which comes too early. */
 	if (grain || ivl_self()) {
 		all.sums = calloc(all.parts, bytes);
 		if (bytes > IVL_SUM_ON_STACK)
@@ -191,7 +186,7 @@ void ivl_parallel_scan_parts(size_t begin, size_t end, size_t grain, void *sum, 
 	free(all.state);
 }
 
-/* Of an array; its sums have a byte more, which is not 0 when there is one. */
+/* A sum of an array has one byte more: nonzero if there is a sum. */
 struct elements {
 	char *out;
 	const char *in;
@@ -239,10 +234,10 @@ void ivl_parallel_scan(void *out, const void *in, size_t count, size_t bytes, si
 		       ivl_combine *combine, void *arg)
 {
 	struct elements all = { out, in, bytes, combine, arg };
-	/* Sums in a row are aligned as elements are that come from malloc(). */
+	/* Consecutive sums are aligned as malloc() would. */
 	const size_t size = (bytes / _Alignof(max_align_t) + 1) * _Alignof(max_align_t);
 	void *large = size > IVL_SUM_ON_STACK ? calloc(1, size) : NULL;
-	/* Without memory, too. */
+	/* Also if there is no memory. */
 	_Alignas(max_align_t) char small[large ? 1 : size];
 	char *const sum = large ? large : small;
 

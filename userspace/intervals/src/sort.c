@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Merge sort. Both its halves and, which else would be all of the last step, its merges are split. */
+/* Merge sort. The merges are parallel, too: the last one would be serial otherwise. */
 #include "intervals_algorithms.h"
 
 #include <stdlib.h>
@@ -18,7 +18,6 @@ static char *at(const struct order *order, char *array, size_t index)
 	return array + index * order->bytes;
 }
 
-/* Two tasks of the same kind. */
 static void both(ivl_function *function, void *left, void *right)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
@@ -32,7 +31,7 @@ static void both(ivl_function *function, void *left, void *right)
 
 struct merge {
 	const struct order *order;
-	char *a, *b;			/* sorted, to be merged into `out` */
+	char *a, *b;			/* sorted inputs */
 	size_t a_count, b_count;
 	char *out;
 };
@@ -55,7 +54,7 @@ static void merge_alone(struct merge *of)
 	memcpy(of->out, of->a_count ? of->a : of->b, (of->a_count + of->b_count) * bytes);
 }
 
-/* How many of `count` elements come before this one. */
+/* How many of `count` elements come before `element`. */
 static size_t before(const struct order *order, char *array, size_t count, const char *element)
 {
 	size_t begin = 0;
@@ -80,7 +79,7 @@ static void merge(void *arg)
 		merge_alone(whole);
 		return;
 	}
-	/* The longer one in the middle, the other where that belongs. */
+	/* Halve the longer one, and split the other accordingly. */
 	if (whole->a_count < whole->b_count) {
 		*whole = (struct merge){ order, whole->b, whole->a, whole->b_count, whole->a_count,
 					 whole->out };
@@ -100,7 +99,7 @@ struct sort {
 	const struct order *order;
 	char *array, *other;
 	size_t count;
-	bool into_other;		/* where the result goes */
+	bool into_other;		/* the result goes to `other` */
 };
 
 static void sort(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether to steal again: a thief that takes too little only slows its victims down. */
+/* Back-off between steals: a thief that gains too little only slows its victims down. */
 #ifndef IVL_STEAL_BACKOFF_H
 #define IVL_STEAL_BACKOFF_H
 
@@ -7,16 +7,16 @@
 
 #include "tunables.h"
 
-/* A worker's own; all 0 when it begins. */
+/* Of one worker; initially zero. */
 struct ivl_steal_backoff {
-	uint64_t gained_ns;		/* by steals of late, beyond what they cost */
-	uint64_t pause_ns;		/* the last pause; 0: none since it was worth it */
+	uint64_t gained_ns;		/* by recent steals, beyond their cost */
+	uint64_t pause_ns;		/* the last pause; 0: the last steals paid off */
 };
 
 /*
- * How long to wait before the next steal, now that what the last one got took so long: twice as long
- * each time; 0: not at all. Not each steal must be worth it: where one task in eight has children,
- * and few of these have very many, they pay for the others.
+ * The pause before the next steal, given how long the last stolen work took: doubled each time, 0
+ * if stealing pays. Steals are averaged: where one task in eight has children, and few of these
+ * many, the large ones pay for the small ones.
  */
 static inline uint64_t ivl_pause_after(struct ivl_steal_backoff *of, uint64_t took_ns)
 {

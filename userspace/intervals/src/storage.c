@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What tasks keep for themselves: a list in what belongs to their context. */
+/* Task-local storage: a list of cells in the context. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "worker.h"
 
-#define ROUNDS 4		/* POSIX' least PTHREAD_DESTRUCTOR_ITERATIONS */
+#define ROUNDS 4		/* POSIX's least PTHREAD_DESTRUCTOR_ITERATIONS */
 
 struct ivl_cell {
 	struct ivl_cell *next;
@@ -18,7 +18,7 @@ uint64_t ivl_watched;
 void ivl_key_init(struct ivl_key *key, void (*destructor)(void *value))
 {
 	key->destructor = destructor;
-	/* Relaxed: who has the key from us comes after this. */
+	/* Relaxed: users get the key from this thread, later. */
 	__atomic_store_n(&ivl_watched, IVL_TASK_WATCHED, __ATOMIC_RELAXED);
 }
 
@@ -65,7 +65,7 @@ int ivl_key_set(const struct ivl_key *key, void *value)
 	return 0;
 }
 
-/* What these destructors keep is in a new list. */
+/* Destructors that set values make a new list. */
 static void end_each(struct ivl_cell *cell, bool call)
 {
 	while (cell) {

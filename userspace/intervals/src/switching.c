@@ -7,10 +7,6 @@
 #include "run_queue.h"
 #include "switching.h"
 
-/*
- * Fibers.
- */
-
 bool ivl_fiber_refill(struct ivl_worker *worker)
 {
 	worker->free = ivl_stacks_get(worker->runtime->stacks, worker->runtime->fibers_kept);
@@ -42,11 +38,7 @@ void ivl_fiber_put_all(struct ivl_worker *worker)
 	worker->returned = 0;
 }
 
-/*
- * Switching.
- */
-
-/* Go on with `next`; what runs is left for good, or until somebody goes on with it. */
+/* Switch to `next`. The running fiber is left for good, or until it is resumed. */
 static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 {
 	struct ivl_fiber *left = worker->fiber;
@@ -60,7 +52,7 @@ static void go_on_with(struct ivl_worker *worker, struct ivl_fiber *next)
 	ivl_switch(&left->sp, next->sp, 1);
 }
 
-/* After a switch, on the side where it goes on. */
+/* After a switch, on the new stack. */
 static void switched(void)
 {
 	for (;;) {
@@ -73,7 +65,9 @@ static void switched(void)
 			ivl_fiber_over(after.over);
 			ivl_fiber_put(worker, after.over);
 		}
-		/* At the base alone: who waits has come here. From publish() on it may run. */
+		/*
+		 * Only at the base: waiting fibers switch there. After publish() the fiber may run.
+		 */
 		if (!after.waits || after.waits->publish(after.waits->awaits, &after.waits->waiter))
 			return;
 		go_on_with(worker, after.waits);
@@ -81,8 +75,8 @@ static void switched(void)
 }
 
 /*
- * Go on with another fiber; the running one has ended. Not inlined: AddressSanitizer forgets
- * the frames of a stack before a call that does not return.
+ * The running fiber has ended. Not inlined: AddressSanitizer forgets a stack's frames before a call
+ * that does not return.
  */
 __attribute__((noinline)) static _Noreturn void end_with(struct ivl_worker *worker,
 							  struct ivl_fiber *next)
@@ -120,7 +114,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 	ivl_fiber_leave(spawner, child, false);
 	error = ivl_call_on(ivl_fiber_stack(child), child_main, task, &spawner->sp);
 	if (__builtin_expect(error == 1, 0)) {
-		/* By ivl_switch(): the child is elsewhere. */
+		/* Resumed by ivl_switch(): the child is elsewhere. */
 		switched();
 		return 0;
 	}
@@ -129,9 +123,9 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 }
 
 /*
- * What is to be run now: `work`, or who goes on by what is told before (SLAW, algorithm 1, action
- * 5). He has a stack. Left in the queue, under what `work` puts there, there could be any number of
- * his kind (Documentation/intervals-protocols.rst, "Space").
+ * Publish deferred counts; a waiter that becomes ready by that runs before `work` (SLAW, algorithm
+ * 1, action 5). It has a stack: in the queue, below what `work` puts there, waiters could pile up
+ * (Documentation/intervals-protocols.rst, "Space").
  */
 static struct ivl_work *tell_before(struct ivl_worker *worker, struct ivl_work *work)
 {
@@ -158,7 +152,7 @@ _Noreturn void ivl_fiber_loop(struct ivl_work *work)
 		if (!work)
 			end_with(worker, &worker->base);
 		worker->fiber->local = (struct ivl_local){ 0 };
-		/* The depth stays: those who spawned us may still be in the queue, on their fibers. */
+		/* The depth stays: our spawners may still be in the queue, on their fibers. */
 		work->kind->run(work);
 		work = NULL;
 	}
@@ -168,7 +162,7 @@ _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken)
 {
 	struct ivl_worker *worker = ivl_self();
 
-	/* The slices of the spawner, which is no longer here. */
+	/* End the slices of the spawner, which has left. */
 	if (ivl_is_watched(worker))
 		ivl_watch_switch(worker, NULL, worker->fiber);
 	if (!waiter)
@@ -201,17 +195,13 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 	}
 	fiber->depth = 0;
 	worker->fiber = fiber;
-	/* At the base of an attended runtime is the thread's own code, and may handle one. */
+	/* The base of a threadless runtime is the thread's own code, which may handle one. */
 	ivl_leave_exceptions(worker, &worker->base);
 	ivl_begin_exceptions(worker);
 	ivl_fiber_leave(&worker->base, fiber, false);
 	ivl_call_on(ivl_fiber_stack(fiber), fiber_main, work, &worker->base.sp);
 	switched();
 }
-
-/*
- * Waiting.
- */
 
 static void resume_waiter(struct ivl_work *work)
 {
@@ -221,7 +211,6 @@ static void resume_waiter(struct ivl_work *work)
 
 static const struct ivl_work_kind waiter_kind = { .run = resume_waiter, .resumes = true };
 
-/* The fiber that runs. */
 static void suspend(struct ivl_worker *worker,
 		    bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 {
@@ -239,7 +228,7 @@ static void suspend(struct ivl_worker *worker,
 	go_on_with(worker, &worker->base);
 	switched();
 	fiber->publish = NULL;
-	/* Who waits alone has not changed its worker. */
+	/* After an exclusive wait the worker is the same. */
 	if (__builtin_expect(fiber->exclusive, 0))
 		ivl_exclusive_wait_end(worker, fiber);
 }
@@ -272,7 +261,6 @@ void ivl_wait(bool (*publish)(void *arg, struct ivl_waiter *waiter), void *arg)
 		suspend(worker, publish, arg);
 }
 
-/* It is no fiber. */
 static void wake_thread(struct ivl_waiter *waiter)
 {
 	if (waiter->external) {
@@ -280,7 +268,7 @@ static void wake_thread(struct ivl_waiter *waiter)
 		return;
 	}
 	atomic_store_explicit(&waiter->word, 1, memory_order_release);
-	/* The waiter may be gone by now: then this wakes nobody, or somebody for nothing. */
+	/* The waiter may be gone: then this wakes no thread, or one spuriously. */
 	ivl_futex_wake(&waiter->word, 1);
 }
 
@@ -310,7 +298,7 @@ static bool publish_way(void *arg, struct ivl_waiter *waiter)
 	return !ivl_put(ivl_self(), &waiter->work);
 }
 
-/* From the queue others could take it. */
+/* Other workers could take it from the queue. */
 static bool publish_own_way(void *arg, struct ivl_waiter *waiter)
 {
 	(void)arg;

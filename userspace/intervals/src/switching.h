@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How a worker goes on from fiber to fiber: spawned, waiting, over. */
+/* Switching between fibers. */
 #ifndef IVL_SWITCHING_H
 #define IVL_SWITCHING_H
 
 #include "worker.h"
 
-/*
- * A worker's free fibers.
- */
-
-/* False: none is left, or ENOMEM. */
+/* Refill the free list. False: none is left, or ENOMEM. */
 bool ivl_fiber_refill(struct ivl_worker *worker);
 
-/* Is a fiber there? Then it stays so until the worker takes it. */
+/* If true, the next ivl_fiber_get() succeeds. */
 static inline bool ivl_fiber_there(struct ivl_worker *worker)
 {
 	return __builtin_expect(worker->free != NULL, 1) || ivl_fiber_refill(worker);
 }
 
-/* A fiber; NULL: as above. */
+/* NULL: as above. */
 static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
 {
 	struct ivl_fiber *fiber;
@@ -32,46 +28,37 @@ static inline struct ivl_fiber *ivl_fiber_get(struct ivl_worker *worker)
 
 void ivl_fiber_put(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
-/* All that it keeps, for others. */
+/* Give all of the worker's free fibers back. */
 void ivl_fiber_put_all(struct ivl_worker *worker);
 
-/*
- * Switching.
- */
-
-/* Go on with a fiber that waits for nothing more, from the base or a fiber that is over. */
+/* Resume a ready fiber, from the base or from a fiber that has ended. */
 void ivl_resume(struct ivl_worker *worker, struct ivl_fiber *fiber);
 
-/*
- * On a fiber whose work is over: run `work`, if any, then what is in the worker's
- * queue, until there is nothing.
- */
+/* On a fiber without work: run `work`, if any, then the worker's queue until it is empty. */
 _Noreturn void ivl_fiber_loop(struct ivl_work *work);
 
-/* A child has ended without its spawner: `waiter`, if it was the last, goes on; else `taken`. */
+/*
+ * A child has ended after its spawner was taken: resume `waiter` if it was the last, else run
+ * `taken`.
+ */
 _Noreturn void ivl_end_child(struct ivl_waiter *waiter, struct ivl_work *taken);
 
-/*
- * At the base: run `work` on a fiber, and all that follows from it; or keep it until there
- * is a stack for it.
- */
+/* At the base: run `work` on a fiber, and what follows; without a stack, post it as stackless. */
 void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work);
 
-/* The running fiber into the queue, as if it had spawned; mail comes first. */
+/* Put the running fiber into the queue, and take mail first. */
 void ivl_give_way(struct ivl_worker *worker);
 
 /*
- * Call child_main(task) on a fiber of its own, which puts task's work, the caller,
- * into the queue. Returns when that is taken: by child_main(), which then calls
- * ivl_back_to_spawner() and returns, or by others (ivl_resume()). ENOMEM: no
- * fiber, or what child_main() returned. context[0] is the caller's fiber.
+ * Call child_main(task) on a fiber of its own. It queues task's work, the suspended caller, and
+ * finally calls ivl_back_to_spawner() and returns; or another worker takes the caller and resumes
+ * it. Returns ENOMEM without a fiber, else what child_main() returned. context[0] is the caller's
+ * fiber.
  */
 int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task,
 		   long (*child_main)(void *task));
 
-/*
- * Around a wait: as ivl_attached_exclusive() has said of the fiber.
- */
+/* Around a wait: account for an exclusive fiber (ivl_attached_exclusive()). */
 static inline void ivl_exclusive_wait_begin(struct ivl_worker *worker, const struct ivl_fiber *fiber)
 {
 	if (__builtin_expect(!fiber->exclusive, 1))
@@ -85,14 +72,14 @@ static inline void ivl_exclusive_wait_end(struct ivl_worker *worker, const struc
 	worker->exclusive -= fiber->exclusive;
 }
 
-/* Exceptions belong to the fiber: the running one's away, and those of the next there. */
+/* Exceptions belong to the fiber: save those of the one that stops, restore those of the next. */
 static inline void ivl_leave_exceptions(struct ivl_worker *worker, struct ivl_fiber *fiber)
 {
 	if (__builtin_expect(worker->exceptions != NULL, 0))
 		fiber->exceptions = *worker->exceptions;
 }
 
-/* What begins on a stack handles none. */
+/* A new stack begins without exceptions. */
 static inline void ivl_begin_exceptions(struct ivl_worker *worker)
 {
 	if (__builtin_expect(worker->exceptions != NULL, 0))
@@ -111,7 +98,7 @@ static inline void ivl_back_to_spawner(struct ivl_worker *worker, struct ivl_fib
 
 	worker->fiber = spawner;
 	ivl_enter_exceptions(worker, spawner);
-	/* Nearly always the list is as when the child was taken from it. */
+	/* Mostly the list is as it was when the child was taken. */
 	if (__builtin_expect(child->next == worker->free, 1))
 		worker->free = child;
 	else

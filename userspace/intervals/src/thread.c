@@ -42,7 +42,7 @@ void ivl_thread_leave(char *signal_stack)
 	ivl_worker_self = NULL;
 }
 
-/* Before it searches; where too many are awake, only for what it must not leave behind. */
+/* When too many workers are awake: only what no other worker can take. */
 static struct ivl_work *find_if_wanted(struct ivl_worker *worker)
 {
 	return ivl_feedback_is_too_many(worker) ? ivl_find_own(worker) : ivl_find(worker);

@@ -67,14 +67,14 @@ struct ivl_ticket *ivl_ticket_write(struct ivl_tickets *tickets, void *element)
 	if (!ticket)
 		return NULL;
 	tickets->free = atomic_load_explicit(&ticket->next, memory_order_relaxed);
-	/* Pairs with the exchange in steal() of a thief that has an old ticket. */
+	/* Pairs with the exchange in steal() of a thief with an old ticket. */
 	atomic_store_explicit(&ticket->element, element, memory_order_release);
 	return ticket;
 }
 
 void *ivl_ticket_take(struct ivl_tickets *tickets, struct ivl_ticket *ticket)
 {
-	/* The owner wrote it, whoever else may be after it. */
+	/* Relaxed: the owner wrote it. */
 	void *element = atomic_exchange_explicit(&ticket->element, NULL, memory_order_relaxed);
 
 	if (element)

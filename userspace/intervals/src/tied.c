@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tasks that go on in the thread in which they have waited: what makes such a one go on comes to a
- * mailbox of its worker, which sleeps apart from others, so that it is the one that is woken.
+ * Tied tasks: one that becomes ready goes to a mailbox of its worker, which sleeps on an eventcount
+ * of its own so that it can be woken alone.
  */
 #include "run_queue.h"
 #include "waking.h"

@@ -4,7 +4,7 @@
 #include "fence.h"
 #include "timed_sleep.h"
 
-/* Who naps alone writes NONE, and nobody else begins a nap before that. */
+/* Only the sleeper writes NONE; until then no other worker begins a timed sleep. */
 enum { NONE, ON, CALLED };
 
 bool ivl_timed_sleep_active(const struct ivl_timed_sleep *timed_sleep)

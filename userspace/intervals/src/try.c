@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Children and loops that may fail. On top of those that cannot: these pay nothing for it.
- */
+/* Children and loops that may fail, built on plain ones, which pay nothing for it. */
 #include "intervals.h"
 
 #include <stdatomic.h>
@@ -11,7 +9,7 @@ static _Atomic(int) *error_of(struct ivl_try_scope *scope)
 	return (_Atomic(int) *)&scope->error;
 }
 
-/* Relaxed, here and below: who must see it has synced, the others may see it later. */
+/* Relaxed, here and below: a reader that must see it has synced. */
 void ivl_try_cancel(struct ivl_try_scope *scope, int error)
 {
 	int none = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * ThreadSanitizer does not see what liburcu's queue orders: its atomics are assembly.
- */
+/* For liburcu's queue, whose atomics are assembly that ThreadSanitizer does not see. */
 #ifndef IVL_TSAN_H
 #define IVL_TSAN_H
 
@@ -12,7 +10,7 @@
 #endif
 
 #if defined(IVL_TSAN) || defined(__SANITIZE_THREAD__)
-/* <sanitizer/tsan_interface.h>, which not every clang brings along. */
+/* Not by <sanitizer/tsan_interface.h>, which some clang packages lack. */
 void __tsan_acquire(void *object);
 void __tsan_release(void *object);
 #define ivl_tsan_acquire(object) __tsan_acquire(object)

@@ -1,182 +1,162 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers that somebody chose, by measurement or so that something has room; a program's
- * own choices are in struct ivl_config. The models have less of some.
+ * Constants chosen by measurement or for space; struct ivl_config has the program's choices. The
+ * models override some with smaller values.
  */
 #ifndef IVL_TUNABLES_H
 #define IVL_TUNABLES_H
 
 #include <assert.h>
 
-/*
- * Memory, in bytes where nothing else is said.
- */
+/* Memory, in bytes unless stated. */
 
-/* What different threads write is this far apart: CPUs fetch cache lines in pairs. */
+/* Distance of data that different threads write: CPUs fetch cache lines in pairs. */
 #define IVL_LINE 128
 
-/* The smallest stack; sync runs a child on top of its caller where so much of it is left. */
+/* The smallest stack, and what must be left of one for sync to run a child on it. */
 #define IVL_LEAST_STACK (32 << 10)
 #define IVL_SYNC_STACK (16 << 10)
 static_assert(IVL_SYNC_STACK < IVL_LEAST_STACK, "sync can run a child");
 
 /*
- * A stack by default. Only the pages that were used take memory, and a page of the kernel's page
- * table for each 2 MiB in which there is one; of this size none is ever one huge page. Where the
- * address space is limited: that part of it, and the least.
+ * Default stack size. Only touched pages take memory, and a page-table page per 2 MiB; no stack of
+ * this size is one huge page. With a limited address space: its fraction per stack, and the least
+ * size.
  */
 #define IVL_STACK (1ul << 20)
 #define IVL_STACKS_IN_SPACE (1 << 14)
 #define IVL_LEAST_DEFAULT_STACK (256ul << 10)
-/* Of a sum of an algorithm: what has more bytes is not on the stack. */
+/* Larger sums of the algorithms are not on the stack. */
 #define IVL_SUM_ON_STACK 1024
 
-/* Below a stack, with nothing mapped: most frames, which could step over it, are smaller. */
+/* Unmapped hole below a stack; most frames are smaller and cannot step over it. */
 #define IVL_HOLE (64l << 10)
-/* The stacks of one runtime are together, in areas of this size. */
+/* Size of the areas that hold the stacks of one runtime. */
 #define IVL_STACK_AREA (64l << 30)
 static_assert(IVL_HOLE % 4096 == 0 && IVL_HOLE < IVL_STACK_AREA, "stacks are mapped above it");
-/* Free fibers that a worker keeps: at most, and that part of config.fibers_per_worker. */
+/* Free fibers per worker: maximum, and divisor of config.fibers_per_worker. */
 #ifndef IVL_FIBERS_KEPT
 #define IVL_FIBERS_KEPT 64
 #endif
 #define IVL_FIBERS_KEPT_PART 4
 
-/* Of the blocks (blocks.h): in a magazine; of a slab. */
+/* Blocks per magazine, and bytes of a slab (blocks.h). */
 #ifndef IVL_MAGAZINE
 #define IVL_MAGAZINE 64
 #endif
 #define IVL_SLAB_BYTES (64 << 10)
-/* Of an async that is kept in a block; intervals.hpp knows what is left for the program. */
+/* Size of an async that fits in a block; intervals.hpp knows what is left for the program. */
 #define IVL_ASYNC_BYTES 192
 static_assert(IVL_ASYNC_BYTES % 16 == 0 && IVL_MAGAZINE * IVL_ASYNC_BYTES < IVL_SLAB_BYTES,
 	      "asyncs are blocks");
 
 /*
- * Up to so many bytes of an async's argument are copied to its stack; more, to memory. Where
- * somebody watches, what is noted of it is in front of these.
+ * Larger arguments of an async are not copied to its stack but to memory. A traced async has its
+ * record in front.
  */
 #define IVL_ASYNC_COPIED 1024
 #define IVL_ASYNC_NOTED 48
 static_assert(IVL_ASYNC_NOTED + IVL_ASYNC_COPIED < IVL_SYNC_STACK, "a stack has room for it");
 
-/* Edges with room in the interval that they lead to. */
+/* Edges stored in their target interval. */
 #define IVL_EDGES_INSIDE 3
-/* So many of the last cancelled intervals are remembered; later ones overwrite them. */
+/* Cancelled intervals that are remembered. */
 #ifndef IVL_CANCELS_KEPT
 #define IVL_CANCELS_KEPT 256
 #endif
-/* Tickets are made in blocks: with the list's link nearly a page. */
+/* Tickets per block: nearly a page. */
 #ifndef IVL_TICKETS_IN_BLOCK
 #define IVL_TICKETS_IN_BLOCK 252
 #endif
 
-/*
- * Of a trace (watch/): a buffer, of each worker; the longest packet; names that are known.
- */
+/* Tracing (watch/): buffer per worker, longest packet, known function names. */
 #define IVL_LANE_BYTES (64 << 10)
 #define IVL_PACKET_BYTES 1024
 #define IVL_NAMES 1024
 
-/*
- * Counts that a worker keeps for itself, so that not all workers write to one line.
- */
+/* Counts that a worker takes ahead, to avoid a line that all workers write. */
 
-/* Taken ahead of a finish; a worker that remembers the finish holds one. */
+/* Of a finish; the worker that remembers the finish holds one. */
 #ifndef IVL_AHEAD
 #define IVL_AHEAD 64
 #endif
 static_assert(IVL_AHEAD >= 2, "one is held, another is used");
 
-/* References to the parent of intervals that have ended. */
+/* References to the parent of ended intervals. */
 #ifndef IVL_REFERENCES
 #define IVL_REFERENCES 64
 #endif
 static_assert(IVL_REFERENCES >= 1, "each child's has one");
 
-/*
- * Time.
- */
+/* Time. */
 
 /*
- * How often sync looks for the report of a child on another worker before it lets its
- * own do something else: a microsecond or two. A small child has ended by then, and
- * its spawner does not move to that worker, and all its memory with it.
+ * Polls of a sync for the report of a child elsewhere before its worker does something else: 1 or 2
+ * us. A small child has ended by then, and its spawner need not move to another worker.
  */
 #define IVL_SYNC_SPINS 64
 
-/* A sync looks for mail at each so-many-th child: else small ones would feel it. A power of two. */
+/* A sync looks for mail at every eighth child, to spare small ones. A power of two. */
 #define IVL_SYNC_LOOKS 8
 
 /*
- * Mail comes after the queues (SLAW, section IV), but waits no longer than so many spawns
- * and pieces of work of a worker that could take it.
+ * Mail comes after the queues (SLAW, section IV), but waits for at most this many spawns and pieces
+ * of work of a worker that serves it.
  */
 #define IVL_MAIL_WAITS 64
 
-/* Rounds of looking everywhere before a worker sleeps. */
+/* Search rounds before a worker sleeps. */
 #define IVL_SEARCH_ROUNDS 64
 
 /*
- * Stealing costs thief and victim some hundred nanoseconds. Where what was stolen took
- * less, a thief that goes on only slows its victim down: it waits, each time twice as
- * long. Not asleep: being woken it would come in the way of its victim, too.
+ * A steal costs thief and victim some hundred ns. If stolen work takes less, further steals only
+ * slow the victim down: the thief pauses, twice as long each time. It does not sleep, because the
+ * victim would have to wake it.
  */
 #define IVL_STEAL_WORTH_NS 400
-/* What took more pays for as much that takes less, but not for long: that may be over. */
+/* Credit for stolen work that took longer, limited because that may be over. */
 #define IVL_MOST_GAINED_NS 128000
 #define IVL_LEAST_PAUSE_NS 1000
 #define IVL_LONGEST_PAUSE_NS 128000
 static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
 
 /*
- * Of the parallelism feedback (feedback.h): a quantum at least, which is some hundred times what
- * waking a worker takes; in percent, of how much of a quantum work is to be made (the delta of
- * A-STEAL's authors); and for how many quanta in sequence a worker is throttled beside work.
+ * Parallelism feedback (feedback.h): quantum, some hundred times the cost of waking a worker;
+ * A-STEAL's delta in percent; quanta in a row for which a worker is throttled although there is
+ * work.
  */
 #define IVL_QUANTUM_NS 10000000
 #define IVL_UTILIZATION 80
 #define IVL_THROTTLED_QUANTA 32
 
-/*
- * In a burdened span: what it takes until another worker has stolen a task, and its end been
- * told (Documentation/intervals-seeing.rst).
- */
+/* Burdened span: cost of a steal and of reporting the end (Documentation/intervals-seeing.rst). */
 #define IVL_BURDEN_NS 5000
 
 /*
- * Of locks that tasks hold (watch/locks.h): so many at a time are known, with so many calls by
- * which each came, of which so many are told; and at so many places of the program each fault is
- * told.
+ * Locks held by tasks (watch/locks.h): locks tracked, stack frames recorded and printed for each,
+ * and places reported per fault.
  */
 #define IVL_LOCKS_SEEN 1024
 #define IVL_LOCK_CALLS 24
 #define IVL_LOCK_CALLS_TOLD 3
 #define IVL_LOCKS_TOLD 64
 
-/* What is told of a deadlock (deadlock.h), at most. */
+/* Lines of a deadlock report. */
 #define IVL_DEADLOCK_LINES 16
 
 /*
- * With a mask (victim.h), of so many rounds in sequence that get nothing the last asks
- * everybody. So in any so many such rounds each victim was asked, or its bit was set: an
- * element that is alone in its queue, which never sets the bit, waits for a thief no
- * longer than that.
+ * With a mask (victim.h): every eighth fruitless round asks all workers. So a single element, which
+ * never sets its queue's bit, waits at most that long for a thief.
  */
 #define IVL_PATIENCE 8
 
-/*
- * Loops.
- */
+/* Loops. */
 
-/* Parts per worker where the caller does not say how large one is: room to balance. */
+/* Parts per worker if the grain is not given: room to balance. */
 #define IVL_PARTS_PER_WORKER 8
-/*
- * A scan's parts are not longer, unless a sum has more bytes than this: a part is still in the
- * second-level cache when it is gone through again.
- */
+/* Largest part of a scan, unless a sum is larger: still in the L2 cache for the second pass. */
 #define IVL_SCANNED 8192
-/* So many elements are sorted, or merged, by one task. */
+/* Elements sorted or merged serially. */
 #define IVL_SORTED_ALONE 2048
 
 #endif

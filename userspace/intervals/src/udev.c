@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A library of its own, behind hwloc's, for programs that are linked with -static. The static library
- * of hwloc asks libudev for the names of disks, which nothing here looks at, and of libudev there is
- * no static library in Debian. Where a program has libudev as a shared one, that is what is called.
+ * A separate library, linked after hwloc's, for static programs. hwloc's static library refers to
+ * libudev for the names of disks, which are not used here, and Debian has no static libudev. A
+ * program with the shared libudev gets the real functions.
  */
 #include <dlfcn.h>
 #include <stddef.h>

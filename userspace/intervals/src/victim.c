@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Victims: an order (random, or by stealing domains) and a filter (the mask of
- * stealability). The order is drawn while the round goes on, by the shuffle of
- * Fisher and Yates inside each domain: a round that succeeds early has drawn
- * little, and every order is equally likely.
+ * Victims: an order (random, or by stealing domains) and a filter (the mask of stealability). The
+ * order is drawn during the round, by a Fisher-Yates shuffle in each domain: a round that succeeds
+ * early draws little, and all orders are equally likely.
  */
 #include "victim.h"
 
@@ -52,9 +51,8 @@ void ivl_stealability_destroy(struct ivl_stealability *mask)
 }
 
 /*
- * The mask is a hint, and nothing is read because of it but the queue, which has
- * its own ordering: relaxed. It is written only where a bit changes, which the
- * distance between low and high makes rare; all workers share its cache line.
+ * Relaxed: the mask is a hint, and the queue has its own ordering. Written only when a bit changes,
+ * which the gap between low and high makes rare; all workers share the line.
  */
 void ivl_stealability_update(struct ivl_stealability *mask, unsigned int worker,
 			     unsigned int length)
@@ -77,19 +75,19 @@ bool ivl_stealable(const struct ivl_stealability *mask, unsigned int worker)
 
 struct ivl_chooser {
 	uint64_t random;		/* never 0 */
-	const struct ivl_stealability *mask;	/* NULL: ask everybody */
+	const struct ivl_stealability *mask;	/* NULL: ask all workers */
 	size_t bytes;
 	int node;
-	unsigned int next;		/* the index of the next victim to draw */
-	unsigned int domain;		/* it is in */
+	unsigned int next;		/* index of the next victim to draw */
+	unsigned int domain;		/* its domain */
 	unsigned int favourite;		/* domain whose first victim is not drawn; NONE */
-	unsigned int misses;		/* rounds without success since one asked everybody */
+	unsigned int misses;		/* fruitless rounds since the last that asked all */
 	unsigned int domains;
 	unsigned int *ends;		/* of the domains, in `victims` */
 	unsigned int victims[];		/* nearest domain first */
 };
 
-/* Vigna: An experimental exploration of Marsaglia's xorshift generators (2016), xorshift64*. */
+/* xorshift64*: Vigna, An experimental exploration of Marsaglia's xorshift generators (2016). */
 static unsigned int draw_below(struct ivl_chooser *chooser, unsigned int bound)
 {
 	uint64_t x = chooser->random;
@@ -109,7 +107,7 @@ static void swap(unsigned int *a, unsigned int *b)
 	*b = old;
 }
 
-/* All victims at one distance, or at any where `distance` is NONE; how many there are. */
+/* Add the victims at one distance (NONE: all); returns their number. */
 static unsigned int add_domain(struct ivl_chooser *chooser, unsigned int at,
 			       const struct ivl_topology *topology, const struct ivl_place *own,
 			       unsigned int worker, bool cross_place, unsigned int distance)
@@ -179,7 +177,6 @@ void ivl_chooser_begin(struct ivl_chooser *chooser)
 	chooser->domain = 0;
 }
 
-/* The next in the order of this round. */
 static unsigned int draw(struct ivl_chooser *chooser)
 {
 	unsigned int *victim = &chooser->victims[chooser->next];
@@ -205,7 +202,7 @@ int ivl_chooser_next(struct ivl_chooser *chooser)
 	return -1;
 }
 
-/* The favourite goes to the front of its domain: nearer domains still come before it. */
+/* The favourite moves to the front of its domain; nearer domains still come first. */
 void ivl_chooser_succeeded(struct ivl_chooser *chooser)
 {
 	unsigned int last = chooser->next - 1, domain = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Commutative reducers: a view for each worker, so that nobody writes where another does. Those of
- * threads that have seats (external.h) are made as they come.
+ * Commutative reducers: each worker has a view of its own. Views of external workers are created on
+ * demand.
  */
 #include "intervals_algorithms.h"
 
@@ -19,8 +19,8 @@ struct view {
 
 struct ivl_commutative {
 	ivl_runtime *runtime;
-	size_t bytes, stride;		/* of a sum, of a view */
-	char *views;			/* one for each of the runtime's own workers */
+	size_t bytes, stride;		/* bytes: of a sum; stride: of a view */
+	char *views;			/* one per worker of the runtime */
 	_Atomic(struct view *) others;
 	_Alignas(max_align_t) char nothing[];
 };
@@ -75,10 +75,10 @@ void ivl_commutative_destroy(ivl_commutative *reducer)
 	free(reducer);
 }
 
-/* Of a thread that has a seat. Its worker is nobody else's, and makes no second one. */
+/* Of an external worker, which creates only one. */
 static void *other_view(ivl_commutative *reducer, const struct ivl_worker *worker)
 {
-	/* Acquire, from who has added it. */
+	/* Acquire, from the thread that added it. */
 	struct view *view = atomic_load_explicit(&reducer->others, memory_order_acquire);
 
 	while (view && view->worker != worker)

@@ -12,8 +12,8 @@ static bool wake_one(struct ivl_sleepers *sleepers)
 }
 
 /*
- * Who searches here will see the work, and wakes the next when it takes some. Pairs with
- * the barrier after it stops searching.
+ * A searcher here will see the work, and wakes the next when it takes some. Pairs with the fence
+ * after it stops searching.
  */
 static bool search_here(struct ivl_place_state *state)
 {
@@ -45,7 +45,7 @@ static bool search_from_inner(ivl_runtime *runtime, const struct ivl_place *plac
 		search_from_inner(runtime, place->outer);
 }
 
-/* Who sleeps apart, of a runtime whose tasks are tied; of this place if it can be. */
+/* A tied worker sleeps alone. Prefer one of this place. */
 static bool wake_tied(ivl_runtime *runtime, const struct ivl_place *place)
 {
 	const unsigned int workers = runtime->topology->workers;
@@ -70,7 +70,7 @@ void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place)
 		if (ivl_external_reaches(ext, place) && wake_one(&ext->own.sleepers))
 			return;
 	}
-	/* Who goes to sleep after this look sees the work. */
+	/* A worker that goes to sleep after this load sees the work. */
 	if (runtime->threadless &&
 	    (uint32_t)atomic_load_explicit(&runtime->attention, memory_order_relaxed) ==
 		    atomic_load_explicit(&runtime->all_asleep, memory_order_relaxed))
@@ -82,7 +82,7 @@ void ivl_idle_wake_for_all(struct ivl_worker *worker)
 	ivl_runtime *runtime = worker->runtime;
 
 	ivl_idle_wake(runtime, worker->place);
-	/* With cross_place that was anybody. */
+	/* With cross_place any worker may have been woken. */
 	for (const struct ivl_place *around = worker->place->outer;
 	     around && !runtime->config.cross_place; around = around->outer)
 		if (ivl_place_has_mail(&runtime->place_states[around->number]))

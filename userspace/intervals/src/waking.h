@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who puts work where others can find it has them awake; idle.c has the protocol. */
+/* Waking workers for published work; idle.c has the protocol. */
 #ifndef IVL_WAKING_H
 #define IVL_WAKING_H
 
 #include "worker.h"
 
-/* Somebody who can get at work put at this place should be awake. */
+/* Make sure that a worker is awake that can take work of this place. */
 void ivl_idle_wake(ivl_runtime *runtime, const struct ivl_place *place);
-/* As the above for all work that the worker could get at. */
+/* The same for all work that the given worker could take. */
 void ivl_idle_wake_for_all(struct ivl_worker *worker);
-/* As ivl_idle_wake() for the worker's place, where somebody is asleep at all; 0. */
+/* The same for the worker's place, if any worker sleeps; returns 0. */
 int ivl_idle_wake_near(struct ivl_worker *worker);
 
 /*
- * Before a thread makes work ready, and after it has looked for somebody to wake for it: who
- * does the work may be the one that ends the runtime. Of the runtime's own threads ivl_stop()
- * waits for the end anyway. True: it visits, and is to leave.
+ * Called by a thread before it makes work ready; ivl_submit_end() when it has looked for a sleeper.
+ * The work may end the runtime in between. A runtime's own threads need not be counted: ivl_stop()
+ * joins them. Returns true if the caller was counted.
  */
 static inline bool ivl_submit_begin(ivl_runtime *runtime)
 {
@@ -23,12 +23,12 @@ static inline bool ivl_submit_begin(ivl_runtime *runtime)
 
 	if (worker && worker->runtime == runtime)
 		return false;
-	/* Relaxed: whoever finds the work sees this, too. */
+	/* Relaxed: a thread that finds the work sees this, too. */
 	atomic_fetch_add_explicit(&runtime->submitters, 1, memory_order_relaxed);
 	return true;
 }
 
-/* The runtime may be gone after it. */
+/* The runtime may be gone when this returns. */
 static inline void ivl_submit_end(ivl_runtime *runtime, bool counted)
 {
 	/* Release, to ivl_stop(). */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "worker.h"
 
-/* The assembler text of arch.h names it, which link-time optimization does not read. */
+/* Used by the assembly in arch.h, which link-time optimization does not read. */
 __attribute__((used)) __thread struct ivl_worker *ivl_worker_self;
 
 static __thread struct ivl_local foreign;

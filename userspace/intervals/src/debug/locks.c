@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The debug library: the functions by which a program locks what belongs to threads, each of which
- * tells the runtimes of the process and calls that of the C library. It is preloaded, or linked
- * before the C library.
+ * The debug library, to be preloaded or linked before the C library: the functions that lock
+ * pthread objects. Each tells the runtimes of the process and calls the C library's.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +18,7 @@ static _Atomic(struct ivl_lock_listener *) listeners;
 void ivl_debug_listen(struct ivl_lock_listener *listener)
 {
 	listener->next = atomic_load_explicit(&listeners, memory_order_relaxed);
-	/* Release, to those who tell. */
+	/* Release, to first(). */
 	while (!atomic_compare_exchange_weak_explicit(&listeners, &listener->next, listener,
 						      memory_order_release, memory_order_relaxed))
 		;
@@ -30,7 +29,7 @@ static struct ivl_lock_listener *first(void)
 	return atomic_load_explicit(&listeners, memory_order_acquire);
 }
 
-/* Its result, of which a success is told. */
+/* Reports a success; returns `result`. */
 static int tell(int result, const void *lock, const char *kind, void *caller)
 {
 	if (!result || result == EOWNERDEAD)
@@ -56,7 +55,7 @@ static const char *kind_of(const pthread_mutex_t *mutex)
 	return "mutex";
 }
 
-/* That of the C library. Threads may look for it at the same time, and find the same. */
+/* The C library's function. Concurrent callers find the same. */
 #define NEXT(name) ({ \
 	static _Atomic(void *) next_; \
 	void *found_ = atomic_load_explicit(&next_, memory_order_relaxed); \

@@ -31,7 +31,7 @@ void ivl_anchored_destroy(struct ivl_queue_base *base)
 	ivl_ring_queue_destroy(queue, sizeof(*queue), queue->own_ring);
 }
 
-/* One of the arrays before this one, with so many slots and no thief; NULL: there is none. */
+/* Unlink an older array of that size without thieves; NULL: none. */
 static struct ivl_ring *take_older(struct ivl_ring *ring, uint64_t mask)
 {
 	struct ivl_ring **place = &ring->older, *older;
@@ -66,16 +66,16 @@ bool ivl_anchored_change(struct ivl_anchored *queue, uint64_t begin, uint64_t en
 	}
 	ring->older = old;
 	queue->own_ring = ring;
-	/* O1. A release too, to T2 and ivl_anchored_read(): they see the anchor and the slots. */
+	/* O1. Also a release, to T2 and ivl_anchored_read(): the anchor and the slots. */
 	atomic_store_explicit(&queue->ring, ring, memory_order_seq_cst);
-	/* What thieves still steal there comes out again here. */
+	/* Elements that thieves still steal there come out again here. */
 	atomic_store_explicit(&old->anchor, IVL_CLOSED, memory_order_relaxed);
 	return true;
 }
 
 struct ivl_ring *ivl_anchored_enter(struct ivl_anchored *queue)
 {
-	/* Acquire, from O1: that there is an array. */
+	/* Acquire, from O1: the array. */
 	struct ivl_ring *ring = atomic_load_explicit(&queue->ring, memory_order_acquire);
 
 	/* T1 */
@@ -89,7 +89,7 @@ struct ivl_ring *ivl_anchored_enter(struct ivl_anchored *queue)
 
 void ivl_anchored_leave(struct ivl_ring *ring)
 {
-	/* Release, to O2: our CAS has not seen the anchor with which the array comes back. */
+	/* Release, to O2: our CAS has not seen the anchor with which the array is reused. */
 	atomic_fetch_sub_explicit(&ring->thieves, 1, memory_order_release);
 }
 

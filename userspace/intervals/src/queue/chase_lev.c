@@ -22,10 +22,10 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 	b = atomic_load_explicit(&deque->tail, memory_order_seq_cst);
 	if ((int64_t)(b - t) <= 0)
 		return IVL_EMPTY;
-	/* Pairs with the store in make_room(), open_ring.c: the array may be newer than bottom. */
+	/* Pairs with the store in ivl_open_ring_make_room(): the array may be newer than bottom. */
 	ring = atomic_load_explicit(&deque->ring, memory_order_acquire);
 	*element = atomic_load_explicit(ivl_ring_slot(ring, t), memory_order_relaxed);
-	/* T3. A release too: make_room() sees that the slot is read before it is overwritten. */
+	/* T3. Also a release: make_room() sees that the slot was read before it is overwritten. */
 	return atomic_compare_exchange_strong_explicit(&deque->head, &t, t + 1,
 						       memory_order_seq_cst,
 						       memory_order_relaxed) ?

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The duplicating queue of the Task Parallel Library (Leijen, Schulte and Burckhardt,
- * OOPSLA 2009; thesis, section 10.3.2). Thieves steal at the head under a lock. The
- * owner takes at the tail with neither lock, CAS nor fence, so that a thief may not
- * yet see that elements were taken: it steals them again, and the head goes too far.
+ * The duplicating queue of the Task Parallel Library (Leijen, Schulte and Burckhardt, OOPSLA 2009;
+ * thesis, section 10.3.2). Thieves steal at the head under a lock. The owner takes at the tail
+ * without lock, CAS or fence, so a thief may miss that elements were taken, steal them again, and
+ * move the head too far.
  *
- * The owner remembers how far down it has been, `lowest`. What it puts from there on
- * is safe however far the head went: as soon as it sees the head beyond, it sets it
- * back, under the lock, where thieves see all that it did.
+ * The owner remembers how far down it has been, `lowest`. Elements that it puts from there on are
+ * safe: when it sees the head beyond, it sets it back under the lock.
  */
 #include <errno.h>
 
@@ -15,9 +14,9 @@
 
 struct duplicating {
 	struct ivl_locked_ring thieves;
-	/* Of the owner; thieves read tail. */
+	/* Owner's; thieves read tail. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) tail;
-	uint64_t lowest;		/* while has_lowest */
+	uint64_t lowest;		/* valid if has_lowest */
 	bool has_lowest;
 };
 
@@ -37,13 +36,13 @@ static struct ivl_queue_base *create(size_t capacity, int node)
 	return (struct ivl_queue_base *)queue;
 }
 
-/* Is the position above where the owner has been since the head was right? */
+/* Is the position beyond where the owner has been since the head was right? */
 static bool too_far(const struct duplicating *queue, uint64_t position)
 {
 	return queue->has_lowest && (int64_t)(position - queue->lowest) > 0;
 }
 
-/* The owner, with the lock: set a head back that went too far; returns the head. */
+/* Owner, with the lock: set back a head that went too far; returns the head. */
 static uint64_t set_back(struct duplicating *queue)
 {
 	uint64_t head = atomic_load_explicit(&queue->thieves.head, memory_order_relaxed);
@@ -78,12 +77,12 @@ static int put(struct ivl_queue_base *base, void *element)
 	    !make_room(queue, tail))
 		return ENOMEM;
 	/*
-	 * Pairs with the load of the slot in steal(): a thief that does not know yet that
-	 * what was there before is taken may steal this, and must see it.
+	 * Pairs with the load of the slot in steal(): a thief that has missed a take may steal this
+	 * element, and must see it.
 	 */
 	atomic_store_explicit(ivl_ring_slot(queue->thieves.ring, tail), element,
 			      memory_order_release);
-	/* Pairs with the load of tail in steal(): the thief sees the slot. */
+	/* Pairs with the load of tail in steal(): the slot. */
 	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
 	return 0;
 }
@@ -131,7 +130,7 @@ static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 		/* Pairs with the store of the slot in put(). */
 		*element = atomic_load_explicit(ivl_ring_slot(queue->thieves.ring, head),
 						memory_order_acquire);
-		/* Pairs with the load of head in put(): the slot is read before it is used again. */
+		/* Pairs with the load of head in put(): the slot is read before it is reused. */
 		atomic_store_explicit(&queue->thieves.head, head + 1, memory_order_release);
 		result = IVL_STOLEN;
 	}

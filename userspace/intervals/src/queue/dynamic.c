@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The dynamic deque of Hendler, Lev, Moir and Shavit (DISC 2004, Distributed
- * Computing 2006; thesis, section 10.3.1): a doubly linked list of small arrays.
- * The owner's end is on the left, at decreasing slots:
+ * The dynamic deque of Hendler, Lev, Moir and Shavit (DISC 2004, Distributed Computing 2006;
+ * thesis, section 10.3.1): a doubly linked list of small arrays. The owner's end is on the left, at
+ * decreasing slots:
  *
  *	node 2 <-> node 1 <-> node 0
  *	    ^bottom       ^top
  *
- * bottom is the slot of the next put, top that of the next steal. The deque is
- * empty where they are the same slot, or bottom is the one to the right of top: so
- * it looks while the owner tries to take the last element.
+ * bottom is the slot of the next put, top that of the next steal. The deque is empty if they are
+ * equal, or if bottom is one to the right of top, as while the owner tries to take the last
+ * element.
  *
- * A node has a number, so that a tag, the node and the slot fit into one word, and
- * is never given back before the deque: thieves may read an old one. The owner uses
- * those again that are out of reach of top, from the right, and those it leaves.
- * The tag changes where top stays or changes nodes, so that no value of top repeats.
+ * Nodes have numbers, so that tag, node and slot fit into one word. They are not freed before the
+ * deque: thieves may read old ones. The owner reuses nodes to the right of top, and nodes that it
+ * leaves. The tag changes whenever top stays or changes nodes, so no value of top repeats.
  */
 #include <errno.h>
 
@@ -22,43 +21,43 @@
 #include "place.h"
 #include "queue.h"
 
-/* top: the tag above, the node's number in the middle, the slot below; bottom: tag 0. */
+/* top: tag (upper bits), node number, slot (lower bits); bottom: tag 0. */
 #define SLOT_BITS 10
-#ifndef NODE_BITS			/* the model has few */
+#ifndef NODE_BITS			/* smaller in the model */
 #define NODE_BITS 14
 #endif
 #define MOST_NODES (1u << NODE_BITS)
 #define PLACE_MASK ((UINT64_C(1) << (NODE_BITS + SLOT_BITS)) - 1)
 #define TAG_ONE (PLACE_MASK + 1)
 
-/* Just below the wrap, so that every run goes over it. */
+/* Just below the wrap, so that each run wraps. */
 #define FIRST_TAG (-2 * TAG_ONE)
 
 #ifndef IVL_DYNAMIC_SLOTS
-#define IVL_DYNAMIC_SLOTS 512u		/* in a node; the thesis', fewer in the model */
+#define IVL_DYNAMIC_SLOTS 512u		/* per node; smaller in the model */
 #endif
 _Static_assert(IVL_DYNAMIC_SLOTS <= 1u << SLOT_BITS, "a slot's number fits");
 
 struct list_node {
 	_Atomic(uint32_t) left, right;
-	/* It grows from node to node, to the left. */
+	/* Increases from node to node, to the left. */
 	_Atomic(uint64_t) order;
-	uint32_t next_free;		/* of the owner */
+	uint32_t next_free;		/* owner's */
 	_Alignas(IVL_LINE) _Atomic(void *) slots[IVL_DYNAMIC_SLOTS];
 };
 
 #define NONE UINT32_MAX
 
 struct dynamic {
-	/* Of the owner; thieves read bottom. */
+	/* Owner's; thieves read bottom. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) bottom;
 	uint32_t rightmost;		/* of the list */
 	uint32_t free;
-	uint32_t nodes;			/* that were made */
+	uint32_t nodes;			/* created so far */
 	int node;
-	/* Of thieves. */
+	/* Thieves'. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) top;
-	/* Seldom written: by number. What is not used yet is not touched. */
+	/* By number. Rarely written; unused entries are not touched. */
 	_Alignas(IVL_LINE) _Atomic(struct list_node *) table[MOST_NODES];
 };
 
@@ -82,7 +81,7 @@ static uint32_t slot_of(uint64_t word)
 	return (uint32_t)word & ((1u << SLOT_BITS) - 1);
 }
 
-/* Who knows a number has it from the owner, and sees what the owner wrote before. */
+/* Numbers come from the owner: the reader sees what it wrote before. */
 static struct list_node *node_at(struct dynamic *deque, uint32_t number)
 {
 	return atomic_load_explicit(&deque->table[number], memory_order_relaxed);
@@ -93,7 +92,7 @@ static _Atomic(void *) *slot_at(struct dynamic *deque, uint64_t word)
 	return &node_at(deque, node_of(word))->slots[slot_of(word)];
 }
 
-/* One more node in the free list; false: ENOMEM. */
+/* Add a node to the free list; false: ENOMEM. */
 static bool make_node(struct dynamic *deque)
 {
 	struct list_node *made;
@@ -120,7 +119,7 @@ static void free_node(struct dynamic *deque, uint32_t number)
 	deque->free = number;
 }
 
-/* Put a free node on the left of another. */
+/* Link a free node to the left of `right`. */
 static uint32_t link_left(struct dynamic *deque, uint32_t right)
 {
 	uint32_t left = deque->free;
@@ -135,7 +134,7 @@ static uint32_t link_left(struct dynamic *deque, uint32_t right)
 	return left;
 }
 
-/* Nodes that thieves are done with become free: all but top's and the next on its right. */
+/* Free nodes to the right of top's, but for the next one. */
 static void free_stolen(struct dynamic *deque)
 {
 	/* Pairs with the CAS in steal(): the thieves have read the slots. */
@@ -164,7 +163,7 @@ static void destroy(struct ivl_queue_base *queue)
 static struct ivl_queue_base *create(size_t capacity, int node)
 {
 	struct dynamic *deque = ivl_node_alloc(sizeof(*deque), node);
-	/* One more, which is on the right of the first slot. */
+	/* One more, to the right of the first slot. */
 	size_t nodes = (capacity + IVL_DYNAMIC_SLOTS - 1) / IVL_DYNAMIC_SLOTS + 1;
 	uint64_t first;
 
@@ -202,7 +201,7 @@ static int put(struct ivl_queue_base *queue, void *element)
 		next = pack(link_left(deque, node_of(bottom)), IVL_DYNAMIC_SLOTS - 1);
 	}
 	atomic_store_explicit(slot_at(deque, bottom), element, memory_order_relaxed);
-	/* Pairs with the load in steal(): the thief sees the slot, the element and the links. */
+	/* Pairs with the load in steal(): the slot, the element and the links. */
 	atomic_store_explicit(&deque->bottom, next, memory_order_release);
 	return 0;
 }
@@ -222,7 +221,7 @@ static void *take(struct ivl_queue_base *queue)
 	ivl_fence(memory_order_seq_cst);
 	top = atomic_load_explicit(&deque->top, memory_order_relaxed);
 	element = atomic_load_explicit(slot_at(deque, bottom), memory_order_relaxed);
-	/* It is empty; or this is the last element, and a thief was faster. */
+	/* Empty, or a thief has taken the last element. */
 	if ((top & PLACE_MASK) == old ||
 	    ((top & PLACE_MASK) == bottom &&
 	     !atomic_compare_exchange_strong_explicit(&deque->top, &top, top + TAG_ONE,
@@ -256,7 +255,7 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 	/* Pairs with the store in put(). */
 	bottom = atomic_load_explicit(&deque->bottom, memory_order_acquire);
 	if (is_empty(deque, bottom, place))
-		/* Or the two were not read at one time. */
+		/* Or the two loads were inconsistent. */
 		return atomic_load_explicit(&deque->top, memory_order_relaxed) == top ? IVL_EMPTY :
 											IVL_LOST;
 	if (slot_of(place))
@@ -266,7 +265,7 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 		       pack(atomic_load_explicit(&node_at(deque, node_of(place))->left,
 						 memory_order_relaxed), IVL_DYNAMIC_SLOTS - 1);
 	*element = atomic_load_explicit(slot_at(deque, place), memory_order_relaxed);
-	/* Pairs with the load in free_stolen(): the slot is read before it is used again. */
+	/* Pairs with the load in free_stolen(): the slot is read before it is reused. */
 	return atomic_compare_exchange_strong_explicit(&deque->top, &top, next,
 						       memory_order_release,
 						       memory_order_relaxed) ? IVL_STOLEN :
@@ -280,15 +279,15 @@ static size_t size(const struct ivl_queue_base *queue)
 	int64_t length;
 
 	do {
-		/* Pairs with the CAS in steal(): its node is known. */
+		/* Pairs with the CAS in steal(): its node. */
 		top = atomic_load_explicit(&deque->top, memory_order_acquire);
-		/* Pairs with the store in put(): its node is known. */
+		/* Pairs with the store in put(): its node. */
 		bottom = atomic_load_explicit(&deque->bottom, memory_order_acquire);
 		nodes = atomic_load_explicit(&node_at(deque, node_of(bottom))->order,
 					     memory_order_relaxed) -
 			atomic_load_explicit(&node_at(deque, node_of(top))->order,
 					     memory_order_relaxed);
-		/* Where top has moved, its node may be in use elsewhere. */
+		/* If top has moved, its node may be in use elsewhere. */
 	} while (atomic_load_explicit(&deque->top, memory_order_relaxed) != top);
 	length = (int64_t)(nodes * IVL_DYNAMIC_SLOTS + slot_of(top) - slot_of(bottom));
 	return length > 0 ? (size_t)length : 0;

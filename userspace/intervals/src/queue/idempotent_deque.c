@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The idempotent deque of Michael, Vechev and Saraswat (PPoPP 2009; thesis, section
- * 10.2): the owner takes at the tail, thieves at the head. The owner has neither a
- * CAS nor a fence; its plain store may undo what thieves have just done, and those
- * elements come out again.
+ * The idempotent deque of Michael, Vechev and Saraswat (PPoPP 2009; thesis, section 10.2): the
+ * owner takes at the tail, thieves at the head. The owner uses neither CAS nor fence; its plain
+ * store may undo steals, and those elements come out again.
  */
 #include <errno.h>
 
 #include "queue/anchored.h"
 
 /*
- * The anchor: the tag above, the head, a slot's number, in the middle, the number
- * of elements below. An array change for the tag copies at most MOST_SLOTS elements
- * after at least as many puts.
+ * The anchor: tag (upper bits), head slot, number of elements (lower bits). Changing arrays for the
+ * tag copies at most MOST_SLOTS elements after at least as many puts.
  */
 #define SIZE_BITS 22
 #define HEAD_BITS 21
@@ -23,7 +21,7 @@
 _Static_assert(SIZE_BITS + HEAD_BITS + TAG_BITS == 64, "the anchor is one word");
 _Static_assert(MOST_SLOTS < (1u << SIZE_BITS), "a full array has a size");
 
-/* The first array's, so that every run changes arrays for the tag. */
+/* Of the first array, so that each run changes arrays for the tag. */
 #define FIRST_TAG (LAST_TAG - 5)
 
 static uint64_t pack(uint64_t tag, uint64_t head, uint64_t size)
@@ -65,7 +63,7 @@ static int put(struct ivl_queue_base *base, void *element)
 	}
 	atomic_store_explicit(ivl_ring_slot(queue->own_ring, head + size), element,
 			      memory_order_relaxed);
-	/* Pairs with the load in steal(): the thief sees the slot and the element. */
+	/* Pairs with the load in steal(): the slot and the element. */
 	atomic_store_explicit(&queue->own_ring->anchor, pack(tag + 1, head, size + 1),
 			      memory_order_release);
 	return 0;
@@ -81,7 +79,7 @@ static void *take(struct ivl_queue_base *base)
 	if (!size_of(anchor))
 		return NULL;
 	element = atomic_load_explicit(ivl_ring_slot(queue->own_ring, last), memory_order_relaxed);
-	/* Pairs with the load in steal(): the thief sees the slots below. */
+	/* Pairs with the load in steal(): the slots below. */
 	atomic_store_explicit(&queue->own_ring->anchor, anchor - 1, memory_order_release);
 	return element;
 }
@@ -102,7 +100,7 @@ static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 		result = IVL_EMPTY;
 	} else if (anchor != IVL_CLOSED) {
 		*element = atomic_load_explicit(ivl_ring_slot(ring, head), memory_order_relaxed);
-		/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
+		/* Pairs with ivl_anchored_load(): the slot is read before it is reused. */
 		if (atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, next,
 							    memory_order_release,
 							    memory_order_relaxed))

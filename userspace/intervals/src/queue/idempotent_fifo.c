@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The idempotent FIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the
- * head. The owner has neither a CAS nor a fence; it may move the head back over
- * what thieves have just stolen, and those elements come out again.
+ * The idempotent FIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the head. The owner
+ * uses neither CAS nor fence; it may move the head back over recent steals, and those elements come
+ * out again.
  *
- * It never goes back farther than what the owner saw last, which is what makes
- * overwriting safe: a slot is used again only below that.
+ * The head never goes back beyond what the owner saw last, and slots are reused only below that.
  */
 #include <errno.h>
 
@@ -19,7 +18,7 @@ static int put(struct ivl_queue_base *queue, void *element)
 	if (tail - fifo->known_head > fifo->own_ring->mask && !ivl_open_ring_make_room(fifo, tail))
 		return ENOMEM;
 	atomic_store_explicit(ivl_ring_slot(fifo->own_ring, tail), element, memory_order_relaxed);
-	/* Pairs with the load of tail in steal(): the thief sees the slot and the element. */
+	/* Pairs with the load of tail in steal(): the slot and the element. */
 	atomic_store_explicit(&fifo->tail, tail + 1, memory_order_release);
 	return 0;
 }
@@ -28,7 +27,7 @@ static void *take(struct ivl_queue_base *queue)
 {
 	struct ivl_open_ring *fifo = ivl_open_ring(queue);
 	/*
-	 * Pairs with the CAS in steal(), as in make_room(), open_ring.c, which may read what is
+	 * Pairs with the CAS in steal(), as in ivl_open_ring_make_room(), which may read what is
 	 * stored here.
 	 */
 	uint64_t head = atomic_load_explicit(&fifo->head, memory_order_acquire);
@@ -51,7 +50,7 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 
 	if ((int64_t)(tail - head) <= 0)
 		return IVL_EMPTY;
-	/* Pairs with the store in make_room(): the array may be newer than tail. */
+	/* Pairs with the store in ivl_open_ring_make_room(): the array may be newer than tail. */
 	ring = atomic_load_explicit(&fifo->ring, memory_order_acquire);
 	*element = atomic_load_explicit(ivl_ring_slot(ring, head), memory_order_relaxed);
 	/* Pairs with the loads of head in make_room() and take(). */

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The idempotent LIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the
- * tail. The owner has neither a CAS nor a fence; its plain store may undo what
- * thieves have just done, and those elements come out again.
+ * The idempotent LIFO of Michael, Vechev and Saraswat (PPoPP 2009): all take at the tail. The owner
+ * uses neither CAS nor fence; its plain store may undo steals, and those elements come out again.
  */
 #include <errno.h>
 
 #include "queue/anchored.h"
 
-/* The anchor: the tag above, the tail, which is the number of elements, below. */
+/* The anchor: tag (upper bits), tail, which is the number of elements (lower bits). */
 #define TAIL_BITS 32
 #define TAIL_MASK ((UINT64_C(1) << TAIL_BITS) - 1)
 #define TAG_ONE (UINT64_C(1) << TAIL_BITS)
 #define LAST_TAG (UINT64_MAX >> TAIL_BITS)
 #define MOST_SLOTS ((size_t)1 << (TAIL_BITS - 1))
 
-/* The first array's, so that every run changes arrays for the tag. */
+/* Of the first array, so that each run changes arrays for the tag. */
 #define FIRST_TAG (LAST_TAG - 5)
 
 static struct ivl_queue_base *create(size_t capacity, int node)
@@ -35,7 +34,7 @@ static int put(struct ivl_queue_base *base, void *element)
 			return ENOMEM;
 	}
 	atomic_store_explicit(ivl_ring_slot(queue->own_ring, tail), element, memory_order_relaxed);
-	/* Pairs with the load in steal(): the thief sees the slot and the element. */
+	/* Pairs with the load in steal(): the slot and the element. */
 	atomic_store_explicit(&queue->own_ring->anchor, anchor + TAG_ONE + 1,
 			      memory_order_release);
 	return 0;
@@ -52,7 +51,7 @@ static void *take(struct ivl_queue_base *base)
 		return NULL;
 	element = atomic_load_explicit(ivl_ring_slot(queue->own_ring, tail - 1),
 				       memory_order_relaxed);
-	/* Pairs with the load in steal(): the thief sees the slots below. */
+	/* Pairs with the load in steal(): the slots below. */
 	atomic_store_explicit(&queue->own_ring->anchor, anchor - 1, memory_order_release);
 	return element;
 }
@@ -72,7 +71,7 @@ static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 	} else if (anchor != IVL_CLOSED) {
 		*element = atomic_load_explicit(ivl_ring_slot(ring, (anchor & TAIL_MASK) - 1),
 						memory_order_relaxed);
-		/* Pairs with ivl_anchored_load(): the slot is read before it is used again. */
+		/* Pairs with ivl_anchored_load(): the slot is read before it is reused. */
 		if (atomic_compare_exchange_strong_explicit(&ring->anchor, &anchor, anchor - 1,
 							    memory_order_release,
 							    memory_order_relaxed))

@@ -14,6 +14,6 @@ const struct ivl_queue_ops *const ivl_queue_kinds[IVL_QUEUES] = {
 
 const char *ivl_queue_name(enum ivl_queue queue)
 {
-	/* Unsigned, so that a negative number is too large. */
+	/* Unsigned: rejects negative numbers. */
 	return (unsigned int)queue < IVL_QUEUES ? ivl_queue_kinds[queue]->name : NULL;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The lazy deque of Matsakis (thesis, section 9.2): the owner learns only from an
- * empty slot that thieves were there. An element belongs to whoever exchanges its
- * slot for NULL, so that no order between slots matters. Thieves, and the owner
- * when it makes room, hold a lock; a thief that does not get it goes elsewhere.
+ * The lazy deque of Matsakis (thesis, section 9.2): the owner learns of thieves only from an empty
+ * slot. The thread that exchanges a slot for NULL gets the element, so no order between slots
+ * matters. Thieves, and an owner that makes room, hold a lock; a thief that does not get it goes
+ * elsewhere.
  */
 #include <errno.h>
 
@@ -11,9 +11,9 @@
 
 struct lazy {
 	struct ivl_locked_ring thieves;
-	/* Of the owner. */
+	/* Owner's. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) tail;
-	uint64_t known_head;		/* thieves have been that far, or farther */
+	uint64_t known_head;		/* thieves have been here, or farther */
 };
 
 static struct lazy *lazy_of(const struct ivl_queue_base *queue)
@@ -51,7 +51,7 @@ static int put(struct ivl_queue_base *queue, void *element)
 
 	if (tail - lazy->known_head > lazy->thieves.ring->mask && !make_room(lazy, tail))
 		return ENOMEM;
-	/* Pairs with the exchange in steal(): the thief sees the element. */
+	/* Pairs with the exchange in steal(): the element. */
 	atomic_store_explicit(ivl_ring_slot(lazy->thieves.ring, tail), element,
 			      memory_order_release);
 	atomic_store_explicit(&lazy->tail, tail + 1, memory_order_relaxed);
@@ -72,7 +72,7 @@ static void *take(struct ivl_queue_base *queue)
 	if (element)
 		atomic_store_explicit(&lazy->tail, tail - 1, memory_order_relaxed);
 	else
-		/* Thieves go forward: they have stolen all before it, too. */
+		/* Thieves go forward, so they have stolen all before it, too. */
 		lazy->known_head = tail;
 	return element;
 }
@@ -87,7 +87,7 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 		return IVL_LOST;
 	head = atomic_load_explicit(&lazy->thieves.head, memory_order_relaxed);
 	slot = ivl_ring_slot(lazy->thieves.ring, head);
-	/* Look first: an exchange takes the cache line from the owner. */
+	/* Look first: an exchange takes the line from the owner. */
 	*element = atomic_load_explicit(slot, memory_order_relaxed);
 	if (*element)
 		/* Pairs with the store in put() and the exchange in take(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The head of the queues whose thieves hold a lock. It stands first in a queue, whose tail
- * is its own: where the owner needs no lock, that is on a line of its own.
+ * The head of queues whose thieves hold a lock; first member of a queue. The tail is the queue's
+ * own, on a line of its own if the owner needs no lock.
  */
 #ifndef IVL_LOCKED_RING_H
 #define IVL_LOCKED_RING_H
@@ -11,22 +11,21 @@
 #include "queue/ring.h"
 
 struct ivl_locked_ring {
-	/* Of who holds the lock; the owner, if there is one, changes the ring alone. */
+	/* Protected by the lock. The owner, if any, is the only thread to change the ring. */
 	pthread_mutex_t lock;
 	_Atomic(uint64_t) head;
 	struct ivl_ring *ring;
 	size_t bytes;			/* of the queue */
 };
 
-/* A queue of `bytes`, whose tail is to be set to IVL_FIRST_POSITION; NULL: ENOMEM. */
+/* A queue of `bytes`; the caller initialises its tail to IVL_FIRST_POSITION. NULL: ENOMEM. */
 void *ivl_locked_ring_create(size_t bytes, size_t capacity, int node);
-/* As in struct ivl_queue_ops. */
 void ivl_locked_ring_destroy(struct ivl_queue_base *queue);
 
 /* With the lock: make room for one more at the tail; false: ENOMEM. */
 bool ivl_locked_ring_make_room(struct ivl_locked_ring *queue, uint64_t head, uint64_t tail);
 
-/* Any thread: how many there are up to the tail, or were a moment ago. */
+/* Any thread; the number may be out of date. */
 static inline size_t ivl_locked_ring_length(const struct ivl_locked_ring *queue,
 					    const _Atomic(uint64_t) *tail)
 {

@@ -36,8 +36,8 @@ bool ivl_open_ring_make_room(struct ivl_open_ring *queue, uint64_t tail)
 	struct ivl_ring *ring = queue->own_ring, *larger;
 
 	/*
-	 * Pairs with the CAS in steal(): thieves have read the slots below the head, which
-	 * the owner may overwrite from now on.
+	 * Pairs with the CAS in steal(): thieves have read the slots below the head, which may now
+	 * be overwritten.
 	 */
 	queue->known_head = atomic_load_explicit(&queue->head, memory_order_acquire);
 	if (tail - queue->known_head <= ring->mask)
@@ -47,7 +47,7 @@ bool ivl_open_ring_make_room(struct ivl_open_ring *queue, uint64_t tail)
 		return false;
 	larger->older = ring;
 	queue->own_ring = larger;
-	/* Pairs with the load in steal(): the thief sees the slots. */
+	/* Pairs with the load in steal(): the slots. */
 	atomic_store_explicit(&queue->ring, larger, memory_order_release);
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The head of the queues whose thieves read the ring without a lock, between two
- * positions: the owner puts at the tail, thieves steal at the head, which never goes back
- * farther than what the owner has seen of it. The orderings in between are each queue's own.
+ * The head of queues whose thieves read the ring without a lock. The owner puts at the tail;
+ * thieves steal at the head, which never goes back beyond what the owner has seen. Each queue has
+ * its own orderings.
  */
 #ifndef IVL_OPEN_RING_H
 #define IVL_OPEN_RING_H
@@ -10,13 +10,13 @@
 #include "queue/ring.h"
 
 struct ivl_open_ring {
-	/* Of the owner; thieves read tail. */
+	/* Owner's; thieves read tail. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) tail;
-	uint64_t known_head;		/* the head is here or farther, now and later */
+	uint64_t known_head;		/* lower bound of the head */
 	struct ivl_ring *own_ring;
-	/* Of thieves. */
+	/* Thieves'. */
 	_Alignas(IVL_LINE) _Atomic(uint64_t) head;
-	/* Seldom written. */
+	/* Rarely written. */
 	_Alignas(IVL_LINE) _Atomic(struct ivl_ring *) ring;
 };
 
@@ -25,7 +25,6 @@ static inline struct ivl_open_ring *ivl_open_ring(const struct ivl_queue_base *q
 	return (struct ivl_open_ring *)queue;
 }
 
-/* As in struct ivl_queue_ops. */
 struct ivl_queue_base *ivl_open_ring_create(size_t capacity, int node);
 void ivl_open_ring_destroy(struct ivl_queue_base *queue);
 size_t ivl_open_ring_size(const struct ivl_queue_base *queue);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* One queue of all workers, first in first out, under a lock (thesis, chapter 11). */
+/* One FIFO queue for all workers, under a lock (thesis, chapter 11). */
 #include <errno.h>
 
 #include "queue/locked_ring.h"
 
 struct shared {
 	struct ivl_locked_ring all;
-	/* Written under the lock, read without it by size(), as the head is. */
+	/* Written under the lock; like the head, size() reads it without. */
 	_Atomic(uint64_t) tail;
 };
 

@@ -34,7 +34,7 @@ int ivl_numa_barrier_destroy(ivl_numa_barrier *barrier)
 	return 0;
 }
 
-/* A thread may come; but not for tasks that have no stack. */
+/* A foreign thread might come, but not for tasks that were refused a stack. */
 static bool describe(const void *arg, struct ivl_inspection *inspection)
 {
 	const ivl_numa_barrier *barrier = arg;

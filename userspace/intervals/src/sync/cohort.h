@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cohort lock (Dice, Marathe and Shavit, PPoPP 2012) of queues whose waiters
- * are parked. Who has the queue of a node may wait for the queue between the nodes;
- * that one belongs to the node until it is given up, whoever locks and unlocks.
+ * The cohort lock (Dice, Marathe and Shavit, PPoPP 2012), of queues with parked waiters. The holder
+ * of a node's queue may wait for the global queue, which then belongs to the node until the node
+ * gives it up.
  */
 #ifndef IVL_COHORT_H
 #define IVL_COHORT_H
@@ -10,7 +10,7 @@
 #include "guard_queue.h"
 #include "sync/parker.h"
 
-/* Who waits in a queue. */
+/* A waiter in a queue. */
 struct ivl_sleeper {
 	struct ivl_guard_node node;	/* first: ivl_fifo_unlock() casts it back */
 	struct ivl_parker parker;
@@ -33,7 +33,7 @@ static inline void ivl_fifo_unlock(struct ivl_guard_queue *queue)
 		ivl_unpark(&((struct ivl_sleeper *)next)->parker);
 }
 
-/* One node's part; all but the queue itself is protected by the queue. */
+/* One node's part, protected by `queue`. */
 struct ivl_cohort {
 	struct ivl_guard_queue queue;
 	IVL_SHARED(bool) has_global;
@@ -42,9 +42,9 @@ struct ivl_cohort {
 
 struct ivl_cohort_lock {
 	struct ivl_guard_queue global;
-	/* Whose the lock is, to unlock it from wherever the owner is by then. */
+	/* The present holder's cohort: the owner may unlock on another node. */
 	IVL_SHARED(struct ivl_cohort *) holder;
-	bool one_node;				/* which then has the global queue for ever */
+	bool one_node;				/* that has the global queue for ever */
 	unsigned int local_passes;		/* at most, while another node waits */
 };
 
@@ -73,7 +73,7 @@ static inline void ivl_cohort_own(struct ivl_cohort_lock *lock, struct ivl_cohor
 	lock->holder = cohort;
 }
 
-/* The caller has the cohort's queue: now it gets the lock. */
+/* The caller has the cohort's queue; get the lock. */
 static inline void ivl_cohort_enter(struct ivl_cohort_lock *lock, struct ivl_cohort *cohort)
 {
 	if (!cohort->has_global)
@@ -99,7 +99,7 @@ static inline bool ivl_cohort_trylock(struct ivl_cohort_lock *lock, struct ivl_c
 	return true;
 }
 
-/* May the lock stay on the node? While another node waits, only so often. */
+/* May the lock stay on the node? Only so often while another node waits. */
 static inline bool ivl_cohort_may_pass(struct ivl_cohort_lock *lock, struct ivl_cohort *cohort)
 {
 	return ivl_guard_queue_contended(&cohort->queue) &&

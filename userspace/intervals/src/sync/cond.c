@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who is signalled goes from a list of the condition variable's to the queue of the
- * mutex, and wakes when the mutex is its own: every wake-up is a hand-off, and a
- * broadcast does not wake a crowd that falls asleep again at the mutex.
+ * A signalled waiter moves from the condition variable's list to the mutex's queue and wakes up as
+ * the owner of the mutex: each wake-up is a hand-off, and a broadcast wakes no waiter that would
+ * block on the mutex.
  *
- * The lists have locks of their own, as a signal may come from who has not got the
- * mutex. A list is no lock's owner's for longer than it takes to link a waiter.
+ * The lists have locks of their own, since a signal may come without the mutex. They are held only
+ * while waiters are linked.
  */
 #include <errno.h>
 
@@ -13,17 +13,17 @@
 
 struct cond_waiter {
 	struct ivl_sleeper sleeper;
-	struct ivl_cohort *cohort;	/* in whose queue it will wait for the mutex */
+	struct ivl_cohort *cohort;	/* of the mutex, whose queue it will enter */
 	struct cond_waiter *next;
 };
 
-/* Who waits on one node, in the order of their coming. */
+/* Waiters of one node, in FIFO order. */
 struct cond_node {
 	struct ivl_guard_queue lock;
 	struct cond_waiter *first, **last;
-	/* Read without the lock, by who then need not take it. */
+	/* Read without the lock: 0 avoids taking it. */
 	_Atomic(unsigned int) count;
-	/* Signals from this node that stayed here since one did not. */
+	/* Consecutive signals from this node that stayed here. */
 	_Atomic(unsigned int) passes;
 };
 
@@ -70,12 +70,12 @@ static void list_append(struct cond_node *list, struct cond_waiter *waiter)
 	waiter->next = NULL;
 	*list->last = waiter;
 	list->last = &waiter->next;
-	/* Relaxed: a signal that must see it comes after the mutex' unlock. */
+	/* Relaxed: a signal that must see it comes after the mutex's unlock. */
 	atomic_fetch_add_explicit(&list->count, 1, memory_order_relaxed);
 	ivl_fifo_unlock(&list->lock);
 }
 
-/* Take up to `most` from the list: the first of them, linked; NULL: nobody waits. */
+/* Take up to `most` waiters; NULL: there is none. */
 static struct cond_waiter *list_take(struct cond_node *list, unsigned int most)
 {
 	struct cond_waiter *first, **end;
@@ -97,7 +97,7 @@ static struct cond_waiter *list_take(struct cond_node *list, unsigned int most)
 	return taken ? first : NULL;
 }
 
-/* To the queue of the mutex; who finds it free has it, and wakes. */
+/* To the mutex's queue; if the mutex is free the waiter owns it, and wakes. */
 static void requeue(struct cond_waiter *waiter)
 {
 	struct ivl_sleeper *sleeper = &waiter->sleeper;
@@ -127,7 +127,7 @@ int ivl_numa_cond_signal(ivl_numa_cond *cond)
 	const unsigned int here = ivl_sync_node(cond->object.nodes);
 	_Atomic(unsigned int) *passes = &list_of(cond, here)->passes;
 	unsigned int stayed = atomic_load_explicit(passes, memory_order_relaxed);
-	/* Where it is another node's turn, this one comes last. */
+	/* On another node's turn, this one comes last. */
 	const unsigned int first = stayed < IVL_NUMA_LOCAL_PASSES ? 0 : 1;
 
 	for (unsigned int i = first; i < first + cond->object.nodes; i++) {
@@ -148,7 +148,7 @@ int ivl_numa_cond_broadcast(ivl_numa_cond *cond)
 {
 	struct cond_waiter *all = NULL, **end = &all;
 
-	/* All from their lists first: the first to wake may destroy the condition variable. */
+	/* Empty all lists first: the first waiter to wake may destroy the condition variable. */
 	for (unsigned int i = 0; i < cond->object.nodes; i++) {
 		*end = list_take(list_of(cond, i), ~0u);
 		while (*end)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A barrier's protocol. Who comes counts on its own node; the first of those not yet
- * counted between the nodes brings them there, with all who came meanwhile. So nobody
- * need say beforehand how many will come from which node, and few touch the word
- * between the nodes when many come at once.
+ * A barrier's protocol. Each caller counts on its own node. The first caller not yet counted
+ * globally moves the node's count there, with all that came meanwhile. So the number of callers per
+ * node need not be known, and few of many concurrent callers touch the global word.
  */
 #ifndef IVL_GATHERING_H
 #define IVL_GATHERING_H
@@ -11,7 +10,7 @@
 #include "eventcount.h"
 #include "sync/parker.h"
 
-/* A task that waits. */
+/* A waiting task. */
 struct ivl_gathered {
 	struct ivl_parker parker;
 	IVL_SHARED(struct ivl_gathered *) next;
@@ -19,15 +18,15 @@ struct ivl_gathered {
 
 /* One node's part. */
 struct ivl_gathering_node {
-	_Atomic(unsigned int) arrived;		/* not yet counted between the nodes */
-	_Atomic(unsigned int) inside;		/* for who wants to destroy it */
+	_Atomic(unsigned int) arrived;		/* not yet counted globally */
+	_Atomic(unsigned int) inside;		/* callers that have not left, for destroy */
 	_Atomic(struct ivl_gathered *) tasks;	/* newest first */
 	struct ivl_eventcount threads;
 };
 
 struct ivl_gathering {
 	_Atomic(unsigned int) arrived;
-	/* Which time it is; what threads wait for to change. */
+	/* Incremented when the barrier opens; threads wait for that. */
 	_Atomic(unsigned int) generation;
 	unsigned int count;
 	unsigned int nodes;
@@ -65,7 +64,7 @@ static inline bool ivl_gathering_arrive(struct ivl_gathering *all, struct ivl_ga
 {
 	unsigned int brought;
 
-	/* Release, to the exchange of who brings us: what we wrote. */
+	/* Release, to the exchange that moves our count: what we wrote. */
 	if (atomic_fetch_add_explicit(&node->arrived, 1, memory_order_release))
 		return false;
 	brought = atomic_exchange_explicit(&node->arrived, 0, memory_order_acquire);
@@ -74,17 +73,17 @@ static inline bool ivl_gathering_arrive(struct ivl_gathering *all, struct ivl_ga
 	       all->count;
 }
 
-/* By the last: all others are waiting, or will see that they need not. */
+/* By the last: all other callers wait, or will see that they need not. */
 static inline void ivl_gathering_open(struct ivl_gathering *all)
 {
 	struct ivl_gathered *first = NULL;
 	unsigned int generation = atomic_load_explicit(&all->generation, memory_order_relaxed);
 
-	/* All that is of this time, before anybody can come for the next. */
+	/* Reset before any caller can come for the next generation. */
 	atomic_store_explicit(&all->arrived, 0, memory_order_relaxed);
 	for (unsigned int i = 0; i < all->nodes; i++) {
 		struct ivl_gathering_node *node = ivl_gathering_part(all, i);
-		/* Relaxed: by our arrival we have seen all that are in it. */
+		/* Relaxed: by its arrival the last has seen all of the list. */
 		struct ivl_gathered *task = atomic_exchange_explicit(&node->tasks, NULL,
 								     memory_order_relaxed);
 
@@ -96,7 +95,7 @@ static inline void ivl_gathering_open(struct ivl_gathering *all)
 			task = next;
 		}
 	}
-	/* Release, to the acquire in wait: what all have written. */
+	/* Release, to wait: what all have written. */
 	atomic_store_explicit(&all->generation, generation + 1, memory_order_release);
 	for (unsigned int i = 0; i < all->nodes; i++)
 		ivl_eventcount_notify(&ivl_gathering_part(all, i)->threads, ~0u);
@@ -119,14 +118,14 @@ static inline struct ivl_gathering_node *ivl_gathering_come(struct ivl_gathering
 
 static inline void ivl_gathering_go(struct ivl_gathering_node *node)
 {
-	/* Release, to the acquire in empty: we touch it no more. */
+	/* Release, to empty: we touch it no more. */
 	atomic_fetch_sub_explicit(&node->inside, 1, memory_order_release);
 }
 
-/* Has nobody come to this node who has not gone? */
+/* Have all callers left? */
 static inline bool ivl_gathering_empty(struct ivl_gathering *all, unsigned int number)
 {
-	/* Acquire, from the release in go. */
+	/* Acquire, from go. */
 	return !atomic_load_explicit(&ivl_gathering_part(all, number)->inside,
 				     memory_order_acquire);
 }
@@ -152,7 +151,7 @@ static inline bool ivl_gathering_wait_task(struct ivl_gathering *all, unsigned i
 	return last;
 }
 
-/* By a thread that is no worker's: all of a node are woken at once. True: it was the last. */
+/* By a foreign thread; all of a node are woken at once. True: it was the last. */
 static inline bool ivl_gathering_wait_thread(struct ivl_gathering *all, unsigned int number)
 {
 	struct ivl_gathering_node *node = ivl_gathering_come(all, number);
@@ -162,7 +161,7 @@ static inline bool ivl_gathering_wait_thread(struct ivl_gathering *all, unsigned
 
 	if (last)
 		ivl_gathering_open(all);
-	/* Acquire, from the release in open. */
+	/* Acquire, from open. */
 	while (atomic_load_explicit(&all->generation, memory_order_acquire) == generation) {
 		uint64_t key = ivl_eventcount_prepare(&node->threads);
 

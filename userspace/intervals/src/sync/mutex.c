@@ -10,7 +10,7 @@ uint64_t ivl_task_number(void)
 	static _Atomic(uint64_t) last;
 	struct ivl_local *local = ivl_local();
 
-	/* Relaxed: only that they differ. */
+	/* Relaxed: only uniqueness matters. */
 	if (local->task < IVL_TASK_ONE)
 		local->task += atomic_fetch_add_explicit(&last, IVL_TASK_ONE,
 							 memory_order_relaxed) + IVL_TASK_ONE;
@@ -47,7 +47,7 @@ int ivl_numa_mutex_destroy(ivl_numa_mutex *mutex)
 		while (!ivl_guard_queue_free(&cohort_of(mutex, i)->queue)) {
 			if (mutex->object.nodes == 1 || !ivl_guard_queue_free(&mutex->lock.global))
 				return EBUSY;
-			/* Its last holder on that node is about to give up the queue, too. */
+			/* The last holder on that node is about to give up the queue, too. */
 			sched_yield();
 		}
 	}
@@ -55,7 +55,7 @@ int ivl_numa_mutex_destroy(ivl_numa_mutex *mutex)
 	return 0;
 }
 
-/* By tasks alone if its owner is one that waits. */
+/* Only tasks can end the wait if the owner is a waiting task. */
 static bool describe(const void *arg, struct ivl_inspection *inspection)
 {
 	const ivl_numa_mutex *mutex = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What condition variables know of mutexes. */
+/* The part of mutexes that condition variables use. */
 #ifndef IVL_SYNC_MUTEX_H
 #define IVL_SYNC_MUTEX_H
 
@@ -10,13 +10,13 @@
 struct ivl_numa_mutex {
 	struct ivl_sync_object object;		/* with a struct ivl_cohort per node */
 	struct ivl_cohort_lock lock;
-	/* ivl_task_number(), or 0. Compared with oneself only; relaxed, as nobody else's matters. */
+	/* ivl_task_number(), or 0. Relaxed: compared only with the caller's own number. */
 	_Atomic(uint64_t) owner;
 };
 
 /*
- * A number that no other task or thread of the process has had. A child that ivl_sync()
- * calls has its spawner's only if it keeps it: if it asks first, and ends with the mutex.
+ * Unique among all tasks and threads of the process. A child that ivl_sync() calls has its
+ * spawner's number only if it asks for one first and ends with the mutex.
  */
 uint64_t ivl_task_number(void);
 

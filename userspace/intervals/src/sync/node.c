@@ -24,6 +24,6 @@ unsigned int ivl_sync_node(unsigned int nodes)
 		node = (unsigned int)of_place;
 	else if (getcpu(&cpu, &node))
 		node = 0;
-	/* Where this process may not have memory on it. */
+	/* The process may have no memory on that node. */
 	return node < nodes ? node : 0;
 }

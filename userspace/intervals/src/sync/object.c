@@ -15,7 +15,7 @@ void *ivl_sync_create(size_t bytes, size_t part_bytes)
 
 	if (!object)
 		return NULL;
-	/* Every object has a pointer's alignment, and so has its end. */
+	/* `bytes` is a multiple of a pointer's alignment. */
 	object->parts = (void **)((char *)object + bytes);
 	object->home = home;
 	object->bytes = bytes_with_pointers(bytes, nodes);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Waiting until told, by a context that is already known to who will tell it: it may
- * be told before it waits. Once per parker.
- */
+/* A context that waits until it is unparked, maybe before it waits. Used once. */
 #ifndef IVL_PARKER_H
 #define IVL_PARKER_H
 
@@ -13,7 +10,7 @@
 #include "scheduler.h"
 
 struct ivl_parker {
-	/* NULL; then who waits, or IVL_UNPARKED, or the one after the other. */
+	/* NULL, then the waiter or IVL_UNPARKED, or both in turn. */
 	_Atomic(struct ivl_waiter *) waiter;
 };
 
@@ -30,18 +27,17 @@ static inline bool ivl_parker_publish(void *arg, struct ivl_waiter *waiter)
 	struct ivl_waiter *seen = NULL;
 
 	/*
-	 * Release, to the acquire in unpark: the waiter's registers. Acquire, where it
-	 * fails, from the release there: what we were told about. (C11 does not have
-	 * the one without the other.)
+	 * Release, to unpark: the waiter's registers. Acquire on failure, from unpark. (C11 has no
+	 * release with an acquire failure.)
 	 */
 	return atomic_compare_exchange_strong_explicit(&parker->waiter, &seen, waiter,
 						       memory_order_acq_rel, memory_order_acquire);
 }
 
-/* Returns once unpark has been called; what its caller wrote is seen. */
+/* Returns once unpark was called; what its caller wrote is visible. */
 static inline void ivl_park(struct ivl_parker *parker)
 {
-	/* Acquire, from the release in unpark: the short way, without leaving. */
+	/* Acquire, from unpark: the fast path, without suspending. */
 	if (atomic_load_explicit(&parker->waiter, memory_order_acquire) != IVL_UNPARKED)
 		ivl_wait(ivl_parker_publish, parker);
 }

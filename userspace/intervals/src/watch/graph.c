@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Intervals and guards that are watched. */
+/* Traced intervals and guards. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 struct ivl_reached {
 	struct ivl_span start, end;
-	struct ivl_span body;		/* when it ended; before that, of no task */
+	struct ivl_span body;		/* at its end; before that, no tasks */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,7 +76,7 @@ void ivl_watch_scheduled(const ivl_interval *interval, const ivl_interval *made)
 	pthread_mutex_lock(&lock);
 	from = interval->reached->body;
 	pthread_mutex_unlock(&lock);
-	/* By the body, or by a part of it that runs beside. */
+	/* From the body, or a concurrent part of it. */
 	if (!from.tasks)
 		from = ivl_span_here();
 	ivl_reach(&made->reached->start, &from);
@@ -101,7 +101,7 @@ int ivl_watch_body(ivl_interval *interval)
 		return ivl_call_body(interval, interval->arg, interval->body);
 	if (interval->reached)
 		from = interval->reached->start;
-	/* Not if it was called by one that runs here. */
+	/* Unless a task here calls it. */
 	if (!worker->fiber->watched)
 		from.burdened_ns += IVL_BURDEN_NS;
 	ivl_task_watched(&task, ivl_interval_name(interval), &from);
@@ -114,9 +114,7 @@ int ivl_watch_body(ivl_interval *interval)
 	return error;
 }
 
-/*
- * Guards, which have tracks of their own: who waits for one is on no worker.
- */
+/* Guards have tracks of their own: an interval that waits for one is on no worker. */
 
 static struct ivl_lane *callers_lane(void)
 {
@@ -147,7 +145,7 @@ void ivl_watch_held(uint64_t guard, const ivl_interval *interval, uint64_t asked
 	struct ivl_event event = { .name = ivl_interval_name(interval) };
 
 	if (asked) {
-		/* Several wait at a time: each on its own, which Perfetto shows together. */
+		/* Concurrent waits have a track each, which Perfetto shows together. */
 		event.track = ivl_perfetto_track(lane, guard, "waiting");
 		event.type = IVL_EVENT_BEGIN;
 		event.ns = asked;

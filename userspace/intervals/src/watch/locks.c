@@ -11,33 +11,33 @@
 #include "watch/names.h"
 #include "watch/watch.h"
 
-/* Return addresses, the innermost first. */
+/* Return addresses, innermost first. */
 struct calls {
 	void *from[IVL_LOCK_CALLS];
 	int count;
 };
 
-/* A lock that a task has. */
+/* A lock held by a task. */
 struct held {
-	const void *lock;		/* NULL: none */
+	const void *lock;
 	const char *kind;
 	const struct ivl_fiber *fiber;
 	const char *task;
-	pid_t thread;			/* that owns it */
-	unsigned int depth;		/* how often it was locked */
-	struct calls locked, waited;	/* `waited`: none yet */
+	pid_t thread;			/* of the owner */
+	unsigned int depth;		/* recursion depth */
+	struct calls locked, waited;
 };
 
-/* What is said of a lock; once for each place in the program where it is locked. */
+/* What is reported of a lock, once per place in the program where it is locked. */
 enum { WAITS, MOVED, SHARED, FAULTS };
 static const void *told[FAULTS][IVL_LOCKS_TOLD];
 
 static struct held table[IVL_LOCKS_SEEN];
-static unsigned int used;		/* of the table, from its begin on */
-static _Atomic(unsigned int) count;	/* of those in it that are locked */
-/* No pthread_mutex_t, of which we would be told. */
+static unsigned int used;		/* entries in use, from the first on */
+static _Atomic(unsigned int) count;	/* locks held now */
+/* Not a pthread_mutex_t: the listener would hear of it. */
 static _Atomic(bool) busy;
-/* In a function below, which may lock something itself. */
+/* Inside this file, which may lock something itself. */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 static void enter(void)
@@ -53,11 +53,7 @@ static void leave(void)
 	inside = false;
 }
 
-/*
- * What is said.
- */
-
-/* Not where so many others were told of, either. */
+/* False also when the table of places is full. */
 static bool is_new(unsigned int fault, const struct held *held)
 {
 	const void *place = held->locked.from[0];
@@ -76,7 +72,7 @@ static void take_calls(struct calls *calls)
 	calls->count = backtrace(calls->from, IVL_LOCK_CALLS);
 }
 
-/* Without those within the call that returns to `caller`. */
+/* Without the frames inside the call that returns to `caller`. */
 static void take_calls_from(struct calls *calls, void *caller)
 {
 	int first = 0;
@@ -84,7 +80,7 @@ static void take_calls_from(struct calls *calls, void *caller)
 	take_calls(calls);
 	while (first < calls->count && calls->from[first] != caller)
 		first++;
-	/* There is that one, whatever the unwinder has found. */
+	/* The caller is known, whatever the unwinder has found. */
 	if (first == calls->count) {
 		calls->from[0] = caller;
 		calls->count = 1;
@@ -94,7 +90,7 @@ static void take_calls_from(struct calls *calls, void *caller)
 	memmove(calls->from, calls->from + first, (size_t)calls->count * sizeof(*calls->from));
 }
 
-/* Is it one of the functions by which the library waits? It may be linked statically. */
+/* A function with which the library waits; it may be linked statically. */
 static bool is_ours(const char *name)
 {
 	static const char *const ours[] = { "go_on_with", "suspend", "sync_children",
@@ -107,7 +103,7 @@ static bool is_ours(const char *name)
 	return !strncmp(name, "ivl_", strlen("ivl_"));
 }
 
-/* The innermost functions of the program; and where, as addr2line wants it. */
+/* The innermost functions of the program, with addresses for addr2line. */
 static void tell_calls(const struct calls *calls)
 {
 	int i = 0, told = 0;
@@ -171,11 +167,7 @@ static void tell_shared(const struct held *held, const char *task)
 	funlockfile(stderr);
 }
 
-/*
- * What is locked.
- */
-
-/* That of this fiber; or else any. */
+/* The entry of this fiber, else of any. */
 static struct held *find(const void *lock, const struct ivl_fiber *fiber)
 {
 	struct held *any = NULL;
@@ -190,7 +182,7 @@ static struct held *find(const void *lock, const struct ivl_fiber *fiber)
 	return any;
 }
 
-/* NULL: there is no room, and it is not seen. */
+/* NULL: the table is full. */
 static struct held *add(const void *lock)
 {
 	unsigned int i = 0;
@@ -215,7 +207,7 @@ static void locked(const void *lock, const char *kind, void *caller)
 
 	if (inside || !worker || worker->fiber == &worker->base || !worker->fiber->watched)
 		return;
-	/* There a task stays in its thread, and what it may lock is for the layer above to say. */
+	/* OpenMP ties a task to its thread, and decides what it may lock. */
 	if (worker->runtime->threadless)
 		return;
 	fiber = worker->fiber;
@@ -227,7 +219,7 @@ static void locked(const void *lock, const char *kind, void *caller)
 		leave();
 		return;
 	}
-	/* Whoever waits in the kernel keeps its thread for itself. */
+	/* A waiter in the kernel blocks its thread, so only a lock of this thread is shared. */
 	if (held && held->thread == gettid() && !strncmp(kind, "recursive", strlen("recursive")) &&
 	    is_new(SHARED, held))
 		tell_shared(held, task->name);
@@ -292,11 +284,7 @@ void ivl_locks_go_on(const struct ivl_fiber *fiber)
 	leave();
 }
 
-/*
- * Beginning.
- */
-
-/* The library is called from elsewhere from now on, and must not go. */
+/* The debug library keeps calling it: never unload it. */
 static void stay_loaded(void)
 {
 	Dl_info own;
@@ -317,7 +305,7 @@ bool ivl_locks_start(void)
 		return false;
 	if (!atomic_exchange(&listens, true)) {
 		stay_loaded();
-		/* The first time it loads a library. */
+		/* The first backtrace() loads a library. */
 		take_calls(&calls);
 		listen(&listener);
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Locks that belong to threads, in the hands of tasks: libintervals-debug.so (debug/locks.c) has
- * the functions by which programs lock, and tells of each call. To which task it belongs is known
- * here.
+ * Thread-owned locks held by tasks. libintervals-debug.so (debug/locks.c) wraps the program's
+ * locking functions and reports each call; this file knows the task.
  */
 #ifndef IVL_LOCKS_H
 #define IVL_LOCKS_H
@@ -11,25 +10,25 @@
 
 struct ivl_fiber;
 
-/* By the thread that locks and unlocks. */
+/* Called by the thread that locks and unlocks. */
 struct ivl_lock_listener {
-	struct ivl_lock_listener *next;	/* the debug library's */
-	/* It has the lock, maybe once more. The call returns to `caller`. */
+	struct ivl_lock_listener *next;	/* for the debug library */
+	/* The caller has the lock, maybe recursively. The call returns to `caller`. */
 	void (*locked)(const void *lock, const char *kind, void *caller);
-	/* It is going to give the lock up. */
+	/* It is about to unlock. */
 	void (*unlocked)(const void *lock);
 };
-/* Of the debug library: from now on and for ever. There may be several copies of the runtime. */
+/* In the debug library, for good. The process may contain several copies of the runtime. */
 void ivl_debug_listen(struct ivl_lock_listener *listener) __attribute__((visibility("default")));
 
-/* Is the debug library there? From now on it is listened to. */
+/* Start listening. False: the debug library is not loaded. */
 bool ivl_locks_start(void);
 /* In the child of a fork(). */
 void ivl_locks_forget(void);
 
-/* The task on this fiber, which runs, waits, or lets others of its thread run first. */
+/* The task on this fiber waits, or other tasks of its thread may run. */
 void ivl_locks_wait(const struct ivl_fiber *fiber);
-/* The task on this fiber goes on in the calling thread. */
+/* The task on this fiber resumes in the calling thread. */
 void ivl_locks_go_on(const struct ivl_fiber *fiber);
 
 #endif

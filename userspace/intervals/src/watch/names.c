@@ -17,8 +17,8 @@
 #include "tunables.h"
 
 /*
- * Symbols that are not exported: dladdr() does not know them, and most functions of tasks
- * are static. They are in the file, unless it was stripped.
+ * Symbols that are not exported: dladdr() does not know them, and most task functions are static.
+ * The file has them unless it was stripped.
  */
 
 struct elf {
@@ -31,7 +31,7 @@ static const void *at(const struct elf *elf, uint64_t offset, uint64_t bytes)
 	return offset <= elf->size && bytes <= elf->size - offset ? elf->bytes + offset : NULL;
 }
 
-/* What addresses in the file have been moved by. */
+/* Load offset. */
 static uint64_t moved_by(const struct elf *elf, const Elf64_Ehdr *header, const void *base)
 {
 	const Elf64_Phdr *segments = at(elf, header->e_phoff,
@@ -92,7 +92,7 @@ static bool look_into_file(const Dl_info *where, const void *function, char *nam
 	bool found = false;
 	void *mapped;
 
-	/* The program itself, by a name that led to it from another directory. */
+	/* The program's name may be relative to another directory. */
 	if (file < 0)
 		file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (file < 0)
@@ -130,16 +130,14 @@ static void find_name(const void *function, char *name, size_t bytes)
 		 (const char *)function - (const char *)where.dli_fbase);
 }
 
-/*
- * What was found. Slots are filled and never cleared, so readers need no lock.
- */
+/* Names found. Slots are never cleared, so readers need no lock. */
 
 struct named {
 	const void *function;
 	char name[128];
 };
 
-/* Not from the heap: nobody could say when to free it. One that loses a race is not used. */
+/* Static: there is no time to free it. An entry that loses a race stays unused. */
 static struct named pool[IVL_NAMES];
 static _Atomic(unsigned int) used;
 static _Atomic(struct named *) table[IVL_NAMES];
@@ -148,7 +146,7 @@ static struct named *make(const void *function)
 {
 	unsigned int number;
 
-	/* First: the number must not come round. */
+	/* Checked first: the number must not wrap. */
 	if (atomic_load_explicit(&used, memory_order_relaxed) >= IVL_NAMES)
 		return NULL;
 	number = atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
@@ -165,7 +163,7 @@ const char *ivl_function_name(const void *function)
 
 	for (unsigned int i = 0; i < IVL_NAMES; i++) {
 		_Atomic(struct named *) *slot = &table[(hash + i) % IVL_NAMES];
-		/* Acquire, also below: what is in it. */
+		/* Acquire, also below: the entry. */
 		struct named *there = atomic_load_explicit(slot, memory_order_acquire), *mine;
 
 		if (!there) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What functions are called in their program. */
+/* Names of functions and intervals. */
 #ifndef IVL_NAMES_H
 #define IVL_NAMES_H
 
 struct ivl_interval;
 
 /*
- * Its symbol, which need not be exported; else where it is, as addr2line wants it:
- * "program+0x1234". There for ever, and found once.
+ * The symbol, exported or not; else the address in addr2line's form, "program+0x1234". Cached;
+ * valid for ever.
  */
 const char *ivl_function_name(const void *function);
 
-/* That of an interval, or of its body's function. */
+/* The interval's name, or its body's function. */
 const char *ivl_interval_name(const struct ivl_interval *interval);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Protocol buffers: a message is its fields, each of which is a varint of its number and
- * type, and then a varint, eight bytes, or a length and so many bytes. The length of a
- * message inside is written when it is known, as a varint of two bytes.
+ * Protocol buffers: a message is a sequence of fields, each a varint of number and type, followed
+ * by a varint, eight bytes, or a length and bytes. The length of a nested message is filled in
+ * later, as a varint of two bytes.
  */
 #include "watch/perfetto.h"
 
@@ -15,18 +15,18 @@
 #include "clock.h"
 #include "watch/trace_file.h"
 
-/* Names longer than that are cut; with two of them a packet has room. */
+/* Longer names are cut; a packet has room for two. */
 #define NAME_BYTES 255
 #define LENGTH_BYTES 2
 static_assert(2 * NAME_BYTES + 200 < IVL_PACKET_BYTES && IVL_PACKET_BYTES < 1 << 14,
 	      "a packet has room, and its length two bytes");
 static_assert(IVL_PACKET_BYTES <= IVL_LANE_BYTES, "a lane has room for a packet");
 
-/* Tracks of no thread; ids of threads are less. */
+/* Tracks without a thread; thread ids are smaller. */
 #define PROCESS_TRACK (UINT64_C(1) << 32)
 static _Atomic(uint64_t) last_track = PROCESS_TRACK;
 
-/* Numbers of fields, as the protos have them. */
+/* Field numbers of the protos. */
 enum { TRACE_PACKET = 1 };
 enum { PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_TRACK = 60 };
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
@@ -81,7 +81,7 @@ static void put_text(struct packet *packet, unsigned int field, const char *text
 	packet->at += bytes;
 }
 
-/* A message inside; what it is closed by. */
+/* Begin a nested message; returns the argument of close_message(). */
 static unsigned char *open_message(struct packet *packet, unsigned int field)
 {
 	unsigned char *length;
@@ -154,7 +154,7 @@ void ivl_perfetto_thread(struct ivl_lane *lane, uint32_t tid, const char *name)
 
 uint64_t ivl_perfetto_track(struct ivl_lane *lane, uint64_t parent, const char *name)
 {
-	/* Relaxed: only that they differ. */
+	/* Relaxed: only uniqueness matters. */
 	const uint64_t number = atomic_fetch_add_explicit(&last_track, 1,
 							  memory_order_relaxed) + 1;
 	struct packet packet;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Perfetto's packets (protos/perfetto/trace: trace_packet.proto, track_event/), as
- * ui.perfetto.dev and trace_processor read them. A track is a line there, named by a number:
- * a thread's is its id.
+ * Perfetto's packets (protos/perfetto/trace: trace_packet.proto, track_event/), as ui.perfetto.dev
+ * and trace_processor read them. A track is a line in the picture, identified by a number; a
+ * thread's is its id.
  */
 #ifndef IVL_PERFETTO_H
 #define IVL_PERFETTO_H
@@ -11,7 +11,7 @@
 
 struct ivl_lane;
 
-/* As TrackEvent.Type. */
+/* Values of TrackEvent.Type. */
 enum ivl_event_type {
 	IVL_EVENT_BEGIN = 1,
 	IVL_EVENT_END = 2,
@@ -22,22 +22,22 @@ struct ivl_event {
 	enum ivl_event_type type;
 	uint64_t track;
 	uint64_t ns;			/* 0: now */
-	const char *name;		/* NULL: none */
-	uint64_t flow_from, flow_to;	/* of an arrow: it begins, or ends here; 0: none */
-	const char *fact;		/* beside the name; NULL: none */
+	const char *name;
+	uint64_t flow_from, flow_to;	/* ids of arrows that begin and end here; 0: none */
+	const char *fact;		/* annotation; NULL: none */
 	uint64_t value;
 };
 
-/* The clock of the kernel's tracers, so that their traces can be beside ours. */
+/* The clock of the kernel's tracers, for a common time line. */
 uint64_t ivl_perfetto_now(void);
 
-/* The process, around all other tracks. */
+/* Parent of all other tracks. */
 void ivl_perfetto_process(void);
 void ivl_perfetto_thread(struct ivl_lane *lane, uint32_t tid, const char *name);
-/* A track of no thread; inside of `parent`, 0: the process. Its number. */
+/* A track without a thread, inside `parent` (0: the process). Returns its number. */
 uint64_t ivl_perfetto_track(struct ivl_lane *lane, uint64_t parent, const char *name);
 void ivl_perfetto_event(struct ivl_lane *lane, const struct ivl_event *event);
-/* An instant of the process as a whole. */
+/* An instant event of the process. */
 void ivl_perfetto_note(const char *words);
 
 #endif

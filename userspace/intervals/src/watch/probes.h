@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Probes for bpftrace, perf and SystemTap (sys/sdt.h): each a no-op in the code, and a note in
- * the library's file that says where it is and in what registers its arguments are.
+ * Probes for bpftrace, perf and SystemTap (sys/sdt.h): a nop in the code, and a note in the file
+ * with its address and its arguments' registers.
  */
 #ifndef IVL_PROBES_H
 #define IVL_PROBES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The longest path of the happens-before graph up to some moment of a task, or a point of an
- * interval: in fact three, each the longest by its own measure.
+ * The longest paths of the happens-before graph to a moment of a task or a point of an interval, by
+ * three measures.
  */
 #ifndef IVL_SPAN_H
 #define IVL_SPAN_H
@@ -10,7 +10,7 @@
 
 struct ivl_span {
 	uint64_t ns;
-	uint64_t burdened_ns;		/* and for each task on it what it costs to move one */
+	uint64_t burdened_ns;		/* plus the cost of moving each task on the path */
 	uint64_t tasks;
 };
 
@@ -19,7 +19,7 @@ static inline uint64_t ivl_longer(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-/* Paths that led to `from` lead on to `at`. */
+/* Extend paths that led to `from` to `at`. */
 static inline void ivl_span_reach(struct ivl_span *at, const struct ivl_span *from)
 {
 	at->ns = ivl_longer(at->ns, from->ns);

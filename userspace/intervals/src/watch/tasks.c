@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tasks that are watched: how they begin and end, and meet others. */
+/* Traced tasks: begin, end, spawn and sync. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "watch/probes.h"
 #include "watch/watching.h"
 
-/* A thread outside of any runtime: how far the tasks had come that it has waited for. */
+/* Spans of the tasks that a foreign thread has waited for. */
 static __thread struct ivl_span foreign;
 
 static struct ivl_watched *running(struct ivl_worker *worker)
@@ -26,7 +26,7 @@ static void stop(struct ivl_worker *worker, struct ivl_watched *task)
 		ivl_view_stop(task, &worker->watch->counts);
 }
 
-/* Not on a fiber: a thread that goes on with its own code, though it may run tasks meanwhile. */
+/* Not on a fiber: the thread's own code. */
 static bool is_outside(const struct ivl_worker *worker)
 {
 	return !worker || worker->fiber == &worker->base;
@@ -94,21 +94,21 @@ void ivl_task_over(struct ivl_watched *task)
 }
 
 /*
- * Spawn and sync. Where spans are wanted the records of children are kept until the sync,
- * in a list that begins where the scope will have its waiter.
+ * Spawn and sync. For spans, children's records are kept until the sync, in a list in the scope's
+ * waiter field.
  */
 
 struct child {
 	ivl_function *function;
 	void *arg;
 	struct child *next;		/* of the same scope */
-	struct ivl_span span;		/* when it was spawned; and when it has ended */
-	_Atomic unsigned int refs;	/* its own, and its scope's if that has it in a list */
+	struct ivl_span span;		/* at the spawn, then at the end */
+	_Atomic unsigned int refs;	/* its own, and its scope's if listed */
 };
 
 static void drop(struct child *child)
 {
-	/* Acquire and release: all use of it comes before free(). Pairs with itself. */
+	/* Acquire and release: all uses come before free(). Pairs with itself. */
 	if (atomic_fetch_sub_explicit(&child->refs, 1, memory_order_acq_rel) == 1)
 		free(child);
 }
@@ -133,7 +133,7 @@ void ivl_watch_spawn(struct ivl_task *task)
 
 	if (spawner)
 		stop(worker, spawner);
-	/* Without memory it is not seen. */
+	/* Without memory the child is not traced. */
 	if (!child)
 		return;
 	*child = (struct child){ .function = task->function, .arg = task->arg };
@@ -146,7 +146,7 @@ void ivl_watch_spawn(struct ivl_task *task)
 	if (spawner)
 		child->span = spawner->span;
 	child->span.burdened_ns += IVL_BURDEN_NS;
-	/* Without the mark it may be who waited there the last time. */
+	/* Without the mark it may be the last waiter. */
 	if (task->scope->elsewhere & IVL_SCOPE_WATCHED)
 		child->next = task->scope->waiter;
 	task->scope->waiter = child;
@@ -158,7 +158,7 @@ void ivl_watch_spawned(void)
 	struct ivl_worker *worker = ivl_self();
 	struct ivl_watched *spawner = running(worker);
 
-	/* It came back from a child that had waited, and not by a switch. */
+	/* The child had waited: its slices ended, and no switch began ours again. */
 	if (!worker->watch->open)
 		ivl_slices_begin_again(worker, spawner);
 	if (spawner && ivl_viewing())
@@ -171,13 +171,13 @@ void ivl_watch_unspawn(struct ivl_task *task)
 
 	if (task->function != run_child)
 		return;
-	/* It is the first in its scope's list, if it is in that. */
+	/* If it is listed, it is the first. */
 	if (task->scope->waiter == child)
 		task->scope->waiter = child->next;
 	free(child);
 }
 
-/* The list of a scope, which has none any more. */
+/* Take the scope's list. */
 static struct child *children_of(struct ivl_scope *scope)
 {
 	struct child *children = scope->waiter;
@@ -225,10 +225,7 @@ void ivl_watch_leave(struct ivl_scope *scope)
 	}
 }
 
-/*
- * Asyncs. A finish has no room for what its asyncs have come to; so that is found by its
- * address, from its first async to its end.
- */
+/* Asyncs. A finish has no room for a span, which is found by the finish's address until it ends. */
 
 struct gathering {
 	struct gathering *next;
@@ -312,7 +309,7 @@ int ivl_watch_async(ivl_start_async *start, struct ivl_worker *worker, struct iv
 		    ivl_function *function, const void *arg, size_t bytes, const ivl_place *place)
 {
 	struct ivl_watched *const spawner = running(worker);
-	/* Not on the stack, which may have no room for it. */
+	/* Not on the stack, which may be too small. */
 	struct async *const async = malloc(sizeof(*async) + bytes);
 	int error;
 

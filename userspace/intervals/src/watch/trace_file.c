@@ -16,7 +16,7 @@
 
 #define SHARED { .lock = PTHREAD_MUTEX_INITIALIZER, .sequence = 1 }
 
-/* Taken before a lane's: the list of lanes. And after it: the file. */
+/* Lock order: list, lane, file. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ivl_lane shared = SHARED;
@@ -26,12 +26,12 @@ static _Atomic(int) file = -1;		/* written with the lock */
 static char name[256];			/* for messages */
 static uint64_t written, most;
 static _Atomic(uint64_t) dropped;	/* packets */
-/* Why nothing more is written; FULL: INTERVALS_TRACE_MB. */
+/* Why writing stopped: an errno value, or FULL (INTERVALS_TRACE_MB). */
 static _Atomic(int) failed;
 #define FULL (-1)
-static bool parents;			/* the file was, before fork() */
+static bool parents;			/* the file was the parent's, before fork() */
 
-/* The parts of the path around each %p, which is the process' number. */
+/* Replaces each %p by the process id. */
 static int complete_path(const char *pattern, char *path, size_t bytes)
 {
 	size_t used = 0;
@@ -72,11 +72,11 @@ static int open_file(const char *pattern)
 
 bool ivl_tracing(void)
 {
-	/* Opened before the first worker that asks. */
+	/* Opened before the first worker asks. */
 	return atomic_load_explicit(&file, memory_order_relaxed) >= 0;
 }
 
-/* The lock is the caller's. All of it, or nothing: half a packet makes a file unreadable. */
+/* With the lock. All or nothing: half a packet makes the file unreadable. */
 static int write_all(const unsigned char *bytes, size_t count)
 {
 	for (size_t done = 0; done < count;) {
@@ -86,7 +86,7 @@ static int write_all(const unsigned char *bytes, size_t count)
 		if (more > 0) {
 			done += (size_t)more;
 		} else if (error != EINTR) {
-			/* Not of what is no file; there it cannot be helped. */
+			/* Fails for what is not a regular file. */
 			if (ftruncate(file, (off_t)written) || lseek(file, (off_t)written, SEEK_SET) < 0)
 				return error;
 			return error;
@@ -96,10 +96,10 @@ static int write_all(const unsigned char *bytes, size_t count)
 	return 0;
 }
 
-/* What the lane has into the file; its lock is the caller's. */
+/* With the lane's lock. */
 static void flush(struct ivl_lane *lane)
 {
-	/* A library must not change it behind its caller's back. */
+	/* Must not change the program's errno. */
 	const int callers_errno = errno;
 
 	pthread_mutex_lock(&file_lock);
@@ -122,7 +122,7 @@ void ivl_lane_append(struct ivl_lane *lane, const unsigned char *packet, size_t 
 	pthread_mutex_lock(&lane->lock);
 	if (lane->used + bytes > sizeof(lane->bytes))
 		flush(lane);
-	/* Relaxed: what is not dropped here is in flush(). */
+	/* Relaxed: packets missed here are counted in flush(). */
 	if (atomic_load_explicit(&failed, memory_order_relaxed)) {
 		atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
 	} else {
@@ -140,7 +140,7 @@ static void lock_and_flush(struct ivl_lane *lane)
 	pthread_mutex_unlock(&lane->lock);
 }
 
-/* At once: what comes later may be dropped, but is of this process. */
+/* Flushed at once: later packets may be dropped, but have a process. */
 static void describe_process(void)
 {
 	ivl_perfetto_process();
@@ -149,7 +149,7 @@ static void describe_process(void)
 
 int ivl_trace_open(bool *wanted)
 {
-	/* Not of a program that runs with other rights than its caller's: it empties the file. */
+	/* Not for set-user-ID programs: it truncates the file. */
 	const char *pattern = secure_getenv("INTERVALS_TRACE");
 	bool first = false;
 	int error = 0;
@@ -223,7 +223,7 @@ void ivl_trace_forget(void)
 	lanes = &shared;
 }
 
-/* Of lanes whose workers may be running still: the program ends without ivl_stop(). */
+/* Workers may still run: the program may end without ivl_stop(). */
 static void flush_all(void)
 {
 	pthread_mutex_lock(&list_lock);
@@ -242,15 +242,15 @@ static void tell_dropped(void)
 		return;
 	}
 	fprintf(stderr, "it has %" PRIu64 " MiB (INTERVALS_TRACE_MB)\n", most >> 20);
-	/* There, too: so little more the file may have. */
+	/* In the file, too, which may exceed its limit by that. */
 	snprintf(words, sizeof(words), "%" PRIu64 " events were dropped", dropped);
 	failed = 0;
 	ivl_perfetto_note(words);
-	/* Not what workers that are still running do by now. */
+	/* Only the note, not the lanes of running workers. */
 	lock_and_flush(&shared);
 }
 
-/* The process ends, or what is linked with the library is unloaded. */
+/* At exit, or when the library is unloaded. */
 __attribute__((destructor)) static void end(void)
 {
 	if (file < 0)
@@ -258,7 +258,6 @@ __attribute__((destructor)) static void end(void)
 	flush_all();
 	if (dropped)
 		tell_dropped();
-	/* Workers may be running still. */
 	pthread_mutex_lock(&file_lock);
 	close(file);
 	file = -1;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file of INTERVALS_TRACE: one in a process, of all its runtimes. Whoever writes has a
- * lane, a buffer that goes into the file when it is full. So memory is bounded, and a program
- * that crashes has lost the last buffers only: the file is a sequence of packets, each whole
- * but for the last, if the process was killed in the middle of a write.
+ * The file of INTERVALS_TRACE, one per process. Each writer has a lane, a buffer that is flushed
+ * when full. So memory is bounded, and a crash loses only the last buffers: the file is a sequence
+ * of whole packets, except that a kill may truncate the last.
  *
- * Where the file cannot grow, or must not (INTERVALS_TRACE_MB), all that comes later is
- * dropped, and counted: an end without its beginning would make nonsense of what is there.
+ * When the file cannot grow, or has reached INTERVALS_TRACE_MB, all later packets are dropped and
+ * counted: an end without its begin would corrupt the picture.
  */
 #ifndef IVL_TRACE_FILE_H
 #define IVL_TRACE_FILE_H
@@ -19,24 +18,24 @@
 #include "tunables.h"
 
 struct ivl_lane {
-	/* Nearly always its thread's; the end of the process takes what is left. */
+	/* Mostly its thread's; at exit another thread flushes it. */
 	pthread_mutex_t lock;
 	struct ivl_lane *next;
-	uint32_t sequence;		/* its number, not 0 */
+	uint32_t sequence;		/* not 0 */
 	unsigned int packets;		/* in the buffer */
 	size_t used;
 	unsigned char bytes[IVL_LANE_BYTES];
 };
 
-/* 0, and is anything to be traced? Or an errno value, and ivl_last_error() says why. */
+/* Returns 0, and whether a trace is wanted; or an errno value with ivl_last_error(). */
 int ivl_trace_open(bool *wanted);
 /* There is a file. */
 bool ivl_tracing(void);
 /* NULL: ENOMEM. */
 struct ivl_lane *ivl_lane_create(void);
-/* What it has goes into the file. NULL: nothing. */
+/* Flushes it. NULL: does nothing. */
 void ivl_lane_destroy(struct ivl_lane *lane);
-/* A packet, of at most IVL_PACKET_BYTES. NULL: who has no lane, and shares one. */
+/* A packet of at most IVL_PACKET_BYTES. NULL: a shared lane. */
 void ivl_lane_append(struct ivl_lane *lane, const unsigned char *packet, size_t bytes);
 uint32_t ivl_lane_sequence(const struct ivl_lane *lane);
 

@@ -14,20 +14,20 @@
 #include "clock.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ivl_view_counts *all;	/* of workers that may run */
-static struct ivl_view_counts gone;	/* the sum of all others' */
+static struct ivl_view_counts *all;	/* of live workers */
+static struct ivl_view_counts gone;	/* sum of all destroyed ones */
 static _Atomic(int) file = -1;		/* written with the lock */
-static uint64_t clock_ns;		/* what a look at the clock costs */
-static uint64_t most_held_ns;		/* of all guards, and which */
+static uint64_t clock_ns;		/* cost of reading the clock */
+static uint64_t most_held_ns;		/* maximum over guards, and its name */
 static char most_held[128];
 
 static uint64_t now_ns(void)
 {
-	/* Of no hour, and not what the scheduler looks at: tests have their own. */
+	/* Not the scheduler's clock, which tests replace. */
 	return ivl_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-/* The least of many, as others may be running. */
+/* The minimum of many, since other threads may run. */
 static uint64_t measure_clock(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -42,7 +42,7 @@ static uint64_t measure_clock(void)
 
 int ivl_view_open(bool *wanted)
 {
-	/* Not of a program that runs with other rights than its caller's. */
+	/* Not for set-user-ID programs. */
 	const char *path = secure_getenv("INTERVALS_VIEW");
 	int error = 0;
 
@@ -51,7 +51,7 @@ int ivl_view_open(bool *wanted)
 		return 0;
 	pthread_mutex_lock(&lock);
 	if (file < 0) {
-		/* Processes that the first one starts come behind it. */
+		/* Appended: child processes may write to the same file. */
 		file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 		error = file < 0 ? errno : 0;
 		clock_ns = measure_clock();
@@ -62,7 +62,7 @@ int ivl_view_open(bool *wanted)
 
 bool ivl_viewing(void)
 {
-	/* Opened before the first worker that asks. */
+	/* Opened before the first worker asks. */
 	return atomic_load_explicit(&file, memory_order_relaxed) >= 0;
 }
 
@@ -78,9 +78,7 @@ void ivl_view_forget(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
-/*
- * Strands. since: when the one that runs began; 0: none does.
- */
+/* Strands. since: begin of the running one; 0: none. */
 
 void ivl_view_go(struct ivl_watched *task)
 {
@@ -111,10 +109,6 @@ void ivl_view_stop(struct ivl_watched *task, struct ivl_view_counts *counts)
 	lengthen(&counts->longest.burdened_ns, task->span.burdened_ns);
 	lengthen(&counts->longest.tasks, task->span.tasks);
 }
-
-/*
- * Sums.
- */
 
 void ivl_view_add(struct ivl_view_counts *counts)
 {
@@ -175,7 +169,7 @@ void ivl_view_read(struct ivl_view *view)
 	pthread_mutex_unlock(&lock);
 }
 
-/* For intervals-view: one line, by one write, since others may append to it. */
+/* For intervals-view: one line by one write, since several processes may append. */
 __attribute__((destructor)) static void tell(void)
 {
 	struct ivl_view view;

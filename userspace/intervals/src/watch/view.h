@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Work and span of a program (INTERVALS_VIEW; the command intervals-view), as Cilkview tells
- * them (He, Leiserson and Leiserson, SPAA 2010).
+ * Work and span of a program (INTERVALS_VIEW; the command intervals-view), as in Cilkview (He,
+ * Leiserson and Leiserson, SPAA 2010).
  *
- * What a task does between two moments where it meets others is a strand. It begins where the
- * longest path to it ends, and makes that longer by its time. A child begins where its
- * spawner is; behind a sync, a finish or a join is the longest of what has come together
- * there. Nothing is kept but these ends, so memory does not grow with the graph.
+ * A strand is what a task does between two synchronisations. It extends the longest path to its
+ * begin by its time. A child begins with its spawner's path; after a sync, a finish or a join the
+ * path is the longest of those that meet. Only path ends are kept, so memory does not grow with the
+ * graph.
  */
 #ifndef IVL_VIEW_H
 #define IVL_VIEW_H
@@ -16,36 +16,36 @@
 #include "watch/span.h"
 #include "watch/watch.h"
 
-/* Does the environment ask for it? 0, or an errno value, and ivl_last_error() says why. */
+/* Returns 0, and whether it is wanted; or an errno value with ivl_last_error(). */
 int ivl_view_open(bool *wanted);
-/* The process has asked for it. */
+/* The process wants it. */
 bool ivl_viewing(void);
 /* In the child of a fork(). */
 void ivl_view_forget(void);
 
-/* What one worker has counted, by its thread alone; others read it. */
+/* One worker's counts, written by its thread only. */
 struct ivl_view_counts {
 	struct ivl_view_counts *next;
 	uint64_t work_ns, tasks;
 	struct ivl_span longest;
 };
 void ivl_view_add(struct ivl_view_counts *counts);
-/* They are part of the sum from now on. */
+/* Adds them to the sum. */
 void ivl_view_remove(struct ivl_view_counts *counts);
 
-/* A guard was held so long, all in all: the longest path inside of its holders. */
+/* Total time of a guard: the longest path inside its holders. */
 void ivl_view_held(const char *guard, uint64_t ns);
 
-/* All so far, of all runtimes of the process. */
+/* Totals of the process so far. */
 struct ivl_view {
 	uint64_t work_ns, tasks;
 	struct ivl_span span;
-	uint64_t held_ns;		/* of the guard that was held longest */
-	char held[128];			/* its name */
+	uint64_t held_ns;		/* of the guard held longest */
+	char held[128];
 };
 void ivl_view_read(struct ivl_view *view);
 
-/* The task runs from now on; no longer. Its worker is the caller. */
+/* The task starts or stops running on the calling worker. */
 void ivl_view_go(struct ivl_watched *task);
 void ivl_view_stop(struct ivl_watched *task, struct ivl_view_counts *counts);
 

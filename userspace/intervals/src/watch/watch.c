@@ -47,7 +47,7 @@ struct ivl_watch *ivl_watch_create(void)
 		}
 	}
 	ivl_view_add(&watch->counts);
-	/* Relaxed: only that they differ. */
+	/* Relaxed: only uniqueness matters. */
 	watch->number = (atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1) << 32;
 	return watch;
 }
@@ -71,10 +71,6 @@ void ivl_watch_forget(void)
 	ivl_locks_forget();
 }
 
-/*
- * Lanes.
- */
-
 static uint32_t track_of(struct ivl_worker *worker)
 {
 	return atomic_load_explicit(&worker->watch->track, memory_order_relaxed);
@@ -96,14 +92,14 @@ void ivl_slices_end(struct ivl_worker *worker, unsigned int count)
 {
 	const struct ivl_event event = { .type = IVL_EVENT_END, .track = track_of(worker) };
 
-	/* Of who has ended none may be there: it waited, and its spawner has not gone on. */
+	/* None may be open: a task that waited has ended, and its spawner has not resumed. */
 	for (; count && worker->watch->open; count--) {
 		ivl_perfetto_event(worker->watch->lane, &event);
 		worker->watch->open--;
 	}
 }
 
-/* The outermost first. */
+/* Outermost first. */
 void ivl_slices_begin_again(struct ivl_worker *worker, const struct ivl_watched *task)
 {
 	if (!task || !worker->watch->lane)
@@ -117,7 +113,7 @@ void ivl_watch_enter(struct ivl_worker *worker)
 	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	char name[64];
 
-	/* Who attends comes again and again. */
+	/* Attached threads enter repeatedly. */
 	if (track_of(worker) == tid)
 		return;
 	if (worker->external)

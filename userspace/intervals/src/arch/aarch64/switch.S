@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What C cannot say: going on with another stack, and catching a C++ exception.
- * Only the registers that a called function must keep are saved (AAPCS64: of d8 to d15
- * the vectors' upper halves not), the floating-point control words not: they are the
- * thread's, as with pthreads.
+ * Switching stacks, and catching a C++ exception. Only callee-saved registers are saved (AAPCS64:
+ * the low halves of v8 to v15). Floating-point control words are the thread's, as with pthreads.
  */
 	.text
 
@@ -66,7 +64,7 @@ ivl_call_body:
 	.cfi_restore x29
 	.cfi_def_cfa_offset 0
 	ret
-	/* Here ivl_personality() has an exception go on, which it puts into x0. */
+	/* ivl_personality() makes an exception continue here, in x0. */
 	.globl	ivl_body_threw
 	.hidden	ivl_body_threw
 ivl_body_threw:
@@ -83,7 +81,7 @@ ivl_body_threw:
 
 	.section .note.GNU-stack, "", %progbits
 
-	/* Every way in has its bti: the linker asks it of all that is to be guarded so. */
+	/* Each entry has its bti, which the linker checks by this note. */
 	.section .note.gnu.property, "a", %note
 	.p2align 3
 	.word	4, 16, 5

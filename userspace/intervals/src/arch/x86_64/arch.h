@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What C cannot say, inline. What each function does is said where it is declared. */
+/* Inline assembly; the declarations say what each function does. */
 #ifndef IVL_ARCH_H
 #define IVL_ARCH_H
 
@@ -7,7 +7,6 @@
 
 struct ivl_worker;
 
-/* worker.h */
 static inline struct ivl_worker *ivl_self(void)
 {
 	struct ivl_worker *worker;
@@ -17,7 +16,6 @@ static inline struct ivl_worker *ivl_self(void)
 	return worker;
 }
 
-/* worker.h */
 static inline char *ivl_stack_pointer(void)
 {
 	char *pointer;
@@ -26,7 +24,7 @@ static inline char *ivl_stack_pointer(void)
 	return pointer;
 }
 
-/* Registers that there are where the compiler may use these instructions: the call changes them. */
+/* Further registers that the call clobbers. */
 #ifdef __AVX512F__
 #define IVL_MORE_REGISTERS							\
 	, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",	\
@@ -36,7 +34,7 @@ static inline char *ivl_stack_pointer(void)
 #define IVL_MORE_REGISTERS
 #endif
 
-/* fiber.h; with the frame of switch.S */
+/* With the frame of switch.S. */
 static inline __attribute__((always_inline)) long
 ivl_call_on(void *stack, long (*function)(void *arg), void *arg, void **save)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What C cannot say: going on with another stack, and catching a C++ exception.
- * Only the registers that a called function must keep are saved, the floating-point
- * control words not: they are the thread's, as with pthreads.
+ * Switching stacks, and catching a C++ exception. Only callee-saved registers are saved.
+ * Floating-point control words are the thread's, as with pthreads.
  */
 	.text
 
@@ -49,7 +48,7 @@ ivl_call_body:
 	.cfi_remember_state
 	.cfi_def_cfa_offset 8
 	ret
-	/* Here ivl_personality() has an exception go on, which it puts into %rax. */
+	/* ivl_personality() makes an exception continue here, in %rax. */
 	.globl	ivl_body_threw
 	.hidden	ivl_body_threw
 ivl_body_threw:
