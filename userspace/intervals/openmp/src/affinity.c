@@ -25,7 +25,7 @@ void gomp_places_init(void)
 			      "has places without a CPU of this process, which are left out");
 	if (!gomp_places.count && gomp_environment.bind_levels)
 		gomp_places_parse("cores");
-	/* Who says where means that it is to be so. */
+	/* A list of places without OMP_PROC_BIND implies binding. */
 	if (gomp_places.count && !gomp_environment.bind_levels)
 		icv->bind = omp_proc_bind_true;
 }
@@ -52,7 +52,7 @@ static void put(struct member *member, unsigned int place, unsigned int part, un
 	member->part_count = count;
 }
 
-/* The place after so many of the caller's partition, from its own on. */
+/* The place `steps` after the caller's own, within its partition. */
 static unsigned int after(const struct member *self, unsigned int steps)
 {
 	const unsigned int own = self->place - 1 - self->part;
@@ -61,8 +61,8 @@ static unsigned int after(const struct member *self, unsigned int steps)
 }
 
 /*
- * Each thread has a part of the caller's partition, of nearly the same size: the first `more` parts
- * have one place more. The caller stays where it is, and has the part around.
+ * Each thread gets a nearly equal part of the caller's partition; the first `more` parts have one
+ * place more. The caller keeps its place, and gets the part around it.
  */
 static void spread(struct member *self, struct team *team)
 {
@@ -79,7 +79,7 @@ static void spread(struct member *self, struct team *team)
 	}
 }
 
-/* Apart, so that a region without places, as most are, saves no registers for it. */
+/* Not inlined: most regions have no places, and save no registers for it. */
 static __attribute__((noinline)) void choose(struct member *self, struct team *team,
 					     unsigned int bind)
 {
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void choose(struct member *self, struct team *t
 		return;
 	}
 	for (unsigned int i = 0; i < size; i++) {
-		/* With more threads than places: neighbours share one. */
+		/* With more threads than places, neighbours share one. */
 		const unsigned int steps = bind == omp_proc_bind_primary ? 0 :
 			size <= count ? i : (unsigned int)((unsigned long)i * count / size);
 		const unsigned int place = after(self, steps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* omp_display_affinity() and what it has in common with OMP_DISPLAY_AFFINITY (OpenMP 5.0, 6.14). */
+/* omp_display_affinity() and OMP_DISPLAY_AFFINITY (OpenMP 5.0, 6.14). */
 #include <ctype.h>
 #include <omp.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 static char *format;
 
-/* Text that is cut off at `room`, and how long it would be. */
+/* Text, cut off at `room`, and its full length. */
 struct text {
 	char *at;
 	size_t room, length;
@@ -44,7 +44,7 @@ static const struct {
 	{ "process_id", 'P' }, { "native_thread_id", 'i' }, { "thread_affinity", 'A' },
 };
 
-/* The CPUs on which the thread may run, as in 0-3,8. */
+/* The thread's CPUs, as in 0-3,8. */
 static void affinity(char *buffer, size_t room)
 {
 	struct text text = { buffer, room, 0 };
@@ -141,7 +141,7 @@ static void put_field(struct text *text, const char **next)
 	*next = at;
 	value(letter, buffer, sizeof(buffer));
 	length = strlen(buffer);
-	/* Numbers alone have zeroes before them, and these come after the sign. */
+	/* Only numbers are padded with zeroes, after the sign. */
 	zero = zero && right && !strchr("HA", letter);
 	if (zero && *buffer == '-')
 		put(text, '-');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Allocators (OpenMP 5.0, 2.11). Before what a program gets is a head that says where the block
- * begins. All memory spaces are the same memory; of an allocator's traits its alignment, the size
- * of its pool and what to do where that is used up count.
+ * Allocators (OpenMP 5.0, 2.11). A header before each allocation tells where its block begins. All
+ * memory spaces are the same memory. Of the traits, alignment, pool size and fallback have an
+ * effect.
  */
 #include <omp.h>
 #include <pthread.h>
@@ -18,19 +18,19 @@
 
 struct allocator {
 	size_t alignment;
-	size_t pool;			/* bytes; SIZE_MAX: no bound */
+	size_t pool;			/* bytes; SIZE_MAX: unlimited */
 	_Atomic(size_t) used;
 	omp_alloctrait_value_t fallback;
-	omp_allocator_handle_t next;	/* of omp_atv_allocator_fb */
+	omp_allocator_handle_t next;	/* for omp_atv_allocator_fb */
 };
 
 struct head {
 	void *block;
-	size_t bytes;			/* that the program has asked for */
+	size_t bytes;			/* requested by the program */
 	omp_allocator_handle_t allocator;
 };
 
-/* NULL: one of those that always are. */
+/* NULL: a predefined allocator. */
 static struct allocator *made(omp_allocator_handle_t handle)
 {
 	return handle > omp_thread_mem_alloc ? (struct allocator *)(uintptr_t)handle : NULL;
@@ -98,7 +98,7 @@ GOMP_PUBLIC omp_allocator_handle_t omp_get_default_allocator(void)
 	return (omp_allocator_handle_t)gomp_member()->task->icv->allocator;
 }
 
-/* From the pool; false: it has no more. */
+/* False: the pool is used up. */
 static bool reserve(struct allocator *allocator, size_t bytes)
 {
 	size_t used = atomic_load_explicit(&allocator->used, memory_order_relaxed);
@@ -145,7 +145,7 @@ static void *try(omp_allocator_handle_t handle, size_t alignment, size_t bytes, 
 	return head;
 }
 
-/* As the allocator says where it has none. */
+/* Applies the allocator's fallback. */
 static void *get(omp_allocator_handle_t handle, size_t alignment, size_t bytes, bool clear)
 {
 	if (!bytes)
@@ -218,7 +218,7 @@ GOMP_PUBLIC void *omp_realloc(void *memory, size_t bytes, omp_allocator_handle_t
 	bytes_before = head[-1].bytes;
 	if (handle == omp_null_allocator)
 		handle = head[-1].allocator;
-	/* Of one pool, only what there is more counts. */
+	/* Within one pool only the difference counts. */
 	pool = handle == head[-1].allocator ? made(handle) : NULL;
 	give_back(pool, bytes_before);
 	other = omp_alloc(bytes, handle);
@@ -246,8 +246,8 @@ GOMP_PUBLIC void GOMP_free(void *memory, uintptr_t handle)
 }
 
 /*
- * Of Fortran's allocatable variables: those whose memory is an allocator's, for which the compiler
- * asks before it frees them.
+ * Addresses of Fortran's allocatable variables that an allocator owns: the compiler asks before it
+ * frees one.
  */
 static void *theirs;			/* a tree (tsearch()) */
 static pthread_mutex_t theirs_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -268,7 +268,7 @@ GOMP_PUBLIC void GOMP_add_alloc(void *memory)
 		gomp_fatal("out of memory for what is known of an allocated variable");
 }
 
-/* It is about to be freed, and known no more. */
+/* The variable is about to be freed: forget it. */
 GOMP_PUBLIC bool GOMP_is_alloc(void *memory)
 {
 	bool is;

@@ -6,7 +6,7 @@
 
 /* OMP_ALLOCATOR; NULL: not set. */
 uintptr_t gomp_allocator_parse(const char *word);
-/* Of one of the predefined. */
+/* Of a predefined allocator. */
 const char *gomp_allocator_name(uintptr_t handle);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* omp_*(): of threads, levels and control variables. */
+/* omp_*() for threads, levels and control variables. */
 #include <limits.h>
 #include <omp.h>
 #include <string.h>
@@ -28,7 +28,7 @@ GOMP_PUBLIC int omp_get_max_threads(void)
 GOMP_PUBLIC int omp_get_num_procs(void)
 {
 	gomp_member();
-	/* Who is bound to a place may have them all for its regions. */
+	/* A bound thread may use all CPUs for its regions. */
 	return (int)(gomp_places.count ? gomp_environment.cpus : gomp_count_cpus());
 }
 
@@ -65,7 +65,7 @@ GOMP_PUBLIC int omp_get_active_level(void)
 	return team ? (int)team->active_level : 0;
 }
 
-/* Who the caller is, or was begun by, at this level; NULL: there is none. */
+/* The caller's ancestor at this level, or itself; NULL: none. */
 static const struct member *ancestor(int level)
 {
 	const struct member *member = gomp_member();
@@ -212,7 +212,7 @@ GOMP_PUBLIC int omp_pause_resource(omp_pause_resource_t kind, int device)
 	return omp_pause_resource_all(kind);
 }
 
-/* Which library this is: for tests, and for who wonders what runs. */
+/* Identifies this library, for tests and for users. */
 GOMP_PUBLIC const char *intervals_gomp(void)
 {
 	return "libintervals-gomp";

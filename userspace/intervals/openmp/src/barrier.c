@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Barriers of a team. Who comes last waits for the team's tasks, which the others run meanwhile,
- * and lets all go on. Who waits looks at one word for a while, as long as there are no tasks;
- * then it waits by the runtime, which has it run them.
+ * Barriers of a team. The last thread waits for the team's tasks, which the other threads run
+ * meanwhile, and opens the barrier. A waiting thread polls one word while there are no tasks; then
+ * it waits in the runtime, which runs tasks.
  */
 #include <fence.h>
 #include <futex.h>
@@ -25,7 +25,7 @@ static bool still(const void *word, unsigned long arg)
 {
 	const struct passing *passing = (const struct passing *)arg;
 
-	/* Acquire: what all have written before they came. */
+	/* Acquire: what all threads wrote before they came. */
 	return atomic_load_explicit((const atomic_uint *)word, memory_order_acquire) ==
 		       passing->phase &&
 	       !(passing->cancellable && atomic_load(&passing->team->cancelled));
@@ -36,13 +36,16 @@ static bool has_tasks(const struct team *team)
 	return __atomic_load_n(&team->tasks.group.left, __ATOMIC_RELAXED) != 1;
 }
 
-/* At the word itself, so that one call wakes all; and run tasks. False: this system cannot. */
+/*
+ * Sleep on the word itself, so that one call wakes all; run tasks meanwhile. False: the kernel does
+ * not support that.
+ */
 static bool sleep_there(struct barrier *barrier, unsigned int phase)
 {
 	struct gomp_waits waits = gomp_waits_begin(false);
 	bool waited;
 
-	/* seq_cst, as the fence of wake(): it sees us, or we see the next phase. */
+	/* seq_cst, as the fence in wake(): it sees us, or we see the next phase. */
 	atomic_fetch_add(&barrier->asleep, 1);
 	waited = ivl_attached_wait(&barrier->phase, phase);
 	atomic_fetch_sub_explicit(&barrier->asleep, 1, memory_order_relaxed);
@@ -55,11 +58,11 @@ static void wake(struct barrier *barrier)
 	ivl_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&barrier->asleep, memory_order_relaxed))
 		ivl_futex_wake(&barrier->phase, UINT_MAX);
-	/* Those that can be cancelled, or all: where it is the system that cannot. */
+	/* Waiters that can be cancelled, or all if the kernel has no futex_waitv(). */
 	gomp_unpark_all(&barrier->phase);
 }
 
-/* Run tasks meanwhile; in the last barrier not those of the next region. */
+/* Run tasks meanwhile; in the final barrier not those of the next region. */
 static void park(struct team *team, struct barrier *barrier, const struct passing *passing)
 {
 	atomic_uint *waiting = NULL;
@@ -87,7 +90,7 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 	if (!team->undeferred)
 		ivl_attached_flush();
 	passing.phase = atomic_load_explicit(&barrier->phase, memory_order_relaxed);
-	/* Release and acquire: with all who have come. */
+	/* Release and acquire, with all that have come. */
 	if (atomic_fetch_sub_explicit(&barrier->left, 1, memory_order_acq_rel) == 1) {
 		const unsigned int size = team->size;
 
@@ -96,7 +99,7 @@ bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancel
 		atomic_store_explicit(&barrier->left, size, memory_order_relaxed);
 		/* Release, to still(). */
 		atomic_store_explicit(&barrier->phase, passing.phase + 1, memory_order_release);
-		/* From here on thread 0 may use the team again. */
+		/* From here on thread 0 may reuse the team. */
 		if (size > 1)
 			wake(barrier);
 	} else {

@@ -30,7 +30,7 @@ GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
 	if (!condition)
 		return GOMP_cancellation_point(which);
 	if (which & (CANCEL_LOOP | CANCEL_SECTIONS)) {
-		/* Outside of any region the caller is all there is. */
+		/* Outside of regions there is nothing else to cancel. */
 		if (team)
 			atomic_store(&team->share_cancelled, true);
 	} else if (which & CANCEL_TASKGROUP) {
@@ -42,7 +42,7 @@ GOMP_PUBLIC bool GOMP_cancel(int which, bool condition)
 			atomic_store(&taskgroup->cancelled, true);
 	} else if (team) {
 		atomic_store(&team->cancelled, true);
-		/* Those who wait in a barrier that may be cancelled. */
+		/* Wake waiters in cancellable barriers. */
 		gomp_unpark_all(&team->barrier.phase);
 	}
 	return true;

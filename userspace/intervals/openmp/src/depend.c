@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Dependences between the children of a task. Of each address: the last child that writes it, and
- * those that read it since. All of one parent's are under one lock, which is held for a few
- * steps: the parent takes it for each child that has any, and each such child at its end.
+ * Dependences between the children of a task: per address, the last child that writes it and the
+ * children that read it since. One lock per parent, held briefly, for each creation and end of a
+ * child with dependences.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 #include "park.h"
 #include "task.h"
 
-/* A child that has dependences; there as long as it runs or an address has it. */
+/* A child with dependences; lives while it runs or an address refers to it. */
 struct node {
 	unsigned int references;
-	unsigned int pending;		/* children that it waits for */
+	unsigned int pending;		/* predecessors that have not ended */
 	bool done;
-	bool waits;			/* the parent waits for it to be ready, itself */
+	bool waits;			/* the parent itself waits for its dependences */
 	atomic_bool ready;
 	struct task *task;
-	struct node **after;		/* what waits for it */
+	struct node **after;		/* successors */
 	size_t after_count, after_room;
 };
 
 struct address {
 	const void *address;
-	struct address *next;		/* of the same chain */
-	struct node *writer;		/* NULL: none */
+	struct address *next;		/* in its hash chain */
+	struct node *writer;
 	struct node **readers;
 	size_t count, room;
 };
@@ -34,16 +34,16 @@ struct address {
 
 struct depends {
 	pthread_mutex_t lock;
-	struct address **chains;	/* of addresses with the same hash, 2^bits of them */
+	struct address **chains;	/* hash table of 2^bits chains */
 	unsigned int bits;
-	size_t count;			/* of addresses: not more than chains */
+	size_t count;			/* addresses; at most one per chain on average */
 	/*
-	 * Queued children that have not ended; and of these how many can, whatever else happens:
-	 * they wait for no other, and have no event that the parent may be about to fulfil.
+	 * left: queued children that have not ended. ending: those that will end in any case,
+	 * because they have no predecessor and no event that the parent may have to fulfil.
 	 */
 	unsigned int left, ending;
-	unsigned int enough;		/* to how many left the parent waits for them to fall */
-	atomic_bool many;		/* it does */
+	unsigned int enough;		/* the throttled parent waits until `left` falls to this */
+	atomic_bool many;		/* the parent is throttled */
 };
 
 static bool ends(const struct node *node)
@@ -164,7 +164,9 @@ static void write(struct depends *depends, const void *at, struct node *node)
 	node->references++;
 }
 
-/* The ABI has two forms: all, writers, addresses; or 0, all, writers, mutually exclusive, readers. */
+/*
+ * The ABI has two forms: all, writers, addresses; or 0, all, writers, mutually exclusive, readers.
+ */
 static void enter(struct depends *depends, void **depend, struct node *node)
 {
 	const bool plain = depend[0] != NULL;
@@ -179,7 +181,7 @@ static void enter(struct depends *depends, void **depend, struct node *node)
 		} else if (i < direct) {
 			read(depends, addresses[i], node);
 		} else {
-			/* An omp_depend_t: an address, and what it is. */
+			/* An omp_depend_t: an address and a kind. */
 			void **object = addresses[i];
 
 			if ((uintptr_t)object[1] == DEPEND_IN)
@@ -225,7 +227,7 @@ bool gomp_depend(struct task *parent, struct task *task, void **depend, bool cal
 static bool not_ready(const void *word, unsigned long arg)
 {
 	(void)arg;
-	/* Acquire: what those before have written. */
+	/* Acquire: what the predecessors wrote. */
 	return !atomic_load_explicit((const atomic_bool *)word, memory_order_acquire);
 }
 
@@ -259,7 +261,7 @@ void gomp_depend_throttle(struct task *parent, unsigned int most)
 		gomp_park(&depends->many, are_many, 0);
 }
 
-/* One of the queued children has ended. True: their parent goes on. */
+/* A queued child has ended. True: wake the parent. */
 static bool are_few(struct depends *depends, const struct node *node)
 {
 	depends->left--;
@@ -287,7 +289,10 @@ void gomp_depend_end(struct task *task)
 		}
 	if (!node->waits)
 		goes_on = are_few(depends, node);
-	/* Not under the lock: what is started may run at once. Each has one who makes it ready. */
+	/*
+	 * After unlocking: a started task may run at once. Each successor is made ready by one
+	 * thread.
+	 */
 	pthread_mutex_unlock(&depends->lock);
 	if (goes_on)
 		gomp_unpark_all(&depends->many);
@@ -295,7 +300,7 @@ void gomp_depend_end(struct task *task)
 		struct node *next = node->after[i];
 
 		if (next->waits) {
-			/* Its waiter may be gone at once: the word is only a name then. */
+			/* The waiter may be gone at once: the word is only a key then. */
 			atomic_store_explicit(&next->ready, true, memory_order_release);
 			gomp_unpark_all(&next->ready);
 		} else {

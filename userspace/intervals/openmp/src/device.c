@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* omp_*() of devices and their memory: there is the host, number 0, and its memory. */
+/* omp_*() for devices and their memory. The host is the only device, number 0. */
 #include <errno.h>
 #include <limits.h>
 #include <omp.h>
@@ -40,7 +40,7 @@ GOMP_PUBLIC int omp_get_default_device(void)
 	return gomp_member()->task->icv->device;
 }
 
-/* Of omp.h, by later versions of GCC. The first is another number of the host. */
+/* From later versions of omp.h. INITIAL_DEVICE is the host, too. */
 enum { INITIAL_DEVICE = -1, INVALID_DEVICE = -4, DEFAULT_DEVICE = -5 };
 
 static bool is_host(int device)
@@ -103,7 +103,7 @@ struct copy {
 	const size_t *volume, *to_offset, *from_offset, *to_size, *from_size;
 };
 
-/* The dimensions from `first` on; the innermost as one piece. */
+/* Copies the dimensions from `first` on; the innermost at once. */
 static void copy_rest(const struct copy *copy, int first, int dimensions, char *to,
 		      const char *from)
 {
@@ -130,7 +130,7 @@ GOMP_PUBLIC int omp_target_memcpy_rect(void *to, const void *from, size_t elemen
 {
 	const struct copy copy = { element, volume, to_offset, from_offset, to_size, from_size };
 
-	/* Without memory: how many dimensions there may be. */
+	/* Without memory: ask for the largest number of dimensions. */
 	if (!to && !from)
 		return INT_MAX;
 	if (!is_host(to_device) || !is_host(from_device) || dimensions < 1)
@@ -146,11 +146,9 @@ GOMP_PUBLIC void *omp_target_memset(void *memory, int value, size_t bytes, int d
 	return memory;
 }
 
-/*
- * As tasks.
- */
+/* Asynchronous copies are tasks. */
 
-/* In the ABI's form: how many; none of them is said to be written, or read, but by the object. */
+/* In the ABI's form: only omp_depend_t objects. */
 #define OBJECTS_AT 5
 
 static void run_later(void (*function)(void *), void *data, size_t bytes, size_t alignment,
@@ -215,7 +213,7 @@ GOMP_PUBLIC void *omp_target_memset_async(void *memory, int value, size_t bytes,
 	return memory;
 }
 
-/* The arrays belong to a caller that may go on: they are copied, one after the other. */
+/* The arrays are the caller's, which may continue: copies of them follow each other. */
 struct box {
 	void *to;
 	const void *from;

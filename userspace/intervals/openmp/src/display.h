@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* OMP_DISPLAY_ENV and omp_display_env(): what the environment has made of the ICVs. */
+/* OMP_DISPLAY_ENV and omp_display_env(). */
 #ifndef GOMP_DISPLAY_H
 #define GOMP_DISPLAY_H
 

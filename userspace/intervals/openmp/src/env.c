@@ -20,7 +20,7 @@
 
 #define LEAST_STACK (64 << 10)
 #define MOST_CPUS (1 << 20)
-/* While all threads have a CPU each, and while they do not. */
+/* Polls before sleeping: with a CPU per thread, and oversubscribed. */
 #define SPINS 20000
 #define SPINS_OVERSUBSCRIBED 100
 #define SPINS_ACTIVE 20000000
@@ -54,7 +54,7 @@ void gomp_environment_used(void)
 	gomp_warn_of_other_libraries();
 }
 
-/* Of a word, in any case; behind it the rest. */
+/* Accept a word in any case, and skip blanks. */
 static bool accept(const char **text, const char *word)
 {
 	const size_t length = strlen(word);
@@ -164,7 +164,7 @@ static void schedule(struct icv *icv)
 	for (unsigned int i = 0; i < 4 && !kind; i++)
 		if (accept(&rest, words[i]))
 			kind = SCHEDULE_STATIC + i;
-	/* Static is monotonic unless it is said not to be. */
+	/* Static is monotonic by default. */
 	if (monotonic || (kind == SCHEDULE_STATIC && !non))
 		modifier = SCHEDULE_MONOTONIC;
 	if (!kind || (*rest == ',' && (rest++, !parse_number(&rest, &chunk))) || *rest ||
@@ -238,7 +238,7 @@ static void stack(struct environment *environment)
 		environment->stack_bytes = LEAST_STACK;
 }
 
-/* A number, of thousands, millions and so on; or without a bound. */
+/* A number with a unit of thousands, millions and so on; or infinite. */
 static bool parse_spins(const char *text, unsigned int *spins)
 {
 	static const char *const units[] = { "k", "m", "g", "t" };
@@ -315,7 +315,7 @@ static void levels(struct environment *environment)
 		environment->icv.max_active_levels = (unsigned int)value;
 }
 
-/* The rest, each a number. */
+/* Single numbers. */
 static void limits(struct environment *environment)
 {
 	unsigned long value;
@@ -333,7 +333,7 @@ static void limits(struct environment *environment)
 		environment->teams_limit = (unsigned int)value;
 }
 
-/* The kernel wants room for all CPUs that it could have, and does not say how many. */
+/* The kernel wants room for all possible CPUs, whose number it does not tell. */
 unsigned int gomp_count_cpus(void)
 {
 	for (size_t room = CPU_SETSIZE; room <= MOST_CPUS; room *= 2) {
@@ -352,7 +352,7 @@ unsigned int gomp_count_cpus(void)
 	return 1;
 }
 
-/* As libgomp has it: those up to the highest that is allowed, in whole words. */
+/* Up to the highest allowed CPU, in whole words, as in libgomp. */
 static long count_numbers(const cpu_set_t *allowed)
 {
 	const long word = CHAR_BIT * sizeof(long);

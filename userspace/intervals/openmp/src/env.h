@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the environment says (OpenMP 5.0, chapter 6), read when the library is loaded. */
+/* The environment (OpenMP 5.0, chapter 6), read when the library is loaded. */
 #ifndef GOMP_ENV_H
 #define GOMP_ENV_H
 
@@ -7,7 +7,7 @@
 
 #include "gomp.h"
 
-#define GOMP_LEVELS 16			/* of OMP_NUM_THREADS and OMP_PROC_BIND that are kept */
+#define GOMP_LEVELS 16			/* entries kept of OMP_NUM_THREADS and OMP_PROC_BIND */
 
 enum offload { OFFLOAD_DEFAULT, OFFLOAD_MANDATORY, OFFLOAD_DISABLED };
 
@@ -21,28 +21,27 @@ struct environment {
 	bool display_affinity;
 	unsigned int max_priority;
 	unsigned int teams, teams_limit;
-	unsigned int cpus;		/* that the process may use, when it begins */
-	cpu_set_t allowed;		/* of them, those that have room in it */
-	long numbers;			/* in OMP_PLACES a CPU's is less */
-	size_t stack_asked;		/* OMP_STACKSIZE; 0: it is the system's */
+	unsigned int cpus;		/* available at the start */
+	cpu_set_t allowed;		/* those that fit */
+	long numbers;			/* exceeds all CPU numbers in OMP_PLACES */
+	size_t stack_asked;		/* OMP_STACKSIZE; 0: system default */
 	bool active;			/* OMP_WAIT_POLICY */
 	unsigned char offload;		/* OMP_TARGET_OFFLOAD: an enum offload */
-	/* Before a thread sleeps (park.h): with a CPU for each thread, and without. */
+	/* Polls before a thread sleeps (park.h): with a CPU for each thread, and without. */
 	unsigned int spins, spins_oversubscribed;
 };
 
 extern struct environment gomp_environment;
 
 /*
- * A variable's value is not as it should be. That is told, places are found, and OMP_DISPLAY_ENV is
- * obeyed, when the program first asks for something: one that only inherits the environment, as a
- * shell does, is spared.
+ * Record a bad value. Complaints are printed, places found, and OMP_DISPLAY_ENV obeyed on first use
+ * of the library, not in programs that only inherit the environment, such as shells.
  */
 #define GOMP_NO_VALUE "is no such value; it is ignored"
 void gomp_complain(const char *name, const char *value, const char *what);
 void gomp_environment_used(void);
 
-/* On which the calling thread may run. */
+/* CPUs on which the calling thread may run. */
 unsigned int gomp_count_cpus(void);
 
 #endif

@@ -6,15 +6,15 @@
 #include "task.h"
 
 struct event {
-	atomic_uint left;		/* of the body's end and the fulfilling */
+	atomic_uint left;		/* of the end of the body and the fulfilment */
 	struct task *task;
-	ivl_runtime *runtime;		/* NULL: the task is run at once */
+	ivl_runtime *runtime;		/* NULL: the task is undeferred */
 	struct ivl_task spawned;
-	struct ivl_group *group;	/* in which the task is counted */
-	struct event *next;		/* of the team's discarded ones */
+	struct ivl_group *group;	/* that counts the task */
+	struct event *next;		/* in the team's list */
 };
 
-/* Is added to `left` where the body will not run: the task does not wait for the event. */
+/* Added to `left` if the body will not run: the task does not wait for its event. */
 #define DISCARDED 2
 
 void gomp_event_make(struct task *task, const struct order *order)
@@ -29,12 +29,12 @@ void gomp_event_make(struct task *task, const struct order *order)
 		*(void **)order->data = event;
 }
 
-/* Whoever does not know that the task was cancelled may still fulfil it. */
+/* The program may still fulfil the event of a cancelled task. */
 static void keep(struct team *team, struct event *event)
 {
 	struct event *first = atomic_load_explicit(&team->discarded, memory_order_relaxed);
 
-	/* Relaxed: a barrier is between all of them and who frees them. */
+	/* Relaxed: a barrier comes before they are freed. */
 	do {
 		event->next = first;
 	} while (!atomic_compare_exchange_weak_explicit(&team->discarded, &first, event,
@@ -91,7 +91,7 @@ void gomp_event_discard(struct event *event)
 {
 	ivl_runtime *runtime = event->runtime;
 
-	/* Nobody comes to 0 any more, whether it was fulfilled before or will be. */
+	/* `left` cannot become 0 any more. */
 	atomic_fetch_add_explicit(&event->left, DISCARDED, memory_order_relaxed);
 	ivl_spawn_prepared(runtime, &event->spawned);
 }
@@ -115,7 +115,7 @@ GOMP_PUBLIC void omp_fulfill_event(omp_event_handle_t handle)
 {
 	struct event *event = (struct event *)(uintptr_t)handle;
 
-	/* NULL: of a task that was not created, since what it is in was cancelled. */
+	/* NULL: the task was not created because of a cancellation. */
 	if (event)
 		gomp_event_happened(event);
 }

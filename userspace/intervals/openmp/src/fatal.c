@@ -38,7 +38,7 @@ void *gomp_allocate_aligned(size_t alignment, size_t bytes)
 	return memory;
 }
 
-/* The directive `error`, at execution; in GCC's words, for which programs look. */
+/* The directive `error` at run time, in GCC's words, which programs look for. */
 static void encounter(const char *severity, const char *message, size_t length)
 {
 	if (message && length == SIZE_MAX)

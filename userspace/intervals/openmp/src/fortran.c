@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The procedures of Fortran's module omp_lib. gfortran appends an underscore to a name and passes
- * each argument by reference. A string has no end of its own: its length is one more argument,
- * behind the named ones. A procedure that takes an integer or a logical is there twice: the name
- * with _8_ takes 8 bytes (-fdefault-integer-8). Both return 4.
+ * The procedures of Fortran's module omp_lib. gfortran appends an underscore to the name and passes
+ * arguments by reference. A string's length is an extra argument, after the named ones. Procedures
+ * with an integer or logical argument exist twice: NAME_8_ takes 8 bytes (-fdefault-integer-8).
+ * Both return 4.
  */
 #include <limits.h>
 #include <omp.h>
@@ -13,7 +13,7 @@
 #include "gomp.h"
 #include "newer_omp.h"
 
-/* The int nearest to a value. Only 0 becomes 0, so this serves logicals, too. */
+/* Saturates. Only 0 becomes 0, so it serves logicals, too. */
 static int nearest(int64_t value)
 {
 	return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
@@ -114,7 +114,7 @@ GOMP_PUBLIC void omp_get_schedule_8_(omp_sched_t *kind, int64_t *chunk)
 	*chunk = narrow;
 }
 
-/* A lock fits the variable (omp_lock_kind). */
+/* A lock fits into the variable (omp_lock_kind). */
 static_assert(sizeof(omp_lock_t) == sizeof(int32_t), "gfortran's omp_lock_kind");
 
 GOMP_PUBLIC void omp_init_lock_(omp_lock_t *lock)
@@ -142,7 +142,7 @@ GOMP_PUBLIC int32_t omp_test_lock_(omp_lock_t *lock)
 	return omp_test_lock(lock);
 }
 
-/* A nested lock does not: the variable, of 8 bytes (omp_nest_lock_kind), has its address. */
+/* A nested lock does not: the variable (omp_nest_lock_kind, 8 bytes) has its address. */
 static_assert(sizeof(omp_nest_lock_t *) <= sizeof(int64_t), "gfortran's omp_nest_lock_kind");
 
 GOMP_PUBLIC void omp_init_nest_lock_(omp_nest_lock_t **lock)
@@ -173,7 +173,7 @@ GOMP_PUBLIC int32_t omp_test_nest_lock_(omp_nest_lock_t **lock)
 	return omp_test_nest_lock(*lock);
 }
 
-/* `count` ints at the beginning of `values` become as many of 8 bytes; the last first. */
+/* Widen `count` ints in place to 8 bytes each, the last first. */
 static void widen(int64_t *values, int count)
 {
 	for (int i = count; i-- > 0;) {
@@ -242,13 +242,13 @@ GOMP_PUBLIC void omp_set_default_allocator_(const omp_allocator_handle_t *alloca
 	omp_set_default_allocator(*allocator);
 }
 
-/* By value, as its interface has it. */
+/* By value, as in its interface. */
 GOMP_PUBLIC void omp_fulfill_event_(omp_event_handle_t event)
 {
 	omp_fulfill_event(event);
 }
 
-/* To be freed. */
+/* Free it. */
 static char *c_string(const char *text, size_t length)
 {
 	char *copy = gomp_allocate(length + 1);
@@ -257,7 +257,7 @@ static char *c_string(const char *text, size_t length)
 	return copy;
 }
 
-/* A text of C's, cut off or with blanks behind it; frees it. */
+/* Copies `text`, cut off or padded with blanks, and frees it. */
 static void fill(char *buffer, size_t room, char *text)
 {
 	const size_t length = strnlen(text, room);
@@ -314,8 +314,8 @@ GOMP_PUBLIC int32_t omp_get_device_from_uid_(const char *uid, size_t length)
 }
 
 /*
- * A function that returns text has two arguments more, before all others: where the text's address
- * goes, and where its length goes. The named ones come by value. NULL is a pointer to nothing.
+ * A function that returns text has two extra arguments first: where the text's address and its
+ * length go. Named arguments are by value. NULL becomes a null pointer.
  */
 static void return_text(const char **text, size_t *length, const char *value)
 {
@@ -333,7 +333,7 @@ GOMP_PUBLIC void omp_get_uid_from_device_8_(const char **text, size_t *length, i
 	return_text(text, length, omp_get_uid_from_device(nearest(device)));
 }
 
-/* `code`: NULL where the call leaves it out. */
+/* `code`: NULL if the call omits it. */
 GOMP_PUBLIC void omp_get_interop_str_(const char **text, size_t *length, uintptr_t object,
 				      int32_t property, int32_t *code)
 {

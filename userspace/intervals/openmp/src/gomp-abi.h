@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers that GCC passes (the values are those of its include/gomp-constants.h). */
+/* GCC's constants (include/gomp-constants.h). */
 #ifndef GOMP_ABI_H
 #define GOMP_ABI_H
 
@@ -17,7 +17,7 @@ enum {
 	TASK_STRICT = 1 << 14,
 };
 
-/* A target region's device, where no clause says which. */
+/* A target region without a device clause. */
 enum { DEVICE_DEFAULT = -1 };
 
 enum { TARGET_NOWAIT = 1 << 0 };

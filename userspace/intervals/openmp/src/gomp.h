@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The GNU OpenMP ABI on the intervals runtime: what the parts of libintervals-gomp share.
+ * The GNU OpenMP ABI on the intervals runtime: declarations shared by libintervals-gomp.
  *
- * What the notions of OpenMP are on the runtime
- * ---------------------------------------------
+ * A *team* is a threadless runtime, to which the team's threads attach (attach.h). Each thread that
+ * begins parallel regions has one, which grows and is reused.
  *
- * A *team* is a runtime without threads of its own, which the team's threads attend (attach.h).
- * It is made once for each thread that begins parallel regions, grows, and is used again.
+ * An *implicit task* is the base of a worker: the region's code runs on its thread's own stack.
+ * Compiled code keeps addresses of threadprivate variables (ELF TLS) across calls, so an implicit
+ * task must stay in its thread, and the thread that begins a region must be number 0 of it. At a
+ * barrier the base waits and runs tasks, each on a fiber.
  *
- * An *implicit task* is the base of a worker: the code of the region runs on its thread's own
- * stack. Compiled code uses ELF TLS for threadprivate variables, and keeps their addresses over
- * calls; so an implicit task must never change its thread, and the thread that meets the region
- * must be number 0 of it. An interval on a fiber could go on anywhere after a wait. At a barrier
- * the base waits: it runs tasks, each on a fiber, until the barrier is over.
- *
- * An *explicit task* is a child spawned into its parent's scope; taskwait is a sync, which runs a
- * child that nobody has stolen as a call. A stolen one runs on a fiber of the thief and, where
- * it waits, goes on in that thread alone: every task is tied. What waits suspends the fiber and
- * leaves the thread to other tasks; but who waits for a lock (critical, ordered, doacross), or holds
- * one while it waits, does so alone: its thread does nothing else as long as another can
+ * An *explicit task* is a child spawned into its parent's scope. Taskwait is a sync, which runs a
+ * child that was not stolen as a call. A stolen child runs on a fiber of the thief and, when it
+ * waits, resumes in that thread only: all tasks are tied. A waiting task leaves its thread to other
+ * tasks. But a task that waits for a lock (critical, ordered, doacross), or holds one while it
+ * waits, waits exclusively: its thread does nothing else while another can
  * (ivl_attached_exclusive()).
  *
- * A *taskgroup*, and the team itself for its barriers, is a group of the runtime, in which each
- * task is counted; workers count ahead, so that tasks share no line that all write to.
+ * A *taskgroup*, and the team itself for its barriers, is a group of the runtime, which counts each
+ * task. Workers count ahead, so that tasks do not share a line that all write.
  */
 #ifndef GOMP_GOMP_H
 #define GOMP_GOMP_H
@@ -38,10 +34,10 @@
 
 #define GOMP_LINE 128
 
-/* Internal control variables that belong to a task's data environment (OpenMP 5.0, 2.5). */
+/* Internal control variables of a task's data environment (OpenMP 5.0, 2.5). */
 struct icv {
 	unsigned int threads;		/* nthreads-var */
-	unsigned int level_in_list;	/* how many levels of OMP_NUM_THREADS are used up */
+	unsigned int level_in_list;	/* levels of OMP_NUM_THREADS used up */
 	unsigned int max_active_levels;
 	unsigned int thread_limit;
 	unsigned int schedule;		/* run-sched-var: enum schedule, with MONOTONIC */
@@ -62,13 +58,13 @@ struct taskgroup {
 	struct ivl_group group;
 	struct taskgroup *outer;
 	uintptr_t *reductions;		/* the innermost registered, then by [4]; or NULL */
-	bool workshare;			/* the worksharing construct's, for its reductions */
+	bool workshare;			/* of a worksharing construct, for its reductions */
 	atomic_bool cancelled;
 };
 
 /*
- * In task.nesting, of each lock that the task holds, or one in whose frame it runs: what they create
- * may take it, too, and is not run in their frames.
+ * Added to task.nesting for each lock held by the task or by one in whose frame it runs: tasks that
+ * they create may take it, too, and are not run in their frames.
  */
 #define GOMP_LOCKED 0x10000u
 
@@ -76,94 +72,97 @@ struct task {
 	struct ivl_task spawned;
 	struct ivl_scope scope;		/* its children */
 	struct task *parent;
-	struct taskgroup *taskgroup;	/* innermost around what it creates now; NULL: none */
+	struct taskgroup *taskgroup;	/* innermost around new children; NULL: none */
 	struct icv *icv;
 	void (*function)(void *);
 	void *data;
-	struct depends *depends;	/* of its children; NULL: none has any */
+	struct depends *depends;	/* of its children; NULL: none */
 	struct node *node;		/* its own dependences; NULL: none */
 	struct event *event;		/* detach; NULL: none */
 	struct member *creator;		/* in whose queue it was put */
-	size_t bytes;			/* of this and its data, where it was allocated */
-	bool in_frame;			/* of who runs it: gomp_task_keep() */
-	unsigned int nesting;		/* in the frames of so many others; and GOMP_LOCKED */
+	size_t bytes;			/* with its data, if allocated */
+	bool in_frame;			/* in its caller's frame: gomp_task_keep() */
+	unsigned int nesting;		/* enclosing tasks in the same stack; plus GOMP_LOCKED */
 	bool final;
-	bool high;			/* of its priorities: before all that are not */
-	bool constructed;		/* its data have a copy constructor's work, which it undoes */
-	struct icv own_icv;		/* which icv points to; or to those of who waits for it */
-	struct ivl_waiter orphaned;	/* its last child has ended, after itself */
+	bool high;			/* priority */
+	bool constructed;		/* its data were copy-constructed: the body must run */
+	struct icv own_icv;		/* target of `icv`, also for undeferred children */
+	struct ivl_waiter orphaned;	/* for the end of its last child, after its own */
 };
 
 struct team;
 struct workshare;
 
-/* A thread in a team; of each thread there is one outside of all teams, too. */
+/* A thread in a team, or outside of all teams. */
 struct member {
-	struct task *task;		/* that runs */
-	struct team *team;		/* NULL: outside of any parallel region */
+	struct task *task;		/* running */
+	struct team *team;		/* NULL: outside of parallel regions */
 	unsigned int number;
-	struct workshare *share;	/* the last that it has met; NULL: none */
-	uint64_t taken;			/* static: chunks that it has had */
-	uint64_t begin, end;		/* ordered and doacross: the chunk that it has */
-	struct member *outer;		/* of the same thread, around this team */
-	struct pool *pool;		/* the threads of regions; or NULL */
-	struct member *pool_owner;	/* the regions that it begins use this one's pool */
+	struct workshare *share;	/* last one entered; NULL: none */
+	uint64_t taken;			/* static schedule: chunks taken */
+	uint64_t begin, end;		/* ordered and doacross: present chunk */
+	struct member *outer;		/* of the same thread, in the enclosing team */
+	struct pool *pool;		/* threads for its regions, or NULL */
+	struct member *pool_owner;	/* the member whose pool its regions use */
 	struct ivl_magazines tasks;	/* free blocks */
-	bool plain;			/* it has a queue, and nothing can be cancelled */
-	unsigned int queued_most;	/* of its tasks in its queue, before it runs new ones itself */
-	unsigned int unreviewed;	/* how many more it queues before that is set again */
-	atomic_uint stolen;		/* of those that it has queued since: run by others */
+	bool plain;			/* it has a queue, and cancellation is off */
+	unsigned int queued_most;	/* queue length from which on it runs new tasks itself */
+	unsigned int unreviewed;	/* tasks to queue before that is reviewed */
+	atomic_uint stolen;		/* tasks of the queue that other threads ran since */
 	struct workshare *spare;	/* free worksharing constructs */
 	unsigned int spares;
 	struct member *attached;	/* itself, or the outer member whose worker the thread is */
 	struct ivl_external *external;
 	struct task base;		/* the implicit task */
-	unsigned int place;		/* where it is to be bound, plus 1; 0: nowhere */
-	unsigned int bound;		/* where it is */
-	unsigned int part, part_count;	/* place-partition-var: from where on, and how many */
+	unsigned int place;		/* to be bound to, plus 1; 0: none */
+	unsigned int bound;		/* bound to now */
+	unsigned int part, part_count;	/* place-partition-var: begin and length */
 	bool displayed;			/* OMP_DISPLAY_AFFINITY */
-	atomic_uint *busy;		/* threads of its contention group, where there is a limit */
+	atomic_uint *busy;		/* threads of a limited contention group */
 	unsigned int team_number, teams;	/* of the league */
 };
 
 struct barrier {
-	_Alignas(GOMP_LINE) atomic_uint left;	/* who has not come */
-	atomic_uint asleep;			/* who may be, at the word `phase` */
-	_Alignas(GOMP_LINE) atomic_uint phase;	/* how often it was passed */
+	_Alignas(GOMP_LINE) atomic_uint left;	/* threads that have not come */
+	atomic_uint asleep;			/* threads that may sleep on `phase` */
+	_Alignas(GOMP_LINE) atomic_uint phase;	/* times passed */
 };
 
 /*
- * Between regions the other threads still have its lines, and each that thread 0 writes they must
- * fetch, and it from them: it writes what has changed, by GOMP_RENEW(), and what is its own apart.
+ * Between regions other threads have its lines cached, and each line that thread 0 writes costs
+ * transfers: it writes only changes (GOMP_RENEW()), and its own data apart.
  */
 struct team {
 	unsigned int size;
 	unsigned int level, active_level;
-	bool serialized;			/* of one thread, inside of another region */
-	bool undeferred;			/* its tasks are run by who creates them */
+	bool serialized;			/* of one thread, in another region */
+	bool undeferred;			/* its tasks run at their creation */
 	void (*function)(void *);
 	void *data;
 	struct member **members;
-	struct workshare *combined;	/* with the region, and so its first; NULL: none is */
+	struct workshare *combined;	/* combined with the region, its first; NULL: none */
 	struct barrier barrier;
-	struct barrier final;		/* at the end: a cancelled region has left the other */
-	struct taskgroup tasks;		/* of all tasks in no other taskgroup */
-	_Atomic(struct workshare *) first;	/* NULL: nobody has come to it */
+	struct barrier final;		/* at the end, apart from cancelled ones */
+	struct taskgroup tasks;		/* all tasks without a taskgroup */
+	_Atomic(struct workshare *) first;	/* NULL: not entered */
 	atomic_bool cancelled;
-	/* The worksharing construct, up to its barrier; nowait ones before it are not meant. */
+	/* Of the worksharing construct before the next barrier, without earlier nowait ones. */
 	atomic_bool share_cancelled;
-	_Atomic(struct event *) discarded;	/* of tasks that were cancelled */
-	/* At the end of this region and of the one before, in turn: see gomp_team_await_leaving(). */
+	_Atomic(struct event *) discarded;	/* of cancelled tasks */
+	/*
+	 * Waiters at the end of this and the previous region, by turns: see
+	 * gomp_team_await_leaving().
+	 */
 	_Alignas(GOMP_LINE) atomic_uint waiting[2];
 	/* Thread 0's own. */
 	_Alignas(GOMP_LINE) unsigned int reserved;	/* counted in its contention group */
-	unsigned int counted;		/* in gomp_threads: without the one of the region around it */
+	unsigned int counted;		/* in gomp_threads, without the enclosing region's thread */
 	bool placed;			/* its members have places */
 };
 
 static inline void gomp_reset(atomic_bool *flag)
 {
-	/* Relaxed: by the only one, between what orders it. */
+	/* Relaxed: there is one writer, and other accesses order it. */
 	if (atomic_load_explicit(flag, memory_order_relaxed))
 		atomic_store_explicit(flag, false, memory_order_relaxed);
 }
@@ -176,7 +175,7 @@ static inline void gomp_reset(atomic_bool *flag)
 
 extern __thread struct member *gomp_self __attribute__((tls_model("initial-exec")));
 
-/* member.c: that of a thread that is met for the first time. */
+/* member.c: for a thread's first call. */
 struct member *gomp_member_begin(void);
 
 /* The calling thread's. */
@@ -187,7 +186,7 @@ static inline struct member *gomp_member(void)
 	return __builtin_expect(self != NULL, 1) ? self : gomp_member_begin();
 }
 
-/* The task that runs holds one lock more, of which the program knows; or one less. */
+/* The running task has locked or unlocked one lock of the program. */
 static inline void gomp_note_locked(void)
 {
 	if (gomp_self)
@@ -201,9 +200,9 @@ static inline void gomp_note_unlocked(void)
 }
 
 /*
- * Around a wait, in which other tasks run in this thread: they see whose worker it is. Where that
- * is not the caller, but a member around its light teams, it goes on with its own task, too. None
- * run while it waits for a lock, or holds one.
+ * Around a wait in which the thread runs other tasks: for these, the thread is the attached member,
+ * whose own task is restored afterwards. No tasks run while the caller waits for a lock or holds
+ * one.
  */
 struct gomp_waits {
 	struct member *self;
@@ -230,26 +229,26 @@ static inline void gomp_waits_end(struct gomp_waits waits)
 	waits.self->task = waits.task;
 }
 
-/* team.c: the threads that a region gets, which begins now; `asked`: by num_threads, or 0. */
+/* team.c: size of a new region; `asked`: num_threads, or 0. */
 unsigned int gomp_team_size(struct member *self, unsigned int asked);
 /*
- * A team, whose thread 0 the caller is from now on; what the others need may be added before
- * gomp_team_release() lets them begin. `bind`: of the clause; 0: none.
+ * Begin a team with the caller as thread 0. The other threads start in gomp_team_release(). `bind`:
+ * of the clause; 0: none.
  */
 struct team *gomp_team_begin(unsigned int size, unsigned int bind);
 void gomp_team_release(struct team *team, void (*function)(void *), void *data);
-/* All have ended, with all their tasks; the caller is who it was before. */
+/* Waits for all threads and tasks; the caller is its outer member again. */
 void gomp_team_end(void);
-/* The caller is in a team whose tasks were run at once: from now on they may be queued. */
+/* From now on the tasks of the caller's serialized team may be queued. */
 void gomp_team_queue_tasks(struct member *self);
-/* Does anybody wait there? */
+/* Is any thread waiting there? */
 static inline bool gomp_team_leaves(const atomic_uint *waiting)
 {
-	/* Acquire: they have looked for tasks before. */
+	/* Acquire: these threads have looked for tasks before. */
 	return atomic_load_explicit(waiting, memory_order_acquire) != 0;
 }
 
-/* Who waits at the end of so many regions before this one, 0 or 1. */
+/* Waiters at the end of the region `before` (0 or 1) regions ago. */
 static inline atomic_uint *gomp_team_waiting(struct team *team, unsigned int before)
 {
 	/* Relaxed: it changes between regions. */
@@ -258,39 +257,39 @@ static inline atomic_uint *gomp_team_waiting(struct team *team, unsigned int bef
 }
 
 /*
- * Before a task is put where others may take it. Who still waits at the end of the region before
- * would run it without being in this one, as a thread that has not begun or has no part in it.
+ * Call before publishing a task. A thread that still waits at the end of the previous region would
+ * run it without being in this one.
  */
 void gomp_team_await_leaving(atomic_uint *waiting);
-/* By who is about to run tasks at the end of a region, and does no more. */
+/* Around running tasks at the end of a region. */
 void gomp_team_wait_begin(atomic_uint *waiting);
 void gomp_team_wait_end(atomic_uint *waiting);
 void gomp_parallel(void (*function)(void *), void *data, unsigned int asked, unsigned int flags);
-/* The threads that the caller has for its regions end. */
+/* End the threads of the caller's regions. */
 void gomp_pool_end(struct member *self);
 
-/* member.c: an implicit task. */
+/* member.c: begin an implicit task. */
 void gomp_base_begin(struct member *self, struct task *outer, const struct icv *icv);
-/* The task's ICVs, to be changed by it. */
+/* The task's own ICVs, to be changed. */
 struct icv *gomp_icv_own(struct task *task);
 
 /* barrier.c */
 void gomp_barrier_init(struct barrier *barrier, unsigned int size);
-/* All of the team have come, and its tasks have ended. True: it was cancelled, if it may be. */
+/* Returns when all threads have come and all tasks have ended. True: cancelled. */
 void GOMP_barrier(void);
 bool GOMP_barrier_cancel(void);
 bool gomp_barrier_wait(struct member *self, struct barrier *barrier, bool cancellable);
 
-/* The region's first construct is a loop; its share is nobody's yet. */
+/* The region's first construct is a loop. */
 struct loop;
 void gomp_team_first_loop(struct team *team, const struct loop *loop);
 
-/* task.c: all that the group waits for have ended. */
+/* task.c: wait for all tasks of the group. */
 void gomp_group_wait(struct taskgroup *taskgroup);
-/* The caller's children have reported: after a barrier, when all have ended. */
+/* Collect the children's reports after a barrier. */
 void gomp_sync_children(struct task *task);
 
-/* fatal.c: a message, and the end of the program. */
+/* fatal.c: print a message and exit. */
 _Noreturn void gomp_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *gomp_allocate(size_t bytes);
 void *gomp_allocate_aligned(size_t alignment, size_t bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The interop construct and its objects, by which OpenMP and the language of a device share the
- * device. The host has no such language: each object is omp_interop_none, which has no properties.
- * The types are those of later compilers' omp.h, as they are passed.
+ * The interop construct, which shares a device between OpenMP and the device's language. The host
+ * has none: each object is omp_interop_none, without properties. Types are as later versions of
+ * omp.h pass them.
  */
 #include "gomp.h"
 #include "newer_omp.h"
@@ -11,7 +11,7 @@ enum { INTEROP_NOWAIT = 1 << 0 };
 
 typedef uintptr_t interop;
 
-/* omp_interop_rc_t; and from the first down what is said of each. */
+/* omp_interop_rc_t; meanings go down from NO_VALUE. */
 enum { NO_VALUE = 1, EMPTY = -1, OUT_OF_RANGE = -2 };
 static const char *const meanings[] = {
 	"there is no value", "success", "the object is omp_interop_none",
@@ -49,7 +49,7 @@ GOMP_PUBLIC void GOMP_interop(int device, int made_count, interop **made, const 
 GOMP_PUBLIC int omp_get_num_interop_properties(interop object)
 {
 	(void)object;
-	/* Of the implementation's own, beside those of the standard. */
+	/* Beyond the standard's. */
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Locks, critical sections and the lock of atomics. A word is 0: free, 1: held, 2: held, and
- * somebody may wait (Drepper, "Futexes Are Tricky", the second mutex). Held by a task, and waited
- * for by tasks: the thread of one that waits does nothing else meanwhile, if others can (attach.h).
+ * Locks, critical sections and the lock of atomics. Values of the word: 0 free, 1 held, 2 held with
+ * possible waiters (Drepper, "Futexes Are Tricky", second mutex). Tasks hold them and wait for
+ * them, exclusively (attach.h).
  */
 #include <errno.h>
 #include <omp.h>
@@ -44,7 +44,7 @@ static void unlock(atomic_int *word)
 		gomp_unpark_one(word);
 }
 
-/* As lock() and unlock(), of what the program's code runs under. */
+/* lock() and unlock() around code of the program. */
 static void begin_section(atomic_int *word)
 {
 	lock(word);
@@ -78,7 +78,7 @@ GOMP_PUBLIC void GOMP_critical_end(void)
 	end_section(&critical);
 }
 
-/* The ABI gives a pointer to each named section, of which the first four bytes do. */
+/* The ABI passes a pointer per named section; its first four bytes are the lock. */
 GOMP_PUBLIC void GOMP_critical_name_start(void **name)
 {
 	begin_section((atomic_int *)name);
@@ -99,7 +99,7 @@ GOMP_PUBLIC void GOMP_atomic_end(void)
 	unlock(&atomics);
 }
 
-/* omp_nest_lock_t: whose it is, by the task that holds it. */
+/* omp_nest_lock_t: owned by a task. */
 struct nested {
 	atomic_int word;
 	int count;
@@ -144,7 +144,7 @@ GOMP_PUBLIC void omp_destroy_nest_lock(omp_nest_lock_t *mutex)
 	(void)mutex;
 }
 
-/* Only who holds it finds itself: relaxed. */
+/* Relaxed: only the owner finds itself. */
 static bool is_ours(struct nested *nested)
 {
 	return atomic_load_explicit(&nested->owner, memory_order_relaxed) == gomp_member()->task;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The locks of OpenMP 2.5, for programs that were linked before GCC 4.4: by version OMP_1.0. They
- * are a thread's, not a task's. A simple one has four bytes, as today's, and a nested one eight: a
- * word and a count. The word is 0 while the lock is free; or its thread's number, with a lowest bit
- * that says that somebody may wait.
+ * Locks of OpenMP 2.5, for programs linked before GCC 4.4 (version OMP_1.0). Threads own them, not
+ * tasks. A simple lock has four bytes, as today's; a nested one a word and a count. The word is 0
+ * if free, else the thread's number with WAITED_FOR as lowest bit.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,10 +12,7 @@
 #include "gomp.h"
 #include "park.h"
 
-/*
- * Exported as NAME@OMP_1.0, beside NAME of later versions; and as Fortran's NAME_: its variable for
- * either lock has the lock in it.
- */
+/* Exported as NAME@OMP_1.0, and as Fortran's NAME_, whose variable contains either lock. */
 #define OLD(name) \
 	GOMP_PUBLIC __attribute__((symver(#name "@OMP_1.0"), symver(#name "_@OMP_1.0")))
 
@@ -64,7 +60,7 @@ static bool is(const void *word, unsigned long value)
 
 static bool holds(const struct nested_25 *nested, unsigned int self)
 {
-	/* Only who holds it finds itself: relaxed. */
+	/* Relaxed: only the owner finds itself. */
 	return (atomic_load_explicit(&nested->word, memory_order_relaxed) & ~WAITED_FOR) == self;
 }
 
@@ -77,7 +73,7 @@ static bool try(struct nested_25 *nested, unsigned int word)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* Who has waited does not know whether others do. */
+/* A thread that has waited assumes further waiters. */
 static void lock(struct nested_25 *nested, unsigned int self)
 {
 	if (try(nested, self))

@@ -74,9 +74,9 @@ void gomp_loop_init(struct workshare *share, const void *arg)
 	share->count = loop->count;
 	share->chunk = loop->chunk;
 	share->schedule = loop->schedule;
-	/* Each thread goes beyond the end once at most. */
+	/* Each thread exceeds the end once at most. */
 	share->careful = loop->chunk > (UINT64_MAX - loop->count) / (loop->size + 1);
-	/* Alone, all is in turn. */
+	/* With one thread all iterations are in order. */
 	if (loop->dimensions && loop->size > 1)
 		share->doacross = gomp_doacross_make(loop);
 }
@@ -86,7 +86,7 @@ void gomp_team_first_loop(struct team *team, const struct loop *loop)
 	gomp_loop_init(gomp_workshare_combine(team), loop);
 }
 
-/* One block for each thread, or chunks in turn. */
+/* One block per thread, or chunks in turn. */
 static bool take_static(struct member *self, const struct workshare *share, uint64_t *first,
 			uint64_t *last)
 {
@@ -116,7 +116,7 @@ static uint64_t guided(const struct workshare *share, uint64_t left, uint64_t si
 {
 	const uint64_t part = (left - 1) / size + 1, chunks = (part - 1) / share->chunk + 1;
 
-	/* Whole chunks: those of a doacross loop are told by number. Not more than 2^64. */
+	/* Whole chunks: doacross loops find chunks by number. At most 2^64. */
 	return chunks > UINT64_MAX / share->chunk ? left : chunks * share->chunk;
 }
 
@@ -165,7 +165,7 @@ static void values(const struct member *self, const struct workshare *share, uin
 		   uint64_t *end)
 {
 	*begin = share->begin + self->begin * share->step;
-	/* Not beyond the end: it may be the largest number that there is. */
+	/* Not beyond the end, which may be the largest number. */
 	*end = self->end == share->count ? share->end : share->begin + self->end * share->step;
 }
 

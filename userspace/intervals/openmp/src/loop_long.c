@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The entry points of loops over long. */
+/* Entry points of loops over long. */
 #include "loop.h"
 
 #define START(name, schedule, ordered) \
@@ -84,9 +84,7 @@ GOMP_PUBLIC bool GOMP_loop_doacross_start(unsigned int dimensions, long *counts,
 	return gomp_loop_start(&loop, false, begin, end, reductions, memory);
 }
 
-/*
- * A parallel region that is a loop: its first construct.
- */
+/* Parallel loops: the loop is the region's first construct. */
 
 static struct team *begin(unsigned int asked, long first, long last, long step,
 			  unsigned int schedule, long chunk, unsigned int flags)

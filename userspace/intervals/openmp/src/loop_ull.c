@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The entry points of loops over unsigned long long. */
+/* Entry points of loops over unsigned long long. */
 #include "loop.h"
 
 typedef unsigned long long ull;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Threads as OpenMP sees them, and the control variables of their tasks. */
+/* Members: OpenMP's threads, and the control variables of their tasks. */
 #include <pthread.h>
 
 #include "affinity.h"
@@ -9,13 +9,13 @@
 
 __thread struct member *gomp_self;
 
-/* Of each thread: what it is outside of all parallel regions. */
+/* The thread's member outside of parallel regions. */
 static __thread struct member outside;
 static __thread atomic_uint busy;
 
 static pthread_key_t key;
 
-/* A thread of the program ends: so do those that it has for its regions. */
+/* A thread of the program ends, and with it the threads for its regions. */
 static void end(void *member)
 {
 	gomp_pool_end(member);
@@ -25,12 +25,12 @@ static void end(void *member)
 }
 
 /*
- * Outside of all regions, or in a target region there; inside, the runtime ends the child when it
- * waits (process.c).
+ * For a fork() outside of regions or in a target region there. Inside a region, the runtime ends
+ * the child at its next wait (process.c).
  */
 static void after_fork(void)
 {
-	/* The threads are the parent's, and what they were about to do to the pool. */
+	/* The threads are the parent's, and may have been changing the pool. */
 	outside.pool = NULL;
 	if (gomp_self)
 		gomp_self->pool_owner->pool = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ordered: chunks in turn. And doacross loops: of each iteration of the outermost loop, up to
- * where in the inner ones its thread has come.
+ * Ordered: chunks in turn. Doacross loops: how far each iteration of the outermost loop has come in
+ * the inner ones.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@ static bool not_yet(const void *word, unsigned long arg)
 {
 	const struct member *self = (const struct member *)arg;
 
-	/* Acquire: what was written in the iterations before. */
+	/* Acquire: what earlier iterations wrote. */
 	return atomic_load_explicit((const _Atomic(uint64_t) *)word, memory_order_acquire) !=
 	       self->begin;
 }
@@ -48,25 +48,24 @@ GOMP_PUBLIC void GOMP_ordered_end(void)
 }
 
 /*
- * What has been posted last is in a line of each thread where the schedule says whose an iteration
- * is; otherwise it is in a word for each so many iterations as a chunk has at least, which all are
- * one thread's.
+ * Static schedules determine the thread of an iteration: the last post is in a line per thread.
+ * Otherwise it is in a word per chunk of the least size, which one thread executes.
  */
 #define LINE (GOMP_LINE / sizeof(uint64_t))
 
 struct doacross {
 	unsigned int dimensions, threads;
 	const uint64_t *counts;		/* of the inner loops */
-	uint64_t count, chunk;		/* of the outer one; static: 0: a block for each thread */
+	uint64_t count, chunk;		/* outer loop; chunk 0: a block per thread */
 	bool is_static;
-	_Atomic(uint64_t) *posts;	/* the number of an iteration of all the loops, plus 1 */
+	_Atomic(uint64_t) *posts;	/* number of an iteration of all the loops, plus 1 */
 };
 
 struct doacross *gomp_doacross_make(const struct loop *loop)
 {
 	const bool is_static = loop->schedule == SCHEDULE_STATIC;
 	const size_t inner = loop->dimensions - 1;
-	/* Static: one line more, since the first is shared with what is before. */
+	/* Static: one line more, since the first is shared. */
 	const uint64_t words = is_static ? (loop->size + 1) * LINE : loop->count / loop->chunk + 1;
 	struct doacross *doacross;
 	uint64_t *own;
@@ -87,7 +86,7 @@ struct doacross *gomp_doacross_make(const struct loop *loop)
 	return doacross;
 }
 
-/* Whose this iteration of the outer loop is (take_static()). */
+/* The thread of this iteration of the outer loop (take_static()). */
 static uint64_t thread_of(const struct doacross *doacross, uint64_t iteration)
 {
 	const uint64_t each = doacross->count / doacross->threads;
@@ -107,7 +106,7 @@ static _Atomic(uint64_t) *post_of(const struct doacross *doacross, uint64_t iter
 				  iteration / doacross->chunk);
 }
 
-/* That the caller is in; NULL: none, or alone. */
+/* The present doacross loop; NULL: none, or only one thread. */
 static const struct doacross *current(void)
 {
 	const struct member *self = gomp_member();

@@ -9,18 +9,18 @@
 
 #include "gomp.h"
 
-/* What each has: GCC's, and LLVM's and Intel's for programs of GCC. */
+/* Defined by GCC's, LLVM's and Intel's library. */
 #define NAME "GOMP_parallel"
 
 static atomic_bool used, told;
 
-/* glibc has changed some addresses of the dynamic section to where they are. */
+/* glibc has relocated some addresses of the dynamic section. */
 static const void *there(const struct dl_phdr_info *info, ElfW(Addr) address)
 {
 	return (const void *)(address < info->dlpi_addr ? info->dlpi_addr + address : address);
 }
 
-/* The dynamic section's entry; NULL: it has none. */
+/* NULL: no such entry. */
 static const void *entry(const struct dl_phdr_info *info, ElfW(Sxword) tag)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -44,7 +44,7 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* dlsym() would wait for a thread that loads a library, which may wait for this one. */
+/* Not dlsym(), which would wait for a thread that loads a library and may wait for this one. */
 static bool defines(const struct dl_phdr_info *info, const char *name)
 {
 	const ElfW(Sym) *symbols = entry(info, DT_SYMTAB);
@@ -56,7 +56,7 @@ static bool defines(const struct dl_phdr_info *info, const char *name)
 
 	if (!symbols || !strings || !table || !table[0])
 		return false;
-	/* Numbers: of buckets, of the first symbol, of the filter's words; then the filter. */
+	/* Header: number of buckets, first symbol, words of the filter; then the filter. */
 	buckets = table + 4 + table[2] * (sizeof(ElfW(Addr)) / sizeof(*table));
 	chain = buckets + table[0];
 	i = buckets[hash % table[0]];

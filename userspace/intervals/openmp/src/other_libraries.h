@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * OpenMP libraries beside this one. Wheels carry a renamed copy of libgomp, which the loader maps
- * beside this one. A name that this library lacks binds to the copy, which knows nothing of the
- * threads here. So a warning names the copy, once: when the program first uses this library, or, of
- * a copy that is loaded later, at the program's end.
+ * Warns of other OpenMP libraries in the process. Python wheels bring a renamed copy of libgomp. A
+ * name that this library lacks binds to the copy, which knows nothing of this library's threads.
+ * The warning comes once: on first use of this library, or at exit if the copy was loaded later.
  */
 #ifndef GOMP_OTHER_LIBRARIES_H
 #define GOMP_OTHER_LIBRARIES_H

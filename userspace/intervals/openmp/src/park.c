@@ -11,7 +11,7 @@
 #define BUCKETS 256u
 #define LOCK_SPINS 100
 
-/* In the frame of who waits. */
+/* In the waiter's frame. */
 struct parked {
 	struct parked *next;
 	const void *word;
@@ -39,7 +39,7 @@ static struct bucket *bucket_of(const void *word)
 
 static_assert(BUCKETS == 1u << 8, "the upper 8 bits of the product");
 
-/* For a few instructions; not held over any wait. */
+/* Held for a few instructions only. */
 static void lock(struct bucket *bucket)
 {
 	for (int spins = 0; atomic_flag_test_and_set_explicit(&bucket->locked,
@@ -67,7 +67,7 @@ static bool publish(void *arg, struct ivl_waiter *waiter)
 	first = atomic_load_explicit(&bucket->first, memory_order_relaxed);
 	parked->next = first;
 	atomic_store_explicit(&bucket->first, parked, memory_order_relaxed);
-	/* Pairs with the fence of unpark(). */
+	/* Pairs with the fence in unpark(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	waits = parking->still(parked->word, parking->arg);
 	if (!waits)
@@ -96,7 +96,7 @@ void gomp_park_for_lock(const void *word, bool (*still)(const void *word, unsign
 	park((struct parking){ { .word = word }, still, arg }, true);
 }
 
-/* Who came last is the first in the list. */
+/* The list has the newest waiter first. */
 static struct parked *take_oldest(struct bucket *bucket, const void *word)
 {
 	struct parked *found = NULL, *newer = NULL, *before = NULL;
@@ -144,7 +144,7 @@ static void unpark(const void *word,
 	struct bucket *bucket = bucket_of(word);
 	struct parked *parked;
 
-	/* Pairs with the fence of publish(). */
+	/* Pairs with the fence in publish(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&bucket->first, memory_order_relaxed))
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waiting for a word in memory to change, by tasks and threads: what a futex is to threads alone.
- * Who waits is in a list of the word's bucket, not in the word: a lock has four bytes in the ABI.
+ * A futex for tasks and threads: wait for a word in memory to change. Waiters are listed in the
+ * word's hash bucket, not in the word, since the ABI's locks have four bytes.
  *
- *	waits					changes the word
+ *	waiter					changes the word
  *	into the bucket (its lock)		the new value
  *	full fence, in gomp_park()		full fence, in gomp_unpark_*()
  *	still(word)? then sleep			is the bucket empty? else its lock, and wake
@@ -16,20 +16,20 @@
 
 #include "env.h"
 
-/* Wait, if still(word, arg), until somebody unparks the word. It returns for no reason, too. */
+/* If still(word, arg), wait until the word is unparked, or spuriously. */
 void gomp_park(const void *word, bool (*still)(const void *word, unsigned long arg),
 	       unsigned long arg);
-/* As it, where no task may begin meanwhile in the thread: for a lock, or a turn. */
+/* The same, exclusively: for a lock, or a turn. */
 void gomp_park_for_lock(const void *word, bool (*still)(const void *word, unsigned long arg),
 			unsigned long arg);
-/* Who has waited longest for the word looks again; and all who wait for it. Any thread. */
+/* Wake the oldest waiter, or all. Any thread. */
 void gomp_unpark_one(const void *word);
 void gomp_unpark_all(const void *word);
 
-/* In regions now. */
+/* Threads in regions. */
 extern atomic_uint gomp_threads;
 
-/* Are the threads that are in regions now, and `more` beside them, more than there are CPUs? */
+/* Do the threads in regions, and `more`, exceed the CPUs? */
 static inline bool gomp_oversubscribed(unsigned int more)
 {
 	const unsigned int cpus = gomp_environment.cpus;
@@ -46,9 +46,8 @@ static inline bool gomp_oversubscribed(unsigned int more)
 	} while (0)
 
 /*
- * Look before gomp_park(): what is waited for is mostly near, unless it is done by a thread that
- * waits for the CPU on which we look. At first without a look at how many threads there are, which
- * is in a line that others write.
+ * Poll before gomp_park(): most waits are short, unless the awaited thread needs this CPU. The
+ * first polls do not read the number of threads, which other threads write.
  */
 #define gomp_spin_while_with(condition, more) \
 	do { \

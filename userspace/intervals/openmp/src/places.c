@@ -15,12 +15,12 @@
 
 struct places gomp_places;
 
-/* Why a list is none; empty: it is no list, or has no CPUs of this process. */
+/* Why a list was rejected; empty: not a list, or no CPUs of this process. */
 static char wrong[80];
 
 #define NO_CPUS "names no CPUs of this process; it is ignored"
 
-/* Of its CPUs those of this process. */
+/* The CPUs of `place` that the process may use. */
 static cpu_set_t ours(const cpu_set_t *place)
 {
 	cpu_set_t cpus;
@@ -29,7 +29,7 @@ static cpu_set_t ours(const cpu_set_t *place)
 	return cpus;
 }
 
-/* As libgomp has it: where one is beyond them, the whole list is none. */
+/* As in libgomp, a CPU out of range invalidates the whole list. */
 static bool in_range(long cpu)
 {
 	if (cpu >= 0 && cpu < gomp_environment.numbers)
@@ -56,7 +56,7 @@ static bool add(const cpu_set_t *place)
 	return true;
 }
 
-/* False: there is none. */
+/* False: no such place. */
 static bool take_out(const cpu_set_t *place)
 {
 	const cpu_set_t cpus = ours(place);
@@ -98,7 +98,7 @@ static bool number(const char **text, long least, long *value)
 	return true;
 }
 
-/* ":LENGTH:STRIDE", each of which may be missing. */
+/* ":LENGTH:STRIDE", both optional. */
 static bool run(const char **text, long *length, long *stride)
 {
 	*length = *stride = 1;
@@ -109,7 +109,7 @@ static bool run(const char **text, long *length, long *stride)
 	return !accept(text, ':') || number(text, INT_MIN, stride);
 }
 
-/* A CPU, or a run of some, with ! to take them out. */
+/* A CPU or a run of them; with ! they are taken out. */
 static bool parse_part(const char **text, cpu_set_t *place)
 {
 	const bool out = accept(text, '!');
@@ -162,7 +162,7 @@ static bool parse_cpus(const char **text, cpu_set_t *place)
 	return accept(text, '}');
 }
 
-/* A place, or a run of some with its CPUs moved on; with ! one of those before, which is none. */
+/* A place, or a run with its CPUs shifted; with ! an earlier place is removed. */
 static bool parse_place(const char **text)
 {
 	const bool out = accept(text, '!');
@@ -228,11 +228,11 @@ static bool parse_abstract(const char *text, bool *known)
 	if (*text || ivl_topology_init(&topology))
 		return false;
 	good = !hwloc_topology_load(topology) && add_objects(topology, kinds[kind].type, most);
-	/* A machine may not say what caches it has. */
+	/* The machine may not report caches. */
 	if (good && !gomp_places.count)
 		good = add_objects(topology, HWLOC_OBJ_PACKAGE, most);
 	hwloc_topology_destroy(topology);
-	/* The machine may have more than the process. */
+	/* The machine may have more CPUs than the process. */
 	gomp_places.left_out = false;
 	return good;
 }

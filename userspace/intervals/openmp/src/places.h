@@ -9,14 +9,14 @@
 struct places {
 	cpu_set_t *all;
 	unsigned int count;
-	bool left_out;			/* the list has places without CPUs of this process */
+	bool left_out;			/* some places have no CPUs of this process */
 };
 
 extern struct places gomp_places;
 
-/* OMP_PLACES' value. NULL, or what is wrong: it is none, or has none of our CPUs. */
+/* Parse OMP_PLACES. Returns NULL, or the reason for rejecting it. */
 const char * gomp_places_parse(const char *words);
-/* As it, GOMP_CPU_AFFINITY's: a place for each CPU. */
+/* Parse GOMP_CPU_AFFINITY: a place per CPU. */
 const char *gomp_places_parse_cpus(const char *words);
 
 #endif

@@ -9,7 +9,7 @@ GOMP_PUBLIC bool GOMP_single_start(void)
 	return gomp_workshare_enter(gomp_member(), NULL, NULL);
 }
 
-/* NULL: the caller does it, and says what it has by GOMP_single_copy_end(). */
+/* NULL: the caller executes it, and calls GOMP_single_copy_end(). */
 GOMP_PUBLIC void *GOMP_single_copy_start(void)
 {
 	struct member *self = gomp_member();
@@ -73,7 +73,7 @@ GOMP_PUBLIC void GOMP_parallel_sections(void (*function)(void *), void *data, un
 {
 	struct team *team = gomp_team_begin(gomp_team_size(gomp_member(), asked), flags & 7);
 
-	/* The region's first construct is this one. */
+	/* The region's first construct. */
 	init_sections(gomp_workshare_combine(team), &count);
 	gomp_team_release(team, function, data);
 	function(data);

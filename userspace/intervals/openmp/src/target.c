@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Target regions and teams: on the host, which is the one device there is. */
+/* Target regions and teams, on the host. */
 #include <errno.h>
 #include <limits.h>
 #include <omp.h>
@@ -11,12 +11,12 @@
 #include "workshare.h"
 #include "task.h"
 
-/* The kind of a mapping is in the lower byte, and the logarithm of its alignment above. */
+/* The lower byte is the kind of a mapping, the rest the logarithm of its alignment. */
 #define MAP_FIRSTPRIVATE (1 << 3 | 1 << 2)
 #define MAP_KIND 0xff
 #define MAP_ALIGNMENT 8
 
-/* What a target region is told beside its mappings. */
+/* Arguments of a target region. */
 #define ARGUMENT_FOLLOWS (1 << 7)
 #define ARGUMENT_DEVICE 0x7f
 #define ARGUMENT_KIND 0xff00
@@ -25,7 +25,7 @@
 
 void GOMP_taskwait_depend(void **depend);
 
-/* What a target region is told, in its creator's frame. */
+/* A target region's parameters, in its creator's frame. */
 struct told {
 	void (*function)(void *);
 	size_t count;
@@ -35,11 +35,11 @@ struct told {
 	void **arguments;
 };
 
-/* The same of its own: it may run later. */
+/* A copy of them, for a later run. */
 struct target {
 	void (*function)(void *);
 	struct icv icv;
-	char *copies;			/* of what is firstprivate; NULL: nothing is */
+	char *copies;			/* firstprivate data; NULL: none */
 	void *addresses[];
 };
 
@@ -61,7 +61,7 @@ static void read_arguments(struct icv *icv, void **arguments)
 	}
 }
 
-/* As on another device: outside of all regions; but the caller's threads are used. */
+/* As on another device: outside of regions, but with the caller's threads. */
 static void run_apart(void (*function)(void *), void *data, const struct icv *icv)
 {
 	atomic_uint busy = 0;
@@ -78,7 +78,7 @@ static void run_apart(void (*function)(void *), void *data, const struct icv *ic
 	gomp_workshare_free_spares(&apart);
 }
 
-/* Who insists on another device than the host is told that there is none. */
+/* Fatal if another device than the host is mandatory. */
 static void check_device(int device)
 {
 	if (gomp_environment.offload != OFFLOAD_MANDATORY)
@@ -95,13 +95,13 @@ static size_t aligned(size_t at, size_t alignment)
 	return (at + alignment - 1) & ~(alignment - 1);
 }
 
-/* Fortran's optional argument that is absent has no address. */
+/* An absent optional argument of Fortran has no address. */
 static bool is_copied(const void *address, unsigned short kind)
 {
 	return address && (kind & MAP_KIND) == MAP_FIRSTPRIVATE;
 }
 
-/* Copies of what is firstprivate, in one block, which is to be freed; NULL: there is none. */
+/* Copy firstprivate data into one block. NULL: none. Free it. */
 static char *copy_private(size_t count, void **addresses, const size_t *sizes,
 			  const unsigned short *kinds)
 {
@@ -159,7 +159,7 @@ static void target_task(void *data)
 	end_target(*(struct target **)data, !gomp_task_cancelled(self, self->task));
 }
 
-/* Of no task that is not made: what is made here is that task's to free. */
+/* Called only if the task is created, which then owns the copy. */
 static void copy_target(void *to, void *from)
 {
 	struct target *target = make_target(from);
@@ -173,7 +173,7 @@ GOMP_PUBLIC void GOMP_target_ext(int device, void (*function)(void *), size_t co
 {
 	struct told told = { .function = function, .count = count, .addresses = addresses,
 			     .sizes = sizes, .kinds = kinds, .arguments = arguments };
-	/* With a copy as of a constructor it runs even if it is cancelled by then. */
+	/* Having a copy constructor, it runs even when cancelled. */
 	const struct order order = { .function = target_task, .data = &told, .copy = copy_target,
 				     .bytes = sizeof(struct target *),
 				     .alignment = _Alignof(struct target *),
@@ -197,7 +197,7 @@ GOMP_PUBLIC void GOMP_target(int device, void (*function)(void *), const void *u
 	run_apart(function, addresses, &gomp_environment.icv);
 }
 
-/* The host's memory is the device's: nothing is mapped. */
+/* Nothing is mapped: the host's memory is the device's. */
 GOMP_PUBLIC void GOMP_target_data(int device, const void *unused, size_t count, void **addresses,
 				  size_t *sizes, unsigned char *kinds)
 {
@@ -247,7 +247,7 @@ GOMP_PUBLIC void *GOMP_target_map_indirect_ptr(void *function)
 	return function;
 }
 
-/* No table of device code is of use here. */
+/* Tables of device code are not used. */
 GOMP_PUBLIC void GOMP_offload_register(const void *host, int kind, const void *data)
 {
 	(void)host, (void)kind, (void)data;
@@ -270,18 +270,16 @@ GOMP_PUBLIC void GOMP_offload_unregister_ver(unsigned int version, const void *h
 	(void)version, (void)host, (void)kind, (void)data;
 }
 
-/*
- * Teams.
- */
+/* Teams. */
 
-/* Inside of a target region: one team, after its clauses. */
+/* In a target region: one team, after its clauses. */
 GOMP_PUBLIC void GOMP_teams(unsigned int teams, unsigned int limit)
 {
 	(void)teams;
 	limit_threads(gomp_icv_own(gomp_member()->task), limit);
 }
 
-/* Called before each team, and once more: one after the other. */
+/* Called before each team and after the last; teams run one after the other. */
 GOMP_PUBLIC bool GOMP_teams4(unsigned int least, unsigned int most, unsigned int limit, bool first)
 {
 	struct member *self = gomp_member();
@@ -295,7 +293,7 @@ GOMP_PUBLIC bool GOMP_teams4(unsigned int least, unsigned int most, unsigned int
 	return true;
 }
 
-/* On the host: the teams of a league, one after the other. */
+/* On the host: runs the league's teams one after the other. */
 GOMP_PUBLIC void GOMP_teams_reg(void (*function)(void *), void *data, unsigned int teams,
 				unsigned int limit, unsigned int flags)
 {

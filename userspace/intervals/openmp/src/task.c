@@ -8,23 +8,22 @@
 #include <attach_queued.h>
 
 /*
- * From so many tasks in its queue on a thread runs new ones itself: what is in the queue is enough
- * for others. It is in a recursion, where the oldest are large and seldom stolen; there a queue is
- * not long, and what is queued costs more than twice as much. Where one thread makes the tasks of
- * all others most are stolen, and it must not be in a task of its own when its queue is empty. Alone
- * it needs none but for tasks that begin each other in a chain, which must not be a recursion, and
- * for those of high priority, which few others should overtake.
+ * Queue lengths from which on a thread runs new tasks itself. In a recursion the oldest tasks are
+ * large and rarely stolen: a short queue suffices, and queueing costs more than twice as much as a
+ * call. If one thread creates all tasks, most are stolen, and it must not be busy when its queue
+ * runs empty. A single thread queues tasks only so that chains of tasks do not become a recursion,
+ * and for those of high priority.
  */
 #define QUEUED_ALONE 1
 #define QUEUED_LEAST 4
 #define QUEUED_MOST(size) (8 + 8 * (size))
-#define REVIEWED 64			/* after so many that were queued */
-/* In the frames of so many others: then it is queued whatever is in the queue. Each has a frame. */
+#define REVIEWED 64			/* tasks queued between reviews */
+/* From this nesting on, tasks are queued in any case. Each level has a frame. */
 #define DEEPEST 128u
 
 /*
- * Of those that are queued whatever is in the queue, as they have dependences or priority, so many
- * for each thread; libgomp has the same bound.
+ * Limit per thread of tasks queued in any case, because of dependences or priority; the same as
+ * libgomp's.
  */
 #define UNBEGUN_MOST 64
 
@@ -37,7 +36,7 @@ __attribute__((constructor)) static void begin(void)
 	ivl_depot_init(&depot, BLOCK_BYTES);
 }
 
-/* What is in it is not cleared. */
+/* Not cleared. */
 static struct task *allocate(struct member *self, size_t bytes)
 {
 	struct task *task = bytes <= BLOCK_BYTES ?
@@ -89,14 +88,14 @@ bool gomp_task_cancelled_slowly(const struct member *self, const struct task *ta
 	     taskgroup = taskgroup->outer) {
 		if (atomic_load_explicit(&taskgroup->cancelled, memory_order_relaxed))
 			return true;
-		/* One of a worksharing construct is part of the one around it. */
+		/* A construct's taskgroup is part of the enclosing one. */
 		if (!taskgroup->workshare)
 			break;
 	}
 	return false;
 }
 
-/* The last child of a task that has ended has ended, too. */
+/* The last child of an ended task has ended. */
 static void run_orphaned(struct ivl_work *work)
 {
 	struct task *task = (struct task *)((char *)work -
@@ -107,7 +106,7 @@ static void run_orphaned(struct ivl_work *work)
 
 static const struct ivl_work_kind orphaned_kind = { .run = run_orphaned, .resumes = true };
 
-/* Its memory goes now, or with its last child. */
+/* Free the task now, or with its last child. */
 static void end_memory(struct member *self, struct task *task)
 {
 	if (__builtin_expect(task->scope.elsewhere != 0, 0)) {
@@ -150,7 +149,7 @@ static void review(struct member *self)
 	self->unreviewed = REVIEWED;
 }
 
-/* In the frame of who syncs, or on a fiber of who has stolen it. */
+/* Within its parent's sync, or on a fiber of a thief. */
 static void run(void *arg)
 {
 	struct task *task = arg;
@@ -186,13 +185,13 @@ void gomp_task_start(struct task *task)
 		ivl_spawn_prepared(ivl_this_runtime(), &task->spawned);
 }
 
-/* The runtime has two priorities; OMP_MAX_TASK_PRIORITY is 0 where it is not set. */
+/* The runtime has two priorities. OMP_MAX_TASK_PRIORITY is 0 by default. */
 static bool is_high(const struct order *order)
 {
 	return order->flags & TASK_PRIORITY && order->priority > 0 && gomp_environment.max_priority;
 }
 
-/* All that may be asked of a task that neither waits for another nor is detached. */
+/* All fields used of a task without dependences and event. */
 static inline __attribute__((always_inline)) void
 init_plain(struct task *task, struct task *parent, unsigned int flags)
 {
@@ -231,7 +230,7 @@ static void *align(void *memory, size_t alignment)
 	return (void *)(((uintptr_t)memory + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
-/* The caller's frame has the data, where it must be copied. */
+/* Copied data are in the caller's frame. */
 static void run_included(struct member *self, const struct order *order)
 {
 	struct task *parent = self->task, *task = allocate(self, sizeof(*task));
@@ -259,7 +258,7 @@ static void run_included(struct member *self, const struct order *order)
 	end_memory(self, task);
 }
 
-/* Are there so many tasks to begin that the caller runs this one itself? */
+/* Is enough queued that the caller runs this task itself? */
 static bool has_enough(const struct member *self, const struct order *order)
 {
 	return ivl_attached_has_queued(self->queued_most) ||
@@ -278,7 +277,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 		return;
 	}
 	now = !self->team || order->now || self->task->final;
-	/* The caller may be about to fulfil its event, or that of one that it depends on. */
+	/* The caller may be about to fulfil the event, or that of a predecessor. */
 	if (!now && self->team->undeferred && order->flags & TASK_DETACH)
 		gomp_team_queue_tasks(self);
 	if (now || self->team->undeferred ||
@@ -292,7 +291,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	if (!--self->unreviewed)
 		review(self);
 	parent = gomp_task_keep(self);
-	/* Not by who has a lock for which they may be waiting. */
+	/* Not while holding a lock that the children may wait for. */
 	if (waits && parent->nesting < GOMP_LOCKED)
 		gomp_depend_throttle(parent, UNBEGUN_MOST * self->team->size);
 	task = allocate(self, sizeof(*task) + order->alignment - 1 + order->bytes);
@@ -300,7 +299,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	task->nesting = 0;
 	task->creator = self;
 	task->high = is_high(order);
-	/* The parent may go on and change its own. */
+	/* The parent may change its own ICVs. */
 	gomp_icv_own(task);
 	task->data = align(task + 1, order->alignment);
 	if (order->flags & TASK_DETACH) {
@@ -319,7 +318,7 @@ void gomp_task_create(struct member *self, const struct order *order)
 	}
 }
 
-/* Most tasks of a program that makes many: with nothing to copy or to wait for. */
+/* The common case: nothing to copy or to wait for. */
 static inline __attribute__((always_inline)) void
 run_plain(struct member *self, void (*function)(void *), void *data, unsigned int flags)
 {
@@ -342,7 +341,7 @@ static inline bool is_plain(const struct member *self, void (*copy_data)(void *,
 				      ivl_attached_sees_queued(self->queued_most)));
 }
 
-/* Volatile are those on the stack that are seldom asked for: they stay there until then. */
+/* Volatile: rarely used stack arguments are not loaded early. */
 GOMP_PUBLIC void GOMP_task(void (*function)(void *), void *data,
 			   void (*copy_data)(void *, void *), long bytes, long alignment,
 			   bool condition, unsigned int flags, void **volatile depend,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Taskgroups, and the reductions of tasks. */
+/* Taskgroups, and reductions of tasks. */
 #include "taskgroup.h"
 
 #include <stdlib.h>
@@ -57,9 +57,9 @@ GOMP_PUBLIC void GOMP_taskgroup_end(void)
 }
 
 /*
- * Reductions. The compiler's description of some:
- *	[0] how many, [1] bytes of a thread's copies, [2] in: their alignment, out: where they
- *	are, [6] where they end; from [7] on, three of each: its address, where it is in the copies
+ * The compiler's description of reductions:
+ *	[0] count, [1] bytes of a thread's copies, [2] in: alignment, out: their address,
+ *	[6] end of the copies; from [7] on, three each: address, offset in the copies
  */
 enum { COUNT, BYTES, COPIES, END = 6, FIRST, EACH = 3 };
 
@@ -95,7 +95,7 @@ GOMP_PUBLIC void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
 	free((void *)reductions[COPIES]);
 }
 
-/* One for all of the team: who comes first has it zeroed. */
+/* Shared by the team: the first thread's zeroed memory. */
 static void *common(_Atomic(void *) *place, void *offer)
 {
 	void *there = NULL;
@@ -132,7 +132,7 @@ void gomp_workshare_memory(struct workshare *share, void **memory)
 	*memory = common(&share->memory, gomp_allocate((size_t)*memory));
 }
 
-/* The thread's copy of what `pointer` is or is a copy of; its original, too. */
+/* The thread's copy of what `pointer` is, or is a copy of; and the original. */
 static bool remap(const struct member *self, const uintptr_t *reductions, uintptr_t pointer,
 		  uintptr_t *copy, uintptr_t *original)
 {
@@ -185,7 +185,7 @@ GOMP_PUBLIC unsigned int GOMP_parallel_reductions(void (*function)(void *), void
 	struct team *team = gomp_team_begin(gomp_team_size(outside, asked), flags & 7);
 	const unsigned int size = team->size;
 
-	/* What the function is given begins with the description. */
+	/* The data begin with the description. */
 	gomp_reductions_register(gomp_member(), &team->tasks, *(uintptr_t **)data);
 	gomp_team_release(team, function, data);
 	function(data);

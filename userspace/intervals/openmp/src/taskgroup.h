@@ -5,8 +5,8 @@
 #include "gomp.h"
 
 /*
- * In which the tasks of a taskgroup, NULL: none, are counted. Those of a worksharing construct's are
- * waited for at its barrier, like those of no taskgroup.
+ * The group that counts the tasks of a taskgroup (NULL: none). Tasks of a worksharing construct's
+ * taskgroup are waited for at its barrier, like tasks without one.
  */
 static inline struct ivl_group *gomp_group_of(const struct member *self,
 					      struct taskgroup *taskgroup)
@@ -16,7 +16,7 @@ static inline struct ivl_group *gomp_group_of(const struct member *self,
 	return taskgroup ? &taskgroup->group : &self->team->tasks.group;
 }
 
-/* Of the caller's task, around what it creates from now on; and all of that has ended. */
+/* Begin a taskgroup around the caller's new tasks; wait for its end. */
 struct taskgroup *gomp_taskgroup_begin(struct member *self);
 void gomp_taskgroup_end(struct member *self);
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Taskloops, as numbers of iterations. A task's data begin with its first value and its end. */
+/* Taskloops, in terms of iteration numbers. A task's data begin with its range. */
 #include "reduction.h"
 #include "task.h"
 #include "taskgroup.h"
 
 struct head {
 	uint64_t begin, end;
-	uintptr_t *reductions;		/* where flags have TASK_REDUCTION */
+	uintptr_t *reductions;		/* if flags have TASK_REDUCTION */
 };
 
 struct taskloop {
 	uint64_t begin, end, step, count;
-	uint64_t tasks;			/* how many; or the grain size */
+	uint64_t tasks;			/* number of tasks, or the grain size */
 	unsigned int flags;
 };
 
-/* How many tasks, and up to where each goes. */
 struct split {
 	uint64_t tasks, each, more;	/* the first `more` tasks have one more iteration */
 };
@@ -63,7 +62,7 @@ static void run(const struct taskloop *loop, struct order *order)
 	const bool group = !(loop->flags & TASK_NOGROUP);
 
 	order->now = !(loop->flags & TASK_IF);
-	/* Its priority is always told. */
+	/* The priority argument is always valid. */
 	order->flags = (loop->flags & (TASK_UNTIED | TASK_FINAL)) | TASK_PRIORITY;
 	if (group) {
 		struct taskgroup *taskgroup = gomp_taskgroup_begin(self);

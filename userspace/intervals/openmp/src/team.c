@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Parallel regions. The threads that a thread has for its regions are its pool: they keep their
- * numbers, and so their threadprivate variables, and sleep between regions outside of the
- * runtime, where they would steal tasks. A region inside of another that gets one thread is
- * light: it needs no runtime, since its tasks are run at once, until one is detached.
+ * Parallel regions. A thread's pool has the threads for its regions. They keep their numbers, and
+ * so their threadprivate variables. Between regions they sleep outside of the runtime, where they
+ * would steal tasks. A nested region with one thread is serialized: it needs no runtime, since its
+ * tasks are undeferred until one is detached.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -23,12 +23,12 @@ struct thread {
 	struct member member;
 	struct pool *pool;
 	pthread_t thread;
-	/* Of thread 0: there is something to do. */
+	/* Incremented by thread 0 to start the thread. */
 	_Alignas(GOMP_LINE) atomic_uint go;
-	atomic_uint asleep;		/* at the pool's `called` */
+	atomic_uint asleep;		/* on the pool's `called` */
 };
 
-/* Between regions as its team, see there. */
+/* As for struct team, mind the lines between regions. */
 struct pool {
 	struct team team;
 	ivl_runtime *runtime;
@@ -36,17 +36,17 @@ struct pool {
 	struct icv icv;			/* of the region's implicit tasks */
 	struct member *caller;
 	atomic_bool stops;
-	_Alignas(GOMP_LINE) atomic_uint called;	/* how often sleeping threads were */
+	_Alignas(GOMP_LINE) atomic_uint called;	/* wake-ups of sleeping threads */
 	unsigned int count;
-	struct ivl_worker *before;	/* what the caller was before the region */
+	struct ivl_worker *before;	/* the caller's worker before the region */
 };
 
 struct serialized {
 	struct team team;
 	struct member member;
 	struct member *members[1];
-	struct pool *pool;		/* where its tasks are queued; NULL: they are run at once */
-	struct ivl_worker *before;	/* what the thread was before that */
+	struct pool *pool;		/* queues its tasks; NULL: undeferred */
+	struct ivl_worker *before;	/* the thread's worker before that */
 };
 
 static void *allocate(size_t bytes)
@@ -54,16 +54,12 @@ static void *allocate(size_t bytes)
 	return memset(gomp_allocate_aligned(GOMP_LINE, bytes), 0, bytes);
 }
 
-/*
- * Sizes.
- */
-
-/* So many threads more, or as many as the limit has room for. `busy`: without the initial one. */
+/* Reserve up to `wanted` threads within the limit. `busy` excludes the initial thread. */
 static unsigned int reserve(atomic_uint *busy, unsigned int limit, unsigned int wanted)
 {
 	unsigned int now = atomic_load_explicit(busy, memory_order_relaxed), more;
 
-	/* Relaxed: it is a number and orders nothing. */
+	/* Relaxed: only a count. */
 	do {
 		const unsigned int left = limit - 1 > now ? limit - 1 - now : 0;
 
@@ -89,7 +85,7 @@ unsigned int gomp_team_size(struct member *self, unsigned int asked)
 		reserve(self->busy, icv->thread_limit, size - 1) + 1;
 }
 
-/* The ICVs of a region's tasks: lists are by level. */
+/* The ICVs of a region's tasks; lists go by level. */
 static struct icv inherited(const struct icv *icv)
 {
 	struct icv result = *icv;
@@ -101,10 +97,6 @@ static struct icv inherited(const struct icv *icv)
 		result.bind = gomp_environment.binds[level];
 	return result;
 }
-
-/*
- * Threads.
- */
 
 static void inherit(struct member *self, struct member *outer)
 {
@@ -133,7 +125,7 @@ static uint32_t group_of(unsigned int number)
 	return UINT32_C(1) << number % 32;
 }
 
-/* Until the next region, after one that had so many threads, which are counted no more. */
+/* Wait for the next region, after one with `threads` threads. */
 static unsigned int sleep_until_region(struct thread *thread, unsigned int seen, unsigned int threads)
 {
 	/* Acquire: what thread 0 has written. */
@@ -143,7 +135,7 @@ static unsigned int sleep_until_region(struct thread *thread, unsigned int seen,
 		struct pool *pool = thread->pool;
 		unsigned int called;
 
-		/* All are seq_cst, as in rouse(): it sees us asleep, or we see that we go. */
+		/* All are seq_cst, as in wake_threads(): it sees us asleep, or we see `go`. */
 		atomic_store(&thread->asleep, 1);
 		called = atomic_load(&pool->called);
 		if (atomic_load(&thread->go) == seen)
@@ -153,7 +145,7 @@ static unsigned int sleep_until_region(struct thread *thread, unsigned int seen,
 	return seen + 1;
 }
 
-/* The pool's threads from number 1 on, so many with thread 0. Those that sleep by one call. */
+/* Start threads 1 to size - 1, the sleeping ones with one call. */
 static void wake_threads(struct pool *pool, unsigned int size)
 {
 	uint32_t groups = 0;
@@ -184,8 +176,8 @@ void gomp_team_await_leaving(atomic_uint *waiting)
 }
 
 /*
- * Either it sees that the barrier is over when it looks again, after the fence of gomp_park(), and
- * runs nothing, or thread 0 sees it behind the fence at the end of the region.
+ * The waiter sees that the barrier is over when it looks again, after the fence in gomp_park(); or
+ * thread 0 sees the waiter, after the fence at the end of the region.
  */
 void gomp_team_wait_begin(atomic_uint *waiting)
 {
@@ -253,10 +245,6 @@ static struct thread *make_thread(struct pool *pool, unsigned int number)
 	return thread;
 }
 
-/*
- * Pools.
- */
-
 static void no_stack(void)
 {
 	gomp_fatal("out of memory: all threads of the region wait, and there is none for the stack "
@@ -274,7 +262,7 @@ static struct pool *make_pool(void)
 	config.places = IVL_PLACES_ONE;
 	config.policy = IVL_HELP_FIRST;
 	config.stack_bytes = gomp_environment.stack_bytes;
-	/* As many as memory has room for: what waits on one must not keep others from beginning. */
+	/* Limited by memory only: a waiting task must not keep another from beginning. */
 	config.fibers_per_worker = 1u << 30;
 	if (ivl_start_threadless(&config, no_stack, &pool->runtime))
 		gomp_fatal("%s", ivl_last_error());
@@ -289,7 +277,7 @@ static void grow(struct pool *pool, unsigned int size)
 	pool->threads = realloc(pool->threads, size * sizeof(struct thread *));
 	if (!pool->threads)
 		gomp_fatal("out of memory for %u threads", size);
-	/* A thread begins with its member. */
+	/* struct thread begins with its member. */
 	pool->team.members = (struct member **)pool->threads;
 	while (pool->count < size) {
 		struct thread *thread = make_thread(pool, pool->count);
@@ -325,17 +313,13 @@ void gomp_pool_end(struct member *self)
 	free(pool);
 }
 
-/*
- * Regions.
- */
-
 static void begin_team(struct team *team, struct member *self, unsigned int size)
 {
 	const struct team *outer = self->team;
 	const unsigned int level = (outer ? outer->level : 0) + 1;
 	const unsigned int active_level = (outer ? outer->active_level : 0) + (size > 1);
 
-	/* Who was cancelled has left the barrier as it was. */
+	/* Cancelled threads have left the barrier as it was. */
 	if (team->size != size || gomp_environment.cancellation) {
 		gomp_barrier_init(&team->barrier, size);
 		gomp_barrier_init(&team->final, size);
@@ -372,7 +356,7 @@ static struct team *begin_serialized(struct member *self)
 	icv = inherited(self->task->icv);
 	inherit(member, self);
 	gomp_base_begin(member, self->task, &icv);
-	/* It is in the frame of who begins it. */
+	/* It runs in the frame of the task that begins it. */
 	member->base.nesting = self->task->nesting & -GOMP_LOCKED;
 	gomp_workshare_begin(member);
 	member->place = member->bound = self->place;
@@ -393,8 +377,8 @@ static struct pool *pool_of(struct member *self, unsigned int size)
 }
 
 /*
- * In the runtime that the thread attends another might take them. The pool that it would have for a
- * region in this one has a runtime for this thread alone; such a region gets another pool then.
+ * Tasks in the attached runtime could be taken by other threads. The pool for regions inside this
+ * one has a runtime with only this thread; such regions then get another pool.
  */
 void gomp_team_queue_tasks(struct member *self)
 {
@@ -478,9 +462,9 @@ void gomp_team_end(void)
 	} else {
 		struct pool *pool = ((struct thread *)self)->pool;
 
-		/* Pairs with that of gomp_park(): see gomp_team_wait_begin(). */
+		/* Pairs with the fence in gomp_park(): see gomp_team_wait_begin(). */
 		atomic_thread_fence(memory_order_seq_cst);
-		/* They had no part in this region, and those of the next wait there, too. */
+		/* They had no part in this region, and would wait at the end of the next, too. */
 		gomp_team_await_leaving(gomp_team_waiting(team, 0));
 		ivl_attach_expect_fewer(pool->runtime, team->size);
 		ivl_detach(pool->before);
@@ -502,7 +486,7 @@ GOMP_PUBLIC void GOMP_parallel(void (*function)(void *), void *data, unsigned in
 	gomp_parallel(function, data, asked, flags);
 }
 
-/* Of compilers before 4.9: the caller runs the function itself, in between. */
+/* Before GCC 4.9 the caller runs the function itself, in between. */
 GOMP_PUBLIC void GOMP_parallel_start(void (*function)(void *), void *data, unsigned int asked)
 {
 	gomp_team_release(gomp_team_begin(gomp_team_size(gomp_member(), asked), 0), function,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * OpenACC, in C and in Fortran: not supported. A program that calls one of these functions ends with
- * a message that names it. Without them the loader would only say that a version is missing.
+ * OpenACC for C and Fortran is not supported: a program that calls such a function ends with a
+ * message that names it. Otherwise the loader would only miss a version.
  */
 #include "gomp.h"
 

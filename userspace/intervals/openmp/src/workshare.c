@@ -8,7 +8,7 @@
 
 #define SPARES 64
 
-/* A construct as it begins, for so many members. */
+/* A new construct for `members` threads. */
 static struct workshare *make(struct member *self, unsigned int members)
 {
 	struct workshare *share = self->spare;
@@ -37,14 +37,14 @@ static void drop(struct member *self, struct workshare *share)
 	self->spares++;
 }
 
-/* Release and acquire: what others did with it comes before its next use. */
+/* Release and acquire: all uses come before the next one's. */
 static void leave(struct member *self, struct workshare *share)
 {
 	if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1)
 		drop(self, share);
 }
 
-/* Where what comes after the caller's construct is; NULL: it is alone, outside of all regions. */
+/* Link to the construct after the caller's; NULL: outside of regions. */
 static _Atomic(struct workshare *) *next_of(struct member *self)
 {
 	if (!self->team)
@@ -57,14 +57,14 @@ bool gomp_workshare_enter(struct member *self, gomp_workshare_init *init, const 
 	_Atomic(struct workshare *) *next = next_of(self);
 	struct workshare *before = self->share, *there = NULL, *made = NULL;
 
-	/* Acquire: what who has made it wrote. */
+	/* Acquire: what its creator wrote. */
 	if (next)
 		there = atomic_load_explicit(next, memory_order_acquire);
 	if (!there) {
 		made = make(self, gomp_size(self));
 		if (init)
 			init(made, arg);
-		/* The caller's, if nobody is faster. */
+		/* Publish it, unless another thread was faster. */
 		if (!next || atomic_compare_exchange_strong_explicit(next, &there, made,
 								     memory_order_acq_rel,
 								     memory_order_acquire))
@@ -92,7 +92,7 @@ struct workshare *gomp_workshare_combine(struct team *team)
 	return self->share;
 }
 
-/* It was cancelled, maybe, and its members have come to different constructs. */
+/* After a cancellation, the members may be in different constructs. */
 static void leave_for_all(struct member *self, struct team *team)
 {
 	for (unsigned int i = 0; i < team->size; i++) {

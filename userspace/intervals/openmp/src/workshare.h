@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Worksharing constructs of a team: a chain, in which each member goes from one to the next as it
- * meets them; so one may be any number ahead of another (nowait). Who comes first makes a
- * construct, who leaves it last has its memory. Where the region ends all are in the last, but for
- * those of one that was cancelled: thread 0 leaves them for all.
+ * Worksharing constructs of a team: a chain along which each member moves on its own, so that with
+ * nowait one may be ahead of another. The first thread to come creates a construct, the last to
+ * leave frees it. At the end of a region all are in the last one, except after a cancellation:
+ * thread 0 leaves the constructs for all.
  */
 #ifndef GOMP_WORKSHARE_H
 #define GOMP_WORKSHARE_H
@@ -12,35 +12,38 @@
 
 struct workshare {
 	_Atomic(struct workshare *) next;
-	atomic_uint inside;		/* members that have not gone on to the next */
+	atomic_uint inside;		/* members that have not moved on */
 
-	/* A loop: begin + i * step for i below count, in arithmetic modulo 2^64. */
+	/* A loop: begin + i * step for i below count, modulo 2^64. */
 	uint64_t begin, end, step, count;
 	uint64_t chunk;
 	enum schedule schedule;
 	bool careful;			/* taken + chunk may overflow */
 	void *copied;			/* single copyprivate */
-	struct doacross *doacross;	/* NULL: none, or alone */
-	_Atomic(void *) copies;		/* of the reductions of its tasks; NULL: none */
-	_Atomic(void *) memory;		/* that the compiler has asked for */
+	struct doacross *doacross;	/* NULL: none, or only one thread */
+	_Atomic(void *) copies;		/* of its tasks' reductions; NULL: none */
+	_Atomic(void *) memory;		/* requested by the compiler */
 	_Alignas(GOMP_LINE) _Atomic(uint64_t) taken;	/* iterations, or sections */
-	_Alignas(GOMP_LINE) _Atomic(uint64_t) turn;	/* ordered: which iteration's it is */
+	_Alignas(GOMP_LINE) _Atomic(uint64_t) turn;	/* ordered: iteration whose turn it is */
 };
 
-/* Go on to the next construct. True: nobody has been there, and init(it, arg) was called; or NULL. */
+/*
+ * Move on to the next construct. True: the caller is the first, and init(it, arg) was called unless
+ * NULL.
+ */
 typedef void gomp_workshare_init(struct workshare *share, const void *arg);
 bool gomp_workshare_enter(struct member *self, gomp_workshare_init *init, const void *arg);
 
-/* A region begins, for each of its members; and ends, for all: by thread 0, when the others have. */
+/* Begin a region, for each member; end it for all, by thread 0 as the last. */
 void gomp_workshare_begin(struct member *self);
 void gomp_workshare_end(struct member *self);
-/* The construct that is one with the region, by thread 0 before the others begin. */
+/* The construct combined with the region, by thread 0 before the threads start. */
 struct workshare *gomp_workshare_combine(struct team *team);
-/* Of a thread outside of all regions: the last that it was in. */
+/* Outside of regions: the last one entered. */
 void gomp_workshare_leave(struct member *self);
 void gomp_workshare_free_spares(struct member *self);
 
-/* Outside of all regions a thread is alone. */
+/* Outside of regions a thread is alone. */
 static inline unsigned int gomp_size(const struct member *self)
 {
 	return self->team ? self->team->size : 1;
