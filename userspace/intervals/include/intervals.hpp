@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
- * intervals for C++17: lambdas, exceptions, and objects that wait and release at the end of a block.
+ * intervals for C++17: lambdas, exceptions, and objects that wait and release at the end of a
+ * block.
  *
  *	ivl::runtime runtime;
  *	long sum = runtime.run([&] {
  *		return ivl::parallel_reduce(0, n, 0L, add_up, std::plus<>());
  *	});
  *
- * A header over intervals.h, nothing to link beside it, and both may be mixed. What tasks throw
- * reaches who waits for them, one exception of several. Functions throw ivl::error where those in C
- * return an errno value. Where there is no memory for a task, or the caller is outside of any
- * runtime, its function is called; but ivl::async() throws.
+ * A header over intervals.h; there is nothing else to link, and the two may be mixed. An exception
+ * thrown by a task is rethrown to the waiter; of several exceptions, the first. Functions throw
+ * ivl::error where their C counterparts return an errno value. A function is called directly if
+ * there is no memory for a task or the caller is outside of any runtime; ivl::async() throws
+ * instead.
  *
- * With -fno-exceptions, what would be thrown is written to stderr, and the program aborts.
+ * With -fno-exceptions, a message goes to stderr and the program aborts instead of throwing.
  */
 #ifndef INTERVALS_HPP
 #define INTERVALS_HPP
@@ -42,21 +44,21 @@
 #define IVL_CATCH_ALL if (false)
 #endif
 
-/** What the C++ headers have. */
+/** Namespace of the C++ headers. */
 namespace ivl {
 
 #ifndef __cpp_exceptions
-/* Not the functions of files of the same program that have exceptions. */
+/* Keeps these apart from the functions of files that are compiled with exceptions. */
 inline namespace no_exceptions {
 #endif
 
-/** An errno value, and in what() the words of ivl_last_error(). */
+/** An errno value; what() has the text of ivl_last_error(). */
 class error : public std::system_error {
 public:
-	/** Of what has just failed. */
+	/** For the call that has just failed. */
 	explicit error(int number)
 		: std::system_error(number, std::generic_category(), ivl_last_error()) {}
-	/** In other words. */
+	/** With another text. */
 	error(int number, const char *words)
 		: std::system_error(number, std::generic_category(), words) {}
 };
@@ -80,14 +82,14 @@ inline void check(int number)
 		raise(error(number));
 }
 
-/* Of what has no words of its own. */
+/* For errors without a text of their own. */
 inline void check(int number, const char *words)
 {
 	if (number)
 		raise(error(number, words));
 }
 
-/* What an ivl::runtime has, unless it was moved to another one. */
+/* The C runtime of an ivl::runtime, unless it was moved from. */
 inline ivl_runtime *not_moved(ivl_runtime *runtime)
 {
 	if (!runtime)
@@ -98,7 +100,7 @@ inline ivl_runtime *not_moved(ivl_runtime *runtime)
 /* The first exception of tasks that run at the same time. */
 class failure {
 public:
-	/* Call it, unless there is one. */
+	/* Call the function, unless there is an exception already. */
 	template <typename Function>
 	void call(Function &&function) noexcept
 	{
@@ -122,7 +124,7 @@ public:
 		return taken.load(std::memory_order_relaxed);
 	}
 
-	/* When they have ended. */
+	/* Only after all tasks have ended. */
 	void rethrow()
 	{
 		if (there())
@@ -140,7 +142,9 @@ private:
 	std::exception_ptr first;
 };
 
-/* As std::optional, but what a function returns is made in it, and not on the stack before. */
+/*
+ * As std::optional, but a function's result is constructed in place, without a copy on the stack.
+ */
 template <typename T>
 class room {
 public:
@@ -149,7 +153,7 @@ public:
 	room &operator=(const room &) = delete;
 	~room() { clear(); }
 
-	/* The T that function() returns, where there is none yet. */
+	/* Construct the T that function() returns. There must be none yet. */
 	template <typename Function>
 	void make(Function &&function)
 	{
@@ -157,7 +161,7 @@ public:
 		there = true;
 	}
 
-	/* As make(), instead of the one that is there, of which it may be made. */
+	/* As make(), replacing the current T, which the function may use. */
 	template <typename Function>
 	void replace(Function &&function)
 	{
@@ -183,7 +187,7 @@ private:
 	bool there = false;
 };
 
-/* What a function returns or throws, for somebody else. */
+/* The result or exception of a function, for another task. */
 template <typename T>
 class outcome {
 public:
@@ -204,7 +208,7 @@ public:
 		}
 	}
 
-	/* `number` is why it may not have been called, or how what it has started has failed. */
+	/* `number`: the error of the call or of what the function has started. */
 	T get(int number)
 	{
 		if (thrown)
@@ -220,7 +224,7 @@ private:
 	{
 		if (value)
 			raise(error(number, "the task has failed"));
-		/* Of a process without workers, in the words of the runtime. */
+		/* A process without workers has the runtime's own text. */
 		if (number == ESRCH)
 			raise(error(number));
 		raise(error(number, "the task has not run"));
@@ -235,14 +239,14 @@ private:
 	std::exception_ptr thrown;
 };
 
-/* By value, or the reference that it is. */
+/* A result by value, or the reference that was returned. */
 template <typename Function, typename Returned = std::invoke_result_t<Function &>>
 using result = std::conditional_t<std::is_lvalue_reference_v<Returned>, Returned,
 				  std::decay_t<Returned>>;
 
 } // namespace detail
 
-/** The defaults, and those of the environment; then changed, field by field. */
+/** The defaults, changed by the environment; change fields as needed. */
 struct config : ivl_config {
 	/** As ivl_config_init(). */
 	config() : ivl_config()
@@ -251,7 +255,7 @@ struct config : ivl_config {
 	}
 };
 
-/** Workers from here to the end of the block. */
+/** A runtime with workers until the end of the block. */
 class runtime {
 public:
 	/** As ivl_start(). */
@@ -260,12 +264,12 @@ public:
 		detail::check(ivl_start(&given, &it));
 	}
 
-	/** The other one has none afterwards: who uses it then gets EINVAL. */
+	/** The source is empty afterwards: its functions fail with EINVAL. */
 	runtime(runtime &&other) noexcept : it(std::exchange(other.it, nullptr)) {}
 	runtime(const runtime &) = delete;
 	runtime &operator=(const runtime &) = delete;
 
-	/** Stops what it has been; the other one has none afterwards. */
+	/** Stops the current runtime; the source is empty afterwards. */
 	runtime &operator=(runtime &&other) noexcept
 	{
 		runtime before(std::move(*this));
@@ -282,8 +286,8 @@ public:
 	}
 
 	/**
-	 * Call function() inside, with all that it starts. Returns what it returns; or throws what
-	 * it throws, or the error of an interval inside.
+	 * Call function() inside of the runtime and wait for everything it starts. Returns its
+	 * result, or throws its exception or the error of an interval inside.
 	 */
 	template <typename Function>
 	detail::result<Function> run(Function &&function) const
@@ -291,14 +295,14 @@ public:
 		return run_by(ivl_run, function);
 	}
 
-	/** As run(); until it returns the caller works, too: ivl_run_here(). */
+	/** As run(), with the caller working until it returns: ivl_run_here(). */
 	template <typename Function>
 	detail::result<Function> run_here(Function &&function) const
 	{
 		return run_by(ivl_run_here, function);
 	}
 
-	/** For functions in C. */
+	/** For the C functions. */
 	ivl_runtime *get() const noexcept { return it; }
 
 private:
@@ -334,12 +338,12 @@ private:
  */
 class scope {
 public:
-	/** Without children. */
+	/** Creates a scope without children. */
 	scope() = default;
 	scope(const scope &) = delete;
 	scope &operator=(const scope &) = delete;
 
-	/** As ivl_sync(). Throws what a child has thrown, the first of several. */
+	/** As ivl_sync(). Throws the first exception of a child. */
 	void sync()
 	{
 		ivl_sync(&children);
@@ -350,12 +354,15 @@ public:
 private:
 	template <typename> friend class child;
 
-	/* Of a child that throws, which has room for it: a scope is to cost no more than in C. */
+	/*
+	 * Called by a child that throws, which has room for the exception: a scope must cost no
+	 * more than in C.
+	 */
 	void take(std::exception_ptr *room) noexcept
 	{
 		std::exception_ptr *none = nullptr;
 
-		/* Relaxed: looked at after ivl_sync(). */
+		/* Relaxed: read after ivl_sync(). */
 		if (first.compare_exchange_strong(none, room, std::memory_order_relaxed))
 			new (room) std::exception_ptr(std::current_exception());
 	}
@@ -374,13 +381,13 @@ private:
 		std::rethrow_exception(taken());
 	}
 
-	/* The block of a child is left without sync(). */
+	/* The child's block was left without sync(). */
 	[[gnu::cold, gnu::noinline]] void leave(std::exception_ptr *room) noexcept
 	{
 		ivl_sync(&children);
 		if (first.load(std::memory_order_relaxed) != room)
 			return;
-		/* Any will do: to know ours each scope would have to count them. */
+		/* Any exception will do: to know ours, each scope would have to count them. */
 		if (!std::uncaught_exceptions())
 			std::terminate();
 		taken();
@@ -392,15 +399,16 @@ private:
 
 /**
  * A call that may run at the same time as what follows, up to scope.sync(); as ivl_spawn(). Nothing
- * is allocated: the function is kept in here. Where the block is left by an exception it waits, and
- * its own exception is lost; where it is left otherwise without sync(), that is std::terminate(),
- * but not in what a destructor does while an exception is on its way: that looks the same here.
- * No child of a scope may wait for another one of it: sync() may call them one after the other.
+ * is allocated: the function is stored in the object. If the block is left by an exception, the
+ * destructor waits, and exceptions of the child are lost; if it is left otherwise without sync(),
+ * std::terminate() is called. (Inside of a destructor that runs during stack unwinding the two
+ * cannot be told apart.) No child of a scope may wait for another: sync() may call them one after
+ * another.
  */
 template <typename Function>
 class child {
 public:
-	/** Spawn it. */
+	/** Spawns the child. */
 	child(scope &of, Function called) : in(of), function(std::move(called))
 	{
 		if (__builtin_expect(ivl_spawn(&of.children, &task, call, this), 0))
@@ -433,18 +441,18 @@ private:
 	scope &in;
 	Function function;
 	union {
-		std::exception_ptr thrown;	/* where scope.first says so */
+		std::exception_ptr thrown;	/* set if scope.first points here */
 	};
 };
 
-/** Call it. */
+/** Calls function(). */
 template <typename Function>
 void invoke(Function &&function)
 {
 	static_cast<void>(function());
 }
 
-/** Call all of them, at the same time if there are workers. */
+/** Call all functions, at the same time if there are workers. */
 template <typename Function, typename... Others>
 void invoke(Function &&function, Others &&...others)
 {
@@ -456,17 +464,17 @@ void invoke(Function &&function, Others &&...others)
 }
 
 /**
- * Tasks that are waited for together, as those of ivl_group: started by who waits, or by each other.
- * An exception of one cancels the others.
+ * Tasks that are waited for together, as ivl_group: started by the waiter or by each other. An
+ * exception of one cancels the rest.
  */
 class task_group {
 public:
-	/** Without tasks. */
+	/** Creates a group without tasks. */
 	task_group() = default;
 	task_group(const task_group &) = delete;
 	task_group &operator=(const task_group &) = delete;
 
-	/** What has not begun will not; waits for the rest. */
+	/** Cancels tasks that have not begun and waits for the rest. */
 	~task_group()
 	{
 		cancel();
@@ -474,8 +482,8 @@ public:
 	}
 
 	/**
-	 * function(), which is moved or copied, may run at the same time as what follows; `place`
-	 * is a hint as that of ivl_async(), of any level.
+	 * Run function(), which is moved or copied, possibly at the same time as what follows;
+	 * `place` is a hint as in ivl_async(), of any level.
 	 */
 	template <typename Function>
 	void run(Function function, const ivl_place *place = nullptr)
@@ -485,7 +493,7 @@ public:
 		});
 	}
 
-	/** As above, by this policy and not the runtime's. */
+	/** As above, by the given policy instead of the runtime's. */
 	template <typename Function>
 	void run(ivl_policy policy, Function function, const ivl_place *place = nullptr)
 	{
@@ -495,8 +503,8 @@ public:
 	}
 
 	/**
-	 * Until all have ended. True, or false: it was cancelled. Throws what a task has thrown.
-	 * Afterwards the group is as new.
+	 * Wait until all tasks have ended. False: the group was cancelled. Throws the exception of
+	 * a task. The group can be used again.
 	 */
 	bool wait()
 	{
@@ -508,20 +516,20 @@ public:
 		return all;
 	}
 
-	/** What has not begun will not. By who waits or is inside. */
+	/** Cancel tasks that have not begun. Called by the waiter or a task inside. */
 	void cancel() noexcept
 	{
 		stopped.store(true, std::memory_order_relaxed);
 	}
 
-	/** Has it been cancelled, or has a task thrown? To be asked by what runs long. */
+	/** Was it cancelled, or has a task thrown? For long-running tasks to poll. */
 	bool cancelled() const noexcept
 	{
 		return stopped.load(std::memory_order_relaxed);
 	}
 
 private:
-	/* An async of up to so many bytes needs no memory of its own (src/tunables.h). */
+	/* Asyncs of up to this many bytes need no memory of their own (src/tunables.h). */
 	static constexpr std::size_t SMALL = 128;
 
 	template <typename Function>
@@ -552,7 +560,7 @@ private:
 		}
 	};
 
-	/* async(call, arg, bytes) starts one, or returns an error. */
+	/* async(call, arg, bytes) starts an async or returns an error. */
 	template <typename Function, typename Async>
 	void start(Function function, Async async)
 	{
@@ -577,7 +585,7 @@ private:
 	detail::failure failure;
 };
 
-/** Call function(group), and wait for all that it and they have run in the group; as wait(). */
+/** Call function(group) and wait for all tasks run in the group; as wait(). */
 template <typename Function>
 bool finish(Function &&function)
 {
@@ -588,19 +596,19 @@ bool finish(Function &&function)
 }
 
 /**
- * What a task will return, or throw; of ivl::async(). Its destructor waits. It must not outlive the
- * runtime, though the task has ended.
+ * The future result or exception of a task; made by ivl::async(). The destructor waits. It must not
+ * outlive the runtime, even if the task has ended.
  */
 template <typename T>
 class future {
 public:
-	/** Of nothing. */
+	/** Creates one without a task. */
 	future() = default;
-	/** The other one is of nothing afterwards. */
+	/** The source has no task afterwards. */
 	future(future &&other) noexcept
 		: task(std::move(other.task)), interval(std::exchange(other.interval, nullptr)) {}
 
-	/** Waits for what it has been of. */
+	/** Waits for the current task first. */
 	future &operator=(future &&other) noexcept
 	{
 		future before(std::move(*this));
@@ -615,17 +623,20 @@ public:
 		if (!interval)
 			return;
 		wait();
-		/* It waits for us: its own future, in its own function. */
+		/* If it waits for us, this is its own future inside of its own function. */
 		if (!ready())
 			task.release();
 		ivl_release(interval);
 	}
 
-	/** Has it a task? Any thread, as for all others. */
+	/** Does it have a task? Any thread, as for all others. */
 	bool valid() const noexcept { return interval; }
-	/** Has that ended? False: or it has none. */
+	/** Has the task ended? False without a task. */
 	bool ready() const noexcept { return interval && ivl_occurred(ivl_end_point(interval)); }
-	/** Until it has, running other tasks meanwhile. Of nothing: not at all. */
+	/**
+	 * Wait until the task has ended, running other tasks meanwhile. Returns at once without a
+	 * task.
+	 */
 	void wait() const noexcept
 	{
 		if (interval)
@@ -633,8 +644,8 @@ public:
 	}
 
 	/**
-	 * What it has returned, once; or throws what it has thrown, or the error of an interval
-	 * inside. EINVAL: it is of nothing. EDEADLK: it waits for the caller.
+	 * Return the task's result, once; or throw its exception or the error of an interval
+	 * inside. EINVAL: no task. EDEADLK: the task waits for the caller.
 	 */
 	T get()
 	{
@@ -673,7 +684,7 @@ private:
 	ivl_interval *interval = nullptr;
 };
 
-/** function(), which is moved or copied, begins at once; as ivl_launch(), by a task. */
+/** Start function(), which is moved or copied, at once; as ivl_launch(), by a task. */
 template <typename Function>
 future<detail::result<Function>> async(Function function)
 {
@@ -692,8 +703,8 @@ future<detail::result<Function>> async(Function function)
 }
 
 /**
- * A T for each task that asks, destroyed when the task has ended; as a key of ivl_key_init(), and
- * like that to be made before the tasks, and there as long as they. Mostly it is static.
+ * A T for each task that asks for one, destroyed when the task has ended. As an ivl_key, it must be
+ * created before the tasks and outlive them: usually it is static.
  *
  *	static ivl::task_local<std::vector<int>> buffer;
  *	...
@@ -702,7 +713,7 @@ future<detail::result<Function>> async(Function function)
 template <typename T>
 class task_local {
 public:
-	/** Makes the key. */
+	/** Creates the key. */
 	task_local() noexcept
 	{
 		ivl_key_init(&key, [](void *value) { delete static_cast<T *>(value); });
@@ -711,7 +722,7 @@ public:
 	task_local(const task_local &) = delete;
 	task_local &operator=(const task_local &) = delete;
 
-	/** The calling task's, made by T() where it has none. Throws as ivl_key_set() fails. */
+	/** The calling task's T, made by T() on first use. Throws the errors of ivl_key_set(). */
 	T &get()
 	{
 		T *value = find();
@@ -725,7 +736,7 @@ public:
 		return *value;
 	}
 
-	/** nullptr: the calling task has not asked get(). */
+	/** nullptr: the calling task has not called get(). */
 	T *find() const noexcept { return static_cast<T *>(ivl_key_get(&key)); }
 
 private:
@@ -733,7 +744,7 @@ private:
 };
 
 /**
- * A guard that the block has made; for ivl_add_guard(). Who holds it or waits for it keeps it. It
+ * A guard for ivl_add_guard(), released at the end of the block; holders and waiters keep it. It
  * must not outlive its runtime.
  */
 class guard {
@@ -750,7 +761,7 @@ public:
 	guard &operator=(const guard &) = delete;
 	~guard() { ivl_guard_release(it); }
 
-	/** For functions in C. */
+	/** For the C functions. */
 	ivl_guard *get() const noexcept { return it; }
 
 private:
@@ -766,11 +777,11 @@ public:
 	mutex &operator=(const mutex &) = delete;
 	~mutex() { ivl_numa_mutex_destroy(it); }
 
-	/** Throws ivl::error with EDEADLK where the caller owns it. */
+	/** Throws ivl::error with EDEADLK if the caller owns it. */
 	void lock() { detail::check(ivl_numa_mutex_lock(it), "the caller owns the mutex"); }
-	/** True: now the caller owns it. */
+	/** True: the caller owns it now. */
 	bool try_lock() noexcept { return !ivl_numa_mutex_trylock(it); }
-	/** By who owns it. */
+	/** Called by the owner. */
 	void unlock() noexcept { ivl_numa_mutex_unlock(it); }
 
 private:

@@ -3,12 +3,12 @@
  * @file
  * Loops and algorithms of intervals.hpp, which includes this file.
  *
- * A range is halved until a part is not longer than its grain, 0: ivl_grain(). Where a part throws,
- * those that have not begun do not, and the first exception reaches the caller. Where the grain
- * is given, what is combined with what does not depend on the workers.
+ * A range is halved until a part is not longer than its grain; grain 0: ivl_grain(). If a part
+ * throws, parts that have not begun do not run, and the first exception reaches the caller. If the
+ * grain is given, the way in which results are combined does not depend on the workers.
  *
- * A sum of more than 1024 bytes is not on the stack of a task, but for what the program's own
- * functions put there: a parameter or variable of that type.
+ * Sums of more than 1024 bytes are kept off the stack of a task, except for parameters and
+ * variables of the program's own functions.
  */
 #ifndef INTERVALS_ALGORITHMS_HPP
 #define INTERVALS_ALGORITHMS_HPP
@@ -31,7 +31,7 @@ inline namespace no_exceptions {
 
 namespace detail {
 
-/* How many there are between; the difference of two Index may be none. */
+/* The length of a range; Index may have no type for differences. */
 template <typename Index>
 std::size_t distance(Index first, Index last)
 {
@@ -41,7 +41,7 @@ std::size_t distance(Index first, Index last)
 		return static_cast<std::size_t>(last - first);
 }
 
-/* The one that comes so many after `first`. */
+/* The index `count` after `first`. */
 template <typename Index>
 Index advance(Index first, std::size_t count)
 {
@@ -51,7 +51,7 @@ Index advance(Index first, std::size_t count)
 		return static_cast<Index>(first + static_cast<std::ptrdiff_t>(count));
 }
 
-/* Of elements that share words: they must not be written at the same time. */
+/* Elements that share words must not be written at the same time. */
 template <typename Iterator>
 constexpr bool shares_words = std::is_same_v<Iterator, std::vector<bool>::iterator>;
 
@@ -75,11 +75,11 @@ void split(std::size_t begin, std::size_t end, std::size_t grain, Body &body)
 	both.sync();
 }
 
-/* A sum that has more bytes is not on the stack (src/tunables.h). */
+/* Larger sums are not on the stack (src/tunables.h). */
 template <typename T>
 constexpr bool is_large = sizeof(T) > 1024;
 
-/* As room, elsewhere. */
+/* As room, on the heap. */
 template <typename T>
 class far_room {
 public:
@@ -141,7 +141,7 @@ void reduce(std::size_t begin, std::size_t end, std::size_t grain, Sum &sum, Par
 	combine(sum, more);
 }
 
-/* What several tasks make, and is destroyed at once. */
+/* Made by several tasks and destroyed at once. */
 template <typename T>
 class pile {
 public:
@@ -162,7 +162,7 @@ public:
 		}
 	}
 
-	/* What function() returns. */
+	/* The result of function(). */
 	template <typename Function>
 	node *add(Function &&function)
 	{
@@ -177,10 +177,10 @@ private:
 	std::atomic<node *> highest{nullptr};
 };
 
-/* Below this many elements std::sort() alone. */
+/* Use only std::sort() for fewer elements than this. */
 constexpr std::ptrdiff_t SORTED_ALONE = 2048;
 
-/* The middle one of three to the front. */
+/* Move the median of three to the front. */
 template <typename Iterator, typename Less>
 void choose_pivot(Iterator first, Iterator last, Less &less)
 {
@@ -194,7 +194,7 @@ void choose_pivot(Iterator first, Iterator last, Less &less)
 	std::iter_swap(first, b);
 }
 
-/* What is sorted then: less comes before it, and what is greater behind it. */
+/* The range is then partitioned: smaller elements before the pivot, greater ones after it. */
 template <typename Iterator, typename Less>
 std::pair<Iterator, Iterator> partition(Iterator first, Iterator last, Less &less)
 {
@@ -205,7 +205,7 @@ std::pair<Iterator, Iterator> partition(Iterator first, Iterator last, Less &les
 	Iterator pivot = above - 1;
 
 	std::iter_swap(first, pivot);
-	/* Many are equal to the pivot, which need no more sorting. */
+	/* Many elements are equal to the pivot and need no more sorting. */
 	if (pivot - first < (last - first) / 8)
 		above = std::partition(above, last, [&](const auto &one) {
 			return !less(*pivot, one);
@@ -213,7 +213,7 @@ std::pair<Iterator, Iterator> partition(Iterator first, Iterator last, Less &les
 	return { pivot, above };
 }
 
-/* Quicksort; `turns` bounds the bad luck with pivots, which std::sort() then deals with. */
+/* Quicksort; after `turns` bad pivots std::sort() takes over. */
 template <typename Iterator, typename Less>
 void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure &failed)
 {
@@ -225,7 +225,7 @@ void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure
 		});
 		return;
 	}
-	/* Where less() has thrown: all. */
+	/* If less() has thrown, the whole range. */
 	std::pair<Iterator, Iterator> sorted(first, last);
 
 	failed.call([&] { sorted = detail::partition(first, last, less); });
@@ -236,8 +236,8 @@ void sort(Iterator first, Iterator last, Less &less, unsigned int turns, failure
 } // namespace detail
 
 /**
- * For each index from `first` up to, not including, `last`: body(index); or, where the body takes
- * two, body(begin, end) for parts of at most `grain`.
+ * For each index from `first` up to, not including, `last`: body(index); or, if the body takes two
+ * arguments, body(begin, end) for parts of at most `grain`.
  */
 template <typename Index, typename Body>
 void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
@@ -266,9 +266,9 @@ void parallel_for(Index first, Index last, Body &&body, std::size_t grain = 0)
 }
 
 /**
- * combine() of what part(begin, end, identity) returns for parts of the range, in their order: it
- * must be associative, and need not be commutative. Returns `identity` for an empty range. Throws
- * std::bad_alloc where there is no memory for a sum of more than 1024 bytes.
+ * combine() the results of part(begin, end, identity) for parts of the range, in order: it must be
+ * associative, and need not be commutative. Returns `identity` for an empty range. Throws
+ * std::bad_alloc if there is no memory for a sum of more than 1024 bytes.
  */
 template <typename Index, typename T, typename Part, typename Combine>
 std::decay_t<T> parallel_reduce(Index first, Index last, T &&identity, Part &&part,
@@ -285,7 +285,7 @@ std::decay_t<T> parallel_reduce(Index first, Index last, T &&identity, Part &&pa
 			});
 		});
 	};
-	/* Both are there where nothing has thrown. */
+	/* Both exist if nothing has thrown. */
 	auto both = [&](room &to, room &more) {
 		failed.call([&] {
 			to.replace([&] { return combine(std::move(*to), std::move(*more)); });
@@ -302,9 +302,9 @@ std::decay_t<T> parallel_reduce(Index first, Index last, T &&identity, Part &&pa
 }
 
 /**
- * As std::inclusive_scan(first, last, out, operation, identity), of random-access iterators; `out`
- * may be `first`. The operation must be associative. It is called once or twice for each element:
- * once where one worker does it all and no grain is given. Returns the end of what was written.
+ * As std::inclusive_scan(first, last, out, operation, identity), for random-access iterators; `out`
+ * may be `first`. The operation must be associative. It is called once or twice per element: once
+ * if one worker does all the work and no grain is given. Returns the end of the output.
  */
 template <typename Iterator, typename Output, typename T, typename Operation>
 Output parallel_scan(Iterator first, Iterator last, Output out, const T &identity,
@@ -313,7 +313,7 @@ Output parallel_scan(Iterator first, Iterator last, Output out, const T &identit
 	static_assert(!std::is_same_v<T, bool> && !detail::shares_words<Output>,
 		      "parallel_scan() of bool: use char");
 	using node = typename detail::pile<T>::node;
-	/* ivl_parallel_scan_parts() copies a sum as bytes: not a T, but where it is. */
+	/* ivl_parallel_scan_parts() copies sums as bytes: pass the address of a T instead. */
 	detail::pile<T> sums;
 	node *none = nullptr;
 	auto fold_into = [&](std::size_t begin, std::size_t end, T &sum, auto put) {
@@ -325,7 +325,7 @@ Output parallel_scan(Iterator first, Iterator last, Output out, const T &identit
 			put(begin, sum);
 		}
 	};
-	/* What is small may be in a register meanwhile. */
+	/* Lets a small sum stay in a register. */
 	auto fold = [&](std::size_t begin, std::size_t end, T &sum, auto put) {
 		if constexpr (detail::is_large<T>) {
 			fold_into(begin, end, sum, put);
@@ -343,7 +343,7 @@ Output parallel_scan(Iterator first, Iterator last, Output out, const T &identit
 		fold(begin, end, own->value, [](std::size_t, const T &) {});
 		sum = own;
 	};
-	/* Nobody else asks for the sum before it any more. */
+	/* No other part needs the sum before this one any more. */
 	auto scan = [&](std::size_t begin, std::size_t end, node *&sum) {
 		if (!sum)
 			sum = begin_sum();
@@ -390,8 +390,8 @@ Output parallel_scan(Iterator first, Iterator last, Output out, const T &identit
 }
 
 /**
- * As std::sort(), of random-access iterators: in place, not stable. Where less() throws, elements
- * may be lost, and others be there twice or moved from, as in std::sort().
+ * As std::sort(), for random-access iterators: in place, not stable. If less() throws, elements may
+ * be lost, duplicated or moved from, as in std::sort().
  */
 template <typename Iterator, typename Less = std::less<>>
 void parallel_sort(Iterator first, Iterator last, Less less = Less())
@@ -407,8 +407,8 @@ void parallel_sort(Iterator first, Iterator last, Less less = Less())
 }
 
 /**
- * A T to which tasks add wherever they are, each worker to its own; as ivl_commutative: the
- * operation must be associative and commutative. Destroyed before its runtime, when nobody adds.
+ * A T to which tasks add, each worker to its own copy; as ivl_commutative: the operation must be
+ * associative and commutative. Destroy it before its runtime, when no task adds to it.
  *
  *	ivl::commutative<long> sum(runtime);
  *	runtime.run([&] { ivl::parallel_for(0, n, [&](int i) { sum.view() += i; }); });
@@ -442,7 +442,10 @@ public:
 		ivl_commutative_destroy(it);
 	}
 
-	/** As ivl_commutative_view(), whose errors it throws; until the caller spawns or waits. */
+	/**
+	 * As ivl_commutative_view(), whose errors it throws; valid until the caller spawns or
+	 * waits.
+	 */
 	T &view()
 	{
 		slot *one = static_cast<slot *>(ivl_commutative_view(it));
@@ -456,7 +459,7 @@ public:
 		return *one->get();
 	}
 
-	/** operation(sum, view) of all views; when nobody adds. */
+	/** operation(sum, view) over all views; call it while no task adds. */
 	template <typename Operation>
 	T read(Operation &&operation) const
 	{
@@ -487,7 +490,7 @@ public:
 	}
 
 private:
-	/* Copied by its bytes while there is no T in it. */
+	/* Copied bytewise while it holds no T. */
 	struct slot {
 		bool made = false;
 		alignas(T) unsigned char room[sizeof(T)] = {};
@@ -496,7 +499,7 @@ private:
 		const T *get() const { return reinterpret_cast<const T *>(room); }
 	};
 
-	/* Is the caller a task of its runtime? */
+	/* Is the caller a task of the reducer's runtime? */
 	bool is_here() const
 	{
 		const ivl_place *here = ivl_here();

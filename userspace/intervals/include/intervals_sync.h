@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file
- * Mutexes, condition variables and barriers that know of NUMA nodes, for tasks and
- * for threads (NUMA thesis, section 6.3: pthread_NUMA_mutex_init() there is
- * ivl_numa_mutex_init() here). A task that waits leaves its worker to other tasks.
+ * NUMA-aware mutexes, condition variables and barriers, for tasks and for threads (NUMA thesis,
+ * section 6.3: pthread_NUMA_mutex_init() there is ivl_numa_mutex_init() here). While a task waits,
+ * its worker runs other tasks.
  *
- * The parts that the callers of one node use lie on that node, and go from caller to
- * caller of that node as far as fairness allows. Who is where: a task is on the node
- * of its worker's place, a thread on that of its CPU.
+ * The parts of an object that callers of one node use are in that node's memory and pass from
+ * caller to caller of that node as far as fairness allows. A task counts as on the node of its
+ * worker's place, a thread on that of its CPU.
  *
- * Functions return 0 or an errno value. All objects are for one process; none may be
- * destroyed twice or used afterwards.
+ * Functions return 0 or an errno value. All objects belong to one process; an object must not be
+ * used after it was destroyed.
  */
 #ifndef INTERVALS_SYNC_H
 #define INTERVALS_SYNC_H
@@ -22,35 +22,33 @@ extern "C" {
 
 /** One owner at a time, a task or thread. */
 typedef struct ivl_numa_mutex ivl_numa_mutex;
-/** Wait for what somebody else does under a mutex. */
+/** Wait for a condition under a mutex. */
 typedef struct ivl_numa_cond ivl_numa_cond;
-/** Wait for each other. */
+/** A rendezvous of tasks and threads. */
 typedef struct ivl_numa_barrier ivl_numa_barrier;
 
 /**
  * @defgroup ivl_numa_mutex_group Mutex
- *
- * A cohort mutex (Dice, Marathe and Shavit, PPoPP 2012): one lock per node, and one
- * between the nodes. Each is handed to who waits longest, and the mutex goes at most
- * IVL_NUMA_LOCAL_PASSES times from one caller of a node to the next while another
- * node waits. Its owner is the task or thread that locked it, and a spawned child is
- * another task than its spawner, also where ivl_sync() calls it. A task that ends without having
- * unlocked it leaves it to nobody in particular.
+ * A cohort mutex (Dice, Marathe and Shavit, PPoPP 2012): one lock per node, and one between the
+ * nodes. Each is granted in FIFO order, and the mutex passes at most IVL_NUMA_LOCAL_PASSES times
+ * between callers of one node while another node waits. Its owner is the task or thread that locked
+ * it. A spawned child is another task than its spawner, even if ivl_sync() calls it. If a task ends
+ * without unlocking it, no other task becomes the owner.
  * @{
  */
 
 /** Hand-overs on one node before another node's turn. */
 #define IVL_NUMA_LOCAL_PASSES 64
 
-/** A mutex that nobody owns. ENOMEM. */
+/** Create an unlocked mutex. ENOMEM. */
 int ivl_numa_mutex_init(ivl_numa_mutex **mutex);
-/** Give its memory back. EBUSY: it is locked. */
+/** Free it. EBUSY: it is locked. */
 int ivl_numa_mutex_destroy(ivl_numa_mutex *mutex);
-/** Wait until the caller owns it. EDEADLK: it does already. */
+/** Wait until the caller owns it. EDEADLK: the caller owns it already. */
 int ivl_numa_mutex_lock(ivl_numa_mutex *mutex);
-/** Own it if that needs no waiting. EBUSY: somebody owns it. */
+/** Lock it if that needs no waiting. EBUSY: it is locked. */
 int ivl_numa_mutex_trylock(ivl_numa_mutex *mutex);
-/** Give it to the next that waits. EPERM: the caller does not own it. */
+/** Pass it to the next waiter. EPERM: the caller does not own it. */
 int ivl_numa_mutex_unlock(ivl_numa_mutex *mutex);
 
 /** @} */
@@ -60,24 +58,24 @@ int ivl_numa_mutex_unlock(ivl_numa_mutex *mutex);
  * @{
  */
 
-/** One for which nobody waits. ENOMEM. */
+/** Create a condition variable without waiters. ENOMEM. */
 int ivl_numa_cond_init(ivl_numa_cond **cond);
-/** Give its memory back. EBUSY: somebody waits. */
+/** Free it. EBUSY: it has waiters. */
 int ivl_numa_cond_destroy(ivl_numa_cond *cond);
 /**
- * Unlock the mutex and wait, as one step for who signals; then lock it again. It
- * returns after a signal only, but what was waited for may be over by then: look
- * again. EPERM: the caller does not own the mutex.
+ * Unlock the mutex and wait, in one atomic step with respect to signals; then lock it again. It
+ * returns only after a signal, but the condition may have changed by then: check it again. EPERM:
+ * the caller does not own the mutex.
  */
 int ivl_numa_cond_wait(ivl_numa_cond *cond, ivl_numa_mutex *mutex);
 /**
- * One that waits, or all, go to wait for the mutex: each wakes when it owns it, so
- * that nobody wakes to wait again. A signal is for the caller's node first, but goes
- * to another one that waits after IVL_NUMA_LOCAL_PASSES that did not. The caller need
- * not own the mutex. Always 0.
+ * Move one waiter, or all, to the queue of the mutex: each wakes when it owns the mutex, so none
+ * wakes only to wait again. A signal prefers a waiter on the caller's node; after
+ * IVL_NUMA_LOCAL_PASSES such signals it goes to another node. The caller need not own the mutex.
+ * Always returns 0.
  */
 int ivl_numa_cond_signal(ivl_numa_cond *cond);
-/** As ivl_numa_cond_signal(), for all that wait. */
+/** As ivl_numa_cond_signal(), for all waiters. */
 int ivl_numa_cond_broadcast(ivl_numa_cond *cond);
 
 /** @} */
@@ -88,17 +86,17 @@ int ivl_numa_cond_broadcast(ivl_numa_cond *cond);
  */
 
 /**
- * For `count` callers, again and again; never for more than so many at a time. EINVAL:
- * the count is 0. ENOMEM.
+ * Create a reusable barrier for `count` callers; never let more than `count` use it at a time.
+ * EINVAL: the count is 0. ENOMEM.
  */
 int ivl_numa_barrier_init(ivl_numa_barrier **barrier, unsigned int count);
-/** Give its memory back. EBUSY: somebody is in ivl_numa_barrier_wait(), if only on the way out. */
+/** Free it. EBUSY: a caller has not yet left ivl_numa_barrier_wait(). */
 int ivl_numa_barrier_destroy(ivl_numa_barrier *barrier);
-/** What ivl_numa_barrier_wait() returns to one of its callers; no errno value. */
+/** Returned to one of the callers of ivl_numa_barrier_wait(); not an errno value. */
 #define IVL_NUMA_BARRIER_SERIAL (-1)
 /**
- * Wait until `count` have called it. What each wrote before is seen by all after.
- * Returns IVL_NUMA_BARRIER_SERIAL to the one who came last, 0 to the others.
+ * Wait until `count` callers have arrived. What each wrote before is visible to all afterwards.
+ * Returns IVL_NUMA_BARRIER_SERIAL to the last one, 0 to the rest.
  */
 int ivl_numa_barrier_wait(ivl_numa_barrier *barrier);
 
