@@ -183,7 +183,7 @@ static int check_size(size_t size)
 {
 	if (size >= offsetof(struct ivl_config, workers))
 		return 0;
-	return ivl_error(EINVAL, "config: size is %zu; it is set by ivl_config_init()", size);
+	return ivl_error(EINVAL, "config: size is %zu; ivl_config_init() sets it", size);
 }
 
 int ivl_config_init_size(struct ivl_config *config, size_t size)

@@ -136,7 +136,7 @@ static void tell(struct ivl_inspection *inspection)
 
 	flockfile(stderr);
 	fprintf(stderr, "intervals: deadlock: all workers have been asleep for %llu ms, and each "
-		"task that waits needs another one that does:\n",
+		"waiting task depends on others that wait:\n",
 		(unsigned long long)runtime->config.deadlock_ms);
 	for (const struct ivl_fiber *fiber = inspection->last; fiber; fiber = fiber->made) {
 		if (!fiber->publish)
@@ -159,8 +159,8 @@ static void tell(struct ivl_inspection *inspection)
 	if (left)
 		fprintf(stderr, "intervals:   and %u more\n", left);
 	if (refused)
-		fprintf(stderr, "intervals:   %u tasks have not begun: there is no memory for "
-			"their stacks, or there are too many mappings (vm.max_map_count)\n",
+		fprintf(stderr, "intervals:   %u tasks have not begun: no memory for their "
+			"stacks, or too many mappings (vm.max_map_count)\n",
 			refused);
 	funlockfile(stderr);
 }

@@ -38,7 +38,7 @@ static int check_place(const ivl_objects *objects, const ivl_place *place)
 	if (place && place->index < objects->places &&
 	    ivl_place_at(objects->runtime, place->index) == place)
 		return 0;
-	return ivl_error(EINVAL, "%s is no place where this runtime has workers",
+	return ivl_error(EINVAL, "%s: this runtime has no workers there",
 			 place ? place->name : "NULL");
 }
 
@@ -51,12 +51,12 @@ static int find_place(ivl_objects *objects, const void *memory, size_t bytes,
 
 	error = ivl_node_of(memory, bytes, &node);
 	if (error)
-		return ivl_error(error, "the kernel does not say where the object is: %s",
+		return ivl_error(error, "the object's node is unknown: %s",
 				 strerror(error));
 	for (unsigned int i = 0; i < objects->places; i++)
 		on_node += ivl_place_at(objects->runtime, i)->node == node;
 	if (!on_node)
-		return ivl_error(ENOENT, "the object is on node %d, where no place is", node);
+		return ivl_error(ENOENT, "the object is on node %d, which has no place", node);
 	turn = atomic_fetch_add_explicit(&objects->turn, 1, memory_order_relaxed) % on_node;
 	for (unsigned int i = 0; i < objects->places; i++) {
 		*place = ivl_place_at(objects->runtime, i);
@@ -82,7 +82,7 @@ static int add(ivl_objects *objects, void *address, size_t bytes, const ivl_plac
 	int error = ivl_object_table_add(objects->table, &object);
 
 	return error == EEXIST ?
-		ivl_error(EEXIST, "the object at %p is bound already", address) : error;
+		ivl_error(EEXIST, "the object at %p is already bound", address) : error;
 }
 
 ivl_objects *ivl_objects_create(const ivl_runtime *runtime, size_t expected)
@@ -120,7 +120,7 @@ void *ivl_object_alloc(ivl_objects *objects, size_t bytes, const ivl_place *plac
 	void *object;
 
 	if (!bytes)
-		ivl_error(EINVAL, "an object has at least one byte");
+		ivl_error(EINVAL, "the object has no bytes");
 	if (!bytes || check_place(objects, place))
 		return NULL;
 	object = ivl_node_alloc(bytes, place->node);
@@ -136,7 +136,7 @@ int ivl_object_bind(ivl_objects *objects, const void *object, size_t bytes, cons
 	int error;
 
 	if (!object || !bytes)
-		return ivl_error(EINVAL, "an object has an address and at least one byte");
+		return ivl_error(EINVAL, "the object has no address or no bytes");
 	error = place ? check_place(objects, place) : find_place(objects, object, bytes, &place);
 	return error ? error : add(objects, (void *)object, bytes, place, false);
 }

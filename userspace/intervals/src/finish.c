@@ -492,7 +492,7 @@ int ivl_group_async(struct ivl_group *group, ivl_function *function, const void 
 	struct ivl_worker *worker = ivl_self();
 
 	if (!worker)
-		return ivl_error(EINVAL, "group_async: the caller is no task");
+		return ivl_error(EINVAL, "group_async: the caller is not a task");
 	enter(finish, worker->fiber->local.interval);
 	return start_by(worker->start_async, worker, finish, function, arg, bytes, place);
 }
@@ -504,7 +504,7 @@ int ivl_group_async_by(struct ivl_group *group, enum ivl_policy policy, ivl_func
 	struct ivl_worker *worker = ivl_self();
 
 	if (!worker)
-		return ivl_error(EINVAL, "group_async_by: the caller is no task");
+		return ivl_error(EINVAL, "group_async_by: the caller is not a task");
 	if (policy >= IVL_POLICIES)
 		return ivl_error(EINVAL, "group_async_by: no such policy");
 	enter(finish, worker->fiber->local.interval);

@@ -279,7 +279,7 @@ bool ivl_describe_sync(const void *arg, struct ivl_inspection *inspection)
 	ivl_inspection_say(inspection, " waits in ivl_sync() for children: %lld",
 			   (long long)atomic_load_explicit(left_of(scope), memory_order_relaxed));
 	if (refused)
-		ivl_inspection_say(inspection, ", and %u have no stack", refused);
+		ivl_inspection_say(inspection, ", %u of them without a stack", refused);
 	return true;
 }
 

@@ -107,14 +107,14 @@ int ivl_add_hold(struct ivl_interval *interval, struct ivl_guard *guard)
 	struct ivl_hold *hold;
 
 	if (interval->model != guard->model)
-		return no_guard(EINVAL, interval, guard, "of two runtimes");
+		return no_guard(EINVAL, interval, guard, "they belong to different runtimes");
 	if (find_hold(interval, guard))
 		return 0;
 	if (atomic_load_explicit(&interval->has_children, memory_order_relaxed))
 		return no_guard(EBUSY, interval, guard, "it has subintervals");
 	if (out_of_order(interval, guard))
 		return no_guard(EDEADLK, interval, guard,
-				"an interval around it holds a guard that was made later");
+				"an enclosing interval holds a guard that was created later");
 	hold = calloc(1, sizeof(*hold));
 	if (!hold)
 		return no_guard(ENOMEM, interval, guard, "out of memory");
@@ -223,7 +223,7 @@ bool ivl_describe_guard(const struct ivl_interval *interval, struct ivl_inspecti
 	holder = find_holder(awaited, inspection);
 	ivl_inspection_say(inspection, "which waits for guard %s, which interval %s holds",
 			   awaited->guard->name ? awaited->guard->name : "(unnamed)",
-			   holder ? ivl_interval_name(holder) : "(another one)");
+			   holder ? ivl_interval_name(holder) : "(unknown)");
 	return true;
 }
 

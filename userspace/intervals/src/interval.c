@@ -478,7 +478,7 @@ ivl_interval *ivl_create(ivl_interval *parent, const char *name, ivl_body *body,
 int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority)
 {
 	if (priority >= IVL_PRIORITIES)
-		return ivl_error(EINVAL, "set_priority %s: there is none of number %d",
+		return ivl_error(EINVAL, "set_priority %s: no such priority: %d",
 				 ivl_title(interval), (int)priority);
 	if (!ivl_expect_unscheduled(interval))
 		return ivl_error(EALREADY, "set_priority %s: it may have started",
@@ -536,7 +536,7 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg)
 	int error;
 
 	if (ivl_is_parents(runtime))
-		return ivl_error(ESRCH, "run: the workers are those of the parent process");
+		return ivl_error(ESRCH, "run: the workers exist only in the parent process");
 	error = make_started(&interval, "run", &model->root, NULL, body, arg);
 	if (error)
 		return error;

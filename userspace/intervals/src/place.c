@@ -146,7 +146,7 @@ static int limit_leaves(struct ivl_groups *leaves, const struct ivl_config *conf
 	if (leaves->count <= workers)
 		return 0;
 	if (config->places == IVL_PLACES_GIVEN)
-		return ivl_error(EINVAL, "%u places are given for %u workers: each needs one",
+		return ivl_error(EINVAL, "%u places for %u workers: each place needs one",
 				 leaves->count, workers);
 	while (leaves->count > workers)
 		hwloc_bitmap_free(leaves->all[--leaves->count].cpus);
@@ -171,7 +171,7 @@ static int describe(struct ivl_topology *topology, const struct ivl_config *conf
 	int error;
 
 	if (config->places >= IVL_PLACES_KINDS)
-		return ivl_error(EINVAL, "there is no kind %d of places", (int)config->places);
+		return ivl_error(EINVAL, "no such kind of places: %d", (int)config->places);
 	if (given)
 		error = ivl_groups_parse(&leaves, hwloc, config);
 	else
@@ -206,7 +206,7 @@ static int restrict_to_binding(hwloc_topology_t hwloc, hwloc_bitmap_t cpus)
 	if (hwloc_get_cpubind(hwloc, cpus, HWLOC_CPUBIND_THREAD) ||
 	    hwloc_topology_restrict(hwloc, cpus, 0))
 		return errno == ENOMEM ? ENOMEM :
-		       ivl_error(EINVAL, "hwloc cannot say which CPUs this thread may use");
+		       ivl_error(EINVAL, "hwloc cannot read this thread's CPU affinity");
 	return 0;
 }
 
@@ -223,7 +223,7 @@ static int discover(hwloc_topology_t *hwloc, hwloc_bitmap_t cpus)
 				     HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) ||
 	    hwloc_topology_load(*hwloc))
 		error = errno == ENOMEM ? ENOMEM :
-			ivl_error(EINVAL, "hwloc finds no topology of this machine");
+			ivl_error(EINVAL, "hwloc cannot read this machine's topology");
 	else
 		error = restrict_to_binding(*hwloc, cpus);
 	if (error)

@@ -134,7 +134,7 @@ int ivl_groups_parse(struct ivl_groups *groups, hwloc_topology_t topology,
 	int error = 0;
 
 	if (!config->place_count || !config->place_cpus)
-		return ivl_error(EINVAL, "no place is given: place_cpus is empty");
+		return ivl_error(EINVAL, "place_cpus is empty");
 	taken = hwloc_bitmap_alloc();
 	if (!taken)
 		return ENOMEM;

@@ -236,7 +236,7 @@ int ivl_add_edge(ivl_point *from, ivl_point *to)
 	int error;
 
 	if (ivl_interval_of(from)->model != target->model)
-		return no_edge(EINVAL, from, to, "of two runtimes");
+		return no_edge(EINVAL, from, to, "they belong to different runtimes");
 	if (from == to || ivl_tree_before(to, from))
 		return no_edge(EDEADLK, from, to, "would close a cycle");
 	if (ivl_tree_before(from, to))
@@ -327,14 +327,14 @@ static void describe_point(const struct ivl_point *point, struct ivl_inspection 
 	ivl_inspection_say(inspection, " waits for the %s of interval %s, ",
 			   point->is_end ? "end" : "start", ivl_interval_name(interval));
 	if (interval->started && end >= IVL_OPEN / 2)
-		ivl_inspection_say(inspection, "whose body waits");
+		ivl_inspection_say(inspection, "whose body has not returned");
 	else if (interval->started)
-		ivl_inspection_say(inspection, "in which others have not ended: %d", end);
+		ivl_inspection_say(inspection, "with unfinished subintervals: %d", end);
 	else if (start >= IVL_OPEN / 2)
-		ivl_inspection_say(inspection, "which is not scheduled: the body that has made it "
-				   "has to end, or to call ivl_schedule()");
+		ivl_inspection_say(inspection, "which is not scheduled: the body that created it "
+				   "must return or call ivl_schedule()");
 	else if (start || !ivl_describe_guard(interval, inspection))
-		ivl_inspection_say(inspection, "which comes after points that have not occurred: "
+		ivl_inspection_say(inspection, "whose predecessors have not occurred: "
 				   "%d", start);
 }
 

@@ -55,8 +55,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 static void run_in_child(struct ivl_work *work)
 {
 	(void)work;
-	say("intervals: a task in the child of its fork() has returned, or waits for another "
-	    "one, and there are no workers\n");
+	say("intervals: after fork(), a task in the child has returned or waits for another "
+	    "task, but there are no workers\n");
 	_exit(EXIT_FAILURE);
 }
 
@@ -85,7 +85,7 @@ static void after_fork(void)
 __attribute__((no_sanitize_address)) static void end_of_thread(void *worker)
 {
 	(void)worker;
-	say("intervals: a task has ended its worker's thread, by pthread_exit() or "
+	say("intervals: a task has terminated its worker's thread, by pthread_exit() or "
 	    "pthread_cancel()\n");
 	abort();
 }
@@ -147,7 +147,7 @@ void ivl_process_say_fewer(unsigned int workers, unsigned int asked_for)
 	static _Atomic(bool) said;
 
 	if (!atomic_exchange(&said, true))
-		fprintf(stderr, "intervals: there are threads for %u of %u workers; see ulimit -u and "
+		fprintf(stderr, "intervals: threads for only %u of %u workers; see ulimit -u and "
 			"-v, and the cgroup's pids.max\n", workers, asked_for);
 }
 

@@ -28,21 +28,21 @@ static int check(const struct ivl_config *config)
 	    config->victims >= IVL_VICTIM_POLICIES || config->places >= IVL_PLACES_KINDS)
 		return ivl_error(EINVAL, "config: no such queue, policy, victims or places");
 	if (config->stack_bytes < IVL_LEAST_STACK)
-		return ivl_error(EINVAL, "config: stack_bytes is %zu, at least %d are needed",
+		return ivl_error(EINVAL, "config: stack_bytes is %zu, the minimum is %d",
 				 config->stack_bytes, IVL_LEAST_STACK);
 	if (!config->fibers_per_worker || !config->adapt_interval || !config->adapt_stack ||
 	    !config->queue_capacity)
 		return ivl_error(EINVAL, "config: fibers_per_worker, adapt_interval, adapt_stack "
 				 "and queue_capacity must not be 0");
 	if (config->workers > IVL_MOST)
-		return ivl_error(EINVAL, "config: workers is %u, it can be %u at most",
+		return ivl_error(EINVAL, "config: workers is %u, the maximum is %u",
 				 config->workers, IVL_MOST);
 	if (config->tied && (config->policy == IVL_WORK_FIRST || config->feedback))
-		return ivl_error(EINVAL, "config: tied (INTERVALS_TIED) goes with neither "
-				 "work-first nor feedback (INTERVALS_POLICY, INTERVALS_FEEDBACK)");
+		return ivl_error(EINVAL, "config: tied (INTERVALS_TIED) cannot be combined with "
+				 "work-first or feedback (INTERVALS_POLICY, INTERVALS_FEEDBACK)");
 	if (config->threshold_low >= config->threshold_high)
 		return ivl_error(EINVAL, "config: threshold_low (INTERVALS_THRESHOLD_LOW) is %u, "
-				 "threshold_high (INTERVALS_THRESHOLD_HIGH) %u: it must be higher",
+				 "threshold_high (INTERVALS_THRESHOLD_HIGH) %u: it must be greater",
 				 config->threshold_low, config->threshold_high);
 	return 0;
 }
@@ -276,7 +276,7 @@ static int lay_out(ivl_runtime *runtime)
 		return out_of_memory();
 	/* Before the threads take the memory that is left. */
 	if (!error && !runtime->threadless && !ivl_stacks_exceed(runtime->stacks))
-		return ivl_error(ENOMEM, "start: there is no memory for a stack of %zu KiB "
+		return ivl_error(ENOMEM, "start: no memory for a stack of %zu KiB "
 				 "(INTERVALS_STACK, or config.stack_bytes)",
 				 config->stack_bytes >> 10);
 	return error;
@@ -296,8 +296,8 @@ static int lay_out_again(ivl_runtime *runtime)
 	error = lay_out(runtime);
 	/* Each given place needs a worker. */
 	if (error == EINVAL)
-		return ivl_error(EAGAIN, "start: there are threads for %u of %u workers, and %u "
-				 "places are given", runtime->threads, asked_for,
+		return ivl_error(EAGAIN, "start: threads for only %u of %u workers, with %u "
+				 "places given", runtime->threads, asked_for,
 				 runtime->config.place_count);
 	if (!error)
 		ivl_process_say_fewer(runtime->threads, asked_for);
@@ -398,7 +398,7 @@ static int begin(ivl_runtime *runtime)
 	int error = ivl_process_enter();
 
 	if (error)
-		return ivl_error(error, "start: no thread-specific data, or no memory for it");
+		return ivl_error(error, "start: no key for thread-specific data");
 	ivl_exceptions_find();
 	/* Without membarrier() each spawn looks for sleepers behind a fence (idle.c). */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))

@@ -43,7 +43,7 @@ static int add(struct ivl_local *local, const struct ivl_key *key, void *value)
 	struct ivl_cell *cell;
 
 	if (!ivl_self())
-		return ivl_error(EINVAL, "key_set: the caller is no task");
+		return ivl_error(EINVAL, "key_set: the caller is not a task");
 	if (!(local->task & IVL_TASK_WATCHED))
 		return ivl_error(EBUSY, "key_set: the task began before the first ivl_key_init()");
 	cell = calloc(1, sizeof(*cell));

@@ -103,7 +103,7 @@ void *ivl_commutative_view(ivl_commutative *reducer)
 	const struct ivl_worker *worker = ivl_self();
 
 	if (!worker || worker->runtime != reducer->runtime) {
-		ivl_error(EINVAL, "commutative_view: the caller is no task of its runtime");
+		ivl_error(EINVAL, "commutative_view: the caller is not a task of its runtime");
 		return NULL;
 	}
 	return worker->external ? other_view(reducer, worker) :

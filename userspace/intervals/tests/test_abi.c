@@ -109,7 +109,7 @@ TEST(no_size)
 	ivl_runtime *runtime;
 
 	assert_int_equal(ivl_start(&config, &runtime), EINVAL);
-	assert_string_equal(ivl_last_error(), "config: size is 0; it is set by ivl_config_init()");
+	assert_string_equal(ivl_last_error(), "config: size is 0; ivl_config_init() sets it");
 	config.workers = 7;
 	assert_int_equal(ivl_config_init_size(&config, 4), EINVAL);
 	assert_int_equal(config.workers, 7);

@@ -184,10 +184,11 @@ static void ring(ivl_runtime *runtime)
 
 TEST(ring)
 {
-	says(ring, "interval zero waits for the end of interval one, whose body waits\n",
+	says(ring, "interval zero waits for the end of interval one, whose body has not returned\n",
 	     "interval one waits for asyncs of a finish or group: ",
-	     "a task of interval one waits for the end of interval two, whose body waits\n",
-	     "waits for the end of interval zero, whose body waits\n");
+	     "a task of interval one waits for the end of interval two, "
+	     "whose body has not returned\n",
+	     "waits for the end of interval zero, whose body has not returned\n");
 }
 
 static int join_unscheduled(ivl_interval *self, void *arg)
@@ -213,7 +214,8 @@ TEST(unscheduled)
 {
 	says(unscheduled,
 	     "interval joiner waits for the end of interval late, which is not scheduled",
-	     "interval keep_unscheduled waits for the end of interval joiner, whose body waits\n");
+	     "interval keep_unscheduled waits for the end of interval joiner, "
+	     "whose body has not returned\n");
 }
 
 static ivl_numa_mutex *mutexes[2];
@@ -251,8 +253,8 @@ static void crosswise(ivl_runtime *runtime)
 
 TEST(mutexes)
 {
-	says(crosswise, "interval left waits for a mutex that is owned by interval right\n",
-	     "interval right waits for a mutex that is owned by interval left\n");
+	says(crosswise, "interval left waits for a mutex owned by interval right\n",
+	     "interval right waits for a mutex owned by interval left\n");
 }
 
 /* More tasks at a barrier than there can be stacks. */
@@ -302,10 +304,10 @@ TEST(crowd)
 {
 	says(too_many_asyncs, "waits at a barrier for 100, of which ",
 	     "interval crowd waits for asyncs of a finish or group: ",
-	     " tasks have not begun: there is no memory for their stacks");
+	     " tasks have not begun: no memory for their stacks");
 	says(too_many_children, " times: a task of interval crowd_of_children waits at a barrier",
 	     "intervals:   interval crowd_of_children waits at a barrier for 100, of which ",
-	     " tasks have not begun: there is no memory for their stacks");
+	     " tasks have not begun: no memory for their stacks");
 }
 
 /*

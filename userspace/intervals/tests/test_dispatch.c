@@ -181,7 +181,7 @@ TEST(bind)
 	assert_int_equal(ivl_object_bind(objects, NULL, 1, ivl_place_at(runtime, 0)), EINVAL);
 	assert_int_equal(ivl_object_bind(objects, memory + 1, 0, ivl_place_at(runtime, 0)), EINVAL);
 	assert_int_equal(ivl_object_bind(objects, memory + 1, 1, inner), EINVAL);
-	assert_string_equal(ivl_last_error(), "machine is no place where this runtime has workers");
+	assert_string_equal(ivl_last_error(), "machine: this runtime has no workers there");
 	assert_int_equal(ivl_start(NULL, &other), 0);
 	assert_int_equal(ivl_object_bind(objects, memory + 1, 1, ivl_place_at(other, 0)), EINVAL);
 	ivl_stop(other);
@@ -245,7 +245,8 @@ TEST(find)
 		start("node:1(indexes=7) core:1 pu:1", IVL_PLACES_NUMA);
 		assert_int_equal(ivl_place_node(ivl_place_at(runtime, 0)), 7);
 		assert_int_equal(ivl_object_bind(objects, touched, bytes, NULL), ENOENT);
-		assert_string_equal(ivl_last_error(), "the object is on node 0, where no place is");
+		assert_string_equal(ivl_last_error(),
+				    "the object is on node 0, which has no place");
 		stop();
 	}
 	munmap(touched, bytes);

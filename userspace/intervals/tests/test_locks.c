@@ -80,13 +80,13 @@ TEST(waits)
 {
 	test_on_counts(workers) {
 		static const char *const sync[] = {
-			("intervals: task lock_and_sync waits, and holds a lock that belongs to its "
+			("intervals: task lock_and_sync waits while holding a lock of its "
 			 "thread:\nintervals:   recursive mutex 0x"),
 			"intervals:     lock_and_sync (",
 			"intervals:   waits in\nintervals:     sync_two (",
 		};
 		static const char *const join[] = {
-			("intervals: task read_and_join waits, and holds a lock that belongs to its "
+			("intervals: task read_and_join waits while holding a lock of its "
 			 "thread:\nintervals:   rwlock, for reading, 0x"),
 			"intervals:   waits in\nintervals:     read_and_join (",
 		};
@@ -148,9 +148,9 @@ TEST(goes_on_elsewhere)
 {
 	for (unsigned int workers = 2; workers <= 8; workers *= 4) {
 		static const char *const words[] = {
-			"intervals: task lock_and_meet waits, and holds a lock",
-			"intervals: task lock_and_meet goes on in another thread, and holds a lock "
-			"that belongs to the first:\nintervals:   error-checking mutex 0x",
+			"intervals: task lock_and_meet waits while holding a lock",
+			"intervals: task lock_and_meet continues on another thread while holding a "
+			"lock of the first:\nintervals:   error-checking mutex 0x",
 		};
 		const struct ivl_config config = test_config(workers);
 
@@ -206,8 +206,8 @@ static void recursively(ivl_runtime *runtime)
 TEST(lets_in)
 {
 	static const char *const words[] = {
-		"intervals: task lock_and_come gets a lock that task lock_and_wait holds, which "
-		"waits",
+		"intervals: task lock_and_come got a lock that the waiting task "
+		"lock_and_wait holds",
 	};
 	const struct ivl_config config = test_config(1);
 

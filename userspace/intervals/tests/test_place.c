@@ -277,9 +277,9 @@ TEST(bad_lists)
 		assert_string_equal(ivl_last_error(), bad[i].message);
 	}
 	assert_int_equal(given("core:4 pu:1", NULL, 0, 0, &t), EINVAL);
-	assert_string_equal(ivl_last_error(), "no place is given: place_cpus is empty");
+	assert_string_equal(ivl_last_error(), "place_cpus is empty");
 	assert_int_equal(given("core:4 pu:1", both, 2, 1, &t), EINVAL);
-	assert_string_equal(ivl_last_error(), "2 places are given for 1 workers: each needs one");
+	assert_string_equal(ivl_last_error(), "2 places for 1 workers: each place needs one");
 	assert_null(t);
 }
 

@@ -303,7 +303,7 @@ TEST(fork)
 		/* Often: what the other worker does at the fork() is chance. */
 		for (int i = 0; i < 20; i++) {
 			assert_int_equal(in_process(return_beside_high, workers), 0);
-			assert_non_null(strstr(said, "in the child of its fork()"));
+			assert_non_null(strstr(said, "after fork(), a task in the child"));
 		}
 	}
 }

@@ -173,7 +173,7 @@ static void run_with_fewer(unsigned int asked_for, unsigned int threads)
 /* A runtime starts with fewer threads, and a process prints one warning. */
 TEST(fewer_threads)
 {
-	static const char words[] = "intervals: there are threads for 1 of 2 workers";
+	static const char words[] = "intervals: threads for only 1 of 2 workers";
 	const int before = dup(STDERR_FILENO);
 	char said[1000] = "";
 	FILE *file = tmpfile();
@@ -209,7 +209,7 @@ TEST(fewer_threads_than_places)
 	config.place_count = 2;
 	threads_left = 1;
 	assert_int_equal(ivl_start(&config, &runtime), EAGAIN);
-	assert_non_null(strstr(ivl_last_error(), "threads for 1 of 3 workers, and 2 places"));
+	assert_non_null(strstr(ivl_last_error(), "threads for only 1 of 3 workers, with 2 places"));
 	threads_left = 2;
 	assert_int_equal(ivl_start(&config, &runtime), 0);
 	threads_left = -1;

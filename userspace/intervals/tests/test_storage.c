@@ -204,7 +204,7 @@ TEST(values)
 	test_run(runtime, values, NULL);
 	assert_int_equal(stubborn_calls, 4);
 	assert_int_equal(ivl_key_set(&number, runtime), EINVAL);
-	assert_string_equal(ivl_last_error(), "key_set: the caller is no task");
+	assert_string_equal(ivl_last_error(), "key_set: the caller is not a task");
 	assert_null(ivl_key_get(&number));
 }
 

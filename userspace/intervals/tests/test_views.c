@@ -137,7 +137,7 @@ TEST(whose)
 	assert_int_equal(ivl_commutative_create(runtime, sizeof(nothing), &nothing, &reducer), 0);
 	assert_null(ivl_commutative_view(reducer));
 	assert_string_equal(ivl_last_error(),
-			    "commutative_view: the caller is no task of its runtime");
+			    "commutative_view: the caller is not a task of its runtime");
 	assert_int_equal(ivl_run(other, add_one, reducer), EINVAL);
 	assert_int_equal(ivl_run(runtime, add_one, reducer), 0);
 	ivl_commutative_destroy(reducer);

@@ -103,7 +103,7 @@ static void value(char letter, char *buffer, size_t room)
 		affinity(buffer, room);
 		break;
 	default:
-		gomp_fatal("OMP_AFFINITY_FORMAT: there is no field \"%c\"", letter);
+		gomp_fatal("OMP_AFFINITY_FORMAT: unknown field \"%c\"", letter);
 	}
 }
 

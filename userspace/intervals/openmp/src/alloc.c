@@ -265,7 +265,7 @@ GOMP_PUBLIC void GOMP_add_alloc(void *memory)
 	added = tsearch(memory, &theirs, order_of);
 	pthread_mutex_unlock(&theirs_lock);
 	if (!added)
-		gomp_fatal("out of memory for what is known of an allocated variable");
+		gomp_fatal("out of memory for an allocated variable's descriptor");
 }
 
 /* The variable is about to be freed: forget it. */
@@ -302,7 +302,7 @@ uintptr_t gomp_allocator_parse(const char *word)
 			return known[i].handle;
 	if (word)
 		gomp_complain("OMP_ALLOCATOR", word,
-			      "is none of the predefined allocators; it is ignored");
+			      "is not a predefined allocator; ignored");
 	return omp_default_mem_alloc;
 }
 

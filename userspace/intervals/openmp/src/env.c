@@ -228,7 +228,7 @@ static void stack(struct environment *environment)
 				environment->stack_asked = value << shift;
 				environment->stack_bytes = environment->stack_asked;
 				if (environment->stack_bytes < LEAST_STACK)
-					gomp_complain(names[i], text, "is too little; it is 64k");
+					gomp_complain(names[i], text, "is too little; using 64k");
 				break;
 			}
 		}

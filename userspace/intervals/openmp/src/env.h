@@ -37,7 +37,7 @@ extern struct environment gomp_environment;
  * Record a bad value. Complaints are printed, places found, and OMP_DISPLAY_ENV obeyed on first use
  * of the library, not in programs that only inherit the environment, such as shells.
  */
-#define GOMP_NO_VALUE "is no such value; it is ignored"
+#define GOMP_NO_VALUE "is not a valid value; ignored"
 void gomp_complain(const char *name, const char *value, const char *what);
 void gomp_environment_used(void);
 

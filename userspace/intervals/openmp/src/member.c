@@ -39,7 +39,7 @@ static void after_fork(void)
 __attribute__((constructor)) static void begin(void)
 {
 	if (pthread_key_create(&key, end) || pthread_atfork(NULL, NULL, after_fork))
-		gomp_fatal("no key for thread-specific data, or no memory to hear of fork()");
+		gomp_fatal("no key for thread-specific data, or no memory for a fork() handler");
 }
 
 struct member *gomp_member_begin(void)

@@ -104,9 +104,9 @@ void gomp_warn_of_other_libraries(void)
 	if (!dl_iterate_phdr(find, path) || atomic_exchange(&told, true))
 		return;
 	fprintf(stderr,
-		"libintervals-gomp: a second OpenMP library is in this process: %s. It has threads "
-		"and locks of its own; what is linked with it may run half here and half there, "
-		"and its results be wrong. Run the program without libintervals-gomp (LD_PRELOAD), "
+		"libintervals-gomp: a second OpenMP library is in this process: %s. It has its "
+		"own threads and locks; code linked with it may be run partly by each, with wrong "
+		"results. Run the program without libintervals-gomp (LD_PRELOAD), "
 		"or with packages that use the system's libgomp, as Debian's do and wheels do "
 		"not.\n", path);
 }

@@ -18,7 +18,7 @@ struct places gomp_places;
 /* Why a list was rejected; empty: not a list, or no CPUs of this process. */
 static char wrong[80];
 
-#define NO_CPUS "names no CPUs of this process; it is ignored"
+#define NO_CPUS "names no CPUs of this process; ignored"
 
 /* The CPUs of `place` that the process may use. */
 static cpu_set_t ours(const cpu_set_t *place)
@@ -34,7 +34,7 @@ static bool in_range(long cpu)
 {
 	if (cpu >= 0 && cpu < gomp_environment.numbers)
 		return true;
-	snprintf(wrong, sizeof(wrong), "has CPU %ld, and the last can be %ld; it is ignored", cpu,
+	snprintf(wrong, sizeof(wrong), "has CPU %ld, the maximum is %ld; ignored", cpu,
 		 gomp_environment.numbers - 1);
 	return false;
 }

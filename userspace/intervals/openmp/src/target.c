@@ -86,8 +86,8 @@ static void check_device(int device)
 	if (device == DEVICE_DEFAULT)
 		device = omp_get_default_device();
 	if (device > omp_get_initial_device())
-		gomp_fatal("OMP_TARGET_OFFLOAD is MANDATORY, and there is no device %d: the host is "
-			   "the only one", device);
+		gomp_fatal("OMP_TARGET_OFFLOAD is MANDATORY, and device %d does not exist: the host "
+			   "is the only device", device);
 }
 
 static size_t aligned(size_t at, size_t alignment)

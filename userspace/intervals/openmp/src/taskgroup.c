@@ -163,8 +163,8 @@ static void remap_one(const struct member *self, void **pointer, void **original
 	if (!taskgroup && !(self->team && self->team->tasks.reductions &&
 			    remap(self, self->team->tasks.reductions, (uintptr_t)*pointer, &copy,
 				  &first)))
-		gomp_fatal("GOMP_task_reduction_remap: a task's in_reduction of %p is in no "
-			   "task_reduction around it", *pointer);
+		gomp_fatal("GOMP_task_reduction_remap: in_reduction of %p is not in an enclosing "
+			   "task_reduction", *pointer);
 	*pointer = (void *)copy;
 	if (original)
 		*original = (void *)first;

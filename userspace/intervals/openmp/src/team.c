@@ -247,8 +247,8 @@ static struct thread *make_thread(struct pool *pool, unsigned int number)
 
 static void no_stack(void)
 {
-	gomp_fatal("out of memory: all threads of the region wait, and there is none for the stack "
-		   "of one more task, %zu bytes (OMP_STACKSIZE)", gomp_environment.stack_bytes);
+	gomp_fatal("out of memory: all threads of the region wait, and a further task needs a stack "
+		   "of %zu bytes (OMP_STACKSIZE)", gomp_environment.stack_bytes);
 }
 
 static struct pool *make_pool(void)

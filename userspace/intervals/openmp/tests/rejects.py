@@ -99,7 +99,7 @@ def main() -> None:
 
     told = run(library, no_memory, OMP_STACKSIZE="256M")
     assert told.returncode == 1, told
-    assert "none for the stack of one more task, 268435456 bytes" in told.stderr, told
+    assert "a further task needs a stack of 268435456 bytes" in told.stderr, told
     assert run(library, no_memory, OMP_STACKSIZE="1M").returncode == 0
 
     displayed = run(library, program, OMP_DISPLAY_ENV="true", OMP_SCHEDULE="guided,4")

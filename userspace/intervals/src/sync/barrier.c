@@ -44,7 +44,7 @@ static bool describe(const void *arg, struct ivl_inspection *inspection)
 		arrived += atomic_load_explicit(
 			&((struct ivl_gathering_node *)barrier->object.parts[i])->arrived,
 			memory_order_relaxed);
-	ivl_inspection_say(inspection, " waits at a barrier for %u, of which %u have come",
+	ivl_inspection_say(inspection, " waits at a barrier for %u, of which %u have arrived",
 			   barrier->all.count, arrived);
 	return atomic_load_explicit(&inspection->runtime->refused, memory_order_relaxed) != 0;
 }

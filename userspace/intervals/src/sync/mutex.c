@@ -65,7 +65,7 @@ static bool describe(const void *arg, struct ivl_inspection *inspection)
 		if (!owner || !fiber->publish ||
 		    fiber->local.task / IVL_TASK_ONE != owner / IVL_TASK_ONE)
 			continue;
-		ivl_inspection_say(inspection, " waits for a mutex that is owned by ");
+		ivl_inspection_say(inspection, " waits for a mutex owned by ");
 		ivl_describe_task(fiber, inspection);
 		return true;
 	}

@@ -139,20 +139,20 @@ static void tell_wait(const struct held *held)
 static void tell_waits(const struct held *held)
 {
 	flockfile(stderr);
-	fprintf(stderr, "intervals: task %s waits, and holds a lock that belongs to its thread:\n",
+	fprintf(stderr, "intervals: task %s waits while holding a lock of its thread:\n",
 		held->task);
 	tell_lock(held);
 	tell_wait(held);
-	fprintf(stderr, "intervals:   Other tasks run in the thread meanwhile, and this one may go "
-		"on in another thread. Unlock before, or use a guard or ivl_numa_mutex.\n");
+	fprintf(stderr, "intervals:   Other tasks run on the thread meanwhile, and this task may "
+		"continue on another one. Unlock before, or use a guard or ivl_numa_mutex.\n");
 	funlockfile(stderr);
 }
 
 static void tell_moved(const struct held *held)
 {
 	flockfile(stderr);
-	fprintf(stderr, "intervals: task %s goes on in another thread, and holds a lock that "
-		"belongs to the first:\n", held->task);
+	fprintf(stderr, "intervals: task %s continues on another thread while holding a lock "
+		"of the first:\n", held->task);
 	tell_lock(held);
 	tell_wait(held);
 	funlockfile(stderr);
@@ -161,8 +161,8 @@ static void tell_moved(const struct held *held)
 static void tell_shared(const struct held *held, const char *task)
 {
 	flockfile(stderr);
-	fprintf(stderr, "intervals: task %s gets a lock that task %s holds, which waits: both run "
-		"in the thread to which the lock belongs\n", task, held->task);
+	fprintf(stderr, "intervals: task %s got a lock that the waiting task %s holds: both run "
+		"on the thread that owns the lock\n", task, held->task);
 	tell_lock(held);
 	funlockfile(stderr);
 }
