@@ -146,7 +146,9 @@ class Cpus(Counting):
             self.assertRegex(group, r"^/fast-stat-\d+$")
             self.assertFalse(Path(f"/sys/fs/cgroup{group}").exists())
         else:
-            self.assertRegex(done.stderr, rf"on CPUs {cpu}; other programs may run on these CPUs: .+\n")
+            self.assertRegex(
+                done.stderr, rf"on CPUs {cpu}; other programs may run on these CPUs: .+\n"
+            )
 
     def test_cpus_that_are_not_there(self) -> None:
         for cpus in ("1023", f"{min(os.sched_getaffinity(0))},1023"):
