@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from fastlab.base.place import PROJECT
+from fastlab.cli.plugins import BESIDE
+
 # What is asked of an idle machine is 0.4 s, in which Python itself starts about thirty times.
 STARTS = 30
 ROUNDS = 5
@@ -43,7 +46,8 @@ def test_the_command_line_needs_python_alone() -> None:
     """scipy, matplotlib, rich and the others are loaded where they are used."""
     # Some environments load modules of their own into every Python.
     others = {*json.loads(run("-c", TELL)), *sys.stdlib_module_names}
-    assert {*json.loads(run("-c", PARSER + TELL))} - others == {"fastlab"}
+    ours = {"fastlab", *(path.stem for path in PROJECT.glob(BESIDE))}
+    assert {*json.loads(run("-c", PARSER + TELL))} - others == ours
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--no-such-option"], ["compare"]])
