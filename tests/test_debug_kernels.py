@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_programs import BENCHMARKS
 from lab import Lab, compile_guest, kernel, kunit_passed, pristine, survived
 
-from fastlab.base.model import BENCHMARKS, Watchdogs
+from fastlab.base.model import Watchdogs
 from fastlab.guest import alarms, hardware, vm
 
 PATIENT = Watchdogs(boot=600, run=1200)

@@ -12,13 +12,14 @@ from lab import PROJECT, kernel
 
 from fastlab.backend.contract import run_experiment
 from fastlab.backend.sim import Simulator, find_sim_toolbox
-from fastlab.base.model import SPLASH_PROGRAMS, Experiment
+from fastlab.base.model import Experiment
 from fastlab.base.progress import PlainReporter
 from fastlab.base.tools import require_qemu
 from fastlab.guest import meson
-from fastlab.plan.experiment import further_programs, load_experiment
+from fastlab.plan.experiment import load_experiment
 from fastlab.plan.plan_file import simulations
 from fastlab.plan.rows import Row
+from fastlab.plan.splash_sizes import OPTIONS
 from fastlab.statistics.simulated import summarise
 
 FILE = PROJECT / "experiments/splash2-short.toml"
@@ -28,7 +29,7 @@ THREADS = (1, 2, 4, 7, 16, 64)
 def make_runs(experiment: Experiment, directory: Path) -> list[Row]:
     reporter = PlainReporter(io.StringIO())
     build = meson.build_programs(PROJECT, reporter)
-    toolbox = find_sim_toolbox(require_qemu(), build, further_programs(experiment))
+    toolbox = find_sim_toolbox(require_qemu(), build, experiment.benchmarks)
     kernels = {variant.kernel: kernel(variant.kernel) for variant in experiment.variants}
     machines = Simulator(experiment, kernels, toolbox, directory, reporter)
     return machines.current(run_experiment(machines, experiment, FILE, directory, reporter))
@@ -40,7 +41,7 @@ def test_all_pass_their_checks_in_a_guest(tmp_path: Path) -> None:
     workloads = {replace(one, threads=count): None for one in short.workloads for count in THREADS}
     experiment = replace(short, variants=short.variants[:1], workloads=tuple(workloads), seeds=(1,))
     rows = make_runs(experiment, tmp_path / "results")
-    assert len(rows) == len(SPLASH_PROGRAMS) * len(THREADS)
+    assert len(rows) == len(OPTIONS) * len(THREADS)
     assert {(row["status"], row["check"]) for row in rows} == {("ok", "ok")}
 
 
@@ -73,7 +74,7 @@ def test_the_short_experiment(tmp_path: Path) -> None:
     rows = make_runs(experiment, tmp_path / "results")
 
     assert [row["reason"] for row in rows if row["status"] != "ok"] == []
-    assert {row["benchmark"] for row in rows if row["variant"] == "baseline"} == {*SPLASH_PROGRAMS}
+    assert {row["benchmark"] for row in rows if row["variant"] == "baseline"} == {*OPTIONS}
     strict = [row["mechanism"] for row in rows if row["variant"] == "strict"]
     assert any(counted and counted["used"] for counted in strict)
     for row in rows:
@@ -82,5 +83,5 @@ def test_the_short_experiment(tmp_path: Path) -> None:
         assert row["counters"]["l2_references"]["user"] > 0
 
     waits = summarise(simulations(experiment), rows).synchronization
-    assert len(waits) >= 2 * len(SPLASH_PROGRAMS)
+    assert len(waits) >= 2 * len(OPTIONS)
     assert all(0 <= one.barrier_share <= 1 for one in waits)

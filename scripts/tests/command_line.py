@@ -82,7 +82,7 @@ class Stages:
     def find_toolbox(
         qemu: tools.Qemu, build: str, further: tuple[str, ...], more: dict[str, Path]
     ) -> str:
-        return " and ".join([f"toolbox of {build}", *further, *more])
+        return " and ".join([f"toolbox of {build}", *more])
 
     def build(self, request: BuildRequest, reporter: object) -> tuple[Kernel, ...]:
         self.asked.append((request.series, request.variants))

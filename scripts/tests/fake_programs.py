@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shell scripts for programs."""
+"""Shell scripts for programs, and a build directory that says where they are."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+from fastlab.base import programs
+from fastlab.base.project import PROJECT, build_dir
+
+# What this checkout builds, and of it the microbenchmarks.
+BUILD = build_dir(PROJECT)
+BENCHMARKS = programs.suite(BUILD, programs.MICROBENCHMARKS)
 
 
 def write(path: Path, text: str) -> Path:
@@ -12,3 +20,9 @@ def write(path: Path, text: str) -> Path:
     path.write_text(text)
     path.chmod(0o755)
     return path
+
+
+def manifest(build: Path) -> None:
+    """A build directory has the programs of this checkout's."""
+    build.mkdir(parents=True, exist_ok=True)
+    shutil.copy(BUILD / programs.MANIFEST, build)

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from experiment_files import GOOD, SPLASH, write
+from fake_programs import BENCHMARKS
 
 from fastlab.base.model import (
-    BENCHMARKS,
-    INTERVALS_BENCHMARKS,
-    SPLASH_PROGRAMS,
     Experiment,
     FastError,
     Machine,
@@ -23,7 +21,6 @@ from fastlab.base.model import (
 from fastlab.plan import presets
 from fastlab.plan.experiment import (
     KERNELS,
-    further_programs,
     keep_experiment,
     load_experiment,
     plan,
@@ -217,7 +214,7 @@ def test_a_splash_2_program_takes_its_size(tmp_path: Path) -> None:
     words = ("--molecules=512", "--energy-every=2", "--cutoff=6.5", "--profile")
     assert experiment.workloads[2] == Workload("water_nsquared", 4, words)
     assert experiment.workloads[-1] == Workload("barnes", 128, ("--profile",))
-    assert further_programs(experiment) == ("barnes", "fft", "water_nsquared")
+    assert set(experiment.benchmarks) == {"barnes", "fft", "water_nsquared"}
 
 
 @pytest.mark.parametrize(
@@ -226,10 +223,9 @@ def test_a_splash_2_program_takes_its_size(tmp_path: Path) -> None:
 )
 def test_splash_2_is_the_papers_nine(name: str, preset: str | None) -> None:
     experiment = load_experiment(EXPERIMENTS / f"{name}.toml")
-    assert {one.benchmark for one in experiment.workloads} == set(SPLASH_PROGRAMS)
+    assert experiment.benchmarks == tuple(OPTIONS)
     # The third is for a real machine.
     assert experiment.machine.preset == (preset or Machine.preset)
-    assert further_programs(experiment) == SPLASH_PROGRAMS
 
 
 def test_the_splash_2_programs_have_these_options() -> None:
@@ -284,13 +280,11 @@ def test_names_are_those_of_the_parts_that_own_them() -> None:
         assert f'"{name}"' in (root / "microbench/common/list.c").read_text()
 
 
-def test_the_runtimes_benchmarks_are_in_the_guest_of_who_runs_them() -> None:
+def test_an_experiment_tells_each_of_its_benchmarks_once() -> None:
     demo = load_experiment(EXPERIMENTS / "demo.toml")
-    assert further_programs(demo) == ()
+    assert sorted(demo.benchmarks) == sorted(BENCHMARKS)
     intervals = load_experiment(EXPERIMENTS / "intervals.toml")
-    assert further_programs(intervals) == INTERVALS_BENCHMARKS
-    one = replace(intervals, workloads=(Workload("intervals_idle", 4), *demo.workloads))
-    assert further_programs(one) == ("intervals_idle",)
+    assert {name.partition("_")[0] for name in intervals.benchmarks} == {"intervals"}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from experiment_files import GOOD, SPLASH, write
+from fake_programs import BENCHMARKS
 
-from fastlab.base.model import BENCHMARKS, FastError
+from fastlab.base.model import FastError
 from fastlab.plan.experiment import load_experiment
 
 # What is changed in GOOD, and what the error must say.

@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fake_programs import BENCHMARKS, manifest
 
-from fastlab.base.model import BENCHMARKS, FastError
+from fastlab.base.model import FastError
 from fastlab.guest import initramfs
-from fastlab.guest.initramfs import build_image, find_built, libraries
+from fastlab.guest.initramfs import build_image, find_built, libraries, program_path
 
 
 def compiled(directory: Path, status: int = 0, options: tuple[str, ...] = ("-static",)) -> Path:
@@ -92,22 +93,16 @@ def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> None:
-    further = {
-        "intervals_stealing": "subprojects/intervals/guest",
-        "overhead": "userspace/overhead",
-        "theses_pthreads": "subprojects/intervals/guest",
-        "intervals_idle": "subprojects/intervals/guest",
-        "barnes": "splash2-harness",
-    }
-    files = ["userspace/guest/init", "userspace/cachesim/libcachesim-7.so"]
-    files += [f"microbench/{name}" for name in BENCHMARKS]
-    files += [f"{directory}/{name}" for name, directory in further.items()]
-    for name in files:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
+    manifest(tmp_path)
+    further = ("intervals_stealing", "overhead", "theses_pthreads", "intervals_idle", "barnes")
+    files = [tmp_path / "userspace/guest/init", tmp_path / "userspace/cachesim/libcachesim-7.so"]
+    files += [program_path(tmp_path, name) for name in (*BENCHMARKS, *further)]
+    for path in files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     always = find_built(tmp_path, 7).programs
     assert set(always) == {"/init", *(f"/bin/{name}" for name in BENCHMARKS)}
-    more = find_built(tmp_path, 7, tuple(further)).programs
+    more = find_built(tmp_path, 7, further).programs
     assert set(more) - set(always) == {f"/bin/{name}" for name in further}
 
 
@@ -118,5 +113,8 @@ def test_a_program_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_is_not_built_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FastError, match=r"programs.json: No such file.*meson setup .* && ninja"):
+        find_built(tmp_path, 4)
+    manifest(tmp_path)
     with pytest.raises(FastError, match=r"guest/init.*libcachesim-4.so: not built.*ninja"):
         find_built(tmp_path, 4)

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import samples
+from fake_programs import manifest
 
 from fastlab.attribution.in_experiment import profile_experiment
 from fastlab.backend import contract
@@ -26,6 +27,7 @@ from fastlab.backend.sim import Simulator, Toolbox, one_cpu_each, read_libraries
 from fastlab.base import cache
 from fastlab.base.model import Case, Experiment, FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import vm
+from fastlab.guest.initramfs import program_path
 from fastlab.guest.running_vm import CancelledError, GuestError
 from fastlab.plan import presets
 from fastlab.plan.experiment import load_experiment
@@ -301,7 +303,8 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
         name: replace(one, vmlinux=str(tmp_path / "none"), system_map=str(tmp_path / "map"))
         for name, one in KERNELS.items()
     }
-    program = tmp_path / "microbench/single_ctr"
+    manifest(tmp_path)
+    program = program_path(tmp_path, "single_ctr")
     program.parent.mkdir()
     shutil.copyfile("/bin/true", program)
     of = replace(EXPERIMENT, attribute=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlab.base.place import PROJECT
+from fastlab.base.project import PROJECT
 from fastlab.cli.plugins import BESIDE
 
 # What is asked of an idle machine is 0.4 s, in which Python itself starts about thirty times.

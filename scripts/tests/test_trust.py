@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 import samples
+from fake_programs import BENCHMARKS
 
-from fastlab.base.model import BENCHMARKS, FastError, Variant
+from fastlab.base.model import FastError, Variant
 from fastlab.plan.experiment import load_experiment
 from fastlab.plan.rows import Row
 from fastlab.statistics.estimates import Estimate

@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 import samples
 from fake_machine import FAST, FakeMachine
+from fake_programs import BENCHMARKS, manifest
 
 from fastlab.backend.host import only_user, without_fast
-from fastlab.base.model import BENCHMARKS, Experiment, FastError, Machine, Variant
+from fastlab.base import programs
+from fastlab.base.model import Experiment, FastError, Machine, Variant
 from fastlab.base.progress import PlainReporter
 from fastlab.cli import common, main
 from fastlab.cli import trust as cli_trust
@@ -45,6 +47,7 @@ class Lab:
     def __init__(self, directory: Path) -> None:
         self.build = directory / "build"
         self.log = directory / "log"
+        manifest(self.build)
         for name in BENCHMARKS:
             self.program(name, PRINTS)
 
@@ -116,7 +119,7 @@ def test_a_benchmark_that_fails_is_an_error(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, script: str, what: str
 ) -> None:
     monkeypatch.setattr(native, "TIMEOUT", 0.5 if "sleep" in script else 60.0)
-    monkeypatch.setattr(native, "BENCHMARKS", ("prod_cons",))
+    monkeypatch.setattr(programs, "suite", lambda *_: ("prod_cons",))
     lab.program("prod_cons", script)
     with pytest.raises(FastError, match=re.escape(what)):
         run(lab.session())
@@ -151,7 +154,7 @@ def mine(directory: Path, built_in: str) -> Path:
 def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
     preset = mine(tmp_path, "epyc-milan")
     directory = tmp_path / "results"
-    path = native.write_experiment(directory, preset, "6.12", (3, 5))
+    path = native.write_experiment(directory, preset, "6.12", (3, 5), BENCHMARKS)
     assert path == directory / "trust-mine.toml"
     experiment = load_experiment(path)
     # Beside it, so that the results are whole.
@@ -168,7 +171,8 @@ def test_the_experiment_predicts_what_is_measured(tmp_path: Path) -> None:
 
 def test_the_simulation_keeps_copies_of_its_own(tmp_path: Path) -> None:
     directory = tmp_path / "results"
-    path = native.write_experiment(directory, mine(tmp_path, "rx4640"), "6.12", (3, 5))
+    preset = mine(tmp_path, "rx4640")
+    path = native.write_experiment(directory, preset, "6.12", (3, 5), BENCHMARKS)
     simulation = directory / agreement.SIMULATION
     simulation.mkdir()
     machine = Machine(preset=str(directory / "mine.toml"))
@@ -179,9 +183,9 @@ def test_the_simulation_keeps_copies_of_its_own(tmp_path: Path) -> None:
 def test_a_preset_that_is_not_there(tmp_path: Path) -> None:
     missing = tmp_path / "mine.toml"
     with pytest.raises(FastError, match=f"`fast calibrate --out {missing}` writes it"):
-        native.write_experiment(tmp_path / "results", missing, "6.12", (0, 1))
+        native.write_experiment(tmp_path / "results", missing, "6.12", (0, 1), BENCHMARKS)
     with pytest.raises(FastError, match="allowed: up to 31 small letters"):
-        native.write_experiment(tmp_path, tmp_path / "Mine.toml", "6.12", (0, 1))
+        native.read_preset(tmp_path / "Mine.toml")
 
 
 class Command:

@@ -19,8 +19,6 @@ from fastlab.backend.counting import (
 )
 from fastlab.base.metrics import LATENCIES
 from fastlab.base.model import (
-    BENCHMARKS,
-    SPLASH_PROGRAMS,
     Case,
     Experiment,
     FastError,
@@ -34,8 +32,6 @@ from fastlab.plan.rows import Counter
 
 # The row's own fields of these are the benchmark's; the kernel's counts have them everywhere.
 SCHEDULING = ("context_switches", "migrations")
-# What the simulation runs is static; into these a library can be loaded.
-DYNAMIC = (*BENCHMARKS, *SPLASH_PROGRAMS)
 # Below the directory of the results: what the last runs wrote.
 LAST_RUN = "last-run"
 LAST_LATENCY_RUN = "last-run/latency"
@@ -60,8 +56,8 @@ class RealToolbox:
 def find_real_toolbox(build: Path, experiment: Experiment) -> RealToolbox:
     """The programs in Meson's build directory; a FastError names what is not there."""
     ours = (build / FAST_STAT, build / FAST_LATENCY, build / HANDOFF_LIBRARY)
-    names = {workload.benchmark for workload in experiment.workloads}
-    programs = {name: _program_path(build, name) for name in sorted(names)}
+    names = sorted(experiment.benchmarks)
+    programs = {name: initramfs.program_path(build, name, dynamic=True) for name in names}
     used = (*ours, *programs.values())
     initramfs.check_built(build, used)
     written = {path: _written(path) for path in used}
@@ -84,11 +80,6 @@ def check_not_rebuilt(toolbox: RealToolbox) -> None:
 def _written(path: Path) -> int | None:
     """None: it is not there, as while it is being built."""
     return path.stat().st_mtime_ns if path.exists() else None
-
-
-def _program_path(build: Path, name: str) -> Path:
-    path = initramfs.program_path(build, name)
-    return path.with_name(f"{name}-dynamic") if name in DYNAMIC else path
 
 
 @dataclass(frozen=True)

@@ -21,34 +21,6 @@ class UsageError(FastError):
     """The words of the command themselves cannot be meant."""
 
 
-# The paper's seven, in its order (section 3.2.1).
-BENCHMARKS: tuple[str, ...] = (
-    "single_ctr",
-    "multiple_ctr",
-    "doubly_list",
-    "prod_cons",
-    "affinity",
-    "mlt_ctr_mlt_lock",
-    "multiple_fifo",
-)
-
-# The runtime's, in the same harness (userspace/intervals/guest).
-INTERVALS_BENCHMARKS: tuple[str, ...] = ("intervals_mutex", "intervals_guards", "intervals_idle")
-
-# SPLASH-2's, in the order of the paper's Table 4 (splash2-harness).
-SPLASH_PROGRAMS: tuple[str, ...] = (
-    "barnes",
-    "cholesky",
-    "fft",
-    "fmm",
-    "lu_contiguous",
-    "lu_noncontiguous",
-    "radix",
-    "water_nsquared",
-    "water_spatial",
-)
-
-
 @dataclass(frozen=True)
 class Machine:
     """The simulated machine: guest CPUs, memory, cache preset. The CPUs take turns of `quantum`
@@ -177,6 +149,11 @@ class Experiment:
     def cases(self) -> tuple[Case, ...]:
         """What every variant runs: the matrix, or else each workload in the machine."""
         return self.matrix or tuple(Case(self.machine, one) for one in self.workloads)
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The names of its benchmarks, each once."""
+        return tuple(dict.fromkeys(workload.benchmark for workload in self.workloads))
 
     @property
     def machines(self) -> tuple[Machine, ...]:

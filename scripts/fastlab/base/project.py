@@ -30,6 +30,11 @@ def work_dir(project: Path) -> Path:
     return cache_dir() / "work" / version
 
 
+def build_dir(project: Path) -> Path:
+    """Where Meson builds the project's programs. It need not exist."""
+    return work_dir(project) / "user"
+
+
 def python_package(name: str, project: Path = PROJECT) -> str:
     """What is said of a Python package that should be there, and what brings it."""
     how = "run `make`, which installs it"

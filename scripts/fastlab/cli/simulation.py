@@ -10,7 +10,6 @@ from fastlab.base.model import Experiment
 from fastlab.base.progress import Reporter
 from fastlab.guest import meson
 from fastlab.kernel import kernels
-from fastlab.plan.experiment import further_programs
 from fastlab.plan.rows import Row
 
 
@@ -36,7 +35,7 @@ def simulate(
     qemu = tools.require_qemu()
     build = meson.build_programs(request.places.project, reporter)
     toolbox = sim.find_sim_toolbox(
-        qemu, build, further_programs(experiment), sim.balancer(build, experiment.machines)
+        qemu, build, experiment.benchmarks, sim.balancer(build, experiment.machines)
     )
     built = dict(zip(names, kernels.build(request, reporter), strict=True))
     machines = sim.Simulator(experiment, built, toolbox, directory, reporter, jobs)

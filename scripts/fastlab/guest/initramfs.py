@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from fastlab.base import tools
-from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS, FastError
+from fastlab.base import programs, tools
+from fastlab.base.lookup import closest
+from fastlab.base.model import FastError
 
 DIRECTORY = 0o040755
 PROGRAM = 0o100755
@@ -31,31 +32,18 @@ INIT = "userspace/guest/init"
 BALANCED = "userspace/guest/balanced"
 BALANCED_PATH = "/fast-balanced"
 
-# Programs that only some guests have, and where they are built.
-FURTHER: Mapping[str, str] = {
-    "overhead": "userspace/overhead",
-    **dict.fromkeys(
-        (
-            *INTERVALS_BENCHMARKS,
-            "intervals_stealing",
-            "theses_serial",
-            "theses_intervals",
-            "theses_pthreads",
-            "theses_locks",
-            "theses_numa_locks",
-        ),
-        "subprojects/intervals/guest",
-    ),
-    **dict.fromkeys(SPLASH_PROGRAMS, "splash2-harness"),
-}
-
 # The build id is a digest of the debug information too.
 REMOVED = ("--strip-all", "--remove-section=.note.gnu.build-id")
 
 
-def program_path(build: Path, name: str) -> Path:
-    """Where Meson's build directory has a benchmark."""
-    return build / FURTHER.get(name, "microbench") / name
+def program_path(build: Path, name: str, dynamic: bool = False) -> Path:
+    """Where Meson's build directory has a program; with `dynamic` one that can load libraries."""
+    known = programs.read(build)
+    if name not in known:
+        raise FastError(
+            f"{build} has no program {name}{closest(name, known)}; there are {', '.join(known)}"
+        )
+    return build / (known[name].dynamic if dynamic else known[name].path)
 
 
 @dataclass(frozen=True)
@@ -77,15 +65,16 @@ def plugin_path(build: Path, api: int) -> Path:
 def find_built(build: Path, plugin_api: int, further: Sequence[str] = ()) -> Built:
     """The files in Meson's build directory; a FastError names what is not there.
 
-    `further` names programs of FURTHER. Only who runs them has them in the guest: what else is in
-    its file system moves what the caches see.
+    Every guest has the microbenchmarks, and only those guests that run them the `further` programs:
+    each program in the guest's file system moves what the caches see.
     """
-    programs = {"/init": build / INIT} | {
-        f"/bin/{name}": program_path(build, name) for name in (*BENCHMARKS, *further)
+    always = programs.suite(build, programs.MICROBENCHMARKS)
+    inside = {"/init": build / INIT} | {
+        f"/bin/{name}": program_path(build, name) for name in (*always, *further)
     }
     plugin = plugin_path(build, plugin_api)
-    check_built(build, (*programs.values(), plugin))
-    return Built(programs, plugin)
+    check_built(build, (*inside.values(), plugin))
+    return Built(inside, plugin)
 
 
 def check_built(build: Path, paths: Iterable[Path]) -> None:
@@ -98,13 +87,13 @@ def check_built(build: Path, paths: Iterable[Path]) -> None:
         )
 
 
-def build_image(programs: Mapping[str, Path]) -> bytes:
+def build_image(files: Mapping[str, Path]) -> bytes:
     """The initramfs, the same bytes for the same programs and libraries, wherever they were built.
 
     Debug information is left out: it tells the build directory, and the guest's memory would be
     laid out otherwise, which the caches see.
     """
-    needed = libraries(programs.values())
+    needed = libraries(files.values())
     entries = [
         entry("bin", DIRECTORY),
         entry("dev", DIRECTORY),
@@ -115,7 +104,7 @@ def build_image(programs: Mapping[str, Path]) -> bytes:
         entries.append(entry(directory, DIRECTORY))
     for path in needed:
         entries.append(entry(path.lstrip("/"), PROGRAM, Path(path).read_bytes()))
-    for path, program in sorted(programs.items()):
+    for path, program in sorted(files.items()):
         entries.append(entry(path.lstrip("/"), PROGRAM, stripped(program)))
     return archive(entries)
 
@@ -132,10 +121,10 @@ def firmware(tables: Mapping[str, bytes]) -> bytes:
     return archive(entries)
 
 
-def libraries(programs: Iterable[Path]) -> list[str]:
+def libraries(files: Iterable[Path]) -> list[str]:
     """The paths of what the programs are linked with at run time, their loader included."""
     paths: set[str] = set()
-    for program in programs:
+    for program in files:
         answer = subprocess.run([tools.require("ldd"), program], capture_output=True, text=True)
         # Status 1 is that of a static program, or of none at all.
         lines = [] if answer.returncode else answer.stdout.splitlines()

@@ -13,7 +13,7 @@ from fastlab.base.cache import locked, mark_used
 from fastlab.base.model import FastError
 from fastlab.base.moved import forget_moved, source_of
 from fastlab.base.progress import Reporter
-from fastlab.base.project import work_dir
+from fastlab.base.project import build_dir, work_dir
 
 
 def build_programs(project: Path, reporter: Reporter) -> Path:
@@ -21,7 +21,7 @@ def build_programs(project: Path, reporter: Reporter) -> Path:
 
     A failure is a FastError with what ninja said.
     """
-    directory = work_dir(project) / "user"
+    directory = build_dir(project)
     with _only_builder(directory, reporter):
         _check_place(directory, project, reporter)
         if not (directory / "build.ninja").is_file():

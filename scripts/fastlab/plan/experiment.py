@@ -10,14 +10,11 @@ from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
-from fastlab.base import toml_table
+from fastlab.base import programs, toml_table
 from fastlab.base.files import write_files
 from fastlab.base.lookup import closest
 from fastlab.base.metrics import VOCABULARY, Metric
 from fastlab.base.model import (
-    BENCHMARKS,
-    INTERVALS_BENCHMARKS,
-    SPLASH_PROGRAMS,
     Case,
     Experiment,
     FastError,
@@ -140,12 +137,6 @@ def plan(experiment: Experiment) -> list[Run]:
         for case in experiment.cases
         for variant in experiment.variants
     ]
-
-
-def further_programs(experiment: Experiment) -> tuple[str, ...]:
-    """What its guest needs beside the seven benchmarks, which are always there."""
-    named = {workload.benchmark for workload in experiment.workloads}
-    return tuple(name for name in INTERVALS_BENCHMARKS + SPLASH_PROGRAMS if name in named)
 
 
 def _oracle(top: TomlTable, variants: Sequence[str]) -> tuple[str, ...]:
@@ -307,9 +298,9 @@ def _workloads(top: TomlTable, more: Mapping[str, Value] | None = None) -> tuple
     workloads = []
     names = []
     for table in top.tables("benchmark"):
-        name = table.choice("name", BENCHMARKS + INTERVALS_BENCHMARKS + SPLASH_PROGRAMS)
+        name = programs.benchmark(table, "name")
         names.append(name)
-        if name in SPLASH_PROGRAMS:
+        if name in splash_sizes.OPTIONS:
             if more:
                 table.fail("name", name, f"those that have {', '.join(more)}, as [matrix] says")
             splash_words = _splash_words(top, table, name, threads)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fastlab.base import programs
 from fastlab.base.metrics import LATENCIES, NAMED
-from fastlab.base.model import BENCHMARKS, INTERVALS_BENCHMARKS, SPLASH_PROGRAMS
 from fastlab.base.text import shown
 from fastlab.plan.circumstances import from_record
 from fastlab.plan.paired_plan import PairedRow
@@ -15,7 +15,6 @@ from fastlab.plan.rows import Row, RunLock
 
 # Counted on a real machine and compared nowhere.
 COUNTERS = (*NAMED, "page_faults")
-_WORKLOADS = (*BENCHMARKS, *INTERVALS_BENCHMARKS, *SPLASH_PROGRAMS)
 LARGEST = 2**64
 # Fairness is none: it lies between 0 and 1.
 _COUNTS = {"threads", "seed", "duration", *(NAMED.keys() & Row.__required_keys__)} - {"fairness"}
@@ -37,8 +36,9 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
         yield str(error)
     if real:
         yield from _of_a_block(row)
-    if row["benchmark"] not in _WORKLOADS:
-        yield f"unknown benchmark {shown(row['benchmark'])}; there are {', '.join(_WORKLOADS)}"
+    known = programs.benchmarks()
+    if known and row["benchmark"] not in known:
+        yield f"unknown benchmark {shown(row['benchmark'])}; there are {', '.join(known)}"
     for name in sorted(_COUNTS):
         yield from _no_count(name, row[name])
     if row["status"] == "ok" and row["elapsed_ns"] == 0:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastlab.base import toml_table
-from fastlab.base.model import SPLASH_PROGRAMS
 from fastlab.base.toml_table import TomlTable
+from fastlab.plan import splash_sizes
 
 RATIOS = ("l2_miss_ratio", "l3_miss_ratio")
 
@@ -37,7 +37,7 @@ Cells = dict[tuple[str, str, int], str]
 
 def evaluation(benchmarks: Sequence[str]) -> Evaluation:
     """The part that these are of."""
-    return SPLASH_2 if set(benchmarks) <= set(SPLASH_PROGRAMS) else MICROBENCHMARKS
+    return SPLASH_2 if set(benchmarks) <= splash_sizes.OPTIONS.keys() else MICROBENCHMARKS
 
 
 def printed(metric: str, benchmark: str, threads: int) -> str:

@@ -27,7 +27,6 @@ from fastlab.guest.machines import saved_machine
 from fastlab.guest.meson import build_programs
 from fastlab.guest.running_vm import GuestError
 from fastlab.kernel import kernels
-from fastlab.plan.experiment import further_programs
 from fastlab.plan.invocation import workload_argv
 from fastlab.trace.events import read_events
 from fastlab.trace.recording import Recording, recording_of
@@ -108,7 +107,7 @@ class _Machines:
         more = {f"/bin/{name}": tools.require(name) for name in ("trace-cmd", "base64")}
         more["/bin/fast-trace"] = build / FAST_TRACE
         more |= balancer(build, [request.case.machine])
-        self._toolbox = find_sim_toolbox(qemu, build, further_programs(request.experiment), more)
+        self._toolbox = find_sim_toolbox(qemu, build, request.experiment.benchmarks, more)
         self._program = initramfs.program_path(build, request.case.workload.benchmark)
         write_files(self._directory, [("guest.cpio", self._toolbox.image)])
 

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from fastlab.base import programs
 from fastlab.base.fast_command import fast_command
 from fastlab.base.files import write_files
-from fastlab.base.model import BENCHMARKS, FastError
+from fastlab.base.model import FastError
 from fastlab.base.process import ask, ending
 from fastlab.base.progress import Reporter, steps
 from fastlab.base.tools import require
@@ -80,10 +81,8 @@ def experiment_name(preset: Path) -> str:
     return f"trust-{preset_name(preset)}"
 
 
-def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[int]) -> Path:
-    """The file of an experiment that predicts what a NativeSession measures, with the preset beside
-    it. Raises FastError where that is no preset, or the files cannot be written."""
-    name = experiment_name(preset)
+def read_preset(preset: Path) -> bytes:
+    """The file's content. Raises FastError where that is no preset."""
     try:
         content = preset.read_bytes()
     except OSError as error:
@@ -93,12 +92,24 @@ def write_experiment(directory: Path, preset: Path, series: str, cpus: Sequence[
         ) from error
     # What is wrong with it is said of the file that was named, not of its copy.
     presets.load(preset)
-    text = _experiment(name, preset.name, series, cpus)
+    return content
+
+
+def write_experiment(
+    directory: Path, preset: Path, series: str, cpus: Sequence[int], benchmarks: Sequence[str]
+) -> Path:
+    """The file of an experiment that predicts what a NativeSession measures, with the preset beside
+    it. Raises FastError where that is no preset, or the files cannot be written."""
+    content = read_preset(preset)
+    name = experiment_name(preset)
+    text = _experiment(name, preset.name, series, cpus, benchmarks)
     _, path = write_files(directory, [(preset.name, content), (f"{name}.toml", text)])
     return path
 
 
-def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str:
+def _experiment(
+    name: str, preset: str, series: str, cpus: Sequence[int], benchmarks: Sequence[str]
+) -> str:
     lines = [
         f'name = "{name}"',
         f'series = "{series}"',
@@ -117,7 +128,7 @@ def _experiment(name: str, preset: str, series: str, cpus: Sequence[int]) -> str
         'kernel = "baseline"',
         "cpus = 1",
     ]
-    for name in BENCHMARKS:
+    for name in benchmarks:
         count = FEWER.get(name, ITERATIONS)
         lines += ["[[benchmark]]", f'name = "{name}"', f"iterations = {count}"]
         lines += [f"warmup = {count // WARM_UP_PART}"]
@@ -129,7 +140,8 @@ class NativeSession:
 
     def __init__(self, build: Path, cpus: Sequence[int], rounds: int) -> None:
         """`build` is Meson's directory. Raises FastError where something is not built."""
-        self._programs = {name: program_path(build, name) for name in BENCHMARKS}
+        names = programs.suite(build, programs.MICROBENCHMARKS)
+        self._programs = {name: program_path(build, name) for name in names}
         check_built(build, self._programs.values())
         self._rounds = rounds
         taskset = str(require("taskset"))
@@ -138,7 +150,7 @@ class NativeSession:
             CONFINED: [taskset, "--cpu-list", str(cpus[0])],
         }
         self._runs: dict[Point, list[tuple[Rates, Rates]]] = {
-            Point(name, threads): [] for name in BENCHMARKS for threads in threads_for(cpus)
+            Point(name, threads): [] for name in names for threads in threads_for(cpus)
         }
         self._iterations: dict[Point, int] = {}
 
