@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from measured.results import METRICS, NOTHING, Key, Lines, Results, decimal, entry, millis, whole
+from fastlab.report.measured_pages import (
+    NOTHING,
+    Key,
+    Lines,
+    Results,
+    decimal,
+    entry,
+    millis,
+    whole,
+)
 
 
 def _micros(ns: float | None) -> str:
@@ -27,23 +36,6 @@ def times(results: Results) -> Lines:
     for key in results.keys:
         spent = [millis(results.mean(arm, key, "elapsed_ns")) for arm in results.arms]
         lines.append([*_head(key), *spent])
-    return lines
-
-
-def improvements(results: Results, arm: str, *metrics: str) -> Lines:
-    """What a policy improves, a column for each metric, and its hints."""
-    lines: Lines = [["benchmark", "threads", *(METRICS[one] for one in metrics), "hints", "used"]]
-    for key in results.keys:
-        fired = _counters(results, arm, key)
-        seeds = len(results.simulation["seeds"])
-        lines.append(
-            [
-                *_head(key),
-                *(results.spread(arm, key, metric) for metric in metrics),
-                f"{fired['hint_set'] / seeds:.0f}",
-                f"{(fired['used'] + fired['same_cpu']) / seeds:.0f}",
-            ]
-        )
     return lines
 
 
@@ -188,7 +180,7 @@ def splash(results: Results, arm: str) -> Lines:
         else:
             waits = " to ".join(_at_barriers(results, one, key) for one in arms)
             spent = [millis(results.mean(one, key, "elapsed_ns")) for one in arms]
-            cells = [*spent, *gains, str(_counters(results, arm, key)["hint_set"]), waits]
+            cells = [*spent, *gains, str(results.counters(arm, key)["hint_set"]), waits]
         lines.append([f"``{key[0]}``", str(key[1]), *cells])
     return lines
 
@@ -197,8 +189,3 @@ def _at_barriers(results: Results, arm: str, key: Key) -> str:
     """In percent of the threads' time."""
     share = entry(results.simulation["synchronization"], arm, key)["barrier_share"]
     return f"{100 * share:.0f}"
-
-
-def _counters(results: Results, arm: str, key: Key) -> dict[str, int]:
-    """What a policy did."""
-    return dict(entry(results.simulation["mechanism"], arm, key)["counters"])

@@ -8,7 +8,7 @@
  * names the guards (locks) that an interval holds; the runtime decides when and on which CPU each
  * interval runs. Spawn and sync, finish and async, and parallel_for cover the common patterns.
  *
- * All names are explained in Documentation/intervals.rst. Functions that return int return 0 or an
+ * All names are explained in Documentation/reference.rst. Functions that return int return 0 or an
  * errno value. Functions marked [task] may only be called by code that the runtime runs; all others
  * may be called by any thread. A task that spawns, syncs, joins or waits gives its thread to other
  * tasks and may continue on another thread. It must not hold a lock that belongs to a thread (a
@@ -92,7 +92,7 @@ enum ivl_victims {
 	IVL_VICTIM_POLICIES		/**< number of values */
 };
 
-/** Which CPUs belong together (Documentation/intervals-places.rst). */
+/** Which CPUs belong together (Documentation/reference.rst). */
 enum ivl_places_by {
 	IVL_PLACES_ONE,			/**< all workers in one place */
 	IVL_PLACES_NUMA,		/**< by the NUMA node whose memory is closest */
@@ -553,7 +553,7 @@ int ivl_try_for(size_t begin, size_t end, size_t grain, ivl_try_range *body, voi
  * loop's caller, and then belongs to the caller's task.
  *
  * This costs nothing in a process without keys. With a key, each sync takes a slower path, which
- * detects the end of a child; Documentation/intervals.rst has the measurement.
+ * detects the end of a child; Documentation/results.rst has the measurement.
  * @{
  */
 
@@ -625,7 +625,7 @@ void ivl_set_errno(int value);
 
 /**
  * @defgroup ivl_places Places
- * Thesis, sections 4.1, 4.2 and 7.2; Documentation/intervals-places.rst.
+ * Thesis, sections 4.1, 4.2 and 7.2; Documentation/reference.rst.
  *
  * A place given to a function is a hint: the workers of that place, and of places inside of it,
  * look for the work first; with config.cross_place other workers may run it, too. A place of

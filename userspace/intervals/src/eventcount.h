@@ -37,7 +37,7 @@ bool ivl_eventcount_sleep_until(struct ivl_eventcount *ec, uint64_t key, uint64_
 /*
  * Wake up to `count` sleepers (UINT_MAX: all). True: there was a sleeper, or one that had prepared;
  * else it costs a fence and a load. A count of 1 lets the woken worker run beside the caller: no
- * hand-off for FAST (Documentation/intervals-measurements.rst).
+ * hand-off for FAST (Documentation/results.rst).
  */
 bool ivl_eventcount_notify(struct ivl_eventcount *ec, unsigned int count);
 

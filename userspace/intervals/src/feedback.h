@@ -2,7 +2,7 @@
 /*
  * How many workers a runtime keeps awake, given what they did in the last quantum: A-STEAL
  * (Agrawal, He and Leiserson, "Adaptive Work Stealing with Parallelism Feedback", PPoPP 2007).
- * Documentation/intervals-protocols.rst has the protocol. External workers wait for work of their
+ * Documentation/design.rst has the protocol. External workers wait for work of their
  * own and are not throttled.
  */
 #ifndef IVL_FEEDBACK_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Workers without work: searching and sleeping; waking.c wakes them one by one.
- * Documentation/intervals-protocols.rst has the protocol and its invariants.
+ * Documentation/design.rst has the protocol and its invariants.
  *
  * A producer publishes work, then reads `asleep`. A worker counts itself in `asleep`, makes each
  * CPU that runs this process pass a full barrier, then looks for work once more. So either the

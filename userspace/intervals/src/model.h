@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The model of intervals: a tree of intervals with two points each, edges between points, guards,
- * errors. Documentation/intervals-model.rst defines it.
+ * errors. Documentation/model.rst defines it.
  *
  * An interval goes through these states, and never back:
  *

@@ -125,7 +125,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
 /*
  * Publish deferred counts; a waiter that becomes ready by that runs before `work` (SLAW, algorithm
  * 1, action 5). It has a stack: in the queue, below what `work` puts there, waiters could pile up
- * (Documentation/intervals-protocols.rst, "Space").
+ * (Documentation/design.rst, "Space").
  */
 static struct ivl_work *tell_before(struct ivl_worker *worker, struct ivl_work *work)
 {

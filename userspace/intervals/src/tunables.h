@@ -129,7 +129,7 @@ static_assert(IVL_LEAST_PAUSE_NS <= IVL_LONGEST_PAUSE_NS, "a pause grows");
 #define IVL_UTILIZATION 80
 #define IVL_THROTTLED_QUANTA 32
 
-/* Burdened span: cost of a steal and of reporting the end (Documentation/intervals-seeing.rst). */
+/* Burdened span: cost of a steal and of reporting the end (Documentation/debugging.rst). */
 #define IVL_BURDEN_NS 5000
 
 /*

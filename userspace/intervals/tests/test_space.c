@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The space that asyncs take (SLAW, theorem 3.3; Documentation/intervals-protocols.rst, "Space"):
+ * The space that asyncs take (SLAW, theorem 3.3; Documentation/design.rst, "Space"):
  * how many have begun and not ended, each of which has a stack, and how many of a worker's are fresh.
  */
 #include "test_runtimes.h"

@@ -50,7 +50,7 @@ def test_an_evaluation_names_what_there_is(one: ThesisEvaluation) -> None:
 def test_evaluations_have_names_of_their_own_and_all_queues() -> None:
     names = [one.name for one in theses_catalogue.EVALUATIONS]
     assert len(set(names)) == len(names)
-    text = (PROJECT / "Documentation/intervals-queues.rst").read_text()
+    text = (PROJECT / "userspace/intervals/Documentation/design.rst").read_text()
     assert set(QUEUES) == set(re.findall(r"^``([\w-]+)`` +(?:last|first) ", text, re.MULTILINE))
 
 
@@ -66,7 +66,7 @@ def test_the_only_ones_are_beside_all_others() -> None:
 
 
 def test_the_document_tells_of_every_evaluation() -> None:
-    text = (PROJECT / "Documentation/theses.rst").read_text()
+    text = (PROJECT / "userspace/intervals/Documentation/theses.rst").read_text()
     first_words = {line.split(" ")[0] for line in text.splitlines()}
     assert {one.name for one in theses_catalogue.EVALUATIONS} <= first_words
 
