@@ -96,6 +96,55 @@ def test_a_number_of_another_page_stands_in_the_results() -> None:
     assert {name: numbers for name, numbers in found.items() if numbers} == {}
 
 
+def rows(experiment: str) -> dict[tuple[str, str], dict[str, str]]:
+    """A table of results.rst by its first two columns."""
+    block = next(
+        block
+        for block in BLOCK.finditer((FOLDER / "results.rst").read_text())
+        if block["words"].split()[1] == experiment
+    )
+    rule, head, _, *lines, _ = block["table"].strip().splitlines()
+    spans = [match.span() for match in re.finditer("=+", rule)]
+    heads, *cells = (
+        [line[start:end].strip() for start, end in spans] for line in (head, *lines) if line
+    )
+    return {(line[0], line[1]): dict(zip(heads, line, strict=True)) for line in cells}
+
+
+def test_sentences_agree_with_their_tables() -> None:
+    runtime, openmp = rows("runtime"), rows("openmp")
+    suites, scan = rows("openmp-suites"), rows("runtime-scan")
+
+    def ratio(name: str, workers: int, above: str, below: str) -> float:
+        row = runtime.get((name, str(workers))) or scan[name, str(workers)]
+        return float(row[above]) / float(row[below])
+
+    # "a tenth of oneTBB's time, a little less than rayon's, and six times Lace's"
+    assert 0.09 < ratio("fib, ns", 1, "intervals", "tbb") < 0.11
+    assert 0.85 < ratio("fib, ns", 1, "intervals", "rayon") < 1
+    assert 5.5 < ratio("fib, ns", 1, "intervals", "lace") < 6.5
+    # "oneTBB and rayon take three times as long", "7 % less", "10 to 11 % less", "10 %", "5 %"
+    for peer in ("tbb", "rayon"):
+        one, two = (float(runtime["fj, ns", workers][peer]) for workers in "12")
+        assert 2.7 < two / one < 3.1
+    assert ratio("matmul, ms", 2, "rayon", "intervals") == pytest.approx(0.93, abs=0.005)
+    for peer in ("tbb", "libgomp", "libomp"):
+        assert 0.885 < ratio("sor, ms", 2, peer, "intervals") < 0.91
+        assert 1.25 < ratio("scan, ms", 2, peer, "intervals") < 1.45
+    assert ratio("uts_t3, ns", 2, "lace", "intervals") == pytest.approx(0.9, abs=0.01)
+    for peer in ("rayon", "libfork"):
+        assert ratio("uts_t3, ns", 2, peer, "intervals") == pytest.approx(0.95, abs=0.01)
+    # OpenMP, over libgomp: "a third", "a 33rd and a 16th", "about half", and each loss
+    for table, told in (
+        (openmp, {("fib", 1): 0.34, ("nqueens", 1): 0.30, ("fib", 2): 0.03, ("nqueens", 2): 0.06}),
+        (openmp, {("health", 2): 0.50, ("floorplan", 2): 0.57, ("floorplan", 1): 1.15}),
+        (openmp, {("strassen", 1): 1.34, ("alignment", 2): 1.19, ("atomic", 2): 1.03}),
+        (suites, {("alignment", 2): 1.50, ("sparselu_for", 2): 1.19, ("floorplan", 1): 1.13}),
+    ):
+        for (name, threads), share in told.items():
+            assert float(table[f"``{name}``", str(threads)]["/ libgomp"]) == share
+
+
 def test_names_in_the_pages_are_the_sources() -> None:
     folders = ("src", "include", "openmp", "models", "bench", "guest", "tests")
     files = [path for folder in folders for path in (HOUSE / folder).rglob("*") if path.is_file()]
