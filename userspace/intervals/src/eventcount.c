@@ -12,7 +12,7 @@
  *
  * If P2 comes before N1, N2 sees P1's waiter. N3 then comes after P1, so S1 finds another epoch and
  * returns, or slept before and is woken by N4. If N1 comes first, the sleeper sees that it is true.
- * A model of models/protocols needs each of these lines.
+ * The model in models/protocols weakens each ordering.
  *
  * The epoch has 32 bits: a sleeper that is preempted between P1 and S1 for exactly 2^32
  * notifications misses them.

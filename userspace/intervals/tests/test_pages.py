@@ -162,6 +162,21 @@ def test_names_in_the_pages_are_the_sources() -> None:
                 assert name in names, f"{page.name}: {word}"
 
 
+def test_quoted_messages_are_the_librarys() -> None:
+    """A run of literal words, between names and numbers, stands in a message of the sources."""
+    strings = "".join(path.read_text() for path in (HOUSE / "src").rglob("*.c"))
+    strings = re.sub(r'"\s*"', "", strings)
+    quoted = re.findall(
+        r"^\tintervals: (.*)$", (FOLDER / "debugging.rst").read_text(), re.MULTILINE
+    )
+    told = [
+        re.split(r"[\w.]*\d[\w.]*|\[\.\.\.\]|\b(?:outer|inner|fib|holder|needy|till)\b", line)
+        for line in quoted
+    ]
+    words = [part.strip(" :,") for line in told for part in line if len(part.split()) > 6]
+    assert len(words) > 2 and [part for part in words if part not in strings] == []
+
+
 # Each kind of table, of made-up results.
 
 
