@@ -54,14 +54,20 @@ def test_there_are_few_pages_with_short_lines() -> None:
     assert [line for line in long if len(line.partition(": ")[2]) > 100] == []
 
 
-def test_the_tutorials_program_compiles(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "compiler"),
+    [
+        ("Write ``first.c``::", ["cc", "-x", "c", "-std=c11"]),
+        ("In C\\+\\+\n=+\n\n::", ["c++", "-x", "c++", "-std=c++17"]),
+    ],
+)
+def test_the_tutorials_programs_compile(before: str, compiler: list[str], tmp_path: Path) -> None:
     text = (FOLDER / "tutorial.rst").read_text()
-    source = re.search(r"Write ``first.c``::\n\n((?: {4}[^\n]*\n|\n)+)", text)
+    source = re.search(before + r"\n\n((?: {4}[^\n]*\n|\n)+)", text)
     assert source
-    (tmp_path / "first.c").write_text(source[1])
-    command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-    command += [f"-I{HOUSE}/include", str(tmp_path / "first.c")]
-    done = subprocess.run(command, capture_output=True, text=True)
+    (tmp_path / "first").write_text(source[1])
+    command = [*compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{HOUSE}/include"]
+    done = subprocess.run([*command, str(tmp_path / "first")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
