@@ -12,75 +12,51 @@
 
 #include "queue/locked_ring.h"
 
-struct duplicating {
-	struct ivl_locked_ring thieves;
-	/* Owner's; thieves read tail. */
-	_Alignas(IVL_LINE) _Atomic(uint64_t) tail;
-	uint64_t lowest;		/* valid if has_lowest */
-	bool has_lowest;
-};
-
-static struct duplicating *duplicating_of(const struct ivl_queue_base *queue)
-{
-	return (struct duplicating *)queue;
-}
-
-static struct ivl_queue_base *create(size_t capacity, int node)
-{
-	struct duplicating *queue = ivl_locked_ring_create(sizeof(*queue), capacity, node);
-
-	if (queue) {
-		atomic_init(&queue->tail, IVL_FIRST_POSITION);
-		queue->has_lowest = false;
-	}
-	return (struct ivl_queue_base *)queue;
-}
-
 /* Is the position beyond where the owner has been since the head was right? */
-static bool too_far(const struct duplicating *queue, uint64_t position)
+static bool too_far(const struct ivl_locked_ring *queue, uint64_t position)
 {
 	return queue->has_lowest && (int64_t)(position - queue->lowest) > 0;
 }
 
 /* Owner, with the lock: set back a head that went too far; returns the head. */
-static uint64_t set_back(struct duplicating *queue)
+static uint64_t set_back(struct ivl_locked_ring *queue)
 {
-	uint64_t head = atomic_load_explicit(&queue->thieves.head, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 
 	if (too_far(queue, head)) {
 		head = queue->lowest;
-		atomic_store_explicit(&queue->thieves.head, head, memory_order_relaxed);
+		atomic_store_explicit(&queue->head, head, memory_order_relaxed);
 	}
 	queue->has_lowest = false;
 	return head;
 }
 
 /* False: ENOMEM. */
-static bool make_room(struct duplicating *queue, uint64_t tail)
+static bool make_room(struct ivl_locked_ring *queue, uint64_t tail)
 {
 	bool there_is;
 
-	pthread_mutex_lock(&queue->thieves.lock);
-	there_is = ivl_locked_ring_make_room(&queue->thieves, set_back(queue), tail);
-	pthread_mutex_unlock(&queue->thieves.lock);
+	pthread_mutex_lock(&queue->lock);
+	there_is = ivl_locked_ring_make_room(queue, set_back(queue), tail);
+	pthread_mutex_unlock(&queue->lock);
 	return there_is;
 }
 
 static int put(struct ivl_queue_base *base, void *element)
 {
-	struct duplicating *queue = duplicating_of(base);
+	struct ivl_locked_ring *queue = ivl_locked_ring(base);
 	uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 	/* Pairs with the store in steal(): the thief has read the slots below. */
-	uint64_t head = atomic_load_explicit(&queue->thieves.head, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
 
-	if ((too_far(queue, head) || tail - head > queue->thieves.ring->mask) &&
+	if ((too_far(queue, head) || tail - head > queue->ring->mask) &&
 	    !make_room(queue, tail))
 		return ENOMEM;
 	/*
 	 * Pairs with the load of the slot in steal(): a thief that has missed a take may steal this
 	 * element, and must see it.
 	 */
-	atomic_store_explicit(ivl_ring_slot(queue->thieves.ring, tail), element,
+	atomic_store_explicit(ivl_ring_slot(queue->ring, tail), element,
 			      memory_order_release);
 	/* Pairs with the load of tail in steal(): the slot. */
 	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
@@ -89,69 +65,62 @@ static int put(struct ivl_queue_base *base, void *element)
 
 static void *take(struct ivl_queue_base *base)
 {
-	struct duplicating *queue = duplicating_of(base);
+	struct ivl_locked_ring *queue = ivl_locked_ring(base);
 	uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed) - 1;
 	uint64_t lowest = tail, head;
 	void *element = NULL;
 
 	atomic_store_explicit(&queue->tail, tail, memory_order_relaxed);
-	head = atomic_load_explicit(&queue->thieves.head, memory_order_relaxed);
+	head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 	if (too_far(queue, tail))
 		lowest = queue->lowest;
 	if ((int64_t)(head - lowest) <= 0) {
 		queue->lowest = lowest;
 		queue->has_lowest = true;
-		return atomic_load_explicit(ivl_ring_slot(queue->thieves.ring, tail),
+		return atomic_load_explicit(ivl_ring_slot(queue->ring, tail),
 					    memory_order_relaxed);
 	}
 
-	pthread_mutex_lock(&queue->thieves.lock);
+	pthread_mutex_lock(&queue->lock);
 	if ((int64_t)(set_back(queue) - tail) <= 0)
-		element = atomic_load_explicit(ivl_ring_slot(queue->thieves.ring, tail),
+		element = atomic_load_explicit(ivl_ring_slot(queue->ring, tail),
 					       memory_order_relaxed);
 	else
 		atomic_store_explicit(&queue->tail, tail + 1, memory_order_relaxed);
-	pthread_mutex_unlock(&queue->thieves.lock);
+	pthread_mutex_unlock(&queue->lock);
 	return element;
 }
 
 static enum ivl_steal steal(struct ivl_queue_base *base, void **element)
 {
-	struct duplicating *queue = duplicating_of(base);
+	struct ivl_locked_ring *queue = ivl_locked_ring(base);
 	enum ivl_steal result = IVL_EMPTY;
 	uint64_t head, tail;
 
-	if (pthread_mutex_trylock(&queue->thieves.lock))
+	if (pthread_mutex_trylock(&queue->lock))
 		return IVL_LOST;
-	head = atomic_load_explicit(&queue->thieves.head, memory_order_relaxed);
+	head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 	/* Pairs with the store of tail in put(). */
 	tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
 	if ((int64_t)(tail - head) > 0) {
 		/* Pairs with the store of the slot in put(). */
-		*element = atomic_load_explicit(ivl_ring_slot(queue->thieves.ring, head),
+		*element = atomic_load_explicit(ivl_ring_slot(queue->ring, head),
 						memory_order_acquire);
 		/* Pairs with the load of head in put(): the slot is read before it is reused. */
-		atomic_store_explicit(&queue->thieves.head, head + 1, memory_order_release);
+		atomic_store_explicit(&queue->head, head + 1, memory_order_release);
 		result = IVL_STOLEN;
 	}
-	pthread_mutex_unlock(&queue->thieves.lock);
+	pthread_mutex_unlock(&queue->lock);
 	return result;
-}
-
-static size_t size(const struct ivl_queue_base *base)
-{
-	struct duplicating *queue = duplicating_of(base);
-
-	return ivl_locked_ring_length(&queue->thieves, &queue->tail);
 }
 
 const struct ivl_queue_ops ivl_duplicating_ops = {
 	.name = "duplicating",
 	.at_least_once = true,
-	.create = create,
+	.create = ivl_locked_ring_create,
 	.destroy = ivl_locked_ring_destroy,
 	.put = put,
 	.take = take,
 	.steal = steal,
-	.size = size,
+	.size = ivl_locked_ring_size,
 };

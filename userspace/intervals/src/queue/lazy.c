@@ -9,50 +9,27 @@
 
 #include "queue/locked_ring.h"
 
-struct lazy {
-	struct ivl_locked_ring thieves;
-	/* Owner's. */
-	_Alignas(IVL_LINE) _Atomic(uint64_t) tail;
-	uint64_t known_head;		/* thieves have been here, or farther */
-};
-
-static struct lazy *lazy_of(const struct ivl_queue_base *queue)
-{
-	return (struct lazy *)queue;
-}
-
-static struct ivl_queue_base *create(size_t capacity, int node)
-{
-	struct lazy *lazy = ivl_locked_ring_create(sizeof(*lazy), capacity, node);
-
-	if (lazy) {
-		atomic_init(&lazy->tail, IVL_FIRST_POSITION);
-		lazy->known_head = IVL_FIRST_POSITION;
-	}
-	return (struct ivl_queue_base *)lazy;
-}
-
 /* False: ENOMEM. */
-static bool make_room(struct lazy *lazy, uint64_t tail)
+static bool make_room(struct ivl_locked_ring *lazy, uint64_t tail)
 {
 	bool there_is;
 
-	pthread_mutex_lock(&lazy->thieves.lock);
-	lazy->known_head = atomic_load_explicit(&lazy->thieves.head, memory_order_relaxed);
-	there_is = ivl_locked_ring_make_room(&lazy->thieves, lazy->known_head, tail);
-	pthread_mutex_unlock(&lazy->thieves.lock);
+	pthread_mutex_lock(&lazy->lock);
+	lazy->known_head = atomic_load_explicit(&lazy->head, memory_order_relaxed);
+	there_is = ivl_locked_ring_make_room(lazy, lazy->known_head, tail);
+	pthread_mutex_unlock(&lazy->lock);
 	return there_is;
 }
 
 static int put(struct ivl_queue_base *queue, void *element)
 {
-	struct lazy *lazy = lazy_of(queue);
+	struct ivl_locked_ring *lazy = ivl_locked_ring(queue);
 	uint64_t tail = atomic_load_explicit(&lazy->tail, memory_order_relaxed);
 
-	if (tail - lazy->known_head > lazy->thieves.ring->mask && !make_room(lazy, tail))
+	if (tail - lazy->known_head > lazy->ring->mask && !make_room(lazy, tail))
 		return ENOMEM;
 	/* Pairs with the exchange in steal(): the element. */
-	atomic_store_explicit(ivl_ring_slot(lazy->thieves.ring, tail), element,
+	atomic_store_explicit(ivl_ring_slot(lazy->ring, tail), element,
 			      memory_order_release);
 	atomic_store_explicit(&lazy->tail, tail + 1, memory_order_relaxed);
 	return 0;
@@ -60,14 +37,14 @@ static int put(struct ivl_queue_base *queue, void *element)
 
 static void *take(struct ivl_queue_base *queue)
 {
-	struct lazy *lazy = lazy_of(queue);
+	struct ivl_locked_ring *lazy = ivl_locked_ring(queue);
 	uint64_t tail = atomic_load_explicit(&lazy->tail, memory_order_relaxed);
 	void *element;
 
 	if (lazy->known_head == tail)
 		return NULL;
 	/* Pairs with the exchange in steal(): thieves are done with all slots up to here. */
-	element = atomic_exchange_explicit(ivl_ring_slot(lazy->thieves.ring, tail - 1), NULL,
+	element = atomic_exchange_explicit(ivl_ring_slot(lazy->ring, tail - 1), NULL,
 					   memory_order_acquire);
 	if (element)
 		atomic_store_explicit(&lazy->tail, tail - 1, memory_order_relaxed);
@@ -79,38 +56,31 @@ static void *take(struct ivl_queue_base *queue)
 
 static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 {
-	struct lazy *lazy = lazy_of(queue);
+	struct ivl_locked_ring *lazy = ivl_locked_ring(queue);
 	_Atomic(void *) *slot;
 	uint64_t head;
 
-	if (pthread_mutex_trylock(&lazy->thieves.lock))
+	if (pthread_mutex_trylock(&lazy->lock))
 		return IVL_LOST;
-	head = atomic_load_explicit(&lazy->thieves.head, memory_order_relaxed);
-	slot = ivl_ring_slot(lazy->thieves.ring, head);
+	head = atomic_load_explicit(&lazy->head, memory_order_relaxed);
+	slot = ivl_ring_slot(lazy->ring, head);
 	/* Look first: an exchange takes the line from the owner. */
 	*element = atomic_load_explicit(slot, memory_order_relaxed);
 	if (*element)
 		/* Pairs with the store in put() and the exchange in take(). */
 		*element = atomic_exchange_explicit(slot, NULL, memory_order_acq_rel);
 	if (*element)
-		atomic_store_explicit(&lazy->thieves.head, head + 1, memory_order_relaxed);
-	pthread_mutex_unlock(&lazy->thieves.lock);
+		atomic_store_explicit(&lazy->head, head + 1, memory_order_relaxed);
+	pthread_mutex_unlock(&lazy->lock);
 	return *element ? IVL_STOLEN : IVL_EMPTY;
-}
-
-static size_t size(const struct ivl_queue_base *queue)
-{
-	struct lazy *lazy = lazy_of(queue);
-
-	return ivl_locked_ring_length(&lazy->thieves, &lazy->tail);
 }
 
 const struct ivl_queue_ops ivl_lazy_ops = {
 	.name = "lazy",
-	.create = create,
+	.create = ivl_locked_ring_create,
 	.destroy = ivl_locked_ring_destroy,
 	.put = put,
 	.take = take,
 	.steal = steal,
-	.size = size,
+	.size = ivl_locked_ring_size,
 };

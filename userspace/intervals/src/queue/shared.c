@@ -4,66 +4,39 @@
 
 #include "queue/locked_ring.h"
 
-struct shared {
-	struct ivl_locked_ring all;
-	/* Written under the lock; like the head, size() reads it without. */
-	_Atomic(uint64_t) tail;
-};
-
-static struct shared *shared_of(const struct ivl_queue_base *queue)
-{
-	return (struct shared *)queue;
-}
-
-static struct ivl_queue_base *create(size_t capacity, int node)
-{
-	struct shared *shared = ivl_locked_ring_create(sizeof(*shared), capacity, node);
-
-	if (shared)
-		atomic_init(&shared->tail, IVL_FIRST_POSITION);
-	return (struct ivl_queue_base *)shared;
-}
-
 static int put(struct ivl_queue_base *queue, void *element)
 {
-	struct shared *shared = shared_of(queue);
+	struct ivl_locked_ring *shared = ivl_locked_ring(queue);
 	uint64_t head, tail;
 	int error = ENOMEM;
 
-	pthread_mutex_lock(&shared->all.lock);
-	head = atomic_load_explicit(&shared->all.head, memory_order_relaxed);
+	pthread_mutex_lock(&shared->lock);
+	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
 	tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
-	if (ivl_locked_ring_make_room(&shared->all, head, tail)) {
-		atomic_store_explicit(ivl_ring_slot(shared->all.ring, tail), element,
+	if (ivl_locked_ring_make_room(shared, head, tail)) {
+		atomic_store_explicit(ivl_ring_slot(shared->ring, tail), element,
 				      memory_order_relaxed);
 		atomic_store_explicit(&shared->tail, tail + 1, memory_order_relaxed);
 		error = 0;
 	}
-	pthread_mutex_unlock(&shared->all.lock);
+	pthread_mutex_unlock(&shared->lock);
 	return error;
-}
-
-static size_t size(const struct ivl_queue_base *queue)
-{
-	struct shared *shared = shared_of(queue);
-
-	return ivl_locked_ring_length(&shared->all, &shared->tail);
 }
 
 static void *take(struct ivl_queue_base *queue)
 {
-	struct shared *shared = shared_of(queue);
+	struct ivl_locked_ring *shared = ivl_locked_ring(queue);
 	void *element = NULL;
 	uint64_t head;
 
-	pthread_mutex_lock(&shared->all.lock);
-	head = atomic_load_explicit(&shared->all.head, memory_order_relaxed);
+	pthread_mutex_lock(&shared->lock);
+	head = atomic_load_explicit(&shared->head, memory_order_relaxed);
 	if (head != atomic_load_explicit(&shared->tail, memory_order_relaxed)) {
-		element = atomic_load_explicit(ivl_ring_slot(shared->all.ring, head),
+		element = atomic_load_explicit(ivl_ring_slot(shared->ring, head),
 					       memory_order_relaxed);
-		atomic_store_explicit(&shared->all.head, head + 1, memory_order_relaxed);
+		atomic_store_explicit(&shared->head, head + 1, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&shared->all.lock);
+	pthread_mutex_unlock(&shared->lock);
 	return element;
 }
 
@@ -76,10 +49,10 @@ static enum ivl_steal steal(struct ivl_queue_base *queue, void **element)
 const struct ivl_queue_ops ivl_shared_ops = {
 	.name = "shared",
 	.shared = true,
-	.create = create,
+	.create = ivl_locked_ring_create,
 	.destroy = ivl_locked_ring_destroy,
 	.put = put,
 	.take = take,
 	.steal = steal,
-	.size = size,
+	.size = ivl_locked_ring_size,
 };
