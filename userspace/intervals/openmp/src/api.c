@@ -10,20 +10,9 @@
 #include "places.h"
 #include "workshare.h"
 
-GOMP_PUBLIC int omp_get_thread_num(void)
-{
-	return (int)gomp_member()->number;
-}
-
-GOMP_PUBLIC int omp_get_num_threads(void)
-{
-	return (int)gomp_size(gomp_member());
-}
-
-GOMP_PUBLIC int omp_get_max_threads(void)
-{
-	return (int)gomp_member()->task->icv->threads;
-}
+GOMP_QUERY(omp_get_thread_num, gomp_member()->number)
+GOMP_QUERY(omp_get_num_threads, gomp_size(gomp_member()))
+GOMP_QUERY(omp_get_max_threads, gomp_member()->task->icv->threads)
 
 GOMP_PUBLIC int omp_get_num_procs(void)
 {
@@ -39,10 +28,7 @@ GOMP_PUBLIC int omp_in_parallel(void)
 	return team && team->active_level;
 }
 
-GOMP_PUBLIC int omp_in_final(void)
-{
-	return gomp_member()->task->final;
-}
+GOMP_QUERY(omp_in_final, gomp_member()->task->final)
 
 GOMP_PUBLIC int omp_in_explicit_task(void)
 {
@@ -102,10 +88,7 @@ GOMP_PUBLIC void omp_set_dynamic(int dynamic)
 	gomp_icv_own(gomp_member()->task)->dynamic = dynamic != 0;
 }
 
-GOMP_PUBLIC int omp_get_dynamic(void)
-{
-	return gomp_member()->task->icv->dynamic;
-}
+GOMP_QUERY(omp_get_dynamic, gomp_member()->task->icv->dynamic)
 
 GOMP_PUBLIC void omp_set_max_active_levels(int levels)
 {
@@ -113,15 +96,8 @@ GOMP_PUBLIC void omp_set_max_active_levels(int levels)
 		gomp_icv_own(gomp_member()->task)->max_active_levels = (unsigned int)levels;
 }
 
-GOMP_PUBLIC int omp_get_max_active_levels(void)
-{
-	return (int)gomp_member()->task->icv->max_active_levels;
-}
-
-GOMP_PUBLIC int omp_get_supported_active_levels(void)
-{
-	return INT_MAX;
-}
+GOMP_QUERY(omp_get_max_active_levels, gomp_member()->task->icv->max_active_levels)
+GOMP_QUERY(omp_get_supported_active_levels, INT_MAX)
 
 GOMP_PUBLIC void omp_set_nested(int nested)
 {
@@ -168,15 +144,8 @@ GOMP_PUBLIC void omp_get_schedule(omp_sched_t *kind, int *chunk)
 	*chunk = (int)icv->chunk;
 }
 
-GOMP_PUBLIC int omp_get_cancellation(void)
-{
-	return gomp_environment.cancellation;
-}
-
-GOMP_PUBLIC int omp_get_max_task_priority(void)
-{
-	return (int)gomp_environment.max_priority;
-}
+GOMP_QUERY(omp_get_cancellation, gomp_environment.cancellation)
+GOMP_QUERY(omp_get_max_task_priority, gomp_environment.max_priority)
 
 GOMP_PUBLIC double omp_get_wtime(void)
 {

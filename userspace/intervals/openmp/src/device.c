@@ -10,35 +10,17 @@
 #include "newer_omp.h"
 #include "task.h"
 
-GOMP_PUBLIC int omp_get_num_devices(void)
-{
-	return 0;
-}
-
-GOMP_PUBLIC int omp_get_initial_device(void)
-{
-	return 0;
-}
-
-GOMP_PUBLIC int omp_get_device_num(void)
-{
-	return 0;
-}
-
-GOMP_PUBLIC int omp_is_initial_device(void)
-{
-	return 1;
-}
+GOMP_QUERY(omp_get_num_devices, 0)
+GOMP_QUERY(omp_get_initial_device, 0)
+GOMP_QUERY(omp_get_device_num, 0)
+GOMP_QUERY(omp_is_initial_device, 1)
 
 GOMP_PUBLIC void omp_set_default_device(int device)
 {
 	gomp_icv_own(gomp_member()->task)->device = device >= 0 ? device : 0;
 }
 
-GOMP_PUBLIC int omp_get_default_device(void)
-{
-	return gomp_member()->task->icv->device;
-}
+GOMP_QUERY(omp_get_default_device, gomp_member()->task->icv->device)
 
 /* From later versions of omp.h. INITIAL_DEVICE is the host, too. */
 enum { INITIAL_DEVICE = -1, INVALID_DEVICE = -4, DEFAULT_DEVICE = -5 };

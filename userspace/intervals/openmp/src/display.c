@@ -30,7 +30,7 @@ static void show_schedule(const struct icv *icv)
 	fputs("'\n", stderr);
 }
 
-static void show_list(const char *name, const char *const *words, const unsigned char *numbers,
+static void show_list(const char *name, const char *const *words, const unsigned int *numbers,
 		      unsigned int count)
 {
 	fprintf(stderr, "  %s = '", name);

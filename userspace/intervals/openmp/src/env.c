@@ -54,19 +54,23 @@ void gomp_environment_used(void)
 	gomp_warn_of_other_libraries();
 }
 
+void gomp_skip_blanks(const char **text)
+{
+	while (isspace((unsigned char)**text))
+		(*text)++;
+}
+
 /* Accept a word in any case, and skip blanks. */
 static bool accept(const char **text, const char *word)
 {
 	const size_t length = strlen(word);
 
-	while (isspace((unsigned char)**text))
-		(*text)++;
+	gomp_skip_blanks(text);
 	if (strncasecmp(*text, word, length) || isalnum((unsigned char)(*text)[length]) ||
 	    (*text)[length] == '_')
 		return false;
 	*text += length;
-	while (isspace((unsigned char)**text))
-		(*text)++;
+	gomp_skip_blanks(text);
 	return true;
 }
 
@@ -74,17 +78,15 @@ static bool parse_number(const char **text, unsigned long *value)
 {
 	char *end;
 
-	while (isspace((unsigned char)**text))
-		(*text)++;
+	gomp_skip_blanks(text);
 	if (**text == '-')
 		return false;
 	errno = 0;
 	*value = strtoul(*text, &end, 10);
 	if (errno || end == *text)
 		return false;
-	while (isspace((unsigned char)*end))
-		end++;
 	*text = end;
+	gomp_skip_blanks(text);
 	return true;
 }
 
@@ -118,29 +120,37 @@ static bool boolean(const char *name, bool *value)
 	return true;
 }
 
-static void threads(struct environment *environment)
+/* A list with a value for each level. Returns how many are in `values`; 0: none, or a wrong one. */
+static unsigned int list(const char *name, bool (*parse)(const char **text, unsigned int *value),
+			 unsigned int values[GOMP_LEVELS])
 {
-	const char *text = getenv("OMP_NUM_THREADS"), *rest = text;
+	const char *text = getenv(name), *rest = text;
+	unsigned int count = 0, value;
+
+	if (!text)
+		return 0;
+	do {
+		if (!parse(&rest, &value)) {
+			complain(name, text);
+			return 0;
+		}
+		if (count < GOMP_LEVELS)
+			values[count++] = value;
+	} while (*rest++ == ',');
+	if (!rest[-1])
+		return count;
+	complain(name, text);
+	return 0;
+}
+
+static bool parse_threads(const char **text, unsigned int *threads)
+{
 	unsigned long value;
 
-	environment->icv.threads = environment->cpus;
-	if (!text)
-		return;
-	do {
-		if (!parse_number(&rest, &value) || !value || value > INT_MAX) {
-			complain("OMP_NUM_THREADS", text);
-			environment->levels = 0;
-			return;
-		}
-		if (environment->levels < GOMP_LEVELS)
-			environment->threads[environment->levels++] = (unsigned int)value;
-	} while (*rest++ == ',');
-	if (rest[-1]) {
-		complain("OMP_NUM_THREADS", text);
-		environment->levels = 0;
-		return;
-	}
-	environment->icv.threads = environment->threads[0];
+	if (!parse_number(text, &value) || !value || value > INT_MAX)
+		return false;
+	*threads = (unsigned int)value;
+	return true;
 }
 
 static void schedule(struct icv *icv)
@@ -176,34 +186,17 @@ static void schedule(struct icv *icv)
 	icv->chunk = chunk ? (long)chunk : kind != SCHEDULE_STATIC;
 }
 
-static void proc_bind(struct environment *environment)
+static bool parse_bind(const char **text, unsigned int *bind)
 {
 	static const char *const words[] = { "false", "true", "master", "close", "spread",
 					     "primary" };
-	const char *text = getenv("OMP_PROC_BIND"), *rest = text;
 
-	if (!text)
-		return;
-	do {
-		unsigned int found = 0;
-
-		while (found < 6 && !accept(&rest, words[found]))
-			found++;
-		if (found == 6) {
-			complain("OMP_PROC_BIND", text);
-			environment->bind_levels = 0;
-			return;
+	for (unsigned int i = 0; i < 6; i++)
+		if (accept(text, words[i])) {
+			*bind = i == 5 ? omp_proc_bind_primary : i;
+			return true;
 		}
-		if (environment->bind_levels < GOMP_LEVELS)
-			environment->binds[environment->bind_levels++] =
-				(unsigned char)(found == 5 ? omp_proc_bind_primary : found);
-	} while (*rest++ == ',');
-	if (rest[-1]) {
-		complain("OMP_PROC_BIND", text);
-		environment->bind_levels = 0;
-		return;
-	}
-	environment->icv.bind = environment->binds[0];
+	return false;
 }
 
 static void stack(struct environment *environment)
@@ -371,9 +364,13 @@ __attribute__((constructor)) static void read_environment(void)
 	environment->cpus = gomp_count_cpus();
 	sched_getaffinity(0, sizeof(environment->allowed), &environment->allowed);
 	environment->numbers = count_numbers(&environment->allowed);
-	threads(environment);
+	environment->levels = list("OMP_NUM_THREADS", parse_threads, environment->threads);
+	environment->icv.threads = environment->levels ? environment->threads[0] :
+							 environment->cpus;
 	schedule(&environment->icv);
-	proc_bind(environment);
+	environment->bind_levels = list("OMP_PROC_BIND", parse_bind, environment->binds);
+	if (environment->bind_levels)
+		environment->icv.bind = environment->binds[0];
 	boolean("OMP_DYNAMIC", &dynamic);
 	environment->icv.dynamic = dynamic;
 	boolean("OMP_CANCELLATION", &environment->cancellation);

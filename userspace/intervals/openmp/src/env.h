@@ -14,7 +14,7 @@ enum offload { OFFLOAD_DEFAULT, OFFLOAD_MANDATORY, OFFLOAD_DISABLED };
 struct environment {
 	struct icv icv;			/* of the initial task */
 	unsigned int threads[GOMP_LEVELS], levels;
-	unsigned char binds[GOMP_LEVELS];
+	unsigned int binds[GOMP_LEVELS];
 	unsigned int bind_levels;
 	size_t stack_bytes;
 	bool cancellation;
@@ -40,6 +40,9 @@ extern struct environment gomp_environment;
 #define GOMP_NO_VALUE "is not a valid value; ignored"
 void gomp_complain(const char *name, const char *value, const char *what);
 void gomp_environment_used(void);
+
+/* For parsers of its values. */
+void gomp_skip_blanks(const char **text);
 
 /* CPUs on which the calling thread may run. */
 unsigned int gomp_count_cpus(void);

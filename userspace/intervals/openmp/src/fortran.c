@@ -35,16 +35,6 @@ static int nearest(int64_t value)
 		return name(nearest(*value)); \
 	}
 
-#define SUBROUTINE_OF_INT(name) \
-	GOMP_PUBLIC void name##_(const int32_t *value) \
-	{ \
-		name(*value); \
-	} \
-	GOMP_PUBLIC void name##_8_(const int64_t *value) \
-	{ \
-		name(nearest(*value)); \
-	}
-
 FUNCTION(int32_t, omp_get_active_level)
 FUNCTION(int32_t, omp_get_cancellation)
 FUNCTION(int32_t, omp_get_default_device)
@@ -82,14 +72,14 @@ FUNCTION_OF_INT(int32_t, omp_get_ancestor_thread_num)
 FUNCTION_OF_INT(int32_t, omp_get_place_num_procs)
 FUNCTION_OF_INT(int32_t, omp_get_team_size)
 
-SUBROUTINE_OF_INT(omp_display_env)
-SUBROUTINE_OF_INT(omp_set_default_device)
-SUBROUTINE_OF_INT(omp_set_dynamic)
-SUBROUTINE_OF_INT(omp_set_max_active_levels)
-SUBROUTINE_OF_INT(omp_set_nested)
-SUBROUTINE_OF_INT(omp_set_num_teams)
-SUBROUTINE_OF_INT(omp_set_num_threads)
-SUBROUTINE_OF_INT(omp_set_teams_thread_limit)
+FUNCTION_OF_INT(void, omp_display_env)
+FUNCTION_OF_INT(void, omp_set_default_device)
+FUNCTION_OF_INT(void, omp_set_dynamic)
+FUNCTION_OF_INT(void, omp_set_max_active_levels)
+FUNCTION_OF_INT(void, omp_set_nested)
+FUNCTION_OF_INT(void, omp_set_num_teams)
+FUNCTION_OF_INT(void, omp_set_num_threads)
+FUNCTION_OF_INT(void, omp_set_teams_thread_limit)
 
 GOMP_PUBLIC void omp_set_schedule_(const omp_sched_t *kind, const int32_t *chunk)
 {
@@ -117,30 +107,17 @@ GOMP_PUBLIC void omp_get_schedule_8_(omp_sched_t *kind, int64_t *chunk)
 /* A lock fits into the variable (omp_lock_kind). */
 static_assert(sizeof(omp_lock_t) == sizeof(int32_t), "gfortran's omp_lock_kind");
 
-GOMP_PUBLIC void omp_init_lock_(omp_lock_t *lock)
-{
-	omp_init_lock(lock);
-}
+#define LOCK(type, name) \
+	GOMP_PUBLIC type name##_(omp_lock_t *lock) \
+	{ \
+		return name(lock); \
+	}
 
-GOMP_PUBLIC void omp_destroy_lock_(omp_lock_t *lock)
-{
-	omp_destroy_lock(lock);
-}
-
-GOMP_PUBLIC void omp_set_lock_(omp_lock_t *lock)
-{
-	omp_set_lock(lock);
-}
-
-GOMP_PUBLIC void omp_unset_lock_(omp_lock_t *lock)
-{
-	omp_unset_lock(lock);
-}
-
-GOMP_PUBLIC int32_t omp_test_lock_(omp_lock_t *lock)
-{
-	return omp_test_lock(lock);
-}
+LOCK(void, omp_init_lock)
+LOCK(void, omp_destroy_lock)
+LOCK(void, omp_set_lock)
+LOCK(void, omp_unset_lock)
+LOCK(int32_t, omp_test_lock)
 
 /* A nested lock does not: the variable (omp_nest_lock_kind, 8 bytes) has its address. */
 static_assert(sizeof(omp_nest_lock_t *) <= sizeof(int64_t), "gfortran's omp_nest_lock_kind");
@@ -158,20 +135,15 @@ GOMP_PUBLIC void omp_destroy_nest_lock_(omp_nest_lock_t **lock)
 	*lock = NULL;
 }
 
-GOMP_PUBLIC void omp_set_nest_lock_(omp_nest_lock_t **lock)
-{
-	omp_set_nest_lock(*lock);
-}
+#define NEST_LOCK(type, name) \
+	GOMP_PUBLIC type name##_(omp_nest_lock_t **lock) \
+	{ \
+		return name(*lock); \
+	}
 
-GOMP_PUBLIC void omp_unset_nest_lock_(omp_nest_lock_t **lock)
-{
-	omp_unset_nest_lock(*lock);
-}
-
-GOMP_PUBLIC int32_t omp_test_nest_lock_(omp_nest_lock_t **lock)
-{
-	return omp_test_nest_lock(*lock);
-}
+NEST_LOCK(void, omp_set_nest_lock)
+NEST_LOCK(void, omp_unset_nest_lock)
+NEST_LOCK(int32_t, omp_test_nest_lock)
 
 /* Widen `count` ints in place to 8 bytes each, the last first. */
 static void widen(int64_t *values, int count)
@@ -340,20 +312,13 @@ GOMP_PUBLIC void omp_get_interop_str_(const char **text, size_t *length, uintptr
 	return_text(text, length, omp_get_interop_str(object, property, code));
 }
 
-GOMP_PUBLIC void omp_get_interop_name_(const char **text, size_t *length, uintptr_t object,
-				       int32_t property)
-{
-	return_text(text, length, omp_get_interop_name(object, property));
-}
+#define TEXT(name) \
+	GOMP_PUBLIC void name##_(const char **text, size_t *length, uintptr_t object, \
+				 int32_t number) \
+	{ \
+		return_text(text, length, name(object, number)); \
+	}
 
-GOMP_PUBLIC void omp_get_interop_type_desc_(const char **text, size_t *length, uintptr_t object,
-					    int32_t property)
-{
-	return_text(text, length, omp_get_interop_type_desc(object, property));
-}
-
-GOMP_PUBLIC void omp_get_interop_rc_desc_(const char **text, size_t *length, uintptr_t object,
-					  int32_t code)
-{
-	return_text(text, length, omp_get_interop_rc_desc(object, code));
-}
+TEXT(omp_get_interop_name)
+TEXT(omp_get_interop_type_desc)
+TEXT(omp_get_interop_rc_desc)

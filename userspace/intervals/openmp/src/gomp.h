@@ -295,5 +295,11 @@ void *gomp_allocate(size_t bytes);
 void *gomp_allocate_aligned(size_t alignment, size_t bytes);
 
 #define GOMP_PUBLIC __attribute__((visibility("default")))
+/* A function without arguments that only returns a value. */
+#define GOMP_QUERY(name, value) \
+	GOMP_PUBLIC int name(void) \
+	{ \
+		return (int)(value); \
+	}
 
 #endif

@@ -2,87 +2,12 @@
 /* Entry points of loops over long. */
 #include "loop.h"
 
-#define START(name, schedule, ordered) \
-	GOMP_PUBLIC bool GOMP_loop_##name##_start(long first, long last, long step, long chunk, \
-						  long *begin, long *end) \
-	{ \
-		const struct loop loop = gomp_loop_signed(gomp_member(), first, last, step, \
-							  schedule, chunk); \
-		return gomp_loop_start(&loop, ordered, begin, end, NULL, NULL); \
-	}
-#define START_RUNTIME(name, ordered) \
-	GOMP_PUBLIC bool GOMP_loop_##name##_start(long first, long last, long step, \
-						  long *begin, long *end) \
-	{ \
-		const struct loop loop = gomp_loop_signed(gomp_member(), first, last, step, \
-							  SCHEDULE_RUNTIME, 0); \
-		return gomp_loop_start(&loop, ordered, begin, end, NULL, NULL); \
-	}
-#define NEXT(name, take) \
-	GOMP_PUBLIC bool GOMP_loop_##name##_next(long *begin, long *end) \
-	{ \
-		return take(gomp_member(), (uint64_t *)begin, (uint64_t *)end); \
-	}
+typedef long number;
 
-#include "loop_kinds.def"
-
-GOMP_PUBLIC bool GOMP_loop_start(long first, long last, long step, long schedule, long chunk,
-				 long *begin, long *end, uintptr_t *reductions, void **memory)
-{
-	const struct loop loop = gomp_loop_signed(gomp_member(), first, last, step,
-						  (unsigned int)schedule & ~SCHEDULE_MONOTONIC,
-						  chunk);
-
-	return gomp_loop_start(&loop, false, begin, end, reductions, memory);
-}
-
-GOMP_PUBLIC bool GOMP_loop_ordered_start(long first, long last, long step, long schedule,
-					 long chunk, long *begin, long *end,
-					 uintptr_t *reductions, void **memory)
-{
-	const struct loop loop = gomp_loop_signed(gomp_member(), first, last, step,
-						  (unsigned int)schedule & ~SCHEDULE_MONOTONIC,
-						  chunk);
-
-	return gomp_loop_start(&loop, true, begin, end, reductions, memory);
-}
-
-static bool doacross(unsigned int dimensions, long *counts, unsigned int schedule, long chunk,
-		     long *begin, long *end)
-{
-	const struct loop loop = gomp_loop_doacross(gomp_member(), dimensions, counts, schedule,
-						    (uint64_t)chunk);
-
-	return gomp_loop_start(&loop, false, begin, end, NULL, NULL);
-}
-
-#define DOACROSS(name, schedule) \
-	GOMP_PUBLIC bool GOMP_loop_doacross_##name##_start(unsigned int dimensions, long *counts, \
-							   long chunk, long *begin, long *end) \
-	{ \
-		return doacross(dimensions, counts, schedule, chunk, begin, end); \
-	}
-
-DOACROSS(static, SCHEDULE_STATIC)
-DOACROSS(dynamic, SCHEDULE_DYNAMIC)
-DOACROSS(guided, SCHEDULE_GUIDED)
-
-GOMP_PUBLIC bool GOMP_loop_doacross_runtime_start(unsigned int dimensions, long *counts,
-						  long *begin, long *end)
-{
-	return doacross(dimensions, counts, SCHEDULE_RUNTIME, 0, begin, end);
-}
-
-GOMP_PUBLIC bool GOMP_loop_doacross_start(unsigned int dimensions, long *counts, long schedule,
-					  long chunk, long *begin, long *end,
-					  uintptr_t *reductions, void **memory)
-{
-	const struct loop loop =
-		gomp_loop_doacross(gomp_member(), dimensions, counts,
-				   (unsigned int)schedule & ~SCHEDULE_MONOTONIC, (uint64_t)chunk);
-
-	return gomp_loop_start(&loop, false, begin, end, reductions, memory);
-}
+#define ENTRY(name) GOMP_loop_##name
+#define RANGE number first, number last, number step
+#define LOOP(schedule, chunk) gomp_loop_signed(gomp_member(), first, last, step, schedule, chunk)
+#include "loop_entries.def"
 
 /* Parallel loops: the loop is the region's first construct. */
 

@@ -69,19 +69,13 @@ static bool take_out(const cpu_set_t *place)
 	return gomp_places.count < count || !CPU_COUNT(&cpus);
 }
 
-static void skip(const char **text)
-{
-	while (isspace((unsigned char)**text))
-		(*text)++;
-}
-
 static bool accept(const char **text, char wanted)
 {
-	skip(text);
+	gomp_skip_blanks(text);
 	if (**text != wanted)
 		return false;
 	(*text)++;
-	skip(text);
+	gomp_skip_blanks(text);
 	return true;
 }
 
@@ -89,12 +83,12 @@ static bool number(const char **text, long least, long *value)
 {
 	char *end;
 
-	skip(text);
+	gomp_skip_blanks(text);
 	*value = strtol(*text, &end, 10);
 	if (end == *text || *value < least || *value > INT_MAX)
 		return false;
 	*text = end;
-	skip(text);
+	gomp_skip_blanks(text);
 	return true;
 }
 
@@ -211,7 +205,7 @@ static bool parse_abstract(const char *text, bool *known)
 	size_t kind = 0, length;
 	bool good;
 
-	skip(&text);
+	gomp_skip_blanks(&text);
 	for (; kind < sizeof(kinds) / sizeof(*kinds); kind++) {
 		length = strlen(kinds[kind].word);
 		if (!strncasecmp(text, kinds[kind].word, length) &&
@@ -222,7 +216,7 @@ static bool parse_abstract(const char *text, bool *known)
 	if (!*known)
 		return false;
 	text += length;
-	skip(&text);
+	gomp_skip_blanks(&text);
 	if (accept(&text, '(') && (!number(&text, 1, &most) || !accept(&text, ')')))
 		return false;
 	if (*text || ivl_topology_init(&topology))
@@ -261,7 +255,7 @@ const char *gomp_places_parse_cpus(const char *words)
 
 	bool good = true;
 
-	for (skip(&text); *text && good; accept(&text, ',')) {
+	for (gomp_skip_blanks(&text); *text && good; accept(&text, ',')) {
 		good = number(&text, 0, &first);
 		last = first;
 		stride = 1;

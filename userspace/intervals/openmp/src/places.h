@@ -15,7 +15,7 @@ struct places {
 extern struct places gomp_places;
 
 /* Parse OMP_PLACES. Returns NULL, or the reason for rejecting it. */
-const char * gomp_places_parse(const char *words);
+const char *gomp_places_parse(const char *words);
 /* Parse GOMP_CPU_AFFINITY: a place per CPU. */
 const char *gomp_places_parse_cpus(const char *words);
 

@@ -311,15 +311,8 @@ GOMP_PUBLIC void GOMP_teams_reg(void (*function)(void *), void *data, unsigned i
 	gomp_icv_own(self->task)->thread_limit = before.thread_limit;
 }
 
-GOMP_PUBLIC int omp_get_num_teams(void)
-{
-	return (int)gomp_member()->teams;
-}
-
-GOMP_PUBLIC int omp_get_team_num(void)
-{
-	return (int)gomp_member()->team_number;
-}
+GOMP_QUERY(omp_get_num_teams, gomp_member()->teams)
+GOMP_QUERY(omp_get_team_num, gomp_member()->team_number)
 
 GOMP_PUBLIC void omp_set_num_teams(int teams)
 {
@@ -327,10 +320,7 @@ GOMP_PUBLIC void omp_set_num_teams(int teams)
 		gomp_environment.teams = (unsigned int)teams;
 }
 
-GOMP_PUBLIC int omp_get_max_teams(void)
-{
-	return (int)gomp_environment.teams;
-}
+GOMP_QUERY(omp_get_max_teams, gomp_environment.teams)
 
 GOMP_PUBLIC void omp_set_teams_thread_limit(int limit)
 {
@@ -338,7 +328,4 @@ GOMP_PUBLIC void omp_set_teams_thread_limit(int limit)
 		gomp_environment.teams_limit = (unsigned int)limit;
 }
 
-GOMP_PUBLIC int omp_get_teams_thread_limit(void)
-{
-	return (int)gomp_environment.teams_limit;
-}
+GOMP_QUERY(omp_get_teams_thread_limit, gomp_environment.teams_limit)

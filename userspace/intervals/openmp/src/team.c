@@ -126,7 +126,8 @@ static uint32_t group_of(unsigned int number)
 }
 
 /* Wait for the next region, after one with `threads` threads. */
-static unsigned int sleep_until_region(struct thread *thread, unsigned int seen, unsigned int threads)
+static unsigned int sleep_until_region(struct thread *thread, unsigned int seen,
+				       unsigned int threads)
 {
 	/* Acquire: what thread 0 has written. */
 	gomp_spin_while_with(atomic_load_explicit(&thread->go, memory_order_acquire) == seen,
