@@ -230,7 +230,7 @@ int ivl_run(ivl_runtime *runtime, ivl_body *body, void *arg);
 
 /**
  * As ivl_run(), and the calling thread is one more worker until it returns: it begins the body
- * itself, without waking a worker, and runs any tasks there are, including those of other callers.
+ * itself, without waking a worker, and runs any available tasks, including those of other callers.
  * It returns when the interval has ended and the task that it runs at that time has ended or waits.
  *
  * This is a function and not an option of the runtime, since it affects the calling thread: tasks
@@ -299,7 +299,7 @@ enum ivl_priority {
  * whenever a task has ended or waits, at each spawn and async, and before each eighth child in a
  * sync of several children, in which case the task waits. A task that has begun is not interrupted
  * otherwise. It continues from a wait as work of normal priority, and so do its children. While
- * there are intervals of high priority, no others begin.
+ * there are intervals of high priority, no normal ones begin.
  */
 int ivl_set_priority(ivl_interval *interval, enum ivl_priority priority);
 

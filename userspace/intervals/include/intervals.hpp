@@ -629,7 +629,7 @@ public:
 		ivl_release(interval);
 	}
 
-	/** Does it have a task? Any thread, as for all others. */
+	/** Does it have a task? Any thread, as for the other functions. */
 	bool valid() const noexcept { return interval; }
 	/** Has the task ended? False without a task. */
 	bool ready() const noexcept { return interval && ivl_occurred(ivl_end_point(interval)); }

@@ -95,7 +95,9 @@ void ivl_detach(struct ivl_worker *before)
 
 void ivl_attached_flush(void)
 {
-	ivl_flush_deferred(ivl_self(), NULL, false);
+	struct ivl_worker *worker = ivl_self();
+
+	ivl_flush_deferred(worker->deferred, worker, NULL, false);
 }
 
 void ivl_attached_yield(void)

@@ -27,6 +27,12 @@ struct ivl_eventcount {
 	_Atomic(uint64_t) state;
 };
 
+/* Sleepers of a leaf, or of one worker that sleeps alone. */
+struct ivl_sleepers {
+	_Atomic(unsigned int) asleep;
+	struct ivl_eventcount eventcount;
+};
+
 void ivl_eventcount_init(struct ivl_eventcount *ec);
 uint64_t ivl_eventcount_prepare(struct ivl_eventcount *ec);
 void ivl_eventcount_cancel(struct ivl_eventcount *ec);

@@ -244,7 +244,7 @@ static void clear(struct ivl_worker *worker)
 	ivl_runtime *runtime = worker->runtime;
 	struct ivl_work *work;
 
-	ivl_flush_deferred(worker, NULL, true);
+	ivl_flush_deferred(worker->deferred, worker, NULL, true);
 	ivl_stay();
 	while (!runtime->shared && (work = ivl_take(worker)))
 		ivl_post(runtime, work, worker->place);

@@ -19,6 +19,21 @@ struct ivl_quantum {
 	uint64_t ran;			/* of `worked`: on a CPU, or blocked */
 };
 
+/*
+ * For a worker that may be throttled, ivl_worker.worked is twice its busy time in ns. While it is
+ * busy, the start time is subtracted and the value is odd.
+ */
+#define IVL_AT_WORK UINT64_C(1)
+
+/* The worker had work for `ns`, as other threads see it, and did none. */
+static inline void ivl_idled(struct ivl_worker *worker, uint64_t ns)
+{
+	const uint64_t word = atomic_load_explicit(&worker->worked, memory_order_relaxed);
+
+	if (word & IVL_AT_WORK)
+		atomic_store_explicit(&worker->worked, word - 2 * ns, memory_order_relaxed);
+}
+
 /* The desire for the next quantum. */
 unsigned int ivl_next_desire(const struct ivl_quantum *quantum);
 

@@ -40,10 +40,10 @@ struct ivl_watched;
 struct ivl_waiter {
 	struct ivl_work work;		/* resumes the fiber */
 	ivl_runtime *runtime;		/* NULL: a foreign thread, which waits at `word` */
-	struct ivl_external *external;		/* that thread's worker; NULL: it only waits */
+	struct ivl_external *external;	/* that thread's worker; NULL: it only waits */
 	const struct ivl_place *place;	/* where it waits and resumes */
-	struct ivl_tied *tied;	/* the only worker that may resume it; NULL: any */
-	bool exclusive;			/* resumes before all others (ivl_attached_exclusive()) */
+	struct ivl_tied *tied;		/* the only worker that may resume it; NULL: any */
+	bool exclusive;			/* resumes first (ivl_attached_exclusive()) */
 	_Atomic(uint32_t) word;
 };
 
@@ -78,6 +78,12 @@ struct ivl_fiber {
 	void *tsan;			/* NULL: none yet */
 	unsigned int left;		/* ended uses of `tsan` */
 #endif
+};
+
+/* What the next context must do for the fiber that was left. */
+struct ivl_after {
+	struct ivl_fiber *over;		/* it has ended */
+	struct ivl_fiber *waits;	/* it waits: publish it */
 };
 
 /* The stacks of a runtime. Any thread. */

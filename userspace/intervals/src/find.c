@@ -6,6 +6,7 @@
 #include <watch/watch.h>
 
 #include "clock.h"
+#include "feedback.h"
 #include "find.h"
 #include "run_queue.h"
 #include "switching.h"
@@ -166,7 +167,7 @@ static void back_off(struct ivl_worker *worker)
 	ivl_idled(worker, paused);
 }
 
-/* External workers come after all others. */
+/* External workers come last. */
 static struct ivl_work *steal_from_externals(struct ivl_worker *worker)
 {
 	struct ivl_work *work = NULL;
@@ -244,7 +245,7 @@ __attribute__((always_inline)) static inline struct ivl_work *find_own(struct iv
 		work = open_first(worker);
 	if (!work)
 		work = ivl_take_next(worker);
-	if (!work && ivl_flush_deferred(worker, NULL, true))
+	if (!work && ivl_flush_deferred(worker->deferred, worker, NULL, true))
 		work = ivl_take_next(worker);
 	return work ? work : begin_stackless(worker, ivl_place_state_at(worker, 0));
 }
@@ -257,7 +258,7 @@ struct ivl_work *ivl_find_own(struct ivl_worker *worker)
 /* Only what resumes an exclusive wait; deferred counts are published all the same. */
 static struct ivl_work *find_first(struct ivl_worker *worker)
 {
-	ivl_flush_deferred(worker, NULL, false);
+	ivl_flush_deferred(worker->deferred, worker, NULL, false);
 	return ivl_tied_take(worker->tied);
 }
 

@@ -64,7 +64,8 @@ static struct ivl_work *search(struct ivl_worker *worker, struct ivl_place_state
 }
 
 /* The last look. A throttled worker leaves it to the one in a timed sleep. */
-static bool sees_work(struct ivl_worker *worker, const struct ivl_place_state *state, bool throttled)
+static bool sees_work(struct ivl_worker *worker, const struct ivl_place_state *state,
+		      bool throttled)
 {
 	if (ivl_is_restricted(worker))
 		return ivl_returns(worker);

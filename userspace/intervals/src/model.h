@@ -190,7 +190,10 @@ static inline void ivl_batch_add(struct ivl_batch *batch, struct ivl_interval *i
 	batch->last = interval;
 }
 
-/* interval.c: process the batch, and all that becomes ready by it. */
+/* interval.c: the last reference is gone. */
+void ivl_interval_free(struct ivl_interval *interval);
+
+/* settle.c: process the batch, and all that becomes ready by it. */
 void ivl_settle(struct ivl_batch *batch);
 /* It has its guards: its start occurs, and its body may run. */
 void ivl_begin(struct ivl_interval *interval, struct ivl_batch *batch);

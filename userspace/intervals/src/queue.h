@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interface of all queues (thesis, Listing 9.1). A queue's owner, a worker, puts and takes; all
- * others steal. For IVL_QUEUE_SHARED any thread may call everything.
+ * The interface of all queues (thesis, Listing 9.1). A queue's owner, a worker, puts and takes;
+ * other threads steal. For IVL_QUEUE_SHARED any thread may call everything.
  */
 #ifndef IVL_QUEUE_H
 #define IVL_QUEUE_H

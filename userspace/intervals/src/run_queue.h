@@ -73,7 +73,7 @@ void ivl_post_stackless(struct ivl_worker *worker, struct ivl_work *work);
 
 /*
  * The place states whose mailboxes the worker serves: number 0 is its own, then the enclosing ones.
- * With cross_place all others follow, some a second time.
+ * With cross_place the rest of the places follow, some a second time.
  */
 unsigned int ivl_place_state_count(const struct ivl_worker *worker);
 struct ivl_place_state *ivl_place_state_at(struct ivl_worker *worker, unsigned int number);

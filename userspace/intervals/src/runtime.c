@@ -81,10 +81,10 @@ int ivl_worker_init(struct ivl_worker *worker, ivl_runtime *runtime,
 	/* A traced worker spawns by spawn_slowly() (forkjoin.c) under all policies. */
 	worker->spawns_work_first = config->policy == IVL_WORK_FIRST && !worker->watch;
 	/* Work-first could move a tied spawner to another thread. */
-	worker->start_async = ivl_async_starts[config->tied ? IVL_HELP_FIRST : config->policy];
+	worker->policy.start = ivl_async_starts[config->tied ? IVL_HELP_FIRST : config->policy];
 	/* SLAW, section III-A: steals are frequent at the beginning. */
-	worker->help_first = true;
-	worker->until = config->adapt_interval;
+	worker->policy.help_first = true;
+	worker->policy.until = config->adapt_interval;
 	worker->chooser = ivl_chooser_create(config, runtime->topology, runtime->mask, place,
 					     number);
 	if (!worker->chooser)

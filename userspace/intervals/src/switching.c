@@ -129,7 +129,7 @@ int ivl_work_first(struct ivl_worker *worker, struct ivl_task *task, long (*chil
  */
 static struct ivl_work *tell_before(struct ivl_worker *worker, struct ivl_work *work)
 {
-	while (ivl_flush_deferred(worker, work, true) && work && worker->next) {
+	while (ivl_flush_deferred(worker->deferred, worker, work, true) && work && worker->next) {
 		ivl_submit(worker->runtime, work, worker->place);
 		work = ivl_take_next(worker);
 	}
@@ -183,7 +183,7 @@ void ivl_run_work(struct ivl_worker *worker, struct ivl_work *work)
 {
 	struct ivl_fiber *fiber;
 
-	ivl_flush_deferred(worker, work, false);
+	ivl_flush_deferred(worker->deferred, worker, work, false);
 	if (work->kind->resumes) {
 		work->kind->run(work);
 		return;

@@ -21,28 +21,3 @@ void ivl_tell_awaited(const void *object,
 	if (worker)
 		worker->fiber->object = (struct ivl_awaited){ object, describe };
 }
-
-void ivl_deferred_remove(struct ivl_worker *worker, struct ivl_deferred *held)
-{
-	struct ivl_deferred **place = &worker->held;
-
-	while (*place != held)
-		place = &(*place)->next;
-	*place = held->next;
-	held->from = NULL;
-}
-
-bool ivl_flush_deferred_except(struct ivl_worker *worker, const void *one, bool leaves)
-{
-	struct ivl_deferred *held = worker->held, *next;
-	bool told = false;
-
-	for (; held; held = next) {
-		next = held->next;
-		if (held->from != one) {
-			held->tell(worker, leaves);
-			told = true;
-		}
-	}
-	return told;
-}

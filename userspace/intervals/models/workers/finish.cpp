@@ -18,6 +18,7 @@ static struct ivl_work *take(struct ivl_worker *worker)
 }
 
 #include "worker.c"
+#include "deferred.c"
 #include "mailbox.c"
 #include "run_queue.c"
 #include "switching.c"
@@ -27,8 +28,9 @@ static struct ivl_work *take(struct ivl_worker *worker)
 	(ivl_has_defect("ends marked without an exchange") ?			\
 		 (object)->load_and_store(value) : (object)->exchange(value, __VA_ARGS__))
 #define ivl_take take
-#include "finish.c"
+#include "async.c"
 #undef ivl_take
+#include "finish.c"
 
 /* Nothing asks what waits for what. */
 void ivl_inspection_say(struct ivl_inspection *, const char *, ...) {}

@@ -8,6 +8,7 @@
 #include "relacy_worker.hpp"
 
 #include "worker.c"
+#include "deferred.c"
 #include "mailbox.c"
 #include "run_queue.c"
 #include "switching.c"
@@ -109,6 +110,7 @@ static void arrive(struct ivl_point *point, int32_t count, struct ivl_batch *bat
 #define atomic_fetch_sub_explicit(object, value, ...) subtract(object, value, __VA_ARGS__)
 #define ivl_arrive arrive
 #define ivl_arrive_open arrive_open
+#include "settle.c"
 #include "interval.c"
 #undef ivl_arrive
 #undef ivl_arrive_open
