@@ -59,7 +59,7 @@ struct ivl_fiber {
 	bool exclusive;			/* its waits are exclusive */
 	/*
 	 * Twice the number of asyncs that ended on it without their spawner, plus 1 if the running
-	 * one is counted by its finish (finish.c).
+	 * one is counted by its finish (async.c).
 	 */
 	_Atomic(uint64_t) ends;
 	struct ivl_exceptions exceptions;	/* while it does not run */

@@ -9,7 +9,7 @@
  *
  * The adaptive policy spawns help-first. A task in its spawner's frame needs no memory that the
  * policy would have to bound, and queueing it costs less than a fiber (fast bench runtime, fib and
- * fj). Asyncs need memory and adapt as in SLAW (finish.c).
+ * fj). Asyncs need memory and adapt as in SLAW (async.c).
  *
  * A child that neither its spawner nor its scope's sync sees return reports to scope->left. Sync
  * adds the number of these children, `elsewhere`, and waits unless the sum is 0. The report that
