@@ -96,69 +96,46 @@ TEST(asks_without_memory)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Objects that are bound on a machine, "a" first, and the places of tasks that use some. */
+struct dispatch {
+	const char *machine;
+	enum ivl_places_by places;
+	struct { size_t bytes; unsigned int place; } bound[5];	/* ended by 0 bytes */
+	struct { const char *used, *place; } sent[11];		/* ended by NULL */
+};
+
+static const struct dispatch dispatches[] = {
+	{ "node:2 core:2 pu:1", IVL_PLACES_NUMA,
+	  { { 100, 0 }, { 60, 1 }, { 50, 1 }, { 100, 1 } },
+	  { { "a", "numa-0" }, { "b", "numa-1" }, { "ab", "numa-0" }, { "abc", "numa-1" },
+	    { "zab", "numa-0" },
+	    /* Of equals the first. */
+	    { "ad", "numa-0" }, { "da", "numa-1" }, { "zda", "numa-1" },
+	    /* None is bound, none is used. */
+	    { "xyz", "none" }, { "", "none" } } },
+	/* The example of section 5.4.1: D_T x D_S. */
+	{ "node:2 core:2 pu:1", IVL_PLACES_NUMA, { { 8, 0 }, { 8, 1 } },
+	  { { "a", "numa-0" }, { "b", "numa-1" } } },
+	/* First the node, then the place on it. */
+	{ "node:2 l3:2 core:1 pu:1", IVL_PLACES_LLC, { { 60, 0 }, { 50, 1 }, { 100, 3 } },
+	  { { "abc", "llc-0" }, { "bc", "llc-3" }, { "bab", "llc-1" } } },
+	/* More places than one round looks at. */
+	{ "node:70 core:1 pu:1", IVL_PLACES_NUMA, { { 60, 69 }, { 50, 40 }, { 60, 3 } },
+	  { { "abc", "numa-69" }, { "cba", "numa-3" }, { "b", "numa-40" } } },
+};
+
 TEST(most_bytes)
 {
-	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
-	bind(0, 100, 0);
-	bind(1, 60, 1);
-	bind(2, 50, 1);
-	bind(3, 100, 1);
-	assert_string_equal(place_of("a"), "numa-0");
-	assert_string_equal(place_of("b"), "numa-1");
-	assert_string_equal(place_of("ab"), "numa-0");
-	assert_string_equal(place_of("abc"), "numa-1");
-	assert_string_equal(place_of("zab"), "numa-0");
-	/* Of equals the first. */
-	assert_string_equal(place_of("ad"), "numa-0");
-	assert_string_equal(place_of("da"), "numa-1");
-	assert_string_equal(place_of("zda"), "numa-1");
-	/* None is bound, none is used. */
-	assert_string_equal(place_of("xyz"), "none");
-	assert_string_equal(place_of(""), "none");
-	stop();
-}
+	for (size_t i = 0; i < sizeof(dispatches) / sizeof(*dispatches); i++) {
+		const struct dispatch *d = &dispatches[i];
 
-/* The example of section 5.4.1: D_T x D_S. */
-TEST(example_of_the_thesis)
-{
-	static const char *const tasks[] = { "a", "a", "b", "a", "b", "a" };
-	static const char *const nodes[] = {
-		"numa-0", "numa-0", "numa-1", "numa-0", "numa-1", "numa-0"
-	};
-
-	start("node:2 core:2 pu:1", IVL_PLACES_NUMA);
-	bind(0, 8, 0);
-	bind(1, 8, 1);
-	for (size_t i = 0; i < 6; i++)
-		assert_string_equal(place_of(tasks[i]), nodes[i]);
-	stop();
-}
-
-/* First the node, then the place on it. */
-TEST(places_inside_nodes)
-{
-	start("node:2 l3:2 core:1 pu:1", IVL_PLACES_LLC);
-	assert_int_equal(ivl_place_count(runtime), 4);
-	bind(0, 60, 0);
-	bind(1, 50, 1);
-	bind(2, 100, 3);
-	assert_string_equal(place_of("abc"), "llc-0");
-	assert_string_equal(place_of("bc"), "llc-3");
-	assert_string_equal(place_of("bab"), "llc-1");
-	stop();
-}
-
-/* More places than are looked at in one go. */
-TEST(many_places)
-{
-	start("node:70 core:1 pu:1", IVL_PLACES_NUMA);
-	bind(0, 60, 69);
-	bind(1, 50, 40);
-	bind(2, 60, 3);
-	assert_string_equal(place_of("abc"), "numa-69");
-	assert_string_equal(place_of("cba"), "numa-3");
-	assert_string_equal(place_of("b"), "numa-40");
-	stop();
+		start(d->machine, d->places);
+		for (unsigned int j = 0; d->bound[j].bytes; j++)
+			bind(j, d->bound[j].bytes, d->bound[j].place);
+		for (size_t j = 0; d->sent[j].used; j++)
+			assert_string_equal(place_of(d->sent[j].used), d->sent[j].place);
+		stop();
+	}
 }
 
 TEST(bind)

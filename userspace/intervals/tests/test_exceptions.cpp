@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* C++ in tasks: a caught exception stays with its task; an uncaught one is its error. */
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <stdexcept>
 
-#include <intervals.h>
-#include <intervals_sync.h>
+#include "handlers.hpp"
 
 #define CHECK(condition) \
 	do { \
@@ -17,56 +14,6 @@
 			exit(EXIT_FAILURE); \
 		} \
 	} while (0)
-
-static const int TASKS = 8, TIMES = 50;
-
-struct crowd {
-	ivl_numa_barrier *barrier;
-	std::atomic<int> next, own;
-};
-
-/* Waits inside its handler until all tasks are there, then rethrows. */
-static void wait_in_handler(void *arg)
-{
-	crowd *all = *(crowd **)arg;
-	const int me = all->next++;
-
-	for (int i = 0; i < TIMES; i++) {
-		try {
-			try {
-				throw me;
-			} catch (int) {
-				ivl_numa_barrier_wait(all->barrier);
-				throw;
-			}
-		} catch (int caught) {
-			all->own += caught == me;
-			ivl_numa_barrier_wait(all->barrier);
-		}
-		CHECK(!std::current_exception());
-	}
-}
-
-static void spawn_all(void *arg)
-{
-	for (int i = 0; i < TASKS; i++)
-		CHECK(!ivl_async(wait_in_handler, &arg, sizeof(arg), NULL));
-}
-
-static int handlers(ivl_interval *, void *arg)
-{
-	return ivl_finish(spawn_all, arg);
-}
-
-static void test_handlers(ivl_runtime *runtime)
-{
-	crowd all = {};
-
-	CHECK(!ivl_numa_barrier_init(&all.barrier, TASKS));
-	CHECK(!ivl_run(runtime, handlers, &all));
-	CHECK(all.own == TASKS * TIMES);
-	CHECK(!ivl_numa_barrier_destroy(all.barrier));
-}
 
 static std::atomic<int> destroyed;
 
@@ -127,7 +74,7 @@ int main()
 			config.workers = workers;
 			config.policy = (ivl_policy)policy;
 			CHECK(!ivl_start(&config, &runtime));
-			test_handlers(runtime);
+			CHECK(handlers::right(runtime));
 			test_escapes(runtime);
 			ivl_stop(runtime);
 		}

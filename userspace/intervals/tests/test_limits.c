@@ -3,11 +3,9 @@
  * Programs that run out of memory: each promise of the headers in a process of its own, so that an
  * abort or a hang is one failure.
  */
-#include "test_runtimes.h"
+#include "test_child.h"
 
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "intervals_sync.h"
 #include "test_allocation.h"
@@ -27,28 +25,11 @@ char *__wrap_strdup(const char *string)
 	return test_allocation_fails() ? NULL : __real_strdup(string);
 }
 
-/* The status of a child process that calls test(workers), and is killed after five minutes. */
-static int in_process(int (*test)(unsigned int workers), unsigned int workers)
-{
-	int status;
-	pid_t child;
-
-	fflush(NULL);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
-		alarm(300);
-		_exit(test(workers));
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
-}
-
 static void on_all_counts(int (*test)(unsigned int workers))
 {
 	test_on_counts(workers) {
 		print_message("# %u workers\n", workers);
-		assert_int_equal(in_process(test, workers), 0);
+		assert_int_equal(test_in_child(test, workers), 0);
 	}
 }
 
@@ -114,7 +95,7 @@ TEST(default_stack)
 {
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers' own memory is beyond any limit");
-	assert_int_equal(in_process(look_at_default, 1), 0);
+	assert_int_equal(test_in_child(look_at_default, 1), 0);
 }
 
 #define SPAWNS 3000
@@ -178,7 +159,7 @@ TEST(little_memory)
 	on_all_counts(spawn_in_little_memory);
 	on_all_counts(start_with_huge_stacks);
 	for (unsigned int mib = 12; mib <= 100; mib += 8)
-		assert_int_equal(in_process(start_in_little_memory, mib), 0);
+		assert_int_equal(test_in_child(start_in_little_memory, mib), 0);
 }
 
 /*
@@ -477,7 +458,7 @@ TEST(descent_too_deep)
 
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
-	status = in_process(descend_farther, 1);
+	status = test_in_child(descend_farther, 1);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 

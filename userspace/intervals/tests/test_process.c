@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tasks that do to the process what a task should not, and programs that fork and unload. */
-#include "test_runtimes.h"
+#include "test_child.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 #include "fiber.h"
 #include "intervals_sync.h"
-
-static char said[4096];
-
-/* The status of a child process that calls test(workers); what it said is in `said`. */
-static int in_process(int (*test)(unsigned int workers), unsigned int workers)
-{
-	ssize_t bytes, all = 0;
-	int status, pipes[2];
-	pid_t child;
-
-	assert_int_equal(pipe(pipes), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child) {
-		dup2(pipes[1], STDERR_FILENO);
-		close(pipes[0]);
-		/* cmocka has it otherwise. */
-		signal(SIGSEGV, SIG_DFL);
-		alarm(60);
-		_exit(test(workers));
-	}
-	close(pipes[1]);
-	while ((bytes = read(pipes[0], said + all, sizeof(said) - 1 - (size_t)all)) > 0)
-		all += bytes;
-	said[all] = '\0';
-	close(pipes[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
-}
 
 static ivl_runtime *start(unsigned int workers)
 {
@@ -100,10 +69,10 @@ TEST(overflow)
 	if (TEST_SANITIZED)
 		test_leave_out("the sanitizers say it themselves");
 	test_on_counts(workers) {
-		status = in_process(overflow, workers);
+		status = test_in_child(overflow, workers);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-		assert_non_null(strstr(said, "INTERVALS_STACK"));
-		assert_int_equal(in_process(fit, workers), 0);
+		assert_non_null(strstr(test_stderr, "INTERVALS_STACK"));
+		assert_int_equal(test_in_child(fit, workers), 0);
 	}
 }
 
@@ -175,10 +144,10 @@ TEST(other_fault)
 	if (emulated())
 		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
-		status = in_process(fault, workers);
+		status = test_in_child(fault, workers);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-		assert_string_equal(said, "");
-		status = in_process(get_fault, workers);
+		assert_string_equal(test_stderr, "");
+		status = test_in_child(get_fault, workers);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 	}
 }
@@ -297,13 +266,13 @@ TEST(fork)
 	if (emulated())
 		test_leave_out("not under qemu-user");
 	test_on_counts(workers) {
-		assert_int_equal(in_process(fork_beside, workers), 0);
-		assert_int_equal(in_process(fork_inside, workers), 0);
-		assert_int_equal(in_process(return_in_child, workers), 0);
+		assert_int_equal(test_in_child(fork_beside, workers), 0);
+		assert_int_equal(test_in_child(fork_inside, workers), 0);
+		assert_int_equal(test_in_child(return_in_child, workers), 0);
 		/* Often: what the other worker does at the fork() is chance. */
 		for (int i = 0; i < 20; i++) {
-			assert_int_equal(in_process(return_beside_high, workers), 0);
-			assert_non_null(strstr(said, "after fork(), a task in the child"));
+			assert_int_equal(test_in_child(return_beside_high, workers), 0);
+			assert_non_null(strstr(test_stderr, "after fork(), a task in the child"));
 		}
 	}
 }
@@ -330,9 +299,9 @@ TEST(pthread_exit)
 	return;			/* its pthread_exit() ends the process by itself on a fiber */
 #endif
 	test_on_counts(workers) {
-		status = in_process(exit_inside, workers);
+		status = test_in_child(exit_inside, workers);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-		assert_non_null(strstr(said, "pthread_exit()"));
+		assert_non_null(strstr(test_stderr, "pthread_exit()"));
 	}
 }
 
@@ -365,7 +334,7 @@ static int load_and_unload(unsigned int workers)
 TEST(dlclose)
 {
 	test_on_counts(workers)
-		assert_int_equal(in_process(load_and_unload, workers), 0);
+		assert_int_equal(test_in_child(load_and_unload, workers), 0);
 }
 
 TEST_MAIN(NULL, NULL)
