@@ -63,9 +63,7 @@ static void says_nothing(void (*program)(ivl_runtime *runtime))
 	}
 }
 
-/*
- * Deadlocks.
- */
+/* Deadlocks. */
 
 static int nothing(ivl_interval *self, void *arg)
 {
@@ -310,9 +308,7 @@ TEST(crowd)
 	     " tasks have not begun: no memory for their stacks");
 }
 
-/*
- * No deadlocks.
- */
+/* No deadlocks. */
 
 static ivl_runtime *other;
 static ivl_numa_cond *cond;

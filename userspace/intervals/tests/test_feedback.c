@@ -7,9 +7,7 @@
 #include "attach.h"
 #include "feedback.h"
 
-/*
- * The library's clocks, as the test wants them.
- */
+/* The clocks that the library sees. */
 
 /* The library's clock is an hour ahead: no nap times out during a test. */
 static _Atomic bool later;
@@ -53,9 +51,7 @@ static struct ivl_config with_feedback(unsigned int workers)
 	return config;
 }
 
-/*
- * The desire.
- */
+/* The desire. */
 
 #define MS UINT64_C(1000000)
 
@@ -134,9 +130,7 @@ TEST(monotonous)
 	}
 }
 
-/*
- * Asked for, and not.
- */
+/* Feedback on and off. */
 
 static int nothing(ivl_interval *self, void *arg)
 {
@@ -179,9 +173,7 @@ TEST(attended)
 	ivl_stop(runtime);
 }
 
-/*
- * Results.
- */
+/* Results. */
 
 struct sums {
 	_Atomic long asyncs;
@@ -241,9 +233,7 @@ TEST(results)
 	}
 }
 
-/*
- * One worker, as long as the first quantum lasts.
- */
+/* One worker during the first quantum. */
 
 struct crowd {
 	ivl_runtime *runtime;
@@ -324,9 +314,7 @@ TEST(foreign_bursts)
 	later = false;
 }
 
-/*
- * The desire follows what there is to do.
- */
+/* The desire follows the work. */
 
 struct phase {
 	ivl_runtime *runtime;
@@ -505,9 +493,7 @@ TEST(unsteady_clock)
 	unsteady = false;
 }
 
-/*
- * Nothing waits for ever.
- */
+/* Nothing waits for ever. */
 
 struct meeting {
 	int tasks;
@@ -569,9 +555,7 @@ TEST(deprived_tasks_meet)
 	no_cpus = false;
 }
 
-/*
- * Places.
- */
+/* Places. */
 
 struct visits {
 	ivl_runtime *runtime;

@@ -6,9 +6,7 @@
 
 #include "intervals_sync.h"
 
-/*
- * All kinds of work.
- */
+/* All kinds of work. */
 
 struct call {
 	ivl_runtime *runtime;
@@ -91,9 +89,7 @@ TEST(error)
 	assert_int_equal(ivl_run_here(runtime, fail_here, NULL), ERANGE);
 }
 
-/*
- * With workers that are all held up.
- */
+/* All workers are held up. */
 
 struct jam {
 	ivl_runtime *runtime;
@@ -150,10 +146,8 @@ static void with_jam(unsigned int workers, void (*test)(struct jam *jam))
 
 static void with_jams(void (*test)(struct jam *jam))
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
-
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
-		with_jam(workers[i], test);
+	test_on_counts(workers)
+		with_jam(workers, test);
 }
 
 /* No worker is free to do it. */
@@ -218,9 +212,7 @@ TEST(woken)
 	with_jams(try_woken);
 }
 
-/*
- * Work of other threads.
- */
+/* Work of other threads. */
 
 struct heap {
 	ivl_runtime *runtime;
@@ -293,10 +285,8 @@ static void try_leaving(unsigned int workers)
 
 TEST(leaving)
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
-
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
-		try_leaving(workers[i]);
+	test_on_counts(workers)
+		try_leaving(workers);
 }
 
 static void set_flag(void *arg)
@@ -330,9 +320,7 @@ TEST(stolen_from)
 	}
 }
 
-/*
- * Many callers, and tasks that call.
- */
+/* Many callers, and tasks that call. */
 
 #define CALLERS 6
 

@@ -51,9 +51,7 @@ static ivl_runtime *start(unsigned int workers, enum ivl_policy policy, unsigned
 	return runtime;
 }
 
-/*
- * Memory.
- */
+/* Memory. */
 
 /* At most `more` bytes beyond the process's present size. */
 static void limit_memory(size_t more)
@@ -162,9 +160,7 @@ TEST(little_memory)
 		assert_int_equal(test_in_child(start_in_little_memory, mib), 0);
 }
 
-/*
- * A program that makes every kind of allocation. Each fails once, with all after it.
- */
+/* A program that makes every kind of allocation. Each fails once, with all after it. */
 #define KINDS 40
 
 static _Atomic int done;
@@ -301,9 +297,7 @@ TEST(every_allocation)
 	on_all_counts(fail_everywhere_here);
 }
 
-/*
- * Stacks: more tasks that wait for each other than there are stacks at first.
- */
+/* Stacks: more tasks that wait for each other than there are stacks at first. */
 
 struct crowd {
 	unsigned int tasks;

@@ -102,9 +102,7 @@ TEST(waits)
 	}
 }
 
-/*
- * It goes on in another thread.
- */
+/* A task continues in another thread. */
 
 static ivl_numa_barrier *barrier;
 static _Atomic int moved, refused;
@@ -158,9 +156,7 @@ TEST(goes_on_elsewhere)
 	}
 }
 
-/*
- * Another task is let in.
- */
+/* Another task gets the lock. */
 
 static _Atomic int let_in;
 
@@ -217,9 +213,7 @@ TEST(lets_in)
 	test_ends_saying(&config, recursively, words, 1);
 }
 
-/*
- * Nothing is said of locks that are given up before the wait, or that belong to tasks.
- */
+/* No report of locks released before the wait, or of locks that belong to tasks. */
 
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;

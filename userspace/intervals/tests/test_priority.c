@@ -95,9 +95,7 @@ TEST(alone)
 	}
 }
 
-/*
- * By a task that goes on.
- */
+/* Made ready by a task that continues. */
 
 static void schedule_high(struct order *order)
 {
@@ -202,9 +200,7 @@ TEST(thief)
 	}
 }
 
-/*
- * A worker passes on its next task when one of high priority comes first.
- */
+/* A worker passes on its next task when one of high priority comes first. */
 
 /* Lets the other worker go, and does not end before the other interval has begun there. */
 BODY(need_other, struct order *order)

@@ -30,9 +30,7 @@ static int run(ivl_body *body, unsigned int workers)
 	return error;
 }
 
-/*
- * Stacks.
- */
+/* Stacks. */
 
 static int deep(int levels);
 /* The compiler must not turn it into a loop. */
@@ -152,9 +150,7 @@ TEST(other_fault)
 	}
 }
 
-/*
- * fork().
- */
+/* fork(). */
 
 static int nothing(ivl_interval *self, void *arg)
 {
@@ -277,9 +273,7 @@ TEST(fork)
 	}
 }
 
-/*
- * The end of a worker's thread.
- */
+/* The end of a worker's thread. */
 
 static int exit_thread(ivl_interval *self, void *arg)
 {
@@ -305,9 +299,7 @@ TEST(pthread_exit)
 	}
 }
 
-/*
- * A plug-in that is linked with the library.
- */
+/* A plug-in that is linked with the library. */
 
 static int load_and_unload(unsigned int workers)
 {

@@ -130,9 +130,7 @@ TEST(cross_place_off)
 	}
 }
 
-/*
- * A thief takes half of what the victim has, with config.steal_half.
- */
+/* A thief takes half of what the victim has, with config.steal_half. */
 
 #define HEAP 400
 
@@ -175,9 +173,7 @@ TEST(steal_half)
 	ivl_stop(heap.runtime);
 }
 
-/*
- * Work from outside begins while all workers have work of their own.
- */
+/* Work from outside begins while all workers have work of their own. */
 
 struct busy {
 	ivl_runtime *runtime;
@@ -319,18 +315,16 @@ static void try_busy(unsigned int workers, enum ivl_policy policy, ivl_body *bod
 
 TEST(mail)
 {
-	static const unsigned int workers[] = { 1, 2, 8 };
-
-	for (size_t i = 0; i < sizeof(workers) / sizeof(*workers); i++)
+	test_on_counts(workers) {
 		for (int policy = 0; policy < IVL_POLICIES; policy++) {
-			try_busy(workers[i], policy, busy_with_spawns);
-			/* Work-first, each has run when it is spawned. */
-			if (policy != IVL_WORK_FIRST)
-				try_busy(workers[i], policy, busy_with_sync);
-			/* Work-first, each would be inside of the one before. */
-			if (policy != IVL_WORK_FIRST)
-				try_busy(workers[i], policy, busy_with_asyncs);
+			try_busy(workers, policy, busy_with_spawns);
+			/* Work-first, a child has run when it is spawned; asyncs would nest. */
+			if (policy == IVL_WORK_FIRST)
+				continue;
+			try_busy(workers, policy, busy_with_sync);
+			try_busy(workers, policy, busy_with_asyncs);
 		}
+	}
 }
 
 /*

@@ -74,9 +74,7 @@ static void nothing(void *arg)
 {
 }
 
-/*
- * The programs. Each is called with its size, as a task of its own.
- */
+/* The programs, each called with its size as a task of its own. */
 
 static void loop(void *arg)
 {

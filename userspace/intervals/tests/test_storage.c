@@ -149,9 +149,7 @@ TEST_ON_ALL(all_kinds)
 	assert_int_equal(destroyed_sum, count.sum);
 }
 
-/*
- * When it is destroyed, and what a destructor may do.
- */
+/* When a value is destroyed, and what its destructor may do. */
 
 static void keep_one(void *arg)
 {

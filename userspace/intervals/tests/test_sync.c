@@ -91,9 +91,7 @@ enum { THREADS = 12, TASKS = 12 };
 /* Of each member; fewer on one CPU, where every hand-off waits for the CPU. */
 static int turns = TEST_SLOW ? 300 : 1000;
 
-/*
- * Mutex.
- */
+/* Mutex. */
 
 struct counting {
 	ivl_numa_mutex *mutex;
@@ -415,9 +413,7 @@ TEST(cond_broadcast)
 	assert_int_equal(ivl_numa_mutex_destroy(rounds.mutex), 0);
 }
 
-/*
- * Barrier.
- */
+/* Barrier. */
 
 struct meetings {
 	ivl_numa_barrier *barrier;

@@ -73,9 +73,7 @@ TEST(ask_again)
 	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
 }
 
-/*
- * A tied task goes on where it was, whatever it waits for.
- */
+/* A tied task continues in its thread after any wait. */
 
 static ivl_numa_mutex *mutex;
 static ivl_guard *guard;

@@ -18,9 +18,7 @@
 #define ivl_model ivl_intervals
 #include "model.h"
 
-/*
- * Defects of point.c and interval.c.
- */
+/* Defects of point.c and interval.c. */
 
 struct waiting {
 	bool (*publish)(void *arg, struct ivl_waiter *waiter);
@@ -127,9 +125,7 @@ bool ivl_describe_guard(const struct ivl_interval *, struct ivl_inspection *) { 
 const char *ivl_interval_name(const struct ivl_interval *) { return ""; }
 int ivl_add_hold(struct ivl_interval *, struct ivl_guard *) { return 0; }
 
-/*
- * The memory of memory.c, each block of which is used once.
- */
+/* The memory of memory.c, each block of which is used once. */
 template <typename T> class blocks {
 public:
 	T *get()
@@ -225,9 +221,7 @@ void **ivl_runtime_model(ivl_runtime *runtime)
 	return &runtime->model;
 }
 
-/*
- * A program: a foreign thread calls ivl_run(); what the body makes is the suite's.
- */
+/* A program: a foreign thread calls ivl_run(); what the body makes is the suite's. */
 template <typename suite, int workers, int others = 0>
 struct program : rl::test_suite<suite, workers + 1 + others> {
 	static const int MOST = 5;

@@ -350,9 +350,7 @@ TEST(long_chains_fail)
 	assert_int_equal(trace.count, 0);
 }
 
-/*
- * Cancellation.
- */
+/* Cancellation. */
 
 static int cancels(ivl_interval *self, void *trace)
 {

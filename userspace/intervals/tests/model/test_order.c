@@ -163,9 +163,7 @@ TEST(refuses_a_parent_that_may_have_ended)
 	assert_null(ivl_create(NULL, NULL, nothing, NULL, NULL));
 }
 
-/*
- * An interval that precedes another may still add edges to it and subintervals inside it.
- */
+/* An interval that precedes another may still add edges to it and subintervals inside it. */
 struct ahead {
 	struct trace trace;
 	ivl_interval *x, *y, *b;
