@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What test_process.c loads and unloads. */
+/* Loaded and unloaded by test_process.c. */
 #include <intervals.h>
 
 int use_intervals(unsigned int workers);
@@ -10,7 +10,7 @@ static int count(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* 0: all is well. */
+/* 0: success. */
 int use_intervals(unsigned int workers)
 {
 	struct ivl_config config;

@@ -50,7 +50,7 @@ static inline void test_add(const char *name, CMUnitTestFunction function, void 
 	} \
 	static void test_##name(void **state)
 
-/* How many tests failed, the exit status. For all tests; NULL: nothing to set up or tear down. */
+/* Set up, run all tests, tear down. Returns the exit status: the number of failed tests. */
 static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_down)
 {
 	if (test_count > TEST_MOST)

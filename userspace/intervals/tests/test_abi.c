@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What programs that are compiled rely on. What fails here breaks them: it needs another
- * first number of the version, and SONAME. Numbers may be added, at the end alone.
+ * What compiled programs rely on. A failure here breaks them: it needs another major version and
+ * SONAME. Numbers may only be added at the end.
  */
 
 #include "test_runtimes.h"
@@ -72,7 +72,7 @@ TEST(older_program)
 	assert_int_equal(older.beyond, 77);
 	assert_int_equal(older.size, size);
 	older.workers = 3;
-	/* No queue, no stack: but the defaults. */
+	/* Queue and stack are 0, so the defaults apply. */
 	setenv("INTERVALS_STACK", "64", 1);
 	assert_int_equal(ivl_start(config, &runtime), 0);
 	unsetenv("INTERVALS_STACK");

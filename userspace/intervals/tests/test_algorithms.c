@@ -27,7 +27,7 @@ static void compose_part(size_t begin, size_t end, void *sum, void *arg)
 		compose(sum, (struct affine *)arg + begin, NULL);
 }
 
-/* A scan by parts; how often each number was only added, and how often put. */
+/* A scan by parts: how often each number was only added, and how often scanned. */
 struct parts {
 	const struct affine *in;
 	struct affine *out;
@@ -76,10 +76,10 @@ static struct affine *make_numbers(size_t count)
 	return numbers;
 }
 
-/* What one worker does all alone. */
+/* With one worker. */
 static bool alone = true;
 
-/* Only where several take part, or the grain is given, are numbers added that are put later. */
+/* Numbers are added first and scanned later only with several workers or a given grain. */
 static void check_parts(const struct affine *numbers, const struct affine *expected, size_t count,
 			size_t grain)
 {
@@ -94,7 +94,7 @@ static void check_parts(const struct affine *numbers, const struct affine *expec
 	parts.counts = malloc((count + 1) * sizeof(*parts.counts));
 	assert_non_null(parts.counts);
 	memset(parts.counts, 0, count * sizeof(*parts.counts));
-	/* Where there is no memory: for the sums there is, and none for tasks. */
+	/* Memory for the sums, and none for tasks. */
 	test_allocations_left = left < 0 ? left : 2;
 	ivl_parallel_scan_parts(0, count, grain, &sum, sizeof(sum), add_numbers, put_sums, compose,
 				&parts);
@@ -224,7 +224,7 @@ static void add_large(size_t begin, size_t end, void *sum, void *arg)
 	}
 }
 
-/* Where there is memory for sums, and none for these. */
+/* Memory for the sums, and none for the tasks. */
 static bool no_memory;
 
 static void forget_memory(bool now)
@@ -398,7 +398,7 @@ TEST(without_memory)
 	struct ivl_config config = test_config(1);
 
 	without_memory(NULL, NULL);
-	/* And there is no room for the second task. */
+	/* No room for the second task. */
 	config.queue_capacity = 1;
 	test_run_on(&config, without_memory, NULL);
 }

@@ -30,7 +30,7 @@ void *__real_realloc(void *memory, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-/* Meson has large files everywhere, where mmap() is this. */
+/* Meson enables large files, where mmap() is mmap64(). */
 void *__real_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 hwloc_bitmap_t __real_hwloc_bitmap_alloc(void);

@@ -10,7 +10,7 @@
 
 static char root[] = "/tmp/test-cgroup-XXXXXX";
 
-/* With the directories that it is in. */
+/* And its directories. */
 static void write_file(const char *name, const char *text)
 {
 	char path[PATH_MAX];
@@ -70,7 +70,7 @@ static void test_version_2(void **state)
 	}
 }
 
-/* The least of all that are around it. */
+/* The least of the enclosing cgroups. */
 static void test_around(void **state)
 {
 	write_process("0::/a/b/c\n", VERSION_2);
@@ -83,7 +83,7 @@ static void test_around(void **state)
 	assert_int_equal(ivl_cgroup_cpus(root), 3);
 	write_file("/sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
 	assert_int_equal(ivl_cgroup_cpus(root), 3);
-	/* Of a container that sees its own cgroup as the first. */
+	/* A container that sees its own cgroup as the root. */
 	write_file("/sys/fs/cgroup/cpu.max", "200000 100000\n");
 	assert_int_equal(ivl_cgroup_cpus(root), 2);
 	write_process("0::/\n", VERSION_2);
@@ -132,7 +132,7 @@ static void test_own_cgroup_mounted(void **state)
 	assert_int_equal(ivl_cgroup_cpus(root), 4);
 	write_quota("/sys/fs/cgroup/cpu/inner", 100000, 100000);
 	assert_int_equal(ivl_cgroup_cpus(root), 1);
-	/* Not below it, though it begins so. */
+	/* Not below it, although the path begins alike. */
 	write_process("4:cpu:/docker/1234/inner\n", mounted);
 	assert_int_equal(ivl_cgroup_cpus(root), 4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What grows with the program must not grow with its square. */
+/* Costs must not grow with the square of a program's size. */
 #include "test_runtimes.h"
 
 #include <time.h>
@@ -14,7 +14,7 @@ static double cpu_seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* So long the CPU takes for body(&count). */
+/* CPU time of body(&count). */
 static double cost(ivl_body *body, int count, unsigned int workers)
 {
 	struct ivl_config config = test_config(workers);
@@ -41,7 +41,7 @@ static void check_growth(ivl_body *body)
 	}
 }
 
-/* Levels of intervals one inside the other, while another one is cancelled. */
+/* Nested intervals while another interval is cancelled. */
 static int level(ivl_interval *self, void *arg)
 {
 	if (!--*(int *)arg)

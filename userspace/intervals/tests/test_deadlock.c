@@ -13,7 +13,7 @@
 #define AFTER_MS 100
 #define LATER_US (6 * AFTER_MS * 1000)
 
-/* How many stacks can be mapped; -1: as many as are asked for. */
+/* How many stacks can still be mapped; -1: any number. */
 static _Atomic int stacks_left = -1;
 
 void *__real_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
@@ -196,7 +196,7 @@ static int join_unscheduled(ivl_interval *self, void *arg)
 
 static int keep_unscheduled(ivl_interval *self, void *arg)
 {
-	/* Launched, and thus not among what has to be scheduled. */
+	/* Launched, so it is already scheduled. */
 	ivl_interval *late = ivl_create(self, "late", nothing, NULL, NULL);
 	ivl_interval *joiner = ivl_launch("joiner", join_unscheduled, late, NULL);
 

@@ -178,7 +178,7 @@ TEST(bind)
 	ivl_objects_destroy(NULL);
 }
 
-/* On node 0, where the process may say so. */
+/* On node 0, if the process may set a memory policy. */
 static char *pages(size_t bytes)
 {
 	unsigned long node_0 = 1;
@@ -192,7 +192,7 @@ static char *pages(size_t bytes)
 	return memory;
 }
 
-/* Where the kernel says that the memory is. */
+/* At the node that the kernel reports. */
 TEST(find)
 {
 	const size_t bytes = 3000 * 4096;

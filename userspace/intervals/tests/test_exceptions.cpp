@@ -34,7 +34,7 @@ static int nothing(ivl_interval *, void *arg)
 	return 0;
 }
 
-/* The error is that of the joiner, and what depends on it does not run. */
+/* The joiner gets the error, and dependents do not run. */
 static int joins(ivl_interval *self, void *arg)
 {
 	ivl_interval *thrower = ivl_create(self, "thrower", throws, NULL, NULL);

@@ -370,7 +370,7 @@ static int phase_body(ivl_interval *self, void *arg)
 	return ivl_finish(phase->to_do, arg);
 }
 
-/* Has the desire come to what the phase wants it to be, while there was that to do? */
+/* Did the desire reach the phase's range while this work lasted? */
 static bool comes(struct phase *phase, ivl_function *to_do)
 {
 	phase->to_do = to_do;
@@ -493,7 +493,7 @@ TEST(unsteady_clock)
 	unsteady = false;
 }
 
-/* Nothing waits for ever. */
+/* No task waits for ever. */
 
 struct meeting {
 	int tasks;
@@ -508,7 +508,7 @@ ASYNC(meet, struct meeting *meeting)
 		atomic_fetch_add(&meeting->late, 1);
 }
 
-/* They want the CPU all the time. */
+/* Spins all the time. */
 ASYNC(meet_spinning, struct meeting *meeting)
 {
 	atomic_fetch_add(&meeting->came, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finish and async: all asyncs inside, of asyncs too, are over when a finish is. */
+/* Finish and async: a finish ends after all its asyncs and their asyncs. */
 #include "test_runtimes.h"
 
 #include "intervals_sync.h"
@@ -189,7 +189,7 @@ TEST(bounded_stack)
 	uint64_t fibers;
 	int reached;
 
-	/* Work-first goes down as deep as the graph is large, and on where no stack is left. */
+	/* Work-first recurses as deep as the graph is large, and continues without free stacks. */
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
 		assert_int_equal(depth_first_search(policy, side, &reached, &fibers), 0);
 		assert_int_equal(reached, side * side);

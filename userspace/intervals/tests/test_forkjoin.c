@@ -81,7 +81,7 @@ TEST(deep)
 TEST(without_fibers)
 {
 	for (int policy = 0; policy < IVL_POLICIES; policy++) {
-		/* The body has the only one: its sync runs the children. */
+		/* The body has the only stack: its sync runs the children. */
 		struct ivl_config config = test_config(1);
 		int left = 5;
 
@@ -159,7 +159,7 @@ static void mark(size_t begin, size_t end, void *arg)
 
 	for (size_t i = begin; i < end; i++)
 		sum->seen[i]++;
-	/* One that the runtime chooses is not known; all would write here at once. */
+	/* A grain that the runtime chooses is unknown here. */
 	if (sum->grain && end - begin > sum->grain)
 		sum->longest = end - begin;
 }

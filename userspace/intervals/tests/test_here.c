@@ -410,7 +410,7 @@ TEST(tasks_call)
 	}
 }
 
-/* Of a thread that is in no runtime, too. */
+/* Also from a thread outside any runtime. */
 TEST(outsider_wakes)
 {
 	struct ivl_config config = test_config(1);

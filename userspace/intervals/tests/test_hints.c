@@ -249,13 +249,13 @@ TEST(here)
 
 	meeting.runtime = test_start(&config);
 	meeting.place = ivl_place_outer(ivl_place_outer(ivl_place_at(meeting.runtime, 0)));
-	/* It sits at the first leaf, and sleeps. */
+	/* The calling thread is at the first leaf, and sleeps. */
 	assert_int_equal(ivl_run_here(meeting.runtime, begin_at, &sender), 0);
 	assert_met(&meeting);
 	ivl_stop(meeting.runtime);
 }
 
-/* Another runtime's place is no hint, though that runtime and the place may be no more. */
+/* Another runtime's place is no hint, even after that runtime has stopped. */
 TEST(others_place)
 {
 	struct ivl_config config = packages(8, false);

@@ -71,7 +71,7 @@ static int read_and_join(ivl_interval *self, void *arg)
 
 static void over_join(ivl_runtime *runtime)
 {
-	/* At one worker at least it has not ended by then. */
+	/* With one worker it has not ended by then. */
 	for (int i = 0; i < 1000; i++)
 		ivl_run(runtime, read_and_join, NULL);
 }
@@ -185,7 +185,7 @@ static int let_in_one(ivl_interval *self, void *arg)
 {
 	struct ivl_group group = IVL_GROUP_INIT;
 
-	/* What was put last comes first. */
+	/* The last task put is taken first. */
 	ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_come, NULL, 0, NULL);
 	ivl_group_async_by(&group, IVL_HELP_FIRST, lock_and_wait, NULL, 0, NULL);
 	return ivl_group_wait(&group);

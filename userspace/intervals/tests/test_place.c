@@ -18,7 +18,7 @@ unsigned int __wrap_ivl_node_count(void)
 	return pretend_nodes ? 2 : 1;
 }
 
-/* What the cgroup allows. */
+/* The cgroup's limit. */
 static unsigned int quota;
 
 unsigned int __wrap_ivl_cgroup_cpus(const char *root);
@@ -359,7 +359,7 @@ TEST(apart)
 	ivl_topology_destroy(t);
 }
 
-/* On this machine: what the thread is bound to, and twice as many workers. */
+/* On this machine: the thread's CPUs, and twice as many workers. */
 TEST(this_machine)
 {
 	struct ivl_topology *t;
@@ -378,7 +378,7 @@ TEST(this_machine)
 		assert_int_equal(CPU_COUNT(&now), 1);
 		assert_true(CPU_ISSET(cpu, &now));
 	}
-	/* Bound to the last one: that is all there is. */
+	/* Bound to the last CPU, it sees only that. */
 	ivl_topology_destroy(t);
 	t = test_topology(NULL, IVL_PLACES_ONE, 0);
 	assert_int_equal(t->workers, 1);
@@ -455,7 +455,7 @@ TEST(memory)
 	}
 	ivl_node_free(NULL, 0, -1);
 
-	/* Where this process may give memory a policy, it has one. */
+	/* If this process may set a memory policy, the memory has one. */
 	memory = ivl_node_alloc(4096, 0);
 	memory[0] = 1;
 	if (may_bind()) {

@@ -13,12 +13,12 @@ struct mixed {
 struct mixed_async {
 	struct mixed *test;
 	enum ivl_policy policy;
-	pid_t spawner;			/* the thread that it was made by */
+	pid_t spawner;			/* the thread that made it */
 };
 
 TASK(run_mixed, struct mixed_async *async)
 {
-	/* Work-first: where it was made, though the spawner may have gone elsewhere. */
+	/* Work-first: in the thread that made it; the spawner may have moved. */
 	if (async->policy == IVL_WORK_FIRST && gettid() != async->spawner)
 		atomic_fetch_add(&async->test->moved, 1);
 	atomic_fetch_add(&async->test->ran[async->policy], 1);
@@ -30,7 +30,7 @@ static void make_one(struct mixed *test, enum ivl_policy policy)
 	const int before = atomic_load(&test->ran[policy]);
 
 	assert_int_equal(ivl_async_by(policy, run_mixed, &async, sizeof(async), NULL), 0);
-	/* Help-first: the spawner goes on at once, and where it was. */
+	/* Help-first: the spawner continues at once in its thread. */
 	if (policy == IVL_HELP_FIRST && gettid() != async.spawner)
 		atomic_fetch_add(&test->moved, 1);
 	if (test->alone && policy != IVL_ADAPTIVE)
@@ -273,7 +273,7 @@ TEST(chains)
 			try_chain(&config, spawn_chain);
 			config.fibers_per_worker = FEW_FIBERS;
 			try_chain(&config, async_chain);
-			/* Other functions put and take. */
+			/* With statistics other functions put and take. */
 			config.statistics = true;
 			try_chain(&config, spawn_chain);
 		}

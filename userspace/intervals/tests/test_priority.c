@@ -44,7 +44,7 @@ static int schedule_all(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* And in a chain, which its worker would go along. */
+/* And in a chain that its worker would follow. */
 BODY(schedule_chain, struct order *order)
 {
 	ivl_interval *first, *second;
@@ -170,7 +170,7 @@ ASYNC(hold_thief, struct order *order)
 	test_comes_true(atomic_load(&order->other_flag));
 }
 
-/* Help-first: all this is in the queue of a worker that does not come to it. */
+/* Help-first: all this is in the queue of a busy worker. */
 TASK(fill_queue, struct order *order)
 {
 	if (ivl_async(hold_thief, &order, sizeof(order), NULL) || !test_comes_true(atomic_load(&order->flag)))
@@ -240,7 +240,7 @@ TEST(next)
 	assert_int_equal(order.begun, 1);
 }
 
-/* Nothing is lost or forgotten where all workers take them, and sleep in between. */
+/* No interval is lost while all workers take them, and sleep in between. */
 static int mix(ivl_interval *self, void *arg)
 {
 	for (int round = 0; round < 50; round++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tasks that do to the process what a task should not, and programs that fork and unload. */
+/* Tasks that damage their process, and programs that fork and unload. */
 #include "test_child.h"
 
 #include <dlfcn.h>
@@ -76,7 +76,7 @@ TEST(overflow)
 
 #define RUNTIMES 64
 
-/* None has stacks where another one's end, though for each the middle is a page farther. */
+/* No two of them share the ends of stacks, although the middle moves by a page for each. */
 TEST(holes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -228,7 +228,7 @@ static int be_first(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* With work that comes before all other: it is the parent's. */
+/* With work of high priority, which is the parent's. */
 static int fork_beside_high(ivl_interval *self, void *arg)
 {
 	ivl_interval *first = ivl_create(self, NULL, be_first, NULL, NULL);
@@ -238,7 +238,7 @@ static int fork_beside_high(ivl_interval *self, void *arg)
 		return EXIT_FAILURE;
 	ivl_release(first);
 	ivl_schedule();
-	/* In the child TSan takes no notice of what orders the stacks that its thread switches to. */
+	/* In the child TSan does not see how the stacks are ordered that its thread switches to. */
 	return fork_and_return(self, arg) || (!TEST_SLOW && fork_and_wait(self, arg));
 }
 

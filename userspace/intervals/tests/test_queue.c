@@ -19,7 +19,7 @@
 
 struct item {
 	uint64_t contents;		/* written by the owner before put */
-	_Atomic unsigned int count;	/* how often it came out */
+	_Atomic unsigned int count;	/* how often it was taken or stolen */
 };
 
 /* The queue alone, which may give an element twice, or the pool, which never does. */
@@ -197,7 +197,7 @@ TEST(no_memory)
 	}
 }
 
-/* What comes out of 1, 2, 3: the owner's order, and the thieves'. */
+/* The order in which 1, 2, 3 are taken, and stolen. */
 TEST(order)
 {
 	static const struct {

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* The thread after these cannot be made; -1: all can. */
+/* How many threads can still be made; -1: any number. */
 static int threads_left = -1;
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -24,7 +24,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 }
 
 static int pin_error;
-/* What threads were bound to, in turn. */
+/* The CPUs that threads were bound to, in turn. */
 static cpu_set_t bound[8];
 static unsigned int times_bound;
 
@@ -397,7 +397,7 @@ TEST(sleeps)
 		used = cpu_seconds() - before;
 	}
 	assert_true(used < 0.02);
-	/* And each can be woken. */
+	/* Each can be woken. */
 	for (int i = 0; i < 200; i++) {
 		usleep(i % 10 * 100);
 		test_run(runtime, count, (void *)&runs);
@@ -462,7 +462,7 @@ TEST(bound_to_places)
 	for (int worker = 0; worker < 3; worker++)
 		assert_int_equal(CPU_COUNT(&bound[worker]), 2);
 
-	/* It was not asked for. */
+	/* Binding was not requested, so its failure is no error. */
 	pin_error = EPERM;
 	ivl_stop(test_start(&config));
 	pin_error = 0;

@@ -194,7 +194,7 @@ static void nothing(void *arg)
 {
 }
 
-/* Spawns until the other thread's run is over, which it cannot be before it has begun. */
+/* Spawns until the other thread's run has come. */
 TASK(spawn_on, struct busy *busy)
 {
 	const double end = now() + 10;

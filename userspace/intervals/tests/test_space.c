@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The space that asyncs take (SLAW, theorem 3.3; Documentation/design.rst, "Space"):
- * how many have begun and not ended, each of which has a stack, and how many of a worker's are fresh.
+ * how many have begun and not ended, each with a stack, and how many of a worker's are fresh.
  */
 #include "test_runtimes.h"
 
@@ -30,7 +30,7 @@ static void at_least(_Atomic int *most, int seen)
 		;
 }
 
-/* By the worker itself, which is in no async just now. */
+/* Called by the worker itself, outside any async. */
 static void look_at_fresh(void)
 {
 	at_least(&counts.most_fresh, atomic_load(&counts.fresh[ivl_self()->number]));
@@ -202,7 +202,7 @@ static struct ivl_config space_config(unsigned int workers, unsigned int stack, 
 	config.statistics = true;
 	config.adapt_stack = stack;
 	config.adapt_fresh = fresh;
-	/* Help-first wherever it may be. */
+	/* Help-first wherever allowed. */
 	config.adapt_interval = 1 << 20;
 	return config;
 }
@@ -229,7 +229,7 @@ static void bound(const struct program *program, enum ivl_queue queue, unsigned 
 	/* The remaining programs are all adaptive. */
 	if (program->function != loop_of_finishes)
 		assert_true(atomic_load(&counts.most_fresh) <= most_fresh);
-	/* Several workers keep some that are free. */
+	/* Several workers keep some free stacks. */
 	if (workers == 1)
 		assert_int_equal(stacks, atomic_load(&counts.most_begun));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What tasks keep for themselves, by keys: until they end, wherever they go on. */
+/* Task-local values, by keys: kept until the task ends, on any worker. */
 #include "test_runtimes.h"
 
 #include "intervals_sync.h"
@@ -21,7 +21,7 @@ static void come_again(void *value)
 	ivl_key_set(&stubborn, value);
 }
 
-/* 0: another value than one's own was there before, or there is no memory. */
+/* False: the task had a value already, or there is no memory. */
 static bool keep(long value)
 {
 	long *own = malloc(sizeof(*own));
@@ -40,8 +40,8 @@ static bool has(long value)
 }
 
 /*
- * Every kind of task: it has nothing at first, keeps its own over all that waits and is run
- * meanwhile, and all is destroyed when it has ended.
+ * Every kind of task: it has no value at first, keeps its own over waits and over tasks that run
+ * meanwhile, and its value is destroyed when it has ended.
  */
 
 struct count {
@@ -70,7 +70,7 @@ struct branch {
 	int depth;
 };
 
-/* Half of the tasks keep nothing, so that their children are the first to. */
+/* Half of the tasks have no value, so that their children are the first with one. */
 TASK(grow, struct branch *branch)
 {
 	struct branch next = { branch->count, branch->depth - 1 };
@@ -87,7 +87,7 @@ TASK(grow, struct branch *branch)
 			abort();
 	ivl_sync(&scope);
 	check(branch->count, keeps ? has(value) : !ivl_key_get(&number));
-	/* One alone: the frequent way of a sync. */
+	/* One child: the fast path of a sync. */
 	if (branch->depth && ivl_spawn(&scope, &tasks[0], grow, &next))
 		abort();
 	ivl_sync(&scope);
@@ -156,7 +156,7 @@ static void keep_one(void *arg)
 	keep(1);
 }
 
-/* Before its sync returns, though it is the child that the sync calls itself. */
+/* Before its sync returns, although the sync calls this child itself. */
 static int destroyed_by_sync(ivl_interval *self, void *arg)
 {
 	struct ivl_scope scope = IVL_SCOPE_INIT;
@@ -188,7 +188,7 @@ static int values(ivl_interval *self, void *arg)
 	if (ivl_key_get(&plain) || ivl_key_set(&plain, NULL) || ivl_key_set(&plain, &one) ||
 	    ivl_key_set(&plain, &other) || ivl_key_get(&plain) != &other || ivl_key_get(&unused))
 		return EPROTO;
-	/* None is left for a destructor, which there is not. */
+	/* A key without a destructor leaves nothing to destroy. */
 	return ivl_key_set(&plain, NULL) || ivl_key_get(&plain) ? EPROTO :
 	       ivl_key_set(&stubborn, &one);
 }
@@ -222,7 +222,7 @@ TEST(before)
 	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
 }
 
-/* A task that has a number and one that has a value are told from their children alike. */
+/* A task with a number and one with a value are both distinct from their children. */
 static void lock_it(void *arg)
 {
 	if (!ivl_numa_mutex_lock(arg))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a called function must keep is kept over ivl_switch(), on both sides; stacks have an end. */
+/* ivl_switch() preserves callee-saved registers on both sides; unwinding ends at a stack's top. */
 #include <unwind.h>
 
 #include "fiber.h"
@@ -74,7 +74,7 @@ static long unwind(void *frames)
 	return _Unwind_Backtrace(count, frames);
 }
 
-/* What lies above the stack, as a fiber does, is no frame. */
+/* The memory above the stack, such as a fiber, is no frame. */
 TEST(end_of_stack)
 {
 	char *stack = aligned_alloc(64, 2 * STACK_BYTES);

@@ -122,7 +122,7 @@ static void count_member(unsigned int number, void *arg)
 			CHECK(!ivl_numa_mutex_lock(counting->mutex));
 		counting->count++;
 		count_row(counting);
-		/* Some lose their CPU while they hold it. */
+		/* Some yield while they hold it. */
 		if (i % 64 == 0)
 			sched_yield();
 		CHECK(!ivl_numa_mutex_unlock(counting->mutex));

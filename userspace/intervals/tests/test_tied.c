@@ -190,7 +190,7 @@ TEST(tied)
 	assert_int_equal(ivl_numa_barrier_destroy(barrier), 0);
 }
 
-/* One that has given way goes on where it was, and does. */
+/* A task that has yielded continues in its thread. */
 
 static _Atomic int urgent;
 
@@ -214,7 +214,7 @@ static int spawn_until_urgent(ivl_interval *self, void *arg)
 	for (; !urgent && rounds < 100000; rounds++)
 		sync_children();
 	moved += gettid() != thread;
-	/* It gives way at a spawn. */
+	/* It yields at a spawn. */
 	wrong += rounds == 100000;
 	return 0;
 }

@@ -48,7 +48,7 @@ BODY(spawn_body, struct attempt *test)
 	spawn_all(test, fail_once);
 	if (test->error != EIO || (alone && test->ran != 6))
 		return EPROTO;
-	/* As new. */
+	/* The scope can be used again. */
 	atomic_store(&test->ran, 0);
 	spawn_all(test, succeed);
 	if (test->error || test->ran != CHILDREN)
@@ -89,7 +89,7 @@ TEST_ON_ALL(loop)
 	assert_int_equal(test.error, ERANGE);
 }
 
-/* One after the other: what comes after the error does not run. */
+/* In turn: children after the error do not run. */
 TEST(outside)
 {
 	struct attempt test = { .scope = IVL_TRY_SCOPE_INIT };

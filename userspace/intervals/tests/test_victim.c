@@ -242,7 +242,7 @@ TEST(threshold)
 		assert_int_equal(round_of(chooser, order), 2);
 		assert_int_equal(order[0], 12);
 	}
-	/* A favourite whose queue has become short is not asked. */
+	/* A favourite whose queue has become short is not tried. */
 	succeed_with(chooser, 12);
 	ivl_stealability_update(mask, 12, 1);
 	assert_int_equal(round_of(chooser, order), 1);
@@ -303,7 +303,7 @@ static void test_trifles(void)
 	assert_int_equal(ivl_pause_after(&of, IVL_STEAL_WORTH_NS - 1), IVL_LEAST_PAUSE_NS);
 }
 
-/* Where one in eight takes long, or one in many very long, it never does. */
+/* If one steal in eight is long, or one in many very long, it never pauses. */
 static void test_few_pay_for_many(void)
 {
 	struct ivl_steal_backoff of = { 0 };
@@ -311,7 +311,7 @@ static void test_few_pay_for_many(void)
 	assert_int_equal(ivl_pause_after(&of, 8 * IVL_STEAL_WORTH_NS), 0);
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(ivl_pause_after(&of, i % 8 ? 0 : 8 * IVL_STEAL_WORTH_NS), 0);
-	/* Not for ever. */
+	/* The pause is bounded. */
 	assert_int_equal(ivl_pause_after(&of, 1000000000), 0);
 	for (int i = 0; i < IVL_MOST_GAINED_NS / IVL_STEAL_WORTH_NS; i++)
 		assert_int_equal(ivl_pause_after(&of, 0), 0);

@@ -21,7 +21,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* Not inlined: the thread may be another one than before. */
+/* Not inlined: the thread may have changed. */
 __attribute__((noinline)) static void spend(long ns)
 {
 	spent += ns;
@@ -74,7 +74,7 @@ static void must(int error)
 		fail_msg("%s", ivl_last_error());
 }
 
-/* Intervals, one after the other. */
+/* Intervals in sequence. */
 
 static int spend_ns(ivl_interval *self, void *arg)
 {

@@ -38,7 +38,7 @@ static bool add(ivl_commutative *reducer, long value)
 	return true;
 }
 
-/* First in, first out, all of a loop wait at once; ThreadSanitizer has no more than 8128 fibers. */
+/* With a FIFO queue a whole loop waits at once; ThreadSanitizer has at most 8128 fibers. */
 #define VALUES 1000
 
 static void add_range(size_t begin, size_t end, void *arg)
@@ -117,7 +117,7 @@ TEST_ON_ALL(all)
 	assert_int_equal(sum.sum, threads * all * (all - 1) / 2);
 	assert_int_equal(sum.most, all - 1);
 	assert_in_range(views, ivl_worker_count(runtime), ivl_worker_count(runtime) + 2);
-	/* They stay. */
+	/* The views stay. */
 	ivl_commutative_read(reducer, &sum, join, &views);
 	assert_int_equal(sum.count, 2 * threads * all);
 	ivl_commutative_destroy(reducer);
@@ -144,7 +144,7 @@ TEST(whose)
 	ivl_stop(other);
 }
 
-/* The caller has a seat, which needs memory. */
+/* The caller becomes an external worker, which needs memory. */
 static int add_without_memory(ivl_interval *self, void *arg)
 {
 	bool added;

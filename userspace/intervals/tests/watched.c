@@ -138,7 +138,7 @@ static int run_wait(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* way: a child gives way to what another thread runs, and then returns to its spawner. */
+/* way: a child yields to a run of another thread, then returns to its spawner. */
 static atomic_bool waits, came;
 
 static int come(ivl_interval *self, void *arg)

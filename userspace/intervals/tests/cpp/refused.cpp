@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What would be wrong in silence is refused by the compiler: a REFUSED each, and 0 is right. */
+/* Silent errors that the compiler must refuse, one for each value of REFUSED; 0 must compile. */
 #include <vector>
 
 #include <intervals.hpp>
@@ -12,7 +12,7 @@ int main()
 	using total = long;
 #endif
 #if REFUSED == 2
-	std::vector<bool> out(10);	/* elements that share a word, by two tasks at a time */
+	std::vector<bool> out(10);	/* two tasks write elements of the same word */
 #else
 	std::vector<char> out(10);
 #endif

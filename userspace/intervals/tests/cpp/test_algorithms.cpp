@@ -78,7 +78,7 @@ void test_for_throws(ivl::runtime &runtime)
 		CHECK(began == 1);
 }
 
-/* As the one above: nothing begins after a part, a combination or a comparison has thrown. */
+/* Likewise: nothing begins after a part, a combination or a comparison has thrown. */
 void test_reduce_throws(ivl::runtime &runtime)
 {
 	const bool alone = ivl_worker_count(runtime.get()) == 1;
@@ -196,7 +196,7 @@ void test_scan(ivl::runtime &runtime, std::size_t size)
 	CHECK(numbers == expected);
 }
 
-/* Sums are told by how they were put together; the first part waits for the second. */
+/* A sum records how it was put together; the first part waits for the second. */
 void test_scan_beside(ivl::runtime &runtime)
 {
 	const std::vector<std::string> letters{ "a", "b", "c", "d" };
@@ -238,7 +238,7 @@ void test_sort(ivl::runtime &runtime, std::size_t size)
 		CHECK(numbers == expected);
 	}
 
-	/* By a function that is known at run time. */
+	/* With a function chosen at run time. */
 	std::vector<int> numbers(size), expected(size);
 	const std::function<bool(int, int)> greater = std::greater<>();
 
@@ -247,7 +247,7 @@ void test_sort(ivl::runtime &runtime, std::size_t size)
 	runtime.run([&] { ivl::parallel_sort(numbers.begin(), numbers.end(), greater); });
 	CHECK(numbers == expected);
 
-	/* What can only be moved. */
+	/* A type that can only be moved. */
 	std::vector<std::unique_ptr<std::size_t>> owned;
 
 	for (std::size_t i = 0; i < size; i++)
@@ -295,7 +295,7 @@ void test_commutative(ivl::runtime &runtime, std::size_t size)
 	}
 }
 
-/* Of a type that says where it is allocated. */
+/* A type with its own operator new. */
 void test_commutative_new(ivl::runtime &runtime)
 {
 	struct number {

@@ -88,7 +88,7 @@ constexpr std::size_t length = 50;
 constexpr std::size_t length = 400;
 #endif
 
-/* What recurses deep. */
+/* Deep recursion. */
 void test_regex(ivl::runtime &runtime)
 {
 	CHECK(runtime.run([] {

@@ -88,7 +88,7 @@ void test_failed(ivl::runtime &runtime)
 	runtime.run([&] { CHECK_ERROR(EIO, "the task has failed", ivl::async(create).get()); });
 }
 
-/* It waits for itself. */
+/* A task waits for itself. */
 void test_own_future(ivl::runtime &runtime)
 {
 	runtime.run([] {
@@ -271,7 +271,7 @@ void test_group(ivl::runtime &runtime)
 	}));
 	CHECK(leaves == 256);
 
-	/* Large functions, and those that own something. */
+	/* Large functions, and functions that own something. */
 	std::atomic<int> sum{0};
 	std::array<int, 100> numbers{};
 
@@ -320,7 +320,7 @@ void test_group(ivl::runtime &runtime)
 			group.wait();
 		});
 		CHECK(counted::there == 0);
-		/* As new. */
+		/* The group can be used again. */
 		group.run([&] { sum = 1; });
 		CHECK(group.wait());
 	});
@@ -468,7 +468,7 @@ void test_guards(ivl::runtime &runtime)
 	CHECK(plain == 300);
 }
 
-/* Outside of any runtime a library's functions are called, one after the other. */
+/* Outside any runtime the functions are called in turn. */
 void test_outside()
 {
 	std::atomic<int> sum{0};
@@ -486,7 +486,7 @@ void test_outside()
 ivl::task_local<std::vector<counted>> kept;
 ivl::task_local<const int> zero;
 
-/* Each level has its own, over its children; none is left. */
+/* Each level keeps its own value over its children; none remains. */
 int keep(int levels)
 {
 	const bool first = !kept.find();

@@ -126,7 +126,7 @@ BODY(up_to_the_bound, struct bound *bound)
 	bound->after = make(self, "a", note, &bound->trace);
 	before(bound->outer, bound->after);
 	CHECK(ivl_inline("inlined", inline_fails, bound) == EIO);
-	/* An edge from what has failed already. */
+	/* An edge from an interval that has failed. */
 	ivl_schedule();
 	CHECK(ivl_join(END(bound->inner)) == EIO);
 	CHECK(ivl_join(END(bound->outer)) == EIO);
@@ -231,7 +231,7 @@ static int fails_with_children(ivl_interval *self, void *trace)
 	ivl_fail(ENOENT);
 	CHECK(ivl_cancelled());
 	ivl_release(make(self, "b", note, trace));
-	/* The first error is the one. */
+	/* The first error counts. */
 	return EIO;
 }
 
@@ -306,7 +306,7 @@ TEST(inline_errors_are_the_callers)
 
 #define LONG 200000
 
-/* The stack does not know how long a chain is. */
+/* The length of a chain needs no stack. */
 static int long_chain(ivl_interval *self, void *trace)
 {
 	ivl_interval *last = make(self, "!", fails, NULL);
@@ -369,7 +369,7 @@ static int cancels(ivl_interval *self, void *trace)
 	CHECK(ivl_join(END(b)) == ECANCELED);
 	CHECK(ivl_join(END(c)) == 0);
 	CHECK(!ivl_cancelled());
-	/* What has ended does not change. */
+	/* An interval that has ended does not change. */
 	ivl_cancel(c);
 	CHECK(ivl_join(END(c)) == 0);
 	RELEASE(a, in, b, c, d);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Conway's game of life on tiles: a tile's next generation waits for the last ones of
- * the tiles around it, and for nothing else. There is no barrier.
+ * Conway's game of life on tiles: a tile's next generation waits only for the previous generation of
+ * its neighbours. There is no barrier.
  */
 #include "test_model.h"
 

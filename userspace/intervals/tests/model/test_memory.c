@@ -121,7 +121,7 @@ static int crowd(ivl_interval *self, void *arg)
 	return 0;
 }
 
-/* However often intervals come and go, and on whatever worker: it does not grow. */
+/* Memory does not grow with the number of intervals made and ended, on any worker. */
 TEST(memory_is_used_again)
 {
 	struct build build = { 0 };

@@ -68,7 +68,7 @@ static int orders(ivl_interval *self, void *arg)
 	/* A child is inside its parent. */
 	check_order(START(a), START(a1));
 	check_order(END(a1), END(a));
-	/* And with it before what comes after it. */
+	/* And precedes its parent's successors. */
 	check_order(START(a1), START(b));
 	check_order(END(a1), END(b1));
 	check_order(END(a1), START(c));
@@ -107,7 +107,7 @@ static int illegal(ivl_interval *self, void *arg)
 	check_illegal(EDEADLK, END(a), START(a1), "edge a.end -> a1.start: would close a cycle");
 	check_illegal(EDEADLK, END(a), END(a1), "edge a.end -> a1.end: would close a cycle");
 	check_illegal(EDEADLK, END(a1), START(a), "edge a1.end -> a.start: would close a cycle");
-	/* What the tree says is no error. */
+	/* Edges that the tree implies are no error. */
 	edge(START(a), START(a1));
 	edge(END(a1), END(a));
 	edge(START(a), END(a));
@@ -127,7 +127,7 @@ static int illegal(ivl_interval *self, void *arg)
 	check_illegal(EALREADY, END(b), START(c), "edge b.end -> c.start: its target may have");
 	check_illegal(EALREADY, END(b), END(c), "edge b.end -> c.end: its target may have");
 	check_illegal(EDEADLK, END(b), START(self), "edge b.end -> (unnamed).start: would");
-	/* One's own end is always ahead. */
+	/* An interval's own end is always ahead. */
 	edge(START(c), END(self));
 	RELEASE(a, a1, b, c);
 	return 0;
@@ -394,7 +394,7 @@ TEST(what_is_kept_keeps_its_parents)
 	ivl_interval *parent;
 
 	assert_int_equal(test_run(eldest, &family), 0);
-	/* Other intervals, in the memory of those that are over. */
+	/* Other intervals, in the memory of the ended ones. */
 	assert_int_equal(test_run(eldest, &other), 0);
 	ivl_release(other.child);
 	parent = ivl_parent(family.child);
@@ -433,7 +433,7 @@ TEST(runs_inline_intervals_at_once)
 	}
 }
 
-/* What spawned parts of a body make is the body's. */
+/* Intervals made by spawned parts of a body are the body's children. */
 static void spawned(void *arg)
 {
 	ivl_interval *s = make(ivl_current(), "s", note, arg);

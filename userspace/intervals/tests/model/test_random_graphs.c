@@ -44,7 +44,7 @@ static bool comes_before(const struct graph *graph, int from, int to)
 	return graph->after[from] >> to & 1;
 }
 
-/* All that comes before `from`, and it, comes before `to` and all after that. */
+/* `from` and its predecessors now precede `to` and its successors. */
 static void put_edge(struct graph *graph, int from, int to)
 {
 	const uint64_t more = graph->after[to] | (uint64_t)1 << to;
@@ -139,7 +139,7 @@ static bool inside_failing(const struct graph *graph, int i)
 	return i >= 0;
 }
 
-/* May it have been spared by one inside the failing one that was? */
+/* May a skipped descendant of the failing interval have kept it from running? */
 static bool uncertain(const struct graph *graph, int i)
 {
 	if (graph->failing < 0)
