@@ -31,22 +31,29 @@
 #define TEST_MOST 64
 
 static struct CMUnitTest test_list[TEST_MOST];
+static int test_lines[TEST_MOST];
 static size_t test_count;
 
-/* cmocka passes *state to the test. */
-static inline void test_add(const char *name, CMUnitTestFunction function, void *state)
+/* Kept in the order of lines: with link-time optimization constructors run backwards. */
+static inline void test_add(const char *name, CMUnitTestFunction function, int line)
 {
-	if (test_count < TEST_MOST)
-		test_list[test_count] = (struct CMUnitTest){ .name = name, .test_func = function,
-							     .initial_state = state };
-	test_count++;
+	size_t i = test_count++;
+
+	if (i >= TEST_MOST)
+		return;
+	for (; i && test_lines[i - 1] > line; i--) {
+		test_list[i] = test_list[i - 1];
+		test_lines[i] = test_lines[i - 1];
+	}
+	test_list[i] = (struct CMUnitTest){ .name = name, .test_func = function };
+	test_lines[i] = line;
 }
 
 #define TEST(name) \
 	static void test_##name(void **state); \
 	__attribute__((constructor)) static void test_add_##name(void) \
 	{ \
-		test_add(#name, test_##name, NULL); \
+		test_add(#name, test_##name, __LINE__); \
 	} \
 	static void test_##name(void **state)
 
