@@ -2,7 +2,7 @@
 
 #include "kernels.h"
 
-/* The number after it is the largest of 64 bits, and tasks() takes that. */
+/* tasks() needs the next number, which is the largest in 64 bits. */
 #define MOST 92
 
 struct bench_fib bench_fib;

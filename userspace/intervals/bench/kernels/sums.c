@@ -32,7 +32,7 @@ int64_t scan_part(int64_t *out, const int64_t *in, size_t n, int64_t before)
 	return before;
 }
 
-/* Both add up 1, 2, ... PERIOD, 1, 2, ...: none that is lost is nothing. */
+/* Both add 1, 2, ... PERIOD, 1, 2, ...: a lost element changes the sum. */
 static int64_t value(size_t i)
 {
 	return 1 + (int64_t)(i % PERIOD);

@@ -73,7 +73,7 @@ static void print_counts(void)
 	putchar('}');
 }
 
-/* Waits for the end too, which the measured time, up to the task's beginning, leaves out. */
+/* Also waits for the end, after the measured beginning of the task. */
 static void submit(void (*function)(void *), void *arg)
 {
 	struct call call = { NULL, function, arg };

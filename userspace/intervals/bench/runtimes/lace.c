@@ -96,7 +96,7 @@ static void nqueens_run(void)
 	RUN(nqueens, &bench_nqueens);
 }
 
-/* Where the children do not fit on the stack, memory that lacks leaves them uncounted. */
+/* Children beyond the stack's limit are on the heap; without memory they are not counted. */
 #define UTS_SMALL 128
 
 VOID_TASK_1(uts, struct bench_uts *, node)

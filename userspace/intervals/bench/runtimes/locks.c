@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* POSIX's objects, which do not know of NUMA nodes; and a spin lock as the NUMA thesis has it. */
+/* POSIX's objects, which ignore NUMA nodes, and the NUMA thesis' spin lock. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

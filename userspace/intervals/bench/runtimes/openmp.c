@@ -56,7 +56,7 @@ static void par_finish(par_function *function, void *arg)
 	function(arg);
 }
 
-/* As one writes a loop: outside of tasks, one part for each thread. */
+/* An ordinary loop: outside tasks, one part for each thread. */
 static void par_for(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
 		    void *arg)
 {

@@ -22,7 +22,7 @@ struct item {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-/* There is an item more, or a group is over, or all is. */
+/* Signalled at a new item, the end of a group, and the end of all. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct item *stacks[MAX_PLACES];
 static bool stopping;
@@ -199,7 +199,7 @@ static void deal(size_t begin, size_t end, void *arg)
 			all->body(i, i + 1, all->arg);
 }
 
-/* The first index is for the caller, the next for the second thread, and so on, again and again. */
+/* The threads get the indices in turn, the caller the first. */
 static void par_deal(size_t begin, size_t end, void (*body)(size_t begin, size_t end, void *arg),
 		     void *arg)
 {
@@ -242,7 +242,7 @@ static void par_scan(int64_t *out, const int64_t *in, size_t count)
 
 struct par_node {
 	struct item item;
-	unsigned int place, before;	/* how many it still comes after, and 1 until it is made */
+	unsigned int place, before;	/* predecessors left, and 1 until it is made */
 	bool over;
 	struct edge {
 		struct edge *next;
@@ -328,7 +328,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* With fewer threads than nodes only the first nodes are places: none is without a thread. */
+/* With fewer threads than nodes only the first nodes are places, so each has a thread. */
 static int find_places(void)
 {
 	unsigned int nodes;

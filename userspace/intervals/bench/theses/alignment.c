@@ -17,7 +17,7 @@ static struct protein {
 	uint8_t acids[LONGEST];
 } *proteins;
 
-/* What an alignment does with the next of both proteins, the first or the second. */
+/* A step of an alignment: takes the next acid of both proteins, of the first or the second. */
 enum step { BOTH, DELETE, INSERT };
 
 static struct script {
@@ -52,7 +52,7 @@ static void append(struct script *script, enum step step, size_t count)
 	script->length += count;
 }
 
-/* Parts of two proteins; and what a gap costs that begins or ends where they do. */
+/* Parts of two proteins, and the cost of a gap that begins or ends at their ends. */
 struct parts {
 	const uint8_t *a, *b;
 	size_t m, n;
@@ -61,7 +61,7 @@ struct parts {
 
 /* Least costs of the first rows of a, or of the last ones backwards, with j of b. */
 struct costs {
-	int any[LONGEST + 1];		/* whatever it ends with */
+	int any[LONGEST + 1];		/* with any last step */
 	int deleted[LONGEST + 1];	/* if it ends with a deletion */
 };
 
@@ -231,7 +231,7 @@ static unsigned int draw(uint32_t *state, unsigned int below)
 	return (unsigned int)((uint64_t)*state * below >> 32);
 }
 
-/* A fifth of the acids changed, and now and then one more or less. */
+/* A fifth of the acids change, and a few are inserted or deleted. */
 static void descend(const struct protein *from, struct protein *to, uint32_t *state)
 {
 	to->length = 0;

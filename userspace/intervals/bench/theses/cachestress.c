@@ -40,7 +40,7 @@ void cachestress_task(void *arg)
 	struct result result = { 0, 1 };
 
 	for (unsigned int pass = 0; pass < PASSES; pass++) {
-		/* To a compiler all passes could be one, whose sum counts a hundred times. */
+		/* Otherwise a compiler could make one pass and multiply its sum. */
 		__asm__ volatile("" : : "r"(array) : "memory");
 		for (size_t i = 0; i < n; i++) {
 			result.sum += array[i];
@@ -81,7 +81,7 @@ PREPARE_AT(ignorant, prepare, LOCALITY_IGNORANT)
 PREPARE_AT(random, prepare, LOCALITY_RANDOM)
 PREPARE_AT(worst, prepare, LOCALITY_WORST)
 
-/* What 100 passes give: 100 sums, and the 100th power, by squaring. */
+/* The result of 100 passes: 100 sums, and the 100th power, by squaring. */
 static struct result expected(const uint32_t *array)
 {
 	struct result once = { 0, 1 }, all = { 0, 1 };

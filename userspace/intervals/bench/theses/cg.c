@@ -168,7 +168,7 @@ static int by_column(const void *a, const void *b)
 	return (one->column > other->column) - (one->column < other->column);
 }
 
-/* Sum up what a row has for the same column; returns how many elements are left. */
+/* Adds elements of the same column; returns the number of elements left. */
 static size_t merge(struct element *of, size_t count, struct element *to)
 {
 	size_t left = 0;

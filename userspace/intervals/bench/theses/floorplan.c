@@ -46,7 +46,7 @@ unsigned int floorplan_ways(const struct bench_floorplan *plan)
 	return plan->placed ? 4 * plan->placed : 2;
 }
 
-/* Where a way puts the next cell: turned or not, below or to the right of which one. */
+/* How a way places the next cell: turned or not, below or to the right of which cell. */
 static struct bench_cell_at place(const struct bench_floorplan *plan, unsigned int way)
 {
 	const struct bench_cell_size *cell = &cells[plan->placed];
@@ -82,7 +82,7 @@ void floorplan_keep(const struct bench_floorplan *plan)
 {
 	unsigned int known = __atomic_load_n(&best, __ATOMIC_RELAXED);
 
-	/* Nothing else is told by it. */
+	/* Relaxed: it orders nothing else. */
 	while (area(plan) < known &&
 	       !__atomic_compare_exchange_n(&best, &known, area(plan), false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED))

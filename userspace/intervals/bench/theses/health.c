@@ -24,7 +24,7 @@ struct patient {
 	unsigned int waited;		/* in all */
 };
 
-/* Where one is: the first in, the first out. */
+/* A queue of patients, first in, first out. */
 struct list {
 	struct patient *first, **last;
 };
@@ -209,7 +209,7 @@ static void begin(void)
 	}
 }
 
-/* Mixes each one of a list into the digest; returns how many there are. */
+/* Mixes a list's patients into the digest; returns their number. */
 static size_t digest_list(const struct list *list, uint64_t *digest)
 {
 	size_t count = 0;

@@ -7,7 +7,7 @@
 
 #include "theses.h"
 
-/* The suite's for its largest size. For smaller ones it has less, which its own matrices keep to. */
+/* The suite's bound for its largest size; its smaller bounds fit its own matrices only. */
 #define BOUND 20
 
 struct bench_lufact bench_lufact;

@@ -47,7 +47,7 @@ static void make_sorters(unsigned int count, enum bench_locality locality)
 	}
 }
 
-/* Where the part on the left is, or where it is not. */
+/* The place of the left part, or the other place. */
 static unsigned int merger_place(const struct bench_mergesort_part *left,
 				 enum bench_locality locality)
 {
@@ -108,7 +108,7 @@ static bool check(void)
 	unsigned int level = bench_mergesort.parts[bench_mergesort.count - 1].level;
 	uint64_t digest = 0;
 
-	/* It is a sum. */
+	/* A sum does not depend on the order. */
 	for (size_t i = 0; i < n; i++) {
 		int32_t one = value(i);
 

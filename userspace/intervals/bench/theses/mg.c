@@ -43,7 +43,7 @@ static void add_lines(double *const lines[4], size_t n, double *to)
 	to[n + 1] = to[1];
 }
 
-/* What the 27 points around each of a line add up to, weighted. */
+/* The weighted sums of the 27 points around each point of a line. */
 static void stencil(double *grid, unsigned int level, size_t z, size_t y, const double weights[4],
 		    double *to)
 {

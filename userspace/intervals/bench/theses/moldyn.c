@@ -228,7 +228,7 @@ static void run_alone(void)
 	}
 }
 
-/* Of sizes that are not known: what one thread finds. */
+/* Unpublished sizes: what one thread computes. */
 static int prepare(unsigned int cells)
 {
 	size_t atoms = (size_t)4 * cells * cells * cells;

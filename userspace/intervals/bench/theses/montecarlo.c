@@ -14,7 +14,7 @@
 
 struct bench_montecarlo bench_montecarlo;
 
-/* What each path says. */
+/* Each path's estimates. */
 static double *drifts, *variances;
 
 /* Splitmix64: any seed is a good one. */
@@ -27,7 +27,7 @@ static double uniform(uint64_t *state)
 	return (double)((x ^ x >> 31) >> 11) / 9007199254740992.0;
 }
 
-/* Two independent ones of the normal distribution (Marsaglia's polar method). */
+/* Two independent normal random numbers (Marsaglia's polar method). */
 static void normal(uint64_t *state, double two[2])
 {
 	double x, y, square, factor;
@@ -114,7 +114,7 @@ static bool is_variance(const double *values, double mean, double variance)
 	return fabs(sum / (double)n - variance) < 4 * variance * sqrt(2 / (double)n);
 }
 
-/* What theory says of both estimates: the seeds are fixed, so this is no matter of luck. */
+/* Theory's values of both estimates; the seeds are fixed, so the check is deterministic. */
 static bool check(void)
 {
 	double square = VOLATILITY * VOLATILITY;

@@ -14,7 +14,7 @@
 #define DEPTH 6			/* of reflections */
 #define SHINE 15.0
 #define MIRRORED 0.5		/* of the light, and as much comes through */
-#define FAINT 1e-3		/* what light is too little to be followed */
+#define FAINT 1e-3		/* light below this is not followed */
 #define NEAR 1e-6
 
 struct vector {
@@ -107,7 +107,7 @@ static struct vector mirrored(struct vector to, struct vector surface)
 	return normal(plus(scaled(to, 1 / fabs(dot(to, surface))), 2, surface));
 }
 
-/* What a light adds to the colour of a point. */
+/* A light's part of a point's colour. */
 static void light_up(struct vector light, const struct ray *seen, struct vector surface,
 		     double blue, struct vector *colour)
 {
@@ -156,7 +156,7 @@ static unsigned int shade(double colour)
 	return colour * 255 > 255 ? 255 : (unsigned int)(colour * 255);
 }
 
-/* The next rows may be other threads', and their sums are in the same line of the caches. */
+/* Other threads' rows may have their sums in the same cache line. */
 void raytracer_rows(size_t begin, size_t end)
 {
 	double n = (double)bench_raytracer.n;
@@ -244,7 +244,7 @@ static bool is_known(uint64_t sum, uint64_t known)
 	return (sum > known ? sum - known : known - sum) < known / TOLERANCE;
 }
 
-/* Of sizes that are not known: only whether rows are what each is alone. */
+/* Unpublished sizes: each row must be what one thread computes. */
 static bool check(void)
 {
 	uint64_t sum = 0, known = known_sum(bench_raytracer.n);

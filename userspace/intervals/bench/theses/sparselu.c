@@ -46,7 +46,7 @@ void sparselu_update(size_t k, size_t i, size_t j)
 
 	if (!*at)
 		*at = new_block();
-	/* The product is missing then, and the check says so. */
+	/* Without memory the product is missing, and the check fails. */
 	if (*at)
 		square_update(SPARSELU_BLOCK, block(i, j), block(i, k), block(k, j));
 }

@@ -28,7 +28,7 @@ static unsigned int node_count(void)
 	return count;
 }
 
-/* Where the kernel will not, the data stay: their place is asked for, not assumed. */
+/* If the kernel refuses, the data stay: programs look up their place. */
 void spread_move(void *memory, size_t bytes, unsigned int node)
 {
 	unsigned long mask[MOST_NODES / BITS] = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Did every thread take part as often as it was to, and one at a time under a lock? */
+/* Checks that every thread took part the right number of times, one at a time under a lock. */
 #include "bench.h"
 #include "sync.h"
 

@@ -18,7 +18,7 @@ static void alignment_run(void)
 		(struct alignment_call *)malloc(n * n / 2 * sizeof(struct alignment_call));
 	PAR_SCOPE(scope);
 
-	/* Nothing is aligned then, and the check says so. */
+	/* Without memory nothing is aligned, and the check fails. */
 	if (!calls)
 		return;
 	for (size_t i = 0; i < n; i++) {

@@ -77,7 +77,7 @@ static void blockmm_task(void *arg)
 		return;
 	}
 	more = (double *)malloc(product->size * product->size * sizeof(double));
-	/* The product is missing then, and the check says so. */
+	/* Without memory the product is missing, and the check fails. */
 	if (!more)
 		return;
 	blockmm_divide(product, more, &quarters);

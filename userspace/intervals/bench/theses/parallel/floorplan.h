@@ -14,7 +14,7 @@ static void floorplan_next_cell(const struct bench_floorplan *plan)
 		(struct floorplan_child *)malloc(ways * sizeof(struct floorplan_child));
 	PAR_SCOPE(scope);
 
-	/* Nothing is found below then, and the check says so. */
+	/* Without memory nothing is found below, and the check fails. */
 	if (!children)
 		return;
 	for (unsigned int way = 0; way < ways; way++) {

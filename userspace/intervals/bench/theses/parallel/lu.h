@@ -6,7 +6,7 @@
  * upper   a becomes a U^-1, where `right` has U
  * update  a -= left * right
  *
- * What an operation does not name it does not look at.
+ * An operation reads only the matrices that it names.
  */
 struct lu_call {
 	struct bench_square a, left, right;
@@ -49,7 +49,7 @@ static void lu_update(void *arg)
 
 static void lu_lower(void *arg);
 
-/* One half of the columns: the upper quarter, what that means for the lower one, and that. */
+/* One half of the columns: the upper quarter, the update of the lower one, the lower one. */
 static void lu_lower_half(void *arg)
 {
 	struct lu_call *call = (struct lu_call *)arg;

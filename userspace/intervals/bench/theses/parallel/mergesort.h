@@ -15,7 +15,7 @@ static void mergesort_run(void)
 	struct par_node *nodes =
 		(struct par_node *)malloc(bench_mergesort.count * sizeof(struct par_node));
 
-	/* Nothing is sorted then, and the check says so. */
+	/* Without memory nothing is sorted, and the check fails. */
 	if (!nodes)
 		return;
 	par_graph(mergesort_make, nodes, bench_mergesort.count, NULL);

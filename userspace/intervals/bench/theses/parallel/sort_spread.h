@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* As sort, but each half is sorted where it is; the tasks of a half are stolen as any. */
+/* As sort, but each half is sorted at its node; its tasks may be stolen. */
 static void sort_make(struct par_node *nodes, void *arg)
 {
 	struct sort_call *halves = (struct sort_call *)arg;

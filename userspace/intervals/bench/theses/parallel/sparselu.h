@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What step k does to the block (i, j): in row or column k, or behind them. */
+/* Step k on block (i, j): in row or column k, or behind them. */
 struct sparselu_call {
 	size_t k, i, j;
 	struct par_task task;
