@@ -103,6 +103,16 @@ static inline int test_run_all(CMFixtureFunction set_up, CMFixtureFunction tear_
 	} \
 	static void name##_of(parameter)
 
+/* A pthread's function, which returns NULL. */
+#define THREAD(name, parameter) \
+	static void name##_of(parameter); \
+	static void *name(void *arg) \
+	{ \
+		name##_of(arg); \
+		return NULL; \
+	} \
+	static void name##_of(parameter)
+
 /*
  * Return from a test that this machine or build cannot run. Meson takes it for passed, and
  * run-tests counts it as skipped by that line: meson takes what cmocka's skip() prints for a

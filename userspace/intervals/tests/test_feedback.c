@@ -363,11 +363,9 @@ TASK(little_to_do, struct phase *phase)
 	phase->came = test_comes_true((ivl_async(do_nothing, NULL, 0, NULL), wanted(phase)));
 }
 
-static int phase_body(ivl_interval *self, void *arg)
+BODY(phase_body, struct phase *phase)
 {
-	const struct phase *phase = arg;
-
-	return ivl_finish(phase->to_do, arg);
+	return ivl_finish(phase->to_do, phase);
 }
 
 /* Did the desire reach the phase's range while this work lasted? */

@@ -220,12 +220,10 @@ static int use_stack(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void go_down(void *arg)
+ASYNC(go_down, struct few_stacks *test)
 {
-	struct few_stacks *test = *(struct few_stacks **)arg;
-
 	if (atomic_fetch_add(&test->reached, 1) + 2 < test->workers)
-		ivl_async(go_down, arg, sizeof(test), NULL);
+		ivl_async(go_down, &test, sizeof(test), NULL);
 }
 
 TASK(go_all_down, struct few_stacks *test)
@@ -380,25 +378,22 @@ static void count_grouped(void *arg)
 	atomic_fetch_add(&(*(struct grouped **)arg)->ran, 1);
 }
 
-static void group_inside(void *arg)
+ASYNC(group_inside, struct grouped *test)
 {
-	struct grouped *test = *(struct grouped **)arg;
-
 	/* An async of an async of the group, by both ways. */
 	assert_ptr_equal(ivl_group_current(), &test->group);
-	assert_int_equal(ivl_async(count_grouped, arg, sizeof(arg), NULL), 0);
-	assert_int_equal(ivl_group_async(&test->group, count_grouped, arg, sizeof(arg), NULL), 0);
+	assert_int_equal(ivl_async(count_grouped, &test, sizeof(test), NULL), 0);
+	assert_int_equal(ivl_group_async(&test->group, count_grouped, &test, sizeof(test), NULL),
+			 0);
 }
 
-static int group_body(ivl_interval *self, void *arg)
+BODY(group_body, struct grouped *test)
 {
-	struct grouped *test = arg;
-
 	for (int round = 1; round <= 20; round++) {
 		/* The groups are waited for in turn, and used again. */
 		for (int i = 0; i < 10; i++) {
-			ivl_group_async(&test->group, group_inside, &arg, sizeof(arg), NULL);
-			ivl_group_async(&test->other, count_grouped, &arg, sizeof(arg), NULL);
+			ivl_group_async(&test->group, group_inside, &test, sizeof(test), NULL);
+			ivl_group_async(&test->other, count_grouped, &test, sizeof(test), NULL);
 		}
 		assert_null(ivl_group_current());
 		if (ivl_group_wait(&test->group) || ivl_group_wait(&test->other) ||
@@ -452,21 +447,18 @@ BODY(wait_until_looked, struct grouped *test)
 	return 0;
 }
 
-static int begin_looking(ivl_interval *self, void *arg)
+BODY(begin_looking, struct grouped *test)
 {
-	struct grouped *test = arg;
-
-	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, looks_from_the_end, &arg,
-				  sizeof(arg), NULL);
+	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, looks_from_the_end, &test,
+				  sizeof(test), NULL);
 }
 
-static int looking_body(ivl_interval *self, void *arg)
+BODY(looking_body, struct grouped *test)
 {
-	struct grouped *test = arg;
 	int error;
 
-	test->beside = ivl_launch("beside", wait_until_looked, arg, NULL);
-	error = test->beside ? ivl_inline("ended", begin_looking, arg) : ENOMEM;
+	test->beside = ivl_launch("beside", wait_until_looked, test, NULL);
+	error = test->beside ? ivl_inline("ended", begin_looking, test) : ENOMEM;
 	atomic_store(&test->go, true);
 	if (!error)
 		error = ivl_group_wait(&test->group);
@@ -510,27 +502,25 @@ ASYNC(makes_one_more, struct grouped *test)
 	atomic_store(&test->looked, true);
 }
 
-static int begin_making(ivl_interval *self, void *arg)
+BODY(begin_making, struct grouped *test)
 {
-	struct grouped *test = arg;
-	ivl_interval *beside = ivl_launch("beside", wait_until_looked, arg, NULL);
+	ivl_interval *beside = ivl_launch("beside", wait_until_looked, test, NULL);
 	int error;
 
 	if (!beside)
 		return ENOMEM;
 	ivl_release(beside);
-	error = ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_one_more, &arg, sizeof(arg),
-				   NULL);
+	error = ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_one_more, &test,
+				   sizeof(test), NULL);
 	atomic_store(&test->go, true);
 	for (int i = 0; i < 100; i++)
 		atomic_load(&test->go);
 	return error;
 }
 
-static int making_body(ivl_interval *self, void *arg)
+BODY(making_body, struct grouped *test)
 {
-	struct grouped *test = arg;
-	const int error = ivl_inline("may have returned", begin_making, arg);
+	const int error = ivl_inline("may have returned", begin_making, test);
 
 	return error ? error : ivl_group_wait(&test->group);
 }
@@ -549,19 +539,15 @@ TEST(made_after_the_body)
 	}
 }
 
-static int begin_group(ivl_interval *self, void *arg)
+BODY(begin_group, struct grouped *test)
 {
-	struct grouped *test = arg;
-
-	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_children, &arg, sizeof(arg),
+	return ivl_group_async_by(&test->group, IVL_HELP_FIRST, makes_children, &test, sizeof(test),
 				  NULL);
 }
 
-static int late_body(ivl_interval *self, void *arg)
+BODY(late_body, struct grouped *test)
 {
-	struct grouped *test = arg;
-
-	if (ivl_inline("ended", begin_group, arg))
+	if (ivl_inline("ended", begin_group, test))
 		return EPROTO;
 	atomic_store(&test->go, true);
 	return ivl_group_wait(&test->group);
@@ -688,24 +674,20 @@ static int inside(ivl_interval *self, void *arg)
 	return ivl_group_async(&test->group, look_after, arg, sizeof(arg), NULL);
 }
 
-static void with_inside(void *arg)
+ASYNC(with_inside, struct outliving *test)
 {
-	struct outliving *test = *(struct outliving **)arg;
-
-	if (test->isolated ? ivl_isolated(NULL, 0, inside, arg) : ivl_inline(NULL, inside, arg))
+	if (test->isolated ? ivl_isolated(NULL, 0, inside, &test) : ivl_inline(NULL, inside, &test))
 		atomic_fetch_add(&test->wrong, 1);
 	atomic_store(&test->over, true);
 }
 
-static int outliving_body(ivl_interval *self, void *arg)
+BODY(outliving_body, struct outliving *test)
 {
-	struct outliving *test = arg;
-
 	test->waits = self;
 	for (int i = 0; i < 2; i++) {
 		test->isolated = i;
 		atomic_store(&test->over, false);
-		if (ivl_group_async(&test->group, with_inside, &arg, sizeof(arg), NULL) ||
+		if (ivl_group_async(&test->group, with_inside, &test, sizeof(test), NULL) ||
 		    ivl_group_wait(&test->group))
 			return EPROTO;
 	}
@@ -737,12 +719,11 @@ static int start_first(ivl_interval *self, void *arg)
 	return ivl_group_async(&test->group, count_current, arg, sizeof(arg), NULL);
 }
 
-static int first_body(ivl_interval *self, void *arg)
+BODY(first_body, struct outliving *test)
 {
-	struct outliving *test = arg;
 	ivl_interval *others[3];
 
-	if (ivl_inline("first", start_first, &arg))
+	if (ivl_inline("first", start_first, &test))
 		return EPROTO;
 	for (int i = 0; i < 3; i++)
 		others[i] = ivl_create(self, "other", NULL, NULL, NULL);
@@ -764,17 +745,15 @@ TEST(started_in_what_ends)
 	assert_int_equal(atomic_load(&test.wrong), 0);
 }
 
-static int cancelled_body(ivl_interval *self, void *arg)
+BODY(cancelled_body, struct grouped *test)
 {
-	struct grouped *test = arg;
-
-	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
+	ivl_group_async(&test->group, count_grouped, &test, sizeof(test), NULL);
 	ivl_group_cancel(&test->group, ECANCELED);
-	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
+	ivl_group_async(&test->group, count_grouped, &test, sizeof(test), NULL);
 	test->error = ivl_group_wait(&test->group);
 	/* The group can be used again. */
 	assert_int_equal(ivl_group_error(&test->group), 0);
-	ivl_group_async(&test->group, count_grouped, &arg, sizeof(arg), NULL);
+	ivl_group_async(&test->group, count_grouped, &test, sizeof(test), NULL);
 	return ivl_group_wait(&test->group);
 }
 

@@ -116,12 +116,9 @@ static int jam_body(ivl_interval *self, void *arg)
 	return ivl_finish(hold_all_up, arg);
 }
 
-static void *jam_main(void *arg)
+THREAD(jam_main, struct jam *jam)
 {
-	struct jam *jam = arg;
-
 	jam->error = ivl_run(jam->runtime, jam_body, jam);
-	return NULL;
 }
 
 static void with_jam(unsigned int workers, void (*test)(struct jam *jam))
@@ -169,15 +166,12 @@ struct lock {
 	_Atomic bool locked;
 };
 
-static void *unlock_later(void *arg)
+THREAD(unlock_later, struct lock *lock)
 {
-	struct lock *lock = arg;
-
 	ivl_numa_mutex_lock(lock->mutex);
 	atomic_store(&lock->locked, true);
 	usleep(20000);
 	ivl_numa_mutex_unlock(lock->mutex);
-	return NULL;
 }
 
 BODY(lock_body, struct lock *lock)
@@ -242,21 +236,15 @@ static int heap_body(ivl_interval *self, void *arg)
 	return ivl_finish(go_on_often, arg);
 }
 
-static void *heap_main(void *arg)
+THREAD(heap_main, struct heap *heap)
 {
-	struct heap *heap = arg;
-
 	heap->error = ivl_run(heap->runtime, heap_body, heap);
-	return NULL;
 }
 
-static void *stop_late(void *arg)
+THREAD(stop_late, struct heap *heap)
 {
-	struct heap *heap = arg;
-
 	heap->late = !test_comes_true(atomic_load(&heap->left));
 	atomic_store(&heap->stop, true);
-	return NULL;
 }
 
 /* It returns although its queue is never empty; workers run the tasks it leaves there. */
@@ -335,10 +323,9 @@ struct caller {
 	int failures;
 };
 
-static void *call_often(void *arg)
+THREAD(call_often, struct caller *caller)
 {
 	static const long results[] = { 21, 34, 55, 89, 144 };
-	struct caller *caller = arg;
 
 	for (int i = 0; i < (TEST_SLOW ? 20 : 200); i++) {
 		struct fib whole = { 8 + i % 5, 0 };
@@ -347,7 +334,6 @@ static void *call_often(void *arg)
 		    whole.result != results[i % 5])
 			caller->failures++;
 	}
-	return NULL;
 }
 
 static void try_callers(unsigned int workers, bool cross_place)

@@ -174,12 +174,10 @@ static void count_ran(void *arg)
 	atomic_fetch_add(&(*(struct stackless **)arg)->ran, 1);
 }
 
-static void make_without_stack(void *arg)
+TASK(make_without_stack, struct stackless *test)
 {
-	struct stackless *test = arg;
-
 	for (int policy = 0; policy < IVL_POLICIES; policy++)
-		assert_int_equal(ivl_async_by(policy, count_ran, &arg, sizeof(arg), NULL), 0);
+		assert_int_equal(ivl_async_by(policy, count_ran, &test, sizeof(test), NULL), 0);
 	assert_int_equal(atomic_load(&test->ran), 0);
 }
 

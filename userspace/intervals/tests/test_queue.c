@@ -58,10 +58,8 @@ static enum ivl_steal steal(struct stress *stress, void **element)
 			      stress->ops->steal(stress->queue, element);
 }
 
-static void *thief(void *arg)
+THREAD(thief, struct stress *stress)
 {
-	struct stress *stress = arg;
-
 	while (!stress->done) {
 		enum ivl_steal result;
 		void *element;
@@ -72,7 +70,6 @@ static void *thief(void *arg)
 		else
 			sched_yield();
 	}
-	return NULL;
 }
 
 /* With `scarce` memory every other burst of puts finds none. Returns how many puts failed. */

@@ -210,12 +210,10 @@ TASK(spawn_on, struct busy *busy)
 }
 
 /* Each makes the next, so the queue is never empty. */
-static void async_on(void *arg)
+ASYNC(async_on, struct busy *busy)
 {
-	struct busy *busy = *(struct busy **)arg;
-
 	if (!atomic_load(&busy->came) && !busy->error)
-		ivl_async(async_on, arg, sizeof(busy), NULL);
+		ivl_async(async_on, &busy, sizeof(busy), NULL);
 }
 
 TASK(begin_asyncs, struct busy *busy)
@@ -272,25 +270,19 @@ static int come(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void *outside(void *arg)
+THREAD(outside, struct busy *busy)
 {
-	struct busy *busy = arg;
-
 	while (atomic_load(&busy->started) < (int)ivl_worker_count(busy->runtime))
 		usleep(1000);
 	ivl_run(busy->runtime, come, busy);
-	return NULL;
 }
 
-static void *give_up(void *arg)
+THREAD(give_up, struct busy *busy)
 {
-	struct busy *busy = arg;
-
 	for (int i = 0; i < 1000 && !atomic_load(&busy->came); i++)
 		usleep(10000);
 	if (!atomic_load(&busy->came))
 		busy->error = ETIMEDOUT;
-	return NULL;
 }
 
 static void try_busy(unsigned int workers, enum ivl_policy policy, ivl_body *body)
@@ -387,12 +379,12 @@ BODY(spawning_place, struct beside *beside)
 	return 0;
 }
 
-static int beside_each_other(ivl_interval *self, void *arg)
+BODY(beside_each_other, struct beside *beside)
 {
-	struct beside *beside = arg;
-	ivl_interval *busy = ivl_launch("busy", busy_place, arg, ivl_place_at(beside->runtime, 1));
-	ivl_interval *other = ivl_launch("other", spawning_place, arg,
-					 ivl_place_at(beside->runtime, 0));
+	const ivl_place *here = ivl_place_at(beside->runtime, 0);
+	const ivl_place *there = ivl_place_at(beside->runtime, 1);
+	ivl_interval *busy = ivl_launch("busy", busy_place, beside, there);
+	ivl_interval *other = ivl_launch("other", spawning_place, beside, here);
 	int error;
 
 	if (!busy || !other)

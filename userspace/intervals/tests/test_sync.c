@@ -172,13 +172,10 @@ TEST(mutex_one_cpu)
 	on_one_cpu(test_mutex);
 }
 
-static void *other_thread(void *arg)
+THREAD(other_thread, ivl_numa_mutex *mutex)
 {
-	ivl_numa_mutex *mutex = arg;
-
 	CHECK(ivl_numa_mutex_trylock(mutex) == EBUSY);
 	CHECK(ivl_numa_mutex_unlock(mutex) == EPERM);
-	return NULL;
 }
 
 TEST(mutex_errors)
@@ -468,13 +465,10 @@ struct waiter {
 	_Atomic bool begun;
 };
 
-static void *wait_once(void *arg)
+THREAD(wait_once, struct waiter *waiter)
 {
-	struct waiter *waiter = arg;
-
 	atomic_store(&waiter->begun, true);
 	ivl_numa_barrier_wait(waiter->barrier);
-	return NULL;
 }
 
 TEST(barrier_errors)

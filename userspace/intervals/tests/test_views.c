@@ -84,12 +84,9 @@ struct caller {
 	int error;
 };
 
-static void *call(void *arg)
+THREAD(call, struct caller *caller)
 {
-	struct caller *caller = arg;
-
 	caller->error = caller->run(caller->runtime, add_all, caller->reducer);
-	return NULL;
 }
 
 TEST_ON_ALL(all)

@@ -479,9 +479,8 @@ BODY(make_many, struct many *many)
 	return 0;
 }
 
-static void *cancel_from_outside(void *arg)
+THREAD(cancel_from_outside, struct many *many)
 {
-	struct many *many = arg;
 	ivl_interval *all;
 
 	while (!(all = atomic_load(&many->all)))
@@ -490,7 +489,6 @@ static void *cancel_from_outside(void *arg)
 	/* A foreign thread may join, too. */
 	CHECK(ivl_join(END(all)) == ECANCELED);
 	ivl_release(all);
-	return NULL;
 }
 
 BODY(counts, struct many *many)
