@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Of the sabotage programs, here and in splash2-harness/tests: such a program includes a
- * benchmark's source, so as to reach its data, and damages what that has made just before
- * it is checked. Its first argument names the damage, "none" being one; the rest is the
- * benchmark's own command line.
+ * For the sabotage programs, here and in splash2-harness/tests. Such a program includes a
+ * benchmark's source to reach its data, and damages the result just before the check. Its
+ * first argument names the damage, or is "none"; the rest is the benchmark's own command
+ * line.
  */
 #ifndef MICROBENCH_DAMAGE_H
 #define MICROBENCH_DAMAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-struct sabotage {
+static struct sabotage {
 	const char *name;
 	void (*damage)(void);
-};
+} sabotages[16];	/* the last has no name */
 
-/* The damages of one benchmark; the last has no name. */
-extern const struct sabotage sabotages[];
+static void add_sabotage(const char *name, void (*function)(void))
+{
+	struct sabotage *s = sabotages;
 
-/* The one that was chosen; NULL: "none". */
+	while (s->name)
+		s++;
+	if (s == sabotages + 15)
+		abort();
+	*s = (struct sabotage){ name, function };
+}
+
+/* A function that damages the data. */
+#define SABOTAGE(function)							\
+	static void function(void);						\
+	__attribute__((constructor)) static void add_##function(void)		\
+	{									\
+		add_sabotage(#function, function);				\
+	}									\
+	static void function(void)
+
+/* The chosen damage; NULL: "none". */
 static void (*damage)(void);
 
 static void do_damage(void)
@@ -30,8 +48,8 @@ static void do_damage(void)
 }
 
 /*
- * Choose by argv[1]; argv + 1 is the benchmark's command line then. False: there is no such
- * damage.
+ * Choose by argv[1]; then argv + 1 is the benchmark's command line. Returns false if there is
+ * no such damage.
  */
 static bool choose_damage(int argc, char **argv)
 {

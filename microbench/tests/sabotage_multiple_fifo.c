@@ -29,31 +29,23 @@ static void overwrite(struct item *first, struct item *second)
 	first->value = second->value;
 }
 
-static void order(void)
+SABOTAGE(order)
 {
 	two_items(swap);
 }
 
-static void torn(void)
+SABOTAGE(torn)
 {
 	two_items(overwrite);
 }
 
-static void left_over(void)
+SABOTAGE(left_over)
 {
 	put(0, 1, opt);
 }
 
 /* The last consumer got an item twice, and another never: the counts are right. */
-static void consumed_twice(void)
+SABOTAGE(consumed_twice)
 {
 	++*(uint64_t *)padded_at(&digests, opt->threads - 1);
 }
-
-const struct sabotage sabotages[] = {
-	{ "order", order },
-	{ "torn", torn },
-	{ "left_over", left_over },
-	{ "consumed_twice", consumed_twice },
-	{ 0 }
-};

@@ -3,12 +3,7 @@
 #include "sabotage.h"
 
 /* What a race of two increments leaves behind, on the last line of the counter. */
-static void lost_update(void)
+SABOTAGE(lost_update)
 {
 	--*(uint64_t *)((char *)padded_at(&counter, 0) + (opt->cs_lines - 1) * opt->line);
 }
-
-const struct sabotage sabotages[] = {
-	{ "lost_update", lost_update },
-	{ 0 }
-};

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The harness's parts by themselves. Prints what failed and exits with 1. */
+/* The harness's parts by themselves. */
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "unit.h"
 #include "common/gate.h"
 #include "common/layout.h"
 #include "common/results.h"
 #include "common/sched_stat.h"
 #include "common/think.h"
 
-static int failures;
-
-#define EXPECT(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition); \
-			failures++; \
-		} \
-	} while (0)
-
-static void test_shares(void)
+TEST(shares)
 {
 	for (unsigned int group = 1; group <= 2; group++) {
 		for (unsigned int threads = group; threads <= 12; threads += group) {
@@ -35,53 +24,53 @@ static void test_shares(void)
 			for (unsigned int i = 0; i < threads; i++) {
 				uint64_t share = thread_share(&opt, 1000, i);
 
-				EXPECT(share <= thread_share(&opt, 1000, 0));
-				EXPECT(share + 1 >= thread_share(&opt, 1000, 0));
-				EXPECT(share == thread_share(&opt, 1000, i / group * group));
+				assert_true(share <= thread_share(&opt, 1000, 0));
+				assert_true(share + 1 >= thread_share(&opt, 1000, 0));
+				assert_true(share == thread_share(&opt, 1000, i / group * group));
 				sum += share;
 				total += thread_iterations(&opt, i);
 			}
-			EXPECT(sum == 1000);
-			EXPECT(total == 1026);
+			assert_true(sum == 1000);
+			assert_true(total == 1026);
 		}
 	}
 }
 
-static void test_jain_index(void)
+TEST(fairness)
 {
-	EXPECT(fabs(jain_index((double[]){ 5, 5, 5, 5 }, 4) - 1) < 1e-12);
-	EXPECT(fabs(jain_index((double[]){ 8, 0, 0, 0 }, 4) - 0.25) < 1e-12);
-	EXPECT(fabs(jain_index((double[]){ 1, 3 }, 2) - 0.8) < 1e-12);
+	assert_true(fabs(jain_index((double[]){ 5, 5, 5, 5 }, 4) - 1) < 1e-12);
+	assert_true(fabs(jain_index((double[]){ 8, 0, 0, 0 }, 4) - 0.25) < 1e-12);
+	assert_true(fabs(jain_index((double[]){ 1, 3 }, 2) - 0.8) < 1e-12);
 }
 
-static void test_padding(void)
+TEST(padding)
 {
 	for (size_t line = 32; line <= 1024; line *= 2) {
 		struct padded array = padded_alloc(3, line + 1, line);
 		struct padded mutexes = padded_mutexes(2, line);
 
-		EXPECT((uintptr_t)array.base % line == 0);
-		EXPECT(array.stride == 2 * line);
-		EXPECT((char *)padded_at(&array, 2) == array.base + 4 * line);
-		EXPECT(array.base[0] == 0 && array.base[6 * line - 1] == 0);
-		EXPECT(mutexes.stride % line == 0 && mutexes.stride >= sizeof(pthread_mutex_t));
+		assert_true((uintptr_t)array.base % line == 0);
+		assert_true(array.stride == 2 * line);
+		assert_true((char *)padded_at(&array, 2) == array.base + 4 * line);
+		assert_true(array.base[0] == 0 && array.base[6 * line - 1] == 0);
+		assert_true(mutexes.stride % line == 0 && mutexes.stride >= sizeof(pthread_mutex_t));
 		free(array.base);
 		free(mutexes.base);
 	}
 }
 
-static void test_counter(void)
+TEST(counter)
 {
 	struct padded counter = padded_alloc(1, 4 * 64, 64);
 	uint64_t *last = (uint64_t *)(counter.base + 3 * 64);
 
 	counter_increment(counter.base, 4, 64);
 	counter_increment(counter.base, 4, 64);
-	EXPECT(counter_mismatch(counter.base, 4, 64, 2) == 4);
-	EXPECT(*last == 2);
+	assert_true(counter_mismatch(counter.base, 4, 64, 2) == 4);
+	assert_true(*last == 2);
 	*last = 1;
-	EXPECT(counter_mismatch(counter.base, 4, 64, 2) == 3);
-	EXPECT(counter_value(counter.base, 3, 64) == 1);
+	assert_true(counter_mismatch(counter.base, 4, 64, 2) == 3);
+	assert_true(counter_value(counter.base, 3, 64) == 1);
 	free(counter.base);
 }
 
@@ -97,7 +86,7 @@ static unsigned int steps_of_next_think(struct worker *w)
 	return steps;
 }
 
-static void test_think(void)
+TEST(thinking)
 {
 	const unsigned int rounds = 20000;
 	struct options opt = { .think = 100 };
@@ -112,20 +101,20 @@ static void test_think(void)
 		most = steps > most ? steps : most;
 		sum += steps;
 	}
-	EXPECT(least == 50 && most == 150);
+	assert_true(least == 50 && most == 150);
 	/* The mean's standard error is 29 / sqrt(20000) = 0.2: five of them. */
-	EXPECT(fabs(sum / rounds - 100) < 1);
+	assert_true(fabs(sum / rounds - 100) < 1);
 
 	opt.think = 0;
-	EXPECT(steps_of_next_think(&w) == 0);
+	assert_true(steps_of_next_think(&w) == 0);
 }
 
-static void test_seeds(void)
+TEST(seeds)
 {
-	EXPECT(think_seed(1, 0) == think_seed(1, 0));
-	EXPECT(think_seed(1, 0) != think_seed(1, 1));
-	EXPECT(think_seed(1, 0) != think_seed(2, 0));
-	EXPECT(think_seed(0, 0) != 0);
+	assert_true(think_seed(1, 0) == think_seed(1, 0));
+	assert_true(think_seed(1, 0) != think_seed(1, 1));
+	assert_true(think_seed(1, 0) != think_seed(2, 0));
+	assert_true(think_seed(0, 0) != 0);
 }
 
 #define GATE_WORKERS 8
@@ -144,7 +133,7 @@ static void *gate_worker(void *pass)
 }
 
 /* While the controller holds the gate, every worker has come exactly this far. */
-static void test_gate(void)
+TEST(gates)
 {
 	pthread_t threads[GATE_WORKERS];
 
@@ -153,50 +142,38 @@ static void test_gate(void)
 	for (unsigned int turn = 1; turn <= GATE_TURNS; turn++) {
 		gate_await(&gate);
 		for (int i = 0; i < GATE_WORKERS; i++)
-			EXPECT(passes[i] == turn);
+			assert_true(passes[i] == turn);
 		gate_open(&gate);
 	}
 	for (int i = 0; i < GATE_WORKERS; i++)
 		pthread_join(threads[i], NULL);
 }
 
-static void test_sched_stat(void)
+TEST(sched_stat)
 {
 	struct sched_stat before = { 0 }, after = { 0 };
 	struct sched_stat process = sched_stat_of_process();
 
-	EXPECT(!process.has_migrations);
+	assert_true(!process.has_migrations);
 	if (sched_stat_add(&before, gettid())) {
 		for (int i = 0; i < 5; i++)
 			usleep(1000);
-		EXPECT(sched_stat_add(&after, gettid()));
-		EXPECT(after.context_switches >= before.context_switches + 5);
+		assert_true(sched_stat_add(&after, gettid()));
+		assert_true(after.context_switches >= before.context_switches + 5);
 	}
-	EXPECT(sched_stat_of_process().context_switches >= process.context_switches);
+	assert_true(sched_stat_of_process().context_switches >= process.context_switches);
 	/* No such thread: nothing is added. */
-	EXPECT(!sched_stat_add(&before, 0));
+	assert_true(!sched_stat_add(&before, 0));
 }
 
-static void test_verdict_keeps_the_first(void)
+TEST(verdict_keeps_the_first)
 {
 	struct verdict verdict = { 0 };
 
 	verdict_fail(&verdict, "first %d", 1);
 	verdict_fail(&verdict, "second");
-	EXPECT(verdict.failed);
-	EXPECT(verdict.detail[0] == 'f');
+	assert_true(verdict.failed);
+	assert_true(verdict.detail[0] == 'f');
 }
 
-int main(void)
-{
-	test_shares();
-	test_jain_index();
-	test_padding();
-	test_counter();
-	test_think();
-	test_seeds();
-	test_gate();
-	test_sched_stat();
-	test_verdict_keeps_the_first();
-	return failures != 0;
-}
+RUN_TESTS(NULL, NULL)

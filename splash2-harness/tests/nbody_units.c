@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What Barnes and FMM share: the curve through a tree, and the pools of its cells. */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "unit.h"
 #include "nbody/hilbert.h"
 #include "nbody/pool.h"
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			exit(1); \
-		} \
-	} while (0)
 
 #define DEPTH 4
 
@@ -28,7 +18,7 @@ static void visit(const int *at)
 		steps += abs(at[axis] - before[axis]);
 		before[axis] = at[axis];
 	}
-	CHECK(steps == (visited++ > 0));
+	assert_true(steps == (visited++ > 0));
 }
 
 static void follow(unsigned int dimensions, struct hilbert curve, unsigned int depth,
@@ -50,16 +40,22 @@ static void follow(unsigned int dimensions, struct hilbert curve, unsigned int d
 		seen |= 1U << child;
 		follow(dimensions, inside, depth + 1, corner);
 	}
-	CHECK(seen == (1U << (1U << dimensions)) - 1);
+	assert_true(seen == (1U << (1U << dimensions)) - 1);
 }
 
-static void test_hilbert(unsigned int dimensions)
+static void follow_all(unsigned int dimensions)
 {
 	visited = 0;
 	for (unsigned int axis = 0; axis < 3; axis++)
 		before[axis] = 0;
 	follow(dimensions, (struct hilbert){ 0 }, 0, (const int[3]){ 0 });
-	CHECK(visited == 1U << (dimensions * DEPTH));
+	assert_true(visited == 1U << (dimensions * DEPTH));
+}
+
+TEST(hilbert_curves)
+{
+	follow_all(2);
+	follow_all(3);
 }
 
 static unsigned int prepared;
@@ -73,7 +69,7 @@ static void prepare(void *item)
 	((struct item *)item)->prepared = ++prepared;
 }
 
-static void test_pool(void)
+TEST(pools)
 {
 	struct pool pool;
 
@@ -83,25 +79,19 @@ static void test_pool(void)
 			struct item *item = pool_take(&pool);
 
 			/* Prepared once, and what was left in it is still there. */
-			CHECK(item->prepared == i + 1);
-			CHECK(item->value == round * i);
-			CHECK(item == pool_at(&pool, i));
+			assert_true(item->prepared == i + 1);
+			assert_true(item->value == round * i);
+			assert_true(item == pool_at(&pool, i));
 			item->value = i;
 		}
 		for (unsigned int i = 0; i < 1000; i++)
-			CHECK(((struct item *)pool_at(&pool, i))->value == i);
-		CHECK(pool.used == 1000);
+			assert_true(((struct item *)pool_at(&pool, i))->value == i);
+		assert_true(pool.used == 1000);
 		pool_empty(&pool);
 	}
-	CHECK(prepared == 1000);
+	assert_true(prepared == 1000);
 	for (unsigned int k = 0; k < POOL_CHUNKS; k++)
 		free(pool.chunk[k]);
 }
 
-int main(void)
-{
-	test_hilbert(2);
-	test_hilbert(3);
-	test_pool();
-	return 0;
-}
+RUN_TESTS(NULL, NULL)

@@ -13,34 +13,26 @@ static struct block *below_diagonal(void)
 }
 
 /* What the factor is in error by after one subtraction too few, of a small number. */
-static void lost_update(void)
+SABOTAGE(lost_update)
 {
 	below_diagonal()->value[0] += 1e-9;
 }
 
-static void diagonal(void)
+SABOTAGE(diagonal)
 {
 	factor.panel[factor.panels - 1].value[0] *= 1 + 1e-9;
 }
 
-static void no_number(void)
+SABOTAGE(no_number)
 {
 	below_diagonal()->value[0] = NAN;
 }
 
 /* A wrong equation's number. */
-static void order(void)
+SABOTAGE(order)
 {
 	uint32_t first = factor.order[0];
 
 	factor.order[0] = factor.order[1];
 	factor.order[1] = first;
 }
-
-const struct sabotage sabotages[] = {
-	{ "lost_update", lost_update },
-	{ "diagonal", diagonal },
-	{ "no_number", no_number },
-	{ "order", order },
-	{ 0 }
-};

@@ -11,13 +11,13 @@ static void swap(size_t i, size_t j)
 }
 
 /* A transpose that took two columns for each other, in one row. */
-static void swapped(void)
+SABOTAGE(swapped)
 {
 	swap(stride + 1, stride + 2);
 }
 
 /* What the other sign in the exponent yields. */
-static void other_sign(void)
+SABOTAGE(other_sign)
 {
 	for (size_t k = 1; k < side * side / 2; k++) {
 		size_t mirrored = side * side - k;
@@ -27,20 +27,12 @@ static void other_sign(void)
 }
 
 /* A frequency that is no worse than by an inaccurate root of unity. */
-static void imprecise(void)
+SABOTAGE(imprecise)
 {
 	output[stride].re += 1e-10 * expected_size();
 }
 
-static void no_number(void)
+SABOTAGE(no_number)
 {
 	output[0].im = NAN;
 }
-
-const struct sabotage sabotages[] = {
-	{ "swapped", swapped },
-	{ "other_sign", other_sign },
-	{ "imprecise", imprecise },
-	{ "no_number", no_number },
-	{ 0 }
-};

@@ -12,7 +12,7 @@ static uint32_t *step(void)
 	return key;
 }
 
-static void swapped(void)
+SABOTAGE(swapped)
 {
 	uint32_t *key = step(), saved = *key;
 
@@ -21,15 +21,9 @@ static void swapped(void)
 }
 
 /* A key was written over another: they are in order, and the wrong ones. */
-static void doubled(void)
+SABOTAGE(doubled)
 {
 	uint32_t *key = step();
 
 	*key = key[-1];
 }
-
-const struct sabotage sabotages[] = {
-	{ "swapped", swapped },
-	{ "doubled", doubled },
-	{ 0 }
-};

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The harness's parts by themselves. Prints what failed and exits with 1. */
-#include <stdio.h>
-#include <stdlib.h>
+/* The harness's parts by themselves. */
 #include <unistd.h>
 
+#include "unit.h"
 #include "common/splash.h"
 
-static int failures;
-
-#define EXPECT(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: expected %s\n", __FILE__, __LINE__, #condition); \
-			failures++; \
-		} \
-	} while (0)
-
 /* The shares follow each other without a gap, and none is larger by more than one. */
-static void test_shares(void)
+TEST(shares)
 {
 	for (uint64_t count = 0; count < 40; count++)
 		for (unsigned int threads = 1; threads < 12; threads++) {
@@ -25,50 +14,50 @@ static void test_shares(void)
 
 			for (unsigned int id = 0; id < threads; id++) {
 				splash_share(count, threads, id, &begin, &end);
-				EXPECT(begin == next);
-				EXPECT(end - begin == count / threads ||
+				assert_true(begin == next);
+				assert_true(end - begin == count / threads ||
 				       end - begin == count / threads + 1);
 				next = end;
 			}
-			EXPECT(next == count);
+			assert_true(next == count);
 		}
 	/* No intermediate result overflows. */
 	{
 		uint64_t begin, end;
 
 		splash_share(UINT64_MAX, 1024, 1023, &begin, &end);
-		EXPECT(end == UINT64_MAX);
-		EXPECT(end - begin == UINT64_MAX / 1024);
+		assert_true(end == UINT64_MAX);
+		assert_true(end - begin == UINT64_MAX / 1024);
 	}
 }
 
-static void test_random(void)
+TEST(random_numbers)
 {
 	uint64_t a = splash_random_state(1, 0), b = splash_random_state(1, 1);
 	uint64_t c = splash_random_state(2, 0), again = splash_random_state(1, 0);
 	double sum = 0;
 
-	EXPECT(a == again);
-	EXPECT(a != b && a != c && b != c);
-	EXPECT(splash_random_state(0, 0) != 0);
+	assert_true(a == again);
+	assert_true(a != b && a != c && b != c);
+	assert_true(splash_random_state(0, 0) != 0);
 	for (int i = 0; i < 10000; i++) {
 		double x = splash_random_real(&a);
 
-		EXPECT(x >= 0 && x < 1);
+		assert_true(x >= 0 && x < 1);
 		sum += x;
 	}
 	/* The mean's standard error is 0.29 / 100: five of them. */
-	EXPECT(sum > 4855 && sum < 5145);
+	assert_true(sum > 4855 && sum < 5145);
 }
 
-static void test_memory(void)
+TEST(memory)
 {
 	for (size_t bytes = 0; bytes < 300; bytes += 100) {
 		unsigned char *block = splash_alloc(3, bytes);
 
-		EXPECT((uintptr_t)block % 128 == 0);
+		assert_true((uintptr_t)block % 128 == 0);
 		for (size_t i = 0; i < 3 * bytes; i++)
-			EXPECT(block[i] == 0);
+			assert_true(block[i] == 0);
 		free(block);
 	}
 }
@@ -117,47 +106,39 @@ static void hold_up(struct meeting *m)
 	splash_barrier(&one, &m->barrier);
 	pthread_join(thread, NULL);
 
-	EXPECT(one.profile.locks == 1 && one.profile.contended == 0);
-	EXPECT(one.profile.lock_ns == 0);
-	EXPECT(m->other.profile.locks == 1);
-	EXPECT(m->other.profile.flags == 2);
-	EXPECT(m->other.profile.barriers == 1);
+	assert_true(one.profile.locks == 1 && one.profile.contended == 0);
+	assert_true(one.profile.lock_ns == 0);
+	assert_true(m->other.profile.locks == 1);
+	assert_true(m->other.profile.flags == 2);
+	assert_true(m->other.profile.barriers == 1);
 }
 
-static void test_profile(void)
+TEST(profile)
 {
 	struct meeting m = { .opt = { .profile = true } };
 
 	hold_up(&m);
-	EXPECT(m.other.profile.contended == 1);
-	EXPECT(m.other.profile.lock_ns >= HELD_NS);
-	EXPECT(m.other.profile.flag_ns >= HELD_NS);
-	EXPECT(m.other.profile.barrier_ns >= HELD_NS);
+	assert_true(m.other.profile.contended == 1);
+	assert_true(m.other.profile.lock_ns >= HELD_NS);
+	assert_true(m.other.profile.flag_ns >= HELD_NS);
+	assert_true(m.other.profile.barrier_ns >= HELD_NS);
 
 	m.opt.profile = false;
 	hold_up(&m);
-	EXPECT(m.other.profile.contended == 0);
-	EXPECT(!m.other.profile.lock_ns && !m.other.profile.flag_ns && !m.other.profile.barrier_ns);
+	assert_true(m.other.profile.contended == 0);
+	assert_true(!m.other.profile.lock_ns && !m.other.profile.flag_ns && !m.other.profile.barrier_ns);
 }
 
-static void test_flag_can_be_cleared(void)
+TEST(flag_can_be_cleared)
 {
 	struct splash_flag flag;
 
 	splash_flag_init(&flag);
-	EXPECT(!flag.set);
+	assert_true(!flag.set);
 	splash_flag_set(&flag);
-	EXPECT(flag.set);
+	assert_true(flag.set);
 	splash_flag_clear(&flag);
-	EXPECT(!flag.set);
+	assert_true(!flag.set);
 }
 
-int main(void)
-{
-	test_shares();
-	test_random();
-	test_memory();
-	test_profile();
-	test_flag_can_be_cleared();
-	return failures != 0;
-}
+RUN_TESTS(NULL, NULL)

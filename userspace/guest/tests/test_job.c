@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The job's text: what is understood, and that anything else is refused. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "unit.h"
 #include "../job.h"
 
 static const char *parse(struct job *job, const char *text)
@@ -15,35 +14,35 @@ static const char *parse(struct job *job, const char *text)
 	return job_parse(job, copy);
 }
 
-static void understands_a_job(void)
+TEST(understands_a_job)
 {
 	struct job job;
 
-	CHECK(!parse(&job, "fast depth=1\nfast policy=x=y\nfeature NO_DELAY_DEQUEUE\n"
+	assert_true(!parse(&job, "fast depth=1\nfast policy=x=y\nfeature NO_DELAY_DEQUEUE\n"
 			   "cpus 64\nclock\nrun /bin/one  two --three=4\n"));
-	CHECK(job.n_fast == 2);
-	CHECK(!strcmp(job.fast[0].name, "depth"));
-	CHECK(!strcmp(job.fast[0].value, "1"));
-	CHECK(!strcmp(job.fast[1].value, "x=y"));
-	CHECK(job.n_features == 1);
-	CHECK(!strcmp(job.features[0], "NO_DELAY_DEQUEUE"));
-	CHECK(job.cpus == 64);
-	CHECK(job.clock);
-	CHECK(!strcmp(job.argv[0], "/bin/one"));
-	CHECK(!strcmp(job.argv[1], "two"));
-	CHECK(!strcmp(job.argv[2], "--three=4"));
-	CHECK(!job.argv[3]);
+	assert_true(job.n_fast == 2);
+	assert_string_equal(job.fast[0].name, "depth");
+	assert_string_equal(job.fast[0].value, "1");
+	assert_string_equal(job.fast[1].value, "x=y");
+	assert_true(job.n_features == 1);
+	assert_string_equal(job.features[0], "NO_DELAY_DEQUEUE");
+	assert_true(job.cpus == 64);
+	assert_true(job.clock);
+	assert_string_equal(job.argv[0], "/bin/one");
+	assert_string_equal(job.argv[1], "two");
+	assert_string_equal(job.argv[2], "--three=4");
+	assert_true(!job.argv[3]);
 }
 
-static void asks_for_no_more_than_it_says(void)
+TEST(asks_for_no_more_than_it_says)
 {
 	struct job job;
 
-	CHECK(!parse(&job, "run /a\n"));
-	CHECK(!job.n_fast && !job.n_features && !job.cpus && !job.clock);
+	assert_true(!parse(&job, "run /a\n"));
+	assert_true(!job.n_fast && !job.n_features && !job.cpus && !job.clock);
 }
 
-static void refuses_anything_else(void)
+TEST(refuses_anything_else)
 {
 	static const char *const wrong[] = {
 		"", "\n", "fast depth=1\n", "run one\n", "run  \n", "fast depth\nrun /a\n",
@@ -55,15 +54,13 @@ static void refuses_anything_else(void)
 	};
 	struct job job;
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		if (!parse(&job, wrong[i])) {
-			fprintf(stderr, "accepted: \"%s\"\n", wrong[i]);
-			failures++;
-		}
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		if (!parse(&job, wrong[i]))
+			fail_msg("accepted: \"%s\"", wrong[i]);
 	}
 }
 
-static void bounds_what_it_holds(void)
+TEST(bounds_what_it_holds)
 {
 	char features[JOB_MAX_FEATURES * 10 + 32] = "";
 	char fast[JOB_MAX_FAST * 9 + 32] = "";
@@ -73,30 +70,23 @@ static void bounds_what_it_holds(void)
 	for (int i = 0; i < JOB_MAX_FAST; i++)
 		strcat(fast, "fast a=1\n");
 	strcat(fast, "run /a\n");
-	CHECK(!parse(&job, fast));
+	assert_true(!parse(&job, fast));
 	memmove(fast + 9, fast, strlen(fast) + 1);
-	CHECK(parse(&job, fast));
+	assert_true(parse(&job, fast));
 
 	for (int i = 0; i < JOB_MAX_FEATURES; i++)
 		strcat(features, "feature A\n");
 	strcat(features, "run /a\n");
-	CHECK(!parse(&job, features));
+	assert_true(!parse(&job, features));
 	memmove(features + 10, features, strlen(features) + 1);
-	CHECK(parse(&job, features));
+	assert_true(parse(&job, features));
 
 	for (int i = 1; i < JOB_MAX_WORDS; i++)
 		strcat(words, " b");
-	CHECK(!parse(&job, words));
-	CHECK(!job.argv[JOB_MAX_WORDS]);
+	assert_true(!parse(&job, words));
+	assert_true(!job.argv[JOB_MAX_WORDS]);
 	strcat(words, " b");
-	CHECK(parse(&job, words));
+	assert_true(parse(&job, words));
 }
 
-int main(void)
-{
-	understands_a_job();
-	asks_for_no_more_than_it_says();
-	refuses_anything_else();
-	bounds_what_it_holds();
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS(NULL, NULL)

@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "unit.h"
 #include "../frame.h"
 #include "../settings.h"
 
@@ -36,22 +35,23 @@ static const char *const files[] = {
 	"/sys/kernel/debug/sched/confine",
 };
 
-static void make_tree(void)
+static int make_tree(UNIT_STATE)
 {
-	CHECK(mkdtemp(root));
-	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
-		CHECK(!mkdir(at(directories[i]), 0700));
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	assert_true(mkdtemp(root));
+	for (size_t i = 0; i < COUNT_OF(directories); i++)
+		assert_true(!mkdir(at(directories[i]), 0700));
+	for (size_t i = 0; i < COUNT_OF(files); i++)
 		close(open(at(files[i]), O_CREAT | O_WRONLY, 0600));
+	return 0;
 }
 
-static void remove_tree(void)
+static int remove_tree(UNIT_STATE)
 {
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(files); i++)
 		unlink(at(files[i]));
-	for (size_t i = sizeof(directories) / sizeof(directories[0]); i--; )
+	for (size_t i = COUNT_OF(directories); i--; )
 		rmdir(at(directories[i]));
-	rmdir(root);
+	return rmdir(root);
 }
 
 static const char *content(const char *path)
@@ -66,7 +66,7 @@ static const char *content(const char *path)
 	return text;
 }
 
-static void sets_what_is_asked(void)
+TEST(sets_what_is_asked)
 {
 	const struct job job = {
 		.fast = { { "policy", "strict" } },
@@ -75,54 +75,46 @@ static void sets_what_is_asked(void)
 		.n_features = 1,
 	};
 
-	CHECK(settings_apply(&job, root));
-	CHECK(!strcmp(content(files[0]), "strict"));
-	CHECK(!strcmp(content(files[1]), "NEXT_BUDDY"));
-	CHECK(!*said);
+	assert_true(settings_apply(&job, root));
+	assert_string_equal(content(files[0]), "strict");
+	assert_string_equal(content(files[1]), "NEXT_BUDDY");
+	assert_true(!*said);
 }
 
-static void names_what_is_refused(void)
+TEST(names_what_is_refused)
 {
 	const struct job fast = { .fast = { { "no", "1" } }, .n_fast = 1 };
 	const struct job feature = { .features = { "NO_SUCH" }, .n_features = 1 };
 
-	CHECK(!settings_apply(&fast, root));
-	CHECK(!strcmp(said, "FAST err init: cannot set sched/fast/no to 1: "
+	assert_true(!settings_apply(&fast, root));
+	assert_true(!strcmp(said, "FAST err init: cannot set sched/fast/no to 1: "
 			    "No such file or directory\n"));
 	*said = '\0';
 	unlink(at(files[1]));
-	CHECK(!settings_apply(&feature, root));
-	CHECK(!strcmp(said, "FAST err init: cannot set scheduler feature NO_SUCH: "
+	assert_true(!settings_apply(&feature, root));
+	assert_true(!strcmp(said, "FAST err init: cannot set scheduler feature NO_SUCH: "
 			    "No such file or directory\n"));
 	*said = '\0';
 	/* Opened, but the kernel knows no such feature: a device that refuses stands for it. */
-	CHECK(!symlink("/dev/full", at(files[1])));
-	CHECK(!settings_apply(&feature, root));
-	CHECK(strstr(said, "NO_SUCH: No space left on device\n"));
+	assert_true(!symlink("/dev/full", at(files[1])));
+	assert_true(!settings_apply(&feature, root));
+	assert_true(strstr(said, "NO_SUCH: No space left on device\n"));
 }
 
-static void confines(void)
+TEST(confines)
 {
-	CHECK(settings_confine(0, root));
-	CHECK(!*content(files[2]));
-	CHECK(settings_confine(1, root));
-	CHECK(!strcmp(content(files[2]), "0-0"));
-	CHECK(settings_confine(16, root));
-	CHECK(!strcmp(content(files[2]), "0-15"));
+	assert_true(settings_confine(0, root));
+	assert_true(!*content(files[2]));
+	assert_true(settings_confine(1, root));
+	assert_string_equal(content(files[2]), "0-0");
+	assert_true(settings_confine(16, root));
+	assert_string_equal(content(files[2]), "0-15");
 
 	/* A kernel that cannot. */
 	unlink(at(files[2]));
 	errno = 0;
-	CHECK(!settings_confine(1, root));
-	CHECK(errno == ENOENT);
+	assert_true(!settings_confine(1, root));
+	assert_true(errno == ENOENT);
 }
 
-int main(void)
-{
-	make_tree();
-	sets_what_is_asked();
-	names_what_is_refused();
-	confines();
-	remove_tree();
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS(make_tree, remove_tree)

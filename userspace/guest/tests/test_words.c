@@ -1,47 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Words of any bytes come through. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "unit.h"
 #include "../words.h"
 
-static void gives_the_words(void)
+TEST(gives_the_words)
 {
 	char **words = words_parse("/a%20b%00%00%25%C3%BC%0A%00-x=1");
 
-	CHECK(words);
-	CHECK(!strcmp(words[0], "/a b"));
-	CHECK(!strcmp(words[1], ""));
-	CHECK(!strcmp(words[2], "%\xc3\xbc\n"));
-	CHECK(!strcmp(words[3], "-x=1"));
-	CHECK(!words[4]);
+	assert_true(words);
+	assert_string_equal(words[0], "/a b");
+	assert_string_equal(words[1], "");
+	assert_string_equal(words[2], "%\xc3\xbc\n");
+	assert_string_equal(words[3], "-x=1");
+	assert_true(!words[4]);
 	free(words[0]);
 	free(words);
 }
 
-static void gives_one_empty_word_for_nothing(void)
+TEST(gives_one_empty_word_for_nothing)
 {
 	char **words = words_parse("");
 
-	CHECK(words && !strcmp(words[0], "") && !words[1]);
+	assert_true(words && !strcmp(words[0], "") && !words[1]);
 	free(words[0]);
 	free(words);
 }
 
-static void refuses_what_is_cut_short(void)
+TEST(refuses_what_is_cut_short)
 {
-	CHECK(!words_parse("a%"));
-	CHECK(!words_parse("a%2"));
-	CHECK(!words_parse("a%2x"));
-	CHECK(!words_parse("%x2"));
+	assert_true(!words_parse("a%"));
+	assert_true(!words_parse("a%2"));
+	assert_true(!words_parse("a%2x"));
+	assert_true(!words_parse("%x2"));
 }
 
-int main(void)
-{
-	gives_the_words();
-	gives_one_empty_word_for_nothing();
-	refuses_what_is_cut_short();
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+RUN_TESTS(NULL, NULL)
