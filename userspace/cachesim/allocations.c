@@ -78,7 +78,6 @@ static void leave(struct allocations *a, const struct allocation_call *by)
 int allocations_call(struct allocations *a, const struct allocation_call *call)
 {
 	uint64_t old = call->arguments[0];
-	void *grown;
 
 	leave(a, call);
 	/* At once: when the call returns, another thread may have got that memory. */
@@ -86,10 +85,8 @@ int allocations_call(struct allocations *a, const struct allocation_call *call)
 		forget(a, (struct piece){ .space = call->space, .begin = old, .end = old + 1 });
 	if (call->function == ALLOCATOR_FREE || !call->site.n)
 		return 0;
-	grown = array_grow(a->calls, a->n_calls, &a->calls_room, sizeof(*a->calls));
-	if (!grown)
+	if (!ARRAY_GROW(a->calls, a->n_calls, a->calls_room))
 		return -1;
-	a->calls = grown;
 	a->calls[a->n_calls++] = *call;
 	return 0;
 }

@@ -59,17 +59,14 @@ static size_t read_code(const char *text, uint8_t code[MOST_BYTES])
 static int add(struct allocators *a, const char *name, uint64_t address, const char *code)
 {
 	struct function f = { .kind = kind_of(name), .offset = address & (GUEST_PAGE - 1) };
-	void *grown;
 
 	f.n = read_code(code, f.code);
 	if (f.kind == ALLOCATOR_NONE || !f.n || f.offset + f.n > GUEST_PAGE) {
 		errno = EINVAL;
 		return -1;
 	}
-	grown = array_grow(a->all, a->n, &a->room, sizeof(*a->all));
-	if (!grown)
+	if (!ARRAY_GROW(a->all, a->n, a->room))
 		return -1;
-	a->all = grown;
 	a->all[a->n++] = f;
 	return 0;
 }

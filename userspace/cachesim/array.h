@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/*
- * Make room for one element more of `size` bytes in an array that has `n`, in room for
- * *room. Returns the array, or NULL without memory: then the old one is as it was.
- */
 static inline void *array_grow(void *array, size_t n, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : 16;
@@ -22,5 +18,17 @@ static inline void *array_grow(void *array, size_t n, size_t *room, size_t size)
 		*room = more;
 	return grown;
 }
+
+/*
+ * Make room for one more element in `array`, which has `n` and room for `room`: moves it and
+ * enlarges `room` if need be. False without memory; then nothing has changed.
+ */
+#define ARRAY_GROW(array, n, room) ({						\
+	void *grown_ = array_grow(array, n, &(room), sizeof(*(array)));		\
+										\
+	if (grown_)								\
+		(array) = grown_;						\
+	grown_ != NULL;								\
+})
 
 #endif

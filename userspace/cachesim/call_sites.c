@@ -42,7 +42,6 @@ int call_sites_call(struct call_sites *c, uint64_t space, uint64_t number,
 	enum futex_operation operation = futex_operation(number, arguments);
 	bool releases = operation == FUTEX_RELEASES;
 	struct futex *futex;
-	void *grown;
 
 	*site = NULL;
 	if (operation == FUTEX_DOES_ELSE || space != futexes_program_space(c->futexes))
@@ -52,10 +51,8 @@ int call_sites_call(struct call_sites *c, uint64_t space, uint64_t number,
 		return -1;
 	if (!is_power_of_four(releases ? ++futex->use.releases : ++futex->use.waits))
 		return 0;
-	grown = array_grow(c->all, c->n, &c->room, sizeof(*c->all));
-	if (!grown)
+	if (!ARRAY_GROW(c->all, c->n, c->room))
 		return -1;
-	c->all = grown;
 	*site = &c->all[c->n++];
 	**site = (struct call_site){
 		.address = arguments[0],

@@ -55,7 +55,6 @@ static bool before(const struct futex *a, uint64_t space, uint64_t address)
 struct futex *futexes_at(struct futexes *f, uint64_t space, uint64_t address)
 {
 	size_t low = 0, high = f->n;
-	void *grown;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
@@ -67,10 +66,8 @@ struct futex *futexes_at(struct futexes *f, uint64_t space, uint64_t address)
 	}
 	if (low < f->n && f->all[low].space == space && f->all[low].address == address)
 		return &f->all[low];
-	grown = array_grow(f->all, f->n, &f->room, sizeof(*f->all));
-	if (!grown)
+	if (!ARRAY_GROW(f->all, f->n, f->room))
 		return NULL;
-	f->all = grown;
 	memmove(&f->all[low + 1], &f->all[low], (f->n - low) * sizeof(*f->all));
 	f->n++;
 	f->all[low] = (struct futex){ .space = space, .address = address };
@@ -88,14 +85,11 @@ static struct call *call_of(const struct futexes *f, uint64_t space, uint64_t th
 static int remember(struct futexes *f, struct call call)
 {
 	struct call *known = call_of(f, call.space, call.thread);
-	void *grown;
 
 	/* A call that a signal interrupted is made again. */
 	if (!known) {
-		grown = array_grow(f->calls, f->n_calls, &f->calls_room, sizeof(*f->calls));
-		if (!grown)
+		if (!ARRAY_GROW(f->calls, f->n_calls, f->calls_room))
 			return -1;
-		f->calls = grown;
 		known = &f->calls[f->n_calls++];
 	}
 	*known = call;

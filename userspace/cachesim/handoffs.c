@@ -121,11 +121,8 @@ static struct release *untaken(const struct handoffs *h, uint64_t space, uint64_
 
 static int wait(struct handoffs *h, const struct lock_event *event, uint64_t address, bool plain)
 {
-	void *grown = array_grow(h->waiters, h->n_waiters, &h->waiters_room, sizeof(*h->waiters));
-
-	if (!grown)
+	if (!ARRAY_GROW(h->waiters, h->n_waiters, h->waiters_room))
 		return -1;
-	h->waiters = grown;
 	h->waiters[h->n_waiters++] = (struct waiter){
 		.handoff = { .address = address, .waited = *event, .plain = plain },
 		.since = ++h->events,
@@ -148,12 +145,8 @@ static uint64_t left_behind(const struct handoffs *h, uint64_t space, uint64_t a
 
 static int release(struct handoffs *h, const struct lock_event *event, uint64_t address)
 {
-	void *grown = array_grow(h->releases, h->n_releases, &h->releases_room,
-				 sizeof(*h->releases));
-
-	if (!grown)
+	if (!ARRAY_GROW(h->releases, h->n_releases, h->releases_room))
 		return -1;
-	h->releases = grown;
 	h->releases[h->n_releases] = (struct release){
 		.called = *event, .address = address,
 		.left = left_behind(h, event->space, address),
@@ -170,12 +163,8 @@ static uint64_t latency_of(const struct handoff *handoff)
 /* The waiter has returned, and has the lock. */
 static int hand_over(struct handoffs *h, const struct waiter *waiter, struct handoff_news *news)
 {
-	void *grown = array_grow(h->latencies, h->n_latencies, &h->latencies_room,
-				 sizeof(*h->latencies));
-
-	if (!grown)
+	if (!ARRAY_GROW(h->latencies, h->n_latencies, h->latencies_room))
 		return -1;
-	h->latencies = grown;
 	h->latencies[h->n_latencies++] = (struct latency){
 		waiter->handoff.waited.space, latency_of(&waiter->handoff),
 	};

@@ -45,16 +45,13 @@ bool heaps_is_asked(uint64_t number, uint64_t argument)
 int heaps_call(struct heaps *h, uint64_t space, uint64_t number, uint64_t argument)
 {
 	struct heap *heap;
-	void *grown;
 
 	if (!heaps_is_asked(number, argument))
 		return 0;
 	heap = heap_of(h, space);
 	if (!heap) {
-		grown = array_grow(h->all, h->n, &h->room, sizeof(*h->all));
-		if (!grown)
+		if (!ARRAY_GROW(h->all, h->n, h->room))
 			return -1;
-		h->all = grown;
 		heap = &h->all[h->n++];
 		*heap = (struct heap){ .space = space };
 	}

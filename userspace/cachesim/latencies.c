@@ -7,11 +7,8 @@
 
 int latencies_add(struct latencies *l, uint64_t ns)
 {
-	void *grown = array_grow(l->ns, l->n, &l->room, sizeof(*l->ns));
-
-	if (!grown)
+	if (!ARRAY_GROW(l->ns, l->n, l->room))
 		return -1;
-	l->ns = grown;
 	l->ns[l->n++] = ns;
 	return 0;
 }

@@ -87,14 +87,11 @@ static struct tie *bind(struct locks *l, const struct lock_event *event, uint64_
 	struct tie wanted = untied(event, address);
 	struct tie *known = tie_of(l, event, address);
 	size_t place = place_of(l, &wanted);
-	void *grown;
 
 	if (known)
 		return known;
-	grown = array_grow(l->ties, l->n_ties, &l->ties_room, sizeof(*l->ties));
-	if (!grown)
+	if (!ARRAY_GROW(l->ties, l->n_ties, l->ties_room))
 		return NULL;
-	l->ties = grown;
 	memmove(&l->ties[place + 1], &l->ties[place], (l->n_ties - place) * sizeof(*l->ties));
 	l->n_ties++;
 	l->ties[place] = wanted;

@@ -144,16 +144,13 @@ static void leaves(struct task *task)
 static int enters(struct wakeups *w, struct task *task, uint64_t now_ns)
 {
 	bool woken = task->woken;
-	void *grown;
 
 	task->woken = false;
 	task->sleeps = false;
 	if (!woken)
 		return 0;
-	grown = array_grow(w->all, w->n, &w->room, sizeof(*w->all));
-	if (!grown)
+	if (!ARRAY_GROW(w->all, w->n, w->room))
 		return -1;
-	w->all = grown;
 	w->all[w->n++] = (struct wakeup){ task, latency_between(task->woken_ns, now_ns) };
 	return 0;
 }

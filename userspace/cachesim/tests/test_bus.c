@@ -110,11 +110,11 @@ static struct cachesim_machine with_bus(uint32_t bus)
 	return m;
 }
 
-TEST(a_miss_waits_for_the_bus)
+MODEL_TEST(a_miss_waits_for_the_bus)
 {
 	const struct cachesim_machine m = with_bus(30);
-	struct cachesim *cs = model(&m, 2);
 
+	cs = model(&m, 2);
 	cachesim_load(cs, 0, 0x1000, 8);	/* asks for the bus at 11: the slot from 0 */
 	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(111));
 	assert_count(cs, 0, bus_wait_cycles, 0);
@@ -126,15 +126,15 @@ TEST(a_miss_waits_for_the_bus)
 	cachesim_load(cs, 1, 0x2040, 8);	/* the line's other half is in the L2 */
 	assert_int_equal(cachesim_clocks(cs)[1], CYCLES(111 + 19 + 1));
 	assert_count(cs, 1, bus_wait_cycles, CYCLES(19));
-	cachesim_free(cs);
 }
 
-TEST(a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not)
+MODEL_TEST(a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not)
 {
 	const struct cachesim_machine m = with_bus(30);
-	struct cachesim *cs = model(&m, 3);
-	uint64_t *clocks = cachesim_clocks(cs);
+	uint64_t *clocks;
 
+	cs = model(&m, 3);
+	clocks = cachesim_clocks(cs);
 	cachesim_store(cs, 0, 0x1000, 8);
 	clocks[1] = clocks[2] = CYCLES(3000);
 	cachesim_load(cs, 1, 0x1000, 8);	/* 0 has it Modified */
@@ -146,15 +146,15 @@ TEST(a_line_from_another_cache_takes_the_bus_and_an_upgrade_does_not)
 	assert_count(cs, 0, bus_requests, 2);
 	cachesim_load(cs, 1, 0x3000, 8);
 	assert_count(cs, 1, bus_wait_cycles, 0);
-	cachesim_free(cs);
 }
 
-TEST(a_write_back_takes_the_bus_and_nobody_waits_for_it)
+MODEL_TEST(a_write_back_takes_the_bus_and_nobody_waits_for_it)
 {
 	const struct cachesim_machine m = with_bus(1000);
-	struct cachesim *cs = model(&m, 1);
-	uint64_t *clock = cachesim_clocks(cs);
+	uint64_t *clock;
 
+	cs = model(&m, 1);
+	clock = cachesim_clocks(cs);
 	cachesim_store(cs, 0, 0, 8);
 	for (uint64_t a = 256; a < 8 * 256; a += 256) {
 		*clock = CYCLES(a * 1000);
@@ -167,13 +167,11 @@ TEST(a_write_back_takes_the_bus_and_nobody_waits_for_it)
 	assert_int_equal(*clock, CYCLES(10000000 + 111));
 	cachesim_load(cs, 0, 9 * 256, 8);
 	assert_count(cs, 0, bus_wait_cycles, CYCLES(2000 - 111 - 11));
-	cachesim_free(cs);
 }
 
-TEST(each_cluster_has_a_bus)
+MODEL_TEST(each_cluster_has_a_bus)
 {
 	struct cachesim_machine m = with_bus(30);
-	struct cachesim *cs;
 
 	m.clusters = 2;
 	cs = model(&m, 4);
@@ -181,18 +179,15 @@ TEST(each_cluster_has_a_bus)
 		cachesim_load(cs, cpu, 0x1000 * (cpu + 1), 8);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
 		assert_count(cs, cpu, bus_wait_cycles, cpu % 2 ? CYCLES(19) : 0);
-	cachesim_free(cs);
 }
 
-TEST(without_a_bus_nobody_waits)
+MODEL_TEST(without_a_bus_nobody_waits)
 {
-	struct cachesim *cs = model(&tiny, 8);
-
+	cs = model(&tiny, 8);
 	for (unsigned int cpu = 0; cpu < 8; cpu++) {
 		cachesim_load(cs, cpu, 0x1000 * (cpu + 1), 8);
 		assert_int_equal(cachesim_clocks(cs)[cpu], CYCLES(111));
 	}
-	cachesim_free(cs);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -16,10 +16,9 @@ static struct cachesim *two_sockets(void)
 	return model(&m, 4);
 }
 
-TEST(siblings_meet_in_the_l3_without_the_bus)
+MODEL_TEST(siblings_meet_in_the_l3_without_the_bus)
 {
-	struct cachesim *cs = two_sockets();
-
+	cs = two_sockets();
 	cachesim_load(cs, 0, LINE, 8);
 	assert_state(cs, 0, L2, LINE, E);
 	cachesim_load(cs, 1, LINE, 8);
@@ -30,13 +29,11 @@ TEST(siblings_meet_in_the_l3_without_the_bus)
 	assert_count(cs, 1, l3_references, 1);
 	assert_count(cs, 1, l3_misses, 0);
 	assert_count(cs, 1, bus_requests, 0);
-	cachesim_free(cs);
 }
 
-TEST(a_sibling_is_invalidated_without_the_bus)
+MODEL_TEST(a_sibling_is_invalidated_without_the_bus)
 {
-	struct cachesim *cs = two_sockets();
-
+	cs = two_sockets();
 	cachesim_load(cs, 0, LINE, 8);
 	cachesim_load(cs, 1, LINE, 8);
 	cachesim_zero_counts(cs);
@@ -53,13 +50,11 @@ TEST(a_sibling_is_invalidated_without_the_bus)
 	assert_state(cs, 0, L3, LINE, M);	/* memory is still old */
 	assert_count(cs, 0, l3_misses, 0);
 	assert_count(cs, 0, cache_to_cache, 0);
-	cachesim_free(cs);
 }
 
-TEST(only_what_a_sibling_has_modified_is_asked_of_it)
+MODEL_TEST(only_what_a_sibling_has_modified_is_asked_of_it)
 {
-	struct cachesim *cs = two_sockets();
-
+	cs = two_sockets();
 	cachesim_load(cs, 0, LINE, 8);
 	cachesim_load(cs, 1, LINE, 8);		/* Exclusive there */
 	assert_int_equal(time_of(cs, 1), CYCLES(1 + 10));
@@ -76,13 +71,11 @@ TEST(only_what_a_sibling_has_modified_is_asked_of_it)
 		cachesim_load(cs, 1, LINE + 256 * way, 8);
 	cachesim_load(cs, 0, LINE, 8);		/* Modified, but in the L3 alone */
 	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10));
-	cachesim_free(cs);
 }
 
-TEST(the_bus_carries_what_crosses_sockets)
+MODEL_TEST(the_bus_carries_what_crosses_sockets)
 {
-	struct cachesim *cs = two_sockets();
-
+	cs = two_sockets();
 	cachesim_store(cs, 0, LINE, 8);
 	cachesim_load(cs, 1, LINE, 8);
 	cachesim_load(cs, 2, LINE, 8);
@@ -98,26 +91,22 @@ TEST(the_bus_carries_what_crosses_sockets)
 	assert_state(cs, 1, L2, LINE, I);
 	assert_state(cs, 2, L2, LINE, I);
 	assert_state(cs, 0, L3, LINE, I);
-	cachesim_free(cs);
 }
 
-TEST(a_shared_l3_evicts_from_all_siblings)
+MODEL_TEST(a_shared_l3_evicts_from_all_siblings)
 {
-	struct cachesim *cs = two_sockets();
-
+	cs = two_sockets();
 	cachesim_load(cs, 0, LINE, 8);
 	for (uint64_t a = 1; a <= 8; a++)
 		cachesim_load(cs, 1, LINE + a * 256, 8);
 	assert_state(cs, 0, L3, LINE, I);
 	assert_state(cs, 0, L2, LINE, I);
 	assert_state(cs, 0, L1D, LINE, I);
-	cachesim_free(cs);
 }
 
-TEST(the_l3_knows_when_a_sibling_has_evicted_its_copy)
+MODEL_TEST(the_l3_knows_when_a_sibling_has_evicted_its_copy)
 {
-	struct cachesim *cs = two_sockets();
-
+	cs = two_sockets();
 	cachesim_load(cs, 0, LINE, 8);
 	for (uint64_t a = 1; a <= 4; a++)	/* out of CPU 0's L2, not of the L3 */
 		cachesim_load(cs, 0, LINE + a * 256, 8);
@@ -126,28 +115,25 @@ TEST(the_l3_knows_when_a_sibling_has_evicted_its_copy)
 	assert_state(cs, 1, L2, LINE, E);
 	cachesim_store(cs, 1, LINE, 8);
 	assert_count(cs, 1, invalidations, 0);
-	cachesim_free(cs);
 }
 
-TEST(cpus_are_split_evenly_in_order)
+MODEL_TEST(cpus_are_split_evenly_in_order)
 {
 	const struct cachesim_machine xeon = preset("xeon-2s");
-	struct cachesim *cs = model(&xeon, 7);
 	unsigned int with_cpu0 = 0;
 
+	cs = model(&xeon, 7);
 	cachesim_load(cs, 0, LINE, 8);
 	for (unsigned int cpu = 0; cpu < 7; cpu++)
 		with_cpu0 += cachesim_state(cs, cpu, CACHESIM_L3, LINE) == CACHESIM_E;
 	assert_int_equal(with_cpu0, 4);
 	assert_state(cs, 3, L3, LINE, E);
 	assert_state(cs, 4, L3, LINE, I);
-	cachesim_free(cs);
 }
 
-TEST(an_l3_for_each_so_many_cpus)
+MODEL_TEST(an_l3_for_each_so_many_cpus)
 {
 	struct cachesim_machine m = tiny;
-	struct cachesim *cs;
 
 	m.l3.shared = true;
 	m.clusters = 0;
@@ -159,7 +145,6 @@ TEST(an_l3_for_each_so_many_cpus)
 		for (unsigned int other = 0; other < 7; other += 3)
 			assert_int_equal(cachesim_state(cs, cpu, CACHESIM_L3, LINE + 256 * other),
 					 cpu / 3 == other / 3 ? CACHESIM_E : CACHESIM_I);
-	cachesim_free(cs);
 	cachesim_free(model(&m, 1));
 }
 

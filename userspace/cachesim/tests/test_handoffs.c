@@ -67,21 +67,8 @@ static void returns(uint64_t thread, uint64_t result, uint64_t ns)
 	returns_in(PROGRAM, thread, result, ns);
 }
 
-#define assert_latencies(space, ...) do { \
-	const uint64_t wanted_[] = { 0, ##__VA_ARGS__ }; \
-	assert_latencies_are(space, wanted_ + 1, COUNT_OF(wanted_) - 1); \
-} while (0)
-
-static void assert_latencies_are(uint64_t space, const uint64_t *wanted, size_t n)
-{
-	struct latencies l = { 0 };
-
-	assert_int_equal(handoffs_latencies(h, space, &l), 0);
-	assert_int_equal(l.n, n);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(l.ns[i], wanted[i]);
-	latencies_free(&l);
-}
+#define LATENCIES_OF(space, out) handoffs_latencies(h, space, out)
+#include "latencies_are.h"
 
 FIXTURE_TEST(it_lasts_from_the_wake_to_the_return)
 {

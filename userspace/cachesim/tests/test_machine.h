@@ -39,6 +39,26 @@ static inline struct cachesim *model(const struct cachesim_machine *machine, uns
 	return cs;
 }
 
+static inline struct cachesim *write_back_model(unsigned int cpus)
+{
+	struct cachesim_machine back = tiny;
+
+	back.l1d.write = CACHESIM_WRITE_BACK;
+	return model(&back, cpus);
+}
+
+/* MODEL_TEST() frees it. */
+static struct cachesim *cs;
+
+static inline int free_model(UNIT_STATE)
+{
+	cachesim_free(cs);
+	cs = NULL;
+	return 0;
+}
+
+#define MODEL_TEST(function) UNIT_TEST(function, NULL, free_model, NULL)
+
 /* A machine that comes with the model. PRESETS: the folder, from Meson. */
 static inline struct cachesim_machine preset(const char *name)
 {

@@ -91,10 +91,9 @@ TEST(every_transition_with_a_write_back_l1d)
 	check_transitions(&back);
 }
 
-TEST(a_snoop_reaches_both_l1s_and_both_halves)
+MODEL_TEST(a_snoop_reaches_both_l1s_and_both_halves)
 {
 	struct cachesim_machine back = tiny;
-	struct cachesim *cs;
 	uint64_t line = (LINE + 64) >> 6;
 
 	back.l1d.write = CACHESIM_WRITE_BACK;
@@ -110,38 +109,32 @@ TEST(a_snoop_reaches_both_l1s_and_both_halves)
 	assert_state(cs, 0, L1D, LINE, I);
 	assert_state(cs, 0, L1D, LINE + 64, I);
 	assert_state(cs, 0, L1I, LINE + 64, I);
-	cachesim_free(cs);
 }
 
-TEST(an_upgrade_is_an_l3_reference_that_hits)
+MODEL_TEST(an_upgrade_is_an_l3_reference_that_hits)
 {
-	struct cachesim *cs = in_state(&tiny, CACHESIM_S);
-
+	cs = in_state(&tiny, CACHESIM_S);
 	cachesim_store(cs, 0, LINE, 8);
 	assert_count(cs, 0, l2_references, 1);
 	assert_count(cs, 0, l2_misses, 0);
 	assert_count(cs, 0, l3_references, 1);
 	assert_count(cs, 0, l3_misses, 0);
-	cachesim_free(cs);
 }
 
-TEST(a_shared_copy_left_alone_still_upgrades_over_the_bus)
+MODEL_TEST(a_shared_copy_left_alone_still_upgrades_over_the_bus)
 {
-	struct cachesim *cs = in_state(&tiny, CACHESIM_S);
-
+	cs = in_state(&tiny, CACHESIM_S);
 	for (uint64_t a = 1; a <= 8; a++)	/* CPU 2 evicts its copy without a word */
 		cachesim_load(cs, 2, LINE + a * 256, 8);
 	assert_state(cs, 2, L3, LINE, I);
 	cachesim_store(cs, 0, LINE, 8);
 	assert_count(cs, 0, bus_requests, 1);
 	assert_count(cs, 0, invalidations, 0);
-	cachesim_free(cs);
 }
 
-TEST(false_sharing_is_per_bus_line)
+MODEL_TEST(false_sharing_is_per_bus_line)
 {
-	struct cachesim *cs = model(&tiny, 2);
-
+	cs = model(&tiny, 2);
 	for (int i = 0; i < 10; i++) {
 		cachesim_store(cs, 0, LINE, 8);
 		cachesim_store(cs, 1, LINE + 64, 8);
@@ -149,14 +142,13 @@ TEST(false_sharing_is_per_bus_line)
 	assert_count(cs, 0, cache_to_cache, 9);
 	assert_count(cs, 1, cache_to_cache, 10);
 	assert_count(cs, 0, bus_requests, 10);
-	cachesim_free(cs);
 }
 
-TEST(sixty_four_cpus_share_one_bus)
+MODEL_TEST(sixty_four_cpus_share_one_bus)
 {
 	const struct cachesim_machine rx4640 = preset("rx4640");
-	struct cachesim *cs = model(&rx4640, 64);
 
+	cs = model(&rx4640, 64);
 	for (unsigned int cpu = 0; cpu < 64; cpu++)
 		cachesim_load(cs, cpu, LINE, 8);
 	cachesim_store(cs, 63, LINE, 8);
@@ -164,7 +156,6 @@ TEST(sixty_four_cpus_share_one_bus)
 	for (unsigned int cpu = 0; cpu < 63; cpu++)
 		assert_state(cs, cpu, L3, LINE, I);
 	assert_state(cs, 63, L3, LINE, M);
-	cachesim_free(cs);
 }
 
 /* Copies of one L2 line: either one E or M and nothing else, or any number of S. */

@@ -2,10 +2,9 @@
 /* One CPU: replacement, inclusion, write policies, line crossing, cycles, bad machines. */
 #include "test_machine.h"
 
-TEST(lru_evicts_the_line_used_longest_ago)
+MODEL_TEST(lru_evicts_the_line_used_longest_ago)
 {
-	struct cachesim *cs = model(&tiny, 1);
-
+	cs = model(&tiny, 1);
 	cachesim_load(cs, 0, 0, 8);
 	cachesim_load(cs, 0, 128, 8);
 	cachesim_load(cs, 0, 0, 8);	/* hit: 128 is now the oldest */
@@ -17,13 +16,11 @@ TEST(lru_evicts_the_line_used_longest_ago)
 	assert_count(cs, 0, l1d_misses, 3);
 	assert_count(cs, 0, l2_references, 3);
 	assert_count(cs, 0, l2_misses, 3);
-	cachesim_free(cs);
 }
 
-TEST(fifo_evicts_the_line_filled_longest_ago)
+MODEL_TEST(fifo_evicts_the_line_filled_longest_ago)
 {
 	struct cachesim_machine fifo = tiny;
-	struct cachesim *cs;
 
 	fifo.l1d.replacement = CACHESIM_FIFO;
 	cs = model(&fifo, 1);
@@ -33,13 +30,11 @@ TEST(fifo_evicts_the_line_filled_longest_ago)
 	cachesim_load(cs, 0, 256, 8);
 	assert_state(cs, 0, L1D, 0, I);
 	assert_state(cs, 0, L1D, 128, S);
-	cachesim_free(cs);
 }
 
-TEST(each_level_remembers_what_the_one_above_lost)
+MODEL_TEST(each_level_remembers_what_the_one_above_lost)
 {
-	struct cachesim *cs = model(&tiny, 1);
-
+	cs = model(&tiny, 1);
 	for (uint64_t a = 0; a < 4 * 256; a += 256)	/* fills one L2 set */
 		cachesim_load(cs, 0, a, 8);
 	cachesim_zero_counts(cs);
@@ -54,13 +49,11 @@ TEST(each_level_remembers_what_the_one_above_lost)
 	assert_count(cs, 0, l3_references, 2);
 	assert_count(cs, 0, l3_misses, 1);
 	assert_count(cs, 0, bus_requests, 1);
-	cachesim_free(cs);
 }
 
-TEST(l2_eviction_takes_both_halves_from_both_l1s)
+MODEL_TEST(l2_eviction_takes_both_halves_from_both_l1s)
 {
 	struct cachesim_machine wide = tiny;
-	struct cachesim *cs;
 	uint64_t halves[] = { 0, 1 };
 
 	wide.l1i.size = wide.l1d.size = 16 * 64;	/* 2 sets of 8: no eviction of its own */
@@ -81,13 +74,11 @@ TEST(l2_eviction_takes_both_halves_from_both_l1s)
 	assert_state(cs, 0, L1I, 64, I);
 	assert_state(cs, 0, L3, 0, E);
 	assert_state(cs, 0, L1D, 4 * 256, S);
-	cachesim_free(cs);
 }
 
-TEST(l3_eviction_takes_the_line_from_the_l2_too)
+MODEL_TEST(l3_eviction_takes_the_line_from_the_l2_too)
 {
 	struct cachesim_machine m = tiny;
-	struct cachesim *cs;
 
 	m.l2.size = 4096;	/* 2 sets of 16: more than the L3 */
 	m.l2.ways = 16;
@@ -99,13 +90,11 @@ TEST(l3_eviction_takes_the_line_from_the_l2_too)
 	assert_state(cs, 0, L3, 0, I);
 	assert_state(cs, 0, L2, 0, I);
 	assert_count(cs, 0, writebacks, 0);
-	cachesim_free(cs);
 }
 
-TEST(a_modified_line_is_written_back_once_when_the_l3_evicts_it)
+MODEL_TEST(a_modified_line_is_written_back_once_when_the_l3_evicts_it)
 {
-	struct cachesim *cs = model(&tiny, 1);
-
+	cs = model(&tiny, 1);
 	cachesim_store(cs, 0, 0, 8);
 	for (uint64_t a = 256; a < 8 * 256; a += 256)
 		cachesim_load(cs, 0, a, 8);
@@ -115,13 +104,11 @@ TEST(a_modified_line_is_written_back_once_when_the_l3_evicts_it)
 	assert_count(cs, 0, writebacks, 1);
 	assert_count(cs, 0, l3_misses, 9);
 	assert_count(cs, 0, bus_requests, 10);
-	cachesim_free(cs);
 }
 
-TEST(write_through_stores_are_l2_references_and_allocate_nothing)
+MODEL_TEST(write_through_stores_are_l2_references_and_allocate_nothing)
 {
-	struct cachesim *cs = model(&tiny, 1);
-
+	cs = model(&tiny, 1);
 	cachesim_store(cs, 0, 0, 8);
 	assert_state(cs, 0, L1D, 0, I);
 	assert_state(cs, 0, L2, 0, M);
@@ -133,16 +120,11 @@ TEST(write_through_stores_are_l2_references_and_allocate_nothing)
 	assert_count(cs, 0, l2_references, 4);
 	assert_count(cs, 0, l2_misses, 1);
 	assert_count(cs, 0, bus_requests, 1);
-	cachesim_free(cs);
 }
 
-TEST(write_back_stores_stay_in_the_l1d)
+MODEL_TEST(write_back_stores_stay_in_the_l1d)
 {
-	struct cachesim_machine back = tiny;
-	struct cachesim *cs;
-
-	back.l1d.write = CACHESIM_WRITE_BACK;
-	cs = model(&back, 1);
+	cs = write_back_model(1);
 	cachesim_store(cs, 0, 0, 8);
 	assert_state(cs, 0, L1D, 0, M);
 	cachesim_store(cs, 0, 8, 8);
@@ -158,13 +140,11 @@ TEST(write_back_stores_stay_in_the_l1d)
 	assert_state(cs, 0, L3, 128, M);
 	assert_count(cs, 0, l2_references, 2);
 	assert_count(cs, 0, bus_requests, 2);
-	cachesim_free(cs);
 }
 
-TEST(an_access_counts_every_line_it_touches)
+MODEL_TEST(an_access_counts_every_line_it_touches)
 {
-	struct cachesim *cs = model(&tiny, 1);
-
+	cs = model(&tiny, 1);
 	cachesim_load(cs, 0, 56, 8);
 	assert_count(cs, 0, l1d_references, 1);
 	cachesim_load(cs, 0, 57, 8);
@@ -175,14 +155,13 @@ TEST(an_access_counts_every_line_it_touches)
 	assert_count(cs, 0, l1d_references, 5);
 	assert_count(cs, 0, l2_references, 4);
 	assert_count(cs, 0, l2_misses, 2);
-	cachesim_free(cs);
 }
 
-TEST(modes_and_instructions_are_counted_apart)
+MODEL_TEST(modes_and_instructions_are_counted_apart)
 {
-	struct cachesim *cs = model(&tiny, 2);
 	uint64_t lines[] = { 10, 11, 10 };
 
+	cs = model(&tiny, 2);
 	cachesim_execute(cs, 1, CACHESIM_USER, 7, lines, 3);
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_execute(cs, 1, CACHESIM_IDLE, 2, lines, 1);
@@ -196,26 +175,23 @@ TEST(modes_and_instructions_are_counted_apart)
 	assert_int_equal(cachesim_counts(cs, 1, CACHESIM_IDLE)->l1d_misses, 0);
 	assert_count(cs, 1, l1d_references, 0);
 	assert_int_equal(cachesim_counts(cs, 0, CACHESIM_USER)->instructions, 0);
-	cachesim_free(cs);
 }
 
-TEST(zeroing_keeps_the_lines)
+MODEL_TEST(zeroing_keeps_the_lines)
 {
-	struct cachesim *cs = model(&tiny, 2);
-
+	cs = model(&tiny, 2);
 	cachesim_load(cs, 0, 0, 8);
 	cachesim_zero_counts(cs);
 	cachesim_load(cs, 0, 0, 8);
 	assert_count(cs, 0, l1d_references, 1);
 	assert_count(cs, 0, l1d_misses, 0);
-	cachesim_free(cs);
 }
 
-TEST(every_event_takes_its_latency_as_it_happens)
+MODEL_TEST(every_event_takes_its_latency_as_it_happens)
 {
-	struct cachesim *cs = model(&tiny, 2);
 	const uint64_t line = 0x9000 >> 6;
 
+	cs = model(&tiny, 2);
 	cachesim_load(cs, 0, 0x1000, 8);	/* memory */
 	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10 + 100));
 	cachesim_load(cs, 0, 0x1000, 8);	/* in the L1D */
@@ -235,28 +211,21 @@ TEST(every_event_takes_its_latency_as_it_happens)
 	assert_count(cs, 0, bus_wait_cycles, 0);
 	assert_int_equal(cachesim_counts(cs, 1, CACHESIM_IDLE)->cycles, CYCLES(7 + 1 + 10 + 100));
 	assert_int_equal(cachesim_counts(cs, 1, CACHESIM_IDLE)->stall_cycles, CYCLES(1 + 10 + 100));
-	cachesim_free(cs);
 }
 
-TEST(a_write_back_l1d_stalls_for_ownership)
+MODEL_TEST(a_write_back_l1d_stalls_for_ownership)
 {
-	struct cachesim_machine back = tiny;
-	struct cachesim *cs;
-
-	back.l1d.write = CACHESIM_WRITE_BACK;
-	cs = model(&back, 2);
+	cs = write_back_model(2);
 	cachesim_store(cs, 0, 0x1000, 8);
 	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(1 + 10 + 100));
 	cachesim_load(cs, 1, 0x1000, 8);
 	cachesim_store(cs, 1, 0x1000, 8);
 	assert_int_equal(cachesim_clocks(cs)[1], CYCLES(1 + 10 + 1000 + 10 + 10000));
-	cachesim_free(cs);
 }
 
-TEST(a_program_and_the_kernel_have_a_cpi_each)
+MODEL_TEST(a_program_and_the_kernel_have_a_cpi_each)
 {
 	struct cachesim_machine fast = tiny;
-	struct cachesim *cs;
 
 	fast.cpi = 45;
 	fast.kernel_cpi = 62;
@@ -270,7 +239,6 @@ TEST(a_program_and_the_kernel_have_a_cpi_each)
 	assert_int_equal(time_of(cs, 0), 3 * 62 + CYCLES(111));
 	assert_count(cs, 0, cycles, 3 * 62 + CYCLES(111));
 	assert_count(cs, 0, stall_cycles, CYCLES(111));
-	cachesim_free(cs);
 }
 
 /* Up to 3 misses within 10 instructions; with a bus, lines follow each other in 30 cycles. */
@@ -294,10 +262,9 @@ static uint64_t miss_after(struct cachesim *cs, unsigned int n, uint64_t line)
 	return (kernel_counts(cs, 0)->stall_cycles - before) / CACHESIM_CYCLE;
 }
 
-TEST(misses_that_are_close_overlap)
+MODEL_TEST(misses_that_are_close_overlap)
 {
-	struct cachesim *cs = overlapping(0);
-
+	cs = overlapping(0);
 	assert_int_equal(miss_after(cs, 5, 1), 111);	/* the first of a group */
 	assert_int_equal(miss_after(cs, 5, 2), 0);
 	assert_int_equal(miss_after(cs, 5, 3), 0);
@@ -307,26 +274,22 @@ TEST(misses_that_are_close_overlap)
 	assert_int_equal(miss_after(cs, 7, 7), 111);	/* 11 behind the first */
 	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(37 + 4 * 111));
 	assert_count(cs, 0, cycles, CYCLES(37 + 4 * 111));
-	cachesim_free(cs);
 }
 
-TEST(a_longer_miss_takes_what_is_left_of_it)
+MODEL_TEST(a_longer_miss_takes_what_is_left_of_it)
 {
-	struct cachesim *cs = overlapping(0);
-
+	cs = overlapping(0);
 	cachesim_store(cs, 1, 128 * 2, 8);
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	/* Modified elsewhere: 1011 from the group's start; 111 and the instructions are over. */
 	assert_int_equal(miss_after(cs, 6, 2), 1011 - 111 - 6);
 	/* It does not count as instructions: this one is 10 behind the first. */
 	assert_int_equal(miss_after(cs, 4, 3), 0);
-	cachesim_free(cs);
 }
 
-TEST(hits_are_no_members_of_a_group)
+MODEL_TEST(hits_are_no_members_of_a_group)
 {
-	struct cachesim *cs = overlapping(0);
-
+	cs = overlapping(0);
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	for (int i = 0; i < 5; i++) {
 		cachesim_load(cs, 0, 128, 8);
@@ -335,37 +298,31 @@ TEST(hits_are_no_members_of_a_group)
 	assert_int_equal(miss_after(cs, 0, 2), 0);
 	assert_int_equal(miss_after(cs, 0, 3), 0);
 	assert_int_equal(miss_after(cs, 0, 4), 111);
-	cachesim_free(cs);
 }
 
-TEST(waiting_ends_a_group)
+MODEL_TEST(waiting_ends_a_group)
 {
-	struct cachesim *cs = overlapping(0);
-
+	cs = overlapping(0);
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	cachesim_clocks(cs)[0] += CYCLES(50);
 	assert_int_equal(miss_after(cs, 0, 2), 111);
 	assert_int_equal(miss_after(cs, 0, 3), 0);
-	cachesim_free(cs);
 }
 
-TEST(the_bus_limits_what_overlaps)
+MODEL_TEST(the_bus_limits_what_overlaps)
 {
-	struct cachesim *cs = overlapping(30);
-
+	cs = overlapping(30);
 	assert_int_equal(miss_after(cs, 0, 1), 111);
 	/* It asks at 11, when the first one did, and is put off to 30. */
 	assert_int_equal(miss_after(cs, 0, 2), 19);
 	assert_int_equal(miss_after(cs, 5, 3), 30 - 5);
 	assert_count(cs, 0, bus_wait_cycles, CYCLES(19 + 25));
 	assert_int_equal(cachesim_clocks(cs)[0], CYCLES(111 + 19 + 30));
-	cachesim_free(cs);
 }
 
-TEST(clocks_go_on_when_counts_are_zeroed)
+MODEL_TEST(clocks_go_on_when_counts_are_zeroed)
 {
-	struct cachesim *cs = model(&tiny, 2);
-
+	cs = model(&tiny, 2);
 	cachesim_clocks(cs)[1] = 1000000;	/* it waited */
 	cachesim_load(cs, 1, 0, 8);
 	cachesim_zero_counts(cs);
@@ -373,7 +330,6 @@ TEST(clocks_go_on_when_counts_are_zeroed)
 	assert_int_equal(cachesim_clocks(cs)[0], 0);
 	assert_count(cs, 1, cycles, 0);
 	assert_count(cs, 1, stall_cycles, 0);
-	cachesim_free(cs);
 }
 
 TEST(adding_counts_adds_what_is_new_in_every_field)

@@ -35,10 +35,9 @@ static void assert_load(struct cachesim *cs, unsigned int cpu, uint64_t phys, bo
 	assert_count(cs, cpu, remote_memory, count + remote);
 }
 
-TEST(memory_is_the_nodes_in_the_order_of_addresses)
+MODEL_TEST(memory_is_the_nodes_in_the_order_of_addresses)
 {
-	struct cachesim *cs = two_nodes();
-
+	cs = two_nodes();
 	assert_load(cs, 0, 0, false);
 	assert_load(cs, 1, NODE - 64, false);
 	assert_load(cs, 1, NODE, true);
@@ -48,25 +47,22 @@ TEST(memory_is_the_nodes_in_the_order_of_addresses)
 	assert_load(cs, 3, NODE + 256, false);
 	assert_count(cs, 3, l3_misses, 2);
 	assert_count(cs, 3, bus_requests, 2);
-	cachesim_free(cs);
 }
 
-TEST(what_lies_beyond_is_the_last_nodes)
+MODEL_TEST(what_lies_beyond_is_the_last_nodes)
 {
-	struct cachesim *cs = two_nodes();
-
+	cs = two_nodes();
 	assert_load(cs, 0, 2 * NODE, true);
 	assert_load(cs, 2, 2 * NODE + 256, false);
 	assert_load(cs, 0, 0xfec00000, true);
 	assert_load(cs, 2, 0xfffffff80, false);
-	cachesim_free(cs);
 }
 
-TEST(stores_and_fetches_go_there_too)
+MODEL_TEST(stores_and_fetches_go_there_too)
 {
-	struct cachesim *cs = two_nodes();
 	const uint64_t code = (NODE + 0x1000) / 64;
 
+	cs = two_nodes();
 	cachesim_store(cs, 0, NODE, 8);
 	assert_int_equal(time_of(cs, 0), REMOTE);
 	cachesim_store(cs, 2, NODE + 256, 8);
@@ -79,23 +75,19 @@ TEST(stores_and_fetches_go_there_too)
 	assert_count(cs, 2, remote_memory, 0);
 	cachesim_zero_counts(cs);
 	assert_count(cs, 0, remote_memory, 0);
-	cachesim_free(cs);
 }
 
-TEST(without_nodes_all_memory_is_near)
+MODEL_TEST(without_nodes_all_memory_is_near)
 {
-	struct cachesim *cs = two_clusters();
-
+	cs = two_clusters();
 	assert_false(cachesim_has_nodes(cs));
 	assert_load(cs, 0, NODE, false);
 	assert_load(cs, 2, 0, false);
-	cachesim_free(cs);
 }
 
-TEST(what_a_cache_answers_is_no_memory)
+MODEL_TEST(what_a_cache_answers_is_no_memory)
 {
-	struct cachesim *cs = two_nodes();
-
+	cs = two_nodes();
 	cachesim_store(cs, 2, NODE, 8);
 	cachesim_load(cs, 0, NODE, 8);	/* Modified in the other node's L3 */
 	assert_int_equal(time_of(cs, 0), CYCLES(1 + 10 + 1000));
@@ -109,13 +101,11 @@ TEST(what_a_cache_answers_is_no_memory)
 	/* What the other node has is clean: memory answers, which is that node's. */
 	cachesim_load(cs, 2, NODE + 256, 8);
 	assert_load(cs, 0, NODE + 256, true);
-	cachesim_free(cs);
 }
 
-TEST(a_write_back_takes_no_time_and_the_next_read_does)
+MODEL_TEST(a_write_back_takes_no_time_and_the_next_read_does)
 {
-	struct cachesim *cs = two_nodes();
-
+	cs = two_nodes();
 	cachesim_store(cs, 0, NODE, 8);
 	for (unsigned int way = 1; way <= 8; way++)
 		cachesim_load(cs, 0, 256 * way, 8);	/* near, and out goes what is far */
@@ -124,7 +114,6 @@ TEST(a_write_back_takes_no_time_and_the_next_read_does)
 	assert_count(cs, 0, remote_memory, 1);
 	assert_state(cs, 0, L3, NODE, I);
 	assert_load(cs, 0, NODE, true);
-	cachesim_free(cs);
 }
 
 TEST(a_node_has_cpus)
@@ -148,14 +137,12 @@ TEST(a_node_has_cpus)
 	cachesim_free(cs);
 }
 
-TEST(nodes_need_not_be_powers_of_two)
+MODEL_TEST(nodes_need_not_be_powers_of_two)
 {
-	struct cachesim *cs = two_clusters();
-
+	cs = two_clusters();
 	assert_null(cachesim_set_node_memory(cs, 3 * 4096));
 	assert_load(cs, 0, 3 * 4096 - 128, false);
 	assert_load(cs, 0, 3 * 4096, true);
-	cachesim_free(cs);
 }
 
 RUN_TESTS(NULL, NULL)

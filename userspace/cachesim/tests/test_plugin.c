@@ -125,105 +125,42 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 	qemu.at_exit = cb;
 }
 
+/* A function of QEMU that registers a callback, and the call of a callback: they depend on the version. */
 #if QEMU_PLUGIN_VERSION < 7
-
-void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
-{
-	assert_int_equal(id, ID);
-	qemu.reset = cb;
-}
-
-void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb)
-{
-	assert_int_equal(id, ID);
-	qemu.vcpu_init = cb;
-}
-
-void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
-{
-	assert_int_equal(id, ID);
-	qemu.flush = cb;
-}
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb)
-{
-	assert_int_equal(id, ID);
-	qemu.translate = cb;
-}
-
-static void begin_vcpu(unsigned int vcpu)
-{
-	qemu.vcpu_init(ID, vcpu);
-}
-
-static void tell_translation(struct qemu_plugin_tb *tb)
-{
-	qemu.translate(ID, tb);
-}
-
-static void call(plugin_cb callback)
-{
-	callback(ID);
-}
-
-static void end_qemu(void)
-{
-	qemu.at_exit(ID, NULL);
-}
-
+#define REGISTER(function, type, event)						\
+	void qemu_plugin_##function(qemu_plugin_id_t id, type cb)		\
+	{									\
+		assert_int_equal(id, ID);					\
+		qemu.event = cb;						\
+	}
+#define CALL(callback, ...) callback(ID, ##__VA_ARGS__)
+#define CALL_AT_EXIT() qemu.at_exit(ID, NULL)
 #else
+#define REGISTER(function, type, event)						\
+	void qemu_plugin_##function(qemu_plugin_id_t id, type cb, void *userdata)	\
+	{									\
+		assert_int_equal(id, ID);					\
+		assert_null(userdata);						\
+		qemu.event = cb;						\
+	}
+#define CALL(callback, ...) callback(__VA_ARGS__ __VA_OPT__(,) NULL)
+#define CALL_AT_EXIT() qemu.at_exit(NULL)
+#endif
 
-void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
-{
-	assert_int_equal(id, ID);
-	assert_null(userdata);
-	qemu.reset = cb;
-}
-
-void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_udata_cb_t cb,
-				       void *userdata)
-{
-	assert_int_equal(id, ID);
-	assert_null(userdata);
-	qemu.vcpu_init = cb;
-}
-
-void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void *userdata)
-{
-	assert_int_equal(id, ID);
-	assert_null(userdata);
-	qemu.flush = cb;
-}
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb,
-					   void *userdata)
-{
-	assert_int_equal(id, ID);
-	assert_null(userdata);
-	qemu.translate = cb;
-}
+REGISTER(reset, plugin_cb, reset)
+REGISTER(register_vcpu_init_cb, plugin_vcpu_cb, vcpu_init)
+REGISTER(register_flush_cb, plugin_cb, flush)
+REGISTER(register_vcpu_tb_trans_cb, qemu_plugin_vcpu_tb_trans_cb_t, translate)
 
 static void begin_vcpu(unsigned int vcpu)
 {
-	qemu.vcpu_init(vcpu, NULL);
-}
-
-static void tell_translation(struct qemu_plugin_tb *tb)
-{
-	qemu.translate(tb, NULL);
-}
-
-static void call(plugin_cb callback)
-{
-	callback(NULL);
+	CALL(qemu.vcpu_init, vcpu);
 }
 
 static void end_qemu(void)
 {
-	qemu.at_exit(NULL);
+	CALL_AT_EXIT();
 }
-
-#endif
 
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_vcpu_udata_cb_t cb,
@@ -488,7 +425,7 @@ static void translate(struct qemu_plugin_tb *tb, unsigned int vcpu)
 		tb->insn[i].n_exec = 0;
 		tb->insn[i].on_load = tb->insn[i].on_store = NULL;
 	}
-	tell_translation(tb);
+	CALL(qemu.translate, tb);
 }
 
 static const uint8_t rdtsc[] = { 0x0f, 0x31 };
@@ -529,8 +466,8 @@ static void execute(struct qemu_plugin_tb *tb, unsigned int vcpu)
 	reset = qemu.reset;
 	qemu.reset = NULL;
 	if (reset) {
-		call(qemu.flush);
-		call(reset);
+		CALL(qemu.flush);
+		CALL(reset);
 	}
 }
 
@@ -1564,7 +1501,20 @@ static int status_of(void (*f)(void))
 	return WEXITSTATUS(status);
 }
 
-/* Another plugin than that of the other tests, in a process of its own. */
+/* A test in a process of its own, which leaves these files. */
+#define FORKED_TEST(function, ...)						\
+	static void function##_forked(void);					\
+	FIXTURE_TEST(function)							\
+	{									\
+		const char *files[] = { NULL, ##__VA_ARGS__ };			\
+										\
+		assert_int_equal(status_of(function##_forked), 0);		\
+		for (size_t i = 1; i < COUNT_OF(files); i++)			\
+			assert_int_equal(unlink(files[i]), 0);			\
+	}									\
+	static void function##_forked(void)
+
+/* Another plugin than that of the other tests, in such a process. */
 static void install_with(const char *what)
 {
 	option = what;
@@ -1574,7 +1524,7 @@ static void install_with(const char *what)
 		_exit(2);
 }
 
-static void count_remote_memory(void)
+FORKED_TEST(clusters_can_be_nodes)
 {
 	struct qemu_plugin_tb tb = { .n = 0 };
 	const char *doc;
@@ -1600,11 +1550,6 @@ static void count_remote_memory(void)
 		_exit(3);
 }
 
-FIXTURE_TEST(clusters_can_be_nodes)
-{
-	assert_int_equal(status_of(count_remote_memory), 0);
-}
-
 /* rx4640's file with this line in place of its own. */
 #define MACHINE "cachesim-plugin-test.toml"
 static void write_machine(const char *line)
@@ -1619,7 +1564,7 @@ static void write_machine(const char *line)
 		_exit(2);
 }
 
-static void switch_threads(void)
+FORKED_TEST(a_switch_of_threads_takes_what_the_machine_says, MACHINE)
 {
 	write_machine("context_switch = 500\n");
 	machine = "machine=" MACHINE;
@@ -1631,12 +1576,6 @@ static void switch_threads(void)
 	run_marker(end);
 	if (total(documents(), "kernel", "cycles") != 1 + 500)
 		_exit(3);
-}
-
-FIXTURE_TEST(a_switch_of_threads_takes_what_the_machine_says)
-{
-	assert_int_equal(status_of(switch_threads), 0);
-	assert_int_equal(unlink(MACHINE), 0);
 }
 
 static void count_own(void)
@@ -1698,7 +1637,7 @@ static void ask_for_heap(uint64_t space)
 	return_from_kernel(space, 0, 0x14000, true);
 }
 
-static void watch_a_lock(void)
+FORKED_TEST(locks_are_watched)
 {
 	const char *doc;
 
@@ -1725,11 +1664,6 @@ static void watch_a_lock(void)
 		_exit(4);
 	if (!strstr(doc, ",\"heap\":81920}\n"))
 		_exit(5);
-}
-
-FIXTURE_TEST(locks_are_watched)
-{
-	assert_int_equal(status_of(watch_a_lock), 0);
 }
 
 /* A program executes a block there. */
@@ -1773,7 +1707,7 @@ static bool is_allocated(const char *doc, unsigned int pc, unsigned long long sp
 	return strstr(doc, text);
 }
 
-static void watch_allocations_of_locks(void)
+FORKED_TEST(it_is_known_where_locks_were_allocated, ATTRIBUTED, ALLOCATORS)
 {
 	const uint64_t sp = STACK_END - 4096, back = sp + 8;
 	char *argv[] = { (char *)machine, "system_map=" MAP, (char *)out, "futexes=own",
@@ -1824,13 +1758,6 @@ static void watch_allocations_of_locks(void)
 	run_marker(end);
 	if (strstr(documents(), "\"allocation\""))
 		_exit(5);
-}
-
-FIXTURE_TEST(it_is_known_where_locks_were_allocated)
-{
-	assert_int_equal(status_of(watch_allocations_of_locks), 0);
-	assert_int_equal(unlink(ATTRIBUTED), 0);
-	assert_int_equal(unlink(ALLOCATORS), 0);
 }
 
 FIXTURE_TEST(handoffs_are_counted_by_address)
@@ -1895,7 +1822,7 @@ static unsigned long attributed(const char *text, const char *mode, int column)
 	return sum;
 }
 
-static void attribute_traffic(void)
+FORKED_TEST(what_instructions_cost_adds_up, ATTRIBUTED)
 {
 	static const char *const modes[] = { "user", "kernel", "idle" };
 	static const char *const columns[] = { "instructions", "l1i_misses", "l1d_misses",
@@ -1948,7 +1875,7 @@ static void run_on_cpu_1(uint64_t space)
 }
 
 /* Another program runs since the region before, and the plugin has not seen the switch. */
-static void attribute_two_programs(void)
+FORKED_TEST(a_region_knows_nothing_of_the_programs_before, ATTRIBUTED)
 {
 	static char text[1 << 16];
 
@@ -1961,18 +1888,6 @@ static void attribute_two_programs(void)
 	documents();
 	if (!strstr(text, ",[4194368,1,0,") || strstr(text, "\"program\":false"))
 		_exit(3);
-}
-
-FIXTURE_TEST(a_region_knows_nothing_of_the_programs_before)
-{
-	assert_int_equal(status_of(attribute_two_programs), 0);
-	assert_int_equal(unlink(ATTRIBUTED), 0);
-}
-
-FIXTURE_TEST(what_instructions_cost_adds_up)
-{
-	assert_int_equal(status_of(attribute_traffic), 0);
-	assert_int_equal(unlink(ATTRIBUTED), 0);
 }
 
 FIXTURE_TEST(a_register_that_is_missing_is_named)
