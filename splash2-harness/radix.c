@@ -188,7 +188,7 @@ static void check(const struct splash_options *opt, struct verdict *verdict)
 			      mix64(random_key(&state) + UINT64_C(1));
 	}
 	if (difference)
-		verdict_fail(verdict, "the sorted keys are not the keys of the input");
+		verdict_fail(verdict, "the sorted keys differ from the input keys");
 }
 
 /* Each place has a weight of its own. */
