@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # make            install what is needed, build the programs and the plugin
 # make demo       that, then build two kernels, run the first experiment, write its report
-# make test       everything in `scripts/run-tests`
+# make test       everything in `scripts/run-tests`, which tests one door, too
 # make test-full  and what takes too long for every day
 # make install    the `fast` command for all users: PREFIX (default: /usr/local), DESTDIR
 # make install-intervals  the runtime, for other programs, into PREFIX

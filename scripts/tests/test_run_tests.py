@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -201,6 +202,16 @@ def test_each_model_is_a_case(
     assert "queues/model-good had 1000000" in capsys.readouterr().out
 
 
+def summarised(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, stages: list[Any], *words: str
+) -> int:
+    """The status of run-tests with these stages."""
+    monkeypatch.setattr(sys, "argv", ["run-tests", *words])
+    monkeypatch.setattr(run_tests, "stages", lambda full: stages)
+    status: int = run_tests.main()
+    return status
+
+
 @pytest.mark.parametrize(
     ("cases", "status", "last"),
     [
@@ -217,28 +228,102 @@ def test_the_last_line_counts_and_the_status_tells(
     status: int,
     last: str,
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["run-tests"])
-    stage = [run_tests.Case(name, outcome, "because") for name, outcome in cases]
-    monkeypatch.setattr(
-        run_tests, "stages", lambda full: [("one", iter(stage[:1])), ("other", iter(stage[1:]))]
-    )
-    assert run_tests.main() == status
+    made = [run_tests.Case(name, outcome, "because") for name, outcome in cases]
+    one = run_tests.Stage("one", 2, None, lambda: iter(made[:1]))
+    slow = run_tests.Stage("slow", -1, None, lambda: iter(made[1:]))
+    assert summarised(run_tests, monkeypatch, [one, slow]) == status
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == last
-    assert lines[-4:-1] == ["  0.0 minutes: one", "  0.0 minutes: other", "  0.0 minutes"]
-    named = [f"{case.outcome}: {case.name}: because" for case in stage if case.outcome != "passed"]
+    # No stage fails that takes longer than its budget.
+    assert lines[-4:-1] == [
+        "  0.0 of   2.0 minutes: one",
+        "  0.0 of  -1.0 minutes: slow OVER",
+        "  0.0 of   1.0 minutes",
+    ]
+    named = [f"{case.outcome}: {case.name}: because" for case in made if case.outcome != "passed"]
     assert [line for line in lines if "because" in line] == named
+
+
+@pytest.mark.parametrize(
+    ("words", "run"),
+    [
+        ((), ["sources", "model", "library"]),
+        (("laboratory",), ["sources", "model"]),
+        (("runtime",), ["sources", "library"]),
+    ],
+)
+def test_a_door_has_stages_of_its_own(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], run: list[str]
+) -> None:
+    made: list[str] = []
+
+    def stage(name: str, door: str | None) -> object:
+        def cases() -> list[Any]:
+            made.append(name)
+            return []
+
+        return run_tests.Stage(name, 1, door, cases)
+
+    doors = {"sources": None, "model": "laboratory", "library": "runtime"}
+    stages = [stage(name, door) for name, door in doors.items()]
+    assert summarised(run_tests, monkeypatch, stages, *words) == 0
+    assert made == run
+
+
+def test_no_door_of_another_name(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        summarised(run_tests, monkeypatch, [], "kitchen")
+    assert "'kitchen' (choose from 'laboratory', 'runtime')" in capsys.readouterr().err
+
+
+def test_suites_that_are_left_out_are_there(run_tests: ModuleType) -> None:
+    """Of a name that no test has Meson says nothing, and leaves out nothing."""
+    files = [path.read_text() for path in SCRIPT.parents[1].glob("[ms]*/**/meson.build")]
+    files += [path.read_text() for path in SCRIPT.parents[1].glob("userspace/**/meson.build")]
+    suites = {name for text in files for name in re.findall(r"\bsuite: .*", text)}
+    named = {name for words in suites for name in re.findall(r"'([\w-]+)'", words)}
+    left_out = {suite for _, suites in run_tests.SANITIZERS.values() for suite in suites}
+    assert left_out <= named
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_sanitizer_runs_what_it_is_for(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    chosen: list[tuple[str, ...]] = []
+    monkeypatch.setattr(run_tests, "configured", lambda *words: 0)
+    monkeypatch.setattr(run_tests, "tested", lambda *words: chosen.append(words) or ())
+    assert list(run_tests.sanitized("tsan", "--suite=x", full)) == []
+    ((build, door, *without),) = chosen
+    assert (build, door) == ("tsan", "--suite=x")
+    assert ("--no-suite=variant" in without, "--no-suite=cachesim" in without) == (
+        not full,
+        not full,
+    )
+
+
+def test_a_build_that_cannot_be_set_up_is_a_failed_case(
+    run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path)
+    monkeypatch.setattr(run_tests, "run", lambda *words: 1)
+    cases = [*run_tests.built("gcc"), *run_tests.sanitized("asan", "", False)]
+    assert [(case.name, case.outcome) for case in cases] == [
+        ("build gcc", "failed"),
+        ("build asan", "failed"),
+    ]
 
 
 def test_what_is_started_can_be_interrupted_though_we_may_not(
     run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["run-tests"])
-    stage = (run_tests.check("one", ["sh", "-c", "kill -INT $$"]) for _ in range(1))
-    monkeypatch.setattr(run_tests, "stages", lambda full: [("one", stage)])
+    words = ["sh", "-c", "kill -INT $$"]
+    stage = run_tests.Stage("one", 1, None, lambda: [run_tests.check("one", words)])
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        assert run_tests.main() == 1
+        assert summarised(run_tests, monkeypatch, [stage]) == 1
     finally:
         signal.signal(signal.SIGINT, before)
     assert f"failed: one: status {-signal.SIGINT}\n" in capsys.readouterr().out
