@@ -32,20 +32,21 @@ from fastlab.statistics.significance import (
     rank_p,
 )
 
-EXPERIMENTS = 1000
+# `make test-full` makes as many as a rate of 5 % needs to be told well.
+HOW_MANY = pytest.mark.parametrize("experiments", [200, pytest.param(1000, marks=pytest.mark.full)])
 CLAIMS = ("better", "worse")
 MANY = tuple(Workload("single_ctr", threads) for threads in range(1, 11))
 
 
-def rates(seed: int, **how: float) -> tuple[Counter[str], list[Finding]]:
-    """The verdicts of 1,000 experiments, each calibrated and planned by itself."""
+def rates(experiments: int, seed: int, **how: float) -> tuple[Counter[str], list[Finding]]:
+    """The verdicts of these experiments, each calibrated and planned by itself."""
     rng = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         # No verdict uses it, and it takes most of the time.
         patch.setattr(statistics_paired, "false_positive_rate", lambda noises: None)
         findings = [
             paired.primary(analyse(paired.experiment(paired.PLAN, paired.simulator(rng, **how))))
-            for _ in range(EXPERIMENTS)
+            for _ in range(experiments)
         ]
     return Counter(one.verdict for one in findings), findings
 
@@ -89,13 +90,16 @@ def coverage(findings: list[Finding], improvement: float) -> float:
     return float(np.mean([low <= improvement <= high for low, high in ends]))
 
 
-def test_false_positives_of_a_thousand_a_a_experiments(capsys: pytest.CaptureFixture[str]) -> None:
-    verdicts, findings = rates(1, noise=0.02)
-    claimed = sum(verdicts[verdict] for verdict in CLAIMS) / EXPERIMENTS
+@HOW_MANY
+def test_false_positives_of_a_a_experiments(
+    experiments: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdicts, findings = rates(experiments, 1, noise=0.02)
+    claimed = sum(verdicts[verdict] for verdict in CLAIMS) / experiments
     t_alone = float(np.mean([one.p <= ALPHA for one in findings if one.p is not None]))
     with capsys.disabled():
         print(
-            f"\nA/A, 2 % noise: {claimed:.1%} of {EXPERIMENTS} experiments claim a change; t alone "
+            f"\nA/A, 2 % noise: {claimed:.1%} of {experiments} experiments claim a change; t alone "
             f"finds one in {t_alone:.1%} of those it is asked about; {coverage(findings, 0):.1%} "
             f"of the 95 % intervals have 0; {dict(verdicts)}"
         )
@@ -105,16 +109,17 @@ def test_false_positives_of_a_thousand_a_a_experiments(capsys: pytest.CaptureFix
     assert 0.03 < t_alone < 0.07
 
 
+@HOW_MANY
 def test_an_effect_of_5_percent_is_found_in_2_percent_noise(
-    capsys: pytest.CaptureFixture[str],
+    experiments: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    verdicts, findings = rates(2, noise=0.02, effect=0.05)
-    found = verdicts["better"] / EXPERIMENTS
+    verdicts, findings = rates(experiments, 2, noise=0.02, effect=0.05)
+    found = verdicts["better"] / experiments
     blocks = [one.baseline.runs // 2 for one in findings if one.baseline.runs]
     covered = coverage(findings, 5)
     with capsys.disabled():
         print(
-            f"\n5 % effect, 2 % noise: {found:.1%} of {EXPERIMENTS} experiments find it, with "
+            f"\n5 % effect, 2 % noise: {found:.1%} of {experiments} experiments find it, with "
             f"{min(blocks)} to {max(blocks)} blocks ({np.mean(blocks):.1f} on average); "
             f"{covered:.1%} of the 95 % intervals have it; {dict(verdicts)}"
         )
@@ -122,12 +127,14 @@ def test_an_effect_of_5_percent_is_found_in_2_percent_noise(
     assert 0.93 <= covered <= 0.97
 
 
+@pytest.mark.parametrize("experiments", [30, pytest.param(100, marks=pytest.mark.full)])
 def test_false_claims_of_a_table_of_ten(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    experiments: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Holm's correction keeps them rare in the whole table, not only in each of its lines."""
     plan = replace(paired.PLAN, workloads=MANY)
-    experiments = 100
     wrong = 0
     # As in rates().
     monkeypatch.setattr(statistics_paired, "false_positive_rate", lambda noises: None)
