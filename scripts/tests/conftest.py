@@ -5,13 +5,36 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import EXPERIMENT, signals
 from kernel_lab import Lab
+from real_runs import FEW_BLOCKS
+
+from fastlab.backend import kvm_guests, running_kernel
+from fastlab.base.model import Experiment
+from fastlab.plan.paired_plan import Plan, make_plan
+from fastlab.statistics.significance import MIN_BLOCKS
 
 __all__ = ["signals"]
+
+
+@pytest.fixture
+def few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A/B experiments on real machines have a short calibration, and comparisons of as few blocks
+    as can have a verdict: less than half of the usual runs."""
+
+    def plan(experiment: Experiment, backend: str) -> Plan:
+        return replace(
+            make_plan(experiment, backend),
+            calibration_blocks=FEW_BLOCKS,
+            max_blocks=MIN_BLOCKS,
+        )
+
+    for module in (running_kernel, kvm_guests):
+        monkeypatch.setattr(module, "make_plan", plan)
 
 
 @pytest.fixture

@@ -26,6 +26,11 @@ POLICIES = replace(
 )
 KERNELS = replace(samples.experiment(), primary="elapsed_ns")
 
+# The calibration's blocks under the fixture few_blocks, and their runs: the four of ABBA, and one
+# for each side that counts nothing.
+FEW_BLOCKS = 3
+CALIBRATION_RUNS = 6 * FEW_BLOCKS
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import samples
 from fake_machine import FakeMachine
+from real_runs import CALIBRATION_RUNS
 from test_run import Silent
 
 from fastlab.backend import kvm_guests
@@ -27,6 +28,8 @@ from fastlab.plan.circumstances import list_cpus
 from fastlab.plan.paired_plan import Dataset, make_dataset, make_plan
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
+
+pytestmark = pytest.mark.usefixtures("few_blocks")
 
 CPUS = len(os.sched_getaffinity(0))
 EXPERIMENT = replace(
@@ -150,7 +153,7 @@ def test_two_kernels_take_turns_and_every_run_is_a_boot(lab: Guests) -> None:
     dataset = lab.run()
     blocks = calibrate(dataset).blocks
     assert blocks
-    assert len(lab.jobs) == len(dataset.rows) == 12 * 6 + 4 * blocks
+    assert len(lab.jobs) == len(dataset.rows) == CALIBRATION_RUNS + 4 * blocks
     orders: dict[tuple[str, int], str] = defaultdict(str)
     for row, (kernel, _) in zip(dataset.rows, lab.jobs, strict=True):
         if row["events"] != "none":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
-from real_runs import OFF, POLICIES, STRICT, execute, rows_of
+from real_runs import CALIBRATION_RUNS, OFF, POLICIES, STRICT, execute, rows_of
 
 from fastlab.backend.counting import Call, count_run, my_cpus
 from fastlab.backend.host import SchedFast, only_user
@@ -25,6 +25,10 @@ from fastlab.plan.paired_plan import Dataset
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 
+pytestmark = pytest.mark.usefixtures("few_blocks")
+
+# A run of the comparison.
+MIDDLE = CALIBRATION_RUNS + 12
 DEEP = Variant("deep", "fast", "strict", {"depth": 2})
 
 
@@ -49,7 +53,8 @@ def test_one_kernel_is_one_boot(machine: FakeMachine) -> None:
     blocks = calibrate(dataset).blocks
     assert blocks
     # First the calibration, then as many blocks as it asks for.
-    assert [row["pair"] for row in dataset.rows] == ["off"] * 12 * 6 + ["strict"] * 4 * blocks
+    pairs = ["off"] * CALIBRATION_RUNS + ["strict"] * 4 * blocks
+    assert [row["pair"] for row in dataset.rows] == pairs
     assert set(orders(dataset).values()) == {"ABBA", "BAAB"}
     for row, (_, policy, depth, *uncounted) in zip(dataset.rows, machine.runs(), strict=True):
         on = row["pair"] == "strict" and row["side"] == "B"
@@ -241,15 +246,15 @@ def test_an_interruption_restores_the_policy_and_the_next_call_goes_on(
     machine: FakeMachine,
 ) -> None:
     machine.boot(1, fast=True)
-    machine.mode("at 84 interrupt")
+    machine.mode(f"at {MIDDLE} interrupt")
     with pytest.raises(KeyboardInterrupt):
         execute(machine)
     assert machine.setting("policy") == "off"
     kept = rows_of(machine)
-    assert len(kept) == 83
+    assert len(kept) == MIDDLE - 1
     machine.mode("")
     outcome = execute(machine)
-    assert list(outcome.dataset.rows[:83]) == kept
+    assert list(outcome.dataset.rows[: MIDDLE - 1]) == kept
     assert len(machine.runs()) == len(outcome.dataset.rows) + 1
 
 
@@ -257,11 +262,11 @@ def test_an_error_restores_the_policy(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.boot(1, fast=True)
-    machine.mode("at 84 fails")
+    machine.mode(f"at {MIDDLE} fails")
     monkeypatch.setattr(cache, "FULL", 1 << 62)
     with pytest.raises(FastError, match=r"the disk is full under .*; the rows written are safe"):
         execute(machine)
-    assert len(rows_of(machine)) == 83
+    assert len(rows_of(machine)) == MIDDLE - 1
     assert machine.setting("policy") == "off"
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 import samples
 from fake_machine import FakeMachine
-from real_runs import KERNELS, execute
+from real_runs import CALIBRATION_RUNS, FEW_BLOCKS, KERNELS, execute
 
 from fastlab.base.model import Experiment, FastError
 from fastlab.plan.paired_plan import Dataset
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
 from fastlab.statistics.significance import MIN_BLOCKS
+
+pytestmark = pytest.mark.usefixtures("few_blocks")
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_of_two_kernels_a_boot_is_part_of_a_block(machine: FakeMachine) -> None:
     outcome = execute(machine, replace(both, primary="elapsed_ns"))
     dataset = outcome.dataset
     assert calibrate(dataset).blocks == MIN_BLOCKS
-    assert len(dataset.rows) == 2 * (6 * 12 + 4 * MIN_BLOCKS)
+    assert len(dataset.rows) == 2 * (CALIBRATION_RUNS + 4 * MIN_BLOCKS)
     sides = defaultdict(set)
     for row in dataset.rows:
         where = row["benchmark"], row["pair"], row["boot"]
@@ -53,8 +55,8 @@ def test_of_two_kernels_a_boot_is_part_of_a_block(machine: FakeMachine) -> None:
     # Never two sides or two blocks of one comparison in one boot.
     assert all(len(found) == 1 for found in sides.values())
     assert set(orders_in_time(dataset).values()) == {"AABB", "BBAA"}
-    # 24 of the baseline for the calibration, which has the comparisons' A sides, too.
-    assert taken == 24 + MIN_BLOCKS
+    # The calibration's boots of the baseline have the comparisons' A sides, too.
+    assert taken == 2 * FEW_BLOCKS + MIN_BLOCKS
     assert analyse(dataset).setting["boots"] == str(taken)
 
 
@@ -73,7 +75,7 @@ def test_the_calibration_alone_on_an_ordinary_kernel(machine: FakeMachine) -> No
         ("baseline", "fast", 0),
     }
     assert "Now boot " in outcome.next_boot
-    assert "At least 29 more boots" in outcome.next_boot
+    assert f"At least {2 * FEW_BLOCKS + MIN_BLOCKS - 1} more boots" in outcome.next_boot
     # The same boot has nothing more to give.
     before = len(machine.runs())
     assert execute(machine, KERNELS).next_boot == outcome.next_boot

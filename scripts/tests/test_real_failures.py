@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FAST, FakeMachine
-from real_runs import OFF, POLICIES, STRICT, execute, rows_of
+from real_runs import CALIBRATION_RUNS, OFF, POLICIES, STRICT, execute, rows_of
 
 from fastlab.backend.host import only_user
 from fastlab.base.model import FastError, Watchdogs
 from fastlab.base.process import run_group
 from fastlab.statistics.calibration import calibrate
 from fastlab.statistics.paired import analyse
+
+pytestmark = pytest.mark.usefixtures("few_blocks")
 
 
 @pytest.fixture
@@ -45,7 +47,9 @@ def test_a_failed_run_is_a_row_and_is_made_again(
     machine.boot(1, fast=True)
     machine.mode(f"at 4 {mode}")
     outcome = execute(machine)
-    assert [row["status"] for row in outcome.dataset.rows] == ["ok"] * 3 + ["failed"] + ["ok"] * 68
+    ends = ["ok"] * CALIBRATION_RUNS
+    ends[3] = "failed"
+    assert [row["status"] for row in outcome.dataset.rows] == ends
     assert reason in outcome.dataset.rows[3]["reason"]
     # Without the whole calibration no comparison begins, and nothing is claimed.
     assert calibrate(outcome.dataset).blocks is None

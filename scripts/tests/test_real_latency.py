@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
-from real_runs import POLICIES, execute
+from real_runs import CALIBRATION_RUNS, POLICIES, execute
 from test_run import Silent
 
 from fastlab.backend.block_rows import NOT_ASKED
@@ -18,6 +18,8 @@ from fastlab.base.metrics import PERCENTILES
 from fastlab.base.model import FastError, Watchdogs
 from fastlab.report.contents import markdown
 from fastlab.statistics.paired import analyse
+
+pytestmark = pytest.mark.usefixtures("few_blocks")
 
 LATENCIES = replace(POLICIES, latencies=True)
 
@@ -33,7 +35,7 @@ def test_a_second_run_of_each_slot_measures_latencies(machine: FakeMachine) -> N
     runs = machine.runs()
     rows = [row for row in dataset.rows if row["events"] != "none"]
     both = [run for run in runs if run[3:] != ["uncounted"]]
-    assert len(runs) - len(both) == len(dataset.rows) - len(rows) == 24
+    assert len(runs) - len(both) == len(dataset.rows) - len(rows) == CALIBRATION_RUNS // 3
     for row, counted, timed in zip(rows, both[::2], both[1::2], strict=True):
         # The same program under the same policy, and the row's other fields are of the first run.
         assert timed == [*counted, "latency"]
@@ -152,7 +154,7 @@ def test_a_latency_run_that_is_not_what_its_variant_says(machine: FakeMachine) -
     (handoff,) = analyse(found).of_metric("handoff_p50")
     assert (handoff.verdict, handoff.reason) == (
         "n/a",
-        f"not calibrated: 1 of 48 runs have no handoff_p50: {why}",
+        f"not calibrated: 1 of {CALIBRATION_RUNS * 2 // 3} runs have no handoff_p50: {why}",
     )
 
 
