@@ -16,10 +16,9 @@ from fastlab.kernel import patches
 
 @pytest.fixture(scope="session")
 def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the kernel that the series touches, as it leaves them.
+    """The files of the kernel that the series touches, patched.
 
-    Not those of the tree that the kernel was built in: another project's series may have been
-    there since.
+    The tree that the kernel was built in may have another project's series by now.
     """
     directory = tmp_path_factory.mktemp("patched")
     patches.apply(patches.read_series(series_folder()), pristine(), directory)

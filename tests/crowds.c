@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two pairs that take turns, and are gathered for it, each at a home of its own. Then all four
- * work at the same time and meet at a barrier, and so become one crowd. Prints how long the
- * second half of these rounds took, in times of what a thread works in them.
+ * Two pairs of threads take turns, so the policy gathers each pair at a home of its own. Then all
+ * four threads work at the same time and meet at a barrier, which makes them one lock group. Prints
+ * how long the second half of these rounds took, relative to the work of one thread in them.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Executed, not waited for: of who does not run it takes longer. */
+/* A loop, no sleep: it takes longer while the thread does not run. */
 static void work(int times)
 {
 	for (volatile int i = 0; i < times * 10000; i++)

@@ -279,7 +279,7 @@ static int read_all(const char *path)
 	return got < 0 ? -1 : 0;
 }
 
-/* Who changes what the policies look at. */
+/* A thread that changes what the policies look at. */
 struct changer {
 	struct shared *shared;
 	pid_t pids[PROCESSES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two threads take turns, and in each turn make many futex calls in which nobody sleeps: as where a
- * lock is seldom worth sleeping for. Prints how long one of these calls takes, in nanoseconds.
+ * Two threads take turns, and in each turn make many futex calls in which no thread sleeps, as with
+ * a lock whose waiters seldom sleep. Prints how long one of these calls takes, in nanoseconds.
  */
 #include <linux/futex.h>
 #include <pthread.h>

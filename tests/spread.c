@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spread THREADS: one thread wakes so many others, each for 200 us. Says on how many CPUs they were, as
- * one JSON object.
+ * spread THREADS: one thread wakes THREADS threads, each of which runs for 200 us. Prints the number
+ * of CPUs that they ran on, as one JSON object.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

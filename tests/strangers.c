@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two that take turns, and are gathered for it. Now and then one of them waits for somebody else,
- * who hands nothing on to anybody. Prints how often it was where the other one is after that.
+ * Two threads take turns, so the policy gathers them. Now and then one of them waits for a stranger,
+ * a third thread that hands over to no other. Prints how often the woken thread ran on the CPU of the
+ * second one.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -17,7 +18,7 @@
 
 #define ALONE	1000		/* turns without the stranger, to be gathered in */
 #define CALLS	20
-#define BETWEEN	50		/* turns, so that they do not become one with him */
+#define BETWEEN	50		/* turns, so that the stranger does not join their lock group */
 
 static _Atomic uint32_t turn, wanted, given;
 static atomic_int cpu[2], together;
@@ -65,7 +66,7 @@ static void *take_turns(void *arg)
 	return NULL;
 }
 
-/* Stays awake, so that nobody hands anything on to him. */
+/* Stays awake, so that no thread hands over to it. */
 static void *stranger(void *arg)
 {
 	for (uint32_t call = 1; call <= CALLS; call++) {

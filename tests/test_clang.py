@@ -20,8 +20,8 @@ FRAGMENTS = ("base", "fast", "kunit")
 
 
 def targets(touched: set[str]) -> list[str]:
-    """For make: of what is included by another file nobody knows, so all of a directory that is
-    small enough."""
+    """The targets for make. A file may be included by another one, so a small directory is one
+    target."""
     found = set()
     for path in (Path(name) for name in touched if name.endswith(".c")):
         if path.parts[0] != "tools":

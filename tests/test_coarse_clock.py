@@ -41,7 +41,7 @@ def test_adaptive_says_that_the_clock_counts_ticks(
     monkeypatch.setattr(hardware, "EMULATED", without)
     lab = Emulated(tmp_path / "lab", kernel("fast"))
     assert lab.warnings("adaptive", "adaptive") == (1, 0)
-    # The others do not measure.
+    # strict does not measure.
     warnings, hints = lab.warnings("strict", "strict")
     assert warnings == 0
     assert hints > 0

@@ -96,7 +96,7 @@ def lab(directory: Path, programs: Mapping[str, Built]) -> Lab:
 
 
 def say(lab: Lab, what: str, cpus: int | None) -> tuple[list[str], tuple[int, ...]]:
-    """What cpus_told is told, confined to so many CPUs, and on which ones it ran."""
+    """What cpus_told prints when it is confined to `cpus` CPUs, and the CPUs that it ran on."""
     outcome = lab.run(f"{what}-{cpus}", ["/bin/cpus_told", what], cpus=cpus)
     assert (outcome.exit_status, outcome.errors) == (0, ())
     *told, ran = outcome.said

@@ -27,7 +27,7 @@ def test_off_costs_a_test_of_a_switch() -> None:
         assert abs(more[operation, "off"]) < costs[operation, overhead.UNPATCHED] / 100
     # To place one is part of a hand-off, which is measured beside another CPU.
     assert more["handoff", "strict"] > 20
-    # A policy that is on is what it costs, and nearly nothing where nobody has met anybody.
+    # A policy that is on costs nearly nothing while no threads have handed over.
     for policy in ("strict", "soft", "adaptive"):
         assert more["wake", "off"] < more["wake", policy] < more["wake", "off"] + 12
         assert more["wait", "off"] <= more["wait", policy] < more["wait", "off"] + 8

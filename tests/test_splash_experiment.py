@@ -56,7 +56,7 @@ def test_a_seed_is_another_beginning(tmp_path: Path) -> None:
 
 
 def test_adaptive_does_not_take_a_barrier_for_a_lock(tmp_path: Path) -> None:
-    """Of many threads on few CPUs, who take its mutex one after the other when they are let go."""
+    """Many threads on few CPUs leave a barrier and take its mutex one after the other."""
     short = load_experiment(FILE)
     lu = tuple(
         one for one in short.workloads if one.benchmark == "lu_contiguous" and one.threads == 128

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""SPLASH-2's FFT, LU and Cholesky against numpy, whose transform and LAPACK are others' work."""
+"""SPLASH-2's FFT, LU and Cholesky against numpy's transform and LAPACK."""
 
 from __future__ import annotations
 

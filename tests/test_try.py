@@ -52,7 +52,7 @@ def handoffs(found: Trial) -> list[dict[str, int]]:
 
 
 def check_locks(row: Row) -> None:
-    """Each hand-off leaves nobody behind, and who was woken takes the lock and releases it."""
+    """Each woken waiter takes the lock and releases it, and none stays asleep."""
     handed_over = {lock["name"]: lock["handoffs"] for lock in row["locks"]}
     assert handed_over == {"often": 30, "seldom": 10}
     for lock in row["locks"]:
@@ -110,7 +110,7 @@ def test_locks_with_priority_inheritance_are_left_alone(directory: Path) -> None
     found = run(directory, "./two_locks", "inherit")
     for timed in found.timed:
         unlocks = {lock.name: lock.pi_unlocks for lock in timed.locks if lock.pi_unlocks}
-        # Five waiters, each of which cannot know that nobody waits for it.
+        # Five waiters, each of which unlocks without knowing whether another thread waits.
         assert unlocks == {"inheriting": 10}
     verdicts = verdict.judge(found)
     assert verdicts[0].kind == "nothing to act on"

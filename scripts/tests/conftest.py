@@ -55,7 +55,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 
 @pytest.fixture
 def read_only() -> Iterator[Callable[[Path], None]]:
-    """Lets nobody, not even root, write below a directory, until the test is over."""
+    """Makes a directory read-only, also for root, until the test is over."""
     mounted: list[Path] = []
 
     def mount(directory: Path) -> None:

@@ -40,7 +40,7 @@ static void on_call(int number, siginfo_t *info, void *context)
 	for (int i = 0; i < WORDS; i++)
 		printf("%s%llu", i ? "," : "", (unsigned long long)stack[i]);
 	puts("]}");
-	/* The mutex is free now, nobody was woken, and the time of a wait with a limit is over. */
+	/* The mutex is free now, no waiter was woken, and a timed wait has expired. */
 	mutex.__data.__lock = 0;
 	registers[REG_RAX] = 0;
 	if ((registers[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET)
@@ -147,7 +147,7 @@ int main(void)
 {
 	pthread_t thread;
 
-	/* A program that never had two wakes nobody. */
+	/* A program that has always had one thread makes no wake call. */
 	if (pthread_create(&thread, NULL, nothing, NULL) || pthread_join(thread, NULL))
 		return 1;
 	print_maps();

@@ -95,7 +95,7 @@ def arms(
 
 
 def document(elapsed_cycles: int = 1_000_000, **total: int) -> dict[str, Any]:
-    """The plugin's document in which each named counter has this total, and the others 1000."""
+    """The plugin's document with these totals; each counter that is not named has 1000."""
     totals = {name: total.get(name, 1000) for name in MODEL_UNITS}
     kernel = {name: value // 4 for name, value in totals.items()}
     user = {name: value - kernel[name] for name, value in totals.items()}

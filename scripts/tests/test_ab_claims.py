@@ -44,7 +44,7 @@ def test_a_small_effect_is_refused() -> None:
 
 
 def perturbed(pct: float, **changes: object) -> Dataset:
-    """An effect that counting stands beside: the uncounted runs took less by so many percent."""
+    """A real effect, and a perturbation by counting: uncounted runs take this many percent less."""
     dataset = paired.simulate(paired.PLAN, noise=0.002, effect=0.2)
     uncounted = {"pair": "off", "events": "none"}
     for row in [row for row in dataset.rows if row["events"] == "none"]:
@@ -113,8 +113,8 @@ GROUPS = ("cycles,instructions", "l2_references,l2_misses", "software")
 
 
 def counted(metrics: Mapping[str, float], of: Sequence[str] = GROUPS) -> Dataset:
-    """An experiment of several groups, in whose runs of B these counters are so many percent less.
-    Times are those of paired.simulate()."""
+    """An experiment of several groups, in which B's runs have these percentages less of the named
+    counters. The times come from paired.simulate()."""
     plan = replace(paired.PLAN, groups=tuple(of))
     dataset = paired.simulate(plan, noise=0.002)
     for name, pct in metrics.items():

@@ -165,7 +165,7 @@ def total(found: Mapping[Site, Sequence[int]], event: str) -> int:
 
 
 def test_sums_of_whole_cycles_are_those_of_the_document(tmp_path: Path) -> None:
-    """The document has 3.98 of the program and of others as 3, and 1.99 of the kernel as 1."""
+    """The document rounds 3.98 cycles in user mode to 3, and 1.99 in the kernel to 1."""
     found = written(
         tmp_path,
         document(

@@ -74,7 +74,7 @@ BAD = (
     ("compare clock", ERROR, "primary metric task_clock is not measured by backend sim"),
     ("report garbled", ERROR, "garbled/experiment.toml: byte 0 is not UTF-8"),
     ("compare good --fail-below nan", USAGE, "'nan' is no finite number"),
-    # somebody's program
+    # the user's program
     ("try", USAGE, "no program is named"),
     ("try --", USAGE, "no program is named"),
     ("try xz -T4", USAGE, "stand behind `--`: fast try -- xz -T4"),
@@ -133,7 +133,7 @@ BAD = (
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The files that BAD names; whoever begins to work here fails."""
+    """The files that BAD names; a command that begins to work here fails."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FAST_CACHE", str(tmp_path / "cache"))
     for name, text in (

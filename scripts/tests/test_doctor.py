@@ -38,8 +38,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     return FakeMachine(tmp_path / "machine")
 
 
-class Nobody:
-    """A Reporter that nobody listens to."""
+class Mute:
+    """A Reporter that prints nothing."""
 
     def say(self, text: str) -> None: ...
     def start(self, task: str, total: int) -> None: ...
@@ -49,7 +49,7 @@ class Nobody:
 
 
 def examine(tmp_path: Path, machine: FakeMachine) -> dict[str, readiness.Examined]:
-    found = readiness.examine(tmp_path, Nobody(), machine.root)
+    found = readiness.examine(tmp_path, Mute(), machine.root)
     return {one.what: one for one in found}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds of kernels that fail, are interrupted, or meet others."""
+"""Builds of kernels that fail, are interrupted, or run while another one does."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_a_kernel_without_checksums_gets_them(lab: Lab) -> None:
     sums.unlink()
     assert lab.compiled("baseline") == []
     assert sums.read_text() == before
-    # What nobody knows the content of, and what is no kernel, is not taken.
+    # A kernel without its checksums or its description is not reused.
     sums.unlink()
     Path(first.vmlinux).with_name("kernel.json").unlink()
     heard = Heard()

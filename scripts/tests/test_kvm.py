@@ -62,7 +62,7 @@ def test_a_device_with_which_nothing_boots_is_not_used(
     why = probe(tmp_path)
     assert why.startswith(f"{device} is there, but no guest boots with it: ")
     assert words in why and "\n" not in why
-    # Whoever asks a doctor has no experiment.
+    # `fast doctor` has no experiment, so no watchdogs to set.
     assert "[watchdogs]" not in why
 
 

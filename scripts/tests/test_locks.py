@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Locks: their names, who takes and releases them, and what a report says of them."""
+"""Locks: their names, the functions that take and release them, and the report's tables."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_locks_have_names_that_last() -> None:
     # What is mapped on demand may lie elsewhere next time.
     assert names == [("anonymous memory", 17, 2400), ("heap+0x10", 3, 1200)]
     assert all(one["taken_in"] == [] for one in found)
-    # Of a dynamic program in an experiment nobody knows what lies where.
+    # In an experiment the addresses of a dynamic program's objects are not known.
     (only,) = locks_of({"futexes": [futex(0x1010), futex(0x2010)]}, Symbols((), Path("program")))
     assert (only["name"], only["handoffs"]) == ("somewhere", 20)
 
@@ -203,7 +203,7 @@ def test_reports_have_a_table_of_locks() -> None:
     assert table.rows[1][10].text == "+0.0"
     assert table.rows[2][1].text == "heap+0x80"
     assert "| single_ctr-4 | heap+0x40 | fast | 10 |" in markdown(found)
-    # Nobody was seen at the other, and nobody has watched where they were allocated.
+    # The other lock has no caller, and allocations were not watched.
     assert "allocated in" not in callers.columns
     assert [[cell.text for cell in row] for row in callers.rows] == [
         ["single_ctr-4", "heap+0x40", "get, put"]

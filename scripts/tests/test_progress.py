@@ -147,7 +147,7 @@ def test_steps_that_are_broken_off_are_over(stream: io.StringIO) -> None:
     with pytest.raises(KeyboardInterrupt):
         for _ in steps(reporter, "measuring", range(3)):
             raise KeyboardInterrupt
-    # The terminal is whoever's is next.
+    # The cursor is visible again.
     assert stream.getvalue().endswith("\x1b[?25h")
     reporter.start("measuring", 5)
     reporter.finish("measuring")

@@ -136,7 +136,7 @@ def test_policies_need_root(machine: FakeMachine, monkeypatch: pytest.MonkeyPatc
     def refuse(path: Path) -> list[Path]:
         raise PermissionError(13, "Permission denied")
 
-    # Root may look everywhere, so the kernel's answer to others is put here.
+    # Root may read everything, so the test gives the kernel's answer to other users.
     monkeypatch.setattr(Path, "iterdir", refuse)
     with pytest.raises(FastError, match=r"sched/fast cannot be read: Permission denied; .* sudo"):
         execute(machine)

@@ -181,7 +181,7 @@ def test_the_heat_map_shows_who_is_best() -> None:
     words = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert {"single_ctr 4", "single_ctr 16", "baseline", "onecpu", "fast", "wakecpu"} <= set(words)
     assert {"2.00", "1.20", "3.00 †"} <= set(words)
-    # Nobody ran the control, nor FAST at 16 threads.
+    # The control was not run, nor FAST at 16 threads.
     assert words.count("n/a") == 3
     # Once above its column, once at the end of the row in which it is the best.
     assert (words.count("onecpu"), words.count("baseline"), words.count("fast")) == (2, 2, 1)

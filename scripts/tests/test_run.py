@@ -124,7 +124,7 @@ def execute(
 
 
 def fail_first(machines: Machines, error: BaseException) -> None:
-    """The first job fails, the others do not."""
+    """Let the first job fail, and no other."""
 
     def before(job: vm.Job, cancelled: threading.Event) -> None:
         if len(machines.jobs) == 1:
@@ -389,7 +389,7 @@ def test_the_report_is_made_by_the_plan_that_was_kept(
     before = report_of(results, tmp_path / "before")
     assert b'"preset": "mine"' in before["summary.json"]
 
-    # Today's defaults and presets are others, and so is the experiment's copy.
+    # The defaults, the preset and the experiment's copy have changed since.
     monkeypatch.setattr(Machine.__init__, "__defaults__", (8, 1024, "rx4640", 3000))
     for path in (preset, results / "mine.toml"):
         path.write_text(path.read_text().replace("mhz = ", "mhz = 1"))

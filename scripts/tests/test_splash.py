@@ -284,7 +284,7 @@ def test_nothing_run_is_an_error(
 
 
 def interrupt_in(tree: Path, source: str, before: str) -> None:
-    """The program interrupts who runs it, and then takes long."""
+    """Let the program interrupt the test's process, and then sleep."""
     change(tree, source, before, f'system("kill -INT {os.getpid()}; sleep 60"); {before}')
 
 

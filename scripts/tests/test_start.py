@@ -43,11 +43,11 @@ def seconds(*words: str) -> float:
 
 
 def test_the_command_line_needs_python_alone() -> None:
-    """scipy, matplotlib, rich and the others are loaded where they are used."""
+    """scipy, matplotlib, rich and other packages are loaded where they are used."""
     # Some environments load modules of their own into every Python.
-    others = {*json.loads(run("-c", TELL)), *sys.stdlib_module_names}
+    loaded = {*json.loads(run("-c", TELL)), *sys.stdlib_module_names}
     ours = {"fastlab", *(path.stem for path in PROJECT.glob(BESIDE))}
-    assert {*json.loads(run("-c", PARSER + TELL))} - others == ours
+    assert {*json.loads(run("-c", PARSER + TELL))} - loaded == ours
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--no-such-option"], ["compare"]])

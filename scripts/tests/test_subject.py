@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest of somebody's program: it has what the program finds here, at the same paths."""
+"""The guest of a user's program has the program's files at the same paths as the host."""
 
 from __future__ import annotations
 

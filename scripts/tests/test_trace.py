@@ -86,7 +86,7 @@ def test_who_is_back_after_its_end() -> None:
 def test_an_interrupt_within_the_call_hands_nothing_over() -> None:
     lines = [line.replace("NR 202 = 1", "NR 202 = 0") for line in LINES]
     assert find_handoffs(parse_events(lines)) == []
-    # It wakes somebody else before the call wakes its waiter.
+    # It wakes another thread before the call wakes its waiter.
     lines = list(LINES)
     other = next(line for line in lines if "sched_waking" in line and "pid=12" in line)
     lines.insert(lines.index(other), other.replace("pid=12", "pid=13").replace("2020", "2015"))
@@ -144,7 +144,7 @@ def test_depths() -> None:
         (3250, 0, 0),
         (3500, 1, 0),
     ]
-    # Who was preempted is as runnable as before.
+    # A preempted thread is still runnable.
     preempted = lanes.depths(changed(3250, "prev_state=S", "prev_state=R+"))
     assert [(one.ns, one.cpu, one.threads) for one in preempted][-2:] == [
         (3055, 1, 1),

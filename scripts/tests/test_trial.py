@@ -259,7 +259,7 @@ def test_older_machines_go_whatever_becomes_of_the_last_program(lab: Lab) -> Non
     lab.answer = lambda job, quantum: outcome(exit_status=3)
     refusal(lab)
     assert len(saved()) == in_simulation.KEPT
-    # Somebody may be making it.
+    # Another process may be making it.
     assert half.is_dir() and half.with_suffix(".lock").is_file()
 
 
@@ -432,7 +432,7 @@ def test_the_command_prints_table_and_verdict(
         assert f"Policy {policy} makes no difference to this program's time" in said
     document = json.loads((lab.directory / "all.json").read_text())
     assert len(document["runs"]) == 16
-    # Nobody has asked for it.
+    # The command line did not ask for it.
     assert "attribution" not in document
     assert not (lab.directory / "results").exists()
 

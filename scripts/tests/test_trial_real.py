@@ -227,7 +227,7 @@ def test_latencies_and_their_locks(machine: FakeMachine) -> None:
         "off",
         *POLICIES,
     ] * LATENCY_RUNS
-    # Nobody counted them.
+    # The wakes were not counted.
     assert document["latencies"][0]["locks"][0]["wakes"] is None
 
 

@@ -118,7 +118,7 @@ def test_all_runs_worse_is_harm() -> None:
         # Better with each quantum, but by less than the quantum makes.
         ([1000, 1100, 1200, 1300], [990, 1090, 1190, 1290]),
         ([1000, 1000, 1000, 1000], [1000, 1000, 1000, 1000]),
-        # One run as good as the worst of the others.
+        # One run of one side is as slow as the fastest of the other.
         ([1000, 1000, 1000, 1000], [900, 900, 900, 1000]),
     ],
 )

@@ -133,7 +133,7 @@ def test_the_guests_clocks_tell_modelled_time(cpus: int, preset: str, khz: int) 
 @pytest.mark.parametrize(
     ("preset", "quantum", "idle_exit", "interrupt"),
     [
-        # What is not longer than three quanta the clock charges, and nobody waits.
+        # The clock charges what is not longer than three quanta; the guest waits for nothing.
         ("rx4640", 2000, 0, 0),
         ("xeon-2s", 2000, 3 * 1800, 0),
         ("xeon-2s", 100, 3 * 7500, 3 * 2300),
