@@ -394,3 +394,16 @@ def test_a_bar_has_a_dot_for_each_seed_and_its_interval() -> None:
     ends = [sorted(path.vertices[:, 1]) for one in axes.collections for path in one.get_paths()]
     assert len(ends) == 2
     assert ends == [pytest.approx([-4.84, 44.84], abs=0.01)] * 2
+
+
+def test_a_picture_has_no_more_than_is_seen() -> None:
+    def draw(figure: Figure) -> None:
+        drawing.mark(figure.subplots().axhline(1 / 3), "a third")
+
+    svg = drawing.render("x", (2, 2), draw, "svg").decode()
+    assert "metadata" not in svg and "<g>" not in svg
+    assert not re.search(r"\d\.\d\d", "".join(re.findall(r' d="([^"]*)"', svg)))
+    (mark,) = [line for line in svg.splitlines() if "a third" in line]
+    assert mark.startswith('<g class="mark"') and mark.endswith("</g>")
+    (clip,) = set(re.findall(r"url\(#(\w+)\)", svg))
+    assert f'<clipPath id="{clip}">' in svg

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -87,7 +88,53 @@ def render(
         out = io.BytesIO()
         metadata = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
         figure.savefig(out, format=form, dpi=150, facecolor="white", metadata=metadata)
-    return _titled(out.getvalue().decode()).encode() if form == "svg" else out.getvalue()
+    if form == "svg":
+        return simplified(_titled(out.getvalue().decode())).encode()
+    return out.getvalue()
+
+
+_SVG = "{http://www.w3.org/2000/svg}"
+ElementTree.register_namespace("", _SVG[1:-1])
+ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+
+
+def simplified(svg: str) -> str:
+    """matplotlib's SVG without groups that group nothing, metadata and decimals that are not seen.
+    A mark is one line."""
+    root = ElementTree.fromstring(svg)
+    _simplify(root, set(re.findall(r'#([^")]+)', svg)))
+    ElementTree.indent(root, "")
+    for mark in root.iter(f"{_SVG}g"):
+        if mark.get("class") == "mark":
+            for element in mark.iter():
+                element.tail = "\n" if element is mark else ""
+                element.text = element.text if element.tag == f"{_SVG}title" else ""
+    return ElementTree.tostring(root, "unicode") + "\n"
+
+
+def _simplify(element: ElementTree.Element, referred: set[str]) -> None:
+    """Remove ids that nothing refers to, in a subtree, and put what they grouped in their place."""
+    children: list[ElementTree.Element] = []
+    for child in list(element):
+        element.remove(child)
+        if child.tag == f"{_SVG}metadata":
+            continue
+        _simplify(child, referred)
+        if child.get("id") not in referred:
+            child.attrib.pop("id", None)
+        for name in ("d", "x", "y", "transform"):
+            if name in child.attrib:
+                child.set(name, _rounded(child.attrib[name]))
+        if child.get("transform", "").startswith("rotate(-0 "):
+            del child.attrib["transform"]
+        children += list(child) if child.tag == f"{_SVG}g" and not child.attrib else [child]
+    element.extend(children)
+
+
+def _rounded(numbers: str) -> str:
+    """On one line, with a tenth of a point."""
+    tenths = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]) + 0.0:.1f}", numbers)
+    return " ".join(tenths.split())
 
 
 def _titled(svg: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from fastlab.report.drawing import GRID, INK, Form, mark, ramp, render
 from fastlab.trace import lanes
@@ -59,10 +60,10 @@ def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
     for one in lanes.stretches(recording.events):
         if one.begin < end and one.end > begin:
             shown = max(one.begin, begin)
-            where = (_ms(shown - since), _ms(min(one.end, end) - shown))
-            across = (one.cpu - _HEIGHT / 2, _HEIGHT)
+            corner = (_ms(shown - since), one.cpu - _HEIGHT / 2)
+            width = _ms(min(one.end, end) - shown)
             colour = colours.get(one.tid, _OTHERS)
-            bar = axes.broken_barh([where], across, color=colour, linewidth=0)
+            bar = axes.add_patch(Rectangle(corner, width, _HEIGHT, color=colour, linewidth=0))
             mark(bar, f"thread {one.tid} on CPU {one.cpu} for {one.end - one.begin:,} ns")
     for handoff in handoffs:
         if handoff.acquired is not None and handoff.to_cpu is not None and handoff.acquired < end:
