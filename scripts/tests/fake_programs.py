@@ -6,12 +6,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from fastlab.base import programs
+from fastlab.base import manifest
 from fastlab.base.project import PROJECT, build_dir
 
 # What this checkout builds, and of it the microbenchmarks.
 BUILD = build_dir(PROJECT)
-BENCHMARKS = programs.suite(BUILD, programs.MICROBENCHMARKS)
+BENCHMARKS = manifest.suite(BUILD, manifest.MICROBENCHMARKS)
 
 
 def write(path: Path, text: str) -> Path:
@@ -22,7 +22,7 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def manifest(build: Path) -> None:
+def give_manifest(build: Path) -> None:
     """A build directory has the programs of this checkout's."""
     build.mkdir(parents=True, exist_ok=True)
-    shutil.copy(BUILD / programs.MANIFEST, build)
+    shutil.copy(BUILD / manifest.FILE, build)

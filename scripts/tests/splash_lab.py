@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from fake_programs import manifest
+from fake_programs import give_manifest
 from fake_tree import PROJECT
 
 from fastlab.base.progress import PlainReporter
@@ -40,7 +40,7 @@ class Lab:
         self.codes = directory / "codes"
         self.log = directory / "log"
         self.built: list[BuiltProgram] = []
-        manifest(self.build)
+        give_manifest(self.build)
 
     def ours(self, name: str, *answers: str, then: str = "exit 0") -> None:
         path = program_path(self.build, name)

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fake_programs import BENCHMARKS, manifest
+from fake_programs import BENCHMARKS, give_manifest
 
 from fastlab.base.model import FastError
 from fastlab.guest import initramfs
@@ -93,7 +93,7 @@ def test_a_library_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_further_programs_are_only_where_they_are_asked_for(tmp_path: Path) -> None:
-    manifest(tmp_path)
+    give_manifest(tmp_path)
     further = ("intervals_stealing", "overhead", "theses_pthreads", "intervals_idle", "barnes")
     files = [tmp_path / "userspace/guest/init", tmp_path / "userspace/cachesim/libcachesim-7.so"]
     files += [program_path(tmp_path, name) for name in (*BENCHMARKS, *further)]
@@ -115,6 +115,6 @@ def test_a_program_that_is_none_is_an_error(tmp_path: Path) -> None:
 def test_what_is_not_built_is_named(tmp_path: Path) -> None:
     with pytest.raises(FastError, match=r"programs.json: No such file.*meson setup .* && ninja"):
         find_built(tmp_path, 4)
-    manifest(tmp_path)
+    give_manifest(tmp_path)
     with pytest.raises(FastError, match=r"guest/init.*libcachesim-4.so: not built.*ninja"):
         find_built(tmp_path, 4)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import samples
-from fake_programs import manifest
+from fake_programs import give_manifest
 
 from fastlab.attribution.in_experiment import profile_experiment
 from fastlab.backend import contract
@@ -303,7 +303,7 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
         name: replace(one, vmlinux=str(tmp_path / "none"), system_map=str(tmp_path / "map"))
         for name, one in KERNELS.items()
     }
-    manifest(tmp_path)
+    give_manifest(tmp_path)
     program = program_path(tmp_path, "single_ctr")
     program.parent.mkdir()
     shutil.copyfile("/bin/true", program)

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 import samples
 from fake_machine import FAST, FakeMachine
-from fake_programs import BENCHMARKS, manifest
+from fake_programs import BENCHMARKS, give_manifest
 
 from fastlab.backend.host import only_user, without_fast
-from fastlab.base import programs
+from fastlab.base import manifest
 from fastlab.base.model import Experiment, FastError, Machine, Variant
 from fastlab.base.progress import PlainReporter
 from fastlab.cli import common, main
@@ -47,7 +47,7 @@ class Lab:
     def __init__(self, directory: Path) -> None:
         self.build = directory / "build"
         self.log = directory / "log"
-        manifest(self.build)
+        give_manifest(self.build)
         for name in BENCHMARKS:
             self.program(name, PRINTS)
 
@@ -119,7 +119,7 @@ def test_a_benchmark_that_fails_is_an_error(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, script: str, what: str
 ) -> None:
     monkeypatch.setattr(native, "TIMEOUT", 0.5 if "sleep" in script else 60.0)
-    monkeypatch.setattr(programs, "suite", lambda *_: ("prod_cons",))
+    monkeypatch.setattr(manifest, "suite", lambda *_: ("prod_cons",))
     lab.program("prod_cons", script)
     with pytest.raises(FastError, match=re.escape(what)):
         run(lab.session())
@@ -185,7 +185,7 @@ def test_a_preset_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FastError, match=f"`fast calibrate --out {missing}` writes it"):
         native.write_experiment(tmp_path / "results", missing, "6.12", (0, 1), BENCHMARKS)
     with pytest.raises(FastError, match="allowed: up to 31 small letters"):
-        native.read_preset(tmp_path / "Mine.toml")
+        native.write_experiment(tmp_path, tmp_path / "Mine.toml", "6.12", (0, 1), BENCHMARKS)
 
 
 class Command:

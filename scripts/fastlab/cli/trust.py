@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fastlab.backend.host import without_fast
-from fastlab.base import files, programs, tools
+from fastlab.base import files, manifest, tools
 from fastlab.base.metrics import SIMULATED
 from fastlab.base.progress import Reporter
 from fastlab.cli.common import BELOW, INCOMPLETE, OK, Commands, check_directory, project, show
@@ -75,7 +75,7 @@ def _trust_here(arguments: argparse.Namespace, reporter: Reporter) -> int:
     # Before all that takes long: what is missing is said at once.
     tools.require_qemu()
     build = meson.build_programs(project(), reporter)
-    benchmarks = programs.suite(build, programs.MICROBENCHMARKS)
+    benchmarks = manifest.suite(build, manifest.MICROBENCHMARKS)
     source = native.write_experiment(directory, preset, series, cpus, benchmarks)
     experiment = load_experiment(source)
     session = native.NativeSession(build, cpus, arguments.rounds)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from fastlab.base import programs, tools
+from fastlab.base import manifest, tools
 from fastlab.base.lookup import closest
 from fastlab.base.model import FastError
 
@@ -38,7 +38,7 @@ REMOVED = ("--strip-all", "--remove-section=.note.gnu.build-id")
 
 def program_path(build: Path, name: str, dynamic: bool = False) -> Path:
     """Where Meson's build directory has a program; with `dynamic` one that can load libraries."""
-    known = programs.read(build)
+    known = manifest.read(build)
     if name not in known:
         raise FastError(
             f"{build} has no program {name}{closest(name, known)}; there are {', '.join(known)}"
@@ -68,7 +68,7 @@ def find_built(build: Path, plugin_api: int, further: Sequence[str] = ()) -> Bui
     Every guest has the microbenchmarks, and only those guests that run them the `further` programs:
     each program in the guest's file system moves what the caches see.
     """
-    always = programs.suite(build, programs.MICROBENCHMARKS)
+    always = manifest.suite(build, manifest.MICROBENCHMARKS)
     inside = {"/init": build / INIT} | {
         f"/bin/{name}": program_path(build, name) for name in (*always, *further)
     }

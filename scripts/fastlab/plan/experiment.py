@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
-from fastlab.base import programs, toml_table
+from fastlab.base import manifest, toml_table
 from fastlab.base.files import write_files
 from fastlab.base.lookup import closest
 from fastlab.base.metrics import VOCABULARY, Metric
@@ -298,7 +298,7 @@ def _workloads(top: TomlTable, more: Mapping[str, Value] | None = None) -> tuple
     workloads = []
     names = []
     for table in top.tables("benchmark"):
-        name = programs.benchmark(table, "name")
+        name = manifest.benchmark(table, "name")
         names.append(name)
         if name in splash_sizes.OPTIONS:
             if more:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fastlab.base import programs
+from fastlab.base import manifest
 from fastlab.base.metrics import LATENCIES, NAMED
 from fastlab.base.text import shown
 from fastlab.plan.circumstances import from_record
@@ -36,7 +36,7 @@ def _impossible(row: Mapping[str, Any]) -> Iterator[str]:
         yield str(error)
     if real:
         yield from _of_a_block(row)
-    known = programs.benchmarks()
+    known = manifest.benchmarks()
     if known and row["benchmark"] not in known:
         yield f"unknown benchmark {shown(row['benchmark'])}; there are {', '.join(known)}"
     for name in sorted(_COUNTS):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fastlab.base import programs, toml_table
+from fastlab.base import manifest, toml_table
 from fastlab.base.toml_table import TomlTable
 from fastlab.trust.agreement import Arms, Figures, Point, SideFigures
 
@@ -45,7 +45,7 @@ def load(path: Path) -> Record:
 
 def _row(row: TomlTable, resolution: Mapping[str, float]) -> tuple[Point, Figures]:
     row.only("benchmark", "threads", *PER)
-    point = Point(programs.benchmark(row, "benchmark"), row.integer("threads", 1, _MOST_THREADS))
+    point = Point(manifest.benchmark(row, "benchmark"), row.integer("threads", 1, _MOST_THREADS))
     return point, {
         metric: Arms([_pair(row, metric)], resolution.get(metric, 0.0)) for metric in PER
     }

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from fastlab.base import programs
+from fastlab.base import manifest
 from fastlab.base.fast_command import fast_command
 from fastlab.base.files import write_files
 from fastlab.base.model import FastError
@@ -100,8 +100,8 @@ def write_experiment(
 ) -> Path:
     """The file of an experiment that predicts what a NativeSession measures, with the preset beside
     it. Raises FastError where that is no preset, or the files cannot be written."""
-    content = read_preset(preset)
     name = experiment_name(preset)
+    content = read_preset(preset)
     text = _experiment(name, preset.name, series, cpus, benchmarks)
     _, path = write_files(directory, [(preset.name, content), (f"{name}.toml", text)])
     return path
@@ -140,7 +140,7 @@ class NativeSession:
 
     def __init__(self, build: Path, cpus: Sequence[int], rounds: int) -> None:
         """`build` is Meson's directory. Raises FastError where something is not built."""
-        names = programs.suite(build, programs.MICROBENCHMARKS)
+        names = manifest.suite(build, manifest.MICROBENCHMARKS)
         self._programs = {name: program_path(build, name) for name in names}
         check_built(build, self._programs.values())
         self._rounds = rounds

@@ -17,14 +17,14 @@ from fastlab.base.model import FastError
 from fastlab.base.project import PROJECT, build_dir
 from fastlab.base.toml_table import TomlTable
 
-MANIFEST = "programs.json"
+FILE = "programs.json"
 # The suite that every guest has: the paper's lock microbenchmarks.
 MICROBENCHMARKS = "microbench"
 _NAME = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Program:
+class GuestProgram:
     """A program of the guest. `path` and `dynamic` are below the build directory; `dynamic` can
     load libraries, and is `path` itself where that is not static. A program without a `suite` is
     no benchmark that an experiment may name."""
@@ -35,10 +35,10 @@ class Program:
     dynamic: str
 
 
-def read(build: Path) -> Mapping[str, Program]:
+def read(build: Path) -> Mapping[str, GuestProgram]:
     """All programs of a build directory, by name, in the order of the builds' files. Raises
     FastError where Meson has not set the directory up."""
-    file = build / MANIFEST
+    file = build / FILE
     try:
         return _read(file, file.stat().st_mtime_ns)
     except OSError as error:
@@ -49,8 +49,8 @@ def read(build: Path) -> Mapping[str, Program]:
 
 
 @cache
-def _read(file: Path, _: int) -> Mapping[str, Program]:
-    return {one["name"]: Program(**one) for one in json.loads(file.read_bytes())}
+def _read(file: Path, _: int) -> Mapping[str, GuestProgram]:
+    return {one["name"]: GuestProgram(**one) for one in json.loads(file.read_bytes())}
 
 
 def suite(build: Path, name: str) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def benchmarks() -> tuple[str, ...]:
     """The names that an experiment may have; none where nothing has been built yet, and results
     made elsewhere can be read all the same."""
     build = build_dir(PROJECT)
-    if not (build / MANIFEST).is_file():
+    if not (build / FILE).is_file():
         return ()
     return tuple(one.name for one in read(build).values() if one.suite)
 
