@@ -39,6 +39,22 @@ static bool has(long value)
 	return own && *own == value;
 }
 
+/* A task began before the process had keys. The first test: it makes the keys of all. */
+static int begun_before(ivl_interval *self, void *arg)
+{
+	ivl_key_init(&number, destroy_number);
+	ivl_key_init(&stubborn, come_again);
+	return ivl_key_set(&number, self);
+}
+
+TEST(before)
+{
+	struct ivl_config config = test_config(1);
+	TEST_RUNTIME(runtime, &config);
+
+	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
+}
+
 /*
  * Every kind of task: it has no value at first, keeps its own over waits and over tasks that run
  * meanwhile, and its value is destroyed when it has ended.
@@ -204,22 +220,6 @@ TEST(values)
 	assert_int_equal(ivl_key_set(&number, runtime), EINVAL);
 	assert_string_equal(ivl_last_error(), "key_set: the caller is not a task");
 	assert_null(ivl_key_get(&number));
-}
-
-/* Of a process without keys: the task, and the children that it has. */
-static int begun_before(ivl_interval *self, void *arg)
-{
-	ivl_key_init(&number, destroy_number);
-	ivl_key_init(&stubborn, come_again);
-	return ivl_key_set(&number, self);
-}
-
-TEST(before)
-{
-	struct ivl_config config = test_config(1);
-	TEST_RUNTIME(runtime, &config);
-
-	assert_int_equal(ivl_run(runtime, begun_before, NULL), EBUSY);
 }
 
 /* A task with a number and one with a value are both distinct from their children. */

@@ -231,36 +231,10 @@ static int asyncs(ivl_interval *self, void *arg)
 	return 0;
 }
 
-static void test_programs(ivl_runtime *it)
-{
-	long five = 5, ten = 10;
-
-	runtime = it;
-	check(chain, (void *)20, 200, 200, 21, 21);
-	check(diamond, NULL, 38, 23, 5, 4);
-	check(future, NULL, 45, 35, 2, 2);
-	check(run_tree, &five, 7 * 31, 7 * 5, 31, 5);
-	/* 177 calls, 88 of them of children. */
-	check(run_fib, &ten, 177, 10, 89, 10);
-	check(around_a_sync, NULL, 38, 32, 3, 3);
-	check(asyncs, &ten, 10 + 100 + 6, 10 + 10 + 6, 11, 2);
-	/* A call is on its caller's path, and moves no task. */
-	{
-		const struct ivl_view view = view_of(called, NULL);
-
-		assert_int_equal(view.work_ns, 6);
-		assert_int_equal(view.span.ns, 6);
-		assert_int_equal(view.span.tasks, 2);
-		assert_int_equal(view.span.burdened_ns, 6 + IVL_BURDEN_NS);
-	}
-}
-
-TEST(all)
-{
-	test_on_all(test_programs);
-}
-
-/* Guards order nothing; the longest hold time is reported on its own. */
+/*
+ * Guards order nothing; the longest hold time is reported on its own. This test is the first: views
+ * add up.
+ */
 static int guarded(ivl_interval *self, void *arg)
 {
 	for (int i = 0; i < 3; i++) {
@@ -289,6 +263,35 @@ TEST(guards)
 	/* A stopped runtime is still counted. */
 	ivl_view_read(&view);
 	assert_true(view.work_ns >= 30);
+}
+
+static void test_programs(ivl_runtime *it)
+{
+	long five = 5, ten = 10;
+
+	runtime = it;
+	check(chain, (void *)20, 200, 200, 21, 21);
+	check(diamond, NULL, 38, 23, 5, 4);
+	check(future, NULL, 45, 35, 2, 2);
+	check(run_tree, &five, 7 * 31, 7 * 5, 31, 5);
+	/* 177 calls, 88 of them of children. */
+	check(run_fib, &ten, 177, 10, 89, 10);
+	check(around_a_sync, NULL, 38, 32, 3, 3);
+	check(asyncs, &ten, 10 + 100 + 6, 10 + 10 + 6, 11, 2);
+	/* A call is on its caller's path, and moves no task. */
+	{
+		const struct ivl_view view = view_of(called, NULL);
+
+		assert_int_equal(view.work_ns, 6);
+		assert_int_equal(view.span.ns, 6);
+		assert_int_equal(view.span.tasks, 2);
+		assert_int_equal(view.span.burdened_ns, 6 + IVL_BURDEN_NS);
+	}
+}
+
+TEST(all)
+{
+	test_on_all(test_programs);
 }
 
 /* A child that cannot be recorded; its spawner can. */
@@ -349,44 +352,6 @@ TEST(no_memory)
 	assert_int_equal(view.work_ns, 9 + 10 * count);
 	assert_int_equal(view.tasks, 1 + count);
 	ivl_stop(runtime);
-}
-
-/* A scope that is left to its children, as a layer above does (attach.h). */
-static atomic_bool is_left;
-
-static void tell_left(struct ivl_work *work)
-{
-	is_left = true;
-}
-
-static int leave(ivl_interval *self, void *arg)
-{
-	static const struct ivl_work_kind kind = { .run = tell_left, .resumes = true };
-	static struct ivl_waiter waiter = { .work.kind = &kind };
-	static struct ivl_scope scope;
-	static struct ivl_task tasks[2];
-
-	waiter.runtime = runtime;
-	scope = (struct ivl_scope)IVL_SCOPE_INIT;
-	for (int i = 0; i < 2; i++)
-		must(ivl_spawn(&scope, &tasks[i], child, NULL));
-	spend(16);
-	if (ivl_scope_detach(&scope, &waiter))
-		is_left = true;
-	return 0;
-}
-
-static void leave_scope(ivl_runtime *it)
-{
-	runtime = it;
-	is_left = false;
-	test_run(runtime, leave, NULL);
-	assert_true(test_comes_true(is_left));
-}
-
-TEST(leaving)
-{
-	test_on_all(leave_scope);
 }
 
 /* Runs that one thread starts follow each other, on any worker. */
@@ -455,6 +420,44 @@ TEST(parts)
 	assert_int_equal(view_of(parts, NULL).span.ns, 202);
 	assert_int_equal(view_of(made_beside, NULL).span.ns, 150);
 	ivl_stop(runtime);
+}
+
+/* A scope that is left to its children, as a layer above does (attach.h). */
+static atomic_bool is_left;
+
+static void tell_left(struct ivl_work *work)
+{
+	is_left = true;
+}
+
+static int leave(ivl_interval *self, void *arg)
+{
+	static const struct ivl_work_kind kind = { .run = tell_left, .resumes = true };
+	static struct ivl_waiter waiter = { .work.kind = &kind };
+	static struct ivl_scope scope;
+	static struct ivl_task tasks[2];
+
+	waiter.runtime = runtime;
+	scope = (struct ivl_scope)IVL_SCOPE_INIT;
+	for (int i = 0; i < 2; i++)
+		must(ivl_spawn(&scope, &tasks[i], child, NULL));
+	spend(16);
+	if (ivl_scope_detach(&scope, &waiter))
+		is_left = true;
+	return 0;
+}
+
+static void leave_scope(ivl_runtime *it)
+{
+	runtime = it;
+	is_left = false;
+	test_run(runtime, leave, NULL);
+	assert_true(test_comes_true(is_left));
+}
+
+TEST(leaving)
+{
+	test_on_all(leave_scope);
 }
 
 TEST(probes)
