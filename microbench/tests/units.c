@@ -53,7 +53,8 @@ TEST(padding)
 		assert_true(array.stride == 2 * line);
 		assert_true((char *)padded_at(&array, 2) == array.base + 4 * line);
 		assert_true(array.base[0] == 0 && array.base[6 * line - 1] == 0);
-		assert_true(mutexes.stride % line == 0 && mutexes.stride >= sizeof(pthread_mutex_t));
+		assert_int_equal(mutexes.stride % line, 0);
+		assert_true(mutexes.stride >= sizeof(pthread_mutex_t));
 		free(array.base);
 		free(mutexes.base);
 	}

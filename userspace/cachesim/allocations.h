@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs have allocated, and where: each piece of memory that malloc() and similar functions
- * have returned, until it is freed or overlaps a newer piece. A call is known by its thread, as in
- * futexes.h, and ends where the thread executes the return address with the stack of before the call.
- * Not thread-safe.
+ * What programs have allocated, and where: each piece of memory that malloc() and similar
+ * functions have returned, until it is freed or overlaps a newer piece. A call is known by its
+ * thread, as in futexes.h, and ends where the thread executes the return address with the stack
+ * of before the call. Not thread-safe.
  */
 #ifndef ALLOCATIONS_H
 #define ALLOCATIONS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that allocate memory, such as malloc(). Where code is translated, the offset in its page
- * and its first bytes tell such a function, wherever in a program's memory its library lies.
+ * Functions that allocate memory, such as malloc(). Where code is translated, the offset in its
+ * page and its first bytes tell such a function, wherever in a program's memory its library lies.
  *
- * A file lists the functions, one a line: name, address in the library's file, and first bytes, both
- * in hexadecimal. The bytes of a function lie in one page.
+ * A file lists the functions, one a line: name, address in the library's file, and first bytes,
+ * both in hexadecimal. The bytes of a function lie in one page.
  */
 #ifndef ALLOCATORS_H
 #define ALLOCATORS_H

@@ -142,7 +142,10 @@ int attribution_enter(struct attribution *a, unsigned int cpu, struct code *code
 	return 0;
 }
 
-/* Nearly every access hits the L1, and then the model counts only references, which are not reported. */
+/*
+ * Nearly every access hits the L1, and then the model counts only references, which are not
+ * reported.
+ */
 static bool only_hits(const struct cachesim_counts *now, const struct cachesim_counts *seen)
 {
 	return now->cycles == seen->cycles && now->bus_requests == seen->bus_requests &&

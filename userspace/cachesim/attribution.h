@@ -3,8 +3,9 @@
  * Which instructions the model's counts come from.
  *
  * What the model counts for a CPU between two looks at its counts belongs to the instruction that
- * the CPU executed meanwhile. So nothing is counted twice or left out: the sums over all instructions
- * are the model's own counts. Programs are distinguished by address space; the kernel has one.
+ * the CPU executed meanwhile. So nothing is counted twice or left out: the sums over all
+ * instructions are the model's own counts. Programs are distinguished by address space; the
+ * kernel has one.
  *
  * Lines that move between CPUs are watched, too (sharing.h).
  *
@@ -66,9 +67,9 @@ int attribution_access(struct attribution *a, unsigned int cpu, size_t place, ui
 		       uint64_t physical, unsigned int size, bool store);
 
 /*
- * The result as a line of JSON (Documentation/attribution.rst), to be freed; *length gets its length.
- * `program` is the address space of the program; `per_cpu`, a number for each CPU (vcpu_bases()), is
- * copied into the result. NULL without memory.
+ * The result as a line of JSON (Documentation/attribution.rst), to be freed; *length gets its
+ * length. `program` is the address space of the program; `per_cpu`, a number for each CPU
+ * (vcpu_bases()), is copied into the result. NULL without memory.
  */
 char *attribution_format(struct attribution *a, uint64_t program, const uint64_t *per_cpu,
 			 size_t *length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a program takes and releases locks: registers and stacks of some of its futex calls. With the
- * program's unwind tables they give the functions that led to the call. Not thread-safe.
+ * Where a program takes and releases locks: registers and stacks of some of its futex calls. With
+ * the program's unwind tables they give the functions that led to the call. Not thread-safe.
  */
 #ifndef CALL_SITES_H
 #define CALL_SITES_H
@@ -37,9 +37,10 @@ void call_sites_free(struct call_sites *c);
 void call_sites_begin(struct call_sites *c);
 
 /*
- * A thread makes system call `number` with these arguments. The 1st, 4th, 16th... wait of the program
- * for each futex is kept, and the same releases: then *site is a site with address and releases, and
- * the caller fills in the rest. Else *site is NULL. Returns 0, or -1 without memory.
+ * A thread makes system call `number` with these arguments. The 1st, 4th, 16th... wait of the
+ * program for each futex is kept, and the same releases: then *site is a site with address and
+ * releases, and the caller fills in the rest. Else *site is NULL. Returns 0, or -1 without
+ * memory.
  */
 int call_sites_call(struct call_sites *c, uint64_t space, uint64_t number,
 		    const uint64_t arguments[3], struct call_site **site);

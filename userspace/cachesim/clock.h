@@ -20,9 +20,9 @@
  *	CPU 0    |-- runs --> PAUSE -> PAUSE -> PAUSE	the two go on side by side, by turns of
  *	CPU 1    |-- runs -------->------->-------> 	one PAUSE
  *
- * A turn is at least one block of instructions, even of a CPU that has reached its end. Where such a
- * block takes longer than a PAUSE, the PAUSE takes as long as the block: else the CPU that spins
- * would see the other CPU run faster than it does.
+ * A turn is at least one block of instructions, even of a CPU that has reached its end. Where
+ * such a block takes longer than a PAUSE, the PAUSE takes as long as the block: else the CPU that
+ * spins would see the other CPU run faster than it does.
  *
  * The burner (userspace/guest/burner.h) is a CPU that Linux does not know. When all CPUs have
  * reached the end, it executes no-ops until all vCPUs together have executed as many instructions
@@ -35,9 +35,9 @@
  * vCPUs execute blocks, so a CPU or the burner goes past the end by up to a block; the next quantum
  * is shorter by that.
  *
- * Within a quantum QEMU's clock is behind a CPU that computes. By that clock alone a thread would be
- * charged nothing, or a quantum. So the guest's scheduler adds the difference (clock_ahead()), which
- * makes it the CPU's local clock.
+ * Within a quantum QEMU's clock is behind a CPU that computes. By that clock alone a thread would
+ * be charged nothing, or a quantum. So the guest's scheduler adds the difference (clock_ahead()),
+ * which makes it the CPU's local clock.
  *
  * All times are hundredths of a cycle (CACHESIM_CYCLE) unless the name says cycles.
  * Not thread-safe.
@@ -84,15 +84,15 @@ struct parallel_clock {
 	uint64_t end;		/* of this quantum */
 	uint64_t executed;	/* instructions of all vCPUs: QEMU's nanoseconds */
 	uint64_t origin;	/* QEMU's clock at time 0; 0: not read yet */
-	bool active;		/* a CPU has executed other code than the idle loop in this quantum */
+	bool active;		/* a CPU has left the idle loop in this quantum */
 	unsigned int unburnt;	/* blocks in a row that only waited for the burner */
 	unsigned int turn;	/* the CPU whose turn it is; `cpus` is the burner */
-	uint64_t until;		/* end of a CPU's turn; in the burner's: earliest time of all CPUs */
+	uint64_t until;		/* end of a CPU's turn; the burner's: earliest time of all CPUs */
 	uint64_t left[CACHESIM_MAX_CPUS];	/* local clocks where the CPUs' last turns ended */
 	/* The longest turn that began past its end, */
 	uint64_t overrun_now;	/* in this round of turns */
 	uint64_t overrun;	/* in the last round of turns */
-	uint64_t spins[CACHESIM_MAX_CPUS];	/* local clocks until which the CPUs count as spinning */
+	uint64_t spins[CACHESIM_MAX_CPUS];	/* local clocks up to which CPUs spin */
 	enum clock_doing doing[CACHESIM_MAX_CPUS];
 };
 
@@ -106,7 +106,10 @@ uint64_t clock_rate(unsigned int cpus, unsigned int cpi);
 void clock_start(struct parallel_clock *clock, const struct cachesim_machine *machine,
 		 uint64_t *local, unsigned int cpus, unsigned int quantum_cycles);
 
-/* `cpu` has executed a block, and the model has moved its local clock. Returns true at its turn's end. */
+/*
+ * `cpu` has executed a block, and the model has moved its local clock. Returns true at its turn's
+ * end.
+ */
 bool clock_executed(struct parallel_clock *clock, unsigned int cpu, unsigned int instructions,
 		    enum clock_doing doing);
 
@@ -126,8 +129,9 @@ uint64_t clock_ahead(const struct parallel_clock *clock, unsigned int cpu);
 void clock_charge(struct parallel_clock *clock, unsigned int cpu, unsigned int cycles);
 
 /*
- * QEMU's clock was `ns` when clock->executed was `executed`. A block that a page fault interrupts is
- * counted as a whole; so the count is corrected now and then by the clock that the guest reads.
+ * QEMU's clock was `ns` when clock->executed was `executed`. A block that a page fault interrupts
+ * is counted as a whole; so the count is corrected now and then by the clock that the guest
+ * reads.
  */
 void clock_correct(struct parallel_clock *clock, uint64_t executed, uint64_t ns);
 

@@ -16,10 +16,10 @@ struct region_locks {
 };
 
 /*
- * The counts of `cs`, the sorted latencies and, unless `locks` is NULL, the locks as one line of JSON
- * with its newline; the caller frees it. NULL without memory. *length gets its length in bytes.
- * `elapsed` is the time from the begin marker to the end marker. Times are in cycles, unless their
- * name says ns.
+ * The counts of `cs`, the sorted latencies and, unless `locks` is NULL, the locks as one line of
+ * JSON with its newline; the caller frees it. NULL without memory. *length gets its length in
+ * bytes. `elapsed` is the time from the begin marker to the end marker. Times are in cycles,
+ * unless their name says ns.
  */
 char *document_format(const struct cachesim *cs, uint64_t elapsed,
 		      const struct region_latencies *latencies, const struct region_locks *locks,

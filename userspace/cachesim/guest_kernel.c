@@ -71,7 +71,8 @@ static void on_try_to_wake_up(unsigned int passed, void *userdata)
 	(void)passed;
 	(void)userdata;
 	if (!memory_read(task + TASK_STATE, &state, sizeof(state)))
-		die("a task's state cannot be read", "system_map= is not that of the guest's kernel");
+		die("a task's state cannot be read",
+		    "system_map= must be of the kernel that runs");
 	if ((state & register_read(REGISTER_RSI)) &&
 	    wakeups_waking(wakeups, task, guest_time_ns()))
 		die_without_memory();

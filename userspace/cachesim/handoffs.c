@@ -104,8 +104,8 @@ static bool is_untaken(const struct release *release, uint64_t space, uint64_t a
 }
 
 /*
- * The release that woke a waiter which waits for the word since `since`: the oldest one that may have.
- * A release may begin before the wait and reach the kernel's queue after it.
+ * The release that woke a waiter which waits for the word since `since`: the oldest one that may
+ * have. A release may begin before the wait and reach the kernel's queue after it.
  */
 static struct release *untaken(const struct handoffs *h, uint64_t space, uint64_t address,
 			       uint64_t since)

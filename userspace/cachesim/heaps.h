@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the heap of each program begins: its C library begins with brk(0). The kernel moves the heap
- * from run to run, but an object's distance from the heap's begin stays the same. Not thread-safe.
+ * Where the heap of each program begins: its C library begins with brk(0). The kernel moves the
+ * heap from run to run, but an object's distance from the heap's begin stays the same. Not
+ * thread-safe.
  */
 #ifndef HEAPS_H
 #define HEAPS_H

@@ -34,7 +34,10 @@ uint64_t latencies_mean(const struct latencies *l);
 /* Leaves `l` empty. */
 void latencies_free(struct latencies *l);
 
-/* The time from `begin` to `end`, or 0 if that is negative: the clocks of two CPUs differ a little. */
+/*
+ * The time from `begin` to `end`, or 0 if that is negative: the clocks of two CPUs differ a
+ * little.
+ */
 static inline uint64_t latency_between(uint64_t begin, uint64_t end)
 {
 	return end > begin ? end - begin : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The observers of the guest's locks together, for the plugin: hold times (locks.h), code that takes and
- * releases locks (call_sites.h), the heaps in which locks lie (heaps.h) and, if wanted, the code that
- * allocated their memory (allocations.h). To be called where registers may be read (registers.h). Not
- * thread-safe.
+ * The observers of the guest's locks together, for the plugin: hold times (locks.h), code that
+ * takes and releases locks (call_sites.h), the heaps in which locks lie (heaps.h) and, if wanted,
+ * the code that allocated their memory (allocations.h). To be called where registers may be read
+ * (registers.h). Not thread-safe.
  */
 #ifndef LOCK_WATCH_H
 #define LOCK_WATCH_H

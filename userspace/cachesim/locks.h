@@ -7,11 +7,11 @@
  *	acquiring thread	FUTEX_WAIT ..... 0 ............... FUTEX_WAKE of one
  *						 |<- hold time ->|
  *
- * A hold is local if it begins on the CPU that released the lock, else remote. Only holds that begin
- * with a hand-off and end with a call are counted: uncontended acquisitions and releases make no
- * call. A thread that was woken and at once waits for the same word again has not taken the lock.
- * Only waits with FUTEX_WAIT have hold times and times outside: a thread that waits with
- * FUTEX_WAIT_BITSET mostly waits for something that it will not release itself (handoffs.h).
+ * A hold is local if it begins on the CPU that released the lock, else remote. Only holds that
+ * begin with a hand-off and end with a call are counted: uncontended acquisitions and releases
+ * make no call. A thread that was woken and at once waits for the same word again has not taken
+ * the lock. Only waits with FUTEX_WAIT have hold times and times outside: a thread that waits
+ * with FUTEX_WAIT_BITSET mostly waits for something that it will not release itself (handoffs.h).
  *
  * handoffs.h finds the hand-offs, and has the order of events. Not thread-safe.
  */
@@ -37,8 +37,8 @@ void locks_begin(struct locks *l);
 int locks_end(struct locks *l, const struct handoffs *h);
 
 /*
- * A thread makes system call `number` with these arguments, or returns to its program; `news` is what
- * handoffs.h says of that. These functions and locks_end() return 0, or -1 without memory.
+ * A thread makes system call `number` with these arguments, or returns to its program; `news` is
+ * what handoffs.h says of that. These functions and locks_end() return 0, or -1 without memory.
  */
 int locks_call(struct locks *l, const struct lock_event *event, uint64_t number,
 	       const uint64_t arguments[3], const struct handoff_news *news);

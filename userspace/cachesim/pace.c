@@ -2,15 +2,16 @@
 /*
  * Preloaded into QEMU with the plugin: the pace of its other threads.
  *
- * They look for events at most once in a millisecond. The plugin ends a turn by asking for the virtual
- * clock (guest_time_end_turn()), and QEMU then wakes its main loop and the thread of the control
- * connection. At each turn both find no event, and take the lock that the vCPUs' thread needs next.
- * They have no part in what the guest computes. `fast bench sim` measures what this saves.
+ * They look for events at most once in a millisecond. The plugin ends a turn by asking for the
+ * virtual clock (guest_time_end_turn()), and QEMU then wakes its main loop and the thread of the
+ * control connection. At each turn both find no event, and take the lock that the vCPUs' thread
+ * needs next. They have no part in what the guest computes. `fast bench sim` measures what this
+ * saves.
  *
- * And a sleep lasts until turns have ended. To free memory, QEMU waits until the vCPUs' thread has left
- * the code that may use it, as it does after each turn. QEMU 11.1 looks several times, 10 ms apart, and
- * then ends the turn, wherever it is: a busy host, on which the vCPUs' thread waits that long, would
- * change what the guest computes.
+ * And a sleep lasts until turns have ended. To free memory, QEMU waits until the vCPUs' thread
+ * has left the code that may use it, as it does after each turn. QEMU 11.1 looks several times,
+ * 10 ms apart, and then ends the turn, wherever it is: a busy host, on which the vCPUs' thread
+ * waits that long, would change what the guest computes.
  */
 #include "pace.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The QEMU plugin: drives the model and the clock with what a guest executes. This file installs it.
+ * The QEMU plugin: drives the model and the clock with what a guest executes. This file installs
+ * it.
  *
  *	QEMU --> translation.c --> execution.c		blocks of code: the model, the clock
  *	                       --> accesses.c		loads and stores: the model
@@ -9,9 +10,9 @@
  *	                       --> region.c		markers: the state, the documents
  *
  * Until the guest's init marks where the clock begins, translation looks for markers only, so the
- * guest boots and starts its CPUs at its own speed. From there on the model runs to the guest's end,
- * so that a region of interest begins in a state that the clock has made. The marker asks QEMU to drop
- * all translations, which happens at the next boundary of blocks.
+ * guest boots and starts its CPUs at its own speed. From there on the model runs to the guest's
+ * end, so that a region of interest begins in a state that the clock has made. The marker asks
+ * QEMU to drop all translations, which happens at the next boundary of blocks.
  *
  * QEMU must run all vCPUs in one thread (-accel tcg,thread=single): there is no lock here, and no
  * other mode is deterministic.

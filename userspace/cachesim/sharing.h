@@ -4,14 +4,14 @@
  *
  * A CPU that touches a line again after another CPU has written to it must fetch it anew: the
  * line *moves*. If the CPU then loses the line again without having touched a byte that another
- * CPU has written, it has fetched the line *in vain*: the two CPUs share the line, but no data. That
- * is false sharing.
+ * CPU has written, it has fetched the line *in vain*: the two CPUs share the line, but no data.
+ * That is false sharing.
  *
  *	CPU 0  writes a         (taken away)          writes a: a move, in vain if b is all that
  *	CPU 1           writes b                                CPU 1 has written
  *
- * Only lines that sharing_watch() names are watched, from then on. Lines are physical; their size is a
- * power of two. Not thread-safe.
+ * Only lines that sharing_watch() names are watched, from then on. Lines are physical; their size
+ * is a power of two. Not thread-safe.
  */
 #ifndef SHARING_H
 #define SHARING_H
@@ -68,23 +68,23 @@ void sharing_begin(struct sharing *s);
 int sharing_watch(struct sharing *s, uint64_t physical, const struct sharing_access *access);
 
 /*
- * A load or store of `size` bytes, which lie in one line, has stalled its CPU for `stall`. Ignored if
- * the line is not watched.
+ * A load or store of `size` bytes, which lie in one line, has stalled its CPU for `stall`.
+ * Ignored if the line is not watched.
  */
 void sharing_touch(struct sharing *s, uint64_t physical, unsigned int size, uint64_t stall,
 		   const struct sharing_access *access);
 
 /*
- * The lines that have moved, by moves in vain, the most first; *n gets their number. A line that a CPU
- * holds now counts as fetched in vain if the CPU has touched no byte that another CPU had written.
- * The array belongs to `s`. NULL without memory.
+ * The lines that have moved, by moves in vain, the most first; *n gets their number. A line that
+ * a CPU holds now counts as fetched in vain if the CPU has touched no byte that another CPU had
+ * written. The array belongs to `s`. NULL without memory.
  */
 const struct moved_line *const *sharing_lines(struct sharing *s, size_t *n);
 
 /*
- * The line's bytes that a CPU has loaded after it had fetched the line in vain; or, if `stored`, that it
- * has stored then, or by which it has made another CPU fetch it in vain. Up to `room` ranges, in their
- * order. Returns their number.
+ * The line's bytes that a CPU has loaded after it had fetched the line in vain; or, if `stored`,
+ * that it has stored then, or by which it has made another CPU fetch it in vain. Up to `room`
+ * ranges, in their order. Returns their number.
  */
 size_t sharing_bytes(const struct sharing *s, const struct moved_line *line, unsigned int cpu,
 		     bool stored, struct byte_range *ranges, size_t room);

@@ -7,8 +7,8 @@
  * a constant, but the vCPUs share translations. So the plugin asks the guest: Linux's GS base on a
  * CPU is that CPU's entry in its table __per_cpu_offset.
  *
- * That is too slow for every block. On an x86-64 host QEMU's generated code keeps the address of the
- * vCPU's state in a register, `env` here: while it stays the same, so does the vCPU.
+ * That is too slow for every block. On an x86-64 host QEMU's generated code keeps the address of
+ * the vCPU's state in a register, `env` here: while it stays the same, so does the vCPU.
  */
 #ifndef VCPU_H
 #define VCPU_H

@@ -9,15 +9,15 @@
  *	switch to the task
  *
  * These are the times of the tracepoints sched_waking and sched_switch, which fast-latency uses
- * (userspace/latency/wakeups.h). A task that is woken before it has left its CPU goes on, and has no
- * latency. A delayed dequeue (EEVDF) makes no difference: the task sleeps, and is woken. A
+ * (userspace/latency/wakeups.h). A task that is woken before it has left its CPU goes on, and has
+ * no latency. A delayed dequeue (EEVDF) makes no difference: the task sleeps, and is woken. A
  * preemption later is no wake-up, and neither is the start of a new task.
  *
  * A task belongs to the program to whose address space it has returned last. A kernel thread, which
  * never returns to one, belongs to no program.
  *
- * Tasks are addresses of task_struct. The caller reports events in the order of their execution. Their
- * times may be of different CPUs' clocks. Not thread-safe.
+ * Tasks are addresses of task_struct. The caller reports events in the order of their execution.
+ * Their times may be of different CPUs' clocks. Not thread-safe.
  */
 #ifndef WAKEUPS_H
 #define WAKEUPS_H

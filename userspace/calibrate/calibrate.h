@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The measurements of fast-calibrate. Each function makes one measurement and returns it; the caller
- * repeats them. Not thread-safe: one measurement at a time.
+ * The measurements of fast-calibrate. Each function makes one measurement and returns it; the
+ * caller repeats them. Not thread-safe: one measurement at a time.
  */
 #ifndef CALIBRATE_H
 #define CALIBRATE_H
@@ -21,8 +21,8 @@ static inline uint64_t now_ns(void)
 }
 
 /*
- * A constant time is measured in short batches, and the fastest counts: other programs on the CPUs or
- * in the caches can only make a batch slower.
+ * A constant time is measured in short batches, and the fastest counts: other programs on the
+ * CPUs or in the caches can only make a batch slower.
  */
 #define BATCHES 15
 
@@ -71,9 +71,9 @@ void chase_open(struct chase *chase, size_t size, size_t line);
 void chase_close(struct chase *chase);
 
 /*
- * Nanoseconds per load with 1, 2, 4, 8 or 16 chases at a time, in which a load waits only for the load
- * before it in its own chase. A measurement begins where the last one of the set ended: even of a set
- * larger than all caches, the largest cache would hold the lines just visited.
+ * Nanoseconds per load with 1, 2, 4, 8 or 16 chases at a time, in which a load waits only for the
+ * load before it in its own chase. A measurement begins where the last one of the set ended: even
+ * of a set larger than all caches, the largest cache would hold the lines just visited.
  */
 double measure_chases(struct chase *chase, unsigned int count);
 
@@ -87,9 +87,9 @@ double measure_transfer(int one, int other);
 double measure_interrupt(int one, int other);
 
 /*
- * Nanoseconds from the call of FUTEX_WAKE to the return of the thread that it wakes: the median of some
- * hundreds. The thread has slept for `rest_ns` before, which is 0 if both threads are on the same CPU,
- * where one cannot rest while the other waits. 0: the threads hardly ever slept.
+ * Nanoseconds from the call of FUTEX_WAKE to the return of the thread that it wakes: the median
+ * of some hundreds. The thread has slept for `rest_ns` before, which is 0 if both threads are on
+ * the same CPU, where one cannot rest while the other waits. 0: the threads hardly ever slept.
  */
 double measure_handoff(int one, int other, uint64_t rest_ns);
 

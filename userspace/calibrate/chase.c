@@ -91,8 +91,8 @@ static void follow_all(void **at[], unsigned int count, size_t loads)
 }
 
 /*
- * Load what has been evicted meanwhile, fast: where other programs use the same cache, a line that is
- * not used again soon is lost again. For a set that no cache holds this changes nothing.
+ * Load what has been evicted meanwhile, fast: where other programs use the same cache, a line
+ * that is not used again soon is lost again. For a set that no cache holds this changes nothing.
  */
 static void warm_up(const struct chase *chase)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fast-calibrate: the latencies of this machine's caches, its memory and hand-offs between threads, as
- * one JSON object. Each repetition measures everything once, so that a disturbance affects all
- * quantities.
+ * fast-calibrate: the latencies of this machine's caches, its memory and hand-offs between
+ * threads, as one JSON object. Each repetition measures everything once, so that a disturbance
+ * affects all quantities.
  */
 #include <argp.h>
 #include <ctype.h>
@@ -117,8 +117,8 @@ static const struct argp argp = {
 };
 
 /*
- * The working set that a level answers: too large for the level below it, and well within its own size,
- * of which other programs may use a part. 0: none, with the reason.
+ * The working set that a level answers: too large for the level below it, and well within its own
+ * size, of which other programs may use a part. 0: none, with the reason.
  */
 static size_t working_set(const struct machine *m, enum quantity level, const char **why_not)
 {

@@ -121,9 +121,9 @@ static double median_of(const struct pair *pair, unsigned int n)
 }
 
 /*
- * A barrier between the process's threads: the kernel interrupts every other CPU that runs one, and
- * returns when all have answered. The other thread's counter shows whether it ran meanwhile; if not,
- * the try is repeated.
+ * A barrier between the process's threads: the kernel interrupts every other CPU that runs one,
+ * and returns when all have answered. The other thread's counter shows whether it ran meanwhile;
+ * if not, the try is repeated.
  */
 static void *interrupt(void *argument)
 {
@@ -177,8 +177,8 @@ static void rest(uint64_t ns)
 }
 
 /*
- * Turn i ends with hop i, a wake-up of the other thread. FUTEX_WAKE says whether that slept: it did not
- * if the thread that it had woken preempted it before it could sleep.
+ * Turn i ends with hop i, a wake-up of the other thread. FUTEX_WAKE says whether that slept: it
+ * did not if the thread that it had woken preempted it before it could sleep.
  */
 static void *hop(void *argument)
 {

@@ -271,8 +271,8 @@ int counters_open(struct counters *counters, const struct counters_os *os,
 }
 
 /*
- * The leader switches its group: one switch for each event would interrupt the CPU for each, and the
- * events would count different spans of time.
+ * The leader switches its group: one switch for each event would interrupt the CPU for each, and
+ * the events would count different spans of time.
  */
 static int control(const struct counters *counters, unsigned long request, const char *what,
 		   struct counters_error *error)
@@ -321,10 +321,10 @@ static int read_at(const struct counters *counters, const struct counters_place 
 		return fail(error, "cannot read %s: the kernel gave %zd bytes, not %zu", name, n,
 			    sizeof(data));
 	if (data.running < data.enabled) {
-		fail(error, "%s was counted for %.1f %% of the time only: other programs use the CPU's "
-		     "counters. End what else counts (another perf; the NMI watchdog, `sysctl "
-		     "kernel.nmi_watchdog=0`), or name fewer events (--events; --groups says which "
-		     "of them can be counted at once)",
+		fail(error, "%s was counted for %.1f %% of the time only: other programs "
+		     "use the CPU's counters. End what else counts (another perf; the NMI watchdog, "
+		     "`sysctl kernel.nmi_watchdog=0`), or name fewer events (--events; --groups says "
+		     "which of them can be counted at once)",
 		     name, 100 * (double)data.running / (double)data.enabled);
 		error->kind = COUNTERS_TOO_MANY;
 		return -1;

@@ -11,8 +11,8 @@
 #define DOUBTS 3
 
 /*
- * What is impossible in @results: at most DOUBTS sentences, which live forever. Returns their number.
- * A result that is not available is not doubted.
+ * What is impossible in @results: at most DOUBTS sentences, which live forever. Returns their
+ * number. A result that is not available is not doubted.
  */
 int doubts_find(const struct counters_result results[COUNTERS], uint64_t elapsed_ns,
 		const char *doubts[DOUBTS]);

@@ -36,8 +36,8 @@ static const struct argp_option argp_options[] = {
 	{ "events", 'e', "NAME,...", 0,
 	  "count these: cycles, instructions, l2_references, l2_misses, l3_references, l3_misses, "
 	  "bus_requests, cache_to_cache; context_switches, migrations, task_clock, page_faults; "
-	  "or hardware, software, all, none (default: software, cycles, instructions and the events of "
-	  "the L2)", 0 },
+	  "or hardware, software, all, none (default: software, cycles, instructions and the "
+	  "events of the L2)", 0 },
 	{ "cpus", 'c', "LIST", 0,
 	  "confine the program to these CPUs, such as 2-5,8, and take them for it alone where that "
 	  "is allowed (root, cgroup v2)", 0 },

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CPUs for one program alone: a cpuset partition of cgroup v2 (the kernel's
- * Documentation/admin-guide/cgroup-v2.rst). While the partition exists, the kernel moves all threads
- * off these CPUs but those that it has bound there; interrupts stay.
+ * Documentation/admin-guide/cgroup-v2.rst). While the partition exists, the kernel moves all
+ * threads off these CPUs but those that it has bound there; interrupts stay.
  *
- * A process of its own, the keeper, removes the partition when partition_close() is called, or when
- * the calling process has ended in any way, even by SIGKILL: else a part of the machine would be idle.
+ * A process of its own, the keeper, removes the partition when partition_close() is called, or
+ * when the calling process has ended in any way, even by SIGKILL: else a part of the machine
+ * would be idle.
  */
 #ifndef FAST_COUNTERS_PARTITION_H
 #define FAST_COUNTERS_PARTITION_H
@@ -14,7 +15,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The cgroup file system, which tests replace. All return 0, or -1 with errno; @read: the length. */
+/*
+ * The cgroup file system, which tests replace. All return 0, or -1 with errno; @read: the length.
+ */
 struct partition_os {
 	const char *root;
 	bool (*unified)(const char *root);	/* is that cgroup v2? */
@@ -34,7 +37,8 @@ struct partition {
 };
 
 /*
- * Takes the CPUs of @list. Returns 0, or -1 with the reason in @why; then there is nothing to close.
+ * Takes the CPUs of @list. Returns 0, or -1 with the reason in @why; then there is nothing to
+ * close.
  */
 int partition_open(struct partition *partition, const struct partition_os *os, const char *list,
 		   char *why, size_t size);

@@ -21,8 +21,8 @@ static void put_place(FILE *out, const struct report *report)
 	if (!report->cpus)
 		fputs("of the program's threads\n\n", out);
 	else if (report->others)
-		fprintf(out, "on CPUs %s; other programs may run on these CPUs: %s\n\n", report->cpus,
-			report->others);
+		fprintf(out, "on CPUs %s; other programs may run on these CPUs: %s\n\n",
+			report->cpus, report->others);
 	else
 		fprintf(out, "on CPUs %s, which the program has to itself\n\n", report->cpus);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * balanced PATH WORD...: run the program after the kernel's idle balancer has visited its domains once,
- * as it has in every machine that has been up for a second.
+ * balanced PATH WORD...: run the program after the kernel's idle balancer has visited its domains
+ * once, as it has in every machine that has been up for a second.
  *
- * The start of the CPUs makes new domains. Until the balancer has visited a domain, select_idle_cpu()
- * may scan 0 CPUs for a woken thread (SIS_UTIL, nr_idle_scan): threads would share a CPU although idle
- * CPUs share its cache. On a machine without shared caches it never scans, and this is not needed.
+ * The start of the CPUs makes new domains. Until the balancer has visited a domain,
+ * select_idle_cpu() may scan 0 CPUs for a woken thread (SIS_UTIL, nr_idle_scan): threads would
+ * share a CPU although idle CPUs share its cache. On a machine without shared caches it never
+ * scans, and this is not needed.
  */
 #include <errno.h>
 #include <sched.h>

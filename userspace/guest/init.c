@@ -119,8 +119,8 @@ static void write_file(const char *path, const char *text)
 }
 
 /*
- * All CPUs have their ticks at the same time, and the turns that CPUs then get differ between versions
- * of QEMU. Between two ticks there is time to start all CPUs and the clock.
+ * All CPUs have their ticks at the same time, and the turns that CPUs then get differ between
+ * versions of QEMU. Between two ticks there is time to start all CPUs and the clock.
  */
 static void wait_for_tick(void)
 {
@@ -154,9 +154,9 @@ static void start_cpus(void)
 }
 
 /*
- * When a random number is read and a second has passed, the kernel seeds its generator anew. Versions
- * of QEMU cut that code, which has no branches, into different blocks, and the plugin sees blocks. So
- * read one before the plugin counts: most workloads end within the next second.
+ * When a random number is read and a second has passed, the kernel seeds its generator anew.
+ * Versions of QEMU cut that code, which has no branches, into different blocks, and the plugin
+ * sees blocks. So read one before the plugin counts: most workloads end within the next second.
  */
 static void seed_random_numbers(void)
 {

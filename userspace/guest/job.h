@@ -21,7 +21,7 @@ struct job {
 	const char *features[JOB_MAX_FEATURES];	/* of the scheduler, as its debugfs file has them */
 	size_t n_features;
 	bool clock;		/* the host's plugin has a clock, which needs the burner */
-	unsigned int cpus;	/* the workload is confined to the CPUs 0..cpus-1; 0: not confined */
+	unsigned int cpus;	/* the workload is confined to CPUs 0..cpus-1; 0: not confined */
 	char *argv[JOB_MAX_WORDS + 1];	/* the workload, ended by NULL */
 };
 

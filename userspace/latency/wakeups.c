@@ -16,7 +16,7 @@ enum state {
 
 struct wakeups_thread {
 	uint64_t woken_ns;	/* 0: not woken */
-	uint32_t gap;		/* w->gap at its last event: if that has grown, its state is unknown */
+	uint32_t gap;		/* w->gap at its last event; else its state is unknown */
 	uint8_t state;
 	bool followed;
 };

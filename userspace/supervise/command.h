@@ -29,8 +29,8 @@ struct command {
 void command_guard_streams(void);
 
 /*
- * Is `arg` the value of an option? False if it is the "--" before the program, which argp takes for a
- * value.
+ * Is `arg` the value of an option? False if it is the "--" before the program, which argp takes
+ * for a value.
  */
 bool command_is_value(const char *arg);
 /* For any key: ends the program if the value is missing. */

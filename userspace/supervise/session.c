@@ -54,7 +54,9 @@ int session_start(struct session *s)
 	s->signals = -1;
 	if (s->roi && (control_open(&s->control) || control_announce(&s->control)))
 		return complain("cannot make the pipes of FAST_PERF_CTL: %s", strerror(errno));
-	/* If SIGCHLD is ignored, as some daemons leave it, the kernel drops the program's status. */
+	/*
+	 * If SIGCHLD is ignored, as some daemons leave it, the kernel drops the program's status.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	if (child_start(&s->child, s->command))
 		return complain("cannot start a process: %s", strerror(errno));

@@ -179,8 +179,8 @@ static int disable(void *meter)
 }
 
 /*
- * trace-cmd writes the file at the end; report a bad path before the program runs. trace-cmd removes
- * a file that exists, so a device is refused.
+ * trace-cmd writes the file at the end; report a bad path before the program runs. trace-cmd
+ * removes a file that exists, so a device is refused.
  */
 static int check_output(const char *path)
 {

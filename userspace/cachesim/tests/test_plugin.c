@@ -125,7 +125,10 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t 
 	qemu.at_exit = cb;
 }
 
-/* A function of QEMU that registers a callback, and the call of a callback: they depend on the version. */
+/*
+ * A function of QEMU that registers a callback, and the call of a callback: they depend on the
+ * version.
+ */
 #if QEMU_PLUGIN_VERSION < 7
 #define REGISTER(function, type, event)						\
 	void qemu_plugin_##function(qemu_plugin_id_t id, type cb)		\
@@ -504,6 +507,12 @@ static const char *documents(void)
 	return text;
 }
 
+static const char *end_region(void)
+{
+	run_marker(end);
+	return documents();
+}
+
 /* counter of a mode of the total: "total":{"user":{...counter...}}. */
 static long total(const char *document, const char *mode, const char *counter)
 {
@@ -666,8 +675,7 @@ FIXTURE_TEST(nothing_is_counted_after_the_end)
 	run(&tb, 0);
 	assert_non_null(tb.insn[0].on_store);
 	run_marker(begin);
-	run_marker(end);
-	assert_int_equal(total(documents(), "user", "instructions"), 1);
+	assert_int_equal(total(end_region(), "user", "instructions"), 1);
 }
 
 /* The cycles from the instruction after the begin marker to the end marker. */
@@ -686,14 +694,12 @@ FIXTURE_TEST(a_region_takes_as_long_as_its_stalls)
 	run(&warm, 0);
 	run_marker(begin);
 	run(&warm, 0);
-	run_marker(end);
-	assert_int_equal(elapsed(documents()), 2);
+	assert_int_equal(elapsed(end_region()), 2);
 	run_marker(begin);
 	add_access(&cold, USER, false, 0x5000);
 	run(&cold, 0);
-	run_marker(end);
 	/* L2, L3 and memory of the rx4640 */
-	assert_int_equal(elapsed(documents()), 2 + 4 + 10 + 208);
+	assert_int_equal(elapsed(end_region()), 2 + 4 + 10 + 208);
 }
 
 static void run_burner(void)
@@ -738,9 +744,8 @@ FIXTURE_TEST(pause_takes_what_the_machine_says)
 	run_marker(begin);
 	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);
 	run_bytes(USER, spin_hint, sizeof(spin_hint), 0);
-	run_marker(end);
 	/* With both markers; rx4640.toml's PAUSE takes 10. */
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(total(doc, "user", "cycles"), 3 + 2 * 10);
 	assert_int_equal(elapsed(doc), 3 + 2 * 10);
 }
@@ -753,8 +758,7 @@ FIXTURE_TEST(pause_takes_nothing_in_the_idle_loop)
 	run_bytes(IDLE, spin_hint, sizeof(spin_hint), 1);	/* into the cache */
 	run_marker(begin);
 	run_bytes(IDLE, spin_hint, sizeof(spin_hint), 1);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(total(doc, "idle", "cycles"), 1);
 }
 
@@ -774,8 +778,7 @@ FIXTURE_TEST(an_idle_cpu_waits_for_the_end_of_the_quantum)
 	add(&tb, IDLE);
 	run_marker(begin);
 	run(&tb, 0);
-	run_marker(end);
-	assert_in_range(elapsed(documents()), 1000, 2100);
+	assert_in_range(elapsed(end_region()), 1000, 2100);
 }
 
 /* The guest sits out there what it was charged, by looking at the time. */
@@ -789,8 +792,7 @@ FIXTURE_TEST(a_wait_in_the_idle_loop_does_not)
 	run_marker(begin);
 	run(&wait, 0);
 	run(&rest, 0);
-	run_marker(end);
-	assert_in_range(elapsed(documents()), 1, 999);
+	assert_in_range(elapsed(end_region()), 1, 999);
 }
 
 /* The CPUs wait for the end of the quantum, and the burner executes what is left of it. */
@@ -919,9 +921,8 @@ static long charge_at(uint64_t function)
 	run(&tb, 0);	/* into the cache */
 	run_marker(begin);
 	run(&tb, 0);
-	run_marker(end);
 	/* without this instruction and the end marker */
-	return elapsed(documents()) - 2;
+	return elapsed(end_region()) - 2;
 }
 
 FIXTURE_TEST(interrupts_take_time)
@@ -943,8 +944,7 @@ FIXTURE_TEST(the_burner_is_not_in_the_model)
 	before = total(documents(), "user", "instructions");
 	run_marker(begin);
 	run_burner();
-	run_marker(end);
-	after = total(documents(), "user", "instructions") + 2;
+	after = total(end_region(), "user", "instructions") + 2;
 	assert_int_equal(after, before);
 }
 
@@ -972,8 +972,7 @@ FIXTURE_TEST(modes_follow_the_address)
 	run(&kernel, 0);
 	run(&idle, 0);
 	run(&after, 0);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(total(doc, "kernel", "instructions"), 2);
 	assert_int_equal(total(doc, "idle", "instructions"), 2);
 	assert_int_equal(total(doc, "idle", "l1d_references"), 1);
@@ -991,8 +990,7 @@ FIXTURE_TEST(code_is_physically_addressed)
 	add(&user, USER + 0x7000);
 	run(&kernel, 0);
 	run(&user, 0);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(total(doc, "kernel", "l1i_misses"), 1);
 	assert_int_equal(total(doc, "user", "l1i_misses"), 0);
 }
@@ -1005,9 +1003,8 @@ static long entered(uint64_t vaddr)
 	add(&tb, vaddr);
 	run_marker(begin);
 	run(&tb, 0);
-	run_marker(end);
 	/* without the end marker's */
-	return total(documents(), "user", "l1i_references") - 1;
+	return total(end_region(), "user", "l1i_references") - 1;
 }
 
 FIXTURE_TEST(an_instruction_across_lines_enters_both)
@@ -1031,8 +1028,7 @@ static long misses_of_code_at(uintptr_t one, uintptr_t other)
 		run(&tb, 0);
 		qemu.code = 0;
 	}
-	run_marker(end);
-	return total(documents(), "user", "l1i_misses");
+	return total(end_region(), "user", "l1i_misses");
 }
 
 /* RAM ends at 3 GiB. Where in the host other code is differs from run to run. */
@@ -1053,8 +1049,7 @@ FIXTURE_TEST(an_access_across_pages_goes_to_both)
 	run(&tb, 0);
 	add_access(&second, USER, false, 0x21000);	/* the tail's physical line */
 	run(&second, 0);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(total(doc, "user", "l1d_references"), 3);
 	assert_int_equal(total(doc, "user", "l1d_misses"), 2);
 }
@@ -1079,8 +1074,7 @@ static long references_of(const uint8_t *bytes, size_t size, bool store)
 	run_marker(begin);
 	add_state(&tb, KERNEL + 0x200, bytes, size, store);
 	run(&tb, 0);
-	run_marker(end);
-	return total(documents(), "kernel", "l1d_references");
+	return total(end_region(), "kernel", "l1d_references");
 }
 
 FIXTURE_TEST(state_is_moved_in_pieces_of_16_bytes)
@@ -1124,8 +1118,7 @@ FIXTURE_TEST(io_is_no_memory)
 	add_access(&tb, USER, false, 0x1000);
 	run(&tb, 0);
 	qemu.io = false;
-	run_marker(end);
-	assert_int_equal(total(documents(), "user", "l1d_references"), 0);
+	assert_int_equal(total(end_region(), "user", "l1d_references"), 0);
 }
 
 /* The instructions in a mode of one vCPU. */
@@ -1159,8 +1152,7 @@ FIXTURE_TEST(shared_translations_count_for_the_vcpu_that_runs)
 	execute(&tb, 0);
 	execute(&tb, 1);
 	qemu.swapped = false;
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(per_cpu(doc, 0, "kernel"), 4);
 	assert_int_equal(per_cpu(doc, 1, "kernel"), 6);
 	/* the line went from 0 to 1, back and forth again */
@@ -1277,8 +1269,7 @@ FIXTURE_TEST(a_hand_off_is_timed)
 	call_futex(0x3000, 2, 0x404040);
 	return_from_kernel(0x3000, 1, 0, true);
 	qemu.cr3 = 0x2000;
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(latency(doc, "\"handoff\":", "\"count\":"), 1);
 	assert_in_range(latency(doc, "\"handoff\":", "\"max_ns\":"), 3000, 20000);
 	assert_int_equal(latency(doc, "\"wakeup\":", "\"count\":"), 0);
@@ -1309,8 +1300,7 @@ FIXTURE_TEST(a_wake_up_is_timed)
 	step(WAKE, 0, TASK, 3, 0);
 	step(SWITCH, 0, TASK, NO_TASK, 0);
 	step(SWITCH, 0, NO_TASK, TASK, 0);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	assert_int_equal(latency(doc, "\"wakeup\":", "\"count\":"), 1);
 	assert_in_range(latency(doc, "\"wakeup\":", "\"max_ns\":"), 3000, 20000);
 	assert_int_equal(latency(doc, "\"handoff\":", "\"count\":"), 0);
@@ -1326,8 +1316,7 @@ FIXTURE_TEST(futexes_are_not_looked_at_unasked)
 {
 	run_marker(begin);
 	some_futex_calls();
-	run_marker(end);
-	assert_null(strstr(documents(), "futexes"));
+	assert_null(strstr(end_region(), "futexes"));
 }
 
 /* Run f with stderr in a file; what it said. */
@@ -1544,8 +1533,7 @@ FORKED_TEST(clusters_can_be_nodes)
 	execute(&tb, 1);
 	tb.insn[0].data = 0x8000;
 	execute(&tb, 1);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	if (total(doc, "kernel", "l3_misses") != 3 || total(doc, "kernel", "remote_memory") != 1)
 		_exit(3);
 }
@@ -1573,8 +1561,7 @@ FORKED_TEST(a_switch_of_threads_takes_what_the_machine_says, MACHINE)
 	step(SWITCH, 0, TASK, NO_TASK, 0);	/* into the cache */
 	run_marker(begin);
 	step(SWITCH, 0, NO_TASK, TASK, 0);
-	run_marker(end);
-	if (total(documents(), "kernel", "cycles") != 1 + 500)
+	if (total(end_region(), "kernel", "cycles") != 1 + 500)
 		_exit(3);
 }
 
@@ -1585,16 +1572,14 @@ static void count_own(void)
 
 	run_marker(begin);
 	some_futex_calls();
-	run_marker(end);
-	unasked = total(documents(), "user", "l2_misses");
+	unasked = total(end_region(), "user", "l2_misses");
 
 	install_with("futexes=own");
 	start_clock();
 	qemu.cr3 = 0x2000;
 	run_marker(begin);
 	some_futex_calls();
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	/* Looking at them changes nothing else. */
 	if (total(doc, "user", "l2_misses") != unasked)
 		_exit(3);
@@ -1615,8 +1600,8 @@ static void count_next(void)
 	return_from_kernel(0x1000, 1, 1, true);
 	return_from_kernel(0x2000, 0, 0, true);
 	some_futex_calls();
-	run_marker(end);
-	own = strstr(documents(), ",\"futexes\":[{\"program\":true,\"address\":4210752,\"wakes\":2,"
+	own = strstr(end_region(),
+		     ",\"futexes\":[{\"program\":true,\"address\":4210752,\"wakes\":2,"
 		     "\"handoffs\":1,\"pi_unlocks\":0,");
 	if (!own || !strstr(own, "},{\"program\":false,\"address\":4210688,\"wakes\":1,"
 			    "\"handoffs\":1,\"pi_unlocks\":0,"))
@@ -1654,8 +1639,7 @@ FORKED_TEST(locks_are_watched)
 	call_futex(0x2000, 1, 0x404040);
 	return_from_kernel(0x2000, 1, 1, true);
 	return_from_kernel(0x2000, 2, 0, true);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	if (!strstr(doc, "\"left\":0,\"local\":0,\"remote\":1,\"moved\":0,\"handoff\":{\"count\":1,"))
 		_exit(3);
 	if (!strstr(doc, ",\"call_sites\":[{\"address\":4210752,\"releases\":false,\"pc\":4194304,"
@@ -1743,8 +1727,7 @@ FORKED_TEST(it_is_known_where_locks_were_allocated, ATTRIBUTED, ALLOCATORS)
 	wait_once(0x404078);
 	wait_once(0x505040);
 	wait_once(0x606040);
-	run_marker(end);
-	doc = documents();
+	doc = end_region();
 	if (!is_allocated(doc, 0x408100, sp) || !is_allocated(doc, 0x40a200, sp - 64))
 		_exit(3);
 	if (is_allocated(doc, 0x40b100, sp))
@@ -1755,8 +1738,7 @@ FORKED_TEST(it_is_known_where_locks_were_allocated, ATTRIBUTED, ALLOCATORS)
 	qemu.cr3 = 0x2000;
 	run_marker(begin);
 	wait_once(0x404078);
-	run_marker(end);
-	if (strstr(documents(), "\"allocation\""))
+	if (strstr(end_region(), "\"allocation\""))
 		_exit(5);
 }
 

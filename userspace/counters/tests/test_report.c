@@ -69,8 +69,8 @@ SET_UP_TEST(the_table)
 	report.cpus = "0-1";
 	assert_prints(report_text, HEAD "on CPUs 0-1, which the program has to itself\n\n" TABLE);
 	report.others = "no cgroup";
-	assert_prints(report_text, HEAD "on CPUs 0-1; other programs may run on these CPUs: no cgroup\n\n"
-		      TABLE);
+	assert_prints(report_text, HEAD
+		      "on CPUs 0-1; other programs may run on these CPUs: no cgroup\n\n" TABLE);
 }
 
 SET_UP_TEST(means_of_runs)
