@@ -36,9 +36,13 @@ static inline void unit_add(struct CMUnitTest test)
 
 #define UNIT_STATE __attribute__((unused)) void **state
 
+/* Constructors run by priority; without one, link-time optimization reverses their order. */
+#define UNIT_PRIORITY (1000 + __LINE__)
+
 #define UNIT_TEST(function, ...)						\
 	static void function(void **state);					\
-	__attribute__((constructor)) static void add_##function(void)		\
+	__attribute__((constructor(UNIT_PRIORITY)))				\
+	static void add_##function(void)					\
 	{									\
 		unit_add((struct CMUnitTest){ #function, function, __VA_ARGS__ });	\
 	}									\
