@@ -240,15 +240,15 @@ static int awake_at(const ivl_runtime *runtime, unsigned int leaf)
 }
 
 /*
- * Are more workers awake than desired, among them another one of this leaf? `naps`: the caller is
- * in a timed sleep.
+ * Are more workers awake than desired, among them another one of this leaf? `timed_sleep`: the
+ * caller is in a timed sleep.
  */
-static bool is_too_many(const struct ivl_worker *worker, bool naps)
+static bool is_too_many(const struct ivl_worker *worker, bool timed_sleep)
 {
 	const ivl_runtime *runtime = worker->runtime;
-	int awake = naps;
+	int awake = timed_sleep;
 
-	if (awake_at(runtime, worker->place->index) + naps < 2)
+	if (awake_at(runtime, worker->place->index) + timed_sleep < 2)
 		return false;
 	for (unsigned int i = 0; i < runtime->topology->leaf_count; i++)
 		awake += awake_at(runtime, i);
