@@ -11,7 +11,7 @@ static const int TURNS = 2;
 template <int callers, int thieves>
 struct externals : rl::test_suite<externals<callers, thieves>, callers + thieves> {
 	struct external {
-		IVL_SHARED(int) made, sits;
+		IVL_SHARED(int) made, user;
 		external *next;
 		_Atomic(bool) taken;
 	};
@@ -72,9 +72,9 @@ struct externals : rl::test_suite<externals<callers, thieves>, callers + thieves
 			}
 			external *mine = find();
 
-			mine->sits = index;
+			mine->user = index;
 			rl::yield(1, $);
-			RL_ASSERT(mine->sits == (int)index);
+			RL_ASSERT(mine->user == (int)index);
 			leave(mine);
 		}
 	}

@@ -25,10 +25,10 @@ template <int posting> struct ending : rl::test_suite<ending<posting>, posting +
 
 	void post()
 	{
-		if (!ivl_has_defect("visits after the work is there"))
+		if (!ivl_has_defect("registers after the work is there"))
 			begin();
 		mail.fetch_add(1, rl::mo_release, $);
-		if (ivl_has_defect("visits after the work is there"))
+		if (ivl_has_defect("registers after the work is there"))
 			begin();
 		RL_ASSERT(runtime == 1);
 		atomic_fetch_sub_explicit(&submitters, 1u, memory_order_release);
@@ -39,7 +39,7 @@ template <int posting> struct ending : rl::test_suite<ending<posting>, posting +
 	{
 		while (mail.load(rl::mo_acquire, $) != posting)
 			rl::yield(1, $);
-		if (!ivl_has_defect("no wait for visitors"))
+		if (!ivl_has_defect("no wait for submitters"))
 			while (atomic_load_explicit(&submitters, memory_order_acquire) != 0)
 				rl::yield(1, $);
 		runtime = 0;
@@ -57,5 +57,5 @@ template <int posting> struct ending : rl::test_suite<ending<posting>, posting +
 int main(int argc, char **argv)
 {
 	return ivl_model<ending<1>, ending<2>>::main(
-		argc, argv, { "visits after the work is there", "no wait for visitors" });
+		argc, argv, { "registers after the work is there", "no wait for submitters" });
 }
