@@ -3,6 +3,7 @@
 # make demo       that, then build two kernels, run the first experiment, write its report
 # make test       everything in `scripts/run-tests`, which tests one door, too
 # make test-full  and what takes too long for every day
+# make docs       the pages of both doors as HTML, in build/docs
 # make install    the `fast` command for all users: PREFIX (default: /usr/local), DESTDIR
 # make install-intervals  the runtime, for other programs, into PREFIX
 # make install-gomp       its OpenMP library, for programs of GCC, into PREFIX
@@ -11,6 +12,7 @@
 VENV := build/venv
 USER := build/user
 LIBRARY := build/library
+DOCS := $(wildcard Documentation userspace/intervals/Documentation)
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 # What `fast` needs beside its package: it builds programs and kernels of these.
@@ -32,6 +34,12 @@ test: programs
 
 test-full: programs
 	scripts/run-tests --full
+
+# A warning, such as a link that leads nowhere, is an error.
+docs: $(VENV)/complete
+	for pages in $(DOCS); do \
+		$(VENV)/bin/python -m sphinx -q -W --keep-going $$pages build/docs/$$pages || exit; \
+	done
 
 # All users may read what is installed, whatever the umask of whoever installs it, or made the
 # checkout. The manual is first: it says what is missing. What an older version had is removed. The
@@ -83,4 +91,4 @@ $(USER)/build.ninja: | deps
 $(LIBRARY)/build.ninja:
 	meson setup -Dtests=disabled $(LIBRARY) userspace/intervals
 
-.PHONY: all demo install install-intervals install-gomp test test-full clean programs deps
+.PHONY: all demo docs install install-intervals install-gomp test test-full clean programs deps

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 PAGES = Path(__file__).resolve().parent
@@ -44,18 +45,22 @@ KINDS = measured_pages.named(
 )
 
 
+def load(results: Path, experiment: str) -> Results | None:
+    """The results of an experiment or a command; a trial has the name of its file."""
+    directory = results / experiment
+    trials = [
+        {"name": path.stem.removeprefix("try-"), **measured_pages.read(path)}
+        for path in sorted(directory.glob("try-*.json"))
+    ]
+    if trials:
+        return Results({"trials": trials})
+    return measured_pages.first_of(directory, DOCUMENTS)
+
+
 def main() -> int:
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
-
-    def load(experiment: str) -> Results | None:
-        directory = results / experiment
-        trials = sorted(directory.glob("try-*.json"))
-        if trials:
-            return Results({"trials": [measured_pages.read(path) for path in trials]})
-        return measured_pages.first_of(directory, DOCUMENTS)
-
     try:
-        print("\n".join(measured_pages.fill(PAGES, KINDS, load)))
+        print("\n".join(measured_pages.fill(PAGES, KINDS, partial(load, results))))
     except FastError as error:
         print(error, file=sys.stderr)
         return 2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Another load: runs a program while N processes beside it compute without end, from when this
-# script has counted to TURNS. For `fast try` (Documentation/programs.rst, *Beside another load*).
+# script has counted to TURNS. For `fast try` (Documentation/results.rst, *Beside another load*).
 #   experiments/beside.sh N TURNS PROGRAM ARGS...
 : "${3:?usage: beside.sh N TURNS PROGRAM ARGS...}"
 

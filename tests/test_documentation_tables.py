@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from fastlab.base.model import FastError
-from fastlab.report.measured_pages import BLOCK, Results, decimal, write
+from fastlab.report.measured_pages import BLOCK, Results, decimal, simple_table, write
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "Documentation" / "tables.py"
@@ -111,11 +112,43 @@ def test_programs_that_were_tried(tables: ModuleType) -> None:
         change = {"off": 2e6, "on": 1e6, "low": low, "high": 2.5}
         return {"policy": policy, "changes": {"elapsed_ns": change, "cycles": change}}
 
-    trial = {"argv": ["xz", "-k"], "verdicts": [verdict("strict", -1), verdict("adaptive", 0.5)]}
+    trial = {"name": "xz", "verdicts": [verdict("strict", -1), verdict("adaptive", 0.5)]}
     head, line = tables.commands.trials(Results({"trials": [trial]}))
-    assert head[1:4] == ["off, ms", "elapsed: strict", "elapsed: adaptive"]
+    assert head[1:4] == ["off, ms", "elapsed\nstrict", "elapsed\nadaptive"]
     ranges = ["-1.0 to 2.5", "0.5 to 2.5"]
-    assert line == ["``xz -k``", "2.0", *ranges, *ranges]
+    assert line == ["xz", "2.0", *ranges, *ranges]
+
+
+def test_a_program_has_the_name_of_its_file(tmp_path: Path, tables: ModuleType) -> None:
+    change = {"off": 2e6, "on": 1e6, "low": 0, "high": 1}
+    verdict = {"policy": "strict", "changes": {"elapsed_ns": change, "cycles": change}}
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs/try-a-b.json").write_text(json.dumps({"verdicts": [verdict]}))
+    assert tables.commands.trials(tables.load(tmp_path, "programs"))[1][0] == "a-b"
+
+
+def test_equal_neighbours_share_a_heading() -> None:
+    lines = [["name", "a\np50", "a\np99", "b\np50"], ["x", "1", "2", "3"]]
+    assert (
+        simple_table(lines)
+        == """\
+====  ===  ===  ===
+..    a         b
+----  --------  ---
+name  p50  p99  p50
+====  ===  ===  ===
+x     1    2    3
+====  ===  ===  ==="""
+    )
+
+
+def test_predictions_have_the_columns_that_are_asked_for(tables: ModuleType) -> None:
+    heads = ["benchmark", "verdict", "threads", "cycles, free / confined", "L2 misses, free"]
+    results = Results({"table": [heads, ["a", "within", "2", "1 / 1", "3"]]})
+    assert tables.commands.predictions(results, "misses") == [
+        ["benchmark", "verdict", "threads", "L2 misses\nfree"],
+        ["a", "within", "2", "3"],
+    ]
 
 
 def test_nothing_is_not_negative() -> None:

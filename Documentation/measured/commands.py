@@ -24,17 +24,19 @@ def trials(results: Results) -> Lines:
     trials = results.document["trials"]
     policies = [one["policy"] for one in trials[0]["verdicts"]]
     metrics = ("elapsed_ns", "cycles")
-    heads = [f"{METRICS[metric]}: {one}" for metric in metrics for one in policies]
+    heads = [f"{METRICS[metric]}\n{one}" for metric in metrics for one in policies]
     lines: Lines = [["program", "off, ms", *heads]]
     for trial in trials:
         changes = [one["changes"] for one in trial["verdicts"]]
         found = [one[metric] for metric in metrics for one in changes]
         ranges = [f"{decimal(one['low'])} to {decimal(one['high'])}" for one in found]
-        words = f"``{' '.join(trial['argv'])}``"
-        lines.append([words, millis(changes[0]["elapsed_ns"]["off"]), *ranges])
+        lines.append([trial["name"], millis(changes[0]["elapsed_ns"]["off"]), *ranges])
     return lines
 
 
-def predictions(results: Results) -> Lines:
-    """`fast trust` tells its table itself."""
-    return list(results.document["table"])
+def predictions(results: Results, *words: str) -> Lines:
+    """Of `fast trust`: of its table the columns whose heading has one of these words."""
+    heads, *rows = results.document["table"]
+    chosen = [i for i, head in enumerate(heads) if i < 3 or any(one in head for one in words)]
+    shown = [head.replace(", free", "\nfree").replace(", confined", "\nconfined") for head in heads]
+    return [[line[i] for i in chosen] for line in (shown, *rows)]

@@ -39,19 +39,12 @@ def times(results: Results) -> Lines:
     return lines
 
 
-def regrets(results: Results, beside: str = "") -> Lines:
-    """Each arm's regret; with "switches", their context switches beside it."""
-    arms = results.arms
-    names = [WORDS.get(arm, arm) for arm in arms] if beside else arms
-    lines: Lines = [["benchmark", "threads", *names]]
-    if beside:
-        lines = [[*lines[0], f"{beside}: {names[0]}", *names[1:]]]
+def regrets(results: Results) -> Lines:
+    """Each arm's regret."""
+    lines: Lines = [["benchmark", "threads", *results.arms]]
     for key in results.keys:
-        found = (entry(results.simulation["regrets"], arm, key) for arm in arms)
-        cells = [decimal(one["regret"], 2) for one in found]
-        if beside:
-            cells += [whole(results.mean(arm, key, "context_switches")) for arm in arms]
-        lines.append([*_head(key), *cells])
+        found = (entry(results.simulation["regrets"], arm, key) for arm in results.arms)
+        lines.append([*_head(key), *(decimal(one["regret"], 2) for one in found)])
     return lines
 
 
@@ -76,14 +69,11 @@ def standings(results: Results) -> Lines:
 
 def latencies(results: Results, what: str, *arms: str) -> Lines:
     """How long `what` takes, handoff or wakeup: of the baseline and these arms, in microseconds."""
-    asked = (results.baseline, *arms)
-    first, *rest = (WORDS.get(arm, arm) for arm in asked)
-    told = ("p50", "p99", "max")
-    heads = [head for words in told for head in (f"{words}: {first}", *rest)]
+    columns = [(arm, one) for arm in (results.baseline, *arms) for one in ("p50", "p99", "max")]
+    heads = (f"{WORDS.get(arm, arm)}\n{one}" for arm, one in columns)
     lines: Lines = [["benchmark", "threads", *heads]]
     for key in results.keys:
-        metrics = (f"{what}_{one}" for one in told)
-        cells = [_micros(results.mean(arm, key, one)) for one in metrics for arm in asked]
+        cells = (_micros(results.mean(arm, key, f"{what}_{one}")) for arm, one in columns)
         lines.append([*_head(key), *cells])
     return lines
 
@@ -158,29 +148,25 @@ def mean_regret_by_axis(results: Results, arm: str) -> Lines:
     }
     order = ["threads", *results.document["axes"]]
     columns = sorted({where[1:] for where in means}, key=lambda one: (order.index(one[0]), one[1]))
-    shown = {"threads": "thr.", "cs_lines": "lines", "cpus": "CPUs"}
-    lines: Lines = [["benchmark", *(f"{shown.get(axis, axis)} {one}" for axis, one in columns)]]
+    shown = {"cs_lines": "lines", "cpus": "CPUs"}
+    lines: Lines = [["benchmark", *(f"{shown.get(axis, axis)}\n{one}" for axis, one in columns)]]
     for name in dict.fromkeys(key[0] for key in results.keys):
         lines.append([name, *(decimal(means.get((name, *column)), 2) for column in columns)])
     return lines
 
 
 def splash(results: Results, arm: str) -> Lines:
-    """Of programs that tell how long they wait: what a policy does to them."""
+    """Of programs that report how long they wait: what a policy does to them."""
     metrics = ("elapsed_ns", "cycles", "bus_requests", "l2_miss_ratio")
     heads = ("elapsed", "cycles", "bus requests", "L2 miss ratio")
-    lines: Lines = [
-        ["program", "threads", "unpatched, ms", f"{arm}, ms", *heads, "hints", "at barriers, %"]
-    ]
+    lines: Lines = [["program", "threads", *heads, "hints", "at barriers, %"]]
     for key in results.keys:
-        arms = (results.baseline, arm)
         gains = [decimal(results.improvement(arm, key, metric)) for metric in metrics]
-        if gains[0] == NOTHING:
-            cells = [NOTHING] * 8
-        else:
-            waits = " to ".join(_at_barriers(results, one, key) for one in arms)
-            spent = [millis(results.mean(one, key, "elapsed_ns")) for one in arms]
-            cells = [*spent, *gains, str(results.counters(arm, key)["hint_set"]), waits]
+        cells = [NOTHING] * 6
+        if gains[0] != NOTHING:
+            waits = (_at_barriers(results, one, key) for one in (results.baseline, arm))
+            hints = str(results.counters(arm, key)["hint_set"])
+            cells = [*gains, hints, " to ".join(waits)]
         lines.append([f"``{key[0]}``", str(key[1]), *cells])
     return lines
 

@@ -179,14 +179,31 @@ def first_of(directory: Path, names: Iterable[str]) -> Results | None:
 
 
 def simple_table(lines: Lines) -> str:
-    """A simple table of reStructuredText; the first line is its head."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    """A simple table of reStructuredText. The first line is its head: in a cell of two lines the
+    upper one is a heading that equal neighbours share."""
+    heads, *rows = lines
+    upper = [head.rpartition("\n")[0] for head in heads]
+    lower = [head.rpartition("\n")[2] for head in heads]
+    widths = [max(map(len, column)) for column in zip(lower, *rows, strict=True)]
     rule = "  ".join("=" * width for width in widths)
     text = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (lower, *rows)
     ]
-    return "\n".join([rule, text[0], rule, *text[1:], rule])
+    shared = _shared_headings(upper, widths) if any(upper) else []
+    return "\n".join([rule, *shared, text[0], rule, *text[1:], rule])
+
+
+def _shared_headings(upper: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """The upper line of a head, and the line that says which columns each heading spans."""
+    spans: list[tuple[str, int]] = []
+    for i, (name, width) in enumerate(zip(upper, widths, strict=True)):
+        if i and name and name == upper[i - 1]:
+            spans[-1] = (name, spans[-1][1] + 2 + width)
+        else:
+            spans.append((name or "..", width))
+    names = "  ".join(name.ljust(width) for name, width in spans).rstrip()
+    return [names, "  ".join("-" * width for _, width in spans)]
 
 
 def write(page: str, kinds: Kinds, load: Load) -> tuple[str, list[str]]:
