@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Fill the measured tables of the runtime's pages: userspace/intervals/Documentation/tables.py
-[RESULTS]
+"""Fill the measured tables of the runtime's pages: python Documentation/tables.py [RESULTS]
 
 `fastlab.report.measured_pages`, of the installed package fastlab, describes the form of a table in
 a page. Its kind is a function of kinds.py; its experiment a directory of RESULTS (default: results)
