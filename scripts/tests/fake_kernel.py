@@ -168,31 +168,3 @@ def bin_without(directory: Path, *missing: str) -> Path:
             if tool.name not in missing and not link.is_symlink() and shutil.which(tool):
                 link.symlink_to(tool)
     return directory
-
-
-class Heard:
-    """A Reporter that remembers, and can raise an error when an object's turn comes."""
-
-    def __init__(self, stop_at: str = "") -> None:
-        self.said: list[str] = []
-        self.objects: list[str] = []
-        self.steps: list[tuple[str, int]] = []
-        self.stop_at = stop_at
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def start(self, task: str, total: int) -> None:
-        self.steps.append((f"start {task}", total))
-
-    def advance(self, task: str, done: int, note: str = "") -> None:
-        self.objects.append(note)
-        if self.stop_at and self.stop_at in note:
-            raise KeyboardInterrupt
-
-    def finish(self, task: str) -> None:
-        self.steps.append((f"finish {task}", 0))
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.said)

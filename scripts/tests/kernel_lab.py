@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_kernel import Heard, make_project, make_source, pack
+from fake_kernel import make_project, make_source, pack
+from heard import Heard
 
 from fastlab.base.model import FastError, Kernel
 from fastlab.kernel import kernels

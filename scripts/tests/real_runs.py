@@ -8,7 +8,7 @@ from pathlib import Path
 
 import samples
 from fake_machine import FakeMachine
-from test_run import Silent
+from heard import Heard
 
 from fastlab.backend.block_rows import RealToolbox
 from fastlab.backend.contract import run_experiment
@@ -62,7 +62,7 @@ def complete(
     reporter: Reporter | None = None,
     root: Path = Path("/"),
 ) -> Outcome:
-    said = reporter or Silent()
+    said = reporter or Heard()
     running = RunningKernel(experiment, backend, toolbox, results, said, root)
     rows = run_experiment(running, experiment, source, results, said)
     return Outcome(make_dataset(running.plan, rows), running.next_boot(rows))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import samples
 from command_line import EXPERIMENT
-from fake_kernel import Heard
+from heard import Heard
 from kernel_lab import Lab
 
 from fastlab.base import toml_table

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
+from heard import Heard
 
 from fastlab.backend import readiness
 from fastlab.backend.host import HYBRID_PMU, PARANOID, PMU, only_user
@@ -38,18 +39,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
     return FakeMachine(tmp_path / "machine")
 
 
-class Mute:
-    """A Reporter that prints nothing."""
-
-    def say(self, text: str) -> None: ...
-    def start(self, task: str, total: int) -> None: ...
-    def advance(self, task: str, done: int, note: str = "") -> None: ...
-    def finish(self, task: str) -> None: ...
-    def hold_still(self) -> None: ...
-
-
 def examine(tmp_path: Path, machine: FakeMachine) -> dict[str, readiness.Examined]:
-    found = readiness.examine(tmp_path, Mute(), machine.root)
+    found = readiness.examine(tmp_path, Heard(), machine.root)
     return {one.what: one for one in found}
 
 

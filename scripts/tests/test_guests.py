@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import samples
 from fake_machine import FakeMachine
+from heard import Heard
 from real_runs import CALIBRATION_RUNS
-from test_run import Silent
 
 from fastlab.backend import kvm_guests
 from fastlab.backend.contract import run_experiment
@@ -53,7 +53,7 @@ class Guests:
         self.failing: dict[int, str] = {}
         # What fast-stat says if it cannot count.
         self.complaint = ""
-        self.reporter = Silent()
+        self.reporter = Heard()
         # Of these runs fast-stat's last line has no end.
         self.torn: set[int] = set()
         # Why no guest boots.
@@ -240,7 +240,7 @@ def test_a_guest_without_the_hosts_counters_counts_what_the_kernel_does(lab: Gue
     (lab.host.root / kvm_guests.PMU).mkdir(parents=True)
     lab.complaint = "fast-stat: no PMU: this machine has no hardware counters"
     assert {row["events"] for row in lab.run().rows} == {"software", "none"}
-    assert any("the guest has no PMU, though this mac" in line for line in lab.reporter.lines)
+    assert any("the guest has no PMU, though this mac" in line for line in lab.reporter.said)
     with pytest.raises(FastError, match="primary = cycles cannot be counted on this CPU"):
         lab.run(replace(EXPERIMENT, primary="cycles"))
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from fake_kernel import Heard, bin_without
+from fake_kernel import bin_without
+from heard import Heard
 from kernel_lab import Lab
 
 from fastlab.base.model import FastError

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_kernel import Heard, bin_without
+from fake_kernel import bin_without
+from heard import Heard
 from kernel_lab import ALL, Lab
 
 from fastlab.base import cache

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_kernel import Heard, pack
+from fake_kernel import pack
+from heard import Heard
 from kernel_lab import ALL, Lab
 
 from fastlab.base.model import FastError

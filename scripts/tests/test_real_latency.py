@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
+from heard import Heard
 from real_runs import CALIBRATION_RUNS, POLICIES, execute
-from test_run import Silent
 
 from fastlab.backend.block_rows import NOT_ASKED
 from fastlab.base.metrics import PERCENTILES
@@ -70,10 +70,10 @@ def test_latencies_that_nobody_asked_for(machine: FakeMachine) -> None:
 def test_a_latency_that_is_not_available(machine: FakeMachine) -> None:
     machine.boot(1, fast=True)
     machine.mode("no-tracefs")
-    reporter = Silent()
+    reporter = Heard()
     dataset = execute(machine, LATENCIES, reporter=reporter).dataset
     denied = "tracefs cannot be used: denied"
-    assert reporter.lines == [f"wakeup latency is not available: {denied}"]
+    assert reporter.said == [f"wakeup latency is not available: {denied}"]
     assert {
         json.dumps(row["latency_missing"]) for row in dataset.rows if row["events"] != "none"
     } == {json.dumps({"wakeup": denied})}
@@ -99,9 +99,9 @@ def test_a_program_whose_locks_are_not_seen(machine: FakeMachine) -> None:
     """It is not the machine that cannot measure them."""
     machine.boot(1, fast=True)
     machine.mode("no-mutexes")
-    reporter = Silent()
+    reporter = Heard()
     dataset = execute(machine, LATENCIES, reporter=reporter).dataset
-    assert reporter.lines == []
+    assert reporter.said == []
     assert analyse(dataset).why_not_available("handoff_p50") == "no pthread mutex was seen"
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import samples
 from fake_programs import give_manifest
+from heard import Heard
 
 from fastlab.attribution.in_experiment import profile_experiment
 from fastlab.backend import contract
@@ -39,24 +40,6 @@ from fastlab.statistics import analysis, attributed
 EXPERIMENT = samples.experiment(seeds=(1, 2))
 KERNELS = {name: Kernel("6.12", name, f"id-{name}", name, "map") for name in ("baseline", "fast")}
 TOOLBOX = Toolbox("tools", Path("qemu"), Path("plugin.so"), b"image")
-
-
-class Silent:
-    """Remembers what was said."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.lines.append(text)
-
-    def start(self, task: str, total: int) -> None: ...
-
-    def advance(self, task: str, done: int, note: str = "") -> None: ...
-
-    def finish(self, task: str) -> None: ...
-
-    def hold_still(self) -> None: ...
 
 
 class Machines:
@@ -119,8 +102,8 @@ def execute(
     source = path / "source.toml"
     source.write_text("# the experiment\n")
     results = path / "results"
-    machines = Simulator(experiment, KERNELS, toolbox, results, Silent(), jobs)
-    return machines.current(run_experiment(machines, experiment, source, results, Silent()))
+    machines = Simulator(experiment, KERNELS, toolbox, results, Heard(), jobs)
+    return machines.current(run_experiment(machines, experiment, source, results, Heard()))
 
 
 def fail_first(machines: Machines, error: BaseException) -> None:
@@ -261,10 +244,10 @@ def test_a_full_disk_ends_the_experiment(
 def test_rows_of_another_experiment_are_not_current(machines: Machines, tmp_path: Path) -> None:
     rows = execute(tmp_path)
     fewer = samples.experiment(seeds=(2,))
-    current = Simulator(fewer, KERNELS, TOOLBOX, tmp_path, Silent()).current(rows)
+    current = Simulator(fewer, KERNELS, TOOLBOX, tmp_path, Heard()).current(rows)
     assert [row["seed"] for row in current] == [2, 2]
     newer = replace(TOOLBOX, id="newer")
-    assert not Simulator(fewer, KERNELS, newer, tmp_path, Silent()).current(rows)
+    assert not Simulator(fewer, KERNELS, newer, tmp_path, Heard()).current(rows)
 
 
 def test_machines_are_shared_through_the_cache(machines: Machines, tmp_path: Path) -> None:
@@ -310,11 +293,11 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
     of = replace(EXPERIMENT, attribute=True)
     results = tmp_path / "results"
     (tmp_path / "source.toml").write_text("# the experiment\n")
-    simulator = Simulator(of, kernels, TOOLBOX, results, Silent(), 2)
-    made = run_experiment(simulator, of, tmp_path / "source.toml", results, Silent())
+    simulator = Simulator(of, kernels, TOOLBOX, results, Heard(), 2)
+    made = run_experiment(simulator, of, tmp_path / "source.toml", results, Heard())
     rows = simulator.current(made)
     profile_experiment(simulator.requests, rows, kernels, TOOLBOX.id, tmp_path, results)
-    found = analysis.analyse(results, Silent()).attributed
+    found = analysis.analyse(results, Heard()).attributed
     assert {(one.variant_name, one.workload) for one in found} == {
         (row["variant"], f"{row['benchmark']}-{row['threads']}") for row in rows
     }
@@ -329,7 +312,7 @@ def test_runs_are_attributed_by_workload_and_variant(machines: Machines, tmp_pat
         assert f"summary: {5 * one.runs} " in file.read_text()
     # A run that failed is in no comparison, and not here.
     profile_experiment(simulator.requests, rows[:1], kernels, TOOLBOX.id, tmp_path, results)
-    (alone,) = analysis.analyse(results, Silent()).attributed
+    (alone,) = analysis.analyse(results, Heard()).attributed
     assert alone.runs == 1
 
 
@@ -346,13 +329,13 @@ def test_what_was_attributed_before_is_not_this_experiments(
     results = tmp_path / "results"
     before = attributed.Attributed("fast", "single_ctr-4", 1, {}, (), ())
     attributed.keep(results, [before], builds_of(KERNELS, tools_id))
-    assert analysis.analyse(results, Silent()).attributed == ((before,) if shown else ())
+    assert analysis.analyse(results, Heard()).attributed == ((before,) if shown else ())
 
 
 def report_of(results: Path, into: Path) -> dict[str, bytes]:
     """Every file of the report, by its name."""
     into.mkdir()
-    paths = contents.write_report(analysis.analyse(results, Silent()), into)
+    paths = contents.write_report(analysis.analyse(results, Heard()), into)
     return {path.name: path.read_bytes() for path in paths}
 
 
@@ -384,8 +367,8 @@ def test_the_report_is_made_by_the_plan_that_was_kept(
     source.write_text(SOURCE)
     results = tmp_path / "results"
     experiment = load_experiment(source)
-    simulator = Simulator(experiment, KERNELS, TOOLBOX, results, Silent(), 2)
-    run_experiment(simulator, experiment, source, results, Silent())
+    simulator = Simulator(experiment, KERNELS, TOOLBOX, results, Heard(), 2)
+    run_experiment(simulator, experiment, source, results, Heard())
     before = report_of(results, tmp_path / "before")
     assert b'"preset": "mine"' in before["summary.json"]
 
@@ -401,7 +384,7 @@ def test_the_report_is_made_by_the_plan_that_was_kept(
     assert plan["machines"][0]["preset_id"] in before["summary.json"].decode()
     del plan["experiment"]
     (results / "plan.json").write_text(json.dumps(plan))
-    assert analysis.analyse(results, Silent()).left_out
+    assert analysis.analyse(results, Heard()).left_out
     (results / "plan.json").write_text(json.dumps({**plan, "experiment": {}}))
     with pytest.raises(FastError, match=r"plan\.json: not a plan .* `name` - at `.*experiment`"):
-        analysis.analyse(results, Silent())
+        analysis.analyse(results, Heard())

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_kernel import Heard, make_source, pack
+from fake_kernel import make_source, pack
+from heard import Heard
 
 from fastlab.base.model import FastError
 from fastlab.kernel import sources

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from fake_machine import FakeMachine
-from test_run import Silent
+from heard import Heard
 from tracing import COUNTED, LINES, recording
 
 from fastlab.base.model import FastError, Variant
@@ -94,7 +94,7 @@ def test_a_program_under_each_policy(
 def test_a_kernel_without_fast(machine: FakeMachine) -> None:
     machine.boot(2, fast=False)
     request = record_running.ProgramRequest(["./program"], Path("traces"))
-    (found,) = record_running.record_program(request, Silent())
+    (found,) = record_running.record_program(request, Heard())
     assert (found.title, len(found.handoffs)) == ("kernel", 2)
 
 
@@ -113,7 +113,7 @@ def test_full_buffers(machine: FakeMachine, capsys: pytest.CaptureFixture[str]) 
     ) in said
     assert "FAST has looked at" not in said
     request = record_running.ProgramRequest(["./program"], Path("traces"))
-    (found,) = record_running.record_program(request, Silent())
+    (found,) = record_running.record_program(request, Heard())
     assert found.events[-1].ns == 3250
     assert [(one.acquired, one.taken) for one in found.handoffs] == [(2500, True), (None, None)]
 
@@ -132,7 +132,7 @@ def test_a_program_with_markers_is_recorded_between_them(machine: FakeMachine) -
     with Path("program").open("ab") as file:
         file.write(MARKER)
     record_running.record_program(
-        record_running.ProgramRequest(["./program"], Path("traces")), Silent()
+        record_running.ProgramRequest(["./program"], Path("traces")), Heard()
     )
     assert "--roi -- ./program" in Path("words").read_text()
 
@@ -158,7 +158,7 @@ def test_a_recording_that_fails(
         Path(prepare).touch()
     with pytest.raises(FastError, match=complaint):
         record_running.record_program(
-            record_running.ProgramRequest([program], Path("traces")), Silent()
+            record_running.ProgramRequest([program], Path("traces")), Heard()
         )
     assert "soft" in machine.setting("policy")
 

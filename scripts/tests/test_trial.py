@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import samples
+from heard import Heard
 
 from fastlab.base.cache import cache_dir
 from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
@@ -37,25 +38,6 @@ DOCUMENT = {
 }
 OUTPUT = {"context_switches": 7, "migrations": None, "maps": ["1000-2000 rw-p 00000000 00:00 0"]}
 MECHANISM = {"hint_set": 1, "used": 1, "same_cpu": 0}
-
-
-class Silent:
-    """A reporter that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def start(self, task: str, total: int) -> None:
-        pass
-
-    def advance(self, task: str, done: int, note: str = "") -> None:
-        pass
-
-    def finish(self, task: str) -> None:
-        pass
 
 
 def outcome(**changed: Any) -> vm.Outcome:
@@ -84,7 +66,7 @@ class Lab:
         self.jobs: list[tuple[vm.Job, int, str]] = []
         self.boots = 0
         self.images: set[bytes] = set()
-        self.reporter = Silent()
+        self.reporter = Heard()
         self._lock = threading.Lock()
 
     def run(self, *argv: str, memory_mb: int = 512, preset: str = Machine.preset) -> Trial:

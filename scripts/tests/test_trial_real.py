@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from fake_machine import FakeMachine
-from test_run import Silent
+from heard import Heard
 from test_this_machine import built
 
 from fastlab.backend import host
@@ -59,7 +59,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
 
 def attempt(backend: str = "soft", seconds: float = 20.0) -> Trial:
     request = TrialRequest(("./program", "two words"), Path.cwd(), seconds, backend)
-    return on_kernel.run(request, Silent())
+    return on_kernel.run(request, Heard())
 
 
 def refusal(backend: str = "soft", seconds: float = 20.0) -> str:
