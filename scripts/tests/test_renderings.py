@@ -112,13 +112,16 @@ WRITTEN = [
 ]
 
 
-def brief(sample: str) -> Findings:
-    """One finding of each kind."""
+def brief(sample: str, form: str = "") -> Findings:
+    """One finding of each kind. In JSON, where each takes 20 lines, only one with numbers and one
+    without: the fields are those of CSV."""
     found = SAMPLES[sample]()
     first = {one.verdict: one for one in reversed(found.findings)}
+    if form == "json":
+        first = {verdict: first[verdict] for verdict in ("better", "INVALID")}
     return replace(
         found,
-        findings=tuple(one for one in found.findings if one is first[one.verdict]),
+        findings=tuple(one for one in found.findings if one is first.get(one.verdict)),
         left_out=found.left_out[:1],
         mechanism=found.mechanism[:1],
     )
@@ -130,7 +133,7 @@ def golden(sample: str, form: str) -> Path:
 
 @pytest.mark.parametrize(("sample", "form"), WRITTEN)
 def test_golden(sample: str, form: str) -> None:
-    text = FORMATS[form](brief(sample), ASKED)
+    text = FORMATS[form](brief(sample, form), ASKED)
     expected = golden(sample, form).read_text()
     assert _NUMBER.split(text) == _NUMBER.split(expected)
     # The last digits of what is not rounded are the C library's: it computes exp() in one way on
@@ -322,4 +325,4 @@ def test_csv_of_what_is_not_available() -> None:
 
 if __name__ == "__main__":
     for sample, form in WRITTEN:
-        golden(sample, form).write_text(FORMATS[form](brief(sample), ASKED))
+        golden(sample, form).write_text(FORMATS[form](brief(sample, form), ASKED))
