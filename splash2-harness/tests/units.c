@@ -113,15 +113,20 @@ static void hold_up(struct meeting *m)
 	assert_true(m->other.profile.barriers == 1);
 }
 
+static bool waited(const struct splash_profile *profile)
+{
+	return profile->contended == 1 && profile->lock_ns >= HELD_NS &&
+	       profile->flag_ns >= HELD_NS && profile->barrier_ns >= HELD_NS;
+}
+
 TEST(profile)
 {
 	struct meeting m = { .opt = { .profile = true } };
 
-	hold_up(&m);
-	assert_true(m.other.profile.contended == 1);
-	assert_true(m.other.profile.lock_ns >= HELD_NS);
-	assert_true(m.other.profile.flag_ns >= HELD_NS);
-	assert_true(m.other.profile.barrier_ns >= HELD_NS);
+	/* On a busy machine the other thread may arrive late, and then waits less. */
+	for (int attempt = 0; attempt < 50 && !waited(&m.other.profile); attempt++)
+		hold_up(&m);
+	assert_true(waited(&m.other.profile));
 
 	m.opt.profile = false;
 	hold_up(&m);
