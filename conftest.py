@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-# Whoever starts us in the background (nohup, some CI) may have us ignore SIGINT, and what we start
-# inherits that: no test that interrupts a program would be interrupted.
+# A background job (nohup, some CI) may start with SIGINT ignored, and child processes inherit that:
+# tests that interrupt a program would fail.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Another load: runs a program while N processes beside it compute without end, from when this
-# script has counted to TURNS. For `fast try` (Documentation/results.rst, *Beside another load*).
+# Another load: runs a program while N processes compute without end. They start when this script
+# has counted to TURNS. For `fast try` (Documentation/results.rst, *Beside another load*).
 #   experiments/beside.sh N TURNS PROGRAM ARGS...
 : "${3:?usage: beside.sh N TURNS PROGRAM ARGS...}"
 
@@ -17,8 +17,8 @@ left=$1
 turns=$2
 shift 2
 others=
-# The others ignore SIGINT, as all that a script has in the background; and one that has not run
-# yet still has these traps, which would take SIGTERM.
+# Background processes of a script ignore SIGINT; and a process that has not run yet still has these
+# traps, which would take SIGTERM.
 # shellcheck disable=SC2086 # as many words as processes
 trap '[ -z "$others" ] || kill -KILL $others' EXIT
 trap 'exit 130' INT
