@@ -113,7 +113,7 @@ void test_fork()
 	const pid_t child = fork();
 
 	if (!child) {
-		CHECK_ERROR(ESRCH, "of the parent process", runtime.run([] {}));
+		CHECK_ERROR(ESRCH, "only in the parent process", runtime.run([] {}));
 		_exit(EXIT_SUCCESS);
 	}
 	CHECK(waitpid(child, &status, 0) == child && !status);
