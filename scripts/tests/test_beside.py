@@ -7,11 +7,11 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 SCRIPT = Path(__file__).parents[2] / "experiments/beside.sh"
 # Ends with the script's input, or by a signal.
@@ -52,9 +52,7 @@ def members(group: int) -> list[str]:
 def status_and_rest(process: subprocess.Popen[bytes]) -> tuple[int, list[str]]:
     """How it ended, and what is left of its group. A signal takes effect in a while."""
     status = process.wait(timeout=30)
-    end = time.monotonic() + 10
-    while members(process.pid) and time.monotonic() < end:
-        time.sleep(0.05)
+    eventually(lambda: not members(process.pid))
     return status, members(process.pid)
 
 

@@ -11,13 +11,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_machine import FakeMachine
+from waiting import eventually
 
 from fastlab.backend.host import only_user, without_fast
 from fastlab.base.model import FastError
@@ -458,9 +458,8 @@ def test_interrupted_it_leaves_nothing(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    while not (tmp_path / "running").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
+    assert eventually(lambda: (tmp_path / "running").exists() or process.poll() is not None)
+    assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == common.INTERRUPTED, said

@@ -9,9 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import pytest
 from fake_kernel import bin_without
 from heard import Heard
 from kernel_lab import ALL, Lab
+from waiting import eventually, kill_when
 
 from fastlab.base import cache
 from fastlab.kernel import kbuild, kernels
@@ -115,13 +114,7 @@ def test_a_make_that_outlives_its_killed_fast_has_the_tree(tmp_path: Path) -> No
         "with locked(tree.lock, PlainReporter(sys.stderr)):\n"
         "    kbuild.make(tree, 'wait', cache=tree.root)\n"
     )
-    search = {"PYTHONPATH": str(Path(__file__).parents[1])}
-    killed = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, **search})
-    while not (tree.root / "make").exists():
-        assert killed.poll() is None
-        time.sleep(0.05)
-    killed.kill()
-    killed.wait()
+    kill_when((tree.root / "make").exists, script)
     with tree.lock.open() as file:
         try:
             with pytest.raises(BlockingIOError):
@@ -203,8 +196,7 @@ def test_two_builds_at_once_take_turns(lab: Lab) -> None:
     with cache.locked(lock, Heard()):
         other = threading.Thread(target=lambda: lab.build("baseline", heard=heard))
         other.start()
-        while not heard.said and other.is_alive():
-            time.sleep(0.01)
+        assert eventually(lambda: bool(heard.said) or not other.is_alive())
         assert heard.said == [f"somebody is at work here, waiting for the end of it ({lock})"]
         assert heard.objects == []
     other.join()

@@ -7,14 +7,12 @@ import fcntl
 import io
 import os
 import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from waiting import kill_when
 
 from fastlab.base.model import FastError
 from fastlab.base.progress import PlainReporter
@@ -84,15 +82,7 @@ def test_a_ninja_that_outlives_its_killed_fast_has_the_directory(log: Path, tmp_
         "from fastlab.guest import meson\n"
         f"meson.build_programs(Path({str(tmp_path)!r}), PlainReporter(sys.stderr))\n"
     )
-    search = {"PYTHONPATH": str(Path(__file__).parents[1])}
-    killed = subprocess.Popen(
-        [sys.executable, "-c", script], env={**os.environ, **search}, cwd=tmp_path
-    )
-    while not (tmp_path / "ninja").exists():
-        assert killed.poll() is None
-        time.sleep(0.05)
-    killed.kill()
-    killed.wait()
+    kill_when((tmp_path / "ninja").exists, script, cwd=tmp_path)
     with (tmp_path / "build/user.lock").open() as file:
         try:
             with pytest.raises(BlockingIOError):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import child_ends
 
 from fastlab.base.model import FastError
 from fastlab.base.process import Answer, ask, end_as_interrupted, ending, run_group
@@ -25,28 +26,15 @@ def run(script: str, seconds: float, directory: Path) -> int:
     return run_group(["sh", "-c", script], seconds, cwd=directory, stdout=subprocess.DEVNULL)
 
 
-def has_ended(directory: Path) -> bool:
-    """Soon: a signal takes a moment, and so does init, which waits for it."""
-    stat = Path("/proc", (directory / "child").read_text().strip(), "stat")
-    for _ in range(100):
-        try:
-            if stat.read_text().rpartition(")")[2].split()[0] in "ZX":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_the_status_is_the_programs_and_its_children_end_with_it(tmp_path: Path) -> None:
     assert run(LEAVING, 60, tmp_path) == 3
-    assert has_ended(tmp_path)
+    assert child_ends(tmp_path)
 
 
 def test_a_program_that_takes_too_long_ends_with_its_children(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run(STAYING, 0.5, tmp_path)
-    assert has_ended(tmp_path)
+    assert child_ends(tmp_path)
 
 
 def test_what_was_asked_leaves_nothing(tmp_path: Path) -> None:
@@ -55,13 +43,13 @@ def test_what_was_asked_leaves_nothing(tmp_path: Path) -> None:
     answer = ask(["sh", "-c", f"cd {tmp_path}; echo a; echo b >&2; {LEAVING}"], 60)
     assert answer == Answer(3, "a\n", "b\n")
     assert time.monotonic() - begun < 50
-    assert has_ended(tmp_path)
+    assert child_ends(tmp_path)
 
 
 def test_what_does_not_answer_in_time_ends_with_its_children(tmp_path: Path) -> None:
     with pytest.raises(FastError, match=r"did not end within 0\.5 s"):
         ask(["sh", "-c", f"cd {tmp_path}; {STAYING}"], 0.5)
-    assert has_ended(tmp_path)
+    assert child_ends(tmp_path)
 
 
 def test_an_interrupt_ends_what_was_asked(tmp_path: Path) -> None:
@@ -69,7 +57,7 @@ def test_an_interrupt_ends_what_was_asked(tmp_path: Path) -> None:
     script = f"cd {tmp_path}; sleep 60 & echo $! >child; kill -INT {os.getpid()}; wait"
     with pytest.raises(KeyboardInterrupt):
         ask(["sh", "-c", script], 60)
-    assert has_ended(tmp_path)
+    assert child_ends(tmp_path)
 
 
 @pytest.fixture
@@ -94,7 +82,7 @@ def test_an_interrupt_amid_the_start_ends_what_was_started(
     handler = signal.getsignal(signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt):
         run(STAYING, 60, tmp_path)
-    assert has_ended(tmp_path)
+    assert child_ends(tmp_path)
     assert signal.getsignal(signal.SIGTERM) is handler
 
 

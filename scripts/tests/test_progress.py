@@ -9,6 +9,7 @@ import time
 
 import pytest
 from rich.console import Console
+from waiting import eventually
 
 from fastlab.base.bars import RichReporter
 from fastlab.base.progress import PlainReporter, make_reporter, steps
@@ -102,9 +103,8 @@ def test_rich_shows_task_count_and_note(stream: io.StringIO) -> None:
     reporter.start("build", 790)
     reporter.advance("build", 395, "kernel/fork.o")
     reporter.say("[not markup]")
-    deadline = time.monotonic() + 5
-    while "395/790" not in stream.getvalue() and time.monotonic() < deadline:
-        time.sleep(0.05)  # the bars are drawn ten times a second
+    # The bars are drawn ten times a second.
+    assert eventually(lambda: "395/790" in stream.getvalue())
     reporter.finish("build")
     for part in ("build", "395/790", "kernel/fork.o", "[not markup]"):
         assert part in stream.getvalue()

