@@ -566,8 +566,8 @@ void test_nothing()
 	{
 		ivl::commutative<int> sum(one, 0);
 
-		two.run([&] { CHECK_ERROR(EINVAL, "no task of its runtime", sum.view()); });
-		CHECK_ERROR(EINVAL, "no task of its runtime", sum.view());
+		two.run([&] { CHECK_ERROR(EINVAL, "not a task of its runtime", sum.view()); });
+		CHECK_ERROR(EINVAL, "not a task of its runtime", sum.view());
 	}
 }
 
