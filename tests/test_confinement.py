@@ -99,7 +99,7 @@ def say(lab: Lab, what: str, cpus: int | None) -> tuple[list[str], tuple[int, ..
     """What cpus_told prints when it is confined to `cpus` CPUs, and the CPUs that it ran on."""
     outcome = lab.run(f"{what}-{cpus}", ["/bin/cpus_told", what], cpus=cpus)
     assert (outcome.exit_status, outcome.errors) == (0, ())
-    *told, ran = outcome.said
+    *told, ran = outcome.output_lines
     assert ran.startswith("ran ")
     return told, tuple(int(one) for one in ran.removeprefix("ran ").split(","))
 

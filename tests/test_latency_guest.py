@@ -25,7 +25,7 @@ PROGRAMS = {
 
 def by_fast_latency(outcome: Outcome) -> dict[str, Any]:
     assert outcome.exit_status == 0, outcome.errors
-    (document,) = (line for line in outcome.said if '"latencies"' in line)
+    (document,) = (line for line in outcome.output_lines if '"latencies"' in line)
     found: dict[str, Any] = json.loads(document)["latencies"]
     assert all(latency["why_not"] is None for latency in found.values()), found
     return found

@@ -104,7 +104,11 @@ class Guests:
             exit_status=0,
             errors=(),
             workload=1.0,
-            said=("a line", json.dumps(output), measured[: -9 if number in self.torn else None]),
+            output_lines=(
+                "a line",
+                json.dumps(output),
+                measured[: -9 if number in self.torn else None],
+            ),
         )
 
     def _document(self, job: vm.Job) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from fastlab.base.model import FastError
 from fastlab.splash import checks, driver
-from fastlab.splash.checks import Said, differences
+from fastlab.splash.checks import ProgramOutput, differences
 from fastlab.splash.driver import TreeRow, TreeVerdict
 from fastlab.splash.programs import NAMES, PROGRAMS, SIZES, Invocation, Program, select
 
@@ -91,7 +91,7 @@ def test_threads_that_hang_are_not_tried() -> None:
 
 def judged(name: str, output: str, *report: str, size: int = 0) -> checks.Judgement:
     """A report is of as many lines as were asked for, unless the size says otherwise."""
-    return named(name).judge(Said(output, report, str(size or len(report) or 100)))
+    return named(name).judge(ProgramOutput(output, report, str(size or len(report) or 100)))
 
 
 WATER_STEP = """***** NEW RUN STARTING FROM REGULAR LATTICE *****

@@ -267,7 +267,7 @@ def test_the_end_of_its_output_is_told_too(lab: Lab) -> None:
         """It passes its output on only where that is asked for."""
         shown = job.argv[1].startswith("shown%00")
         said = (*printed, 'no newline{"context_switches":1,"maps":[]}') if shown else ()
-        return outcome(exit_status=3, errors=("oops",), said=said)
+        return outcome(exit_status=3, errors=("oops",), output_lines=said)
 
     lab.answer = answer
     said = refusal(lab).splitlines()
@@ -275,7 +275,8 @@ def test_the_end_of_its_output_is_told_too(lab: Lab) -> None:
     assert said[3:13] == [*printed[-9:], "no newline"]
 
     def ends_well_then(job: vm.Job, quantum: int) -> vm.Outcome:
-        return outcome(exit_status=0 if job.argv[1].startswith("shown%00") else 3, said=printed)
+        status = 0 if job.argv[1].startswith("shown%00") else 3
+        return outcome(exit_status=status, output_lines=printed)
 
     def hangs_then(job: vm.Job, quantum: int) -> vm.Outcome:
         if job.argv[1].startswith("shown%00"):

@@ -166,7 +166,7 @@ def test_a_machine_that_is_not_saved_does_its_job_after_its_boot(lab: Lab) -> No
     assert (lab.directory / "job").read_text() == JOB.text()
     assert outcome.exit_status == 0
     assert outcome.mechanism == {"used": 3}
-    (line,) = outcome.said
+    (line,) = outcome.output_lines
     assert json.loads(line) == outcome.output
 
 

@@ -52,8 +52,8 @@ def _function(
 
 def sum_costs(costs: Iterable[EventCounts]) -> EventCounts:
     total = [0] * len(EVENTS)
-    for one in costs:
-        total = [known + more for known, more in zip(total, one, strict=True)]
+    for cost in costs:
+        total = [known + more for known, more in zip(total, cost, strict=True)]
     return tuple(total)
 
 

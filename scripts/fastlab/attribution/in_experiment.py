@@ -34,11 +34,11 @@ def profile_experiment(
     """
     good = {row["key"] for row in rows if row["status"] == "ok"}
     cases: dict[Place, list[Request]] = {}
-    for one in requests:
-        if one.key in good:
-            cases.setdefault(Place(*one.run.case.place), []).append(one)
+    for request in requests:
+        if request.key in good:
+            cases.setdefault(Place(*request.run.case.place), []).append(request)
     names = {name: KernelNames(kernel) for name, kernel in kernels.items()}
-    found: list[Attributed] = []
+    attributed_runs: list[Attributed] = []
     for place, runs in cases.items():
         path = initramfs.program_path(build, place.benchmark)
         # What is linked at run time lies where nobody has noted it.
@@ -46,22 +46,22 @@ def profile_experiment(
         argv = workload_argv(runs[0].run.workload, runs[0].run.seed, path)
         variants = _variants(runs, names, directory)
         below = directory / attributed.DIRECTORY / place.workload
-        found += profile(place.workload, argv, program, variants, below)
-    attributed.keep(directory, found, builds_of(kernels, tools_id))
+        attributed_runs += profile(place.workload, argv, program, variants, below)
+    attributed.keep(directory, attributed_runs, builds_of(kernels, tools_id))
 
 
 def _variants(
     requests: Sequence[Request], names: Mapping[str, KernelNames], directory: Path
 ) -> list[ProfiledVariant]:
-    variants = {one.run.variant.name: one.run.variant for one in requests}
+    variants = {request.run.variant.name: request.run.variant for request in requests}
     return [
         ProfiledVariant(
             variant.name,
             names[variant.kernel],
             [
-                read_costs(machine_directory(directory, one) / vm.ATTRIBUTION)
-                for one in requests
-                if one.run.variant.name == variant.name
+                read_costs(machine_directory(directory, request) / vm.ATTRIBUTION)
+                for request in requests
+                if request.run.variant.name == variant.name
             ],
         )
         for variant in variants.values()

@@ -18,7 +18,7 @@ def profile_trial(trial: Trial, directory: Path) -> list[Attributed]:
     # The program's memory is laid out alike in all runs.
     symbols = Symbols(parse_maps(trial.attributed[0].maps), trial.path)
     runs = {
-        arm.name: [one.costs for one in trial.attributed if one.arm == arm.name] for arm in ARMS
+        arm.name: [run.costs for run in trial.attributed if run.arm == arm.name] for arm in ARMS
     }
     variants = [ProfiledVariant(arm, kernel, costs) for arm, costs in runs.items() if costs]
     argv = trial.request.argv

@@ -68,13 +68,13 @@ class _Binary:
 
 def _functions(elf: ELFFile) -> _Table:
     """What lies between them has no name: a stripped file has those of its interface only."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     ends: dict[int, str] = {}
-    for one in defined(elf, ("STT_FUNC", "STT_GNU_IFUNC")):
-        found[one.entry.st_value] = one.name
-        if one.entry.st_size:
-            ends[one.entry.st_value + one.entry.st_size] = ""
-    named = dict(zip(found, demangle_all(found.values()), strict=True))
+    for symbol in defined(elf, ("STT_FUNC", "STT_GNU_IFUNC")):
+        names[symbol.entry.st_value] = symbol.name
+        if symbol.entry.st_size:
+            ends[symbol.entry.st_value + symbol.entry.st_size] = ""
+    named = dict(zip(names, demangle_all(names.values()), strict=True))
     return sorted((ends | named).items())
 
 
@@ -186,12 +186,12 @@ def _unnamed(binary: str) -> str:
 
 def _last(table: _Table, address: int) -> str:
     """The name of what begins at the address or last before it."""
-    index = bisect_right(table, address, key=lambda one: one[0]) - 1
+    index = bisect_right(table, address, key=lambda entry: entry[0]) - 1
     return table[index][1] if index >= 0 else ""
 
 
 def _described(table: _Table, address: int) -> str:
-    index = bisect_right(table, address, key=lambda one: one[0]) - 1
+    index = bisect_right(table, address, key=lambda entry: entry[0]) - 1
     if index < 0:
         return f"{address:#x}"
     start, name = table[index]

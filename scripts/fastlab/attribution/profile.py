@@ -50,24 +50,24 @@ def profile(
 ) -> list[Attributed]:
     """Write VARIANT.callgrind for each into the directory; returns what they say in short."""
     _learn(program, variants)
-    found = []
-    for one in variants:
-        names = Names(one.kernel, program)
-        costs = _by_place(names, one.runs)
-        title = f"{workload}: {one.variant_name}, the sum of {len(one.runs)} runs"
+    attributed = []
+    for variant in variants:
+        names = Names(variant.kernel, program)
+        costs = _by_place(names, variant.runs)
+        title = f"{workload}: {variant.variant_name}, the sum of {len(variant.runs)} runs"
         text = callgrind_text(title, shlex.join(command), costs)
-        write_files(directory, [(f"{one.variant_name}.callgrind", text)])
-        found.append(_summary(workload, one, names, costs))
-    return found
+        write_files(directory, [(f"{variant.variant_name}.callgrind", text)])
+        attributed.append(_summary(workload, variant, names, costs))
+    return attributed
 
 
 def _learn(program: ProgramNames, variants: Sequence[ProfiledVariant]) -> None:
     """Look up the lines of source of all that was executed, the costly ones first."""
     of_program: dict[int, int] = {}
     of_kernel: dict[int, tuple[KernelNames, dict[int, int]]] = {}
-    for one in variants:
-        _, known = of_kernel.setdefault(id(one.kernel), (one.kernel, {}))
-        for run in one.runs:
+    for variant in variants:
+        _, known = of_kernel.setdefault(id(variant.kernel), (variant.kernel, {}))
+        for run in variant.runs:
             for site, costs in run.instructions.items():
                 if site.kernel or site.program:
                     weights = known if site.kernel else of_program
@@ -106,16 +106,24 @@ def _functions(costs: Mapping[CodePlace, EventCounts]) -> tuple[FunctionCost, ..
     of: dict[tuple[str, str], list[CodePlace]] = {}
     for place in costs:
         of.setdefault(place[:2], []).append(place)
-    found = []
+    function_costs = []
     for (binary, function), places in of.items():
         worst = max(places, key=lambda place: (costs[place][_STALL], place))
         file = readable(Path(worst.file).name)
         source = f"{file}:{worst.line}" if worst.file != UNKNOWN else ""
         sums = sum_costs(costs[place] for place in places)
         name = readable(Path(binary).name)
-        found.append(FunctionCost(function, name, source, dict(zip(EVENTS, sums, strict=True))))
-    found.sort(key=lambda one: (-one.costs["stall_cycles"], one.binary, one.function))
-    return tuple(found[:TOP])
+        function_costs.append(
+            FunctionCost(function, name, source, dict(zip(EVENTS, sums, strict=True)))
+        )
+    function_costs.sort(
+        key=lambda function_cost: (
+            -function_cost.costs["stall_cycles"],
+            function_cost.binary,
+            function_cost.function,
+        )
+    )
+    return tuple(function_costs[:TOP])
 
 
 def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple[FalseSharing, ...]:
@@ -125,7 +133,7 @@ def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple
         for line in run.lines:
             told = _told(names, line, run.per_cpu)
             of.setdefault(told.name, []).append((line, told))
-    found = []
+    sharings = []
     for name, lines in of.items():
         moves, in_vain, stall = (
             sum(getattr(line, what) for line, _ in lines)
@@ -133,15 +141,15 @@ def _false_sharing(names: Names, runs: Sequence[RunCosts], stalls: int) -> tuple
         )
         if 2 * in_vain > moves and stall * 100 >= LEAST_STALL_PCT * stalls:
             # The bytes are those of the run in which it was worst.
-            _, worst = max(lines, key=lambda one: one[0].in_vain)
-            found.append(FalseSharing(name, moves, in_vain, stall, worst.touched, worst.by))
-    found.sort(key=lambda one: (-one.stall_cycles, one.name))
-    return tuple(found[:TOP])
+            _, worst = max(lines, key=lambda pair: pair[0].in_vain)
+            sharings.append(FalseSharing(name, moves, in_vain, stall, worst.touched, worst.by))
+    sharings.sort(key=lambda sharing: (-sharing.stall_cycles, sharing.name))
+    return tuple(sharings[:TOP])
 
 
 def _told(names: Names, line: MovedLine, per_cpu: Sequence[int]) -> FalseSharing:
     """Named by the first byte that somebody uses: another object may lie before it."""
-    used = [one for user in line.users for one in (*user.stores, *user.loads)]
+    used = [bounds for user in line.users for bounds in (*user.stores, *user.loads)]
     name = _data(names, line, min(first for first, _ in used) if used else 0, per_cpu)
     touched = [part for user in line.users for part in _parts(names, line, user, per_cpu)]
     fetching = [
@@ -158,7 +166,7 @@ def _told(names: Names, line: MovedLine, per_cpu: Sequence[int]) -> FalseSharing
 def _parts(names: Names, line: MovedLine, user: LineUser, per_cpu: Sequence[int]) -> Iterable[str]:
     """What a CPU does with which bytes of the line, and what they are."""
     for does, ranges in (("writes", user.stores), ("reads", user.loads)):
-        only = [one for one in ranges if does == "writes" or one not in user.stores]
+        only = [bounds for bounds in ranges if does == "writes" or bounds not in user.stores]
         if only:
             what = _data(names, line, only[0][0], per_cpu)
             told = [str(first) if first == last else f"{first}-{last}" for first, last in only]

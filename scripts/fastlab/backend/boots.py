@@ -60,15 +60,15 @@ class Agenda:
         for slot in self.left:
             sides[self.kernel(slot), _comparison(slot)].add((slot.block, slot.side))
         most: dict[str, int] = defaultdict(int)
-        for (kernel, _), found in sides.items():
-            most[kernel] = max(most[kernel], len(found))
+        for (kernel, _), own_sides in sides.items():
+            most[kernel] = max(most[kernel], len(own_sides))
         return sum(most.values())
 
     def _of_each(self) -> dict[_Comparison, list[Slot]]:
-        found: dict[_Comparison, list[Slot]] = defaultdict(list)
+        by_comparison: dict[_Comparison, list[Slot]] = defaultdict(list)
         for slot in self.left:
-            found[_comparison(slot)].append(slot)
-        return found
+            by_comparison[_comparison(slot)].append(slot)
+        return by_comparison
 
     def _stretch(self, own: list[Slot], running: Running) -> Iterator[Slot]:
         """The side of the comparison's next block, if this boot may make it."""

@@ -80,11 +80,11 @@ def _execute(backend: Backend, experiment: Experiment, log: RunLog, reporter: Re
     done = 0
     reporter.start(title, 0)
     try:
-        while now := [one for one in backend.pending(log.rows) if one.key not in tried]:
+        while now := [request for request in backend.pending(log.rows) if request.key not in tried]:
             _check_time(deadline)
             total = done + len(now)
             reporter.start(title, total)
-            tried |= {one.key for one in now}
+            tried |= {request.key for request in now}
             for row in backend.measure(now, deadline):
                 log.append(row)
                 done += 1

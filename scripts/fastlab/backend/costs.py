@@ -65,7 +65,7 @@ def read_costs(path: Path) -> RunCosts:
             for kernel in (False, True)
             for site, cost in _whole_cycles(document, list(_rows(document, kernel)))
         }
-        lines = [_line(one, document["cycle"]) for one in document["lines"]]
+        lines = [_line(moved, document["cycle"]) for moved in document["lines"]]
         return RunCosts(costs, lines, document["per_cpu"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FastError(
@@ -91,21 +91,23 @@ def _whole_cycles(
     unit = document["cycle"]
     timed = [place for place, name in enumerate(EVENTS) if name.endswith("cycles")]
     before = dict.fromkeys(timed, 0)
-    found: dict[Site, list[int]] = {}
+    sums: dict[Site, list[int]] = {}
     for site, costs in rows:
         for place in timed:
             start = before[place]
             before[place] += costs[place]
             costs[place] = before[place] // unit - start // unit
-        known = found.setdefault(site, [0] * len(costs))
-        found[site] = [one + more for one, more in zip(known, costs, strict=True)]
-    return ((site, tuple(costs)) for site, costs in found.items())
+        known = sums.setdefault(site, [0] * len(costs))
+        sums[site] = [count + more for count, more in zip(known, costs, strict=True)]
+    return ((site, tuple(costs)) for site, costs in sums.items())
 
 
-def _line(one: Mapping[str, Any], unit: int) -> MovedLine:
+def _line(record: Mapping[str, Any], unit: int) -> MovedLine:
     users = [
         LineUser(each["cpu"], each["in_vain"], each["instruction"], each["loads"], each["stores"])
-        for each in one["cpus"]
+        for each in record["cpus"]
     ]
-    site = Site(one["mode"] == "kernel", one["program"], one["address"])
-    return MovedLine(site, one["moves"], one["in_vain"], one["stall_cycles"] // unit, users)
+    site = Site(record["mode"] == "kernel", record["program"], record["address"])
+    return MovedLine(
+        site, record["moves"], record["in_vain"], record["stall_cycles"] // unit, users
+    )

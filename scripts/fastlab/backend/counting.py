@@ -54,9 +54,9 @@ def find_groups(backend: str, fast_stat: Path) -> tuple[str, ...]:
         groups = (*answer.output.split(), SOFTWARE)
     # To count a program may be forbidden where to try is not.
     for events in groups:
-        _, said = _try_out(fast_stat, "--events", events)
-        if said:
-            raise _not_available(backend, said)
+        _, message = _try_out(fast_stat, "--events", events)
+        if message:
+            raise _not_available(backend, message)
     return groups
 
 
@@ -72,10 +72,10 @@ def my_cpus() -> str:
 
 def check_latencies(fast_latency: Path) -> dict[str, str]:
     """Time nothing once: which latencies cannot be measured here, and why."""
-    document, said = _try_out(fast_latency)
+    document, message = _try_out(fast_latency)
     if not document:
         raise FastError(
-            f"latencies cannot be measured here: {said or 'nothing was written'}; leave "
+            f"latencies cannot be measured here: {message or 'nothing was written'}; leave "
             "latencies = true out of the experiment file"
         )
     # That `true` has no mutex says nothing of other programs.
@@ -171,19 +171,19 @@ def _measure(call: Call, program: Sequence[str], root: Path) -> Observed:
 def _document(path: Path) -> Mapping[str, Any] | None:
     """What was measured; there is nothing where that failed or was killed."""
     try:
-        found: Mapping[str, Any] = json.loads(path.read_text())
+        document: Mapping[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return found
+    return document
 
 
 def counters_of(counts: Mapping[str, Any] | None) -> dict[str, Counter]:
     """What has a value; the rest is not available."""
     given = counts["counters"] if counts else {}
     return {
-        name: Counter(unit=one["unit"], total=one["value"])
-        for name, one in given.items()
-        if one["value"] is not None
+        name: Counter(unit=counter["unit"], total=counter["value"])
+        for name, counter in given.items()
+        if counter["value"] is not None
     }
 
 
@@ -193,10 +193,10 @@ def latencies_of(document: Mapping[str, Any]) -> tuple[dict[str, Histogram], dic
     histograms: dict[str, Histogram] = {}
     missing: dict[str, str] = {}
     for name in LATENCIES:
-        one = document["latencies"][name]
-        why = one["why_not"] or one["unseen"]
+        latency = document["latencies"][name]
+        why = latency["why_not"] or latency["unseen"]
         if why:
             missing[name] = why
         else:
-            histograms[name] = one["buckets"]
+            histograms[name] = latency["buckets"]
     return histograms, missing

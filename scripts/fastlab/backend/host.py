@@ -142,7 +142,7 @@ def only_user(root: Path) -> Iterator[None]:
 def without_fast(root: Path) -> Iterator[None]:
     """Be the only user of a kernel that schedules as one without FAST; its policy is put back."""
     with only_user(root), SchedFast(root) as sched_fast:
-        if sched_fast.found:
+        if sched_fast.initial:
             sched_fast.set({_POLICY: "off"})
         yield
 
@@ -167,7 +167,7 @@ def difference(
 def counts_ticks(root: Path) -> bool:
     """Does the scheduler's clock stand still between two ticks? False where that cannot be read."""
     reads = [_scheduler_clock(root) for _ in range(_CLOCK_READS)]
-    return any(one and one == other for one, other in pairwise(reads))
+    return any(first and first == other for first, other in pairwise(reads))
 
 
 def _scheduler_clock(root: Path) -> str:
@@ -182,7 +182,7 @@ def _scheduler_clock(root: Path) -> str:
 
 
 class SchedFast:
-    """The files of sched/fast, in the running kernel's debugfs: its policy and knobs, `found` as
+    """The files of sched/fast, in the running kernel's debugfs: its policy and knobs, `initial` as
     they were when the context manager was entered; when it is left, in whatever way, they are so
     again. To be entered by the only user. A kernel without FAST has none. Raises FastError where
     they cannot be read, which says what to do."""
@@ -193,12 +193,12 @@ class SchedFast:
         if _has_fast(root):
             # In the order to put them back: whatever the knobs are, off is off.
             self._names = [_POLICY, *sorted(_files(root) - {_STAT, _POLICY})]
-        self.found: dict[str, str] = {}
+        self.initial: dict[str, str] = {}
 
     @property
     def knobs(self) -> dict[str, int]:
         """What was found besides the policy."""
-        return {name: int(value) for name, value in self.found.items() if name != _POLICY}
+        return {name: int(value) for name, value in self.initial.items() if name != _POLICY}
 
     def set(self, values: Mapping[str, str]) -> None:
         """Raises FastError that names the file and what to do."""
@@ -206,10 +206,10 @@ class SchedFast:
             self._write(name, value)
 
     def _write(self, name: str, value: str) -> None:
-        if name not in self.found:
+        if name not in self.initial:
             raise FastError(
                 f"the running kernel has no {name} in sched/fast; it has "
-                + ", ".join(sorted(self.found))
+                + ", ".join(sorted(self.initial))
             )
         path = self._directory / name
         try:
@@ -221,7 +221,7 @@ class SchedFast:
 
     def __enter__(self) -> Self:
         # Not before: until then another user may have set what is theirs.
-        self.found = {name: _setting(self._directory / name) for name in self._names}
+        self.initial = {name: _setting(self._directory / name) for name in self._names}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -237,7 +237,7 @@ class SchedFast:
     def _put_back(self) -> None:
         """One that cannot be keeps no other from it."""
         refused = []
-        for name, value in self.found.items():
+        for name, value in self.initial.items():
             try:
                 self._write(name, value)
             except FastError as error:

@@ -166,7 +166,7 @@ class Guests:
             return []
         if outcome.exit_status:
             raise FastError(f"backend {GUESTS}: fast-stat cannot count in the guest: {errors}")
-        return [line.strip() for line in outcome.said if line.strip()]
+        return [line.strip() for line in outcome.output_lines if line.strip()]
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
         return (self._measure(request) for request in requests)
@@ -215,7 +215,7 @@ class Guests:
                 document=None,
                 circumstances=circumstances,
             )
-        output, measured = _documents(outcome.said)
+        output, measured = _documents(outcome.output_lines)
         if outcome.exit_status and outcome.errors:
             failure = f"it ended with status {outcome.exit_status}: {' '.join(outcome.errors)}"
             check_room(self._directory)
@@ -247,17 +247,17 @@ class Guests:
 
 
 def _documents(
-    said: Iterable[str],
+    output_lines: Iterable[str],
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
     """The benchmark's JSON document, and fast-stat's or fast-latency's. What was killed in the
     middle of one has written none."""
-    found: dict[bool, Mapping[str, Any]] = {}
-    for line in said:
+    documents: dict[bool, Mapping[str, Any]] = {}
+    for line in output_lines:
         if not line.startswith("{"):
             continue
         try:
             document = json.loads(line)
         except ValueError:
             continue
-        found.setdefault(not MEASURED.isdisjoint(document), document)
-    return found.get(False), found.get(True)
+        documents.setdefault(not MEASURED.isdisjoint(document), document)
+    return documents.get(False), documents.get(True)

@@ -69,10 +69,10 @@ def _packages(project: Path) -> Examined:
     """install-deps knows them."""
     script = project / "scripts/install-deps"
     answer = subprocess.run([script, "--dry-run"], capture_output=True, text=True)
-    said = [line.removeprefix("install-deps: ") for line in answer.stderr.splitlines()]
+    messages = [line.removeprefix("install-deps: ") for line in answer.stderr.splitlines()]
     if answer.returncode == 0:
         return Examined("Debian packages", "ok", "all are installed")
-    return Examined("Debian packages", "missing", f"{'; '.join(said)} (as root: {script})")
+    return Examined("Debian packages", "missing", f"{'; '.join(messages)} (as root: {script})")
 
 
 def _qemu() -> Examined:
@@ -86,7 +86,7 @@ def _qemu() -> Examined:
 def _python(project: Path) -> Examined:
     table = toml_table.read(project / "pyproject.toml", "that of a checkout")
     wanted = table["project"]["dependencies"]
-    names = [one.partition(">")[0] for one in wanted]
+    names = [requirement.partition(">")[0] for requirement in wanted]
     missing = [name for name in names if not _is_there(name)]
     if not missing:
         return Examined("Python packages", "ok", "all are installed")

@@ -125,7 +125,9 @@ class RunningKernel:
                 self._reporter.say(f"remark: {COARSE_CLOCK}")
             for row in rows:
                 named = variants[row["variant"]].knobs
-                self._others |= {key: one for key, one in row["knobs"].items() if key not in named}
+                self._others |= {
+                    key: number for key, number in row["knobs"].items() if key not in named
+                }
             for variant in variants.values():
                 self._switch(variant)
             yield
@@ -188,11 +190,11 @@ class RunningKernel:
     def _told(self, call: Call, run: Run, observed: Observed) -> Observed:
         """With what a benchmark's output says of its run."""
         failure = ""
-        said = call.errors.read_text(errors="replace").strip()
+        errors = call.errors.read_text(errors="replace").strip()
         if observed.exit_status is None:
             failure = f"watchdog: no end after {call.seconds:g} s; it was killed"
-        elif observed.exit_status and said:
-            failure = f"it ended with status {observed.exit_status}: {said}"
+        elif observed.exit_status and errors:
+            failure = f"it ended with status {observed.exit_status}: {errors}"
         if failure:
             check_room(self._directory)
         lines = call.output.read_text(errors="replace").splitlines()

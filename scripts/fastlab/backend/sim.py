@@ -164,12 +164,12 @@ class Simulator:
 
     def pending(self, rows: Sequence[Row]) -> list[Request]:
         finished = finished_keys(rows)
-        return [one for one in self.requests if one.key not in finished]
+        return [request for request in self.requests if request.key not in finished]
 
     def current(self, rows: Iterable[Row]) -> list[Row]:
         """The rows that belong to the experiment as it is now, in the plan's order."""
         by_key = {row["key"]: row for row in latest(rows)}
-        return [by_key[one.key] for one in self.requests if one.key in by_key]
+        return [by_key[request.key] for request in self.requests if request.key in by_key]
 
     def measure(self, requests: Sequence[Request], deadline: float) -> Iterator[Row]:
         image = self._directory / "guest.cpio"
@@ -183,7 +183,7 @@ class Simulator:
                 vm.Simulation(
                     self._toolbox.qemu, self._kernels[run.variant.kernel], image, run.machine
                 )
-                for run in (one.run for one in requests)
+                for run in (request.run for request in requests)
             ]
             # Simulations of several quanta may go on from one machine.
             machines = {
@@ -197,8 +197,8 @@ class Simulator:
             }
             self._boots(booting.values(), deadline)
             futures = {
-                pool.submit(self._run, one, simulation, booting[machines[simulation]].result())
-                for one, simulation in zip(requests, of_request, strict=True)
+                pool.submit(self._run, request, simulation, booting[machines[simulation]].result())
+                for request, simulation in zip(requests, of_request, strict=True)
             }
             yield from self._rows(futures, deadline)
         finally:
@@ -263,8 +263,8 @@ class Simulator:
             check_room(self._directory)
             return None, str(error)
         if outcome.exit_status and outcome.errors:
-            said = "\n".join(outcome.errors)
-            return outcome, f"the benchmark ended with status {outcome.exit_status}: {said}"
+            errors = "\n".join(outcome.errors)
+            return outcome, f"the benchmark ended with status {outcome.exit_status}: {errors}"
         return outcome, ""
 
     def _run_job(
@@ -326,7 +326,7 @@ class Simulator:
     def _symbols(self, run: Run, outcome: vm.Outcome) -> Symbols:
         """Names for what lies in the workload's memory."""
         programs = self._programs(run)
-        mappings = [mapping for one in programs for mapping in static_maps(one)]
+        mappings = [mapping for program in programs for mapping in static_maps(program)]
         heap = (outcome.document or {}).get("heap")
         return Symbols([*mappings, *heap_maps(heap)] if mappings else [], Path(*programs))
 

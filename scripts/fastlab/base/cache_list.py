@@ -87,9 +87,9 @@ def _all_of(path: Path) -> Iterator[os.stat_result]:
         for directory, names, files in os.walk(path)
         for name in (*names, *files)
     )
-    for one in (path, *below):
+    for name_below in (path, *below):
         with suppress(FileNotFoundError):
-            yield one.lstat()
+            yield name_below.lstat()
 
 
 def damaged(entry: CacheEntry) -> str | None:
@@ -127,12 +127,12 @@ def _erase(path: Path) -> int:
 def _freed_with(path: Path) -> int:
     """Files that have another name elsewhere stay on the disk."""
     everything = list(_all_of(path))
-    found = {(one.st_dev, one.st_ino): one for one in everything}
-    names = Counter((one.st_dev, one.st_ino) for one in everything)
+    by_inode = {(status.st_dev, status.st_ino): status for status in everything}
+    names = Counter((status.st_dev, status.st_ino) for status in everything)
     return BLOCK * sum(
-        one.st_blocks
-        for inode, one in found.items()
-        if stat.S_ISDIR(one.st_mode) or names[inode] == one.st_nlink
+        status.st_blocks
+        for inode, status in by_inode.items()
+        if stat.S_ISDIR(status.st_mode) or names[inode] == status.st_nlink
     )
 
 

@@ -33,20 +33,20 @@ def damage(directory: Path) -> str:
         expected = {match[2]: match[1] for match in matches if match}
         if not expected or None in matches:
             return f"{NAME} is not readable"
-        found = _digests(directory)
+        digests = _digests(directory)
     except OSError as error:
         return f"{Path(error.filename or directory).name}: {error.strerror}"
-    missing = sorted(expected.keys() - found.keys())
+    missing = sorted(expected.keys() - digests.keys())
     if missing:
         return f"{', '.join(missing)} missing"
-    altered = [name for name in expected if found[name] != expected[name]]
+    altered = [name for name in expected if digests[name] != expected[name]]
     return f"{', '.join(altered)} altered or cut short" if altered else ""
 
 
 def _digests(directory: Path) -> Mapping[str, str]:
     files = sorted(path for path in directory.iterdir() if path.is_file() and path.name != NAME)
-    found = {}
+    digests = {}
     for path in files:
         with path.open("rb") as file:
-            found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+            digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return digests

@@ -22,18 +22,18 @@ SHORT = 40
 def demangle_all(texts: Iterable[str]) -> list[str]:
     """The same texts, with C++ and Rust names in place of the linker's; as they are where there is
     no c++filt. A text is one line."""
-    found = list(texts)
-    mangled = [i for i, text in enumerate(found) if _MANGLED.search(text)]
+    names = list(texts)
+    mangled = [i for i, text in enumerate(names) if _MANGLED.search(text)]
     filt = shutil.which("c++filt") if mangled else None
     if filt:
         # -i: without the hashes by which Rust tells builds of a crate apart.
-        lines = "".join(f"{found[i]}\n" for i in mangled).encode()
+        lines = "".join(f"{names[i]}\n" for i in mangled).encode()
         answer = subprocess.run([filt, "-i"], input=lines, capture_output=True)
         told = answer.stdout.decode(errors="replace").split("\n")
         if answer.returncode == 0 and len(told) == len(mangled) + 1:
             for i, text in zip(mangled, told, strict=False):
-                found[i] = text
-    return found
+                names[i] = text
+    return names
 
 
 @lru_cache(maxsize=4096)

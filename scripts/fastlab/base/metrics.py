@@ -135,16 +135,18 @@ VOCABULARY: tuple[Metric, ...] = (
 )
 
 SIMULATED: tuple[Metric, ...] = tuple(
-    replace(one, unit=one.modelled or one.unit)
-    for one in VOCABULARY
-    if one.where in ("everywhere", "simulated")
+    replace(metric, unit=metric.modelled or metric.unit)
+    for metric in VOCABULARY
+    if metric.where in ("everywhere", "simulated")
 )
-REAL: tuple[Metric, ...] = tuple(one for one in VOCABULARY if one.where in ("everywhere", "real"))
-NAMED: Mapping[str, Metric] = {one.name: one for one in VOCABULARY}
-HEADLINES: tuple[str, ...] = tuple(one.name for one in SIMULATED if one.headline)
+REAL: tuple[Metric, ...] = tuple(
+    metric for metric in VOCABULARY if metric.where in ("everywhere", "real")
+)
+NAMED: Mapping[str, Metric] = {metric.name: metric for metric in VOCABULARY}
+HEADLINES: tuple[str, ...] = tuple(metric.name for metric in SIMULATED if metric.headline)
 CHARTED: tuple[str, ...] = (
     *HEADLINES,
-    *(one.name for one in SIMULATED if one.chart and not one.headline),
+    *(metric.name for metric in SIMULATED if metric.chart and not metric.headline),
 )
 
 # What attribution counts of each instruction: what a reader looks for first stands first.
@@ -167,12 +169,12 @@ EVENTS: Mapping[str, str] = {
 
 # The cache model's counters, which stand in a row, and what one of each is.
 MODEL_UNITS: Mapping[str, str] = {
-    one.name: one.modelled or one.unit
-    for one in VOCABULARY
-    if one.source == "counter" and not one.ratio
+    metric.name: metric.modelled or metric.unit
+    for metric in VOCABULARY
+    if metric.source == "counter" and not metric.ratio
 }
 # What needs hardware counters on a real machine.
-HARDWARE: frozenset[str] = frozenset(one.name for one in REAL if one.source == "counter")
+HARDWARE: frozenset[str] = frozenset(metric.name for metric in REAL if metric.source == "counter")
 
 # The kernel's mechanism counters by its names, in the order of a hint's life: whether a woken
 # thread got one; of each hint what the wake-up made of it, one of `used` to `rejected_depth`; what

@@ -148,7 +148,7 @@ class Experiment:
     @property
     def cases(self) -> tuple[Case, ...]:
         """What every variant runs: the matrix, or else each workload in the machine."""
-        return self.matrix or tuple(Case(self.machine, one) for one in self.workloads)
+        return self.matrix or tuple(Case(self.machine, workload) for workload in self.workloads)
 
     @property
     def benchmarks(self) -> tuple[str, ...]:

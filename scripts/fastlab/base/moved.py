@@ -54,9 +54,9 @@ def _made_at(directory: Path) -> Path | None:
         return made
     for name, pattern in (("bin/pip", _ENVIRONMENT), ("meson.ini", _SYSROOT)):
         path = directory / name
-        found = pattern.search(path.read_text(errors="replace")) if path.is_file() else None
-        if found:
-            return Path(found[1])
+        match = pattern.search(path.read_text(errors="replace")) if path.is_file() else None
+        if match:
+            return Path(match[1])
     return None
 
 

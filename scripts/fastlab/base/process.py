@@ -180,9 +180,9 @@ def _read(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def ending(status: int, said: str) -> str:
+def ending(status: int, output: str) -> str:
     """How a program ended that should not have ended so, with its last words."""
-    words = last_words(said)
+    words = last_words(output)
     end = f"killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
     return f"{end}: {words}" if words else end
 
@@ -196,7 +196,7 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def last_words(said: str) -> str:
+def last_words(output: str) -> str:
     """The last line, if there is one."""
-    lines = said.strip().splitlines()
+    lines = output.strip().splitlines()
     return lines[-1].strip()[:LAST_CHARACTERS] if lines else ""

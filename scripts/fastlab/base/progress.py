@@ -89,15 +89,15 @@ class PlainReporter:
 
 
 def steps(
-    reporter: Reporter, task: str, every: Iterable[_T], note: Callable[[_T], str] = lambda one: ""
+    reporter: Reporter, task: str, every: Iterable[_T], note: Callable[[_T], str] = lambda step: ""
 ) -> Iterator[_T]:
     """Each in its turn, as the steps of a task."""
     known = list(every)
     reporter.start(task, len(known))
     try:
-        for done, one in enumerate(known):
-            reporter.advance(task, done, note(one))
-            yield one
+        for done, step in enumerate(known):
+            reporter.advance(task, done, note(step))
+            yield step
     finally:
         # Also where whoever takes the steps is interrupted: a bar that is left has the terminal.
         reporter.finish(task)

@@ -101,13 +101,13 @@ class TomlTable:
 
     def choice(self, key: str, allowed: Sequence[_S], default: _S | None = None) -> _S:
         value = self.data.get(key, default)
-        for one in allowed:
-            if one == value:
+        for word in allowed:
+            if word == value:
                 break
         else:
             hint = closest(value, allowed) if isinstance(value, str) else ""
             self.fail(key, value, ", ".join(allowed) + hint)
-        return one
+        return word
 
     def boolean(self, key: str, default: bool) -> bool:
         value = self.data.get(key, default)

@@ -82,14 +82,14 @@ def require_all(tools: Iterable[str], headers: Iterable[str] = ()) -> dict[str, 
 
     Headers are looked up by asking gcc's preprocessor, as the kernel's build will.
     """
-    found = {tool: shutil.which(tool) for tool in tools}
-    missing = {tool: PACKAGES[tool] for tool, path in found.items() if path is None}
+    paths = {tool: shutil.which(tool) for tool in tools}
+    missing = {tool: PACKAGES[tool] for tool, path in paths.items() if path is None}
     # Without gcc nothing can be said about headers; its own absence is said instead.
     if shutil.which("gcc"):
         missing |= {name: HEADERS[name] for name in headers if not _has_header(name)}
     if missing:
         raise FastError(_missing(missing))
-    return {tool: Path(path) for tool, path in found.items() if path is not None}
+    return {tool: Path(path) for tool, path in paths.items() if path is not None}
 
 
 def require_qemu() -> Qemu:
@@ -109,8 +109,8 @@ def require_qemu() -> Qemu:
     answer = subprocess.run([path, "--version"], capture_output=True, text=True)
     match = re.search(r"version (\d+\.\d+)(\.\d+)*", answer.stdout)
     if match is None:
-        said = (answer.stdout + answer.stderr).strip() or f"nothing, status {answer.returncode}"
-        raise FastError(f"{path} --version does not tell its version (it said: {said}): {advice}")
+        output = (answer.stdout + answer.stderr).strip() or f"nothing, status {answer.returncode}"
+        raise FastError(f"{path} --version does not tell its version (it said: {output}): {advice}")
     if _numbers(match[1]) < _numbers(oldest):
         raise FastError(
             f"{path} is {match[0]}, which is too old: the simulation runs with {need}: {advice}"
@@ -126,8 +126,8 @@ def require_qemu() -> Qemu:
 
 def _qemu_range() -> tuple[str, str]:
     """The oldest and the newest version, as QEMU_VERSIONS has them."""
-    found = dict(re.findall(r"^(\w+)=([\d.]+)$", QEMU_VERSIONS.read_text(), re.MULTILINE))
-    return found["qemu_minimum"], found["qemu_maximum"]
+    versions = dict(re.findall(r"^(\w+)=([\d.]+)$", QEMU_VERSIONS.read_text(), re.MULTILINE))
+    return versions["qemu_minimum"], versions["qemu_maximum"]
 
 
 def _numbers(version: str) -> tuple[int, int]:

@@ -139,9 +139,9 @@ def run_each(
     """
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
-        found = pool.map(measure, points)
+        results = pool.map(measure, points)
         for point in steps(reporter, task, points, note):
-            take(point, next(found))
+            take(point, next(results))
     except BaseException:
         for machine in machines:
             machine.cancel()

@@ -70,7 +70,7 @@ class SimCost:
 
 
 def _seconds(rounds: tuple[float, ...]) -> str:
-    return ", ".join(f"{one:.2f}" for one in rounds) + " s"
+    return ", ".join(f"{seconds:.2f}" for seconds in rounds) + " s"
 
 
 def measure(reporter: Reporter) -> SimCost:

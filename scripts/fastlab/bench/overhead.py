@@ -68,7 +68,7 @@ def measure(reporter: Reporter, count: int = COUNT, fragments: Sequence[str] = F
         for variant in ("baseline", "fast")
     }
 
-    operations = {one.name: one for one in OPERATIONS}
+    operations = {entry.name: entry for entry in OPERATIONS}
 
     def cost(point: tuple[str, str]) -> float:
         operation, arm = operations[point[0]], point[1]
@@ -80,7 +80,7 @@ def measure(reporter: Reporter, count: int = COUNT, fragments: Sequence[str] = F
             _check_placement(outcome, count * operation.calls)
         return _instructions(outcome) / count / operation.calls
 
-    points = [(one.name, arm) for one in OPERATIONS for arm in (UNPATCHED, *POLICIES)]
+    points = [(entry.name, arm) for entry in OPERATIONS for arm in (UNPATCHED, *POLICIES)]
     costs: dict[tuple[str, str], float] = {}
     task = "counting instructions"
     run_each(machines.values(), reporter, task, points, cost, costs.__setitem__, " ".join)
@@ -139,5 +139,5 @@ def _row(operation: Operation, costs: Costs) -> Sequence[Cell]:
     return [
         Cell(operation.words),
         Cell(f"{unpatched:,.2f}"),
-        *(Cell(f"{one:+,.2f}") for one in more),
+        *(Cell(f"{difference:+,.2f}") for difference in more),
     ]

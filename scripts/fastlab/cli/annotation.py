@@ -18,14 +18,14 @@ def directory_of(program: Path) -> Path:
     return Path("results", f"try-{program.name}")
 
 
-def show_attribution(found: Trial) -> list[Attributed]:
+def show_attribution(trial: Trial) -> list[Attributed]:
     """Write the files and show the tables of a trial that was attributed."""
     from fastlab.attribution.in_trial import profile_trial
     from fastlab.report.attribution_tables import attribution_tables
 
-    directory = directory_of(found.path)
-    attributed = profile_trial(found, directory)
+    directory = directory_of(trial.path)
+    attributed = profile_trial(trial, directory)
     show(attribution_tables(attributed))
-    files = ", ".join(f"{one.variant_name}.callgrind" for one in attributed)
+    files = ", ".join(f"{variant.variant_name}.callgrind" for variant in attributed)
     print(f"wrote {directory}: {files}; look at them in KCachegrind, or by callgrind_annotate")
     return attributed

@@ -33,57 +33,57 @@ def finish(directory: Path, reporter: Reporter, next_step: str = "") -> int:
     """Show what is there, write the report, and say what to do next, if there is anything."""
     from fastlab.statistics import analysis
 
-    found = analysis.analyse(directory, reporter)
-    show_findings(found)
-    return write_report(found, directory, next_step)
+    findings = analysis.analyse(directory, reporter)
+    show_findings(findings)
+    return write_report(findings, directory, next_step)
 
 
-def show_findings(found: Findings) -> None:
+def show_findings(findings: Findings) -> None:
     """The answer, the tables, and what belongs beside them."""
     from fastlab.report import contents
 
-    for sentence in tables.answers(found):
+    for sentence in tables.answers(findings):
         say(sentence)
     print()
-    show(contents.shown(found))
+    show(contents.shown(findings))
     # What is left out is a table there.
-    for line in tables.notes(replace(found, left_out=())):
+    for line in tables.notes(replace(findings, left_out=())):
         print(f"- {line}")
 
 
-def write_report(found: Findings, directory: Path, next_step: str = "") -> int:
+def write_report(findings: Findings, directory: Path, next_step: str = "") -> int:
     from fastlab.report import contents
 
-    paths = contents.write_report(found, directory)
+    paths = contents.write_report(findings, directory)
     print(f"wrote {directory}: {', '.join(path.name for path in paths)}", flush=True)
-    status = name_left_out(found)
+    status = name_left_out(findings)
     if next_step:
         complain(next_step, status)
-    show_answer(found, directory)
+    show_answer(findings, directory)
     return status
 
 
-def show_answer(found: Findings, directory: Path) -> None:
+def show_answer(findings: Findings, directory: Path) -> None:
     """The last thing on the screen: nobody has to look for it above the tables."""
-    say(tables.lead(found))
+    say(tables.lead(findings))
     report = directory / forms.NAMES["html"]
     where = f"`{fast_command('report', str(directory))}` writes it"
     print(f"report: {report if report.exists() else where}")
 
 
-def name_left_out(found: Findings) -> int:
+def name_left_out(findings: Findings) -> int:
     """Name the runs that say nothing; a comparison without them is not the one asked for."""
-    lines = [*_sentences(found.left_out)]
+    lines = [*_sentences(findings.left_out)]
     return complain_of("runs that are in no comparison:", lines, INCOMPLETE)
 
 
 def _sentences(left_out: Sequence[LeftOut]) -> Iterator[str]:
     """Each, but hundreds that are missing, as where it was interrupted, say all the same."""
     missing: Counter[str] = Counter()
-    for one in left_out:
-        missing[one.variant_name] += one.status == "missing"
-        if one.status != "missing" or missing[one.variant_name] <= NAMED:
-            yield one.sentence
+    for run in left_out:
+        missing[run.variant_name] += run.status == "missing"
+        if run.status != "missing" or missing[run.variant_name] <= NAMED:
+            yield run.sentence
     for arm, count in missing.items():
         if count > NAMED:
             yield f"{arm}: missing: {count} like these in all, which the report lists"

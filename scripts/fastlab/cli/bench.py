@@ -28,10 +28,10 @@ def add(commands: Commands) -> None:
             "count what the series costs a futex_wake, a wake-up, a context switch",
         ),
     ):
-        one = what.add_parser(name, help=says)
-        one.set_defaults(command=command)
+        subparser = what.add_parser(name, help=says)
+        subparser.set_defaults(command=command)
         if command != _bench_sim:
-            path(one, "--json", "write the counts to FILE too")
+            path(subparser, "--json", "write the counts to FILE too")
     original = what.add_parser(
         "splash",
         help="measure the SPLASH-2 programs beside those of an original tree",

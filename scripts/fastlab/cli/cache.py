@@ -43,14 +43,14 @@ def add(commands: Commands) -> None:
 
 
 def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    found = list(cache_list.entries(cache_dir()))
+    entries = list(cache_list.entries(cache_dir()))
     rows = [
-        [Cell(one.kind), Cell(one.path.name), Cell(_size(one.size)), Cell(_age(one))]
-        for one in found
+        [Cell(entry.kind), Cell(entry.path.name), Cell(_size(entry.size)), Cell(_age(entry))]
+        for entry in entries
     ]
-    print(f"{cache_dir()}: {_size(sum(one.size for one in found))}")
+    print(f"{cache_dir()}: {_size(sum(entry.size for entry in entries))}")
     for kind in KINDS:
-        sizes = [one.size for one in found if one.kind == kind]
+        sizes = [entry.size for entry in entries if entry.kind == kind]
         if sizes:
             print(f"  {kind}: {len(sizes)} ({KINDS[kind]}), {_size(sum(sizes))}")
     if rows:
@@ -61,14 +61,14 @@ def _list(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _verify(arguments: argparse.Namespace, reporter: Reporter) -> int:
     sealed = cache_list.entries(cache_dir(), cache_list.SEALED)
-    found = [one for one in sealed if not one.is_half]
+    entries = [entry for entry in sealed if not entry.is_half]
     whole, bad, unknown = 0, [], 0
-    for one in steps(reporter, "verifying", found, lambda one: one.path.name):
-        why = cache_list.damaged(one)
+    for entry in steps(reporter, "verifying", entries, lambda entry: entry.path.name):
+        why = cache_list.damaged(entry)
         if why is None:
             unknown += 1
         elif why:
-            bad.append(f"{one.path}: {why}")
+            bad.append(f"{entry.path}: {why}")
         else:
             whole += 1
     older = f", {unknown} without checksums (they get them when they are used)" if unknown else ""
@@ -79,17 +79,17 @@ def _verify(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _clean(arguments: argparse.Namespace, reporter: Reporter) -> int:
     freed, busy = 0, []
-    for one in cache_list.entries(cache_dir(), arguments.kinds):
-        if arguments.unused_for and not cache_list.unused_for(one, arguments.unused_for):
+    for entry in cache_list.entries(cache_dir(), arguments.kinds):
+        if arguments.unused_for and not cache_list.unused_for(entry, arguments.unused_for):
             continue
-        if cache_list.runs_this(one):
+        if cache_list.runs_this(entry):
             continue
-        room = cache_list.remove(one)
+        room = cache_list.remove(entry)
         if room is None:
-            busy.append(str(one.path))
+            busy.append(str(entry.path))
         else:
             freed += room
-            print(f"removed {one.path}")
+            print(f"removed {entry.path}")
     print(f"{_size(freed)} are free again")
     lines = ["these are being made now, and stay:", *busy]
     return complain("\n  ".join(lines), ERROR) if busy else OK

@@ -41,15 +41,15 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     reporter.say(f"measuring {arguments.repeat} times")
     with without_fast(Path("/")):
         surroundings, before = environment.capture(), environment.activity()
-        found = calibrate.measure(build, arguments.repeat)
+        measured = calibrate.measure(build, arguments.repeat)
     circumstances = Circumstances(surroundings, before, environment.activity())
-    show([calibrate.table(found)])
-    for quantity in found.noisy():
+    show([calibrate.table(measured)])
+    for quantity in measured.noisy():
         print(f"{quantity} is too noisy: measure again when this machine has nothing else to do")
     for doubt in environment.doubts([circumstances]):
         print(f"- {doubt}")
     if out:
-        text = calibrate.preset_text(found, name, date.today().isoformat())
+        text = calibrate.preset_text(measured, name, date.today().isoformat())
         files.write_files(out.parent, [(out.name, text)])
         # What was measured may be out of the model's range.
         presets.load(out)

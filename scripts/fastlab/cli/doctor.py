@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         break_on_hyphens=False,
     )
     missing = False
-    for one in readiness.examine(project(), reporter):
-        print(wrap.fill(f"{one.state:8}{one.what:{WIDTH}}{one.text}"))
-        missing |= one.state == "missing"
+    for item in readiness.examine(project(), reporter):
+        print(wrap.fill(f"{item.state:8}{item.what:{WIDTH}}{item.text}"))
+        missing |= item.state == "missing"
     return ERROR if missing else OK

@@ -33,8 +33,8 @@ def check_results(directory: Path, experiment: Experiment, backend: str) -> None
 def list_runs(experiment: Experiment) -> int:
     """Those of the simulation."""
     runs = plan(experiment)
-    for one in runs:
-        print(f"{one.variant.name}: {shlex.join(workload_argv(one.workload, one.seed))}")
+    for run in runs:
+        print(f"{run.variant.name}: {shlex.join(workload_argv(run.workload, run.seed))}")
     print(f"{len(runs)} runs, kernels {experiment.series}: {', '.join(kernels_of(experiment))}")
     return OK
 

@@ -28,14 +28,14 @@ def drawn(table: Table, console: Console) -> Iterator[RichTable]:
     rows = [[replace(cell, text=cell.short or cell.text) for cell in row] for row in table.rows]
     table = replace(table, rows=rows)
     for part in parts(table, console.width):
-        one = rich_table(part)
+        shown = rich_table(part)
         endless = console.options.update(max_width=ENDLESS)
-        if console.measure(one, options=endless).maximum > console.width:
+        if console.measure(shown, options=endless).maximum > console.width:
             for i, width in enumerate(needed(part)):
                 # Headings are broken, and sentences get the room that is left.
                 if all(len(row[i].text) <= PROSE for row in part.rows):
-                    one.columns[i].width = width
-        yield one
+                    shown.columns[i].width = width
+        yield shown
 
 
 def needed(table: Table) -> list[int]:
@@ -54,7 +54,7 @@ def _whole(text: str) -> str:
 def parts(table: Table, width: int) -> Iterator[Table]:
     """The table, or tables of some of its columns each, with the labels in all of them. The first
     has the title, the last the note. A label that leaves no room for a figure is not helped."""
-    widths = [one + PADDING for one in needed(table)]
+    widths = [width_needed + PADDING for width_needed in needed(table)]
     labels = range(table.labels)
     room = width - FRAME - sum(widths[: table.labels])
     groups: list[list[int]] = [[]]

@@ -39,11 +39,11 @@ def add(commands: Commands) -> None:
     path(deb, "--config", "configuration (default: the running kernel's)")
     path(deb, "--output", "where the packages go (default: here)", "DIR", default=Path())
 
-    for one in (build, deb):
-        one.add_argument(
+    for subparser in (build, deb):
+        subparser.add_argument(
             "series", nargs="?", metavar="SERIES", help="such as 6.12 (default: the primary one)"
         )
-        path(one, "--source", "build from your own source", "DIR|TARBALL")
+        path(subparser, "--source", "build from your own source", "DIR|TARBALL")
 
     listing = kernel.add_parser("list", help="say what is built, and where")
     listing.set_defaults(command=_kernel_list)

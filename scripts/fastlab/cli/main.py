@@ -75,8 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ERROR
     except KeyboardInterrupt:
         again = fast_command(*words)
-        said = f"interrupted; what is built or written is kept. To go on: {again}"
-        return complain(said, INTERRUPTED)
+        message = f"interrupted; what is built or written is kept. To go on: {again}"
+        return complain(message, INTERRUPTED)
     except OSError as error:
         # Only a stream has no name: what was printed did not all arrive.
         if error.filename is None and error.errno not in LOST:
@@ -140,9 +140,9 @@ def make_parser() -> argparse.ArgumentParser:
         prog="fast",
         description="Build, boot, run and compare Linux kernels with futex-aware scheduling.",
     )
-    said = f"%(prog)s {version()}"
+    message = f"%(prog)s {version()}"
     what = "say which version this is"
-    parser.add_argument("--version", action="version", version=said, help=what)
+    parser.add_argument("--version", action="version", version=message, help=what)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in MODULES:
         importlib.import_module(f"fastlab.cli.{name}").add(commands)

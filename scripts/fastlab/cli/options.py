@@ -23,7 +23,7 @@ def count(text: str) -> int:
 
 def counts(text: str) -> tuple[int, ...]:
     """Some of them, by commas."""
-    return tuple(sorted({count(one) for one in text.split(",")}))
+    return tuple(sorted({count(word) for word in text.split(",")}))
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ class _Help(argparse.HelpFormatter):
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
-        for one in self._iter_indented_subactions(action):
-            length = self._current_indent + len(self._format_action_invocation(one))
+        for subaction in self._iter_indented_subactions(action):
+            length = self._current_indent + len(self._format_action_invocation(subaction))
             self._action_max_length = max(self._action_max_length, length)
 
 

@@ -43,28 +43,34 @@ def _compare(arguments: argparse.Namespace, reporter: Reporter) -> int:
     from fastlab.report import contents
     from fastlab.statistics import analysis
 
-    found = analysis.analyse(arguments.results, reporter)
-    cases = forms.judged_cases(found, arguments.fail_below)
+    findings = analysis.analyse(arguments.results, reporter)
+    cases = forms.judged_cases(findings, arguments.fail_below)
     if arguments.format:
-        sys.stdout.write(contents.FORMATS[arguments.format](found, arguments.fail_below))
+        sys.stdout.write(contents.FORMATS[arguments.format](findings, arguments.fail_below))
     else:
-        show_findings(found)
+        show_findings(findings)
         sys.stdout.flush()
-    status = _gate(found, cases, arguments.fail_below) or name_left_out(found)
+    status = _gate(findings, cases, arguments.fail_below) or name_left_out(findings)
     if not arguments.format:
-        show_answer(found, arguments.results)
+        show_answer(findings, arguments.results)
     return status
 
 
-def _gate(found: Findings, cases: Sequence[forms.Judged], fail_below: float | None) -> int:
+def _gate(findings: Findings, cases: Sequence[forms.Judged], fail_below: float | None) -> int:
     """Name the comparisons that are below what is asked for, or give no answer."""
     if fail_below is None:
         return OK
-    if not found.variants:
-        said = f"--fail-below {fail_below:g}: {tables.lead(found)} Add what to compare it with to"
-        return complain(f"{said} the experiment file, as a [[variant]], and run that", INCOMPLETE)
+    if not findings.variants:
+        message = (
+            f"--fail-below {fail_below:g}: {tables.lead(findings)} Add what to compare it with to"
+        )
+        return complain(
+            f"{message} the experiment file, as a [[variant]], and run that", INCOMPLETE
+        )
     bad = [case for case in cases if case.outcome != "passed"]
-    lines = [f"{one.finding.variant_name}: {one.finding.workload}: {one.message}" for one in bad]
+    lines = [
+        f"{case.finding.variant_name}: {case.finding.workload}: {case.message}" for case in bad
+    ]
     below = any(case.outcome == "failed" for case in bad)
     return complain_of(f"not at least {fail_below:+g} %:", lines, BELOW if below else INCOMPLETE)
 

@@ -35,11 +35,11 @@ def add(commands: Commands) -> None:
         "threads and judge their results.",
     )
     runs.set_defaults(command=_splash_run)
-    for one in (build, runs):
-        add_tree(one)
+    for subparser in (build, runs):
+        add_tree(subparser)
         where = "build/splash, or in the cache of an installed fast"
-        path(one, "--output", f"where to build (default: in {where})", "DIR")
-        one.add_argument(
+        path(subparser, "--output", f"where to build (default: in {where})", "DIR")
+        subparser.add_argument(
             "programs",
             nargs="*",
             metavar="PROGRAM",
@@ -66,10 +66,10 @@ def _splash_build(arguments: argparse.Namespace, reporter: Reporter) -> int:
     request = _splash_request(arguments)
     check_directory(arguments.output)
     built = driver.build(request, reporter)
-    for one in built:
-        if one.path:
-            print(f"{one.program.name}: {one.path}")
-    wrong = [one.failure for one in built if one.failure]
+    for program in built:
+        if program.path:
+            print(f"{program.program.name}: {program.path}")
+    wrong = [program.failure for program in built if program.failure]
     return complain("\n".join(wrong), ERROR) if wrong else OK
 
 

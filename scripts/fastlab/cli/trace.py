@@ -92,8 +92,8 @@ def _finish(recordings: list[Recording], directory: Path) -> int:
     show([output.summary(recordings)])
     for doubt in output.doubts(recordings):
         print(f"- {doubt}")
-    traces = ", ".join(f"{one.title}.dat" for one in recordings)
-    print(f"wrote {directory}: {', '.join(one.name for one in written)}")
+    traces = ", ".join(f"{recording.title}.dat" for recording in recordings)
+    print(f"wrote {directory}: {', '.join(file.name for file in written)}")
     print("look at the .pftrace in https://ui.perfetto.dev (it stays on this machine), or at")
     print(f"{traces} in KernelShark; the picture is {written[-1]}")
     return OK

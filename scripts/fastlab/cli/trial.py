@@ -82,8 +82,8 @@ def run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.annotate:
         check_directory(annotation.directory_of(find_program(arguments.argv[0], Path.cwd())))
     more = tuple(arguments.more)
-    for one in more:
-        check_there(Path.cwd() / one)
+    for extra in more:
+        check_there(Path.cwd() / extra)
     request = replace(request, more=more, machine=machine, attribute=arguments.annotate)
     return _show_trial(in_simulation.run(request, reporter), arguments.json)
 
@@ -106,18 +106,22 @@ def _try_real(arguments: argparse.Namespace, request: TrialRequest, reporter: Re
     return _show_trial(on_kernel.run(request, reporter), arguments.json)
 
 
-def _show_trial(found: Trial, file: Path | None) -> int:
+def _show_trial(trial: Trial, file: Path | None) -> int:
     """The answer, the tables, and what is doubtful; of --json the document. INCOMPLETE if some
     policy has no answer."""
     from fastlab.trial import verdict, verdict_tables
 
-    verdicts = verdict.judge(found)
-    print(*(one.sentence for one in verdicts), *verdict.remarks(found, verdicts), "", sep="\n")
-    show(verdict_tables.tables(found))
-    for doubt in verdict_tables.doubts(found):
+    verdicts = verdict.judge(trial)
+    print(
+        *(answer.sentence for answer in verdicts), *verdict.remarks(trial, verdicts), "", sep="\n"
+    )
+    show(verdict_tables.tables(trial))
+    for doubt in verdict_tables.doubts(trial):
         print(f"- {doubt}")
-    document = verdict_tables.document(found, verdicts)
-    if found.attributed:
-        document["attribution"] = [asdict(one) for one in annotation.show_attribution(found)]
+    document = verdict_tables.document(trial, verdicts)
+    if trial.attributed:
+        document["attribution"] = [
+            asdict(attributed) for attributed in annotation.show_attribution(trial)
+        ]
     keep(file, document)
-    return INCOMPLETE if any(one.kind == "not available" for one in verdicts) else OK
+    return INCOMPLETE if any(answer.kind == "not available" for answer in verdicts) else OK

@@ -32,11 +32,11 @@ def _lines(path: Path) -> Iterator[str]:
         every = functions_of(path)
         with path.open("rb") as file:
             elf = ELFFile(file)
-            for one in every:
-                size = min(one.size, _MOST_BYTES, _PAGE - one.value % _PAGE)
-                for name in sorted(_NAMES & one.names):
+            for function in every:
+                size = min(function.size, _MOST_BYTES, _PAGE - function.value % _PAGE)
+                for name in sorted(_NAMES & function.names):
                     if size >= _LEAST_BYTES:
-                        yield f"{name} {one.value:x} {_code(elf, one.value, size).hex()}"
+                        yield f"{name} {function.value:x} {_code(elf, function.value, size).hex()}"
     except ELFError:
         return
 

@@ -87,11 +87,11 @@ def _line(path: Path, _changed: int, address: int) -> str:
 def chain(symbols: Symbols, thread: Stopped) -> list[int]:
     """Where the thread stands, and the return addresses of its callers, as far as its tables and
     what was kept of its stack say."""
-    found = [thread.pc]
+    addresses = [thread.pc]
     pc, sp, bp = thread.pc, thread.sp, thread.bp
-    while len(found) < _MOST_FRAMES:
+    while len(addresses) < _MOST_FRAMES:
         image = symbols.image(pc)
-        rules = _rules(image, pc - (len(found) > 1)) if image else None
+        rules = _rules(image, pc - (len(addresses) > 1)) if image else None
         frame = rules["cfa"] if rules else None
         if rules is None or frame is None or frame.expr or frame.reg not in (_BP, _SP):
             break
@@ -101,8 +101,8 @@ def chain(symbols: Symbols, thread: Stopped) -> list[int]:
             break
         saved = _saved(thread, rules, _BP, base)
         pc, sp, bp = address, base, bp if saved is None else saved
-        found.append(pc)
-    return found
+        addresses.append(pc)
+    return addresses
 
 
 def _saved(thread: Stopped, rules: Mapping[Any, Any], register: int, base: int) -> int | None:
@@ -115,7 +115,7 @@ def _rules(image: Image, pc: int) -> Mapping[Any, Any] | None:
     """How to find the caller's frame from this place."""
     entries = _entries(image.path, image.path.stat().st_mtime_ns)
     own = pc - image.bias
-    index = bisect_right(entries, own, key=lambda one: one["initial_location"]) - 1
+    index = bisect_right(entries, own, key=lambda item: item["initial_location"]) - 1
     entry = entries[index] if index >= 0 else None
     if not entry or own >= entry["initial_location"] + entry["address_range"]:
         return None
@@ -130,7 +130,7 @@ def _entries(path: Path, _changed: int) -> list[FDE]:
         with path.open("rb") as file:
             dwarf = ELFFile(file).get_dwarf_info(relocate_dwarf_sections=False)
             every = dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else []
-            found = [one for one in every if isinstance(one, FDE)]
+            descriptions = [item for item in every if isinstance(item, FDE)]
     except (ELFError, DWARFError):
         return []
-    return sorted(found, key=lambda one: one["initial_location"])
+    return sorted(descriptions, key=lambda item: item["initial_location"])

@@ -25,9 +25,9 @@ class Function:
 def function_at(path: Path, address: int) -> Function | None:
     """That which an address of the file lies in; None: no symbol says so."""
     every = functions_of(path)
-    index = bisect_right(every, address, key=lambda one: one.value) - 1
-    one = every[index] if index >= 0 else None
-    return one if one and address < one.value + one.size else None
+    index = bisect_right(every, address, key=lambda candidate: candidate.value) - 1
+    function = every[index] if index >= 0 else None
+    return function if function and address < function.value + function.size else None
 
 
 def functions_of(path: Path) -> Sequence[Function]:
@@ -37,19 +37,19 @@ def functions_of(path: Path) -> Sequence[Function]:
 
 @lru_cache(maxsize=32)
 def _functions(path: Path, _changed: int) -> Sequence[Function]:
-    found: dict[int, Function] = {}
+    functions: dict[int, Function] = {}
     with path.open("rb") as file:
-        for one in defined(ELFFile(file), ["STT_FUNC"]):
-            value, size = one.entry.st_value, one.entry.st_size
-            known = found.get(value, Function(value, 0, frozenset()))
-            found[value] = Function(value, max(size, known.size), known.names | {one.name})
-    return sorted(found.values(), key=lambda one: one.value)
+        for symbol in defined(ELFFile(file), ["STT_FUNC"]):
+            value, size = symbol.entry.st_value, symbol.entry.st_size
+            known = functions.get(value, Function(value, 0, frozenset()))
+            functions[value] = Function(value, max(size, known.size), known.names | {symbol.name})
+    return sorted(functions.values(), key=lambda function: function.value)
 
 
 def defined(elf: ELFFile, kinds: Collection[str]) -> Iterator[Symbol]:
     """The symbols of these types that the file itself has, of all its tables."""
     for section in elf.iter_sections():
         if isinstance(section, SymbolTableSection):
-            for one in section.iter_symbols():
-                if one.entry.st_info.type in kinds and one.entry.st_shndx != "SHN_UNDEF":
-                    yield one
+            for symbol in section.iter_symbols():
+                if symbol.entry.st_info.type in kinds and symbol.entry.st_shndx != "SHN_UNDEF":
+                    yield symbol

@@ -135,9 +135,9 @@ def libraries(files: Iterable[Path]) -> list[str]:
                     "install the library or build the program again"
                 )
             # "NAME => PATH (ADDRESS)", or "PATH (ADDRESS)" for the loader; the vDSO has no path.
-            found = re.search(r"^\s*(?:.* => )?(/.*) \(0x[0-9a-f]+\)$", line)
-            if found:
-                paths.add(found[1])
+            match = re.search(r"^\s*(?:.* => )?(/.*) \(0x[0-9a-f]+\)$", line)
+            if match:
+                paths.add(match[1])
     return sorted(paths)
 
 

@@ -54,7 +54,7 @@ def probe(kernel: Kernel, init: Path, reporter: Reporter) -> str:
             return _useless(f"boot took longer than {BOOT_SECONDS:g} s")
         except GuestError as error:
             # All but where the log is, which goes with the directory.
-            return _useless("; ".join(one for one in str(error).splitlines() if name not in one))
+            return _useless("; ".join(line for line in str(error).splitlines() if name not in line))
     return ""
 
 

@@ -30,19 +30,21 @@ def locks_of(document: Mapping[str, Any], symbols: Symbols) -> list[RunLock]:
     calls = document.get("call_sites", [])
     sites = _sites(calls, symbols)
     allocated = _allocations(calls, symbols)
-    found: dict[str, RunLock] = {}
-    for one in document.get("futexes", []):
-        if not one["program"] or not one["handoffs"]:
+    locks: dict[str, RunLock] = {}
+    for futex in document.get("futexes", []):
+        if not futex["program"] or not futex["handoffs"]:
             continue
-        taken, released = (sites.get((one["address"], releases), []) for releases in (False, True))
-        name = symbols.describe(one["address"])
-        functions = [] if symbols.is_lasting(one["address"]) else sorted({*taken, *released})
+        taken, released = (
+            sites.get((futex["address"], releases), []) for releases in (False, True)
+        )
+        name = symbols.describe(futex["address"])
+        functions = [] if symbols.is_lasting(futex["address"]) else sorted({*taken, *released})
         name = ", ".join([name, *functions])
-        lock = found.setdefault(name, _new(name))
-        _add(lock, one, taken, released)
-        if places := allocated.get(one["address"]):
+        lock = locks.setdefault(name, _new(name))
+        _add(lock, futex, taken, released)
+        if places := allocated.get(futex["address"]):
             lock["allocated_in"] = sorted({*lock.get("allocated_in", ()), *places})
-    return sorted(found.values(), key=lambda one: -one["handoffs"])[:KEPT]
+    return sorted(locks.values(), key=lambda run_lock: -run_lock["handoffs"])[:KEPT]
 
 
 def _sites(
@@ -50,39 +52,39 @@ def _sites(
 ) -> dict[tuple[int, bool], list[str]]:
     """Functions by futex, and whether they release it; sorted, for the order of calls is another in
     each run."""
-    found: dict[tuple[int, bool], set[str]] = {}
-    for one in calls:
-        name = call_site(symbols, _stopped(one))
+    functions: dict[tuple[int, bool], set[str]] = {}
+    for call in calls:
+        name = call_site(symbols, _stopped(call))
         if name:
-            found.setdefault((one["address"], one["releases"]), set()).add(name)
-    return {key: sorted(names) for key, names in found.items()}
+            functions.setdefault((call["address"], call["releases"]), set()).add(name)
+    return {key: sorted(names) for key, names in functions.items()}
 
 
 def _allocations(calls: Iterable[Mapping[str, Any]], symbols: Symbols) -> dict[int, set[str]]:
     """By futex, from where the memory was allocated that it lay in."""
-    found: dict[int, set[str]] = {}
-    for one in calls:
-        name = caller_line(symbols, _stopped(one["allocation"])) if "allocation" in one else ""
+    places: dict[int, set[str]] = {}
+    for call in calls:
+        name = caller_line(symbols, _stopped(call["allocation"])) if "allocation" in call else ""
         if name:
-            found.setdefault(one["address"], set()).add(name)
-    return found
+            places.setdefault(call["address"], set()).add(name)
+    return places
 
 
-def _stopped(one: Mapping[str, Any]) -> Stopped:
-    return Stopped(one["pc"], one["sp"], one["bp"], one["stack"])
+def _stopped(call: Mapping[str, Any]) -> Stopped:
+    return Stopped(call["pc"], call["sp"], call["bp"], call["stack"])
 
 
 def _new(name: str) -> RunLock:
-    nothing: dict[str, Any] = {one: 0 for one in _COUNTS}
-    nothing |= {one: Spans(count=0, ns=0) for one in _SPANS}
+    nothing: dict[str, Any] = {name_of_count: 0 for name_of_count in _COUNTS}
+    nothing |= {name_of_span: Spans(count=0, ns=0) for name_of_span in _SPANS}
     return cast(RunLock, {"name": name, "taken_in": [], "released_in": [], **nothing})
 
 
-def _add(lock: Any, one: Mapping[str, Any], taken: list[str], released: list[str]) -> None:
+def _add(lock: Any, futex: Mapping[str, Any], taken: list[str], released: list[str]) -> None:
     lock["taken_in"] = sorted({*lock["taken_in"], *taken})
     lock["released_in"] = sorted({*lock["released_in"], *released})
     for name in _COUNTS:
-        lock[name] += one[name]
+        lock[name] += futex[name]
     for name in _SPANS:
         for figure in ("count", "ns"):
-            lock[name][figure] += one[name][figure]
+            lock[name][figure] += futex[name][figure]

@@ -76,7 +76,7 @@ class RunningVm:
             raise self.failure(str(error)) from error
         return event in self._control.events
 
-    def said(self) -> list[str]:
+    def host_lines(self) -> list[str]:
         """The complete lines that the guest has sent to the host so far."""
         text = (self.directory / "host").read_bytes().decode(errors="replace")
         return text.split("\n")[:-1]
@@ -117,16 +117,16 @@ class RunningVm:
         status = self.process.returncode
         if self._console.alarmed():
             raise self.failure(f"the guest's kernel is in trouble:\n{self._console.excerpt()}")
-        said = "\n".join(self._errors()) or self._console.excerpt()
+        last_words = "\n".join(self._errors()) or self._console.excerpt()
         if status < 0:
             name = signal_name(-status)
-            raise self.failure(f"QEMU was killed by {name} before the guest's end\n{said}")
+            raise self.failure(f"QEMU was killed by {name} before the guest's end\n{last_words}")
         if status == 0:
-            raise self.failure(f"the guest ended without saying how its job went\n{said}")
-        raise self.failure(f"QEMU ended with status {status}\n{said}")
+            raise self.failure(f"the guest ended without saying how its job went\n{last_words}")
+        raise self.failure(f"QEMU ended with status {status}\n{last_words}")
 
     def _errors(self) -> list[str]:
         """What QEMU, the plugin or the guest's init complained about."""
         lines = (self.directory / "qemu.log").read_text(errors="replace").splitlines()
         complaints = [line for line in lines if "has no peer" not in line]
-        return complaints + [line for line in self.said() if line.startswith("FAST err ")]
+        return complaints + [line for line in self.host_lines() if line.startswith("FAST err ")]

@@ -43,16 +43,16 @@ def _found(dwarf: Any, weights: Mapping[int, int], most: int) -> dict[int, Sourc
         unit = unit_of(address)
         if unit is not None:
             by_unit.setdefault(unit, []).append(address)
-    found: dict[int, SourceLine] = {}
+    lines: dict[int, SourceLine] = {}
     left = most
-    costly = sorted(by_unit, key=lambda unit: -sum(weights[one] for one in by_unit[unit]))
+    costly = sorted(by_unit, key=lambda unit: -sum(weights[address] for address in by_unit[unit]))
     for unit in costly:
         program = dwarf.line_program_for_CU(dwarf.get_CU_at(unit))
         if program is None or program.header.unit_length > left:
             continue
         left -= program.header.unit_length
-        found |= _in_unit(dwarf.get_CU_at(unit), program, by_unit[unit])
-    return found
+        lines |= _in_unit(dwarf.get_CU_at(unit), program, by_unit[unit])
+    return lines
 
 
 def _units(dwarf: Any) -> Any:
@@ -83,26 +83,26 @@ def _ranges(dwarf: Any) -> Iterator[tuple[int, int, int]]:
             length = high.value - (base if high.form == "DW_FORM_addr" else 0)
             yield base, base + length, unit.cu_offset
         elif "DW_AT_ranges" in top.attributes and lists is not None:
-            for one in lists.get_range_list_at_offset(top.attributes["DW_AT_ranges"].value, unit):
-                if hasattr(one, "begin_offset"):
-                    start = 0 if getattr(one, "is_absolute", False) else base
-                    yield start + one.begin_offset, start + one.end_offset, unit.cu_offset
+            for entry in lists.get_range_list_at_offset(top.attributes["DW_AT_ranges"].value, unit):
+                if hasattr(entry, "begin_offset"):
+                    start = 0 if getattr(entry, "is_absolute", False) else base
+                    yield start + entry.begin_offset, start + entry.end_offset, unit.cu_offset
                 else:
-                    base = one.base_address
+                    base = entry.base_address
 
 
 def _in_unit(unit: Any, program: Any, addresses: list[int]) -> dict[int, SourceLine]:
     files = _files(unit, program.header)
     states = [entry.state for entry in program.get_entries() if entry.state is not None]
     # Of several rows for an address the last one holds; a sequence may end where another begins.
-    rows = sorted(states, key=lambda one: (one.address, not one.end_sequence))
-    starts = [one.address for one in rows]
-    found = {}
+    rows = sorted(states, key=lambda state: (state.address, not state.end_sequence))
+    starts = [row.address for row in rows]
+    lines = {}
     for address in addresses:
         index = bisect_right(starts, address) - 1
         if index >= 0 and not rows[index].end_sequence and rows[index].file in files:
-            found[address] = (files[rows[index].file], rows[index].line)
-    return found
+            lines[address] = (files[rows[index].file], rows[index].line)
+    return lines
 
 
 def _files(unit: Any, header: Any) -> dict[int, str]:
@@ -112,8 +112,8 @@ def _files(unit: Any, header: Any) -> dict[int, str]:
     # Before DWARF 5 files count from 1, and directory 0, which is not in the table, is where the
     # compiler was started.
     first = 0 if header.version >= 5 else 1
-    directories = [""] * first + [os.fsdecode(one) for one in header.include_directory]
+    directories = [""] * first + [os.fsdecode(directory) for directory in header.include_directory]
     return {
-        number: os.path.normpath(Path(where, directories[one.dir_index], os.fsdecode(one.name)))
-        for number, one in enumerate(header.file_entry, first)
+        number: os.path.normpath(Path(where, directories[entry.dir_index], os.fsdecode(entry.name)))
+        for number, entry in enumerate(header.file_entry, first)
     }

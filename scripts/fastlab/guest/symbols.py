@@ -37,14 +37,14 @@ class MemoryMapping:
 def parse_maps(text: str) -> list[MemoryMapping]:
     """The mappings of /proc/PID/maps (Linux: Documentation/filesystems/proc.rst), as os.fsdecode()
     makes text of it."""
-    found = []
+    mappings = []
     # The name of a file may have what splitlines() takes for the end of a line.
     for line in filter(None, text.split("\n")):
         fields = line.split(maxsplit=5)
         start, end = (int(number, 16) for number in fields[0].split("-"))
         path = fields[5] if len(fields) == 6 else ""
-        found.append(MemoryMapping(start, end, fields[1], int(fields[2], 16), path))
-    return found
+        mappings.append(MemoryMapping(start, end, fields[1], int(fields[2], 16), path))
+    return mappings
 
 
 def static_maps(program: Path) -> list[MemoryMapping]:
@@ -53,16 +53,16 @@ def static_maps(program: Path) -> list[MemoryMapping]:
         elf = ELFFile(file)
         if elf.header.e_type != "ET_EXEC":
             return []
-        segments = [one.header for one in elf.iter_segments("PT_LOAD")]
+        segments = [segment.header for segment in elf.iter_segments("PT_LOAD")]
     return [
         MemoryMapping(
-            one.p_vaddr // _PAGE * _PAGE,
-            one.p_vaddr + one.p_memsz,
+            segment.p_vaddr // _PAGE * _PAGE,
+            segment.p_vaddr + segment.p_memsz,
             "",
-            one.p_offset // _PAGE * _PAGE,
+            segment.p_offset // _PAGE * _PAGE,
             str(program.resolve()),
         )
-        for one in segments
+        for segment in segments
     ]
 
 
@@ -82,38 +82,40 @@ class Image:
         self.path = path
         with path.open("rb") as file:
             elf = ELFFile(file)
-            segments = [one.header for one in elf.iter_segments("PT_LOAD")]
+            segments = [segment.header for segment in elf.iter_segments("PT_LOAD")]
         first = next(
-            one
-            for one in segments
-            if one.p_offset // _PAGE * _PAGE <= mapping.offset < one.p_offset + one.p_filesz
+            segment
+            for segment in segments
+            if segment.p_offset // _PAGE * _PAGE
+            <= mapping.offset
+            < segment.p_offset + segment.p_filesz
         )
         address = first.p_vaddr // _PAGE * _PAGE + mapping.offset - first.p_offset // _PAGE * _PAGE
         self.bias = mapping.start - address
-        self.start = self.bias + min(one.p_vaddr for one in segments)
+        self.start = self.bias + min(segment.p_vaddr for segment in segments)
         # With what the file does not have: .bss.
-        self.end = self.bias + max(one.p_vaddr + one.p_memsz for one in segments)
+        self.end = self.bias + max(segment.p_vaddr + segment.p_memsz for segment in segments)
 
     @cached_property
     def _symbols(self) -> list[_Symbol]:
         """Objects in memory, by their addresses."""
         with self.path.open("rb") as file:
-            found = [
+            symbols = [
                 _Symbol(
-                    one.entry.st_value,
-                    one.entry.st_size,
-                    one.entry.st_info.bind == "STB_LOCAL",
-                    one.name,
+                    symbol.entry.st_value,
+                    symbol.entry.st_size,
+                    symbol.entry.st_info.bind == "STB_LOCAL",
+                    symbol.name,
                 )
-                for one in defined(ELFFile(file), ("STT_OBJECT", "STT_COMMON"))
-                if one.entry.st_size
+                for symbol in defined(ELFFile(file), ("STT_OBJECT", "STT_COMMON"))
+                if symbol.entry.st_size
             ]
         # Of several names for a place, the last: a global one.
-        return sorted(found, key=lambda one: (one.value, not one.local, one.name))
+        return sorted(symbols, key=lambda symbol: (symbol.value, not symbol.local, symbol.name))
 
     def describe(self, address: int) -> str:
         own = address - self.bias
-        index = bisect_right(self._symbols, own, key=lambda one: one.value) - 1
+        index = bisect_right(self._symbols, own, key=lambda candidate: candidate.value) - 1
         if index >= 0:
             symbol = self._symbols[index]
             if own < symbol.value + symbol.size:
@@ -128,10 +130,10 @@ class Symbols:
     """
 
     def __init__(self, mappings: Sequence[MemoryMapping], program: Path) -> None:
-        self._mappings = sorted(mappings, key=lambda one: one.start)
+        self._mappings = sorted(mappings, key=lambda mapping: mapping.start)
         self._program = program.resolve()
         self._images: list[tuple[Path, Image]] = []
-        for path in dict.fromkeys(one.path for one in self._mappings):
+        for path in dict.fromkeys(mapping.path for mapping in self._mappings):
             image = self._image(path)
             if image:
                 self._images.append((Path(path), image))
@@ -147,7 +149,7 @@ class Symbols:
                 return f"{image.name}+{address - image.bias:#x}"
         if not self._mappings:
             return "somewhere"
-        index = bisect_right(self._mappings, address, key=lambda one: one.start) - 1
+        index = bisect_right(self._mappings, address, key=lambda candidate: candidate.start) - 1
         if index < 0 or address >= self._mappings[index].end:
             return "memory that was given back before the end"
         mapping = self._mappings[index]
@@ -172,7 +174,9 @@ class Symbols:
 
     def image(self, address: int) -> Image | None:
         """The file that the address lies in, as it is in memory."""
-        return next((one for _, one in self._images if one.start <= address < one.end), None)
+        return next(
+            (image for _, image in self._images if image.start <= address < image.end), None
+        )
 
     def is_program(self, image: Image) -> bool:
         return image.path == self._program
@@ -180,9 +184,9 @@ class Symbols:
     def is_lasting(self, address: int) -> bool:
         """Will the next run have the same there, under the same name? Of stacks and of what is
         mapped on demand nobody knows."""
-        heaps = (one for one in self._mappings if one.path == "[heap]")
+        heaps = (mapping for mapping in self._mappings if mapping.path == "[heap]")
         return self.image(address) is not None or any(
-            one.start <= address < one.end for one in heaps
+            heap.start <= address < heap.end for heap in heaps
         )
 
     def locate(self, address: int) -> tuple[Path, int] | None:
@@ -194,7 +198,7 @@ class Symbols:
         """The file, if it is ELF; another may be mapped, too."""
         if not path.startswith("/") or not Path(path).is_file():
             return None
-        mapping = next(one for one in self._mappings if one.path == path)
+        mapping = next(candidate for candidate in self._mappings if candidate.path == path)
         try:
             return Image(Path(path), mapping)
         except (ELFError, OSError, StopIteration):

@@ -75,8 +75,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a guest handed over; None for what it did not. `workload` is host seconds of it, `said`
-    the lines of its output."""
+    """What a guest handed over; None for what it did not. `workload` is the host seconds that the
+    workload took, `output_lines` what it printed."""
 
     document: Mapping[str, Any] | None
     output: Mapping[str, Any] | None
@@ -84,7 +84,7 @@ class Outcome:
     exit_status: int
     errors: tuple[str, ...]
     workload: float
-    said: tuple[str, ...] = ()
+    output_lines: tuple[str, ...] = ()
 
 
 def machine_arguments(simulation: Simulation) -> list[str]:
@@ -183,9 +183,9 @@ def _hand_over(job: Job, directory: Path, clock: bool = False) -> tuple[str, str
 def _go_on(vm: RunningVm, watchdogs: Watchdogs) -> Outcome:
     """From the guest's stop to its end. QEMU hears nothing from outside meanwhile."""
     vm.execute("cont")
-    vm.wait_for(lambda: "FAST start" in vm.said(), "start", watchdogs.boot, may_end=True)
+    vm.wait_for(lambda: "FAST start" in vm.host_lines(), "start", watchdogs.boot, may_end=True)
     begun = time.monotonic()
-    vm.wait_for(lambda: vm.said()[-1:] == ["FAST end"], "run", watchdogs.run, may_end=True)
+    vm.wait_for(lambda: vm.host_lines()[-1:] == ["FAST end"], "run", watchdogs.run, may_end=True)
     over = time.monotonic()
     vm.wait_for(lambda: False, "end", ANSWER_SECONDS, may_end=True)
     return _outcome(vm, over - begun)
@@ -279,26 +279,26 @@ def _started(
 
 def _outcome(vm: RunningVm, workload: float) -> Outcome:
     # QEMU has ended: did the guest say its last line?
-    if vm.said()[-1:] != ["FAST end"]:
+    if vm.host_lines()[-1:] != ["FAST end"]:
         vm.explain_end()
-    said: dict[str, list[str]] = {"out": [], "err": [], "stat": [], "exit": []}
-    for line in vm.said():
+    by_kind: dict[str, list[str]] = {"out": [], "err": [], "stat": [], "exit": []}
+    for line in vm.host_lines():
         _, kind, *rest = line.split(" ", 2)
-        if kind in said:
-            said[kind] += rest
-    if "FAST start" not in vm.said():
-        raise vm.failure("\n".join(["the guest cannot do its job:", *said["err"]]))
+        if kind in by_kind:
+            by_kind[kind] += rest
+    if "FAST start" not in vm.host_lines():
+        raise vm.failure("\n".join(["the guest cannot do its job:", *by_kind["err"]]))
     documents = vm.directory / "plugin.jsonl"
     lines = documents.read_text().splitlines() if documents.is_file() else []
     if len(lines) > 1:
         raise vm.failure(f"{len(lines)} regions of interest in one run; there must be one")
-    mechanism = {name: int(value) for name, value in (line.split() for line in said["stat"])}
+    mechanism = {name: int(value) for name, value in (line.split() for line in by_kind["stat"])}
     return Outcome(
         document=json.loads(lines[0]) if lines else None,
-        output=benchmark_result(said["out"]),
+        output=benchmark_result(by_kind["out"]),
         mechanism=mechanism or None,
-        exit_status=int(said["exit"][0]),
-        errors=tuple(said["err"]),
+        exit_status=int(by_kind["exit"][0]),
+        errors=tuple(by_kind["err"]),
         workload=workload,
-        said=tuple(said["out"]),
+        output_lines=tuple(by_kind["out"]),
     )

@@ -23,10 +23,10 @@ def with_lines(kernel: Kernel) -> Path:
     """The file that knows the lines of the kernel's code; its own vmlinux if there is none."""
     own = Path(kernel.vmlinux)
     code = _code(own)
-    for one in reversed(built(cache_dir())):
-        same = (one.kernel.series, one.kernel.variant) == (kernel.series, kernel.variant)
-        if code and same and one.fragments == (FRAGMENT,):
-            path = Path(one.kernel.vmlinux)
+    for program in reversed(built(cache_dir())):
+        same = (program.kernel.series, program.kernel.variant) == (kernel.series, kernel.variant)
+        if code and same and program.fragments == (FRAGMENT,):
+            path = Path(program.kernel.vmlinux)
             if _code(path) == code:
                 return path
     return own

@@ -160,14 +160,14 @@ def deb(request: DebRequest, reporter: Reporter) -> tuple[Path, ...]:
 def list_kernels(places: Places, reporter: Reporter) -> None:
     """Say every series and variant, and the finished kernels of each with their directories."""
     catalogue = load_catalogue(places.project)
-    found = built(places.cache)
+    builds = built(places.cache)
     for series in catalogue.series:
         for variant in catalogue.variants:
             reporter.say(f"{series} {variant}")
-            of_it = [b for b in found if (b.kernel.series, b.kernel.variant) == (series, variant)]
-            for one in of_it:
-                extra = f" with {', '.join(one.fragments)}" if one.fragments else ""
-                reporter.say(f"  Linux {one.version}{extra}: {one.directory}")
+            of_it = [b for b in builds if (b.kernel.series, b.kernel.variant) == (series, variant)]
+            for finished in of_it:
+                extra = f" with {', '.join(finished.fragments)}" if finished.fragments else ""
+                reporter.say(f"  Linux {finished.version}{extra}: {finished.directory}")
             if not of_it:
                 reporter.say("  not built")
 
@@ -175,11 +175,11 @@ def list_kernels(places: Places, reporter: Reporter) -> None:
 def built(cache: Path) -> list[Build]:
     """All finished kernels of the cache, the one that was made or used last at the end."""
     # The directory's time is that of its last use.
-    found = sorted(
+    documents = sorted(
         cache.glob(f"builds/*/{DOCUMENT}"), key=lambda path: path.parent.stat().st_mtime_ns
     )
     # What cannot be read is damaged, and is made again when it is wanted.
-    return [one for one in map(_try_build, found) if one]
+    return [finished for finished in map(_try_build, documents) if finished]
 
 
 def _try_build(document: Path) -> Build | None:
@@ -327,9 +327,9 @@ def _say_differences(
 ) -> None:
     """How each variant's kernel, the last used, is configured otherwise than the first one's."""
     last_used = {
-        one.kernel.variant: one
-        for one in built(cache)
-        if one.kernel.series == series.name and one.fragments == fragments
+        program.kernel.variant: program
+        for program in built(cache)
+        if program.kernel.series == series.name and program.fragments == fragments
     }
     reference, *others = (last_used[name] for name in catalogue.variants if name in last_used)
     before = kconfig.read(reference.directory / ".config")

@@ -127,14 +127,14 @@ def _packed_version(tarball: Path, cache: Path) -> str:
 
 def _stated(makefile: str, tree: Path) -> str:
     line = r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) = *(\S*)$"
-    found = dict(re.findall(line, makefile, re.MULTILINE))
-    if not found.get("VERSION") or not found.get("PATCHLEVEL"):
+    stated = dict(re.findall(line, makefile, re.MULTILINE))
+    if not stated.get("VERSION") or not stated.get("PATCHLEVEL"):
         raise FastError(
             f"{tree} is no kernel source: its Makefile states no VERSION, PATCHLEVEL; name the "
             "directory that a kernel's own Makefile is in, or its tarball"
         )
-    numbers = (found[key] for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL") if found.get(key))
-    return f"{'.'.join(numbers)}{found.get('EXTRAVERSION', '')}"
+    numbers = (stated[key] for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL") if stated.get(key))
+    return f"{'.'.join(numbers)}{stated.get('EXTRAVERSION', '')}"
 
 
 def sync(pristine: Path, scratch: Path, touched: Set[str], working: Path, *, share: bool) -> None:
@@ -194,20 +194,20 @@ def _update(working: Path, wanted: dict[str, Path]) -> None:
         copy.replace(target)
 
 
-def _same(one: Path, other: Path) -> bool:
-    a, b = one.lstat(), other.lstat()
+def _same(path: Path, other: Path) -> bool:
+    a, b = path.lstat(), other.lstat()
     if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino):
         return True
     if a.st_mode != b.st_mode or a.st_size != b.st_size:
         return False
     if stat.S_ISLNK(a.st_mode):
-        return one.readlink() == other.readlink()
-    return filecmp.cmp(one, other, shallow=False)
+        return path.readlink() == other.readlink()
+    return filecmp.cmp(path, other, shallow=False)
 
 
 def _files(root: Path) -> dict[str, Path]:
     """Path below `root` -> file, for all files and symbolic links, without git's own."""
-    found = {}
+    files_below = {}
     for folder, directories, files in os.walk(root):
         if folder == str(root) and ".git" in directories:
             directories.remove(".git")
@@ -215,8 +215,8 @@ def _files(root: Path) -> dict[str, Path]:
         links = [name for name in directories if Path(folder, name).is_symlink()]
         for name in (*files, *links):
             path = f"{folder}/{name}"
-            found[path[len(str(root)) + 1 :]] = Path(path)
-    return found
+            files_below[path[len(str(root)) + 1 :]] = Path(path)
+    return files_below
 
 
 def _file_digest(path: Path) -> str:
@@ -244,10 +244,10 @@ def _check_clean(tree: Path) -> None:
         )
 
 
-def _check_version(found: str, series: str, origin: Path) -> None:
-    if found != series and not found.startswith((f"{series}.", f"{series}-")):
+def _check_version(stated: str, series: str, origin: Path) -> None:
+    if stated != series and not stated.startswith((f"{series}.", f"{series}-")):
         raise FastError(
-            f"{origin} is Linux {found}, not of series {series}: give a source of that series, or "
+            f"{origin} is Linux {stated}, not of series {series}: give a source of that series, or "
             f"name the series that it is of (`{fast_command('kernel', 'list')}` has all)"
         )
 

@@ -21,7 +21,7 @@ def list_cpus(cpus: Iterable[int]) -> str:
             ranges[-1][1:] = [cpu]
         else:
             ranges.append([cpu])
-    return ",".join("-".join(map(str, one)) for one in ranges)
+    return ",".join("-".join(map(str, bounds)) for bounds in ranges)
 
 
 def listed_cpus(text: str) -> set[int]:
@@ -96,17 +96,17 @@ def from_record(data: Mapping[str, Any]) -> Circumstances:
     # `fast doctor` needs no package.
     import msgspec
 
-    found = msgspec.convert(data, Circumstances)
+    circumstances = msgspec.convert(data, Circumstances)
     further = sorted(_further(data))
     if further:
         raise ValueError(f"circumstances have further fields: {', '.join(further)}")
-    if found.environment.cpu_list is not None:
-        listed_cpus(found.environment.cpu_list)
-    return found
+    if circumstances.environment.cpu_list is not None:
+        listed_cpus(circumstances.environment.cpu_list)
+    return circumstances
 
 
 def _further(data: Mapping[str, Any]) -> Iterator[str]:
     """Names that a misspelt field has, or one of another version."""
-    yield from data.keys() - {one.name for one in fields(Circumstances)}
+    yield from data.keys() - {field.name for field in fields(Circumstances)}
     for name, kind in (("environment", Environment), ("before", Activity), ("after", Activity)):
-        yield from data[name].keys() - {one.name for one in fields(kind)}
+        yield from data[name].keys() - {field.name for field in fields(kind)}

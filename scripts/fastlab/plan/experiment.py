@@ -122,7 +122,9 @@ def keep_experiment(source: Path, experiment: Experiment, directory: Path) -> No
     """Copy the experiment's file, and its machines' if they are its own, to the results. It may
     be the copy among them that is run."""
     own = (Path(machine.preset) for machine in (experiment.machine, *experiment.machines))
-    kept = {one.name: one for one in own if one.suffix == ".toml"} | {"experiment.toml": source}
+    kept = {preset.name: preset for preset in own if preset.suffix == ".toml"} | {
+        "experiment.toml": source
+    }
     write_files(directory, [(name, path.read_bytes()) for name, path in kept.items()])
 
 
@@ -156,9 +158,9 @@ def _matrix(top: TomlTable, machine: Machine) -> tuple[Case, ...]:
     options = [name for name in own if name in OPTIONS]
     # By benchmark, threads, and the values of the options.
     workloads: dict[tuple[Value, ...], Workload] = {
-        (one.benchmark, one.threads, *values): one
+        (workload.benchmark, workload.threads, *values): workload
         for values in product(*(own[name] for name in options))
-        for one in _workloads(top, dict(zip(options, values, strict=True)))
+        for workload in _workloads(top, dict(zip(options, values, strict=True)))
     }
     machines: dict[tuple[Value, ...], Machine] = {
         (cpus, preset, quantum): replace(
@@ -170,26 +172,26 @@ def _matrix(top: TomlTable, machine: Machine) -> tuple[Case, ...]:
         if isinstance(cpus, int) and isinstance(quantum, int)
     }
     axes: dict[str, Sequence[Value]] = {
-        "benchmark": tuple(dict.fromkeys(one.benchmark for one in workloads.values())),
-        "threads": tuple(dict.fromkeys(one.threads for one in workloads.values())),
+        "benchmark": tuple(dict.fromkeys(workload.benchmark for workload in workloads.values())),
+        "threads": tuple(dict.fromkeys(workload.threads for workload in workloads.values())),
         **own,
     }
     every = table.integer("fraction", 1, MAX_FRACTION, 1)
     chosen = fraction(axes, every)
     if apart := never_meet(axes, chosen):
-        (one, value), (other, another) = apart
+        (combination, value), (other, another) = apart
         table.fail(
             "fraction",
             every,
-            f"a smaller one: no run would have {one} = {value} with {other} = {another}",
+            f"a smaller one: no run would have {combination} = {value} with {other} = {another}",
         )
     return tuple(
         Case(
-            machines[tuple(one.get(name, getattr(machine, name)) for name in MACHINE_AXES)],
-            workloads[tuple(one[name] for name in ("benchmark", "threads", *options))],
-            tuple((name, one[name]) for name in own),
+            machines[tuple(combination.get(name, getattr(machine, name)) for name in MACHINE_AXES)],
+            workloads[tuple(combination[name] for name in ("benchmark", "threads", *options))],
+            tuple((name, combination[name]) for name in own),
         )
-        for one in chosen
+        for combination in chosen
     )
 
 
@@ -207,7 +209,7 @@ def _axes(top: TomlTable, table: TomlTable) -> dict[str, tuple[Value, ...]]:
             f"{table.path}: matrix: names no axis; allowed: {', '.join((*MACHINE_AXES, *OPTIONS))}"
         )
     setters = [top.table("machine"), top.table("defaults").table("options")]
-    setters += [one.table("options") for one in top.tables("benchmark")]
+    setters += [benchmark.table("options") for benchmark in top.tables("benchmark")]
     for name, values in axes.items():
         if not values:
             table.fail(name, [], "at least one")

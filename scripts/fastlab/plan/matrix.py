@@ -29,9 +29,9 @@ def never_meet(
     axes: Mapping[str, Sequence[Value]], chosen: Sequence[Combination]
 ) -> tuple[tuple[str, Value], tuple[str, Value]] | None:
     """Two values of different axes that no combination has; None if there are none."""
-    for one, other in combinations(axes, 2):
-        met = {(combination[one], combination[other]) for combination in chosen}
-        for pair in product(axes[one], axes[other]):
+    for first, other in combinations(axes, 2):
+        met = {(combination[first], combination[other]) for combination in chosen}
+        for pair in product(axes[first], axes[other]):
             if pair not in met:
-                return (one, pair[0]), (other, pair[1])
+                return (first, pair[0]), (other, pair[1])
     return None

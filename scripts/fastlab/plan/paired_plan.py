@@ -138,10 +138,12 @@ class Dataset:
     def by_events(self, workload: Workload, pair: str) -> dict[str, list[PairedRow]]:
         """The rows of one comparison, by what their runs counted; each of the plan's groups is
         there."""
-        found: dict[str, list[PairedRow]] = {events: [] for events in (*self.plan.groups, NOTHING)}
+        by_group: dict[str, list[PairedRow]] = {
+            events: [] for events in (*self.plan.groups, NOTHING)
+        }
         for row in self.of(workload, pair):
-            found.setdefault(row["events"], []).append(row)
-        return found
+            by_group.setdefault(row["events"], []).append(row)
+        return by_group
 
 
 def make_plan(experiment: Experiment, backend: str) -> Plan:
@@ -183,20 +185,20 @@ def make_plan(experiment: Experiment, backend: str) -> Plan:
         ),
         workloads=experiment.workloads,
         seed=experiment.seeds[0],
-        boots=backend != GUESTS and len({one.kernel for one in experiment.variants}) > 1,
+        boots=backend != GUESTS and len({arm.kernel for arm in experiment.variants}) > 1,
         latencies=experiment.latencies,
     )
 
 
 def with_groups(plan: Plan, groups: Sequence[str]) -> Plan:
     """The plan with what can be counted here. Raises FastError if that lacks the primary metric."""
-    found = replace(plan, groups=tuple(groups))
-    if events_of(found, plan.primary) is None:
+    counted = replace(plan, groups=tuple(groups))
+    if events_of(counted, plan.primary) is None:
         raise FastError(
             f"primary = {plan.primary} cannot be counted on this CPU, which counts "
             f"{', '.join(groups)}; in the experiment file, choose another one, such as elapsed_ns"
         )
-    return found
+    return counted
 
 
 def events_of(plan: Plan, metric: str) -> str | None:
@@ -274,7 +276,7 @@ def make_dataset(plan: Plan, rows: Iterable[Row]) -> Dataset:
 def _misplaced(plan: Plan, row: PairedRow) -> str:
     """Why a row is no slot's, or "". Blocks beyond those planned are the statistics' to judge."""
     workload = Workload(row["benchmark"], row["threads"])
-    known = [(one.benchmark, one.threads) for one in plan.workloads]
+    known = [(planned.benchmark, planned.threads) for planned in plan.workloads]
     if (workload.benchmark, workload.threads) not in known:
         return f"no workload is {workload.benchmark}, {workload.threads} threads"
     for name, allowed in (

@@ -55,7 +55,9 @@ class _KeptSimulations(_Kept):
 
 def simulations(experiment: Experiment, builds: Builds | None = None) -> Simulations:
     """With its machines as their presets are now."""
-    return Simulations(experiment, {one: machine_record(one) for one in _every(experiment)}, builds)
+    return Simulations(
+        experiment, {machine: machine_record(machine) for machine in _every(experiment)}, builds
+    )
 
 
 def _every(experiment: Experiment) -> dict[Machine, None]:
@@ -173,14 +175,14 @@ def _parsed(kind: type[_T], text: bytes) -> _T:
 
 
 def _check_names(experiment: Experiment) -> None:
-    names = [one.name for one in experiment.variants]
+    names = [variant.name for variant in experiment.variants]
     for name in (experiment.baseline, *experiment.oracle):
         if name not in names:
             raise ValueError(f"no variant is {shown(name)}; there are {', '.join(names)}")
 
 
 def _check_primary(plan: Plan) -> None:
-    names = [one.name for one in REAL]
+    names = [metric.name for metric in REAL]
     if plan.primary not in names:
         raise ValueError(f"no metric is {shown(plan.primary)}; there are {', '.join(names)}")
     if not plan.groups or events_of(plan, plan.primary) is None:
@@ -188,7 +190,7 @@ def _check_primary(plan: Plan) -> None:
 
 
 def _each_machine(experiment: Experiment, changed: Callable[[Machine], Machine]) -> Experiment:
-    cases = tuple(replace(one, machine=changed(one.machine)) for one in experiment.matrix)
+    cases = tuple(replace(case, machine=changed(case.machine)) for case in experiment.matrix)
     return replace(experiment, machine=changed(experiment.machine), matrix=cases)
 
 
@@ -218,9 +220,11 @@ def _document(plan: Plan, experiment: Experiment, tools_id: str) -> dict[str, An
 
 def _change(before: Any, now: Any) -> str:
     if isinstance(before, list) and isinstance(now, list):
-        gone = [json.dumps(one) for one in before if one not in now]
-        new = [json.dumps(one) for one in now if one not in before]
+        gone = [json.dumps(item) for item in before if item not in now]
+        new = [json.dumps(item) for item in now if item not in before]
         if gone or new:
             return f"no more {', '.join(gone) or 'nothing'}; new {', '.join(new) or 'nothing'}"
-    then, now = ("not kept" if one is None else json.dumps(one) for one in (before, now))
+    then, now = (
+        "not kept" if content is None else json.dumps(content) for content in (before, now)
+    )
     return f"{then} then, {now} now"

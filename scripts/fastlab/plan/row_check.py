@@ -92,8 +92,8 @@ def _counter(name: str, counter: Mapping[str, Any]) -> Iterator[str]:
     if name not in COUNTERS:
         yield f"unknown metric {name!r}; there are {', '.join(COUNTERS)}"
     parts = [counter[mode] for mode in ("user", "kernel") if mode in counter]
-    for one in (counter["total"], *parts):
-        yield from _no_count(name, one)
+    for number in (counter["total"], *parts):
+        yield from _no_count(name, number)
     if len(parts) == 2 and sum(parts) != counter["total"]:
         yield f"{name} is {counter['total']}, and user and kernel together are {sum(parts)}"
 
@@ -105,8 +105,8 @@ def _lock(lock: Mapping[str, Any]) -> Iterator[str]:
         if name == "name" or name.endswith("_in"):
             continue
         figures = figure.values() if isinstance(figure, dict) else [figure]
-        for one in figures:
-            yield from _no_count(f"{name} of lock {lock['name']}", one)
+        for number in figures:
+            yield from _no_count(f"{name} of lock {lock['name']}", number)
 
 
 def _no_count(name: str, value: float | None) -> Iterator[str]:

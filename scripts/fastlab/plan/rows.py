@@ -192,7 +192,7 @@ def value(row: Row, name: str) -> float | None:
     """A run's value of a metric, user and kernel together (section 3.1); None: not available."""
     metric = NAMED[name]
     if metric.ratio:
-        part, whole = (value(row, one) for one in metric.ratio)
+        part, whole = (value(row, counter) for counter in metric.ratio)
         return part / whole if part is not None and whole else None
     if metric.latency:
         return _latency(row, name)

@@ -14,32 +14,32 @@ from fastlab.statistics.attributed import Attributed
 _COLUMNS = ("instructions", "l2_misses", "l3_misses", "bus_requests", "cache_to_cache")
 
 
-def attribution_tables(found: Sequence[Attributed]) -> list[Table]:
+def attribution_tables(attributed: Sequence[Attributed]) -> list[Table]:
     """Of each workload its variants' costliest functions, and the lines that are shared in vain."""
-    workloads = dict.fromkeys(one.workload for one in found)
+    workloads = dict.fromkeys(variant.workload for variant in attributed)
     return [
         table
         for workload in workloads
-        for of in [[one for one in found if one.workload == workload]]
+        for of in [[variant for variant in attributed if variant.workload == workload]]
         for table in (_functions(workload, of), _false_sharing(workload, of))
     ]
 
 
-def _functions(workload: str, found: Sequence[Attributed]) -> Table:
+def _functions(workload: str, variants: Sequence[Attributed]) -> Table:
     rows = []
-    for one in found:
-        stalls = one.totals["stall_cycles"]
-        for function in one.functions:
+    for variant in variants:
+        stalls = variant.totals["stall_cycles"]
+        for function in variant.functions:
             stall = function.costs["stall_cycles"]
             where = f" ({function.source})" if function.source else ""
             rows.append(
                 [
-                    Cell(one.variant_name),
+                    Cell(variant.variant_name),
                     Cell(f"{function.function}{where}", short=f"{short(function.function)}{where}"),
                     Cell(function.binary),
-                    Cell(value(stall / one.runs), strong=True),
+                    Cell(value(stall / variant.runs), strong=True),
                     Cell(f"{stall * 100 / stalls:.1f} %" if stalls else "-"),
-                    *(Cell(value(function.costs[name] / one.runs)) for name in _COLUMNS),
+                    *(Cell(value(function.costs[name] / variant.runs)) for name in _COLUMNS),
                 ]
             )
     columns = ["variant", "function", "of", "stall cycles", "share"]
@@ -51,26 +51,26 @@ def _functions(workload: str, found: Sequence[Attributed]) -> Table:
     return Table(f"Stall cycles by function: {workload}", columns, rows, note, 3)
 
 
-def _false_sharing(workload: str, found: Sequence[Attributed]) -> Table:
+def _false_sharing(workload: str, variants: Sequence[Attributed]) -> Table:
     rows = [
         [
-            Cell(one.variant_name),
+            Cell(variant.variant_name),
             Cell(line.name, strong=True, short=short(line.name)),
             Cell("; ".join(line.touched)),
             Cell(", ".join(line.by), short=", ".join(map(short, line.by))),
-            Cell(value(line.moves / one.runs)),
-            Cell(value(line.in_vain / one.runs)),
-            Cell(value(line.stall_cycles / one.runs)),
+            Cell(value(line.moves / variant.runs)),
+            Cell(value(line.in_vain / variant.runs)),
+            Cell(value(line.stall_cycles / variant.runs)),
         ]
-        for one in found
-        for line in one.false_sharing
+        for variant in variants
+        for line in variant.false_sharing
     ]
     columns = ["variant", "line", "bytes", "fetched by", "moves", "in vain", "stall cycles"]
     note = (
         "Lines of the caches that CPUs take from each other though they use different bytes, "
         "means of a run. in vain: moves after which none of what others had written was touched."
     )
-    without = [one.variant_name for one in found if not one.false_sharing]
+    without = [variant.variant_name for variant in variants if not variant.false_sharing]
     if without:
         note += f" None that matters: {', '.join(without)}."
     return Table(f"False sharing: {workload}", columns, rows, note, 4)

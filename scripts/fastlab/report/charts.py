@@ -114,12 +114,12 @@ def has_depths(findings: Findings) -> bool:
     differ in nothing else, for a line is drawn through them."""
     arms = findings.simulation.experiment.variants if findings.simulation else ()
     others = [
-        replace(one, name="", knobs={**one.knobs, DEPTH: 0})
-        for one in arms
-        if one.name in findings.variants
+        replace(arm, name="", knobs={**arm.knobs, DEPTH: 0})
+        for arm in arms
+        if arm.name in findings.variants
     ]
     depths = {depth for _, depth in _depths(findings)}
-    return 1 < len(depths) == len(others) and all(one == others[0] for one in others)
+    return 1 < len(depths) == len(others) and all(arm == others[0] for arm in others)
 
 
 def _depths(findings: Findings) -> list[tuple[str, int]]:
@@ -130,14 +130,14 @@ def _depths(findings: Findings) -> list[tuple[str, int]]:
             for variant in arms
             if variant.name in findings.variants and DEPTH in variant.knobs
         ),
-        key=lambda one: one[1],
+        key=lambda arm: arm[1],
     )
 
 
 def _bars(axes: Axes, findings: Findings, variant_name: str, metric: str) -> None:
-    found = findings.find(variant_name, metric)
+    by_case = findings.find(variant_name, metric)
     groups = {
-        str(threads): [found[benchmark, threads] for benchmark in findings.benchmarks]
+        str(threads): [by_case[benchmark, threads] for benchmark in findings.benchmarks]
         for threads in findings.threads
     }
     _groups(axes, findings.benchmarks, groups)
@@ -153,8 +153,8 @@ def _bars(axes: Axes, findings: Findings, variant_name: str, metric: str) -> Non
 def _arms(axes: Axes, findings: Findings, arms: Sequence[str], metric: str) -> None:
     """A bar per arm for each workload."""
     rows = [(name, threads) for name in findings.benchmarks for threads in findings.threads]
-    found = {arm: findings.find(arm, metric) for arm in arms}
-    groups = {arm: [by_place[row] for row in rows] for arm, by_place in found.items()}
+    by_arm = {arm: findings.find(arm, metric) for arm in arms}
+    groups = {arm: [by_place[row] for row in rows] for arm, by_place in by_arm.items()}
     labels = [f"{name} {threads}" for name, threads in rows]
     _groups(axes, labels, groups, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_title(metric, loc="left", fontsize=10)
@@ -173,8 +173,8 @@ def _groups(
         axes.bar(places, _heights(cells), width * 0.92, color=colour, label=label)
         _noise(axes, places, cells, width * 0.7)
         _unanswered(axes, places, cells)
-        for place, one in zip(places, cells, strict=True):
-            mark(_column(axes, place, width), _told(one))
+        for place, cell in zip(places, cells, strict=True):
+            mark(_column(axes, place, width), _told(cell))
     axes.set_xticks(range(len(names)), names, **ticks)
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0)
@@ -184,7 +184,7 @@ def _groups(
 def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: float) -> None:
     """Whiskers, and the dots of the seeds spread over the room that there is; on any colour."""
     heights = np.array(_heights(cells))
-    ends = [[np.nan if end is None else end for end in (one.low, one.high)] for one in cells]
+    ends = [[np.nan if end is None else end for end in (cell.low, cell.high)] for cell in cells]
     low, high = np.array(ends, dtype=float).T
     for colour, more in ((GROUND, 1.6), (INK, 0.0)):
         axes.errorbar(
@@ -198,9 +198,9 @@ def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: 
             capthick=1 + more,
         )
     dots = [
-        (place + room * ((i + 0.5) / len(one.singles) - 0.5), pct)
-        for place, one in zip(places, cells, strict=True)
-        for i, (_, pct) in enumerate(one.singles)
+        (place + room * ((i + 0.5) / len(cell.singles) - 0.5), pct)
+        for place, cell in zip(places, cells, strict=True)
+        for i, (_, pct) in enumerate(cell.singles)
     ]
     if dots:
         xs, ys = zip(*dots, strict=True)
@@ -211,11 +211,11 @@ def _noise(axes: Axes, places: Sequence[float], cells: Sequence[Finding], room: 
 
 def _unanswered(axes: Axes, places: Sequence[float], cells: Sequence[Finding]) -> None:
     """What is drawn of a comparison without an answer is none: above it stands why."""
-    for place, one in zip(places, cells, strict=True):
-        if one.verdict in NO_ANSWER:
+    for place, cell in zip(places, cells, strict=True):
+        if cell.verdict in NO_ANSWER:
             axes.annotate(
-                NOT_AVAILABLE if one.improvement_pct is None else one.verdict,
-                (place, max(0.0, one.improvement_pct or 0.0, one.high or 0.0)),
+                NOT_AVAILABLE if cell.improvement_pct is None else cell.verdict,
+                (place, max(0.0, cell.improvement_pct or 0.0, cell.high or 0.0)),
                 (0, 3),
                 textcoords="offset points",
                 rotation=90,
@@ -232,18 +232,18 @@ def _column(axes: Axes, place: float, width: float) -> Artist:
     )
 
 
-def _told(one: Finding) -> str:
+def _told(finding: Finding) -> str:
     """A bar's numbers."""
-    seeds = [f"{name}: {signed(pct)} %" for name, pct in one.singles]
-    return "\n".join([f"{one.workload}, {one.variant_name}", describe(one), *seeds])
+    seeds = [f"{name}: {signed(pct)} %" for name, pct in finding.singles]
+    return "\n".join([f"{finding.workload}, {finding.variant_name}", describe(finding), *seeds])
 
 
 def _lines(axes: Axes, findings: Findings, benchmark: str, metric: str) -> None:
     depths = _depths(findings)
-    found = [findings.find(name, metric) for name, _ in depths]
+    by_depth = [findings.find(name, metric) for name, _ in depths]
     colours = ramp(len(findings.threads))
     for threads, colour in zip(findings.threads, colours, strict=True):
-        cells = [one[benchmark, threads] for one in found]
+        cells = [by_case[benchmark, threads] for by_case in by_depth]
         axes.plot(
             range(len(depths)),
             _heights(cells),
@@ -255,8 +255,8 @@ def _lines(axes: Axes, findings: Findings, benchmark: str, metric: str) -> None:
         )
         _noise(axes, range(len(depths)), cells, 0.1)
         _unanswered(axes, range(len(depths)), cells)
-    for place, one in enumerate(found):
-        told = [_told(one[benchmark, threads]) for threads in findings.threads]
+    for place, by_case in enumerate(by_depth):
+        told = [_told(by_case[benchmark, threads]) for threads in findings.threads]
         mark(_column(axes, place, 1), "\n".join(told))
     axes.set_xticks(range(len(depths)), [str(depth) for _, depth in depths])
     axes.tick_params(labelbottom=True)
@@ -266,7 +266,7 @@ def _lines(axes: Axes, findings: Findings, benchmark: str, metric: str) -> None:
 
 def _heights(cells: Sequence[Finding]) -> list[float]:
     """NaN draws nothing."""
-    return [np.nan if one.improvement_pct is None else one.improvement_pct for one in cells]
+    return [np.nan if cell.improvement_pct is None else cell.improvement_pct for cell in cells]
 
 
 def _ground(axes: Axes) -> None:

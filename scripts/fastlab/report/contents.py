@@ -38,94 +38,101 @@ class Section:
     folded: bool = False
 
 
-def contents(found: Findings) -> Iterator[Section]:
+def contents(findings: Findings) -> Iterator[Section]:
     """The sections of a comparison, in reading order; none is empty, nor is a column."""
-    for one in _sections(found):
-        yield replace(one, tables=[tables.without_empty(table) for table in one.tables])
+    for section in _sections(findings):
+        yield replace(section, tables=[tables.without_empty(table) for table in section.tables])
 
 
-def _sections(found: Findings) -> Iterator[Section]:
-    if found.regrets:
-        standing = [sections.standings(found), sections.regrets(found)]
-        if found.oracle_arms:
-            standing.append(sections.beside(found))
+def _sections(findings: Findings) -> Iterator[Section]:
+    if findings.regrets:
+        standing = [sections.standings(findings), sections.regrets(findings)]
+        if findings.oracle_arms:
+            standing.append(sections.beside(findings))
         yield Section("regret", "Who is best where", "", standing)
-    yield Section("tables", "Tables", "", list(_results(found)))
-    if found.synchronization:
+    yield Section("tables", "Tables", "", list(_results(findings)))
+    if findings.synchronization:
         text = (
             "FAST acts where a thread wakes one that waits for it. Where threads seldom wait, it "
             "has nothing to act on."
         )
-        table = sections.synchronization(found)
+        table = sections.synchronization(findings)
         yield Section("synchronization", "Synchronization", text, [table])
-    if found.simulation:
+    if findings.simulation:
         text = (
             "How long a lock takes from one thread to the next that waits for it, and a woken "
             "thread to its CPU."
         )
-        yield Section("latencies", "Latencies", text, [sections.latencies(found)])
-    if found.locks:
+        yield Section("latencies", "Latencies", text, [sections.latencies(findings)])
+    if findings.locks:
         text = "Whose hand-offs these are, where the locks were taken, and how long they were held."
-        yield Section("locks", "Locks", text, lock_tables.locks(found), folded=bool(found.axes))
-    yield Section("losses", "Losses", "", [tables.losses(found)])
-    yield Section("gains", "Gains", "", [tables.gains(found)])
-    if found.mechanism:
+        yield Section(
+            "locks", "Locks", text, lock_tables.locks(findings), folded=bool(findings.axes)
+        )
+    yield Section("losses", "Losses", "", [tables.losses(findings)])
+    yield Section("gains", "Gains", "", [tables.gains(findings)])
+    if findings.mechanism:
         text = (
             "A gain or a loss counts as FAST's only if FAST acted. These are the kernel's own "
             "counts of what it did."
         )
-        yield Section("mechanism", "Mechanism", text, [sections.mechanism(found)])
-    if found.attributed:
+        yield Section("mechanism", "Mechanism", text, [sections.mechanism(findings)])
+    if findings.attributed:
         text = "Which functions the CPUs wait in for their memory, and what they share in vain."
-        attributed = attribution_tables(found.attributed)
+        attributed = attribution_tables(findings.attributed)
         yield Section("attribution", "Functions and lines", text, attributed)
     everything = [
         tables.results(
-            found,
+            findings,
             f"All metrics ({name})",
-            [one for one in found.findings if one.variant_name == name],
+            [finding for finding in findings.findings if finding.variant_name == name],
         )
-        for name in found.variants
+        for name in findings.variants
     ]
-    yield Section("all", "All numbers", "", [*everything, tables.units(found)], folded=True)
+    yield Section("all", "All numbers", "", [*everything, tables.units(findings)], folded=True)
 
 
-def _results(found: Findings) -> Iterator[Table]:
+def _results(findings: Findings) -> Iterator[Table]:
     """The primary metric first."""
-    if not found.simulation:
-        yield from tables.by_metric(found)
+    if not findings.simulation:
+        yield from tables.by_metric(findings)
         return
-    names = tuple(dict.fromkeys((found.primary, *HEADLINES)))
-    if len(found.variants) > 1:
-        yield from (sections.study(found, metric) for metric in names)
-    for variant in found.beside_paper:
-        yield sections.miss_ratios(found, variant)
-        yield from (sections.headline(found, variant, metric) for metric in names)
+    names = tuple(dict.fromkeys((findings.primary, *HEADLINES)))
+    if len(findings.variants) > 1:
+        yield from (sections.study(findings, metric) for metric in names)
+    for variant in findings.beside_paper:
+        yield sections.miss_ratios(findings, variant)
+        yield from (sections.headline(findings, variant, metric) for metric in names)
 
 
-def shown(found: Findings) -> list[Table]:
+def shown(findings: Findings) -> list[Table]:
     """The tables for a terminal."""
-    first = [tables.left_out(found)] if found.left_out else []
-    rest = [one for section in contents(found) if not section.folded for one in section.tables]
+    first = [tables.left_out(findings)] if findings.left_out else []
+    rest = [
+        shown_table
+        for section in contents(findings)
+        if not section.folded
+        for shown_table in section.tables
+    ]
     return [*first, *(table for table in rest if table.rows)]
 
 
-def markdown(found: Findings) -> str:
+def markdown(findings: Findings) -> str:
     """A Markdown document, fit for a changelog."""
-    lines = [f"# {found.title}", "", *tables.answers(found), ""]
-    lines += [f"- {name}: {text}" for name, text in found.setting.items()]
-    everything = [one for section in contents(found) for one in section.tables]
+    lines = [f"# {findings.title}", "", *tables.answers(findings), ""]
+    lines += [f"- {name}: {text}" for name, text in findings.setting.items()]
+    everything = [shown_table for section in contents(findings) for shown_table in section.tables]
     lines += ["", *(markdown_table(table) for table in everything)]
-    lines += [f"- {line}" for line in tables.notes(found)]
+    lines += [f"- {line}" for line in tables.notes(findings)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def timelines(directory: Path) -> list[drawing.Chart]:
     """Those that `fast trace` has left in a results directory."""
-    found = sorted(directory.glob("trace/*/timeline.svg"))
+    paths = sorted(directory.glob("trace/*/timeline.svg"))
     return [
         drawing.embedded(f"timeline-{path.parent.name}", path.parent.name, path.read_text(), {})
-        for path in found
+        for path in paths
     ]
 
 
@@ -139,34 +146,35 @@ _TIMELINES = Section(
 )
 
 
-def html_text(found: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
+def html_text(findings: Findings, recorded: Sequence[drawing.Chart] = ()) -> str:
     """The whole report as one HTML page that loads nothing."""
-    experiment = found.simulation.experiment if found.simulation else None
+    experiment = findings.simulation.experiment if findings.simulation else None
     first = (experiment.workloads[0], experiment.seeds[0]) if experiment else None
     # The metric that decides, and what a gain is often paid with.
-    in_tiles = dict.fromkeys((found.primary, *tables.PAID_WITH))
+    in_tiles = dict.fromkeys((findings.primary, *tables.PAID_WITH))
     text = "What every number comes from. Names of workloads lead here from the other tables."
-    runs = Section("runs", "Runs", text, [tables.raw(found)], folded=True)
+    runs = Section("runs", "Runs", text, [tables.raw(findings)], folded=True)
     return _page(
-        findings=found,
+        findings=findings,
         experiment=experiment,
-        answers=tables.answers(found),
-        evaluation=paper.evaluation(found.benchmarks),
+        answers=tables.answers(findings),
+        evaluation=paper.evaluation(findings.benchmarks),
         guest_command=" ".join(workload_argv(*first)) if first else "",
         tallies=[
-            [tables.tally(found, name, metric) for metric in in_tiles] for name in found.variants
+            [tables.tally(findings, name, metric) for metric in in_tiles]
+            for name in findings.variants
         ],
-        left_out=tables.left_out(found),
-        missing=tables.missing(found),
-        no_claims=tables.no_claims(found),
-        sections=[*([_TIMELINES] if recorded else []), *contents(found), runs],
+        left_out=tables.left_out(findings),
+        missing=tables.missing(findings),
+        no_claims=tables.no_claims(findings),
+        sections=[*([_TIMELINES] if recorded else []), *contents(findings), runs],
         charts={
             _TIMELINES.name: recorded,
-            "regret": _regret_charts(found),
-            "tables": _charts(found),
+            "regret": _regret_charts(findings),
+            "tables": _charts(findings),
         },
-        light=_colours(found, dark=False),
-        dark=_colours(found, dark=True),
+        light=_colours(findings, dark=False),
+        dark=_colours(findings, dark=True),
     )
 
 
@@ -186,12 +194,12 @@ def _page(**values: Any) -> str:
     return page.render(script=script, script_digest=digest, **values)
 
 
-def _colours(found: Findings, dark: bool) -> str:
+def _colours(findings: Findings, dark: bool) -> str:
     """The CSS variables of all charts."""
     anchors = drawing.RAMP_DARK if dark else drawing.RAMP_LIGHT
     colours = {
-        charts.SERIES: drawing.ramp(len(found.threads), anchors),
-        charts.ARM: drawing.ramp(len(found.oracle_arms), anchors),
+        charts.SERIES: drawing.ramp(len(findings.threads), anchors),
+        charts.ARM: drawing.ramp(len(findings.oracle_arms), anchors),
         heatmaps.GROUND: heatmaps.DARK if dark else heatmaps.LIGHT,
         heatmaps.NUMBER: heatmaps.DARK_NUMBERS if dark else heatmaps.LIGHT_NUMBERS,
     }
@@ -201,39 +209,41 @@ def _colours(found: Findings, dark: bool) -> str:
     )
 
 
-def _regret_charts(found: Findings) -> list[drawing.Chart]:
-    if not found.regrets:
+def _regret_charts(findings: Findings) -> list[drawing.Chart]:
+    if not findings.regrets:
         return []
-    if found.axes:
-        by_axis = [heatmaps.regret_by_axis(found, name) for name in found.arms]
-        return [heatmaps.best_by_case(found), *by_axis]
-    return [heatmaps.regret(found), *([charts.beside(found)] if found.oracle_arms else [])]
+    if findings.axes:
+        by_axis = [heatmaps.regret_by_axis(findings, name) for name in findings.arms]
+        return [heatmaps.best_by_case(findings), *by_axis]
+    return [heatmaps.regret(findings), *([charts.beside(findings)] if findings.oracle_arms else [])]
 
 
-def _charts(found: Findings) -> list[drawing.Chart]:
-    if not found.simulation:
-        measured = found.primary in {one.name for one in found.measured}
-        return [charts.bars(found, name, found.primary) for name in found.variants if measured]
-    if found.axes:
-        return [heatmaps.improvement_by_axis(found, name) for name in found.variants]
-    if charts.has_depths(found):
-        return [charts.depth_lines(found, metric) for metric in CHARTED]
-    return [charts.bars(found, name, metric) for name in found.variants for metric in CHARTED]
+def _charts(findings: Findings) -> list[drawing.Chart]:
+    if not findings.simulation:
+        measured = findings.primary in {metric.name for metric in findings.measured}
+        return [
+            charts.bars(findings, name, findings.primary) for name in findings.variants if measured
+        ]
+    if findings.axes:
+        return [heatmaps.improvement_by_axis(findings, name) for name in findings.variants]
+    if charts.has_depths(findings):
+        return [charts.depth_lines(findings, metric) for metric in CHARTED]
+    return [charts.bars(findings, name, metric) for name in findings.variants for metric in CHARTED]
 
 
 FORMATS: Mapping[str, Callable[[Findings, float | None], str]] = {
-    "markdown": lambda found, _: markdown(found),
-    "mmtests": lambda found, _: forms.mmtests(found),
-    "lkp": lambda found, _: forms.lkp(found),
+    "markdown": lambda findings, _: markdown(findings),
+    "mmtests": lambda findings, _: forms.mmtests(findings),
+    "lkp": lambda findings, _: forms.lkp(findings),
     "ktap": forms.ktap,
     "junit": forms.junit,
-    "json": lambda found, _: json_text(found),
-    "csv": lambda found, _: csv_text(found),
-    "html": lambda found, _: html_text(found),
+    "json": lambda findings, _: json_text(findings),
+    "csv": lambda findings, _: csv_text(findings),
+    "html": lambda findings, _: html_text(findings),
 }
 
 
-def write_report(found: Findings, directory: Path) -> list[Path]:
+def write_report(findings: Findings, directory: Path) -> list[Path]:
     """Write every form; with an oracle regret.csv and the heat map as regret.svg and regret.png;
     for a single simulated variant the main chart as improvement.svg and improvement.png. A matrix
     has no such pictures. Returns the paths written.
@@ -242,16 +252,18 @@ def write_report(found: Findings, directory: Path) -> list[Path]:
     when a file cannot be written.
     """
     files: list[tuple[str, str | bytes]] = [
-        (name, FORMATS[form](found, None)) for form, name in forms.NAMES.items() if form != "html"
+        (name, FORMATS[form](findings, None))
+        for form, name in forms.NAMES.items()
+        if form != "html"
     ]
-    files.append((forms.NAMES["html"], html_text(found, timelines(directory))))
-    if found.regrets:
-        files.append(("regret.csv", regret_csv_text(found)))
-    if found.regrets and not found.axes:
-        files.append(("regret.svg", heatmaps.regret_file(found, "svg")))
-        files.append(("regret.png", heatmaps.regret_file(found, "png")))
-    if len(found.variants) == 1 and found.simulation and not found.axes:
-        (name,) = found.variants
-        files.append(("improvement.svg", charts.main_chart(found, name, "svg")))
-        files.append(("improvement.png", charts.main_chart(found, name, "png")))
+    files.append((forms.NAMES["html"], html_text(findings, timelines(directory))))
+    if findings.regrets:
+        files.append(("regret.csv", regret_csv_text(findings)))
+    if findings.regrets and not findings.axes:
+        files.append(("regret.svg", heatmaps.regret_file(findings, "svg")))
+        files.append(("regret.png", heatmaps.regret_file(findings, "png")))
+    if len(findings.variants) == 1 and findings.simulation and not findings.axes:
+        (name,) = findings.variants
+        files.append(("improvement.svg", charts.main_chart(findings, name, "svg")))
+        files.append(("improvement.png", charts.main_chart(findings, name, "png")))
     return write_files(directory, files)

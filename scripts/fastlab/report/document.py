@@ -20,7 +20,7 @@ from fastlab.statistics.regret import Regret, values_by_axis
 
 SCHEMA = 3
 
-PLACE = tuple(one.name for one in fields(Place))
+PLACE = tuple(field.name for field in fields(Place))
 # Of a row besides its place, as the document and the CSV have them.
 COLUMNS = (
     "metric",
@@ -46,96 +46,103 @@ COLUMNS = (
 )
 
 
-def document(found: Findings) -> dict[str, Any]:
+def document(findings: Findings) -> dict[str, Any]:
     """summary.json. Null says "not available"."""
     return {
         "schema": SCHEMA,
-        "experiment": found.title,
-        "backend": found.backend,
-        "setting": dict(found.setting),
-        "baseline": found.baseline,
-        "variants": list(found.variants),
-        "primary": found.primary,
-        "mean": found.mean,
-        "axes": {name: list(values) for name, values in found.axes.items()},
-        "metrics": {one.name: {"unit": one.unit, "better": one.better} for one in found.metrics},
-        "rows": [_row(one) for one in found.findings],
-        "calibration": list(found.calibration),
-        "doubts": list(found.doubts),
-        "left_out": [_flat(one) for one in found.left_out],
-        **_simulation(found),
+        "experiment": findings.title,
+        "backend": findings.backend,
+        "setting": dict(findings.setting),
+        "baseline": findings.baseline,
+        "variants": list(findings.variants),
+        "primary": findings.primary,
+        "mean": findings.mean,
+        "axes": {name: list(values) for name, values in findings.axes.items()},
+        "metrics": {
+            metric.name: {"unit": metric.unit, "better": metric.better}
+            for metric in findings.metrics
+        },
+        "rows": [_row(finding) for finding in findings.findings],
+        "calibration": list(findings.calibration),
+        "doubts": list(findings.doubts),
+        "left_out": [_flat(run) for run in findings.left_out],
+        **_simulation(findings),
     }
 
 
-def _simulation(found: Findings) -> dict[str, Any]:
+def _simulation(findings: Findings) -> dict[str, Any]:
     """What only the simulation knows."""
-    if not found.simulation:
+    if not findings.simulation:
         return {}
-    experiment = found.simulation.experiment
+    experiment = findings.simulation.experiment
     return {
         "simulation": {
             "series": experiment.series,
-            "machine": dict(found.simulation.machine),
+            "machine": dict(findings.simulation.machine),
             "seeds": list(experiment.seeds),
-            "kernels": dict(sorted(found.simulation.kernels.items())),
-            "tools": found.simulation.tools,
-            "arms": [{**asdict(one), "knobs": dict(one.knobs)} for one in experiment.variants],
-            "mechanism": [_flat(one) for one in found.mechanism],
-            "synchronization": [_flat(one) for one in found.synchronization],
-            "locks": [_flat(one) for one in found.locks],
-            "oracle": list(found.oracle),
-            "regrets": [_flat(one) for one in found.regrets],
-            "standings": [asdict(one) for one in found.standings],
+            "kernels": dict(sorted(findings.simulation.kernels.items())),
+            "tools": findings.simulation.tools,
+            "arms": [
+                {**asdict(variant), "knobs": dict(variant.knobs)} for variant in experiment.variants
+            ],
+            "mechanism": [_flat(entry) for entry in findings.mechanism],
+            "synchronization": [_flat(entry) for entry in findings.synchronization],
+            "locks": [_flat(lock) for lock in findings.locks],
+            "oracle": list(findings.oracle),
+            "regrets": [_flat(regret) for regret in findings.regrets],
+            "standings": [asdict(standing) for standing in findings.standings],
             "mean_regrets": [
                 {"variant_name": arm, "benchmark": name, axis: value, "regret": fmean(known)}
-                for arm in (found.arms if found.axes else ())
+                for arm in (findings.arms if findings.axes else ())
                 for (name, axis, value), known in values_by_axis(
-                    (one, one.whole) for one in found.regrets if one.variant_name == arm
+                    (regret, regret.whole)
+                    for regret in findings.regrets
+                    if regret.variant_name == arm
                 ).items()
             ],
         }
     }
 
 
-def _flat(one: Any) -> dict[str, Any]:
+def _flat(entry: Any) -> dict[str, Any]:
     """All fields, the axes by their names."""
-    own = {name: value for name, value in vars(one).items() if name not in PLACE}
-    return {**_placed(one), **own}
+    own = {name: value for name, value in vars(entry).items() if name not in PLACE}
+    return {**_placed(entry), **own}
 
 
-def _placed(one: Place) -> dict[str, Any]:
-    return {"benchmark": one.benchmark, "threads": one.threads, **dict(one.axes)}
+def _placed(place: Place) -> dict[str, Any]:
+    return {"benchmark": place.benchmark, "threads": place.threads, **dict(place.axes)}
 
 
-def _row(one: Finding) -> dict[str, Any]:
-    given = vars(one) | {"metric": one.metric.name, "unit": one.metric.unit}
-    for name, side in (("baseline", one.baseline), ("variant", one.variant)):
+def _row(finding: Finding) -> dict[str, Any]:
+    given = vars(finding) | {"metric": finding.metric.name, "unit": finding.metric.unit}
+    for name, side in (("baseline", finding.baseline), ("variant", finding.variant)):
         given[name] = side.mean
         given[f"{name}_deviation_pct"] = side.deviation_pct
         given[f"{name}_runs"] = side.runs
-    return {**_placed(one), **{name: given[name] for name in COLUMNS}}
+    return {**_placed(finding), **{name: given[name] for name in COLUMNS}}
 
 
-def json_text(found: Findings) -> str:
-    return json.dumps(document(found), indent=1, allow_nan=False) + "\n"
+def json_text(findings: Findings) -> str:
+    return json.dumps(document(findings), indent=1, allow_nan=False) + "\n"
 
 
-def csv_text(found: Findings) -> str:
+def csv_text(findings: Findings) -> str:
     """The rows of summary.json; an empty field says "not available". What stands beside the numbers
     is in the other forms."""
-    return _csv(found, COLUMNS, map(_row, found.findings))
+    return _csv(findings, COLUMNS, map(_row, findings.findings))
 
 
-def regret_csv_text(found: Findings) -> str:
+def regret_csv_text(findings: Findings) -> str:
     """The oracle's rows of summary.json; an empty field says "not available"."""
-    own = [one.name for one in fields(Regret) if one.name not in PLACE]
-    return _csv(found, own, map(_flat, found.regrets))
+    own = [field.name for field in fields(Regret) if field.name not in PLACE]
+    return _csv(findings, own, map(_flat, findings.regrets))
 
 
-def _csv(found: Findings, own: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+def _csv(findings: Findings, own: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """Where a row stands, then what is its own."""
     out = io.StringIO()
-    columns = ["benchmark", "threads", *found.axes, *own]
+    columns = ["benchmark", "threads", *findings.axes, *own]
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -57,7 +57,7 @@ def judged_cases(findings: Findings, fail_below: float | None) -> list[Judged]:
     counts as 0. Raises FastError where the primary metric is not one of those compared. An
     experiment of one variant has none.
     """
-    cases = [_case(one, fail_below) for one in findings.of_metric(findings.primary)]
+    cases = [_case(finding, fail_below) for finding in findings.of_metric(findings.primary)]
     if findings.variants and not cases:
         names = ", ".join(metric.name for metric in findings.metrics)
         raise FastError(
@@ -67,27 +67,27 @@ def judged_cases(findings: Findings, fail_below: float | None) -> list[Judged]:
     return cases
 
 
-def _case(one: Finding, fail_below: float | None) -> Judged:
-    if one.gain is None:
-        return Judged(one, "error", one_line(f"{one.verdict}: {one.reason}"))
-    said = one_line(describe(one))
-    if fail_below is not None and one.gain < fail_below:
-        return Judged(one, "failed", f"{said}; asked for was at least {fail_below:+g} %")
-    return Judged(one, "passed", said)
+def _case(finding: Finding, fail_below: float | None) -> Judged:
+    if finding.gain is None:
+        return Judged(finding, "error", one_line(f"{finding.verdict}: {finding.reason}"))
+    message = one_line(describe(finding))
+    if fail_below is not None and finding.gain < fail_below:
+        return Judged(finding, "failed", f"{message}; asked for was at least {fail_below:+g} %")
+    return Judged(finding, "passed", message)
 
 
-def describe(one: Finding) -> str:
+def describe(finding: Finding) -> str:
     """A finding in one line."""
-    if one.improvement_pct is None:
-        return f"{one.metric.name}: {one.verdict}: {one.reason}"
-    ends = "" if one.low is None else f", 95 % interval {interval(one)}"
+    if finding.improvement_pct is None:
+        return f"{finding.metric.name}: {finding.verdict}: {finding.reason}"
+    ends = "" if finding.low is None else f", 95 % interval {interval(finding)}"
     text = (
-        f"{one.metric.name}: {value(one.baseline.mean)} -> {value(one.variant.mean)}, "
-        f"improvement {signed(one.improvement_pct)} %{ends}"
+        f"{finding.metric.name}: {value(finding.baseline.mean)} -> {value(finding.variant.mean)}, "
+        f"improvement {signed(finding.improvement_pct)} %{ends}"
     )
-    if one.verdict in NO_CHANGE + NO_ANSWER:
-        claim = "no significant change" if one.verdict == "~" else one.verdict
-        text += f", {claim}{f': {one.reason}' if one.reason else ''}"
+    if finding.verdict in NO_CHANGE + NO_ANSWER:
+        claim = "no significant change" if finding.verdict == "~" else finding.verdict
+        text += f", {claim}{f': {finding.reason}' if finding.reason else ''}"
     return text
 
 
@@ -97,25 +97,25 @@ def mmtests(findings: Findings) -> str:
     for variant in findings.variants:
         for metric in findings.measured:
             cases = findings.find(variant, metric.name).values()
-            width = max(len(one.workload) for one in cases) + 2
+            width = max(len(case.workload) for case in cases) + 2
             lines += [
                 heading(metric),
                 f"{'':10}{'':{width}}{findings.baseline:>26}{variant:>26}",
-                *(_mmtests_line(findings, one, width) for one in cases),
+                *(_mmtests_line(findings, case, width) for case in cases),
                 "",
             ]
     return _text([*lines, *notes(findings)])
 
 
-def _mmtests_line(findings: Findings, one: Finding, width: int) -> str:
-    if one.improvement_pct is None:
-        change = f"({one.verdict:>9})"
+def _mmtests_line(findings: Findings, finding: Finding, width: int) -> str:
+    if finding.improvement_pct is None:
+        change = f"({finding.verdict:>9})"
     else:
-        left, right = "**" if one.low is not None and one.gain else "()"
-        change = f"{left}{round(one.improvement_pct, 2) or 0.0:8.2f}%{right}"
-    base, other = (_decimal(one_side.mean) for one_side in (one.baseline, one.variant))
-    itself = "" if one.baseline.mean is None else "(    0.00%)"
-    return f"{findings.mean:10}{one.workload:{width}}{base:>14} {itself:11}{other:>14} {change}"
+        left, right = "**" if finding.low is not None and finding.gain else "()"
+        change = f"{left}{round(finding.improvement_pct, 2) or 0.0:8.2f}%{right}"
+    base, other = (_decimal(one_side.mean) for one_side in (finding.baseline, finding.variant))
+    itself = "" if finding.baseline.mean is None else "(    0.00%)"
+    return f"{findings.mean:10}{finding.workload:{width}}{base:>14} {itself:11}{other:>14} {change}"
 
 
 def _decimal(number: float | None) -> str:
@@ -141,31 +141,31 @@ def lkp(findings: Findings) -> str:
             "         %stddev     %change         %stddev",
             "             \\          |                \\",
             *(
-                _lkp_line(one)
+                _lkp_line(finding)
                 for metric in findings.measured
-                for one in findings.find(variant, metric.name).values()
+                for finding in findings.find(variant, metric.name).values()
             ),
             "",
         ]
     return _text([*lines, *notes(findings)])
 
 
-def _lkp_line(one: Finding) -> str:
-    base, other = one.baseline.mean, one.variant.mean
-    if base and other is not None and one.gain is not None:
-        change = f"{round((other - base) * 100 / base, 1) or 0.0:+.1f}%" if one.gain else "~"
+def _lkp_line(finding: Finding) -> str:
+    base, other = finding.baseline.mean, finding.variant.mean
+    if base and other is not None and finding.gain is not None:
+        change = f"{round((other - base) * 100 / base, 1) or 0.0:+.1f}%" if finding.gain else "~"
     else:
-        change = one.verdict
-    name = f"{one.label}.{one.threads}.{one.metric.name}"
-    return f"{_lkp_side(one.baseline)} {change:>10}  {_lkp_side(one.variant)}  {name}"
+        change = finding.verdict
+    name = f"{finding.label}.{finding.threads}.{finding.metric.name}"
+    return f"{_lkp_side(finding.baseline)} {change:>10}  {_lkp_side(finding.variant)}  {name}"
 
 
-def _lkp_side(one: Side) -> str:
+def _lkp_side(side: Side) -> str:
     number = NOT_AVAILABLE
-    if one.mean is not None:
-        number = f"{one.mean:.0f}" if abs(one.mean) >= 1000 else f"{one.mean:.4g}"
-    small = one.deviation_pct is None or one.deviation_pct < LKP_DEVIATION
-    return f"{number:>10}{'' if small else f' ± {one.deviation_pct:2.0f}%':6}"
+    if side.mean is not None:
+        number = f"{side.mean:.0f}" if abs(side.mean) >= 1000 else f"{side.mean:.4g}"
+    small = side.deviation_pct is None or side.deviation_pct < LKP_DEVIATION
+    return f"{number:>10}{'' if small else f' ± {side.deviation_pct:2.0f}%':6}"
 
 
 def ktap(findings: Findings, fail_below: float | None = None) -> str:

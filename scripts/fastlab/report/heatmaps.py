@@ -90,34 +90,37 @@ def regret(findings: Findings) -> Chart:
 
 def regret_by_axis(findings: Findings, arm: str) -> Chart:
     """One arm's mean regret by benchmark and by each value of each axis, threads included."""
-    found = [(one, one.whole) for one in findings.regrets if one.variant_name == arm]
-    return _inline(f"regret-{arm}", f"{TITLE}: {arm}", _by_axis(findings, REGRET, found), WHOLE)
+    figures = [(own, own.whole) for own in findings.regrets if own.variant_name == arm]
+    return _inline(f"regret-{arm}", f"{TITLE}: {arm}", _by_axis(findings, REGRET, figures), WHOLE)
 
 
 def improvement_by_axis(findings: Findings, arm: str) -> Chart:
     """One arm's mean improvement of elapsed time, in the same way."""
     compared = findings.find(arm, "elapsed_ns").values()
-    found = [(one, one.improvement_pct if one.complete else None) for one in compared]
+    figures = [
+        (finding, finding.improvement_pct if finding.complete else None) for finding in compared
+    ]
     title = f"Improvement in elapsed time (modelled), %: {arm}"
-    return _inline(f"improvement-{arm}", title, _by_axis(findings, IMPROVEMENT, found), WHOLE)
+    return _inline(f"improvement-{arm}", title, _by_axis(findings, IMPROVEMENT, figures), WHOLE)
 
 
 def best_by_case(findings: Findings) -> Chart:
     """The map itself: every case, with its best arm in the colour of what that arm gains."""
     cases: dict[tuple[str, Setting], list[Regret]] = {}
-    for one in findings.regrets:
-        cases.setdefault((f"{one.benchmark} {one.threads}", one.axes), []).append(one)
+    for own in findings.regrets:
+        cases.setdefault((f"{own.benchmark} {own.threads}", own.axes), []).append(own)
     columns = [
-        tuple(zip(findings.axes, one, strict=True)) for one in product(*findings.axes.values())
+        tuple(zip(findings.axes, combination, strict=True))
+        for combination in product(*findings.axes.values())
     ]
-    columns = [one for one in columns if any(axes == one for _, axes in cases)]
+    columns = [axes_of for axes_of in columns if any(axes == axes_of for _, axes in cases)]
     rows = list(dict.fromkeys(row for row, _ in cases))
     return _inline(
         "best",
         f"The best arm of every case, coloured by its improvement over {findings.baseline}",
         Grid(
             rows,
-            ["\n".join(f"{name} {value}" for name, value in one) for one in columns],
+            ["\n".join(f"{name} {value}" for name, value in setting) for setting in columns],
             [[_best(cases.get((row, column), [])) for column in columns] for row in rows],
             sparse=True,
         ),
@@ -127,13 +130,13 @@ def best_by_case(findings: Findings) -> Chart:
 
 
 def _best(arms: Sequence[Regret]) -> Tile | None:
-    known = {one: one.regret for one in arms if one.regret is not None}
+    known = {arm: arm.regret for arm in arms if arm.regret is not None}
     if not known:
         return None
-    best = min(known, key=lambda one: known[one])
+    best = min(known, key=lambda arm: known[arm])
     gain = 100 * (1 - best.over_baseline) if best.over_baseline is not None else 0.0
-    told = [best.workload, *(f"{one.variant_name}: {_told(one)}" for one in arms)]
-    text = _marked(best.variant_name, all(one.complete for one in arms))
+    told = [best.workload, *(f"{arm.variant_name}: {_told(arm)}" for arm in arms)]
+    text = _marked(best.variant_name, all(arm.complete for arm in arms))
     return Tile(text, IMPROVEMENT.heat(gain), "\n".join(told))
 
 
@@ -141,15 +144,17 @@ def _marked(text: str, complete: bool) -> str:
     return text if complete else f"{text} {PARTIAL}"
 
 
-def _told(one: Regret) -> str:
-    if one.regret is None or one.elapsed_ns is None:
+def _told(own: Regret) -> str:
+    if own.regret is None or own.elapsed_ns is None:
         return NOT_AVAILABLE
-    return f"{one.elapsed_ns / 1e6:.4g} ms, regret {one.regret:.2f}"
+    return f"{own.elapsed_ns / 1e6:.4g} ms, regret {own.regret:.2f}"
 
 
-def _by_axis(findings: Findings, scale: Scale, found: Sequence[tuple[Place, float | None]]) -> Grid:
+def _by_axis(
+    findings: Findings, scale: Scale, figures: Sequence[tuple[Place, float | None]]
+) -> Grid:
     """Arithmetic means of what is available: a row per benchmark, and one of all."""
-    values = values_by_axis(found)
+    values = values_by_axis(figures)
     columns: list[tuple[str, int | str]] = [("threads", count) for count in findings.threads]
     columns += [(name, value) for name, values in findings.axes.items() for value in values]
     rows = [*findings.benchmarks, ALL]
@@ -158,7 +163,9 @@ def _by_axis(findings: Findings, scale: Scale, found: Sequence[tuple[Place, floa
         known = values.get((benchmark, name, value))
         if not known:
             return None
-        least, mean, most = (scale.text(one) for one in (min(known), fmean(known), max(known)))
+        least, mean, most = (
+            scale.text(number) for number in (min(known), fmean(known), max(known))
+        )
         told = f"{benchmark}, {name} {value}\nmean of {len(known)} cases: {mean}; {least} to {most}"
         return Tile(mean, scale.heat(fmean(known)), told)
 
@@ -197,23 +204,23 @@ def _grid(findings: Findings) -> Grid:
     rows, tiles, notes = [], [], []
     for row in findings.regret_rows:
         rows.append(f"{row[0].benchmark} {row[0].threads}")
-        least = min((one.regret for one in row if one.regret is not None), default=None)
-        best = [one for one in row if one.regret is not None and one.regret == least]
-        tiles.append([_of_arm(one, one in best) for one in row])
-        notes.append(", ".join(one.variant_name for one in best))
+        least = min((own.regret for own in row if own.regret is not None), default=None)
+        best = [own for own in row if own.regret is not None and own.regret == least]
+        tiles.append([_of_arm(own, own in best) for own in row])
+        notes.append(", ".join(own.variant_name for own in best))
     return Grid(rows, findings.arms, tiles, notes)
 
 
-def _of_arm(one: Regret, best: bool) -> Tile | None:
-    if one.regret is None:
+def _of_arm(own: Regret, best: bool) -> Tile | None:
+    if own.regret is None:
         return None
-    told = f"{one.workload}, {one.variant_name}: {_told(one)}"
-    if one.oracle_ns:
-        told += f"\nthe oracle is {one.oracle}: {one.oracle_ns / 1e6:.4g} ms"
-    if one.over_baseline is not None:
-        told += f"\ntime over the baseline's: {one.over_baseline:.2f}"
-    text = _marked(REGRET.text(one.regret), one.complete)
-    return Tile(text, REGRET.heat(one.regret), told, best)
+    told = f"{own.workload}, {own.variant_name}: {_told(own)}"
+    if own.oracle_ns:
+        told += f"\nthe oracle is {own.oracle}: {own.oracle_ns / 1e6:.4g} ms"
+    if own.over_baseline is not None:
+        told += f"\ntime over the baseline's: {own.over_baseline:.2f}"
+    text = _marked(REGRET.text(own.regret), own.complete)
+    return Tile(text, REGRET.heat(own.regret), told, best)
 
 
 def _size(grid: Grid) -> tuple[float, float]:

@@ -42,18 +42,18 @@ CALLERS = (
 )
 
 
-def locks(found: Findings) -> list[Table]:
+def locks(findings: Findings) -> list[Table]:
     """Of each workload the locks of most hand-offs, the arms one below the other; then who takes
     and releases them."""
-    most = SHOWN_IN_MATRIX if found.axes else SHOWN
+    most = SHOWN_IN_MATRIX if findings.axes else SHOWN
     shown: list[LockUse] = []
     names: dict[tuple[int | str, ...], list[str]] = {}
-    for one in found.locks:
-        of = names.setdefault(one.key, [])
-        if one.name not in of:
-            of.append(one.name)
-        if of.index(one.name) < most:
-            shown.append(one)
+    for lock in findings.locks:
+        of = names.setdefault(lock.key, [])
+        if lock.name not in of:
+            of.append(lock.name)
+        if of.index(lock.name) < most:
+            shown.append(lock)
     note = f"Of each workload the {most} of most hand-offs. {NOTE}" if most > 1 else NOTE
     return _tables("Locks", shown, note, ["workload"])
 
@@ -65,7 +65,7 @@ def of_program(uses: Sequence[LockUse], note: str) -> list[Table]:
 
 def _tables(title: str, uses: Sequence[LockUse], note: str, workload: Sequence[str]) -> list[Table]:
     """Each row begins with the workload if there is a column for it."""
-    rows = [[*_workload(one, workload), *_cells(one)] for one in uses]
+    rows = [[*_workload(use, workload), *_cells(use)] for use in uses]
     labels = [*workload, "lock"]
     return [
         Table(title, [*labels, "arm", *_OWN], rows, note, len(labels) + 1),
@@ -76,16 +76,16 @@ def _tables(title: str, uses: Sequence[LockUse], note: str, workload: Sequence[s
 def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
     """A row for each lock of which somebody was seen; no table without any."""
     arms: dict[tuple[int | str, ...], list[LockUse]] = {}
-    for one in uses:
-        if one.taken_in or one.released_in or one.allocated_in:
-            arms.setdefault((*one.key, one.name), []).append(one)
+    for use in uses:
+        if use.taken_in or use.released_in or use.allocated_in:
+            arms.setdefault((*use.key, use.name), []).append(use)
     rows = [
         [
             *_workload(of[0], workload),
             _name(of[0].name),
-            _functions(one.allocated_in for one in of),
-            _functions(one.taken_in for one in of),
-            _functions(one.released_in for one in of),
+            _functions(use.allocated_in for use in of),
+            _functions(use.taken_in for use in of),
+            _functions(use.released_in for use in of),
         ]
         for of in arms.values()
     ]
@@ -93,8 +93,8 @@ def _callers(uses: Sequence[LockUse], workload: Sequence[str]) -> list[Table]:
     return [Table("Callers", columns, rows, CALLERS, len(columns))] if rows else []
 
 
-def _workload(one: LockUse, column: Sequence[str]) -> list[Cell]:
-    return [Cell(one.workload)] if column else []
+def _workload(use: LockUse, column: Sequence[str]) -> list[Cell]:
+    return [Cell(use.workload)] if column else []
 
 
 def _functions(names: Iterable[Iterable[str]]) -> Cell:
@@ -108,19 +108,19 @@ def _name(lock: str) -> Cell:
     return Cell(lock, short=short(lock))
 
 
-def _cells(one: LockUse) -> list[Cell]:
+def _cells(use: LockUse) -> list[Cell]:
     return [
-        _name(one.name),
-        Cell(one.variant_name),
-        Cell(value(one.handoffs)),
-        _known(f"{one.left or 0:.2g}", one.left),
-        _percent(one.same_cpu_share),
-        _percent(one.moved_share),
-        _micro(one.handoff_ns),
-        _micro(one.hold_local_ns),
-        _micro(one.hold_remote_ns),
-        _gain(one.gain_pct),
-        _micro(one.outside_ns),
+        _name(use.name),
+        Cell(use.variant_name),
+        Cell(value(use.handoffs)),
+        _known(f"{use.left or 0:.2g}", use.left),
+        _percent(use.same_cpu_share),
+        _percent(use.moved_share),
+        _micro(use.handoff_ns),
+        _micro(use.hold_local_ns),
+        _micro(use.hold_remote_ns),
+        _gain(use.gain_pct),
+        _micro(use.outside_ns),
     ]
 
 

@@ -65,12 +65,12 @@ def _read(path: Path) -> Cells:
 def _claimed(claim: TomlTable) -> Cells:
     claim.only("figure", "metric", "benchmarks", "threads", "said")
     metric = claim.choice("metric", ("cycles", "bus_requests"))
-    said = claim.text(
+    printed_figure = claim.text(
         "said", re.compile(r"none|-?[\d.]+( to [\d.]+)?"), "a number, a range, or none"
     )
     names = claim.texts("benchmarks", re.compile(r"\w+"), "names of benchmarks")
     counts = claim.integers("threads", 1, 4096)
-    return {(metric, name, count): said for name in names for count in counts}
+    return {(metric, name, count): printed_figure for name in names for count in counts}
 
 
 CELLS = _read(Path(__file__).with_suffix(".toml"))

@@ -69,8 +69,8 @@ def _beside_paper(
     rows = []
     for benchmark in findings.benchmarks:
         for number, (metric, label) in enumerate(metrics):
-            found = findings.find(variant_name, metric)
-            cells = [found[benchmark, threads] for threads in findings.threads]
+            by_case = findings.find(variant_name, metric)
+            cells = [by_case[benchmark, threads] for threads in findings.threads]
             rows.append([Cell(benchmark if number == 0 else ""), Cell(label), *side_by_side(cells)])
             printed = [paper.printed(metric, benchmark, threads) for threads in findings.threads]
             if any(printed):
@@ -92,19 +92,19 @@ def _beside_paper(
         rows,
         f"Bold: best case, of what is sure. {note}{SIGN}",
         2,
-        [str(one) for one in findings.threads],
+        [str(thread) for thread in findings.threads],
     )
 
 
 def mechanism(findings: Findings) -> Table:
     """What FAST did: the kernel's counters of every workload."""
     rows = [
-        [Cell(one.variant_name), Cell(one.benchmark), *numbers(one)]
+        [Cell(entry.variant_name), Cell(entry.benchmark), *numbers(entry)]
         + [
-            Cell(f"{one.counters[name]:,}" if name in one.counters else NOT_AVAILABLE)
+            Cell(f"{entry.counters[name]:,}" if name in entry.counters else NOT_AVAILABLE)
             for name in MECHANISM
         ]
-        for one in findings.mechanism
+        for entry in findings.mechanism
     ]
     note = (
         "Counters of sched/fast/stat, summed over the compared seeds. hint_set: woken threads that "
@@ -120,25 +120,30 @@ def synchronization(findings: Findings) -> Table:
     """What explains a result: how often the threads meet, and how long they wait for each other."""
     rows = [
         [
-            Cell(one.benchmark),
-            Cell(one.variant_name),
-            *numbers(one),
+            Cell(entry.benchmark),
+            Cell(entry.variant_name),
+            *numbers(entry),
             *(
                 Cell(value(number), tone="" if number is not None else "aside")
                 for number in (
-                    one.locks,
-                    one.barriers,
-                    one.flags,
-                    one.handoffs,
-                    one.context_switches,
+                    entry.locks,
+                    entry.barriers,
+                    entry.flags,
+                    entry.handoffs,
+                    entry.context_switches,
                 )
             ),
             *(
                 Cell(f"{100 * share:.1f}")
-                for share in (one.contended, one.lock_share, one.barrier_share, one.flag_share)
+                for share in (
+                    entry.contended,
+                    entry.lock_share,
+                    entry.barrier_share,
+                    entry.flag_share,
+                )
             ),
         ]
-        for one in findings.synchronization
+        for entry in findings.synchronization
     ]
     columns = ["benchmark", "variant", "threads", *findings.axes]
     columns += ["locks/s", "barriers/s", "flags/s"]
@@ -155,14 +160,15 @@ def synchronization(findings: Findings) -> Table:
 def latencies(findings: Findings) -> Table:
     """How long hand-offs and wake-ups take, the baseline's included."""
     metrics = [f"{latency}_{shown}" for latency in LATENCIES for shown in LATENCY_COLUMNS]
-    found = {
+    by_variant = {
         name: [findings.find(name, metric) for metric in metrics] for name in findings.variants
     }
     rows = []
-    for one in _places(findings):
-        labels = [Cell(one.benchmark), *numbers(one)]
+    for place in _places(findings):
+        labels = [Cell(place.benchmark), *numbers(place)]
         times = {
-            name: [by_place[one.key] for by_place in by_metric] for name, by_metric in found.items()
+            name: [by_place[place.key] for by_place in by_metric]
+            for name, by_metric in by_variant.items()
         }
         # Over the seeds that the first variant has, too.
         before = [compared.baseline.mean for compared in next(iter(times.values()), ())]
@@ -183,7 +189,7 @@ def latencies(findings: Findings) -> Table:
 
 def _places(findings: Findings) -> Iterable[Place]:
     """The rows of the comparison, each once."""
-    return {one.key: one for one in findings.findings}.values()
+    return {finding.key: finding for finding in findings.findings}.values()
 
 
 def _microseconds(nanoseconds: float | None) -> Cell:
@@ -194,10 +200,10 @@ def _microseconds(nanoseconds: float | None) -> Cell:
 
 def study(findings: Findings, metric: str) -> Table:
     """Several variants side by side: a row per workload, a column per variant, the best strong."""
-    found = {name: findings.find(name, metric) for name in findings.variants}
+    by_variant = {name: findings.find(name, metric) for name in findings.variants}
     link = links(findings)
     rows = []
-    for cells in zip(*(one.values() for one in found.values()), strict=True):
+    for cells in zip(*(by_case.values() for by_case in by_variant.values()), strict=True):
         rows.append(
             [
                 Cell(cells[0].benchmark, link=link.get(cells[0].key, "")),
@@ -215,17 +221,17 @@ def standings(findings: Findings) -> Table:
     """Each arm over all rows: what is left to gain by choosing better."""
     rows = [
         [
-            Cell(one.variant_name),
-            Cell(_times(one.mean), tone="" if one.rows else "aside"),
-            Cell(_times(one.worst), tone="" if one.rows else "aside"),
-            Cell(str(one.best_of)),
-            Cell(str(one.worse), tone="loss" if one.worse else ""),
-            Cell(str(one.rows)),
+            Cell(standing.variant_name),
+            Cell(_times(standing.mean), tone="" if standing.rows else "aside"),
+            Cell(_times(standing.worst), tone="" if standing.rows else "aside"),
+            Cell(str(standing.best_of)),
+            Cell(str(standing.worse), tone="loss" if standing.worse else ""),
+            Cell(str(standing.rows)),
         ]
-        for one in findings.standings
+        for standing in findings.standings
     ]
     columns = ["arm", "mean regret", "worst regret", "best in", "worse than the baseline in", "of"]
-    partial = sum(not all(one.complete for one in row) for row in findings.regret_rows)
+    partial = sum(not all(own.complete for own in row) for row in findings.regret_rows)
     note = (
         f"Rows are workloads. {_ORACLE} Mean regret: the arithmetic mean over the rows. best in: "
         "no arm takes less time there. worse than the baseline: by more than "
@@ -241,11 +247,11 @@ def regrets(findings: Findings) -> Table:
     link = links(findings)
     rows = []
     for row in findings.regret_rows:
-        best = min((one.regret for one in row if one.regret is not None), default=None)
+        best = min((own.regret for own in row if own.regret is not None), default=None)
         first = row[0]
         rows.append(
             [Cell(first.benchmark, link=link.get(first.key, "")), *numbers(first)]
-            + [_regret_cell(one, one.regret == best) for one in row]
+            + [_regret_cell(own, own.regret == best) for own in row]
             + [Cell(first.oracle or NOT_AVAILABLE, tone="aside"), Cell(value(first.oracle_ns))]
         )
     columns = ["benchmark", "threads", *findings.axes, *names, "oracle", "oracle's ns"]
@@ -259,17 +265,17 @@ def regrets(findings: Findings) -> Table:
 def beside(findings: Findings) -> Table:
     """Locality apart from serialisation: time and cycles of the arms that the oracle chooses."""
     arms = findings.oracle_arms
-    found = {
+    by_column = {
         (name, metric): findings.find(name, metric)
         for name in arms
         for metric in ("elapsed_ns", "cycles")
     }
     rows = [
-        [Cell(cells[0].benchmark), *numbers(cells[0])] + [improvement_cell(one) for one in cells]
-        for cells in zip(*(one.values() for one in found.values()), strict=True)
+        [Cell(cells[0].benchmark), *numbers(cells[0])] + [improvement_cell(cell) for cell in cells]
+        for cells in zip(*(by_case.values() for by_case in by_column.values()), strict=True)
     ]
     columns = ["benchmark", "threads", *findings.axes]
-    compared = [f"{name}: {metric}" for name, metric in found]
+    compared = [f"{name}: {metric}" for name, metric in by_column]
     note = (
         "Cycles tell the work, time tells when it is done. An arm that gains cycles gains "
         "locality; if it loses time nevertheless, it does one after the other what could be done "
@@ -279,11 +285,11 @@ def beside(findings: Findings) -> Table:
     return Table(title, [*columns, *compared], rows, note, kept=compared)
 
 
-def _regret_cell(one: Regret, best: bool) -> Cell:
-    if one.regret is None:
+def _regret_cell(regret: Regret, best: bool) -> Cell:
+    if regret.regret is None:
         return Cell(NOT_AVAILABLE, tone="aside")
-    tone: Tone = "loss" if one.is_worse else "gain" if one.is_better else ""
-    return Cell(f"{one.regret:.2f}{'' if one.complete else f' {PARTIAL}'}", best, tone)
+    tone: Tone = "loss" if regret.is_worse else "gain" if regret.is_better else ""
+    return Cell(f"{regret.regret:.2f}{'' if regret.complete else f' {PARTIAL}'}", best, tone)
 
 
 def _times(regret: float | None) -> str:

@@ -105,64 +105,73 @@ class Tally:
     worst: Finding | None
 
 
-def tally(found: Findings, variant: str, metric: str) -> Tally:
-    cases = found.find(variant, metric).values()
-    verdicts = [one.verdict for one in cases]
-    by_gain = sorted(cases, key=lambda one: one.gain or 0.0)
+def tally(findings: Findings, variant: str, metric: str) -> Tally:
+    cases = findings.find(variant, metric).values()
+    verdicts = [case.verdict for case in cases]
+    by_gain = sorted(cases, key=lambda case: case.gain or 0.0)
     return Tally(
         variant,
         metric,
         better=verdicts.count("better"),
         worse=verdicts.count("worse"),
-        unchanged=sum(one in NO_CHANGE for one in verdicts),
-        unanswered=sum(one in NO_ANSWER for one in verdicts),
+        unchanged=sum(verdict in NO_CHANGE for verdict in verdicts),
+        unanswered=sum(verdict in NO_ANSWER for verdict in verdicts),
         from_nothing=sum(
-            one.metric.better == "lower" and one.baseline.mean == 0 and bool(one.variant.mean)
-            for one in cases
+            case.metric.better == "lower" and case.baseline.mean == 0 and bool(case.variant.mean)
+            for case in cases
         ),
         best=by_gain[-1] if "better" in verdicts else None,
         worst=by_gain[0] if "worse" in verdicts else None,
     )
 
 
-def lead(found: Findings) -> str:
+def lead(findings: Findings) -> str:
     """All in one sentence: of several variants what the best one gains and what it costs."""
-    return answers(found)[0]
+    return answers(findings)[0]
 
 
-def nothing_compared(found: Findings) -> list[str]:
+def nothing_compared(findings: Findings) -> list[str]:
     """Why, where there is nothing."""
-    return [] if found.variants else [f"Nothing is compared: {found.baseline} is the only variant."]
+    return (
+        []
+        if findings.variants
+        else [f"Nothing is compared: {findings.baseline} is the only variant."]
+    )
 
 
-def answers(found: Findings) -> list[str]:
+def answers(findings: Findings) -> list[str]:
     """The lead, then a sentence for each of the other variants."""
-    if not found.variants:
-        return nothing_compared(found)
+    if not findings.variants:
+        return nothing_compared(findings)
 
     def rank(variant: str) -> tuple[int, float]:
-        one = tally(found, variant, found.primary)
-        cases = found.find(variant, found.primary).values()
-        return one.better - one.worse, sum(case.gain or 0 for case in cases)
+        counts = tally(findings, variant, findings.primary)
+        cases = findings.find(variant, findings.primary).values()
+        return counts.better - counts.worse, sum(case.gain or 0 for case in cases)
 
-    best = max(found.variants, key=rank)
-    several = len(found.variants)
-    first = f"{f'Best of {several}: ' if several > 1 else ''}{_answer(found, best)}"
-    return [first, *(_answer(found, one) for one in found.variants if one != best)]
+    best = max(findings.variants, key=rank)
+    several = len(findings.variants)
+    first = f"{f'Best of {several}: ' if several > 1 else ''}{_answer(findings, best)}"
+    return [
+        first,
+        *(_answer(findings, variant) for variant in findings.variants if variant != best),
+    ]
 
 
-def _answer(found: Findings, variant: str) -> str:
-    one = tally(found, variant, found.primary)
-    rows = one.better + one.worse + one.unchanged + one.unanswered
+def _answer(findings: Findings, variant: str) -> str:
+    counts = tally(findings, variant, findings.primary)
+    rows = counts.better + counts.worse + counts.unchanged + counts.unanswered
     text = (
-        f"{variant} against {found.baseline} in {found.primary}: of {rows} rows {one.better} "
-        f"better{_extreme(one.best)}, {one.worse} worse{_extreme(one.worst)}, {one.unchanged} "
+        f"{variant} against {findings.baseline} in {findings.primary}: of {rows} rows "
+        f"{counts.better} "
+        f"better{_extreme(counts.best)}, {counts.worse} worse{_extreme(counts.worst)}, "
+        f"{counts.unchanged} "
         "without a change"
     )
-    if one.unanswered:
-        text += f", {one.unanswered} without an answer"
+    if counts.unanswered:
+        text += f", {counts.unanswered} without an answer"
     for metric in PAID_WITH:
-        other = tally(found, variant, metric)
+        other = tally(findings, variant, metric)
         if other.better or other.worse or other.from_nothing:
             text += f"; {metric}: {other.better} better, {other.worse} worse"
         if other.from_nothing:
@@ -170,132 +179,139 @@ def _answer(found: Findings, variant: str) -> str:
     return f"{text}."
 
 
-def _extreme(one: Finding | None) -> str:
-    if one is None or one.improvement_pct is None:
+def _extreme(finding: Finding | None) -> str:
+    if finding is None or finding.improvement_pct is None:
         return ""
-    return f" (up to {signed(one.improvement_pct)} %, {one.workload})"
+    return f" (up to {signed(finding.improvement_pct)} %, {finding.workload})"
 
 
-def results(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
+def results(findings: Findings, title: str, cases: Sequence[Finding]) -> Table:
     """A row for each of the findings, with its values."""
-    spread = any(one.low is not None for one in cases)
-    tested = any(one.p is not None for one in cases)
-    columns = ["workload", "variant", "metric", found.baseline, "variant's", "improvement %"]
+    spread = any(case.low is not None for case in cases)
+    tested = any(case.p is not None for case in cases)
+    columns = ["workload", "variant", "metric", findings.baseline, "variant's", "improvement %"]
     columns += ["95 % interval"] if spread else []
     columns += ["p (Holm)", "p (rank)"] if tested else []
     rows = []
-    link = links(found)
-    for one in cases:
+    link = links(findings)
+    for case in cases:
         cells = [
-            Cell(one.workload, link=link.get(one.key, "")),
-            Cell(one.variant_name),
-            Cell(one.metric.name),
+            Cell(case.workload, link=link.get(case.key, "")),
+            Cell(case.variant_name),
+            Cell(case.metric.name),
         ]
-        cells += [Cell(value(one.baseline.mean)), Cell(value(one.variant.mean))]
-        cells.append(improvement_cell(one))
-        texts = [interval(one)] if spread else []
-        texts += [_p(one.p), _p(one.p_rank)] if tested else []
-        aside: Tone = "aside" if one.gain in (None, 0.0) else ""
-        tone = TONES.get(one.verdict, aside)
-        rows.append([*cells, *(Cell(text, tone=tone) for text in [*texts, one.verdict])])
-    note = f"{found.mean}: {'geometric' if found.mean == 'Gmean' else 'arithmetic'} means. {SIGN}"
+        cells += [Cell(value(case.baseline.mean)), Cell(value(case.variant.mean))]
+        cells.append(improvement_cell(case))
+        texts = [interval(case)] if spread else []
+        texts += [_p(case.p), _p(case.p_rank)] if tested else []
+        aside: Tone = "aside" if case.gain in (None, 0.0) else ""
+        tone = TONES.get(case.verdict, aside)
+        rows.append([*cells, *(Cell(text, tone=tone) for text in [*texts, case.verdict])])
+    note = (
+        f"{findings.mean}: {'geometric' if findings.mean == 'Gmean' else 'arithmetic'} means. "
+        f"{SIGN}"
+    )
     if spread:
         note += " Other metrics than the primary one are hints."
     return Table(title, [*columns, "verdict"], rows, note, 3, ["improvement %"])
 
 
-def by_metric(found: Findings) -> Iterator[Table]:
+def by_metric(findings: Findings) -> Iterator[Table]:
     """The primary metric, where it was measured; then all others."""
     others: list[Finding] = []
-    for metric in found.measured:
-        cases = found.of_metric(metric.name)
-        if metric.name == found.primary:
-            yield results(found, f"{heading(metric)}: the primary metric", cases)
+    for metric in findings.measured:
+        cases = findings.of_metric(metric.name)
+        if metric.name == findings.primary:
+            yield results(findings, f"{heading(metric)}: the primary metric", cases)
         else:
             others += cases
     if others:
-        yield results(found, "Other metrics", others)
+        yield results(findings, "Other metrics", others)
 
 
-def losses(found: Findings) -> Table:
+def losses(findings: Findings) -> Table:
     """Every case in which a variant is worse than the baseline, the worst first."""
-    return _list(found, "Losses", [one for one in found.findings if (one.gain or 0) < 0])
+    return _list(
+        findings, "Losses", [finding for finding in findings.findings if (finding.gain or 0) < 0]
+    )
 
 
-def gains(found: Findings) -> Table:
+def gains(findings: Findings) -> Table:
     """Every case in which a variant is better than the baseline, the best first."""
-    return _list(found, "Gains", [one for one in found.findings if (one.gain or 0) > 0])
+    return _list(
+        findings, "Gains", [finding for finding in findings.findings if (finding.gain or 0) > 0]
+    )
 
 
-def _list(found: Findings, title: str, cases: Sequence[Finding]) -> Table:
+def _list(findings: Findings, title: str, cases: Sequence[Finding]) -> Table:
     """The largest changes first; equal ones, but for the last bits of a float, as they stand."""
-    ordered = sorted(cases, key=lambda one: -round(abs(one.improvement_pct or 0), 6))
-    link = links(found)
+    ordered = sorted(cases, key=lambda case: -round(abs(case.improvement_pct or 0), 6))
+    link = links(findings)
     rows = [
         [
-            Cell(one.variant_name),
-            Cell(one.benchmark, link=link.get(one.key, "")),
-            Cell(one.metric.name),
-            *numbers(one),
-            Cell(value(one.baseline.mean)),
-            Cell(value(one.variant.mean)),
-            improvement_cell(one),
+            Cell(finding.variant_name),
+            Cell(finding.benchmark, link=link.get(finding.key, "")),
+            Cell(finding.metric.name),
+            *numbers(finding),
+            Cell(value(finding.baseline.mean)),
+            Cell(value(finding.variant.mean)),
+            improvement_cell(finding),
         ]
-        for one in ordered
+        for finding in ordered
     ]
-    columns = ["variant", "benchmark", "metric", "threads", *found.axes]
+    columns = ["variant", "benchmark", "metric", "threads", *findings.axes]
     columns += ["baseline", "value", "improvement %"]
     return Table(f"{title}: {len(cases)}", columns, rows, SIGN, 3)
 
 
-def numbers(one: Place) -> list[Cell]:
+def numbers(place: Place) -> list[Cell]:
     """The threads, and where the row stands on the axes of a matrix."""
-    return [Cell(str(one.threads)), *(Cell(str(number)) for _, number in one.axes)]
+    return [Cell(str(place.threads)), *(Cell(str(number)) for _, number in place.axes)]
 
 
-def left_out(found: Findings) -> Table:
+def left_out(findings: Findings) -> Table:
     """The runs that are in no comparison, and why."""
-    link = links(found)
+    link = links(findings)
     rows = [
         [
-            Cell(one.status.upper(), tone="aside" if one.status == "missing" else "loss"),
-            Cell(one.variant_name),
-            Cell(one.benchmark, link=link.get(one.key, "")),
-            Cell(one.reason),
-            Cell(one.which),
-            *numbers(one),
+            Cell(run.status.upper(), tone="aside" if run.status == "missing" else "loss"),
+            Cell(run.variant_name),
+            Cell(run.benchmark, link=link.get(run.key, "")),
+            Cell(run.reason),
+            Cell(run.which),
+            *numbers(run),
         ]
-        for one in found.left_out
+        for run in findings.left_out
     ]
-    columns = ["status", "variant", "benchmark", "reason", "which", "threads", *found.axes]
+    columns = ["status", "variant", "benchmark", "reason", "which", "threads", *findings.axes]
     return Table(f"Left out: {len(rows)} runs", columns, rows, "In none of the tables.", 5)
 
 
-def links(found: Findings) -> dict[tuple[int | str, ...], str]:
+def links(findings: Findings) -> dict[tuple[int | str, ...], str]:
     """By its key, where a workload's runs are in the table raw()."""
     return {
         key: f"#runs-{number}"
-        for number, key in enumerate(dict.fromkeys(one.key for one in found.raw))
+        for number, key in enumerate(dict.fromkeys(run.key for run in findings.raw))
     }
 
 
-def raw(found: Findings) -> Table:
+def raw(findings: Findings) -> Table:
     """Every run that was compared, and those that were to be, with their places in runs.jsonl."""
-    measured = {one.name for one in found.measured}
-    names = [name for name in dict.fromkeys((found.primary, *SHOWN_OF_RUNS)) if name in measured]
+    measured = {metric.name for metric in findings.measured}
+    names = [name for name in dict.fromkeys((findings.primary, *SHOWN_OF_RUNS)) if name in measured]
     # The first of a workload's runs is where links lead.
-    anchors = {key: link.removeprefix("#") for key, link in links(found).items()}
+    anchors = {key: link.removeprefix("#") for key, link in links(findings).items()}
     rows = []
-    for one in found.raw:
-        status = one.row["status"]
+    for run in findings.raw:
+        status = run.row["status"]
         cells = [
-            Cell(one.workload, anchor=anchors.pop(one.key, "")),
-            Cell(one.variant_name),
-            Cell(one.which),
+            Cell(run.workload, anchor=anchors.pop(run.key, "")),
+            Cell(run.variant_name),
+            Cell(run.which),
             Cell(status, tone="" if status == "ok" else "loss"),
-            _key(one.row["key"]),
+            _key(run.row["key"]),
         ]
-        rows.append([*cells, *(Cell(value(runs.value(one.row, name))) for name in names)])
+        rows.append([*cells, *(Cell(value(runs.value(run.row, name))) for name in names)])
     columns = ["workload", "variant", "which", "status", "key", *names]
     note = "key: of a line of runs.jsonl, which is beside this page and has all that was measured."
     return Table(f"Runs: {len(rows)}", columns, rows, note, 4)
@@ -311,49 +327,52 @@ def _key(key: str) -> Cell:
     return Cell(shown, link=f"runs.jsonl#:~:text={text}")
 
 
-def notes(found: Findings) -> list[str]:
+def notes(findings: Findings) -> list[str]:
     """What belongs beside the numbers, a line each."""
-    lacking = missing(found)
+    lacking = missing(findings)
     lines = [
-        *(f"Calibration: {line}" for line in found.calibration),
-        *(f"Doubtful: {line}" for line in found.doubts),
+        *(f"Calibration: {line}" for line in findings.calibration),
+        *(f"Doubtful: {line}" for line in findings.doubts),
         *([f"Not available: {lacking}."] if lacking else []),
-        *(f"No claim: {line}" for line in no_claims(found)),
-        *(f"Left out: {one.sentence}" for one in found.left_out),
+        *(f"No claim: {line}" for line in no_claims(findings)),
+        *(f"Left out: {run.sentence}" for run in findings.left_out),
     ]
     return [one_line(line) for line in lines]
 
 
-def missing(found: Findings) -> str:
+def missing(findings: Findings) -> str:
     """The metrics that no run has, those together that lack for the same reason."""
     names: dict[str, list[str]] = {}
-    for metric in found.not_available:
-        names.setdefault(found.why_not_available(metric.name), []).append(metric.name)
-    return "; ".join(f"{', '.join(one)}{f' ({why})' if why else ''}" for why, one in names.items())
+    for metric in findings.not_available:
+        names.setdefault(findings.why_not_available(metric.name), []).append(metric.name)
+    return "; ".join(
+        f"{', '.join(name)}{f' ({why})' if why else ''}" for why, name in names.items()
+    )
 
 
-def no_claims(found: Findings) -> list[str]:
+def no_claims(findings: Findings) -> list[str]:
     """Why there is no claim, and of which metrics."""
     reasons: dict[str, list[str]] = {}
-    for metric in found.measured:
-        for one in found.of_metric(metric.name):
+    for metric in findings.measured:
+        for finding in findings.of_metric(metric.name):
             # What no run has stands in the tables as that, unless something is known of why.
-            if one.reason and one.reason != no_run(metric.name):
+            if finding.reason and finding.reason != no_run(metric.name):
                 # Metrics that lack for the same reason stand together.
-                reason = one.reason.replace(no_run(metric.name), "no run has it")
-                text = f"{one.variant_name}: {one.workload}: {one.verdict}: {reason}"
+                reason = finding.reason.replace(no_run(metric.name), "no run has it")
+                text = f"{finding.variant_name}: {finding.workload}: {finding.verdict}: {reason}"
                 reasons.setdefault(text, []).append(metric.name)
-    every = len(found.measured)
+    every = len(findings.measured)
     return [
         f"{text} ({'all metrics' if len(names) == every else ', '.join(names)})"
         for text, names in reasons.items()
     ]
 
 
-def units(found: Findings) -> Table:
+def units(findings: Findings) -> Table:
     """What the metrics count."""
     rows = [
-        [Cell(one.name), Cell(one.unit), Cell(f"{one.better} is better")] for one in found.metrics
+        [Cell(metric.name), Cell(metric.unit), Cell(f"{metric.better} is better")]
+        for metric in findings.metrics
     ]
     return Table("Metrics", ["metric", "counts", "direction"], rows, labels=3)
 
@@ -362,24 +381,24 @@ def heading(metric: Metric) -> str:
     return f"{metric.name} ({metric.unit}, {metric.better} is better)"
 
 
-def improvement_cell(one: Finding, best: bool = False) -> Cell:
+def improvement_cell(finding: Finding, best: bool = False) -> Cell:
     """An improvement and its spread, in percent."""
-    if one.improvement_pct is None:
+    if finding.improvement_pct is None:
         return Cell(NOT_AVAILABLE, tone="aside")
     # Rounded first: what is shown as 0.0 has no sign and no tone.
-    shown = round(one.improvement_pct, 1) or 0.0
-    spread = "" if one.spread is None else f" ±{one.spread:.1f}"
-    unsure = " ~" if one.verdict == "~" else ""
-    text = f"{shown:.1f}{spread}{unsure}{'' if one.complete else f' {PARTIAL}'}"
+    shown = round(finding.improvement_pct, 1) or 0.0
+    spread = "" if finding.spread is None else f" ±{finding.spread:.1f}"
+    unsure = " ~" if finding.verdict == "~" else ""
+    text = f"{shown:.1f}{spread}{unsure}{'' if finding.complete else f' {PARTIAL}'}"
     sign: Tone = "gain" if shown > 0 else "loss" if shown < 0 else ""
-    return Cell(text, best, sign if one.gain else "aside" if shown else "")
+    return Cell(text, best, sign if finding.gain else "aside" if shown else "")
 
 
 def side_by_side(cases: Sequence[Finding]) -> list[Cell]:
     """Their improvements, the best strong, if that is sure: what is no significant change, or no
     answer, is not the best by its number."""
-    best = max((one.gain for one in cases if one.gain is not None), default=None)
-    return [improvement_cell(one, bool(one.gain) and one.gain == best) for one in cases]
+    best = max((case.gain for case in cases if case.gain is not None), default=None)
+    return [improvement_cell(case, bool(case.gain) and case.gain == best) for case in cases]
 
 
 def value(number: float | None) -> str:
@@ -394,10 +413,10 @@ def signed(percent: float) -> str:
     return f"{round(percent, 1) or 0.0:+.1f}"
 
 
-def interval(one: Finding) -> str:
-    if one.low is None or one.high is None:
+def interval(finding: Finding) -> str:
+    if finding.low is None or finding.high is None:
         return NOT_AVAILABLE
-    return f"[{signed(one.low)}, {signed(one.high)}]"
+    return f"[{signed(finding.low)}, {signed(finding.high)}]"
 
 
 def _p(p: float | None) -> str:

@@ -134,12 +134,12 @@ def command_line(
 def overlaid(root: Path = Path("/")) -> list[Path]:
     """The directories of the host that the guest may write to, each into an overlay."""
     usual = {*USUAL, *Path.cwd().parts[1:2]}
-    found = sorted(
+    paths = sorted(
         path
         for path in root.iterdir()
         if path.is_dir() and not path.is_symlink() and path.name not in OWN
     )
-    return sorted(found, key=lambda path: path.name not in usual)[:MOST_OVERLAYS]
+    return sorted(paths, key=lambda path: path.name not in usual)[:MOST_OVERLAYS]
 
 
 def _mortal_qemu(directory: Path) -> Path:

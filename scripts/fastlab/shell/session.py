@@ -98,7 +98,7 @@ class Session:
             (process.stdout, self._streams.stdout, "standard output"),
             (process.stderr, self._streams.stderr, "standard error"),
         )
-        drains = [threading.Thread(target=self._drain, args=one) for one in outputs]
+        drains = [threading.Thread(target=self._drain, args=pipe) for pipe in outputs]
         for drain in drains:
             drain.start()
         try:
@@ -138,8 +138,8 @@ class Session:
         finally:
             _end(process)
         if not self._started:
-            said = errors.read_text(errors="replace").strip()
-            raise self._failure(f"the machine did not boot\n{said}")
+            errors_printed = errors.read_text(errors="replace").strip()
+            raise self._failure(f"the machine did not boot\n{errors_printed}")
         self._remark()
 
     def _wait_for(

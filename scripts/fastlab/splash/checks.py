@@ -16,7 +16,7 @@ SAMPLE = 48
 
 
 @dataclass(frozen=True)
-class Said:
+class ProgramOutput:
     """What a run of this size left behind. `report` is the macros' (parmacs.h), line by line."""
 
     output: str
@@ -33,14 +33,14 @@ class Judgement:
     values: Mapping[str, float] = field(default_factory=dict)
 
 
-Judge = Callable[[Said], Judgement]
+Judge = Callable[[ProgramOutput], Judgement]
 
 
 def verdict_word(passed: str, *failed: str) -> Judge:
     """The program checks itself and says `passed`, on a line that begins so."""
 
-    def judge(said: Said) -> Judgement:
-        lines = [line.strip() for line in said.output.splitlines()]
+    def judge(run: ProgramOutput) -> Judgement:
+        lines = [line.strip() for line in run.output.splitlines()]
         for line in lines:
             if line.startswith(failed):
                 return Judgement(False, line)
@@ -50,38 +50,38 @@ def verdict_word(passed: str, *failed: str) -> Judge:
     return judge
 
 
-def cholesky(said: Said) -> Judgement:
+def cholesky(run: ProgramOutput) -> Judgement:
     """Its own test, and how much it had to do: the same whoever does it."""
-    judged = verdict_word("PASSED", "Max error is")(said)
-    found = re.search(r"^(\d+) operations for factorization", said.output, re.MULTILINE)
-    if not judged.right or not found:
-        return Judgement(False, judged.detail if found else "it never said its operations")
-    return Judgement(True, judged.detail, {"operations": float(found[1])})
+    judged = verdict_word("PASSED", "Max error is")(run)
+    match = re.search(r"^(\d+) operations for factorization", run.output, re.MULTILINE)
+    if not judged.right or not match:
+        return Judgement(False, judged.detail if match else "it never said its operations")
+    return Judgement(True, judged.detail, {"operations": float(match[1])})
 
 
 # Step, kinetic energy, three potential energies; total energy, temperature, pressure.
 _WATER_STEP = re.compile(r"^\s*\d+((?:\s+\S+){4})\s*\n((?:\s+\S+){3})\s*$", re.MULTILINE)
 
 
-def water(said: Said) -> Judgement:
+def water(run: ProgramOutput) -> Judgement:
     """Its energies and the pressure, which depends on all forces.
 
     The temperature is said, not judged: in Splash-3's Water-spatial it is wrong
     (Documentation/splash2-original.rst).
     """
-    found = re.search(r"^Exited Happily with XTT = (\S+)", said.output, re.MULTILINE)
-    if not found:
+    match = re.search(r"^Exited Happily with XTT = (\S+)", run.output, re.MULTILINE)
+    if not match:
         return Judgement(False, 'it never said "Exited Happily"')
-    energy = _number(found[1])
+    energy = _number(match[1])
     # With velocities that were never set it is some 1e33.
     if not abs(energy) < 1e12:
-        return Judgement(False, f"its total energy is {found[1]}")
-    steps = _WATER_STEP.findall(said.output)
+        return Judgement(False, f"its total energy is {match[1]}")
+    steps = _WATER_STEP.findall(run.output)
     if not steps:
         return Judgement(False, "it never printed a step's energies")
     *_, potential = map(_number, steps[-1][0].split())
     _, temperature, pressure = map(_number, steps[-1][1].split())
-    detail = f"XTT {found[1]}, pressure {pressure:.5g}; not judged: {temperature:.0f} K"
+    detail = f"XTT {match[1]}, pressure {pressure:.5g}; not judged: {temperature:.0f} K"
     values = {"XTT": energy, "potential energy": potential, "pressure": pressure}
     return Judgement(all(map(math.isfinite, values.values())), detail, values)
 
@@ -92,10 +92,10 @@ def barnes(softening: float, step: float, bound: float) -> Judge:
     `bound` is for the root mean square of the differences, relative to that of the sums.
     """
 
-    def judge(said: Said) -> Judgement:
-        bodies = list(_reported(said, "body", 10))
-        if len(bodies) != int(said.size):
-            return Judgement(False, f"it reported {len(bodies)} bodies, not {said.size}")
+    def judge(run: ProgramOutput) -> Judgement:
+        bodies = list(_reported(run, "body", 10))
+        if len(bodies) != int(run.size):
+            return Judgement(False, f"it reported {len(bodies)} bodies, not {run.size}")
         # Splash-3's gives some to no thread, from 16 threads on.
         idle = sum(not any(body[7:]) for body in bodies)
         if idle:
@@ -131,10 +131,10 @@ def fmm(step: float) -> Judge:
     (Documentation/splash2-original.rst).
     """
 
-    def judge(said: Said) -> Judgement:
-        rows = sorted(_reported(said, "particle", 9))
-        if len(rows) != int(said.size):
-            return Judgement(False, f"it reported {len(rows)} particles, not {said.size}")
+    def judge(run: ProgramOutput) -> Judgement:
+        rows = sorted(_reported(run, "particle", 9))
+        if len(rows) != int(run.size):
+            return Judgement(False, f"it reported {len(rows)} particles, not {run.size}")
         if [row[0] for row in rows] != list(range(len(rows))):
             return Judgement(False, "a particle is missing, or there twice")
         values = {
@@ -188,13 +188,13 @@ def _sample(count: int) -> list[int]:
     return sorted({i * count // SAMPLE for i in range(SAMPLE)})
 
 
-def _reported(said: Said, kind: str, numbers: int) -> Iterator[list[float]]:
+def _reported(run: ProgramOutput, kind: str, numbers: int) -> Iterator[list[float]]:
     """A line with fewer words, or more, has no numbers: it is there, and wrong."""
-    for line in said.report:
+    for line in run.report:
         words = line.split()
         if words[:1] == [kind]:
-            found = map(_number, words[1:])
-            yield [*found] if len(words) == numbers + 1 else [math.nan] * numbers
+            numbers_found = map(_number, words[1:])
+            yield [*numbers_found] if len(words) == numbers + 1 else [math.nan] * numbers
 
 
 def _number(word: str) -> float:

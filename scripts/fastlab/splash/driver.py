@@ -22,7 +22,7 @@ from fastlab.base.progress import Reporter, steps
 from fastlab.base.project import work_dir
 from fastlab.report.tables import Cell, Table, Tone
 from fastlab.splash import source_tree
-from fastlab.splash.checks import Said, differences
+from fastlab.splash.checks import ProgramOutput, differences
 from fastlab.splash.programs import PROGRAMS, Program, Size, select
 from fastlab.splash.source_tree import SourceTree
 
@@ -126,11 +126,15 @@ def run(request: TreeRequest, reporter: Reporter) -> Iterator[TreeRow]:
     fewest are the reference.
     """
     with prepared(request, reporter) as (tree, built):
-        for one in built:
-            if one.path is None:
-                name, failure = one.program.name, one.failure
+        for built_program in built:
+            if built_program.path is None:
+                name, failure = built_program.program.name, built_program.failure
                 yield TreeRow(name, "", 0, "", None, None, None, "failed", failure)
-        ready = [(one.program, one.path) for one in built if one.path]
+        ready = [
+            (built_program.program, built_program.path)
+            for built_program in built
+            if built_program.path
+        ]
         jobs = [
             TreeJob(
                 program,
@@ -158,7 +162,7 @@ def _build(request: TreeRequest, tree: SourceTree, reporter: Reporter) -> list[B
     wanted = source_tree.choose(tree, select(request.programs), bool(request.programs))
     macros = source_tree.find_macros(request.project)
     built = []
-    for program in steps(reporter, f"building {tree.root}", wanted, lambda one: one.name):
+    for program in steps(reporter, f"building {tree.root}", wanted, lambda item: item.name):
         try:
             path = source_tree.build(tree, program, macros, output_directory(request))
             built.append(BuiltProgram(program, path))
@@ -204,12 +208,14 @@ def table(rows: Sequence[TreeRow]) -> Table:
 def _note(rows: Sequence[TreeRow]) -> str:
     """What the columns are, and the figures that stand beside a verdict without deciding it."""
     right = {row.program for row in rows if row.verdict == "ok"}
-    remarks = dict.fromkeys(one.remark for one in PROGRAMS if one.name in right and one.remark)
+    remarks = dict.fromkeys(
+        program.remark for program in PROGRAMS if program.name in right and program.remark
+    )
     phase = (
         "The parallel phase is from CREATE to WAIT_FOR_END, with what a self-test adds to it (FFT: "
         "the inverse transform)"
     )
-    return ". ".join((phase, *(f"{one[0].upper()}{one[1:]}" for one in remarks))) + "."
+    return ". ".join((phase, *(f"{remark[0].upper()}{remark[1:]}" for remark in remarks))) + "."
 
 
 def document(rows: Sequence[TreeRow], request: TreeRequest) -> dict[str, Any]:
@@ -262,19 +268,19 @@ def attempt(job: TreeJob) -> TreeRow:
         "seconds": time.monotonic() - begun,
         "exit_status": status,
     }
-    said = Said(
+    printed = ProgramOutput(
         (directory / OUTPUT).read_text(errors="replace"),
         report.read_text(errors="replace").splitlines() if report.is_file() else [],
         job.size,
     )
-    words = last_words(said.output) or "it said nothing"
+    words = last_words(printed.output) or "it said nothing"
     if status is None:
         return row("hung", f"no end after {job.timeout:g} s: {words}", **more)
     if status:
         return row("failed", ending(status, words), **more)
-    facts = _facts(said)
+    facts = _facts(printed)
     more["parallel_ns"] = facts.get("parallel_ns")
-    judgement = program.judge(said)
+    judgement = program.judge(printed)
     if not judgement.right:
         return row("wrong", judgement.detail, **more)
     if facts.get("threads") != threads:
@@ -293,9 +299,9 @@ def compared(row: TreeRow, reference: TreeRow, program: Program) -> TreeRow:
     return TreeRow(**(asdict(row) | {"verdict": "wrong", "detail": detail}))
 
 
-def _facts(said: Said) -> dict[str, int]:
+def _facts(run: ProgramOutput) -> dict[str, int]:
     """The numbers that the macros report: how many threads, how long."""
-    matches = (re.fullmatch(r"(threads|parallel_ns) (\d+)", line) for line in said.report)
+    matches = (re.fullmatch(r"(threads|parallel_ns) (\d+)", line) for line in run.report)
     return {match[1]: int(match[2]) for match in matches if match}
 
 

@@ -75,14 +75,14 @@ def _cholesky(directory: Path, size: str, threads: int) -> Invocation:
 def matrix(directory: Path, size: str) -> Path:
     """The file of a matrix that comes with Cholesky."""
     inputs = directory / "inputs"
-    found = [path for path in sorted(inputs.glob("*")) if path.name.lower() == f"{size}.o"]
-    if not found:
+    matrices = [path for path in sorted(inputs.glob("*")) if path.name.lower() == f"{size}.o"]
+    if not matrices:
         packed = [path for path in sorted(inputs.glob(f"{size}.[oO].*"))]
         raise FastError(
             f"{inputs}/{size}.O is not there"
             + (f"; unpack {packed[0]} first" if packed else ": the tree lacks this matrix")
         )
-    return found[0]
+    return matrices[0]
 
 
 def _barnes(directory: Path, size: str, threads: int) -> Invocation:

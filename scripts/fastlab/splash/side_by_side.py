@@ -118,7 +118,7 @@ class SplashSession:
         ours: Path,
     ) -> None:
         """`built` is what there is of the tree; `ours` is the directory of our build."""
-        theirs = {one.program.name: one for one in built}
+        theirs = {program.program.name: program for program in built}
         check_built(ours, [program_path(ours, name) for name in theirs])
         self._request = request
         self._rounds = rounds
@@ -135,7 +135,7 @@ class SplashSession:
     def run(self, reporter: Reporter) -> None:
         """All rounds. What has failed is not tried again."""
         every = product(range(self._rounds), self._rows)
-        for number, row in steps(reporter, "measuring", every, lambda one: str(one[1])):
+        for number, row in steps(reporter, "measuring", every, lambda step: str(step[1])):
             for turn in range(row.case.pairs):
                 if not row.failure:
                     row.measure(ours_first=(number + turn) % 2 == 0)

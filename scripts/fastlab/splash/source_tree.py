@@ -48,7 +48,7 @@ class SourceTree:
 def find_macros(project: Path) -> list[Path]:
     """The project's own files, which stand in for the tree's macros."""
     directory = project / "splash2-harness/macros"
-    names = ("parmacs.m4", "parmacs.h", *(one.macros for one in PROGRAMS if one.macros))
+    names = ("parmacs.m4", "parmacs.h", *(program.macros for program in PROGRAMS if program.macros))
     return [*(directory / name for name in names), project / "userspace/roi/roi.h"]
 
 
@@ -56,7 +56,7 @@ def find_tree(root: Path) -> SourceTree:
     """What there is below the directory that a user names; FastError says what it is not."""
     if not root.is_dir():
         raise FastError(f"{root}: no such directory; name an unpacked SPLASH-2 or Splash-3")
-    if any((one / SPLASH_4).is_dir() for one in (root, root / "Splash-4")):
+    if any((directory / SPLASH_4).is_dir() for directory in (root, root / "Splash-4")):
         raise FastError(
             f"{root}: this is Splash-4, which is not supported: its programs have atomic "
             "operations instead of many locks and barriers; name an unpacked SPLASH-2 or Splash-3"
@@ -74,9 +74,11 @@ def find_tree(root: Path) -> SourceTree:
             f"{codes}: not a whole SPLASH tree: it has no {' or '.join(CONFIGS)}, "
             "which the programs' Makefiles include"
         )
-    programs = tuple(one for one in PROGRAMS if (codes / one.directory / "Makefile").is_file())
+    programs = tuple(
+        program for program in PROGRAMS if (codes / program.directory / "Makefile").is_file()
+    )
     if not programs:
-        wanted = ", ".join(one.directory for one in PROGRAMS)
+        wanted = ", ".join(program.directory for program in PROGRAMS)
         raise FastError(f"{codes}: it has none of the nine programs ({wanted})")
     return SourceTree(root, codes, config, programs)
 
@@ -84,11 +86,11 @@ def find_tree(root: Path) -> SourceTree:
 def choose(tree: SourceTree, wanted: Iterable[Program], named: bool) -> list[Program]:
     """Those of `wanted` that the tree has; a missing one that was asked for by name is an error."""
     wanted = list(wanted)
-    missing = [one for one in wanted if one not in tree.programs]
+    missing = [program for program in wanted if program not in tree.programs]
     if named and missing:
-        directories = ", ".join(f"{one.name} ({one.directory})" for one in missing)
+        directories = ", ".join(f"{program.name} ({program.directory})" for program in missing)
         raise FastError(f"{tree.codes}: it has no {directories}")
-    return [one for one in wanted if one in tree.programs]
+    return [program for program in wanted if program in tree.programs]
 
 
 def check(tree: SourceTree, output: Path) -> None:
@@ -145,10 +147,10 @@ def _text(path: Path) -> str:
 
 
 def _target(makefile: Path) -> str:
-    found = re.search(r"^TARGET\s*:?=\s*(\S+)", _text(makefile), re.MULTILINE)
-    if not found:
+    match = re.search(r"^TARGET\s*:?=\s*(\S+)", _text(makefile), re.MULTILINE)
+    if not match:
         raise FastError(f"{makefile}: it does not say its TARGET, as those of SPLASH-2 do")
-    return found[1]
+    return match[1]
 
 
 def _kept(directory: Path) -> list[Path]:

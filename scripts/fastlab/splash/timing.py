@@ -111,9 +111,9 @@ def time_ours(command: Sequence[str], timeout: float) -> tuple[str, int]:
     if answer.status not in (0, CHECK_FAILED):
         raise NoTimeError("failed", ending(answer.status, answer.errors))
     try:
-        said = json.loads(answer.output)
-        right, detail = said["check"] == "ok", said["check_detail"]
-        ns = int(said["elapsed_ns"])
+        result = json.loads(answer.output)
+        right, detail = result["check"] == "ok", result["check_detail"]
+        ns = int(result["elapsed_ns"])
     except (ValueError, KeyError, TypeError) as error:
         words = last_words(answer.errors or answer.output)
         raise NoTimeError("failed", f"printed no result: {words}") from error
@@ -144,10 +144,10 @@ class Theirs:
             job = replace(job, program=_untested(job.program))
         row = self._attempt(job)
         output = (job.directory / driver.OUTPUT).read_text(errors="replace")
-        found = re.search(rf"^{self._case.phase}(\d+)", output, re.MULTILINE)
-        if not found or not int(found[1]):
+        match = re.search(rf"^{self._case.phase}(\d+)", output, re.MULTILINE)
+        if not match or not int(match[1]):
             raise NoTimeError("failed", "it did not print the time of its parallel phase")
-        return row.command, 1000 * int(found[1])
+        return row.command, 1000 * int(match[1])
 
     def _attempt(self, job: TreeJob) -> TreeRow:
         row = driver.attempt(job)
@@ -167,4 +167,4 @@ def _untested(program: Program) -> Program:
         given = program.call(directory, size, threads)
         return replace(given, arguments=[word for word in given.arguments if word != "-t"])
 
-    return replace(program, call=call, judge=lambda said: Judgement(True, "not tested"))
+    return replace(program, call=call, judge=lambda run: Judgement(True, "not tested"))

@@ -38,8 +38,8 @@ def analyse(directory: Path, reporter: Reporter) -> Findings:
             "show; restore it, or make them again in another directory"
         )
     made = plan or plan_file.simulations(load_experiment(file))
-    found = summarise(made, rows)
+    findings = summarise(made, rows)
     if not made.experiment.attribute:
         # What is there is an older experiment's.
-        return found
-    return replace(found, attributed=attributed.load(directory, made.builds))
+        return findings
+    return replace(findings, attributed=attributed.load(directory, made.builds))

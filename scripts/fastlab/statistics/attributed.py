@@ -56,12 +56,12 @@ class Attributed:
     false_sharing: Sequence[FalseSharing]
 
 
-def keep(directory: Path, found: Iterable[Attributed], builds: Builds) -> None:
+def keep(directory: Path, attributed: Iterable[Attributed], builds: Builds) -> None:
     """Write it below the results directory, with the builds whose runs these are."""
     content = {
         "schema": SCHEMA_VERSION,
         **asdict(builds),
-        "attributed": [asdict(one) for one in found],
+        "attributed": [asdict(variant) for variant in attributed],
     }
     write_json(directory / DIRECTORY / _FILE, content)
 
@@ -73,8 +73,8 @@ def load(directory: Path, builds: Builds | None) -> tuple[Attributed, ...]:
         return ()
     try:
         content = json.loads(path.read_text())
-        found = tuple(_attributed(one) for one in content["attributed"])
-        return found if Builds(content.get("kernels"), content.get("tools")) == builds else ()
+        attributed = tuple(_attributed(record) for record in content["attributed"])
+        return attributed if Builds(content.get("kernels"), content.get("tools")) == builds else ()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FastError(
             f"{path}: is not what a run with attribution writes: {error!r}; remove the file, or "
@@ -82,7 +82,7 @@ def load(directory: Path, builds: Builds | None) -> tuple[Attributed, ...]:
         ) from error
 
 
-def _attributed(one: Mapping[str, Any]) -> Attributed:
-    functions = tuple(FunctionCost(**each) for each in one["functions"])
-    lines = tuple(FalseSharing(**each) for each in one["false_sharing"])
-    return Attributed(**{**one, "functions": functions, "false_sharing": lines})
+def _attributed(record: Mapping[str, Any]) -> Attributed:
+    functions = tuple(FunctionCost(**each) for each in record["functions"])
+    lines = tuple(FalseSharing(**each) for each in record["false_sharing"])
+    return Attributed(**{**record, "functions": functions, "false_sharing": lines})

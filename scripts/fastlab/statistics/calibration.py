@@ -91,7 +91,7 @@ def blocks_of(rows: Sequence[PairedRow], metric: Metric, wanted: int) -> Blocks:
     halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for row, number in known:
         halves[row["block"]][row["side"] == "B"].append(number)
-    whole = [one for one in halves.values() if len(one[0]) == len(one[1]) == BLOCK // 2]
+    whole = [half for half in halves.values() if len(half[0]) == len(half[1]) == BLOCK // 2]
     if len(whole) < wanted:
         reason = f"{len(whole)} of {wanted} blocks are whole"
         return Blocks((a, b), (None, None), (), "incomplete", reason)
@@ -103,14 +103,14 @@ def whole_blocks(
     whole: Sequence[tuple[Sequence[float], Sequence[float]]],
 ) -> Blocks:
     """Blocks that have all their runs: each one's A runs and B runs."""
-    means = np.array([[np.mean(half) for half in one] for one in whole])
+    means = np.array([[np.mean(half) for half in block] for block in whole])
     if (means <= 0).any():
         count = int((means <= 0).any(axis=1).sum())
         reason = f"in {count} of {len(whole)} blocks a side is 0: there is no ratio"
         return Blocks(sides, (None, None), (), "n/a", reason)
     logs = np.log(means)
     centres = np.exp(logs.mean(axis=0))
-    ratios = tuple(float(one) for one in logs[:, 1] - logs[:, 0])
+    ratios = tuple(float(ratio) for ratio in logs[:, 1] - logs[:, 0])
     return Blocks(sides, (float(centres[0]), float(centres[1])), ratios, None, "")
 
 
@@ -144,13 +144,13 @@ def calibrate(dataset: Dataset) -> Calibration:
             if events is None:
                 missing[workload, metric.name] = no_run(metric.name)
                 continue
-            found = blocks_of(rows[events], metric, plan.calibration_blocks)
-            if found.ratios:
-                noise[workload, metric.name] = measure_noise(found.ratios)
+            blocks_found = blocks_of(rows[events], metric, plan.calibration_blocks)
+            if blocks_found.ratios:
+                noise[workload, metric.name] = measure_noise(blocks_found.ratios)
             else:
-                missing[workload, metric.name] = found.reason
+                missing[workload, metric.name] = blocks_found.reason
     primary = [noise.get((workload, plan.primary)) for workload in plan.workloads]
-    known = [one for one in primary if one]
+    known = [noise_of_workload for noise_of_workload in primary if noise_of_workload]
     alarms = set()
     for family in (True, False):
         keys = [key for key in noise if (key[1] == plan.primary) == family]
@@ -169,12 +169,14 @@ def calibrate(dataset: Dataset) -> Calibration:
 def _perturbation(plan: Plan, rows: Mapping[str, Sequence[PairedRow]], events: str) -> Test | None:
     """The calibration's runs that count these beside those that count nothing, if all are there."""
     halves: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    for counted, found in ((False, rows[NOTHING]), (True, rows[events])):
-        for row in found:
+    for counted, own_rows in ((False, rows[NOTHING]), (True, rows[events])):
+        for row in own_rows:
             time = row["elapsed_ns"]
             if time and row["status"] == "ok":
                 halves[row["block"]][counted].append(time)
-    whole = [one for one in halves.values() if (len(one[0]), len(one[1])) == (BLOCK // 2, BLOCK)]
+    whole = [
+        half for half in halves.values() if (len(half[0]), len(half[1])) == (BLOCK // 2, BLOCK)
+    ]
     if len(whole) < plan.calibration_blocks:
         return None
     return paired_test(whole_blocks(((), ()), whole).ratios)

@@ -62,10 +62,10 @@ def host() -> dict[str, Any]:
 
     Null says "not available".
     """
-    found = capture()
+    captured = capture()
     return {
-        "machine": {"cpu": found.cpu, "cpus": len(os.sched_getaffinity(0))},
-        "kernel": found.kernel,
+        "machine": {"cpu": captured.cpu, "cpus": len(os.sched_getaffinity(0))},
+        "kernel": captured.kernel,
     }
 
 
@@ -76,14 +76,14 @@ def activity(root: Path = Path("/"), cpu_list: str | None = None) -> Activity:
     if not stat or not loadavg:
         raise FastError(f"{root / 'proc'}: stat and loadavg cannot be read; is it mounted?")
     # user nice system idle iowait irq softirq steal; guest time is part of user.
-    wanted = {"cpu"} if cpu_list is None else {f"cpu{one}" for one in listed_cpus(cpu_list)}
+    wanted = {"cpu"} if cpu_list is None else {f"cpu{cpu}" for cpu in listed_cpus(cpu_list)}
     lines = [line.split() for line in stat.splitlines()]
     ticks = [[int(word) for word in words[1:9]] for words in lines if words[0] in wanted]
     load = loadavg.split()
     heat = [_read(path) for path in root.glob(f"{CPUS}/cpu[0-9]*/thermal_throttle/*_count")]
     return Activity(
         ticks=sum(map(sum, ticks)),
-        steal=sum(one[7] for one in ticks),
+        steal=sum(cpu_ticks[7] for cpu_ticks in ticks),
         load=float(load[0]),
         others=max(int(load[3].split("/")[0]) - 1, 0),
         throttled=sum(int(text) for text in heat if text) if heat else None,
@@ -101,78 +101,78 @@ def doubts(runs: Sequence[Circumstances]) -> list[str]:
     return [*dict.fromkeys(sentences), *_changes(runs), *_kernels(runs), *_dynamic(runs)]
 
 
-def _static(one: Environment) -> list[str]:
+def _static(captured: Environment) -> list[str]:
     """Doubts about an environment by itself."""
-    found = []
-    if one.virtual:
-        host = f" ({one.vendor})" if one.vendor else ""
-        found.append(
+    sentences = []
+    if captured.virtual:
+        host = f" ({captured.vendor})" if captured.vendor else ""
+        sentences.append(
             f"The machine is virtual{host}: its host decides when its CPUs run, and their caches "
             "are shared with what cannot be seen from inside."
         )
-    for governor in one.governors or ():
+    for governor in captured.governors or ():
         if governor != "performance":
-            found.append(
+            sentences.append(
                 f"The frequency governor is {governor}: the clock follows the load, and a variant "
                 "that gathers threads changes the clock too. Set it to performance."
             )
-    if one.turbo:
-        found.append(
+    if captured.turbo:
+        sentences.append(
             "Turbo is on: the clock depends on heat and on how many cores are busy. Switch it off."
         )
-    if one.smt == "on":
-        found.append(
+    if captured.smt == "on":
+        sentences.append(
             "SMT is on: threads of one core share its caches, so where a thread is put changes "
             "what another measures. Switch it off, or say so beside the numbers."
         )
-    slow = [state for state in one.idle_states or () if state.exit_us > SLOW_IDLE_US]
+    slow = [state for state in captured.idle_states or () if state.exit_us > SLOW_IDLE_US]
     if slow:
         states = ", ".join(f"{state.name} ({state.exit_us} us)" for state in slow)
-        found.append(
+        sentences.append(
             f"CPUs may enter idle states that take long to leave: {states}. Wake-up latency "
             "contains that, and a variant that keeps CPUs awake avoids it."
         )
-    if (one.numa_nodes or 1) > 1 and one.numa_balancing:
-        found.append(
+    if (captured.numa_nodes or 1) > 1 and captured.numa_balancing:
+        sentences.append(
             "Automatic NUMA balancing is on: it moves pages and threads by itself. "
             "Set kernel.numa_balancing to 0."
         )
-    if one.huge_pages == "always":
-        found.append(
+    if captured.huge_pages == "always":
+        sentences.append(
             "Transparent huge pages are set to always: whether a run gets them depends on how "
             "fragmented memory is. Set them to madvise or never."
         )
-    if "mitigations=off" in (one.command_line or "").split():
-        found.append(
+    if "mitigations=off" in (captured.command_line or "").split():
+        sentences.append(
             "Mitigations are off (kernel command line): entering the kernel is cheaper than on "
             "most machines, and so is a futex call."
         )
     unknown = [
         name
         for name, value in (
-            ("frequency governor", one.governors),
-            ("turbo", one.turbo),
-            ("SMT", one.smt),
-            ("idle states", one.idle_states),
-            ("whether the machine is virtual", one.virtual),
+            ("frequency governor", captured.governors),
+            ("turbo", captured.turbo),
+            ("SMT", captured.smt),
+            ("idle states", captured.idle_states),
+            ("whether the machine is virtual", captured.virtual),
         )
         if value is None
     ]
     if unknown:
-        found.append(f"Not available on this machine, so not checked: {', '.join(unknown)}.")
-    return found
+        sentences.append(f"Not available on this machine, so not checked: {', '.join(unknown)}.")
+    return sentences
 
 
 # Of the kernel's command line, which image is booted: that of two kernels has to differ.
 _IMAGE = ("BOOT_IMAGE=", "root=", "initrd=")
 
 
-def _command_line(one: Environment) -> list[str]:
-    return [word for word in (one.command_line or "").split() if not word.startswith(_IMAGE)]
+def _command_line(captured: Environment) -> list[str]:
+    return [word for word in (captured.command_line or "").split() if not word.startswith(_IMAGE)]
 
 
-def _mitigations(one: Environment) -> list[str]:
-    return [f"{name}: {text}" for name, text in one.mitigations.items()]
+def _mitigations(captured: Environment) -> list[str]:
+    return [f"{name}: {text}" for name, text in captured.mitigations.items()]
 
 
 # What belongs to a boot of a kernel, and of two kernels should be the same.
@@ -183,52 +183,54 @@ _OF_KERNEL: Mapping[str, Callable[[Environment], list[str]]] = {
 
 
 def _by_kernel(runs: Sequence[Circumstances]) -> dict[str, list[Environment]]:
-    found: dict[str, list[Environment]] = {}
+    by_kernel: dict[str, list[Environment]] = {}
     for run in runs:
-        found.setdefault(run.environment.kernel or "?", []).append(run.environment)
-    return found
+        by_kernel.setdefault(run.environment.kernel or "?", []).append(run.environment)
+    return by_kernel
 
 
 def _apart(given: Iterable[Sequence[str]]) -> list[str]:
     """Of each what not all of them have."""
     lists = list(given)
     common = set(lists[0]).intersection(*lists)
-    return [", ".join(one for one in own if one not in common) or "nothing else" for own in lists]
+    return [
+        ", ".join(word for word in own if word not in common) or "nothing else" for own in lists
+    ]
 
 
 def _changes(runs: Sequence[Circumstances]) -> list[str]:
     """What was not the same in all runs, or in all of one kernel."""
-    found = []
+    sentences = []
     for name, words in _OF_KERNEL.items():
         for own in _by_kernel(runs).values():
             values = list(dict.fromkeys(_apart(map(words, own))))
             if len(values) > 1:
-                found.append(
+                sentences.append(
                     f"The environment changed between runs: {name} had {', then '.join(values)}."
                 )
     for name in Environment.__dataclass_fields__:
         values = list(dict.fromkeys(_words(getattr(run.environment, name)) for run in runs))
         if name not in ("kernel", "command_line", "mitigations") and len(values) > 1:
-            found.append(
+            sentences.append(
                 f"The environment changed between runs: {name.replace('_', ' ')} was "
                 f"{' and '.join(values)}."
             )
-    return found
+    return sentences
 
 
 def _kernels(runs: Sequence[Circumstances]) -> list[str]:
     """What two kernels differ in besides FAST."""
     firsts = {kernel: own[0] for kernel, own in _by_kernel(runs).items()}
-    found = []
+    differences = []
     releases = {re.split(r"[^\d.]", kernel, maxsplit=1)[0] for kernel in firsts}
     if len(releases) > 1:
-        found.append(f": {' and '.join(firsts)} are of different releases")
+        differences.append(f": {' and '.join(firsts)} are of different releases")
     for name, words in _OF_KERNEL.items():
         apart = _apart(map(words, firsts.values()))
         if len(set(apart)) > 1:
             told = [f"{kernel} has {own}" for kernel, own in zip(firsts, apart, strict=True)]
-            found.append(f", in the {name}: {', '.join(told)}")
-    return [f"The kernels differ in more than FAST{one}." for one in found]
+            differences.append(f", in the {name}: {', '.join(told)}")
+    return [f"The kernels differ in more than FAST{difference}." for difference in differences]
 
 
 def _words(value: object) -> str:
@@ -236,12 +238,12 @@ def _words(value: object) -> str:
 
 
 def _dynamic(runs: Sequence[Circumstances]) -> list[str]:
-    found = []
+    sentences = []
     first = runs[0]
     own, online = first.environment.own_cpus, first.environment.cpus
     if first.before.load > IDLE_LOAD * max(own, 1):
         measured = "" if own == online else f", of which {own} are measured"
-        found.append(
+        sentences.append(
             f"Before the first run the load was {first.before.load:g} on {online} CPUs{measured}: "
             "other programs were running."
         )
@@ -249,7 +251,7 @@ def _dynamic(runs: Sequence[Circumstances]) -> list[str]:
     def say(what: str, holds: Callable[[Circumstances], bool]) -> None:
         count = sum(map(holds, runs))
         if count:
-            found.append(f"In {count} of {len(runs)} runs {what}.")
+            sentences.append(f"In {count} of {len(runs)} runs {what}.")
 
     worst = max(map(_steal_share, runs))
     say(
@@ -261,7 +263,7 @@ def _dynamic(runs: Sequence[Circumstances]) -> list[str]:
         "heat slowed a core down",
         lambda run: (run.after.throttled or 0) > (run.before.throttled or 0),
     )
-    return found
+    return sentences
 
 
 def _steal_share(run: Circumstances) -> float:
@@ -330,8 +332,8 @@ def _flag(text: str | None) -> bool | None:
 
 def _chosen(text: str | None) -> str | None:
     """The one in brackets of a sysfs file that lists all choices."""
-    found = re.search(r"\[(\w+)\]", text or "")
-    return found[1] if found else None
+    match = re.search(r"\[(\w+)\]", text or "")
+    return match[1] if match else None
 
 
 def _count(ranges: str | None) -> int:

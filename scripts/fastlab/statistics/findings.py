@@ -192,22 +192,24 @@ class Findings:
     # A report looks for each metric of each arm several times, of hundreds of workloads.
     @cached_property
     def _by_metric(self) -> Mapping[str, Sequence[Finding]]:
-        found: dict[str, list[Finding]] = {}
-        for one in self.findings:
-            found.setdefault(one.metric.name, []).append(one)
-        return found
+        by_metric: dict[str, list[Finding]] = {}
+        for finding in self.findings:
+            by_metric.setdefault(finding.metric.name, []).append(finding)
+        return by_metric
 
     @cached_property
     def _by_arm(self) -> Mapping[tuple[str, str], Mapping[tuple[int | str, ...], Finding]]:
-        found: dict[tuple[str, str], dict[tuple[int | str, ...], Finding]] = {}
-        for one in self.findings:
-            found.setdefault((one.variant_name, one.metric.name), {})[one.key] = one
-        return found
+        by_arm: dict[tuple[str, str], dict[tuple[int | str, ...], Finding]] = {}
+        for finding in self.findings:
+            by_arm.setdefault((finding.variant_name, finding.metric.name), {})[finding.key] = (
+                finding
+            )
+        return by_arm
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """The primary metric first."""
-        named = {one.metric.name: one.metric for one in self.findings}
+        named = {finding.metric.name: finding.metric for finding in self.findings}
         return tuple(sorted(named.values(), key=lambda metric: metric.name != self.primary))
 
     @property
@@ -217,8 +219,8 @@ class Findings:
             metric
             for metric in self.metrics
             if any(
-                one.baseline.mean is not None or one.variant.mean is not None
-                for one in self.of_metric(metric.name)
+                finding.baseline.mean is not None or finding.variant.mean is not None
+                for finding in self.of_metric(metric.name)
             )
         )
 
@@ -229,35 +231,36 @@ class Findings:
             metric
             for metric in self.metrics
             if metric not in self.measured
-            and all(one.verdict == "n/a" for one in self.of_metric(metric.name))
+            and all(finding.verdict == "n/a" for finding in self.of_metric(metric.name))
         )
 
     def why_not_available(self, metric: str) -> str:
         """What is known of why no run has it, or ""."""
         unknown = no_run(metric)
         reasons = [
-            one.reason.removeprefix(unknown).removeprefix(": ") for one in self.of_metric(metric)
+            finding.reason.removeprefix(unknown).removeprefix(": ")
+            for finding in self.of_metric(metric)
         ]
         return "; ".join(filter(None, dict.fromkeys(reasons)))
 
     @property
     def threads(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(one.threads for one in self.findings))
+        return tuple(dict.fromkeys(finding.threads for finding in self.findings))
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.benchmark for one in self.findings))
+        return tuple(dict.fromkeys(finding.benchmark for finding in self.findings))
 
     @property
     def axes(self) -> dict[str, tuple[int | str, ...]]:
         """The values of each axis of the matrix, if there is one; numbers ascend."""
-        found: dict[str, dict[int | str, None]] = {}
-        for one in self.findings:
-            for name, value in one.axes:
-                found.setdefault(name, {})[value] = None
+        axes: dict[str, dict[int | str, None]] = {}
+        for finding in self.findings:
+            for name, value in finding.axes:
+                axes.setdefault(name, {})[value] = None
         return {
-            name: tuple(sorted(values, key=lambda one: one if isinstance(one, int) else 0))
-            for name, values in found.items()
+            name: tuple(sorted(values, key=lambda number: number if isinstance(number, int) else 0))
+            for name, values in axes.items()
         }
 
     @property
@@ -269,20 +272,20 @@ class Findings:
         if len(self.variants) == 1:
             return self.variants
         arms = self.simulation.experiment.variants
-        policies = [one.name for one in arms if one.policy != "off"]
+        policies = [arm.name for arm in arms if arm.policy != "off"]
         return tuple(policies) if len(policies) == 1 else ()
 
     @property
     def arms(self) -> tuple[str, ...]:
         """All that have a regret, in the experiment's order."""
-        return tuple(dict.fromkeys(one.variant_name for one in self.regrets))
+        return tuple(dict.fromkeys(regret.variant_name for regret in self.regrets))
 
     @property
     def regret_rows(self) -> list[list[Regret]]:
         """The arms of each workload."""
         rows: dict[tuple[int | str, ...], list[Regret]] = {}
-        for one in self.regrets:
-            rows.setdefault(one.key, []).append(one)
+        for regret in self.regrets:
+            rows.setdefault(regret.key, []).append(regret)
         return list(rows.values())
 
     @property

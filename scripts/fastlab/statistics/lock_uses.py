@@ -61,11 +61,11 @@ def lock_uses(place: Place, baseline: str, arms: Mapping[str, Sequence[Row]]) ->
 
 
 def _by_name(runs: Iterable[Iterable[RunLock]]) -> dict[str, list[RunLock]]:
-    found: dict[str, list[RunLock]] = {}
+    by_name: dict[str, list[RunLock]] = {}
     for run in runs:
         for lock in run:
-            found.setdefault(lock["name"], []).append(lock)
-    return found
+            by_name.setdefault(lock["name"], []).append(lock)
+    return by_name
 
 
 def _names(
@@ -75,7 +75,7 @@ def _names(
     most: dict[str, float] = {}
     for arm, locks in by_name.items():
         for name, of in locks.items():
-            mean = sum(one["handoffs"] for one in of) / len(runs[arm])
+            mean = sum(lock["handoffs"] for lock in of) / len(runs[arm])
             most[name] = max(most.get(name, 0.0), mean)
     return sorted(most, key=lambda name: (-most[name], name))[:MOST]
 
@@ -83,24 +83,24 @@ def _names(
 def _use(
     place: Place, arm: str, name: str, of: Sequence[RunLock], runs: int, gain: float | None
 ) -> LockUse:
-    handoffs = sum(one["handoffs"] for one in of)
-    taken = sum(one["local"] + one["remote"] for one in of)
+    handoffs = sum(lock["handoffs"] for lock in of)
+    taken = sum(lock["local"] + lock["remote"] for lock in of)
     return LockUse(
         *(place.benchmark, place.threads, place.axes),
         variant_name=arm,
         name=demangle(name),
-        taken_in=_union(one["taken_in"] for one in of),
-        released_in=_union(one["released_in"] for one in of),
-        allocated_in=_union(one.get("allocated_in", []) for one in of),
+        taken_in=_union(lock["taken_in"] for lock in of),
+        released_in=_union(lock["released_in"] for lock in of),
+        allocated_in=_union(lock.get("allocated_in", []) for lock in of),
         handoffs=handoffs / runs,
-        left=_share(sum(one["left"] for one in of), handoffs),
-        same_cpu_share=_share(sum(one["local"] for one in of), taken),
-        moved_share=_share(sum(one["moved"] for one in of), taken),
-        handoff_ns=_mean(one["handoff"] for one in of),
-        hold_local_ns=_mean(one["hold_local"] for one in of),
-        hold_remote_ns=_mean(one["hold_remote"] for one in of),
+        left=_share(sum(lock["left"] for lock in of), handoffs),
+        same_cpu_share=_share(sum(lock["local"] for lock in of), taken),
+        moved_share=_share(sum(lock["moved"] for lock in of), taken),
+        handoff_ns=_mean(lock["handoff"] for lock in of),
+        hold_local_ns=_mean(lock["hold_local"] for lock in of),
+        hold_remote_ns=_mean(lock["hold_remote"] for lock in of),
         hold_ns=_mean_hold(of),
-        outside_ns=_mean(one["outside"] for one in of),
+        outside_ns=_mean(lock["outside"] for lock in of),
         gain_pct=gain,
     )
 
@@ -115,11 +115,11 @@ def _share(part: int, whole: int) -> float | None:
 
 def _mean(spans: Iterable[Spans]) -> float | None:
     every = list(spans)
-    return _share(sum(one["ns"] for one in every), sum(one["count"] for one in every))
+    return _share(sum(span["ns"] for span in every), sum(span["count"] for span in every))
 
 
 def _mean_hold(of: Sequence[RunLock]) -> float | None:
-    return _mean(span for one in of for span in (one["hold_local"], one["hold_remote"]))
+    return _mean(span for lock in of for span in (lock["hold_local"], lock["hold_remote"]))
 
 
 def _gain(before: float | None, after: float | None) -> float | None:

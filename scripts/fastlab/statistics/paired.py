@@ -67,7 +67,7 @@ def analyse(dataset: Dataset) -> Findings:
         family = [metric for metric in REAL if (metric.name == plan.primary) == primary]
         findings += _family(dataset, calibration, family)
     order = {metric.name: i for i, metric in enumerate(REAL)}
-    findings.sort(key=lambda one: order[one.metric.name])
+    findings.sort(key=lambda finding: order[finding.metric.name])
     runs = [from_record(row["circumstances"]) for row in dataset.rows]
     return Findings(
         title=plan.name,
@@ -127,7 +127,7 @@ def _family(dataset: Dataset, calibration: Calibration, metrics: Sequence[Metric
         _judge(finding, test, noise, p, calibration.blocks or 0, len(tested))
         for (finding, test, noise), p in zip(tested, corrected, strict=True)
     ]
-    return [_unperturbed(one, test) for one, test in zip(judged, counting, strict=True)]
+    return [_unperturbed(finding, test) for finding, test in zip(judged, counting, strict=True)]
 
 
 def _unperturbed(finding: Finding, counting: Test | None) -> Finding:
@@ -147,13 +147,13 @@ def _unperturbed(finding: Finding, counting: Test | None) -> Finding:
 
 def _absent(dataset: Dataset) -> dict[str, str]:
     """The metrics that the backend does not have on this machine, and why if that is known."""
-    found = {}
+    absent = {}
     for metric in REAL:
         events = events_of(dataset.plan, metric.name)
         good = [row for row in dataset.rows if row["status"] == "ok" and row["events"] == events]
         if events is None or (good and all(value(row, metric.name) is None for row in good)):
-            found[metric.name] = why_missing(good, metric.name)
-    return found
+            absent[metric.name] = why_missing(good, metric.name)
+    return absent
 
 
 def _place(workload: Workload) -> tuple[str, int, Axes]:
@@ -232,7 +232,7 @@ def _counting_line(name: str, events: str, test: Test | None) -> str:
     what = f"{name}: counting {events.replace(',', ', ')}"
     if test is None:
         return f"{what}: what that does to elapsed_ns is not known, uncounted runs are missing."
-    mean, low, high = (_size(one) for one in (test.mean, test.low, test.high))
+    mean, low, high = (_size(end) for end in (test.mean, test.low, test.high))
     line = f"{what} changes elapsed_ns by {mean:.2g} % (95 % interval {low:.2g} to {high:.2g} %)"
     if abs(mean) <= PERTURBATION_PCT:
         return f"{line}."
@@ -289,13 +289,13 @@ def _setting(
     blocks = "not calibrated" if calibration.blocks is None else str(calibration.blocks)
     setting = {"backend": plan.backend, "blocks": blocks}
     if runs:
-        one = runs[0].environment
+        first = runs[0].environment
         setting |= {
-            "cpu": one.cpu or "not available",
-            "cpus": str(one.own_cpus),
-            **({"cpu_list": one.cpu_list} if one.cpu_list else {}),
-            "microcode": one.microcode or "not available",
-            "governor": ", ".join(one.governors or ()) or "not available",
+            "cpu": first.cpu or "not available",
+            "cpus": str(first.own_cpus),
+            **({"cpu_list": first.cpu_list} if first.cpu_list else {}),
+            "microcode": first.microcode or "not available",
+            "governor": ", ".join(first.governors or ()) or "not available",
             "boots": str(len({row["boot"] for row in dataset.rows})),
             "kernels": ", ".join(sorted({run.environment.kernel or "?" for run in runs})),
         }
@@ -312,8 +312,8 @@ def company(rows: Iterable[PairedRow]) -> Iterable[str]:
     whoever runs there; times are comparable where all runs had company, or none."""
     good = [row for row in rows if row["status"] == "ok"]
     shared = [row for row in good if row["others"]]
-    found = [row["others"] for row in shared if not row["counters"].keys().isdisjoint(HARDWARE)]
-    for why in dict.fromkeys(found):
+    reasons = [row["others"] for row in shared if not row["counters"].keys().isdisjoint(HARDWARE)]
+    for why in dict.fromkeys(reasons):
         yield (
             "Hardware events are those of the measured CPUs, and others may have run on these: "
             f"{why}."

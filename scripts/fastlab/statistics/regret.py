@@ -115,50 +115,50 @@ def _of_case(
 
 
 def _paired(
-    one: Mapping[int, float], other: Mapping[int, float]
+    first: Mapping[int, float], other: Mapping[int, float]
 ) -> tuple[float | None, float | None]:
     """The means of both over the seeds that both have."""
-    seeds = one.keys() & other.keys()
+    seeds = first.keys() & other.keys()
     if not seeds:
         return None, None
-    return fmean(one[seed] for seed in seeds), fmean(other[seed] for seed in seeds)
+    return fmean(first[seed] for seed in seeds), fmean(other[seed] for seed in seeds)
 
 
 def values_by_axis(
-    found: Iterable[tuple[Place, float | None]],
+    figures: Iterable[tuple[Place, float | None]],
 ) -> dict[tuple[str, str, int | str], list[float]]:
     """What is available, of a benchmark, or of ALL, where an axis, threads included, has a
     value."""
     values: dict[tuple[str, str, int | str], list[float]] = {}
-    for one, value in found:
+    for place, value in figures:
         if value is not None:
-            for where in (("threads", one.threads), *one.axes):
-                values.setdefault((one.benchmark, *where), []).append(value)
+            for where in (("threads", place.threads), *place.axes):
+                values.setdefault((place.benchmark, *where), []).append(value)
                 values.setdefault((ALL, *where), []).append(value)
     return values
 
 
-def standings(found: Iterable[Regret]) -> tuple[Standing, ...]:
+def standings(every_regret: Iterable[Regret]) -> tuple[Standing, ...]:
     """Each arm over all workloads, in the order of the arms."""
     by_arm: dict[str, list[Regret]] = {}
     least: dict[tuple[int | str, ...], float] = {}
-    for one in found:
-        by_arm.setdefault(one.variant_name, []).append(one)
-        if one.whole is not None:
-            least[one.key] = min(one.whole, least.get(one.key, one.whole))
+    for regret in every_regret:
+        by_arm.setdefault(regret.variant_name, []).append(regret)
+        if regret.whole is not None:
+            least[regret.key] = min(regret.whole, least.get(regret.key, regret.whole))
     return tuple(_standing(name, arm, least) for name, arm in by_arm.items())
 
 
 def _standing(
     name: str, arm: Iterable[Regret], least: Mapping[tuple[int | str, ...], float]
 ) -> Standing:
-    known = [(one, one.whole) for one in arm if one.whole is not None]
+    known = [(regret, regret.whole) for regret in arm if regret.whole is not None]
     values = [value for _, value in known]
     return Standing(
         variant_name=name,
         rows=len(known),
         mean=fmean(values) if values else None,
         worst=max(values, default=None),
-        best_of=sum(value == least[one.key] for one, value in known),
-        worse=sum(one.is_worse for one, _ in known),
+        best_of=sum(value == least[regret.key] for regret, value in known),
+        worse=sum(regret.is_worse for regret, _ in known),
     )

@@ -86,8 +86,8 @@ def _tied_rank_p(ratios: NDArray[np.float64]) -> float:
     signed = ratios[ratios != 0]
     ranks = np.rint(2 * stats.rankdata(np.abs(signed))).astype(int)
     null = _rank_sums(tuple(ranks))
-    found = ranks[signed > 0].sum()
-    return float(min(1.0, 2 * min(null[: found + 1].sum(), null[found:].sum())))
+    rank_sum = ranks[signed > 0].sum()
+    return float(min(1.0, 2 * min(null[: rank_sum + 1].sum(), null[rank_sum:].sum())))
 
 
 @lru_cache

@@ -73,14 +73,22 @@ def summarise(made: Simulations, rows: Iterable[Row]) -> Findings:
 
     findings: list[Finding] = []
     mechanism = []
-    others = [one.name for one in experiment.variants if one.name != experiment.baseline]
+    others = [
+        variant.name for variant in experiment.variants if variant.name != experiment.baseline
+    ]
     for name in others:
         for case in experiment.cases:
             base, other = good[experiment.baseline, case], good[name, case]
             pairs = [(base[seed], other[seed]) for seed in base if seed in other]
             mechanism.append(Mechanism(*case.place, name, _sum(row for _, row in pairs)))
-            bad = [one for one in lacking[case] if one.variant_name in (name, experiment.baseline)]
-            findings += [_compare(experiment, case, name, one, pairs, bad) for one in SIMULATED]
+            bad = [
+                missing
+                for missing in lacking[case]
+                if missing.variant_name in (name, experiment.baseline)
+            ]
+            findings += [
+                _compare(experiment, case, name, metric, pairs, bad) for metric in SIMULATED
+            ]
     times = {
         arm: {seed: row["elapsed_ns"] for seed, row in own.items() if row["elapsed_ns"] is not None}
         for arm, own in good.items()
@@ -142,7 +150,7 @@ def _compare(
         for (row, _), (base, other) in zip(pairs, values, strict=False)
         if (single := improvement(base, other, metric.better)) is not None
     )
-    spread = stdev(one for _, one in singles) if len(singles) == len(values) > 1 else None
+    spread = stdev(percent for _, percent in singles) if len(singles) == len(values) > 1 else None
     low, high = _interval(pct, values)
     verdict, reason = _verdict(metric, baseline, pct, bad)
     if verdict not in NO_ANSWER and low is not None and high is not None and low <= 0 <= high:
@@ -215,7 +223,9 @@ def _cell(run: Run) -> _Cell:
 
 def _locks(experiment: Experiment, good: _Good) -> Iterator[LockUse]:
     for case in experiment.cases:
-        arms = {one.name: list(good[one.name, case].values()) for one in experiment.variants}
+        arms = {
+            variant.name: list(good[variant.name, case].values()) for variant in experiment.variants
+        }
         yield from lock_uses(Place(*case.place), experiment.baseline, arms)
 
 
@@ -271,7 +281,11 @@ def _select(
     tools = ""
     for row in latest(rows):
         runs = wanted.get((row["variant"], tuple(row["argv"])), [])
-        made = [one for one in runs if row["machine"] == planned.machines[one.machine]]
+        made = [
+            planned_run
+            for planned_run in runs
+            if row["machine"] == planned.machines[planned_run.machine]
+        ]
         if not made or not _made_by(row, made[0], experiment):
             continue
         (run,) = made

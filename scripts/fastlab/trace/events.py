@@ -26,10 +26,10 @@ class Event:
 
     def text(self, field: str) -> str:
         """The value of `field=value`. Of the values only names of threads have spaces."""
-        found = re.search(rf"(?:^| ){field}=(.*?)(?= \S+=| ==> |$)", self.says)
-        if not found:
+        match = re.search(rf"(?:^| ){field}=(.*?)(?= \S+=| ==> |$)", self.says)
+        if not match:
             raise FastError(f"the trace's event {self.name} has no {field}: {self.says!r}")
-        return found[1]
+        return match[1]
 
     def number(self, field: str) -> int:
         return int(self.text(field))
@@ -47,14 +47,14 @@ _LINE = re.compile(
 
 def parse_events(lines: Iterable[str]) -> list[Event]:
     """Of the lines of `trace-cmd report -t -N`; those that are no events are headings."""
-    found = []
+    events = []
     for line in lines:
         fields = _LINE.fullmatch(line.rstrip())
         if fields:
             ns = int(fields["seconds"]) * 1_000_000_000 + int(fields["ns"])
             cpu, tid = int(fields["cpu"]), int(fields["tid"])
-            found.append(Event(ns, cpu, tid, fields["comm"], fields["name"], fields["says"]))
-    return found
+            events.append(Event(ns, cpu, tid, fields["comm"], fields["name"], fields["says"]))
+    return events
 
 
 def read_events(path: Path) -> list[Event]:
@@ -64,6 +64,6 @@ def read_events(path: Path) -> list[Event]:
     answer = subprocess.run(command, capture_output=True, text=True, errors="replace")
     events = parse_events(answer.stdout.splitlines())
     if answer.returncode or not events:
-        said = answer.stderr.strip().splitlines()[-1:] or ["it has no events"]
-        raise FastError(f"{path}: trace-cmd cannot read it: {said[0].strip()}")
+        errors = answer.stderr.strip().splitlines()[-1:] or ["it has no events"]
+        raise FastError(f"{path}: trace-cmd cannot read it: {errors[0].strip()}")
     return events

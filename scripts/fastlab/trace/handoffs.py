@@ -67,7 +67,7 @@ class _Follower:
     calls: dict[int, _Call | None] = field(default_factory=dict)
     # By the woken thread: until it has made its next call.
     woken: dict[int, HandOff] = field(default_factory=dict)
-    found: list[HandOff] = field(default_factory=list)
+    handoffs: list[HandOff] = field(default_factory=list)
 
     def enter(self, event: Event) -> None:
         address, command, count = _arguments(event)
@@ -89,7 +89,7 @@ class _Follower:
         self.calls[event.tid] = None
         if call and call.handoff and result == 1:
             call.handoff.returned = event.ns
-            self.found.append(call.handoff)
+            self.handoffs.append(call.handoff)
         elif call and call.handoff:
             # An interrupt has woken somebody meanwhile.
             self.woken.pop(call.handoff.acquiring or 0, None)
@@ -128,13 +128,13 @@ def find_handoffs(events: Iterable[Event]) -> list[HandOff]:
     for event in events:
         if event.name in take:
             take[event.name](event)
-    return follower.found
+    return follower.handoffs
 
 
 def _arguments(event: Event) -> tuple[int, int, int]:
     """Address, command and number of a futex call."""
-    found = re.match(r"NR \d+ \((\w+), (\w+), (\w+)", event.says)
-    if not found:
+    match = re.match(r"NR \d+ \((\w+), (\w+), (\w+)", event.says)
+    if not match:
         raise FastError(f"the trace has a system call without arguments: {event.says!r}")
-    address, command, count = (int(one, 16) for one in found.groups())
+    address, command, count = (int(word, 16) for word in match.groups())
     return address, command, count

@@ -33,31 +33,33 @@ class Depth:
 
 def names(events: Sequence[Event]) -> dict[int, str]:
     """Of all threads, by their ids: what each was called last."""
-    found: dict[int, str] = {}
+    comms: dict[int, str] = {}
     for event in events:
-        found[event.tid] = event.comm
+        comms[event.tid] = event.comm
         if event.name == "sched_switch":
             for who in ("prev", "next"):
-                found[event.number(f"{who}_pid")] = event.text(f"{who}_comm")
+                comms[event.number(f"{who}_pid")] = event.text(f"{who}_comm")
         elif event.name.startswith("sched_"):
-            found[event.number("pid")] = event.text("comm")
-    return {tid: name for tid, name in found.items() if tid != IDLE}
+            comms[event.number("pid")] = event.text("comm")
+    return {tid: name for tid, name in comms.items() if tid != IDLE}
 
 
 def stretches(events: Sequence[Event]) -> list[Stretch]:
     """In the order of their ends. An idle CPU executes nothing."""
     running: dict[int, tuple[int, int]] = {}
-    found = []
+    every_stretch = []
     for event in events:
         if event.name == "sched_switch":
             # What a CPU executes first it has executed from the begin on.
             tid, since = running.get(event.cpu, (event.number("prev_pid"), events[0].ns))
-            found.append(Stretch(event.cpu, tid, since, event.ns))
+            every_stretch.append(Stretch(event.cpu, tid, since, event.ns))
             running[event.cpu] = event.number("next_pid"), event.ns
-    found += [
+    every_stretch += [
         Stretch(cpu, tid, since, events[-1].ns) for cpu, (tid, since) in sorted(running.items())
     ]
-    return [one for one in found if one.tid != IDLE and one.end > one.begin]
+    return [
+        stretch for stretch in every_stretch if stretch.tid != IDLE and stretch.end > stretch.begin
+    ]
 
 
 def depths(events: Sequence[Event]) -> Iterator[Depth]:

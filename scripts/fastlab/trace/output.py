@@ -19,7 +19,7 @@ TIMELINE = "timeline.svg"
 def write_recordings(recordings: Sequence[Recording], directory: Path) -> list[Path]:
     """Each as TITLE.pftrace, beside its TITLE.dat, and the picture of all. Returns the paths."""
     files: list[tuple[str, str | bytes]] = [
-        (f"{one.title}.pftrace", perfetto_trace(one)) for one in recordings
+        (f"{recording.title}.pftrace", perfetto_trace(recording)) for recording in recordings
     ]
     return write_files(directory, [*files, (TIMELINE, timeline(recordings, "svg"))])
 
@@ -31,24 +31,25 @@ def summary(recordings: Sequence[Recording]) -> Table:
         "in vain: another thread was faster than the woken one; median: from the release to the "
         "end of the wait. A recorded run is slower than others: it is for looking"
     )
-    return Table("Recorded", columns, [_row(one) for one in recordings], note)
+    return Table("Recorded", columns, [_row(recording) for recording in recordings], note)
 
 
 def doubts(recordings: Sequence[Recording]) -> list[str]:
     """What recordings lack: events that found no room in the buffers; or else, where FAST's own
     counters differ from them."""
     return [
-        _lost(one, one.lost)
-        if one.lost
-        else f"{one.title}: FAST has looked at {one.looked_at} woken threads in the trace, at "
-        f"{one.counted} by its counters"
-        for one in recordings
-        if one.lost or one.counted != one.looked_at
+        _lost(recording, recording.lost)
+        if recording.lost
+        else f"{recording.title}: FAST has looked at {recording.looked_at} woken threads in the "
+        "trace, at "
+        f"{recording.counted} by its counters"
+        for recording in recordings
+        if recording.lost or recording.counted != recording.looked_at
     ]
 
 
 def _lost(recording: Recording, lost: Loss) -> str:
-    cpus = ", ".join(str(one) for one in lost.cpus)
+    cpus = ", ".join(str(cpu) for cpu in lost.cpus)
     of = f"CPU {cpus}" if len(lost.cpus) == 1 else f"CPUs {cpus}"
     title, ms = recording.title, (recording.end - recording.begin) / 1e6
     return (
@@ -60,12 +61,12 @@ def _lost(recording: Recording, lost: Loss) -> str:
 
 def _row(recording: Recording) -> list[Cell]:
     handoffs = recording.handoffs
-    latencies = [one.latency for one in handoffs if one.latency is not None]
+    latencies = [handoff.latency for handoff in handoffs if handoff.latency is not None]
     cells = (
         recording.title,
         f"{len(handoffs)}",
-        f"{sum(one.taken is False for one in handoffs)}",
-        f"{sum(one.to_cpu not in (None, one.from_cpu) for one in handoffs)}",
+        f"{sum(handoff.taken is False for handoff in handoffs)}",
+        f"{sum(handoff.to_cpu not in (None, handoff.from_cpu) for handoff in handoffs)}",
         f"{median(latencies) / 1e3:.1f}" if latencies else "-",
         f"{len(recording.named('sched_migrate_task'))}",
         f"{(recording.end - recording.begin) / 1e6:.2f}",

@@ -98,37 +98,37 @@ class _Writer:
         for uuid, name in ((_MIGRATIONS, "migrations"), (_BALANCE, "balance decisions")):
             track = self._packet().track_descriptor
             track.uuid, track.name = uuid, name
-        for cpu in sorted({one.cpu for one in self._recording.events}):
+        for cpu in sorted({event.cpu for event in self._recording.events}):
             track = self._packet().track_descriptor
             track.uuid, track.name = _DEPTH + cpu, f"runnable threads, CPU {cpu}"
             track.counter.SetInParent()
 
-    def _handoff(self, one: HandOff, number: int) -> None:
+    def _handoff(self, handoff: HandOff, number: int) -> None:
         recording = self._recording
-        lock = recording.lock(one.lock)
+        lock = recording.lock(handoff.lock)
         facts: Mapping[str, Fact] = {
             "lock": lock,
-            "address": f"{one.lock:#x}",
-            "from": recording.thread(one.releasing),
-            "to": recording.thread(one.acquiring),
-            "from_cpu": one.from_cpu,
-            "to_cpu": one.to_cpu,
-            "latency_ns": one.latency,
-            "decision": one.decision,
-            "taken": None if one.taken is None else ("yes" if one.taken else "no"),
+            "address": f"{handoff.lock:#x}",
+            "from": recording.thread(handoff.releasing),
+            "to": recording.thread(handoff.acquiring),
+            "from_cpu": handoff.from_cpu,
+            "to_cpu": handoff.to_cpu,
+            "latency_ns": handoff.latency,
+            "decision": handoff.decision,
+            "taken": None if handoff.taken is None else ("yes" if handoff.taken else "no"),
         }
-        begun = self._begin(one.released, one.releasing, f"release {lock}", facts)
-        self._end(one.returned or recording.end, one.releasing)
-        if one.acquiring is None or one.woken is None:
+        begun = self._begin(handoff.released, handoff.releasing, f"release {lock}", facts)
+        self._end(handoff.returned or recording.end, handoff.releasing)
+        if handoff.acquiring is None or handoff.woken is None:
             return
         begun.flow_ids.append(number)
-        waiting = recording.begin if one.waiting is None else one.waiting
-        self._begin(waiting, one.acquiring, f"wait {lock}", facts)
-        handed = self._begin(one.woken, one.acquiring, f"handed {lock}", facts)
+        waiting = recording.begin if handoff.waiting is None else handoff.waiting
+        self._begin(waiting, handoff.acquiring, f"wait {lock}", facts)
+        handed = self._begin(handoff.woken, handoff.acquiring, f"handed {lock}", facts)
         handed.terminating_flow_ids.append(number)
-        over = recording.end if one.acquired is None else one.acquired
-        self._end(over, one.acquiring)
-        self._end(over, one.acquiring)
+        over = recording.end if handoff.acquired is None else handoff.acquired
+        self._end(over, handoff.acquiring)
+        self._end(over, handoff.acquiring)
 
     def _instants(self) -> None:
         recording = self._recording
@@ -189,7 +189,7 @@ def _value(event: Event, field: str) -> int | str:
 
 
 def _by_name(names: Mapping[int, str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    tids_by_name: dict[str, list[int]] = {}
     for tid, name in names.items():
-        found.setdefault(name, []).append(tid)
-    return found
+        tids_by_name.setdefault(name, []).append(tid)
+    return tids_by_name

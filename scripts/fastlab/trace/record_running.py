@@ -58,12 +58,12 @@ def record_program(
         ) from error
     if not what_runs(root).fast:
         return [_record(request, path, fast_trace, WITHOUT_FAST)]
-    found = []
+    recordings = []
     with only_user(root), SchedFast(root) as sched_fast:
-        for arm in (one for one in ARMS if one.name in POLICIES):
+        for arm in (policy_arm for policy_arm in ARMS if policy_arm.name in POLICIES):
             sched_fast.set(arm.settings)
-            found.append(_record(request, path, fast_trace, arm.name))
-    return found
+            recordings.append(_record(request, path, fast_trace, arm.name))
+    return recordings
 
 
 def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -> Recording:
@@ -87,5 +87,5 @@ def _record(request: ProgramRequest, path: Path, fast_trace: Path, title: str) -
         raise FastError("nothing was recorded: fast-trace has said why, above")
     if status:
         raise FastError(f"{path} ended with status {status}; what was recorded is {trace}")
-    said, events = json.loads(text), read_events(trace)
-    return recording_of(title, events, said, path)
+    document_read, events = json.loads(text), read_events(trace)
+    return recording_of(title, events, document_read, path)

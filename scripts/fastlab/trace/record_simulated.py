@@ -65,17 +65,17 @@ def pick_case(experiment: Experiment, run: str | None) -> Case:
 
 def pick_variants(experiment: Experiment, names: Sequence[str]) -> list[Variant]:
     """The variants that are called so; the baseline and the first one with a policy if none is."""
-    variants = {one.name: one for one in experiment.variants}
+    variants = {variant.name: variant for variant in experiment.variants}
     if names:
         return [pick(variants, name, "variant", f" of {experiment.name}") for name in names]
-    with_policy = [one for one in experiment.variants if one.policy != "off"]
+    with_policy = [variant for variant in experiment.variants if variant.policy != "off"]
     return [variants[experiment.baseline], *with_policy[:1]]
 
 
 def record_experiment(request: TraceRequest, reporter: Reporter) -> list[Recording]:
     """Make the runs, one after the other, and keep of each its VARIANT.dat."""
     experiment = request.experiment
-    needed = tuple(dict.fromkeys(one.kernel for one in request.variants))
+    needed = tuple(dict.fromkeys(traced.kernel for traced in request.variants))
     build_request = kernels.BuildRequest(experiment.series, needed)
     # Before all that takes long: what is missing is said at once.
     qemu = tools.require_qemu()
@@ -85,11 +85,11 @@ def record_experiment(request: TraceRequest, reporter: Reporter) -> list[Recordi
     task = f"recording {Place(*request.case.place).workload}"
     reporter.start(task, len(request.variants))
     try:
-        found = []
+        recordings = []
         for variant in request.variants:
-            found.append(machines.record(variant, built[variant.kernel]))
-            reporter.advance(task, len(found))
-        return found
+            recordings.append(machines.record(variant, built[variant.kernel]))
+            reporter.advance(task, len(recordings))
+        return recordings
     finally:
         reporter.finish(task)
 
@@ -145,18 +145,18 @@ def handed_over(
     """fast-trace's document, and the trace that it has printed after that."""
     everything = f"(all that the machine said: {directory})"
     if outcome.exit_status:
-        said = "\n".join(outcome.errors)
+        errors = "\n".join(outcome.errors)
         raise FastError(
-            f"{variant.name}: the recording ended with status {outcome.exit_status}: {said}\n"
+            f"{variant.name}: the recording ended with status {outcome.exit_status}: {errors}\n"
             f"{everything}"
         )
     check = (outcome.output or {}).get("check")
     if check != "ok":
         raise FastError(f"{variant.name}: the benchmark's self-check says {check}\n{everything}")
-    last = max(i for i, line in enumerate(outcome.said) if line.startswith("{"))
-    document: Mapping[str, Any] = json.loads(outcome.said[last])
+    last = max(i for i, line in enumerate(outcome.output_lines) if line.startswith("{"))
+    document: Mapping[str, Any] = json.loads(outcome.output_lines[last])
     try:
-        return document, base64.b64decode("".join(outcome.said[last + 1 :]), validate=True)
+        return document, base64.b64decode("".join(outcome.output_lines[last + 1 :]), validate=True)
     except ValueError as error:
         raise FastError(
             f"{variant.name}: the trace has not come whole out of the guest: {error}\n{everything}"

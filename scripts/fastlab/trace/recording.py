@@ -48,7 +48,7 @@ class Recording:
 
     def named(self, name: str) -> list[Event]:
         """Its events of a tracepoint."""
-        return [one for one in self.events if one.name == name]
+        return [event for event in self.events if event.name == name]
 
     def thread(self, tid: int | None) -> str:
         """For people."""
@@ -80,7 +80,7 @@ def recording_of(
     title: str, events: Sequence[Event], document: Mapping[str, Any], program: Path
 ) -> Recording:
     """Of all events of a trace, and of what fast-trace's document says of it."""
-    lost: dict[int, int] = {one["cpu"]: one["events"] for one in document["lost"]}
+    lost: dict[int, int] = {record["cpu"]: record["events"] for record in document["lost"]}
     loss = Loss(sum(lost.values()), sorted(lost), document["buffer_kb"]) if lost else None
     whole = _before_losses(events, set(lost))
     locks = lock_names(whole, document["maps"], program)
@@ -90,9 +90,9 @@ def recording_of(
 def _before_losses(events: Sequence[Event], cpus: Collection[int]) -> Sequence[Event]:
     """Those up to the time when the first buffer of these CPUs was full. A full buffer takes no
     event more, so its CPU's last event is from then."""
-    last = {one.cpu: one.ns for one in events if one.cpu in cpus}
+    last = {event.cpu: event.ns for event in events if event.cpu in cpus}
     until = min((last.get(cpu, events[0].ns) for cpu in cpus), default=events[-1].ns)
-    return [one for one in events if one.ns <= until]
+    return [event for event in events if event.ns <= until]
 
 
 def lock_names(events: Sequence[Event], maps: str | None, program: Path) -> dict[int, str]:
@@ -100,5 +100,5 @@ def lock_names(events: Sequence[Event], maps: str | None, program: Path) -> dict
     if not maps:
         return {}
     symbols = Symbols(parse_maps(maps), program)
-    addresses = {one.lock for one in handoffs.find_handoffs(events)}
+    addresses = {handoff.lock for handoff in handoffs.find_handoffs(events)}
     return {address: demangle(symbols.describe(address)) for address in addresses}

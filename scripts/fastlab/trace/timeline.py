@@ -27,7 +27,7 @@ _OTHERS = "#b8bec6"
 
 def timeline(recordings: Sequence[Recording], form: Form, shown_ns: int = SHOWN_NS) -> bytes:
     """The picture as a file: of each recording the `shown_ns` with the most hand-offs."""
-    cpus = 1 + max(event.cpu for one in recordings for event in one.events)
+    cpus = 1 + max(event.cpu for shown_run in recordings for event in shown_run.events)
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, len(recordings), sharey=True, squeeze=False)
@@ -42,7 +42,7 @@ def timeline(recordings: Sequence[Recording], form: Form, shown_ns: int = SHOWN_
 def busiest(recording: Recording, shown_ns: int = SHOWN_NS) -> int:
     """When the first of the stretches of `shown_ns` begins that have the most hand-offs, as a time
     of the recording. Without any: when the recording begins."""
-    released = sorted(one.released for one in recording.handoffs)
+    released = sorted(handoff.released for handoff in recording.handoffs)
     within = [bisect_left(released, ns + shown_ns) - i for i, ns in enumerate(released)]
     if not within:
         return recording.begin
@@ -54,17 +54,20 @@ def busiest(recording: Recording, shown_ns: int = SHOWN_NS) -> int:
 def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
     begin = busiest(recording, shown_ns)
     end = begin + shown_ns
-    handoffs = [one for one in recording.handoffs if begin <= one.released < end]
+    handoffs = [own for own in recording.handoffs if begin <= own.released < end]
     since = recording.begin
     colours = _colours(recording)
-    for one in lanes.stretches(recording.events):
-        if one.begin < end and one.end > begin:
-            shown = max(one.begin, begin)
-            corner = (_ms(shown - since), one.cpu - _HEIGHT / 2)
-            width = _ms(min(one.end, end) - shown)
-            colour = colours.get(one.tid, _OTHERS)
+    for stretch in lanes.stretches(recording.events):
+        if stretch.begin < end and stretch.end > begin:
+            shown = max(stretch.begin, begin)
+            corner = (_ms(shown - since), stretch.cpu - _HEIGHT / 2)
+            width = _ms(min(stretch.end, end) - shown)
+            colour = colours.get(stretch.tid, _OTHERS)
             bar = axes.add_patch(Rectangle(corner, width, _HEIGHT, color=colour, linewidth=0))
-            mark(bar, f"thread {one.tid} on CPU {one.cpu} for {one.end - one.begin:,} ns")
+            mark(
+                bar,
+                f"thread {stretch.tid} on CPU {stretch.cpu} for {stretch.end - stretch.begin:,} ns",
+            )
     for handoff in handoffs:
         if handoff.acquired is not None and handoff.to_cpu is not None and handoff.acquired < end:
             arrow = axes.annotate(
@@ -79,7 +82,7 @@ def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
                 f"{handoff.latency:,} ns from thread {handoff.releasing} on CPU "
                 f"{handoff.from_cpu} to thread {handoff.acquiring} on CPU {handoff.to_cpu}",
             )
-    crossed = sum(one.to_cpu not in (None, one.from_cpu) for one in handoffs)
+    crossed = sum(own.to_cpu not in (None, own.from_cpu) for own in handoffs)
     axes.set_title(
         f"{recording.title}: {len(handoffs)} hand-offs, {crossed} to another CPU", loc="left"
     )
@@ -93,7 +96,7 @@ def _panel(axes: Axes, recording: Recording, shown_ns: int) -> None:
 
 def _colours(recording: Recording) -> dict[int, str]:
     """Of the threads that hand over or are handed to."""
-    both = ((one.releasing, one.acquiring) for one in recording.handoffs)
+    both = ((handoff.releasing, handoff.acquiring) for handoff in recording.handoffs)
     tids = sorted({tid for pair in both for tid in pair if tid is not None})
     return dict(zip(tids, ramp(len(tids)), strict=True))
 

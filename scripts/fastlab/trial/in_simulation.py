@@ -134,9 +134,9 @@ def _forget_older(directory: Path, used: Collection[Path]) -> None:
             path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _maps(said: Mapping[str, Any] | None) -> str:
+def _maps(output: Mapping[str, Any] | None) -> str:
     """The program's /proc/PID/maps, of which the runner tells the lines; "" if it is not known."""
-    return "\n".join((said or {}).get("maps", []))
+    return "\n".join((output or {}).get("maps", []))
 
 
 class _TrialMachines(Simulator):
@@ -184,21 +184,21 @@ class _TrialMachines(Simulator):
         failure: str,
         duration: float,
     ) -> Row:
-        said = (outcome.output if outcome else None) or {}
+        output = (outcome.output if outcome else None) or {}
         # The runner is no benchmark, and there is nothing that it could check.
         of = {"benchmark": request.run.workload.benchmark, "threads": 0, "seed": 0, "check": "ok"}
-        outcome = replace(outcome, output={**said, **of}) if outcome else None
+        outcome = replace(outcome, output={**output, **of}) if outcome else None
         row = super()._row(request, kernel, outcome, failure, duration)
         row["argv"] = list(self._subject.argv)
         locks = (
             _locks(outcome.document or {}, self._symbols(request.run, outcome)) if outcome else ()
         )
-        figures = {one.name: value(row, one.name) for one in SIMULATED if one.latency}
+        figures = {metric.name: value(row, metric.name) for metric in SIMULATED if metric.latency}
         self.errors[request.key] = outcome.errors if outcome else ()
         self.timed[request.key] = Timed(request.run.variant.name, figures, {}, locks)
         if self._experiment.attribute and outcome:
             costs = read_costs(self._machine_directory(request) / vm.ATTRIBUTION)
-            run = AttributedRun(request.run.variant.name, costs, _maps(said))
+            run = AttributedRun(request.run.variant.name, costs, _maps(output))
             self.attributed[request.key] = run
         return row
 
@@ -235,8 +235,8 @@ class _TrialMachines(Simulator):
             if arm.name != ONE_CPU:
                 lines += end_of_output(self._output(request, simulation, snapshot))
             lines += [self._subject.advice] if self._subject.advice else []
-            said = "\n".join([*lines, everything])
-            raise ProgramError(f"{said}{self._out_of_memory(directory)}")
+            message = "\n".join([*lines, everything])
+            raise ProgramError(f"{message}{self._out_of_memory(directory)}")
         if outcome.document is None or outcome.output is None:
             raise ProgramError(
                 f"{path} ended without a region of interest: it has the markers of roi.h, but did "
@@ -252,16 +252,16 @@ class _TrialMachines(Simulator):
             outcome = self._run_job(request, simulation, snapshot, words=words)
         except GuestError:
             return ()
-        if not outcome.exit_status or not outcome.said:
+        if not outcome.exit_status or not outcome.output_lines:
             return ()
         # What the runner tells comes behind it, even in the middle of a line.
-        *lines, last = outcome.said
+        *lines, last = outcome.output_lines
         last, _, _ = last.rpartition(RUNNER_TELLS)
         return [*lines, last] if last else lines
 
     def _out_of_memory(self, directory: Path) -> str:
-        said = (directory / "serial.log").read_text(errors="replace")
-        if "Out of memory" not in said:
+        log = (directory / "serial.log").read_text(errors="replace")
+        if "Out of memory" not in log:
             return ""
         memory_mb = self._experiment.machine.memory_mb
         return f"\nThe guest was out of memory: give it more than {memory_mb} MB (--memory-mb)"
@@ -271,12 +271,12 @@ def _locks(document: Mapping[str, Any], symbols: Symbols) -> tuple[Lock, ...]:
     """The futexes of a run. Those of other programs cannot be told apart by name."""
     return tuple(
         Lock(
-            demangle(symbols.describe(one["address"])) if one["program"] else "",
-            one["address"],
-            one["program"],
-            one["wakes"],
-            one["handoffs"],
-            one["pi_unlocks"],
+            demangle(symbols.describe(futex["address"])) if futex["program"] else "",
+            futex["address"],
+            futex["program"],
+            futex["wakes"],
+            futex["handoffs"],
+            futex["pi_unlocks"],
         )
-        for one in document.get("futexes", [])
+        for futex in document.get("futexes", [])
     )

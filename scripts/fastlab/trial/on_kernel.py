@@ -96,9 +96,9 @@ def _check_kernel(backend: str, root: Path) -> None:
         )
 
 
-def _end_of(said: Path) -> Sequence[str]:
+def _end_of(path: Path) -> Sequence[str]:
     """The last lines of a file, however large it is."""
-    with said.open("rb") as file:
+    with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - END))
         return last_lines(file.read().decode(errors="replace").splitlines())
@@ -142,7 +142,7 @@ class _TrialKernel(RunningKernel):
     def pending(self, rows: Sequence[Row]) -> list[Request]:
         made = {row["key"] for row in rows}
         every = requests(self._experiment, self.plan, slots(self.plan, self.plan.variants, BLOCKS))
-        return [one for one in every if one.key not in made]
+        return [request for request in every if request.key not in made]
 
     def _argv(self, run: Run) -> Sequence[str]:
         return self._request.argv
@@ -190,16 +190,16 @@ class _TrialKernel(RunningKernel):
         """Further runs, the policies in turn. The first that fails ends it: so would the others."""
         task = f"measuring latencies of {self._path.name}"
         call = self._call(self._request.argv, LAST_LATENCY_RUN)
-        found: list[Timed] = []
+        timed_runs: list[Timed] = []
         reporter.start(task, LATENCY_RUNS * len(OWN_ARMS))
         try:
             with only_user(self._root), self._sched_fast:
                 for arm in OWN_ARMS * LATENCY_RUNS:
-                    found.append(self._time(call, arm))
-                    reporter.advance(task, len(found))
-                    if len(found[-1].missing) == len(LATENCIES):
+                    timed_runs.append(self._time(call, arm))
+                    reporter.advance(task, len(timed_runs))
+                    if len(timed_runs[-1].missing) == len(LATENCIES):
                         break
-            return found
+            return timed_runs
         finally:
             reporter.finish(task)
 
@@ -223,10 +223,10 @@ class _TrialKernel(RunningKernel):
         """The locks of the process whose memory is known are the program's."""
         maps = document["maps"] or {"process": None, "text": ""}
         symbols = Symbols(parse_maps(maps["text"]), self._path)
-        found = []
-        for one in document["locks"]:
-            address = int(one["address"], 16)
-            ours = one["process"] == maps["process"]
+        locks = []
+        for lock in document["locks"]:
+            address = int(lock["address"], 16)
+            ours = lock["process"] == maps["process"]
             name = demangle(symbols.describe(address)) if ours else ""
-            found.append(Lock(name, address, ours, None, one["handoffs"], None))
-        return tuple(found)
+            locks.append(Lock(name, address, ours, None, lock["handoffs"], None))
+        return tuple(locks)

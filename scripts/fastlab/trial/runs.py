@@ -127,12 +127,12 @@ class Trial:
 
     def of_arm(self, arm: str) -> list[Row]:
         """The arm's runs; the simulation's by their quanta."""
-        found = [row for row in self.rows if row["variant"] == arm]
-        return sorted(found, key=lambda row: row["machine"].get("quantum", 0))
+        own = [row for row in self.rows if row["variant"] == arm]
+        return sorted(own, key=lambda row: row["machine"].get("quantum", 0))
 
     def locks(self) -> list[Lock]:
         """Of all runs without FAST."""
-        return [lock for one in self.timed if one.arm == BASELINE for lock in one.locks]
+        return [lock for timed in self.timed if timed.arm == BASELINE for lock in timed.locks]
 
 
 class ProgramError(FastError):
@@ -171,8 +171,8 @@ def too_long(path: Path, seconds: float, arm: Variant) -> str:
 
 def how_it_failed(path: Path, status: int, arm: Variant, errors: Sequence[str]) -> list[str]:
     """Of a run with this status: how it ended, and its last words."""
-    said = last_lines(errors) or ["(it said nothing on its standard error)"]
-    return [f"{path} {_ending(status)} with policy {_words(arm)}", *said]
+    words = last_lines(errors) or ["(it said nothing on its standard error)"]
+    return [f"{path} {_ending(status)} with policy {_words(arm)}", *words]
 
 
 def end_of_output(output: Sequence[str]) -> list[str]:
@@ -180,9 +180,9 @@ def end_of_output(output: Sequence[str]) -> list[str]:
     return ["the end of its output:", *last_lines(output)] if output else []
 
 
-def last_lines(said: Sequence[str]) -> tuple[str, ...]:
+def last_lines(lines: Sequence[str]) -> tuple[str, ...]:
     """As many as a screen has room for, without what a terminal would obey."""
-    return tuple(cut(one_line(line), LINE) for line in said[-LAST_LINES:])
+    return tuple(cut(one_line(line), LINE) for line in lines[-LAST_LINES:])
 
 
 def error_output(runs: Sequence[Sequence[str]]) -> ErrorOutput | None:

@@ -91,8 +91,8 @@ def find_subject(
         # The directory itself is enough of one: it may be where results go.
         if word and _exists(named):
             files.add(named)
-    for one in more:
-        files.add_all(directory / one)
+    for extra in more:
+        files.add_all(directory / extra)
     if LOADER_CACHE.is_file():
         files.add(LOADER_CACHE)
     advice = f"{path} is a script: what it runs and reads must be named by --with" if script else ""
@@ -111,10 +111,10 @@ def find_program(word: str, directory: Path) -> Path:
     if "/" in word:
         path = directory / word
     else:
-        found = shutil.which(word)
-        if not found:
+        program = shutil.which(word)
+        if not program:
             raise FastError(f"{word}: no such program in PATH; install it, or give its path")
-        path = directory / found
+        path = directory / program
     if path.is_dir():
         raise FastError(f"{path}: is a directory; name a program in it")
     if not path.is_file():
@@ -126,7 +126,7 @@ def find_program(word: str, directory: Path) -> Path:
 
 def _reserved(path: str | Path) -> bool:
     normal = os.path.normpath(path)
-    return any(normal == one or normal.startswith(f"{one}/") for one in RESERVED)
+    return any(normal == prefix or normal.startswith(f"{prefix}/") for prefix in RESERVED)
 
 
 def check_there(path: Path) -> None:
@@ -198,12 +198,12 @@ class _Files:
         if Path(words[0]).name == "env":
             # What env is to find: the first word that is neither option nor variable.
             names = [word for word in words[1:] if word[0] != "-" and "=" not in word]
-            found = shutil.which(names[0]) if names else None
-            if not found:
+            interpreter = shutil.which(names[0]) if names else None
+            if not interpreter:
                 raise FastError(
                     f"{script}: its interpreter, {' '.join(words)}, is not there; install it"
                 )
-            self.add(Path(found))
+            self.add(Path(interpreter))
 
     def add_all(self, path: Path) -> None:
         """Add a file, or a directory with all that is in it."""
@@ -211,10 +211,10 @@ class _Files:
         self.add(path)
         for directory, names, files in os.walk(path):
             for name in (*names, *files):
-                one = Path(directory, name)
+                below = Path(directory, name)
                 # No sockets, and no links to what is gone.
-                if one.is_file() or one.is_dir():
-                    self.add(one)
+                if below.is_file() or below.is_dir():
+                    self.add(below)
 
     def add(self, path: Path) -> None:
         """Add a file, a program's libraries with it, or an empty directory; and what is around."""

@@ -72,14 +72,14 @@ class TrialVerdict:
 
 def metrics(trial: Trial) -> tuple[Metric, ...]:
     """Those that a trial shows. Of all of them less is better."""
-    return tuple(one for one in (SIMULATED if trial.simulated else REAL) if one.words)
+    return tuple(metric for metric in (SIMULATED if trial.simulated else REAL) if metric.words)
 
 
 def changes(trial: Trial, arm: str, beside: str = BASELINE) -> dict[str, Change]:
     """Every metric of the arm beside those of another; None of an arm that was not run."""
     if trial.simulated:
         off, on = trial.of_arm(beside), trial.of_arm(arm)
-        return {one.name: _separated(one, off, on) for one in metrics(trial)}
+        return {metric.name: _separated(metric, off, on) for metric in metrics(trial)}
     return _tested(trial, arm)
 
 
@@ -94,7 +94,7 @@ def _separated(metric: Metric, off: Sequence[Row], on: Sequence[Row]) -> Change:
     elif min(after) > max(before):
         side = "worse"
     gains = [improvement(*pair, metric.better) for pair in zip(before, after, strict=True)]
-    known = [one for one in gains if one is not None]
+    known = [gain for gain in gains if gain is not None]
     if len(known) < len(gains):
         return Change(*means, side=side, reason="in some run without FAST it was 0")
     return Change(*means, median(known), min(known), max(known), side)
@@ -102,24 +102,24 @@ def _separated(metric: Metric, off: Sequence[Row], on: Sequence[Row]) -> Change:
 
 def _values(rows: Sequence[Row], name: str) -> list[float]:
     """Of all of them, or none."""
-    found = [number for row in rows if (number := figure(row, name)) is not None]
-    return found if len(found) == len(rows) else []
+    numbers = [number for row in rows if (number := figure(row, name)) is not None]
+    return numbers if len(numbers) == len(rows) else []
 
 
 def _tested(trial: Trial, policy: str) -> dict[str, Change]:
     rows = [row for row in cast(Sequence[PairedRow], trial.rows) if row["pair"] == policy]
     failed = first_reasons(row["reason"] for row in rows if row["status"] == "failed")
-    blocks = {one: calibration.blocks_of(rows, one, BLOCKS) for one in metrics(trial)}
+    blocks = {metric: calibration.blocks_of(rows, metric, BLOCKS) for metric in metrics(trial)}
     tests = {
-        one: significance.paired_test(found.ratios) for one, found in blocks.items() if found.ratios
+        metric: significance.paired_test(own.ratios) for metric, own in blocks.items() if own.ratios
     }
-    others = [one for one in blocks if one.name != TIME]
+    others = [metric for metric in blocks if metric.name != TIME]
     # What could not be tested stays in the family, as in an experiment.
-    corrected = significance.holm(tests[one].p if one in tests else 1.0 for one in others)
-    p_values = {one.name: p for one, p in zip(others, corrected, strict=True)}
+    corrected = significance.holm(tests[metric].p if metric in tests else 1.0 for metric in others)
+    p_values = {metric.name: p for metric, p in zip(others, corrected, strict=True)}
     return {
-        one.name: _change(one, found, tests.get(one), p_values.get(one.name), failed)
-        for one, found in blocks.items()
+        metric.name: _change(metric, own, tests.get(metric), p_values.get(metric.name), failed)
+        for metric, own in blocks.items()
     }
 
 
@@ -155,8 +155,8 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
     if idle and policy != "adaptive":
         sentence = f"Policy {policy} has nothing to act on in this program: {idle}."
         return TrialVerdict(policy, "nothing to act on", sentence)
-    found = changes(trial, policy)
-    time = found[TIME]
+    by_metric = changes(trial, policy)
+    time = by_metric[TIME]
     if time.middle is None:
         sentence = (
             f"What policy {policy} does to this program's time is not available: {time.reason}. "
@@ -185,7 +185,7 @@ def _judge(trial: Trial, policy: str) -> TrialVerdict:
             f"Policy {policy} makes no difference to this program's time that can be told from "
             f"{chance}: it improves by {size}"
         )
-    sentence += _evidence(time) if not trial.simulated else _work(found["cycles"], time, trial)
+    sentence += _evidence(time) if not trial.simulated else _work(by_metric["cycles"], time, trial)
     if idle:
         sentence += " It gathered no threads."
     return TrialVerdict(policy, kind, sentence)
@@ -218,22 +218,26 @@ def remarks(trial: Trial, verdicts: Sequence[TrialVerdict]) -> list[str]:
     if trial.simulated:
         return [*_one_cpu(trial, verdicts), *_left_alone(trial)]
     # Who finds no table of locks has to know whether there was no hand-off.
-    unseen = any("handoff" in one.missing for one in trial.timed)
+    unseen = any("handoff" in verdict.missing for verdict in trial.timed)
     return [NO_FLOOR, *([NO_LOCKS] if unseen else [])]
 
 
 def _one_cpu(trial: Trial, verdicts: Sequence[TrialVerdict]) -> Iterator[str]:
     """What the control tells, where it beats both the baseline and a policy."""
     time = changes(trial, ONE_CPU)[TIME]
-    beaten = [one for one in verdicts if _faster(changes(trial, ONE_CPU, one.policy)[TIME], trial)]
+    beaten = [
+        answer
+        for answer in verdicts
+        if _faster(changes(trial, ONE_CPU, answer.policy)[TIME], trial)
+    ]
     if not _faster(time, trial) or not beaten:
         return
-    policies = " and ".join(one.policy for one in beaten)
+    policies = " and ".join(answer.policy for answer in beaten)
     sentence = (
         f"On one CPU the program takes {size_of(time, trial)} less time than on all of them "
         f"without FAST, and less than with {policies}"
     )
-    if any(one.kind == "helps" for one in beaten):
+    if any(answer.kind == "helps" for answer in beaten):
         sentence += ": FAST gains here by gathering the threads, and one CPU does that better"
     yield f"{sentence}."
 
@@ -265,7 +269,7 @@ def size_of(change: Change, trial: Trial, label: str = "95 % interval: ") -> str
         return NOT_AVAILABLE
     # Rounded first: what is shown as 0.0 has no sign.
     middle, low, high = (
-        f"{round(one, 1) or 0.0:.1f}" for one in (change.middle, change.low, change.high)
+        f"{round(number, 1) or 0.0:.1f}" for number in (change.middle, change.low, change.high)
     )
     if trial.simulated:
         return f"{low} %" if low == high else f"{low} to {high} %"
@@ -275,8 +279,8 @@ def size_of(change: Change, trial: Trial, label: str = "95 % interval: ") -> str
 def idleness(mechanisms: Iterable[Mapping[str, int]]) -> str:
     """Why FAST never decided where a thread runs, or "", by the counters of each run."""
     counted: dict[str, int] = {}
-    for one in mechanisms:
-        for name, number in one.items():
+    for mechanism in mechanisms:
+        for name, number in mechanism.items():
             counted[name] = counted.get(name, 0) + number
     if fired(counted):
         return ""

@@ -40,31 +40,31 @@ TONES: dict[Direction, Tone] = {"better": "gain", "worse": "loss", "": ""}
 
 def tables(trial: Trial) -> list[Table]:
     """For people."""
-    runs = sum(one.arm == BASELINE for one in trial.timed)
-    found = [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
-    return [without_empty(one) for one in (*found, *_lock_uses(trial))]
+    runs = sum(timed.arm == BASELINE for timed in trial.timed)
+    parts = [_metrics(trial), _mechanism(trial), _latencies(trial), *_locks(trial.locks(), runs)]
+    return [without_empty(table) for table in (*parts, *_lock_uses(trial))]
 
 
 def _metrics(trial: Trial) -> Table:
     controls = [ONE_CPU] if trial.simulated else []
     beside = [changes(trial, name) for name in controls]
-    found = [changes(trial, policy) for policy in POLICIES]
+    by_policy = [changes(trial, policy) for policy in POLICIES]
     rows = []
     for metric in metrics(trial):
-        policies = [changed[metric.name] for changed in found]
+        policies = [changed[metric.name] for changed in by_policy]
         row = [Cell(metric.words), _mean(_off(policies), metric.scale)]
         for change in policies:
             row.append(_mean(change.on, metric.scale))
             row.append(Cell(_size(change, trial), bool(change.side), TONES[change.side]))
-        for one in (control[metric.name] for control in beside):
-            cell = _mean(one.on, metric.scale)
-            row.append(replace(cell, strong=bool(one.side), tone=TONES[one.side]))
+        for change in (control[metric.name] for control in beside):
+            cell = _mean(change.on, metric.scale)
+            row.append(replace(cell, strong=bool(change.side), tone=TONES[change.side]))
         rows.append(row)
     marked = "its region of interest" if trial.marked else "all of it"
     columns = [
         "",
         BASELINE,
-        *(name for one in POLICIES for name in (one, "improvement")),
+        *(name for policy_changes in POLICIES for name in (policy_changes, "improvement")),
         *controls,
     ]
     return Table(
@@ -78,7 +78,7 @@ def _metrics(trial: Trial) -> Table:
 
 def _off(policies: Sequence[Change]) -> float | None:
     """The baseline's mean. A real machine's has its own runs beside each policy, as many."""
-    known = [one.off for one in policies if one.off is not None]
+    known = [change.off for change in policies if change.off is not None]
     return fmean(known) if known else None
 
 
@@ -123,9 +123,14 @@ def _mean(number: float | None, scale: float) -> Cell:
 
 def _mechanism(trial: Trial) -> Table:
     """What the kernel counted of its decisions under each policy."""
-    counted = {one: [row["mechanism"] or {} for row in trial.of_arm(one)] for one in POLICIES}
+    counted = {
+        change: [row["mechanism"] or {} for row in trial.of_arm(change)] for change in POLICIES
+    }
     rows = [
-        [Cell(policy), *(Cell(value(fmean(one.get(name, 0) for one in of))) for name in MECHANISM)]
+        [
+            Cell(policy),
+            *(Cell(value(fmean(counters.get(name, 0) for counters in of))) for name in MECHANISM),
+        ]
         for policy, of in counted.items()
     ]
     return Table("", ["mean of a run", *MECHANISM], rows, kept=[*FIRED, HINTS])
@@ -133,7 +138,7 @@ def _mechanism(trial: Trial) -> Table:
 
 def _latencies(trial: Trial) -> Table:
     """Of each run of each arm; not judged."""
-    arms = {one.arm for one in trial.timed} | ({ONE_CPU} if trial.uncontrolled else set())
+    arms = {timed.arm for timed in trial.timed} | ({ONE_CPU} if trial.uncontrolled else set())
     shown = [(latency, name) for latency in LATENCIES for name in SHOWN_PERCENTILES]
     rows = [
         [Cell(arm), *(Cell(_range(trial, arm, latency, name)) for latency, name in shown)]
@@ -150,32 +155,32 @@ def _latencies(trial: Trial) -> Table:
 
 def _range(trial: Trial, arm: str, latency: str, name: str) -> str:
     """In microseconds, over the runs in which it was measured and there was one."""
-    measured = [one for one in trial.timed if one.arm == arm and latency not in one.missing]
+    measured = [timed for timed in trial.timed if timed.arm == arm and latency not in timed.missing]
     if not measured:
         return NOT_AVAILABLE
-    figures = [one.figures.get(f"{latency}_{name}") for one in measured]
+    figures = [number.figures.get(f"{latency}_{name}") for number in measured]
     known = [number for number in figures if number is not None]
     if not known:
         return "none"
-    middle, low, high = (value(one / 1000) for one in (median(known), min(known), max(known)))
+    middle, low, high = (value(number / 1000) for number in (median(known), min(known), max(known)))
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def _why_missing(trial: Trial) -> str:
     """Of each latency that some run lacks."""
-    found = ""
+    text = ""
     for latency, words in LATENCIES.items():
-        lacking = [one.missing[latency] for one in trial.timed if latency in one.missing]
+        lacking = [timed.missing[latency] for timed in trial.timed if latency in timed.missing]
         if lacking:
             runs = f"in {len(lacking)} of {len(trial.timed)} runs"
-            found += f" {words.capitalize()}, {runs}: {first_reasons(lacking)}."
-    return found
+            text += f" {words.capitalize()}, {runs}: {first_reasons(lacking)}."
+    return text
 
 
-def _locks(found: Iterable[Lock], runs: int) -> list[Table]:
+def _locks(locks: Iterable[Lock], runs: int) -> list[Table]:
     """Where the hand-offs of so many runs without FAST come from, the most important locks first;
     no table, if there were none."""
-    sums = sorted(filter(_weight, sum_locks(found)), key=_weight, reverse=True)
+    sums = sorted(filter(_weight, sum_locks(locks)), key=_weight, reverse=True)
     total = sum(lock.handoffs for lock in sums)
     if not sums:
         return []
@@ -216,10 +221,10 @@ def _weight(lock: Lock) -> int:
     return lock.handoffs + (lock.pi_unlocks or 0)
 
 
-def sum_locks(found: Iterable[Lock]) -> list[Lock]:
+def sum_locks(locks: Iterable[Lock]) -> list[Lock]:
     """One for each lock of the program, and one for all other programs."""
     sums: dict[tuple[bool, int], Lock] = {}
-    for lock in found:
+    for lock in locks:
         key = (lock.program, lock.address if lock.program else 0)
         name = lock.name if lock.program else "other programs that it started"
         known = sums.get(key, Lock(name, key[1], lock.program, 0, 0, 0))
@@ -232,18 +237,18 @@ def sum_locks(found: Iterable[Lock]) -> list[Lock]:
     return list(sums.values())
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def _sum(first: int | None, other: int | None) -> int | None:
+    return None if first is None or other is None else first + other
 
 
 def doubts(trial: Trial) -> list[str]:
     """What makes the numbers doubtful: a sentence each, and what the program itself said."""
-    said = [_wrote(trial.request.argv[0], trial.errors)] if trial.errors else []
+    sentences = [_wrote(trial.request.argv[0], trial.errors)] if trial.errors else []
     if trial.simulated:
-        return said
+        return sentences
     rows = cast(Sequence[PairedRow], trial.rows)
     return [
-        *said,
+        *sentences,
         *environment.doubts([from_record(row["circumstances"]) for row in rows]),
         *paired.company(rows),
         "FAST's own counters are of the whole machine: other programs' hand-offs are in them.",
@@ -274,15 +279,15 @@ def document(trial: Trial, verdicts: Sequence[TrialVerdict]) -> dict[str, Any]:
         "baseline": BASELINE,
         "verdicts": [
             {
-                **asdict(one),
+                **asdict(answer),
                 "changes": {
-                    name: asdict(change) for name, change in changes(trial, one.policy).items()
+                    name: asdict(change) for name, change in changes(trial, answer.policy).items()
                 },
             }
-            for one in verdicts
+            for answer in verdicts
         ],
         "remarks": remarks(trial, verdicts),
         "doubts": doubts(trial),
         "runs": list(trial.rows),
-        "latencies": [asdict(one) for one in trial.timed],
+        "latencies": [asdict(timed) for timed in trial.timed],
     }

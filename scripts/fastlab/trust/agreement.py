@@ -154,9 +154,9 @@ class Compared:
     @property
     def verdict(self) -> Agreement:
         """The worst of its checks."""
-        found = {check.verdict for check in self.checks}
+        verdicts = {check.verdict for check in self.checks}
         order: tuple[Agreement, ...] = ("beyond", "not available", "too noisy", "within")
-        return next(one for one in order if one in found)
+        return next(agreement for agreement in order if agreement in verdicts)
 
 
 def predicted(rows: Iterable[Row]) -> SideFigures:
@@ -239,42 +239,44 @@ def possible(compared: Sequence[Compared]) -> list[str]:
 
 def _benchmarks(compared: Sequence[Compared], verdicts: Sequence[Agreement]) -> list[str]:
     """Those all of whose workloads have one of these verdicts."""
-    found: dict[str, bool] = {}
-    for one in compared:
-        name = one.point.benchmark
-        found[name] = found.get(name, True) and one.verdict in verdicts
-    return [name for name, right in found.items() if right]
+    within: dict[str, bool] = {}
+    for comparison in compared:
+        name = comparison.point.benchmark
+        within[name] = within.get(name, True) and comparison.verdict in verdicts
+    return [name for name, right in within.items() if right]
 
 
 def sentences(compared: Sequence[Compared]) -> list[str]:
     """What it comes to, in words; the first is the result."""
     names = agreeing(compared)
-    total = len({one.point.benchmark for one in compared})
-    said = [
+    total = len({comparison.point.benchmark for comparison in compared})
+    lines = [
         f"{len(names)} of {total} benchmarks are within the bounds "
         f"({', '.join(names) or 'none'}); at least {LEAST} should be"
     ]
-    noisy = [str(one.point) for one in compared if one.verdict == "too noisy"]
+    noisy = [str(comparison.point) for comparison in compared if comparison.verdict == "too noisy"]
     if noisy:
-        said.append(
+        lines.append(
             f"too noisy to be judged: {'; '.join(noisy)}. Measure again when this machine has "
             "nothing else to do"
         )
-    lacking = [str(one.point) for one in compared if one.verdict == "not available"]
+    lacking = [
+        str(comparison.point) for comparison in compared if comparison.verdict == "not available"
+    ]
     if lacking:
-        said.append(f"no prediction: {'; '.join(lacking)}")
-    return said
+        lines.append(f"no prediction: {'; '.join(lacking)}")
+    return lines
 
 
 def table(title: str, compared: Sequence[Compared], bounds: Sequence[Bound]) -> Table:
     """For people and for Documentation: a line for each workload."""
     columns = ["benchmark", "verdict", "threads", *(bound.words for bound in bounds)]
-    limits = "; ".join(f"{one.words}: {_limit(one)}" for one in bounds)
+    limits = "; ".join(f"{bound_shown.words}: {_limit(bound_shown)}" for bound_shown in bounds)
     note = (
         "Measured / predicted. Free: on all CPUs; confined: to one of them. After ±: interquartile "
         f"range by median. In parentheses: how far the prediction is off. Bounds: {limits}."
     )
-    return Table(title, columns, [_line(one) for one in compared], note, labels=2)
+    return Table(title, columns, [_line(comparison) for comparison in compared], note, labels=2)
 
 
 _TONES: Mapping[Agreement, Tone] = {
@@ -285,15 +287,15 @@ _TONES: Mapping[Agreement, Tone] = {
 }
 
 
-def _line(one: Compared) -> list[Cell]:
+def _line(comparison: Compared) -> list[Cell]:
     line = [
-        Cell(one.point.benchmark),
-        Cell(one.verdict, tone=_TONES[one.verdict]),
-        Cell(str(one.point.threads)),
+        Cell(comparison.point.benchmark),
+        Cell(comparison.verdict, tone=_TONES[comparison.verdict]),
+        Cell(str(comparison.point.threads)),
     ]
     return line + [
         Cell(f"{_measured(check)} / {_predicted(check)}", tone=_TONES[check.verdict])
-        for check in one.checks
+        for check in comparison.checks
     ]
 
 
@@ -328,9 +330,9 @@ def document(compared: Sequence[Compared], shown: Table) -> dict[str, Any]:
         "table": [list(shown.columns), *([cell.text for cell in row] for row in shown.rows)],
         "rows": [
             {
-                "benchmark": one.point.benchmark,
-                "threads": one.point.threads,
-                "verdict": one.verdict,
+                "benchmark": comparison.point.benchmark,
+                "threads": comparison.point.threads,
+                "verdict": comparison.verdict,
                 "checks": [
                     {
                         "what": check.bound.words,
@@ -341,9 +343,9 @@ def document(compared: Sequence[Compared], shown: Table) -> dict[str, Any]:
                         "limit": check.bound.limit,
                         "verdict": check.verdict,
                     }
-                    for check in one.checks
+                    for check in comparison.checks
                 ],
             }
-            for one in compared
+            for comparison in compared
         ],
     }

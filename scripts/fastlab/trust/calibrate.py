@@ -72,15 +72,15 @@ class Measurements:
 
     def cycles(self, name: str) -> float | None:
         """The median in cycles, or None."""
-        found = self.quantities[name].cycles
-        return median(found) if found else None
+        cycles = self.quantities[name].cycles
+        return median(cycles) if cycles else None
 
     def noisy(self) -> list[str]:
         """The names of the quantities that are."""
         return [
             name
-            for name, one in self.quantities.items()
-            if one.values and estimate(one.values).noisy
+            for name, quantity in self.quantities.items()
+            if quantity.values and estimate(quantity.values).noisy
         ]
 
 
@@ -110,21 +110,21 @@ def _calibration(document: Mapping[str, Any]) -> Measurements:
         caches={level: document["caches"][level] for level in LEVELS},
         quantities={
             name: Quantity(
-                unit=one["unit"],
-                values=tuple(one["values"]) if one["values"] else None,
-                cycles=_cycles(one, mhz),
-                why_not=one["why_not"] or "",
+                unit=record["unit"],
+                values=tuple(record["values"]) if record["values"] else None,
+                cycles=_cycles(record, mhz),
+                why_not=record["why_not"] or "",
             )
-            for name, one in document["quantities"].items()
+            for name, record in document["quantities"].items()
         },
     )
 
 
-def _cycles(one: Mapping[str, Any], mhz: Sequence[float]) -> tuple[float, ...] | None:
+def _cycles(record: Mapping[str, Any], mhz: Sequence[float]) -> tuple[float, ...] | None:
     """By the frequency of the same repetition."""
-    if not one["values"] or not one["unit"].startswith("ns"):
+    if not record["values"] or not record["unit"].startswith("ns"):
         return None
-    return tuple(ns * rate / 1e3 for ns, rate in zip(one["values"], mhz, strict=True))
+    return tuple(ns * rate / 1e3 for ns, rate in zip(record["values"], mhz, strict=True))
 
 
 def table(calibration: Measurements) -> Table:
@@ -140,24 +140,24 @@ def table(calibration: Measurements) -> Table:
     return Table(
         f"{name}, {calibration.cpus} CPUs",
         ("quantity", "unit", "verdict", "median", "cycles", "spread"),
-        [_line(name, one, calibration) for name, one in calibration.quantities.items()],
+        [_line(name, quantity, calibration) for name, quantity in calibration.quantities.items()],
         note,
         labels=3,
     )
 
 
-def _line(name: str, one: Quantity, calibration: Measurements) -> list[Cell]:
-    if not one.values:
-        reason = Cell(one.why_not, tone="aside")
-        return [Cell(name), Cell(one.unit), reason, *[Cell(NOT_AVAILABLE, tone="aside")] * 3]
-    found, cycles = estimate(one.values), calibration.cycles(name)
+def _line(name: str, quantity: Quantity, calibration: Measurements) -> list[Cell]:
+    if not quantity.values:
+        reason = Cell(quantity.why_not, tone="aside")
+        return [Cell(name), Cell(quantity.unit), reason, *[Cell(NOT_AVAILABLE, tone="aside")] * 3]
+    measured, cycles = estimate(quantity.values), calibration.cycles(name)
     return [
         Cell(name),
-        Cell(one.unit),
-        Cell("too noisy", tone="loss") if found.noisy else Cell("ok"),
-        Cell(_number(found.median)),
+        Cell(quantity.unit),
+        Cell("too noisy", tone="loss") if measured.noisy else Cell("ok"),
+        Cell(_number(measured.median)),
         Cell("" if cycles is None else _number(cycles)),
-        Cell(f"{100 * found.spread:.0f} %", tone="loss" if found.noisy else ""),
+        Cell(f"{100 * measured.spread:.0f} %", tone="loss" if measured.noisy else ""),
     ]
 
 
@@ -197,14 +197,14 @@ def preset_text(calibration: Measurements, name: str, date: str) -> str:
 def _remarks(calibration: Measurements) -> list[str]:
     """What was measured, in comments."""
     remarks = []
-    for name, one in calibration.quantities.items():
-        if not one.values:
-            remarks.append(f"#   {name}: not available: {one.why_not}")
+    for name, quantity in calibration.quantities.items():
+        if not quantity.values:
+            remarks.append(f"#   {name}: not available: {quantity.why_not}")
             continue
-        found, cycles = estimate(one.values), calibration.cycles(name)
-        said = f"#   {name}: {_number(found.median)} {one.unit}"
-        said += "" if cycles is None else f", {_number(cycles)} cycles"
-        remarks.append(f"{said}, {100 * found.spread:.0f} %{' (too noisy)' * found.noisy}")
+        measured, cycles = estimate(quantity.values), calibration.cycles(name)
+        remark = f"#   {name}: {_number(measured.median)} {quantity.unit}"
+        remark += "" if cycles is None else f", {_number(cycles)} cycles"
+        remarks.append(f"{remark}, {100 * measured.spread:.0f} %{' (too noisy)' * measured.noisy}")
     return remarks
 
 
@@ -324,10 +324,10 @@ def _sets(cache: Mapping[str, int]) -> tuple[int, int, int]:
 
 
 def _needed(calibration: Measurements, name: str, in_cycles: bool = True) -> float:
-    one = calibration.quantities[name]
-    values = one.cycles if in_cycles else one.values
+    quantity = calibration.quantities[name]
+    values = quantity.cycles if in_cycles else quantity.values
     if not values:
-        raise FastError(f"no preset can be written: {name} is not available: {one.why_not}")
+        raise FastError(f"no preset can be written: {name} is not available: {quantity.why_not}")
     return median(values)
 
 

@@ -188,9 +188,9 @@ class NativeSession:
             answer = ask([*self._arms[arm], program, *words], TIMEOUT)
         except FastError as error:
             raise FastError(f"{program} ({point}) {error}") from error
-        said = benchmark_result(answer.output.splitlines())
+        result = benchmark_result(answer.output.splitlines())
         if answer.status:
             raise FastError(f"{program} ({point}) {ending(answer.status, answer.errors)}")
-        if not said or said.get("check") != "ok":
+        if not result or result.get("check") != "ok":
             raise FastError(f"{program} ({point}) printed no good result: {answer.output.strip()}")
-        return {name: said[name] / iterations for name in ("elapsed_ns", "context_switches")}
+        return {name: result[name] / iterations for name in ("elapsed_ns", "context_switches")}
